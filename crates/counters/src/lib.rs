@@ -1,0 +1,1 @@
+//! Counter types, units and selection of Windows performance counters.

@@ -1,0 +1,1 @@
+//! Connection-oriented DCE/RPC: PDUs and association state machines.

@@ -1,0 +1,1 @@
+//! The Performance Counter Query Protocol [MS-PCQ].

@@ -1,0 +1,1 @@
+//! Drivers for SMB named pipes and RPC associations.

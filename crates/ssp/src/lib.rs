@@ -1,0 +1,1 @@
+//! Security contexts: NTLM and SPNEGO.

@@ -1,0 +1,1 @@
+//! Byte streams under the protocols: TCP, in-memory duplex, and their middleware.

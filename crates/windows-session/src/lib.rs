@@ -1,0 +1,1 @@
+//! One Windows host: connect, authenticate, performance counters.

@@ -1,0 +1,1 @@
+//! Laws that every decoder keeps, for the fuzzers and for replayed findings.

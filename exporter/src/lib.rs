@@ -1,0 +1,1 @@
+//! Watches Windows hosts without an agent and serves what it sees to Prometheus.

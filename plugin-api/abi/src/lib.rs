@@ -1,0 +1,1 @@
+//! The plugin ABI: the C header and its Rust mirror.

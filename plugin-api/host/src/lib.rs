@@ -1,0 +1,1 @@
+//! Loads plugins and guards the exporter against them.

@@ -1,0 +1,1 @@
+//! For plugin authors: a source as a few safe traits and one macro.

@@ -1,0 +1,1 @@
+//! Source plugin: performance counters by [MS-PCQ].
