@@ -1,1 +1,20 @@
-//! SMB 2 and 3 as far as a named pipe needs them, client and server.
+//! SMB 2 and 3 ([MS-SMB2]) as far as a named pipe needs them, client and server, without input and output.
+//!
+//! [`client::ClientConnection`] and [`server::ServerConnection`] are state machines: bytes of the TCP stream go in
+//! with `handle_bytes`, in any split; whole frames come out of `poll_transmit`; what happened comes out of
+//! `poll_event`. Security tokens and the session key are handed in and out, so that neither knows how
+//! authentication works. Neither knows time either: deadlines are the driver's, and an answer that never comes
+//! is its deadline's matter.
+//!
+//! Dialects 2.1, 3.0, 3.0.2 and 3.1.1 are spoken. SMB1 and 2.0.2 are refused. Every message of an authenticated
+//! session is signed or encrypted, and whatever comes otherwise ends the connection.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod client;
+mod error;
+pub mod server;
+mod types;
+pub mod wire;
+
+pub use self::error::Error;
+pub use self::types::{Cipher, Dialect, DialectRevision, SigningAlgorithm};

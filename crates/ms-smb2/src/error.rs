@@ -1,0 +1,130 @@
+use codec::{DecodeError, EncodeError};
+use ms_dtyp::NtStatus;
+
+use crate::DialectRevision;
+
+/// Why a connection ended, or why a call was refused.
+///
+/// Every error that `handle_bytes` answers is terminal: the connection answers the same error from then on, and
+/// its driver closes the stream. [`Error::InvalidState`] and the `*Limit` errors of the other methods refuse
+/// one call and change nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Bytes of the peer that cannot be believed.
+    #[error("malformed message: {0}")]
+    Decode(#[from] DecodeError),
+    /// A value of the caller that has no room on the wire.
+    #[error("message cannot be written: {0}")]
+    Encode(#[from] EncodeError),
+    /// The peer announces a message that is larger than the limit, or smaller than any message.
+    #[error(
+        "frame of {frame_bytes} bytes is outside the limits of {frame_bytes_min} to {frame_bytes_max} bytes"
+    )]
+    FrameSize {
+        /// What the peer announces.
+        frame_bytes: usize,
+        /// The smallest message there is.
+        frame_bytes_min: usize,
+        /// The limit.
+        frame_bytes_max: usize,
+    },
+    /// The server answered in SMB1, or hung up on an SMB 2 negotiation as such servers do.
+    #[error("server speaks SMB1 only ({evidence}); SMB 2.1 or later is needed")]
+    Smb1Only {
+        /// What it did.
+        evidence: &'static str,
+    },
+    /// The server chose a dialect that was not offered, such as 2.0.2.
+    #[error("server chose dialect {revision}, which was not offered")]
+    DialectRefused {
+        /// Its choice.
+        revision: DialectRevision,
+    },
+    /// The server refused the negotiation.
+    #[error("negotiation refused: {status}")]
+    NegotiationRefused {
+        /// Its reason.
+        status: NtStatus,
+    },
+    /// Encryption is required here, and the server has none.
+    #[error("encryption is required, but the server offers none")]
+    EncryptionUnavailable,
+    /// The server demands encryption, and it is disabled here.
+    #[error("server demands encryption, which is disabled here")]
+    EncryptionDisabled,
+    /// A clear message came where all are encrypted.
+    #[error("unencrypted message on an encrypted session")]
+    EncryptionMissing,
+    /// An encrypted message that was changed on its way, or that belongs to another key.
+    #[error("encrypted message cannot be decrypted")]
+    DecryptionFailed,
+    /// An unsigned message came where all are signed.
+    #[error("unsigned message on a signed session")]
+    SignatureMissing,
+    /// A message that was changed on its way, or that belongs to another key.
+    #[error("signature is wrong")]
+    SignatureInvalid,
+    /// What the server said while nothing was signed yet is not what it says now.
+    #[error("negotiation was tampered with: `{field}` differs")]
+    Downgrade {
+        /// What differs.
+        field: &'static str,
+    },
+    /// The server admitted us as guest or anonymous, so that nothing can be signed.
+    #[error("server admitted us as guest, without keys for signing")]
+    Guest,
+    /// An answer to a question that nobody asked, or one asked twice.
+    #[error("message id {message_id} is unknown or was used before")]
+    UnknownMessageId {
+        /// The id.
+        message_id: u64,
+    },
+    /// A message of a session that is not ours.
+    #[error("message belongs to session {session_id:#x}, which is unknown here")]
+    WrongSession {
+        /// The id.
+        session_id: u64,
+    },
+    /// The server has ended the session.
+    #[error("session was deleted by the server")]
+    SessionDeleted,
+    /// No credit is left, and no answer is due that could bring one.
+    #[error("server grants no more credits")]
+    CreditsExhausted,
+    /// The peer says something that the protocol does not allow.
+    #[error("invalid `{field}` in {context}: {reason}")]
+    Protocol {
+        /// What was being done.
+        context: &'static str,
+        /// The field.
+        field: &'static str,
+        /// The rule that it breaks.
+        reason: &'static str,
+    },
+    /// A limit of this side is reached.
+    #[error("{what} is at its limit of {limit}")]
+    Limit {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much there may be.
+        limit: usize,
+    },
+    /// The stream ended.
+    #[error("connection closed by the peer")]
+    Closed,
+    /// The caller asked for something out of order.
+    #[error("{operation} is not possible while {state}")]
+    InvalidState {
+        /// What was asked for.
+        operation: &'static str,
+        /// What stands against it.
+        state: &'static str,
+    },
+}
+
+impl Error {
+    pub(crate) const fn protocol(context: &'static str, field: &'static str, reason: &'static str) -> Self {
+        Self::Protocol { context, field, reason }
+    }
+}
