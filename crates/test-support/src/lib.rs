@@ -1,1 +1,3 @@
-//! Shared fixtures of the tests and benchmarks.
+//! Shared fixtures of the tests and benchmarks. Nothing that ships depends on this crate.
+
+pub mod race;

@@ -1,2 +1,49 @@
-//! The tool.
-fn main() {}
+//! The project's own tool. `cargo xtask help` lists its commands; what each does stands in its module.
+
+mod check;
+mod demo;
+mod http;
+mod judges;
+mod peers;
+mod process;
+mod report;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "Checks, tests and shows perfmon-exporter")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The architecture's rules: who may import whom, where unsafe may stand, how long a file may be
+    Check,
+    /// Everything: rules, format, lints, tests, documents, and the judges that are not ours
+    Test(test::Options),
+    /// A simulated Windows host and the exporter on loopback, until ended
+    Demo(demo::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Check => check::run(),
+        Command::Test(options) => test::run(&options),
+        Command::Demo(options) => demo::run(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! `cargo xtask check`: the architecture as a table that a machine reads.
+
+mod edges;
+mod sources;
+
+use crate::Result;
+use crate::workspace::Workspace;
+
+pub(crate) fn run() -> Result<()> {
+    let workspace = Workspace::load()?;
+    let mut problems = edges::check(&workspace);
+    problems.extend(sources::check(&workspace)?);
+    if problems.is_empty() {
+        return Ok(());
+    }
+    for problem in &problems {
+        eprintln!("rule: {problem}");
+    }
+    Err(format!("{} rules are broken; the rules and their reasons stand in ARCHITECTURE.md", problems.len())
+        .into())
+}

@@ -1,0 +1,91 @@
+//! Rules about the text of our own files.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::Result;
+use crate::workspace::{Workspace, capture};
+
+/// Longer than this a file is never one idea.
+const LINES_MAX: usize = 800;
+
+/// Crates and modules without input and output: they say so to the compiler.
+const WITHOUT_IO: [&str; 11] = [
+    "crates/codec/src/lib.rs",
+    "crates/ms-dtyp/src/lib.rs",
+    "crates/ndr/src/lib.rs",
+    "crates/dcerpc/src/lib.rs",
+    "crates/ms-smb2/src/lib.rs",
+    "crates/ms-pcq/src/lib.rs",
+    "crates/counters/src/lib.rs",
+    "exporter/src/model/mod.rs",
+    "exporter/src/pipeline/mod.rs",
+    "exporter/src/expose/mod.rs",
+    "plugin-api/abi/src/lib.rs",
+];
+const WITHOUT_IO_LINE: &str = "#![deny(clippy::disallowed_methods, clippy::disallowed_types)]";
+
+/// Where `unsafe` may be written.
+const UNSAFE_FOLDERS: [&str; 1] = ["plugin-api/"];
+
+pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>> {
+    let listed = capture(Command::new("git").current_dir(&workspace.root).args(["ls-files", "*.rs"]))?;
+    let mut problems = Vec::new();
+    for name in listed.lines() {
+        let path = workspace.root.join(name);
+        // A file may be deleted and not yet committed so.
+        if let Ok(text) = fs::read_to_string(&path) {
+            check_file(name, &text, &mut problems);
+        }
+    }
+    for name in WITHOUT_IO {
+        let text = fs::read_to_string(workspace.root.join(name)).unwrap_or_default();
+        if !text.lines().any(|line| line == WITHOUT_IO_LINE) {
+            problems.push(format!("{name}: lacks the line `{WITHOUT_IO_LINE}`"));
+        }
+    }
+    check_map(workspace, &mut problems)?;
+    Ok(problems)
+}
+
+fn check_file(name: &str, text: &str, problems: &mut Vec<String>) {
+    let lines = text.lines().count();
+    if lines > LINES_MAX {
+        problems.push(format!("{name}: {lines} lines, more than {LINES_MAX}: split it by idea"));
+    }
+    let may_be_unsafe = UNSAFE_FOLDERS.iter().any(|folder| name.starts_with(folder));
+    for (index, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or_default();
+        let at = || format!("{name}:{}", index + 1);
+        if code.contains(concat!("#[", "ignore")) {
+            problems.push(format!("{}: a test that does not run proves nothing", at()));
+        }
+        if !may_be_unsafe && is_unsafe(code) {
+            problems.push(format!("{}: unsafe belongs to {} only", at(), UNSAFE_FOLDERS.join(" and ")));
+        }
+    }
+}
+
+fn is_unsafe(code: &str) -> bool {
+    [
+        concat!("unsafe", " {"),
+        concat!("unsafe", " fn"),
+        concat!("unsafe", " impl"),
+        concat!("unsafe", " extern"),
+    ]
+    .iter()
+    .any(|form| code.contains(form))
+}
+
+/// Every package has its lines on the map.
+fn check_map(workspace: &Workspace, problems: &mut Vec<String>) -> Result<()> {
+    let map = fs::read_to_string(workspace.root.join("ARCHITECTURE.md"))?;
+    for package in workspace.packages.values() {
+        let folder = package.folder.strip_prefix(&workspace.root).unwrap_or(Path::new(""));
+        if !map.contains(&format!("`{}`", folder.display())) {
+            problems.push(format!("ARCHITECTURE.md: does not name `{}`", folder.display()));
+        }
+    }
+    Ok(())
+}

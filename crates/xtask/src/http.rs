@@ -1,0 +1,33 @@
+//! As much of an HTTP client as asking our own exporter on loopback needs.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use crate::Result;
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+const BODY_BYTES_MAX: u64 = 256 << 20;
+
+/// A response: status, headers as they came, body.
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+/// GETs `path`, asking for `accept`.
+pub(crate) fn get(address: SocketAddr, path: &str, accept: &str) -> Result<Response> {
+    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    write!(
+        stream,
+        "GET {path} HTTP/1.0\r\nHost: {address}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n"
+    )?;
+    let mut bytes = Vec::new();
+    stream.take(BODY_BYTES_MAX).read_to_end(&mut bytes)?;
+    let text = String::from_utf8(bytes)?;
+    let (head, body) = text.split_once("\r\n\r\n").ok_or("no end of the headers")?;
+    let status = head.split(' ').nth(1).ok_or("no status")?.parse()?;
+    Ok(Response { status, head: head.to_owned(), body: body.to_owned() })
+}

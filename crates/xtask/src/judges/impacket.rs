@@ -1,0 +1,25 @@
+//! impacket is the PCQ client of our simulated host: our SMB server, our NTLM acceptor, our RPC, all eight opnums.
+
+use std::process::Command;
+
+use super::stage::{ACCOUNT, Stage};
+use crate::Result;
+use crate::peers::python;
+use crate::report::Outcome;
+use crate::workspace::{Workspace, capture};
+
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
+    let stage = Stage::new(workspace)?;
+    let (_simulator, host) = stage.simulator(&[])?;
+    let script = workspace.root.join("crates/windows-sim/tests/peers/impacket_pcq.py");
+    let ask = |more: &[&str]| {
+        let mut command = Command::new(python(workspace));
+        command.arg(&script).args(["--host", &host.ip().to_string(), "--port", &host.port().to_string()]);
+        command.args(["--account", ACCOUNT]).arg("--password-file").arg(stage.password_file()?).args(more);
+        capture(&mut command)
+    };
+    let sealed = ask(&[])?;
+    // Below PKT_PRIVACY the protocol forbids an answer: the script succeeds when it is refused.
+    ask(&["--level", "integrity"])?;
+    Ok(Outcome::Ran(sealed.trim().to_owned()))
+}

@@ -1,0 +1,47 @@
+//! What is proved by programs that are not ours. One judge a file.
+
+mod exposition;
+mod impacket;
+mod prometheus;
+mod samba;
+mod smbd_front;
+pub(crate) mod stage;
+mod tshark;
+mod winreg;
+
+use crate::Result;
+use crate::peers::{Peer, missing};
+use crate::report::{Outcome, Report};
+use crate::workspace::{Workspace, build_release};
+
+type Run = fn(&Workspace) -> Result<Outcome>;
+
+/// Name, what it needs, what it does. The order is that of the layers.
+const JUDGES: [(&str, &[Peer], Run); 6] = [
+    ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
+    ("impacket against our server", &[Peer::Python], impacket::run),
+    ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
+    ("tshark dissects our traffic", &[Peer::Tshark], tshark::run),
+    ("promtool and the Python parser read the page", &[Peer::Prometheus, Peer::Python], exposition::run),
+    ("Prometheus scrapes the exporter", &[Peer::Prometheus], prometheus::run),
+];
+
+/// Runs every judge whose name contains `only`.
+pub(crate) fn run(workspace: &Workspace, report: &mut Report, only: &str) {
+    let chosen: Vec<_> = JUDGES.into_iter().filter(|(name, ..)| name.contains(only)).collect();
+    if chosen.iter().all(|(_, needed, _)| missing(workspace, needed).is_some()) {
+        for (name, needed, _) in chosen {
+            report.check(name, || missing(workspace, needed).ok_or_else(|| "a peer appeared".into()));
+        }
+        return;
+    }
+    report.check("release build for the judges", || {
+        build_release(&workspace.root).map(|()| Outcome::Ran(String::new()))
+    });
+    for (name, needed, judge) in chosen {
+        report.check(name, || match missing(workspace, needed) {
+            Some(skipped) => Ok(skipped),
+            None => judge(workspace),
+        });
+    }
+}

@@ -1,0 +1,131 @@
+//! A Samba of our own on a loopback port, with all its state in one folder.
+
+use std::fs;
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
+use tempfile::TempDir;
+
+use crate::Result;
+use crate::process::{Running, poll};
+
+/// Samba maps its accounts to accounts of the machine, and this one is on every Debian.
+pub(crate) const USER: &str = "daemon";
+/// Made up, for a server that lives as long as one check.
+pub(crate) const PASSWORD: &str = "Made-Up-Passw0rd-1";
+pub(crate) const DOMAIN: &str = "PEERS";
+
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Who serves the pipes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pipes {
+    /// Samba's own services, winreg among them.
+    Samba,
+    /// Whoever listens at [`Samba::pipe_socket`].
+    Ours,
+}
+
+/// A running smbd. Dropping it ends it, and what it started.
+pub(crate) struct Samba {
+    folder: TempDir,
+    pub(crate) address: SocketAddr,
+    // Dropped by `Drop` before the folder goes.
+    smbd: Option<Running>,
+}
+
+impl Samba {
+    /// Starts smbd; `encryption` is what smb.conf takes for `server smb encrypt`.
+    pub(crate) fn start(pipes: Pipes, encryption: &str) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("samba-").tempdir()?;
+        let port = free_port()?;
+        let root = folder.path();
+        for name in ["private", "lock", "state", "cache", "pid", "log", "bind", "wb", "ncalrpc/np"] {
+            fs::create_dir_all(root.join(name))?;
+        }
+        for name in ["private", "ncalrpc/np"] {
+            fs::set_permissions(root.join(name), fs::Permissions::from_mode(0o700))?;
+        }
+        let configuration = root.join("smb.conf");
+        fs::write(&configuration, smb_conf(root, port, pipes, encryption))?;
+        add_account(&configuration)?;
+        let mut command = Command::new("smbd");
+        command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        command.args(["-F", "--no-process-group", "-s"]).arg(&configuration).arg("-l").arg(root.join("log"));
+        let mut smbd = Running::start("smbd", &mut command)?;
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let started = poll("smbd listens", START_TIMEOUT, || Ok(TcpStream::connect(address).ok().map(drop)));
+        started.map_err(|error| smbd.complaint(&error.to_string()))?;
+        Ok(Self { folder, address, smbd: Some(smbd) })
+    }
+
+    /// Where smbd looks for who serves `\PIPE\winreg`.
+    pub(crate) fn pipe_socket(&self) -> PathBuf {
+        self.folder.path().join("ncalrpc/np/winreg")
+    }
+
+    /// A file with the password, for programs that read secrets from files only.
+    pub(crate) fn password_file(&self) -> Result<PathBuf> {
+        let path = self.folder.path().join("password");
+        fs::write(&path, PASSWORD)?;
+        Ok(path)
+    }
+}
+
+impl Drop for Samba {
+    fn drop(&mut self) {
+        // The helpers that serve pipes are started by smbd and outlive it.
+        for name in ["samba-dcerpcd.pid", "smbd.pid"] {
+            let text = fs::read_to_string(self.folder.path().join("pid").join(name)).unwrap_or_default();
+            if let Some(pid) = text.trim().parse().ok().and_then(Pid::from_raw) {
+                let _ = rustix::process::kill_process(pid, Signal::TERM);
+            }
+        }
+        if let Some(smbd) = self.smbd.take() {
+            let _ = smbd.end();
+        }
+    }
+}
+
+fn smb_conf(root: &Path, port: u16, pipes: Pipes, encryption: &str) -> String {
+    let helpers = if pipes == Pipes::Samba { "yes" } else { "no" };
+    let root = root.display();
+    format!(
+        "[global]\n\
+         workgroup = {DOMAIN}\nnetbios name = PEERSRV\nserver role = standalone server\n\
+         passdb backend = tdbsam:{root}/private/passdb.tdb\nprivate dir = {root}/private\n\
+         lock directory = {root}/lock\nstate directory = {root}/state\ncache directory = {root}/cache\n\
+         pid directory = {root}/pid\nncalrpc dir = {root}/ncalrpc\nbinddns dir = {root}/bind\n\
+         winbindd socket directory = {root}/wb\nlog file = {root}/log/log.%m\nlog level = 1\n\
+         interfaces = lo\nbind interfaces only = yes\nsmb ports = {port}\ndisable netbios = yes\n\
+         server min protocol = SMB2_10\nserver smb encrypt = {encryption}\nntlm auth = ntlmv2-only\n\
+         map to guest = never\nload printers = no\nprinting = bsd\nprintcap name = /dev/null\n\
+         disable spoolss = yes\nusershare path =\nrpc start on demand helpers = {helpers}\n"
+    )
+}
+
+fn add_account(configuration: &Path) -> Result<()> {
+    let mut command = Command::new("smbpasswd");
+    command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+    command.arg("-c").arg(configuration).args(["-s", "-a", USER]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        write!(input, "{PASSWORD}\n{PASSWORD}\n")?;
+    }
+    let output = child.wait_with_output()?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(format!("smbpasswd: {}", String::from_utf8_lossy(&output.stderr)).into())
+    }
+}
+
+/// A port that nobody listens on now.
+pub(crate) fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}

@@ -1,0 +1,138 @@
+//! The exporter and a simulated host as the judges meet them: real programs on loopback.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::Result;
+use crate::http;
+use crate::process::{Running, poll};
+use crate::workspace::Workspace;
+
+/// The account of the simulated host. Both are made up.
+pub(crate) const ACCOUNT: &str = r"SIM\metrics";
+pub(crate) const PASSWORD: &str = "Made-Up-Passw0rd-2";
+
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long the first collection may take, retries of a starting service included.
+pub(crate) const FIRST_COLLECTION_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A host to watch.
+pub(crate) struct Target<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) address: SocketAddr,
+    /// `DOMAIN\user`.
+    pub(crate) account: &'a str,
+    pub(crate) password_file: &'a Path,
+}
+
+/// A folder with what the programs need, gone when this goes.
+pub(crate) struct Stage<'a> {
+    pub(crate) workspace: &'a Workspace,
+    folder: TempDir,
+}
+
+impl<'a> Stage<'a> {
+    pub(crate) fn new(workspace: &'a Workspace) -> Result<Self> {
+        Ok(Self { workspace, folder: tempfile::Builder::new().prefix("perfmon-").tempdir()? })
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The file with [`PASSWORD`].
+    pub(crate) fn password_file(&self) -> Result<PathBuf> {
+        let path = self.path("password");
+        fs::write(&path, format!("{PASSWORD}\n"))?;
+        Ok(path)
+    }
+
+    /// Starts windows-sim on a free port and answers where it listens.
+    pub(crate) fn simulator(&self, more: &[&str]) -> Result<(Running, SocketAddr)> {
+        let mut command = Command::new(self.workspace.release("windows-sim"));
+        command.args(["--bind", "127.0.0.1", "--smb-port", "0", "--seed", "1", "--account", ACCOUNT]);
+        command.arg("--password-file").arg(self.password_file()?).args(more);
+        let mut running = Running::start("windows-sim", &mut command)?;
+        let address = running.wait_for("listening address", START_TIMEOUT, |line| {
+            line.strip_prefix("listening on ")?.split_whitespace().next()?.parse().ok()
+        })?;
+        Ok((running, address))
+    }
+
+    /// Starts the exporter on `listen` for `targets` and answers where it listens.
+    pub(crate) fn exporter(
+        &self,
+        listen: SocketAddr,
+        interval: &str,
+        targets: &[Target<'_>],
+    ) -> Result<(Running, SocketAddr)> {
+        let configuration = self.path("perfmon.yaml");
+        fs::write(&configuration, configuration_of(listen, interval, targets))?;
+        let mut command = Command::new(self.workspace.release("perfmon-exporter"));
+        let mut running = Running::start("perfmon-exporter", command.arg("--config").arg(configuration))?;
+        let address = running.wait_for("listening address", START_TIMEOUT, address_in_log)?;
+        Ok((running, address))
+    }
+}
+
+/// Waits until the page says that `target` is up, and answers the page.
+pub(crate) fn page_when_up(exporter: &mut Running, address: SocketAddr, target: &str) -> Result<String> {
+    let up = format!("perfmon_exporter_target_up{{target=\"{target}\"}} 1");
+    let page = poll(&format!("{target} is up"), FIRST_COLLECTION_TIMEOUT, || {
+        let page = http::get(address, "/metrics", "text/plain;version=0.0.4")?.body;
+        Ok(page.lines().any(|line| line == up).then_some(page))
+    });
+    page.map_err(|error| exporter.complaint(&error.to_string()))
+}
+
+/// Every counterset that a simulated host offers.
+pub(crate) const COUNTERSETS: [&str; 9] = [
+    "Processor Information",
+    "Thermal Zone Information",
+    "FileSystem Disk Activity",
+    "GPU Engine",
+    "GPU Adapter Memory",
+    "GPU Process Memory",
+    "Process V2",
+    "HTTP Service",
+    "Counter Types",
+];
+
+fn configuration_of(listen: SocketAddr, interval: &str, targets: &[Target<'_>]) -> String {
+    let countersets: Vec<String> = COUNTERSETS.iter().map(|name| format!("{{name: {name}}}")).collect();
+    let mut text = format!(
+        "web: {{listen: [\"{listen}\"]}}\nplugins: {{load: [pcq]}}\n\
+         transports: {{default: {{connect_timeout: 3s, smb: {{encryption: preferred}}}}}}\n\
+         modules:\n  all: {{plugin: pcq, countersets: [{}]}}\nidentities:\n",
+        countersets.join(", ")
+    );
+    for (index, target) in targets.iter().enumerate() {
+        let (domain, user) = target.account.split_once('\\').unwrap_or(("", target.account));
+        text += &format!(
+            "  identity{index}: {{kind: ntlm, domain: {domain}, username: {user}, \
+             password_file: {}, allow_hosts: [{}]}}\n",
+            target.password_file.display(),
+            target.address.ip()
+        );
+    }
+    text += "targets:\n";
+    for (index, target) in targets.iter().enumerate() {
+        text += &format!(
+            "  - {{host: \"{}\", name: {}, identity: identity{index}, modules: [all], interval: {interval}}}\n",
+            target.address, target.name
+        );
+    }
+    text
+}
+
+/// The address in the exporter's own log line about its listener.
+fn address_in_log(line: &str) -> Option<SocketAddr> {
+    let (_, rest) = line.split_once("Listening")?;
+    let (_, address) = rest.split_once("address=")?;
+    address.split_whitespace().next()?.trim_matches('"').parse().ok()
+}

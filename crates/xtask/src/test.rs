@@ -1,0 +1,76 @@
+//! `cargo xtask test`: everything, from rules to judges. The last line says how many checks ran.
+
+use std::process::Command;
+
+use clap::{Args, ValueEnum};
+
+use crate::Result;
+use crate::report::{Outcome, Report};
+use crate::workspace::{self, Workspace, cargo};
+use crate::{check, judges, peers};
+
+/// How a run of the tests treats peers.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// What to do about judges that are not on this machine
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "auto")]
+    peers: Vec<Peers>,
+    /// Only the checks whose name contains this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Peers {
+    /// Use those that are there, skip what needs the others
+    Auto,
+    /// Install the missing ones: Debian packages as root, Python packages below the target folder
+    Install,
+    /// Fail where one is missing
+    Require,
+    /// Use none
+    Skip,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let workspace = Workspace::load()?;
+    if options.peers.contains(&Peers::Install) {
+        peers::install(&workspace)?;
+    }
+    let mut report = Report::default();
+    for (name, step) in OWN {
+        if name.contains(&options.only) {
+            report.check(name, || step(&workspace).map(|()| Outcome::Ran(String::new())));
+        }
+    }
+    if !options.peers.contains(&Peers::Skip) {
+        judges::run(&workspace, &mut report, &options.only);
+    }
+    report.finish(options.peers.contains(&Peers::Require))
+}
+
+type Step = fn(&Workspace) -> Result<()>;
+
+/// The checks that need nothing but the toolchain and a C compiler.
+const OWN: [(&str, Step); 5] = [
+    ("rules", |_| check::run()),
+    ("format", |workspace| workspace::run(cargo_in(workspace).args(["fmt", "--all", "--check"]))),
+    ("lints", |workspace| {
+        let lints = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+        workspace::run(cargo_in(workspace).args(lints))
+    }),
+    ("tests", |workspace| {
+        workspace::run(cargo_in(workspace).args(["test", "--workspace", "--locked", "--quiet"]))
+    }),
+    ("documents", |workspace| {
+        let mut doc = cargo_in(workspace);
+        doc.env("RUSTDOCFLAGS", "-D warnings");
+        workspace::run(doc.args(["doc", "--workspace", "--no-deps", "--locked", "--quiet"]))
+    }),
+];
+
+fn cargo_in(workspace: &Workspace) -> Command {
+    let mut command = cargo();
+    command.current_dir(&workspace.root);
+    command
+}
