@@ -1,0 +1,108 @@
+use core::fmt;
+use std::io;
+
+use crate::Endpoint;
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+#[error("connect to {endpoint}: {stage}: {kind}{}", Detail(.source.as_ref()))]
+pub struct ConnectError {
+    /// Where to.
+    pub endpoint: Endpoint,
+    /// How far it went.
+    pub stage: ConnectStage,
+    /// What went wrong.
+    pub kind: ConnectErrorKind,
+    /// What the operating system said.
+    #[source]
+    pub source: Option<io::Error>,
+}
+
+/// The two stages of connecting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConnectStage {
+    /// Finding addresses for the name.
+    Dns,
+    /// Opening a connection to one of them.
+    Tcp,
+}
+
+/// A closed list of reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ConnectErrorKind {
+    /// No address is known for the name.
+    NameNotFound,
+    /// The host is there, and nothing listens on the port.
+    ConnectionRefused,
+    /// There is no way to the host.
+    Unreachable,
+    /// Nothing answered in time.
+    Timeout,
+    /// The connection was opened and reset at once.
+    ConnectionReset,
+    /// Something else; see the source.
+    Other,
+}
+
+impl ConnectErrorKind {
+    /// The word for labels and logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NameNotFound => "name_not_found",
+            Self::ConnectionRefused => "connection_refused",
+            Self::Unreachable => "unreachable",
+            Self::Timeout => "timeout",
+            Self::ConnectionReset => "connection_reset",
+            Self::Other => "other",
+        }
+    }
+
+    pub(crate) fn of(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => Self::ConnectionRefused,
+            io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::NetworkDown
+            | io::ErrorKind::AddrNotAvailable => Self::Unreachable,
+            io::ErrorKind::TimedOut => Self::Timeout,
+            io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => Self::ConnectionReset,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for ConnectErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NameNotFound => "the name has no address",
+            Self::ConnectionRefused => "connection refused",
+            Self::Unreachable => "host unreachable",
+            Self::Timeout => "no answer in time",
+            Self::ConnectionReset => "connection reset",
+            Self::Other => "failed",
+        })
+    }
+}
+
+impl fmt::Display for ConnectStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Dns => "dns",
+            Self::Tcp => "tcp",
+        })
+    }
+}
+
+/// The system's own words, where it said any.
+struct Detail<'a>(Option<&'a io::Error>);
+
+impl fmt::Display for Detail<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(error) => write!(f, " ({error})"),
+            None => Ok(()),
+        }
+    }
+}
