@@ -1,0 +1,132 @@
+use codec::{EncodeError, EncodeResult};
+
+use crate::write::count;
+use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
+
+/// A `[size_is, length_is]` array of bytes, borrowed from the stub.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteArray<'a> {
+    /// What `size_is` says: the room that the caller offered.
+    pub max_count: u32,
+    /// The actual_count bytes that `length_is` says.
+    pub bytes: &'a [u8],
+}
+
+/// A `[size_is]` array: max_count, then as many elements.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Conformant<T>(pub Vec<T>);
+
+/// A `[length_is]` array of fixed size: offset (zero), actual_count, then as many elements.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Varying<T>(pub Vec<T>);
+
+/// A `[size_is, length_is]` array: max_count, offset (zero), actual_count, then as many elements.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ConformantVarying<T> {
+    /// What `size_is` says. INVARIANT: at least the number of elements.
+    pub max_count: u32,
+    /// The elements that are there.
+    pub elements: Vec<T>,
+}
+
+impl<T: NdrDecode> NdrDecode for Conformant<T> {
+    type Inline = Vec<T::Inline>;
+    const ALIGNMENT: usize = 4;
+    const INLINE_SIZE_MIN: usize = 4 /* max_count */;
+
+    fn decode_inline(src: &mut Reader<'_>) -> Result<Self::Inline> {
+        let max_count = u32::decode_inline(src)?;
+        decode_elements::<T>(src, max_count)
+    }
+
+    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'_>) -> Result<Self> {
+        decode_referents(inline, src).map(Self)
+    }
+}
+
+impl<T: NdrDecode> NdrDecode for Varying<T> {
+    type Inline = Vec<T::Inline>;
+    const ALIGNMENT: usize = 4;
+    const INLINE_SIZE_MIN: usize = 4 /* offset */ + 4 /* actual_count */;
+
+    fn decode_inline(src: &mut Reader<'_>) -> Result<Self::Inline> {
+        let actual_count = src.variance(src.field(), None)?;
+        decode_elements::<T>(src, actual_count)
+    }
+
+    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'_>) -> Result<Self> {
+        decode_referents(inline, src).map(Self)
+    }
+}
+
+impl<T: NdrDecode> NdrDecode for ConformantVarying<T> {
+    type Inline = (u32, Vec<T::Inline>);
+    const ALIGNMENT: usize = 4;
+    const INLINE_SIZE_MIN: usize = 4 /* max_count */ + 4 /* offset */ + 4 /* actual_count */;
+
+    fn decode_inline(src: &mut Reader<'_>) -> Result<Self::Inline> {
+        let max_count = u32::decode_inline(src)?;
+        let actual_count = src.variance(src.field(), Some(max_count))?;
+        Ok((max_count, decode_elements::<T>(src, actual_count)?))
+    }
+
+    fn decode_deferred((max_count, inline): Self::Inline, src: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self { max_count, elements: decode_referents(inline, src)? })
+    }
+}
+
+impl<T: NdrEncode> NdrEncode for Conformant<T> {
+    const ALIGNMENT: usize = 4;
+
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+        dst.u32(count("conformant array", self.0.len())?);
+        self.0.iter().try_for_each(|element| dst.inline(element))
+    }
+
+    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
+        self.0.iter().try_for_each(|element| dst.deferred(element))
+    }
+}
+
+impl<T: NdrEncode> NdrEncode for Varying<T> {
+    const ALIGNMENT: usize = 4;
+
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+        dst.variance(count("varying array", self.0.len())?);
+        self.0.iter().try_for_each(|element| dst.inline(element))
+    }
+
+    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
+        self.0.iter().try_for_each(|element| dst.deferred(element))
+    }
+}
+
+impl<T: NdrEncode> NdrEncode for ConformantVarying<T> {
+    const ALIGNMENT: usize = 4;
+
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+        let actual_count = count("conformant varying array", self.elements.len())?;
+        if actual_count > self.max_count {
+            return Err(EncodeError::new("conformant varying array", "actual_count", "is above max_count"));
+        }
+        dst.u32(self.max_count);
+        dst.variance(actual_count);
+        self.elements.iter().try_for_each(|element| dst.inline(element))
+    }
+
+    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
+        self.elements.iter().try_for_each(|element| dst.deferred(element))
+    }
+}
+
+fn decode_elements<T: NdrDecode>(src: &mut Reader<'_>, count: u32) -> Result<Vec<T::Inline>> {
+    src.check_limit(count, src.limits().array_elements_max)?;
+    src.check_fits(count, T::INLINE_SIZE_MIN)?;
+    let field = src.field();
+    (0..count).map(|_| src.inline::<T>(field)).collect()
+}
+
+fn decode_referents<T: NdrDecode>(inline: Vec<T::Inline>, src: &mut Reader<'_>) -> Result<Vec<T>> {
+    let field = src.field();
+    inline.into_iter().map(|element| src.deferred(field, element)).collect()
+}
