@@ -16,7 +16,6 @@
 //! ```
 
 use std::fmt;
-use std::hint::black_box;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -26,7 +25,12 @@ pub struct Race<'a> {
     workload: &'a str,
     unit: &'a str,
     units: u64,
-    contestants: Vec<(&'a str, Box<dyn FnMut() + 'a>)>,
+    contestants: Vec<Contestant<'a>>,
+}
+
+struct Contestant<'a> {
+    name: &'a str,
+    round: Box<dyn FnMut() + 'a>,
 }
 
 impl<'a> Race<'a> {
@@ -40,7 +44,7 @@ impl<'a> Race<'a> {
     /// say) it prepares in a contestant of its own that runs before, or within its time.
     #[must_use]
     pub fn contestant(mut self, name: &'a str, round: impl FnMut() + 'a) -> Self {
-        self.contestants.push((name, Box::new(round)));
+        self.contestants.push(Contestant { name, round: Box::new(round) });
         self
     }
 
@@ -49,16 +53,16 @@ impl<'a> Race<'a> {
     pub fn run(mut self, rounds: usize) -> Results {
         let mut best = vec![Duration::MAX; self.contestants.len()];
         for round in 0..=rounds {
-            for (index, (_, contestant)) in self.contestants.iter_mut().enumerate() {
+            for (index, contestant) in self.contestants.iter_mut().enumerate() {
                 let begun = thread_cpu_time();
-                black_box(contestant());
+                (contestant.round)();
                 let taken = thread_cpu_time().saturating_sub(begun);
                 if round > 0 {
                     best[index] = best[index].min(taken);
                 }
             }
         }
-        let names = self.contestants.iter().map(|(name, _)| (*name).to_owned());
+        let names = self.contestants.iter().map(|contestant| contestant.name.to_owned());
         Results {
             workload: self.workload.to_owned(),
             unit: self.unit.to_owned(),
