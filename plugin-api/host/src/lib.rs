@@ -1,1 +1,36 @@
 //! Loads plugins and guards the exporter against them.
+//!
+//! One [`Host`] per process. It loads a [`Library`] from a file, or takes one that is linked in; a library makes
+//! an [`Instance`] of one of its sources for one target, which collects into an [`InstanceSink`] of the exporter's.
+//! Schedule, deadline and cancellation are the exporter's; it calls [`Host::poll_deadlines`] so that they are kept.
+//! What a plugin does wrong is answered, counted by [`Violation`], and costs the instance a pause at worst.
+
+mod command;
+mod error;
+mod host;
+mod info;
+mod instance;
+mod limits;
+pub mod sink;
+mod violation;
+
+pub use plugin_abi::{GeneralReason, Stage};
+
+pub use self::command::{CommandCancel, CommandOutput, CommandRequest};
+pub use self::error::{CollectError, ConfigureError, LoadError, Problem};
+pub use self::host::{Host, HostOptions, Library, LibraryLog, RunningCommand};
+pub use self::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
+pub use self::instance::{Instance, InstanceConfig, InstanceState, QuarantineCause};
+pub use self::limits::Limits;
+pub use self::sink::{CredentialBroker, InstanceSink};
+pub use self::violation::{Violation, Violations};
+
+/// The monotonic clock in nanoseconds, as plugins see it (`CLOCK_MONOTONIC`).
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    u64::try_from(now.tv_sec)
+        .unwrap_or(0)
+        .saturating_mul(1_000_000_000)
+        .saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0))
+}

@@ -1,0 +1,219 @@
+//! Where a collection can fail, and why: the two closed lists that every failure is told in.
+
+use core::fmt;
+
+/// A part of a collection: what time, calls and bytes are accounted to, and where a failure is placed.
+///
+/// The declaration order is the order in which a collection passes them.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// Resolving the target's name.
+    Dns = 1,
+    /// Connecting the socket.
+    Tcp = 2,
+    /// SMB negotiation, tree and file operations.
+    Smb = 3,
+    /// Authenticating the session.
+    Auth = 4,
+    /// Opening the named pipe.
+    Pipe = 5,
+    /// Binding the RPC association.
+    Bind = 6,
+    /// Calling the target's methods.
+    Query = 7,
+    /// Understanding the replies.
+    Decode = 8,
+    /// The plugin itself, or what stands between it and the host.
+    Plugin = 9,
+}
+
+impl Stage {
+    /// All stages in order.
+    pub const ALL: [Self; 9] = [
+        Self::Dns,
+        Self::Tcp,
+        Self::Smb,
+        Self::Auth,
+        Self::Pipe,
+        Self::Bind,
+        Self::Query,
+        Self::Decode,
+        Self::Plugin,
+    ];
+
+    /// The number on the ABI.
+    #[must_use]
+    pub const fn code(self) -> u32 {
+        self as u32
+    }
+
+    /// The stage with this number, if this version knows it.
+    #[must_use]
+    pub fn from_code(code: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|stage| stage.code() == code)
+    }
+
+    /// The word for labels and logs.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Dns => "dns",
+            Self::Tcp => "tcp",
+            Self::Smb => "smb",
+            Self::Auth => "auth",
+            Self::Pipe => "pipe",
+            Self::Bind => "bind",
+            Self::Query => "query",
+            Self::Decode => "decode",
+            Self::Plugin => "plugin",
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+macro_rules! general_reasons {
+    ($($variant:ident = $code:literal, $word:literal, $sentence:literal, $next_step:literal;)*) => {
+        /// Why a collection failed, as far as it is not peculiar to one source.
+        ///
+        /// A source declares up to [`crate::DECLARED_REASONS_MAX`] more of its own.
+        #[repr(u32)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum GeneralReason {
+            $(#[doc = $sentence] $variant = $code,)*
+        }
+
+        impl GeneralReason {
+            /// All general reasons in order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The word for labels and logs.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            /// What happened, as a sentence for people.
+            #[must_use]
+            pub const fn sentence(self) -> &'static str {
+                match self { $(Self::$variant => $sentence,)* }
+            }
+
+            /// What to do about it.
+            #[must_use]
+            pub const fn next_step(self) -> &'static str {
+                match self { $(Self::$variant => $next_step,)* }
+            }
+        }
+    };
+}
+
+general_reasons! {
+    Timeout = 1, "timeout",
+        "The deadline passed before the answer came.",
+        "Check that the host is up and that nothing between drops packets; raise the deadline if it is just slow.";
+    Cancelled = 2, "cancelled",
+        "The collection was cancelled before it ended.",
+        "Nothing: the exporter was reloaded or is stopping.";
+    NameNotFound = 3, "name_not_found",
+        "The target's name does not resolve.",
+        "Check the spelling of the host and the resolver of this machine.";
+    ConnectionRefused = 4, "connection_refused",
+        "The host answered that nothing listens on the port.",
+        "Check the port and that the service is started.";
+    Unreachable = 5, "unreachable",
+        "No route leads to the host.",
+        "Check the network and the firewall between this machine and the host.";
+    ConnectionReset = 6, "connection_reset",
+        "The peer closed the connection.",
+        "Look in the host's event log for the reason; it is retried by itself.";
+    ProtocolError = 7, "protocol_error",
+        "The peer broke the protocol.",
+        "Check that the port belongs to the service that is expected; report it with a capture otherwise.";
+    Smb1Only = 8, "smb1_only",
+        "The server speaks SMB 1 only.",
+        "Enable SMB 2.1 or later on the host; SMB 1 is refused for safety.";
+    EncryptionRequired = 9, "encryption_required",
+        "One side requires SMB encryption and the other does not offer it.",
+        "Enable SMB 3 encryption on the host, or set the transport's encryption to preferred.";
+    SigningRequired = 10, "signing_required",
+        "Messages arrived unsigned or the security negotiation was tampered with.",
+        "Enable signing on the host; if it is enabled, something between alters the traffic.";
+    WrongCredentials = 11, "wrong_credentials",
+        "User name or password was refused.",
+        "Correct the identity's user name and secret; it is not tried again until they change.";
+    AccountLocked = 12, "account_locked",
+        "The account is locked.",
+        "Unlock the account and find out who tries wrong passwords.";
+    AccountDisabled = 13, "account_disabled",
+        "The account is disabled or has expired.",
+        "Enable the account or use another identity.";
+    PasswordExpired = 14, "password_expired",
+        "The password has expired or must be changed.",
+        "Set a new password and put it into the identity's secret.";
+    LogonRestricted = 15, "logon_restricted",
+        "The account may not log on from here, at this time, or over the network.",
+        "Grant the account the right to access the computer from the network.";
+    CredentialsWithheld = 16, "credentials_withheld",
+        "The exporter withheld the credentials: they failed before, or the target is not allowed for them.",
+        "Correct the secret, or add the host to the identity's allow_hosts.";
+    AccessDenied = 17, "access_denied",
+        "The account is known but lacks the right.",
+        "Add the account to the group Performance Monitor Users on the host.";
+    RemoteRegistryStopped = 18, "remote_registry_stopped",
+        "The Remote Registry service, which serves the counters, does not run.",
+        "Start the service RemoteRegistry on the host and set it to start by trigger or automatically.";
+    NotFound = 19, "not_found",
+        "What was asked for does not exist on the target.",
+        "Check the names in the module against what the target offers.";
+    LimitExceeded = 20, "limit_exceeded",
+        "A reply or the series made of it went above a limit.",
+        "Select less, or raise the limit that the message names.";
+    MalformedReply = 21, "malformed_reply",
+        "A reply could not be understood.",
+        "Report it with the message; the rest of the target goes on.";
+    ServerFault = 22, "server_fault",
+        "The server failed while it executed the call.",
+        "Look in the host's event log; the message has the status.";
+    Busy = 23, "busy",
+        "The server has no room for the call now.",
+        "Nothing at first: it is retried; reduce the number of clients if it stays.";
+    Internal = 24, "internal",
+        "The plugin failed by a fault of its own.",
+        "Report it with the log.";
+    Other = 25, "other",
+        "None of the other reasons fits.",
+        "Read the message.";
+    Panicked = 26, "panicked",
+        "The plugin panicked; the panic was contained.",
+        "Report it with the log; the instance is started anew after a pause.";
+    Quarantined = 27, "quarantined",
+        "The plugin misbehaved on this target and is given a pause.",
+        "Read the log for what it did; it is tried again by itself.";
+}
+
+impl GeneralReason {
+    /// The number on the ABI.
+    #[must_use]
+    pub const fn code(self) -> u32 {
+        self as u32
+    }
+
+    /// The reason with this number, if this version knows it.
+    #[must_use]
+    pub fn from_code(code: u32) -> Option<Self> {
+        Self::ALL.iter().copied().find(|reason| reason.code() == code)
+    }
+}
+
+impl fmt::Display for GeneralReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}

@@ -1,0 +1,171 @@
+//! What can go wrong between the exporter and a plugin, told so that the reader knows what to do.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// A library that could not be loaded. Each message names the file, what was expected, what was found and what to do.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// There is no such file.
+    #[error("load plugin {file}: no such file; {folder} holds {}; install the plugin there or correct `plugins.load` or `plugins.path`", list(.found), file = .file.display(), folder = .folder.display())]
+    Missing {
+        /// What was looked for.
+        file: PathBuf,
+        /// Where.
+        folder: PathBuf,
+        /// The plugin files in that folder.
+        found: Vec<String>,
+    },
+    /// The dynamic linker refused it.
+    #[error("load plugin {file}: the dynamic linker refuses it: {reason}; build it as a shared library for this machine, with its libraries installed", file = .file.display())]
+    Open {
+        /// The file.
+        file: PathBuf,
+        /// The linker's words.
+        reason: String,
+    },
+    /// It is some other library.
+    #[error("load plugin {file}: expected the symbol `{symbol}`, found none; it is not a plugin for this program, or was built without exporting its sources", file = .file.display())]
+    NoEntry {
+        /// The file.
+        file: PathBuf,
+        /// What a plugin exports.
+        symbol: &'static str,
+    },
+    /// It speaks another version.
+    #[error("load plugin {file}: expected plugin ABI {expected}, found {found}; install the plugin that was built for this version of the program", file = .file.display())]
+    Major {
+        /// The file.
+        file: PathBuf,
+        /// Our version.
+        expected: crate::AbiVersion,
+        /// Its version.
+        found: crate::AbiVersion,
+    },
+    /// Its entry function said no.
+    #[error("load plugin {file}: its entry function failed with status {status}: {message}; see what the plugin asks for", file = .file.display())]
+    Entry {
+        /// The file.
+        file: PathBuf,
+        /// Its status, by name.
+        status: String,
+        /// Its words.
+        message: String,
+    },
+    /// What it declares breaks the contract.
+    #[error("load plugin {file}: `{field}`: expected {expected}, found {found}; report it to the plugin's author", file = .file.display())]
+    Declaration {
+        /// The file.
+        file: PathBuf,
+        /// Which part of the declaration.
+        field: String,
+        /// The rule.
+        expected: &'static str,
+        /// What stands there.
+        found: String,
+    },
+}
+
+fn list(found: &[String]) -> String {
+    if found.is_empty() { "no plugin".to_owned() } else { found.join(", ") }
+}
+
+/// One thing that a source does not accept about its configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where in [`crate::InstanceConfig::settings`]: a JSON pointer, empty for the whole.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right; may be empty.
+    pub suggestion: String,
+}
+
+/// An instance that could not be made or changed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConfigureError {
+    /// The library has no such source.
+    #[error("plugin {plugin} has no source `{source_name}`; it has {}", list(.found))]
+    NoSource {
+        /// The library.
+        plugin: String,
+        /// What was asked for.
+        source_name: String,
+        /// What it has.
+        found: Vec<String>,
+    },
+    /// The source does not accept the settings. At least one.
+    #[error("the settings have {} problem(s), the first at `{}`: {}", .0.len(), first(.0).0, first(.0).1)]
+    Problems(Vec<Problem>),
+    /// The source failed.
+    #[error("{plugin}: {call} failed with status {status}: {message}")]
+    Failed {
+        /// The library.
+        plugin: String,
+        /// Which call.
+        call: &'static str,
+        /// Its status, by name.
+        status: String,
+        /// Its words.
+        message: String,
+    },
+    /// The source did not answer in time.
+    #[error("{plugin}: {call} did not return within {waited_ms} ms")]
+    Hung {
+        /// The library.
+        plugin: String,
+        /// Which call.
+        call: &'static str,
+        /// How long it was waited for.
+        waited_ms: u64,
+    },
+    /// A limit of the host's.
+    #[error("{plugin}: more than {limit} {what}")]
+    Limit {
+        /// The library.
+        plugin: String,
+        /// Of what.
+        what: &'static str,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// The instance or the process is ending.
+    #[error("the instance is stopped")]
+    Stopped,
+}
+
+fn first(problems: &[Problem]) -> (&str, &str) {
+    problems.first().map_or(("", ""), |problem| (&problem.pointer, &problem.message))
+}
+
+/// A collection that could not begin. [`crate::InstanceSink::complete`] is not called for it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CollectError {
+    /// The one before has not ended.
+    #[error("a collection is in flight")]
+    InFlight,
+    /// The one before passed its deadline and the plugin still does not answer.
+    #[error("the plugin still works on a collection that was given up")]
+    Hung,
+    /// The instance misbehaved and is given a pause.
+    #[error("the instance is in quarantine until {until_ns} ns: {why}")]
+    Quarantined {
+        /// The end of the pause on the monotonic clock.
+        until_ns: u64,
+        /// What it did.
+        why: crate::QuarantineCause,
+    },
+    /// Too many collections of other plugins run against this target.
+    #[error("{limit} collections run against this target")]
+    TargetBusy {
+        /// How many there may be.
+        limit: u32,
+    },
+    /// Destroyed, or the host is stopping.
+    #[error("the instance is stopped")]
+    Stopped,
+}

@@ -1,0 +1,90 @@
+//! What a library declares about itself, checked and copied once at load.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::sink::DeclaredReason;
+
+/// A loaded library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginInfo {
+    /// Its name: `[a-z][a-z0-9_-]*`.
+    pub name: String,
+    /// Its version, in its own words.
+    pub version: String,
+    /// One line for people.
+    pub description: String,
+    /// The version of the ABI that host and library agreed on.
+    pub abi: AbiVersion,
+    /// The file; nothing for a library linked into the program.
+    pub file: Option<PathBuf>,
+    /// What it can collect.
+    pub sources: Vec<SourceInfo>,
+    /// What it adds to the command line.
+    pub commands: Vec<CommandInfo>,
+}
+
+/// Major and minor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AbiVersion {
+    /// Must be the same on both sides.
+    pub major: u16,
+    /// The smaller one counts.
+    pub minor: u16,
+}
+
+impl std::fmt::Display for AbiVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// How a source collects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// `collect` starts the work and returns at once.
+    Async,
+    /// `collect` does the work and runs on a thread of the host's.
+    Blocking,
+}
+
+/// One source of a library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceInfo {
+    /// Its name: `[a-z][a-z0-9_-]*`.
+    pub name: String,
+    /// One line for people.
+    pub help: String,
+    /// How it collects.
+    pub mode: Mode,
+    /// The failure reasons that it adds to the general ones.
+    pub reasons: Vec<Arc<DeclaredReason>>,
+}
+
+/// One command of a library: `perfmon-exporter PLUGIN COMMAND`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandInfo {
+    /// Its name: `[a-z][a-z0-9_-]*`.
+    pub name: String,
+    /// One line for people.
+    pub help: String,
+    /// Other names, also directly under the program: `discover`.
+    pub aliases: Vec<String>,
+    /// Its options, for `--help`; the command parses them itself.
+    pub options: Vec<OptionInfo>,
+}
+
+/// One option of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionInfo {
+    /// Its name without dashes; empty for positional arguments.
+    pub name: String,
+    /// What stands for its value in the help; empty where it takes none.
+    pub value_name: String,
+    /// One line for people.
+    pub help: String,
+    /// Whether the command needs it.
+    pub required: bool,
+    /// Whether it may be given more than once.
+    pub repeated: bool,
+}

@@ -1,0 +1,101 @@
+//! One source on one target.
+
+use std::fmt;
+
+use crate::error::{CollectError, ConfigureError};
+use crate::sink::{CollectionId, TargetInfo};
+
+/// What an instance is made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InstanceConfig {
+    /// The target.
+    pub target: TargetInfo,
+    /// What the source is told, as JSON: an object with the members `transport` (the target's transport, an
+    /// object) and `modules` (a list of the target's modules for this plugin: each module as the configuration has it,
+    /// less `plugin`, plus `name`). Problems come back as pointers into this value.
+    pub settings: serde_json::Value,
+}
+
+/// Why an instance is in quarantine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum QuarantineCause {
+    /// A call or a collection did not come back.
+    Hung,
+    /// Calls that must return at once took too long, several times in a row.
+    SlowCalls,
+    /// It panicked.
+    Panicked,
+    /// Its calls failed, several times in a row.
+    Faults,
+    /// It sent what the contract forbids, again and again.
+    Violations,
+}
+
+impl fmt::Display for QuarantineCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hung => "hung",
+            Self::SlowCalls => "slow_calls",
+            Self::Panicked => "panicked",
+            Self::Faults => "faults",
+            Self::Violations => "violations",
+        })
+    }
+}
+
+/// What an instance is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InstanceState {
+    /// Nothing.
+    Idle,
+    /// Collecting.
+    Collecting,
+    /// A collection was given up and the plugin still works on it.
+    Hung,
+    /// It misbehaved and is given a pause.
+    Quarantined {
+        /// The end of the pause on the monotonic clock.
+        until_ns: u64,
+        /// What it did.
+        why: QuarantineCause,
+    },
+    /// Destroyed.
+    Stopped,
+}
+
+/// One source on one target. Dropping it destroys the instance in the plugin, asynchronously.
+///
+/// Calling order: [`Instance::collect`] (any number, one at a time; each ends with one
+/// [`crate::InstanceSink::complete`]), [`Instance::reconfigure`] at any time in between.
+#[derive(Debug)]
+pub struct Instance(());
+
+impl Instance {
+    /// Starts a collection that must end before `deadline_ns` on the monotonic clock ([`crate::monotonic_ns`]).
+    /// Never blocks. The end is told by [`crate::InstanceSink::complete`], from any thread, perhaps before this returns.
+    ///
+    /// # Errors
+    /// When it cannot begin; the sink then hears nothing.
+    pub fn collect(&self, _deadline_ns: u64) -> Result<CollectionId, CollectError> {
+        Err(CollectError::Stopped)
+    }
+
+    /// Asks the plugin to end the collection early. Idempotent; does nothing when it is over.
+    pub fn cancel(&self, _collection: CollectionId) {}
+
+    /// Gives the source new settings. On an error the old ones stay. Blocks up to `configure_ms_max`.
+    ///
+    /// # Errors
+    /// What the source does not accept.
+    pub fn reconfigure(&self, _config: InstanceConfig) -> Result<(), ConfigureError> {
+        Err(ConfigureError::Stopped)
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub fn state(&self) -> InstanceState {
+        InstanceState::Stopped
+    }
+}
