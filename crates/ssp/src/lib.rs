@@ -1,1 +1,55 @@
-//! Security contexts: NTLM and SPNEGO.
+//! Security contexts: who is on the other end of a connection, and protection of each message after that.
+//!
+//! A [`SecurityContext`] is one authentication. Both sides pass tokens through [`SecurityContext::step`] until it
+//! answers [`Step::Done`]; then [`SecurityContext::session_key`] is there for SMB, and
+//! [`SecurityContext::wrap`] and [`SecurityContext::unwrap`] for RPC.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use ssp::{Accounts, ClientOptions, Credentials, Mechanism, Outcome, Secret, ServerOptions, Step, Usage};
+//!
+//! struct OneUser;
+//! impl Accounts for OneUser {
+//!     fn password(&self, _domain: &str, user: &str) -> Option<Secret> {
+//!         user.eq_ignore_ascii_case("svc-metrics").then(|| Secret::new("Passw0rd"))
+//!     }
+//!     fn attempted(&self, _domain: &str, _user: &str, _outcome: Outcome) {}
+//! }
+//!
+//! let credentials = Credentials::new("CORP", "svc-metrics", Secret::new("Passw0rd"));
+//! let options = ClientOptions::new(Mechanism::Ntlm, "cifs/web1.corp.example.com", Usage::Rpc);
+//! let mut client = ssp::client(&credentials, options)?;
+//! let mut server = ssp::server(Arc::new(OneUser), ServerOptions::new(Mechanism::Ntlm, Usage::Rpc))?;
+//!
+//! let Step::Continue(negotiate) = client.step(&[])? else { panic!("a client speaks first") };
+//! let Step::Continue(challenge) = server.step(&negotiate)? else { panic!("NTLM has three messages") };
+//! let Step::Done(Some(authenticate)) = client.step(&challenge)? else { panic!("the third is the client's") };
+//! let Step::Done(None) = server.step(&authenticate)? else { panic!("and the last") };
+//! assert_eq!(client.session_key()?.as_bytes(), server.session_key()?.as_bytes());
+//! # Ok::<(), ssp::Error>(())
+//! ```
+//!
+//! The authentication itself is the `sspi` crate's; this is the only crate that knows it. What is ours, because
+//! `sspi` leaves it out: the target name in the client's response ([MS-NLMP] 2.2.2.1), the check of that response
+//! on the server, and accounts that are looked up when the name is known and not before. `sspi` writes messages in
+//! the clear to its own `tracing` spans; its calls therefore run without a subscriber.
+//!
+//! A context is used from one place at a time. Any error of `step` or `unwrap` ends it.
+// The clock and the randomness of an authentication are those of `sspi`; nothing here reads either itself.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod accounts;
+mod client;
+mod context;
+mod credentials;
+mod error;
+mod server;
+
+pub use self::accounts::{Accounts, Outcome};
+pub use self::client::{ClientOptions, client};
+pub use self::context::{
+    Account, Mechanism, Message, OsVersion, Peer, Protection, SecurityContext, ServerInfo, Step, Usage,
+};
+pub use self::credentials::{Credentials, Secret, SessionKey};
+pub use self::error::Error;
+pub use self::server::{ServerOptions, server};

@@ -1,0 +1,147 @@
+use ms_dtyp::FileTime;
+
+use crate::{Error, SessionKey};
+
+/// One authentication, and the protection of messages that follows from it.
+///
+/// Call [`step`](Self::step) until it answers [`Step::Done`], everything else only after that.
+pub trait SecurityContext: Send {
+    /// Takes the peer's token and answers with ours. A client's first call takes an empty token.
+    ///
+    /// # Errors
+    /// When the peer's token is malformed, or the peer is not who it has to be. The context is unusable then.
+    fn step(&mut self, token: &[u8]) -> Result<Step, Error>;
+
+    /// The key that both sides share.
+    ///
+    /// # Errors
+    /// Before [`Step::Done`].
+    fn session_key(&self) -> Result<SessionKey, Error>;
+
+    /// Bytes of a signature; ask before building a header that tells the length.
+    fn signature_len(&self) -> usize;
+
+    /// Protects an outgoing message: fills the signature and, for privacy, encrypts the body in place.
+    ///
+    /// # Errors
+    /// Before [`Step::Done`], or when the signature buffer has the wrong length.
+    fn wrap(&mut self, message: Message<'_>) -> Result<(), Error>;
+
+    /// Checks an incoming message and, for privacy, decrypts the body in place.
+    ///
+    /// # Errors
+    /// When the message was altered, repeated or left out. Any error is terminal for the context.
+    fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error>;
+
+    /// What is known of the other side so far.
+    fn peer(&self) -> Peer;
+}
+
+/// What [`SecurityContext::step`] asks for next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Send the token; the peer's answer goes into the next step.
+    Continue(Vec<u8>),
+    /// The context is established; a last token may have to be sent.
+    Done(Option<Vec<u8>>),
+}
+
+/// How a message is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// Signed.
+    Integrity,
+    /// Signed, and the body encrypted.
+    Privacy,
+}
+
+/// The parts of one message, in the order in which they are signed: header, body, trailer.
+#[derive(Debug)]
+pub struct Message<'a> {
+    /// Whether the body is encrypted.
+    pub protection: Protection,
+    /// Signed and sent in the clear.
+    pub header: &'a [u8],
+    /// Signed, and encrypted for privacy.
+    pub body: &'a mut [u8],
+    /// Signed and sent in the clear.
+    pub trailer: &'a [u8],
+    /// [`SecurityContext::signature_len`] bytes.
+    pub signature: &'a mut [u8],
+}
+
+/// How the two sides agree on who they are. Kerberos will be a third.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mechanism {
+    /// NTLM without a wrapper.
+    Ntlm,
+    /// SPNEGO, which selects NTLM.
+    Negotiate,
+}
+
+/// What the context is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usage {
+    /// An SMB session: only the session key is used.
+    Smb,
+    /// RPC, which asks for DCE style: every leg has an answer.
+    Rpc,
+}
+
+/// What one side knows of the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Peer {
+    /// On a client, what the server told of itself.
+    pub server: Option<ServerInfo>,
+    /// On a server, whom the client says it is. Proven after [`Step::Done`] only.
+    pub account: Option<Account>,
+}
+
+/// Names and version that a server gives before it knows who asks ([MS-NLMP] 2.2.1.2). Nobody vouches for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerInfo {
+    /// The realm of the account database: a domain, or the server itself.
+    pub target_name: Option<String>,
+    /// `MsvAvNbComputerName`
+    pub netbios_computer: Option<String>,
+    /// `MsvAvNbDomainName`
+    pub netbios_domain: Option<String>,
+    /// `MsvAvDnsComputerName`
+    pub dns_computer: Option<String>,
+    /// `MsvAvDnsDomainName`
+    pub dns_domain: Option<String>,
+    /// `MsvAvDnsTreeName`
+    pub dns_tree: Option<String>,
+    /// The operating system, for diagnosis only.
+    pub os_version: Option<OsVersion>,
+    /// The server's clock.
+    pub timestamp: Option<FileTime>,
+}
+
+/// [MS-NLMP] 2.2.2.10 `VERSION`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OsVersion {
+    /// 10 for every Windows since 2015.
+    pub major: u8,
+    /// Minor version.
+    pub minor: u8,
+    /// Build number; it tells the releases apart.
+    pub build: u16,
+}
+
+impl core::fmt::Display for OsVersion {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.build)
+    }
+}
+
+/// A domain and a user in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// As the client wrote it; empty where it named none.
+    pub domain: String,
+    /// As the client wrote it.
+    pub user: String,
+}

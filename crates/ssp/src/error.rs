@@ -1,0 +1,82 @@
+use codec::DecodeError;
+
+/// Why an authentication or a message was refused. No variant holds a secret.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The client names an account that the server does not have.
+    #[error("unknown account `{domain}\\{user}`")]
+    UnknownAccount {
+        /// As the client wrote it.
+        domain: String,
+        /// As the client wrote it.
+        user: String,
+    },
+    /// The client's response was not made with the account's password.
+    #[error("bad password for account `{domain}\\{user}`")]
+    BadPassword {
+        /// As the client wrote it.
+        domain: String,
+        /// As the client wrote it.
+        user: String,
+    },
+    /// The client wants to come in without a name.
+    #[error("anonymous logon refused")]
+    Anonymous,
+    /// The client answers with NTLMv1, which is not accepted.
+    #[error("the client's response is not NTLMv2")]
+    NotNtlmV2,
+    /// A token that breaks its layout.
+    #[error("malformed token")]
+    MalformedToken(#[source] DecodeError),
+    /// A token that is well formed and does not belong here.
+    #[error("unexpected token: {reason}")]
+    UnexpectedToken {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The authentication package refuses.
+    #[error("{doing}")]
+    Package {
+        /// What was being done.
+        doing: &'static str,
+        /// What the package says.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A message does not carry the signature that its content needs, or is not the one that comes next.
+    #[error("message altered, repeated or left out")]
+    MessageAltered {
+        /// What the package says.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Something was asked of a context that is not established yet.
+    #[error("security context is not established")]
+    NotEstablished,
+    /// A step after the last, or after a failure.
+    #[error("security context takes no more tokens")]
+    Finished,
+    /// A signature buffer of the wrong length.
+    #[error("a signature has {expected} bytes, not {actual}")]
+    SignatureLength {
+        /// What [`signature_len`](crate::SecurityContext::signature_len) tells.
+        expected: usize,
+        /// What was passed.
+        actual: usize,
+    },
+    /// Credentials that no package takes.
+    #[error("invalid `{field}` in credentials: {reason}")]
+    InvalidCredentials {
+        /// The field.
+        field: &'static str,
+        /// The rule that it breaks.
+        reason: &'static str,
+    },
+}
+
+impl From<DecodeError> for Error {
+    fn from(error: DecodeError) -> Self {
+        Self::MalformedToken(error)
+    }
+}
