@@ -1,1 +1,2 @@
 //! Watches Windows hosts without an agent and serves what it sees to Prometheus.
+pub mod config;

@@ -1,0 +1,187 @@
+use std::fmt;
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+
+/// The hosts that may see an identity.
+///
+/// Two kinds of entries: networks (`10.0.0.0/8`, or one address) and name patterns (`*.corp.example.com`, where
+/// `*` stands for any characters, dots too; case is ignored).
+///
+/// - A host given **as an address** must lie in one of the networks.
+/// - A host given **by name** must match one of the patterns, if there are any; if there are networks, every
+///   address that the name resolves to must lie in one of them. The name is checked when the configuration is
+///   read; the addresses are checked each time before the secret is handed out.
+///
+/// So a list with both kinds is the strict one: a name that someone points elsewhere gets nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AllowHosts {
+    networks: Vec<IpNet>,
+    patterns: Vec<String>,
+}
+
+/// Why an entry is neither a network nor a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadEntry;
+
+impl AllowHosts {
+    /// Adds one entry.
+    ///
+    /// # Errors
+    /// When it is neither a network nor a name pattern.
+    pub fn add(&mut self, entry: &str) -> Result<(), BadEntry> {
+        if let Ok(address) = address(entry).ok_or(BadEntry) {
+            self.networks.push(IpNet::from(address));
+            return Ok(());
+        }
+        if let Ok(network) = entry.parse::<IpNet>() {
+            self.networks.push(network.trunc());
+            return Ok(());
+        }
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '*');
+        // All digits and dots is an address with a mistake in it, not a name.
+        let looks_numeric = entry.chars().all(|c| c.is_ascii_digit() || c == '.');
+        if entry.is_empty() || looks_numeric || !entry.chars().all(is_name) {
+            return Err(BadEntry);
+        }
+        self.patterns.push(entry.to_lowercase());
+        Ok(())
+    }
+
+    /// Whether a host may be tried at all, by what the configuration says of it.
+    #[must_use]
+    pub fn allows_host(&self, host: &str) -> bool {
+        match address(host) {
+            Some(address) => self.has(address),
+            None if self.patterns.is_empty() => !self.networks.is_empty(),
+            None => {
+                let host = host.trim_end_matches('.').to_lowercase();
+                self.patterns.iter().any(|pattern| glob(pattern.as_bytes(), host.as_bytes()))
+            }
+        }
+    }
+
+    /// Whether the addresses of a name have to be known before a secret goes out.
+    #[must_use]
+    pub fn needs_addresses(&self, host: &str) -> bool {
+        !self.networks.is_empty() && address(host).is_none()
+    }
+
+    /// Whether every one of `addresses` lies in a network; none at all does not.
+    #[must_use]
+    pub fn allows_addresses(&self, addresses: &[IpAddr]) -> bool {
+        !addresses.is_empty() && addresses.iter().all(|address| self.has(*address))
+    }
+
+    /// Whether nothing is allowed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.networks.is_empty() && self.patterns.is_empty()
+    }
+
+    fn has(&self, address: IpAddr) -> bool {
+        // ::ffff:10.0.0.1 is 10.0.0.1 written otherwise.
+        let address = address.to_canonical();
+        self.networks.iter().any(|network| network.contains(&address))
+    }
+}
+
+impl fmt::Display for AllowHosts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let networks = self.networks.iter().map(ToString::to_string);
+        let all: Vec<String> = self.patterns.iter().cloned().chain(networks).collect();
+        f.write_str(&all.join(", "))
+    }
+}
+
+/// A host as an address, with or without the brackets of IPv6.
+#[must_use]
+pub fn address(host: &str) -> Option<IpAddr> {
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    bare.parse().ok()
+}
+
+/// Linear in the name for each star; no recursion, so that a pattern of many stars costs nothing.
+fn glob(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        if p < pattern.len() && pattern[p] == b'*' {
+            star = Some((p, t));
+            p += 1;
+        } else if p < pattern.len() && pattern[p] == text[t] {
+            p += 1;
+            t += 1;
+        } else if let Some((star_p, star_t)) = star {
+            star = Some((star_p, star_t + 1));
+            p = star_p + 1;
+            t = star_t + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allow(entries: &[&str]) -> AllowHosts {
+        let mut allow = AllowHosts::default();
+        for entry in entries {
+            allow.add(entry).unwrap();
+        }
+        allow
+    }
+
+    #[test]
+    fn a_name_matches_a_pattern_without_regard_to_case_or_the_root_dot() {
+        let allow = allow(&["*.corp.example.com"]);
+        assert!(allow.allows_host("Web1.CORP.example.com."));
+        assert!(!allow.allows_host("corp.example.com"));
+        assert!(!allow.allows_host("web1.corp.example.com.evil.net"));
+        assert!(!allow.needs_addresses("web1.corp.example.com"));
+    }
+
+    #[test]
+    fn an_address_must_lie_in_a_network_and_never_matches_a_pattern() {
+        let allow = allow(&["*", "10.0.0.0/8", "fd00::/8"]);
+        assert!(allow.allows_host("10.1.2.3"));
+        assert!(allow.allows_host("[fd00::1]"));
+        assert!(allow.allows_host("::ffff:10.1.2.3"));
+        assert!(!allow.allows_host("192.0.2.1"));
+    }
+
+    #[test]
+    fn a_name_beside_networks_must_also_resolve_into_them() {
+        let allow = allow(&["*.corp.example.com", "10.0.0.0/8"]);
+        assert!(allow.allows_host("web1.corp.example.com"));
+        assert!(allow.needs_addresses("web1.corp.example.com"));
+        let inside = IpAddr::from([10, 0, 0, 1]);
+        let outside = IpAddr::from([192, 0, 2, 1]);
+        assert!(allow.allows_addresses(&[inside]));
+        assert!(!allow.allows_addresses(&[inside, outside]));
+        assert!(!allow.allows_addresses(&[]));
+    }
+
+    #[test]
+    fn only_networks_leave_the_decision_on_a_name_to_its_addresses() {
+        assert!(allow(&["10.0.0.0/8"]).allows_host("anything.example"));
+        assert!(!AllowHosts::default().allows_host("anything.example"));
+    }
+
+    #[test]
+    fn an_entry_that_is_an_address_with_a_mistake_is_refused() {
+        for entry in ["10.0.0.300", "10.0.0.0/33", "host name", ""] {
+            assert_eq!(AllowHosts::default().add(entry), Err(BadEntry), "{entry}");
+        }
+    }
+
+    #[test]
+    fn many_stars_match_in_reasonable_time() {
+        let pattern = "*a".repeat(200);
+        assert!(!glob(pattern.as_bytes(), "a".repeat(199).as_bytes()));
+        assert!(glob(pattern.as_bytes(), "ba".repeat(200).as_bytes()));
+    }
+}

@@ -1,0 +1,68 @@
+/// The candidate that `word` was probably meant to be: fewest edits, at most a third of its letters.
+#[must_use]
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let edits_max = (word.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| (edits(word, candidate), candidate))
+        .filter(|(edits, candidate)| *edits <= edits_max && !candidate.is_empty())
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// "did you mean …", or the list of what there is when that is short.
+#[must_use]
+pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+    const LISTED_MAX: usize = 8;
+    if let Some(candidate) = nearest(word, candidates.clone()) {
+        return Some(format!("did you mean `{candidate}`?"));
+    }
+    let mut all: Vec<&str> = candidates.into_iter().collect();
+    all.sort_unstable();
+    if all.is_empty() || all.len() > LISTED_MAX {
+        return None;
+    }
+    let listed: Vec<String> = all.iter().map(|name| format!("`{name}`")).collect();
+    Some(format!("there is {}", listed.join(", ")))
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours, without regard to case.
+fn edits(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().collect();
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let mut cost = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
+                cost = cost.min(before[j - 1] + 1);
+            }
+            row.push(cost);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_swapped_letter_is_one_edit() {
+        assert_eq!(nearest("tragets", ["targets", "transports"]), Some("targets"));
+    }
+
+    #[test]
+    fn nothing_is_suggested_for_a_word_that_is_far_from_all() {
+        assert_eq!(nearest("prometheus", ["targets", "web"]), None);
+    }
+
+    #[test]
+    fn what_there_is_is_listed_when_it_is_little() {
+        let hint = suggestion("zzz", ["corp", "admin"]);
+        assert_eq!(hint.as_deref(), Some("there is `admin`, `corp`"));
+    }
+}

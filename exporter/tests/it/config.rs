@@ -1,0 +1,240 @@
+//! What a user reads when the configuration is wrong: where, what, and the way out.
+
+use std::path::Path;
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+use perfmon_exporter::config::{Config, Encryption, SecretSource, parse};
+
+fn check(text: &str, expected: &Expect) {
+    let report = parse("perfmon.yml", text, Path::new("/etc/perfmon")).expect_err("a report");
+    expected.assert_eq(&report.to_string());
+}
+
+fn good(text: &str) -> Config {
+    match parse("perfmon.yml", text, Path::new("/etc/perfmon")) {
+        Ok(config) => config,
+        Err(report) => panic!("{report}"),
+    }
+}
+
+const ISSUE: &str = r#"
+web: {listen: ["0.0.0.0:9483"]}
+plugins: {path: /usr/lib/perfmon-exporter, load: [pcq]}        # default path: beside the program
+identities:                                                    # who we are
+  corp: {kind: ntlm, domain: CORP, username: svc-metrics, password_file: /run/secrets/corp, allow_hosts: ['*.corp.example.com', 10.0.0.0/8]}
+transports:
+  default: {connect_timeout: 3s, smb: {encryption: preferred}}
+modules:
+  os: {plugin: pcq, countersets: [{name: Processor Information, instances: {exclude: ['.*,_Total']}}, {name: Process V2}]}
+targets:
+  - {host: web1.corp.example.com, identity: corp, modules: [os], interval: 15s, labels: {env: prod}}
+"#;
+
+#[test]
+fn the_documented_configuration_is_read() {
+    let config = good(ISSUE);
+    assert_eq!(config.web.listen, ["0.0.0.0:9483"]);
+    assert_eq!(config.plugins.load[0].name, "pcq");
+    assert_eq!(config.transports["default"].connect_timeout, Duration::from_secs(3));
+    assert_eq!(config.transports["default"].encryption, Encryption::Preferred);
+    assert_eq!(config.identities["corp"].secret, SecretSource::File("/run/secrets/corp".into()));
+    let target = &config.targets[0];
+    assert_eq!((target.name.as_str(), target.transport.as_str()), ("web1.corp.example.com", "default"));
+    assert_eq!((target.interval, target.deadline), (Duration::from_secs(15), Duration::from_secs(10)));
+    assert_eq!(target.labels["env"], "prod");
+    let settings = serde_json::to_string(&config.modules["os"].settings).unwrap();
+    expect![[r#"{"countersets":[{"instances":{"exclude":[".*,_Total"]},"name":"Processor Information"},{"name":"Process V2"}]}"#]].assert_eq(&settings);
+}
+
+#[test]
+fn everything_but_the_targets_has_a_default() {
+    let config = good("targets: []");
+    assert_eq!(config.web.listen, ["0.0.0.0:9483"]);
+    assert_eq!(config.scrape.interval, Duration::from_secs(30));
+    assert!(config.transports.contains_key("default"));
+    assert_eq!(config.credentials.state_dir, None);
+}
+
+#[test]
+fn a_short_interval_shortens_the_default_deadline() {
+    let config = good("modules: {}\nscrape: {interval: 5s}\ntargets: []\n");
+    assert_eq!(config.scrape.deadline, None);
+    let text = ISSUE.replace("interval: 15s", "interval: 5s");
+    assert_eq!(good(&text).targets[0].deadline, Duration::from_secs(5));
+}
+
+#[test]
+fn relative_paths_start_at_the_folder_of_the_file() {
+    let config = good(&ISSUE.replace("/run/secrets/corp", "secrets/corp"));
+    assert_eq!(config.identities["corp"].secret, SecretSource::File("/etc/perfmon/secrets/corp".into()));
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest_one() {
+    check(
+        "web:\n  lisen: ['0.0.0.0:1']\ntragets: []\n",
+        &expect![[r#"
+            perfmon.yml:2:3: web: unknown key `lisen`; did you mean `listen`?
+            perfmon.yml:3:1: unknown key `tragets`; did you mean `targets`?"#]],
+    );
+}
+
+#[test]
+fn every_problem_is_reported_at_once_in_the_order_of_the_file() {
+    check(
+        r#"
+web: {listen: ["here"], max_scrapes: many}
+scrape: {interval: 30, deadline: 10 minutes}
+identities:
+  corp: {kind: ntlm, username: svc, password: hunter2, allow_hosts: [10.0.0.0/99]}
+modules:
+  os: {plugin: pqc}
+plugins: {load: [pcq, libplugin_pcq.so]}
+targets:
+  - {host: web1, identity: crop, modules: [ox], labels: {target: x, 9a: y, rack: 12}}
+  - {identity: corp, modules: []}
+  - {host: "web1:445", modules: [os], interval: 0s}
+"#,
+        &expect![[r#"
+            perfmon.yml:2:16: web.listen[0]: `here` is no address to listen on; write ADDRESS:PORT, such as `0.0.0.0:9483` or `[::]:9483`
+            perfmon.yml:2:38: web.max_scrapes: expected a whole number, found text
+            perfmon.yml:3:20: scrape.interval: a time needs a unit; write `30s` for seconds
+            perfmon.yml:3:34: scrape.deadline: is longer than the interval of 30s; a collection must end before the next begins
+            perfmon.yml:5:47: identities.corp.password: a secret may not stand in the configuration; put it into a file and name that in `password_file`, or use `password_env`
+            perfmon.yml:5:70: identities.corp.allow_hosts[0]: `10.0.0.0/99` is neither a host name pattern nor a network; write '*.corp.example.com', 10.0.0.0/8 or one address
+            perfmon.yml:7:8: modules.os: plugin `pqc` is not in `plugins.load`; did you mean `pcq`?
+            perfmon.yml:8:23: plugins.load[1]: `libplugin_pcq.so` is no plugin's name; give the name, not the file: `pcq` is `libplugin_pcq.so` in `plugins.path`
+            perfmon.yml:10:18: targets[0]: there is no identity `crop`; did you mean `corp`?
+            perfmon.yml:10:44: targets[0]: there is no module `ox`; did you mean `os`?
+            perfmon.yml:10:58: targets[0].labels: label `target` is the exporter's own; choose another name
+            perfmon.yml:10:69: targets[0].labels: label `9a` is no label name; use letters, digits and `_`, and no digit or `__` in front
+            perfmon.yml:10:82: targets[0].labels.rack: expected text, found a number; put it in quotes
+            perfmon.yml:11:5: targets[1]: `host` is missing; name the host or its address
+            perfmon.yml:11:31: targets[1].modules: is empty; name at least one of `modules`
+            perfmon.yml:12:12: targets[2].host: `web1:445` is no host; a port goes into the transport: `smb: {port: …}`
+            perfmon.yml:12:49: targets[2].interval: `0s` is outside 1s to 1day"#]],
+    );
+}
+
+#[test]
+fn a_secret_in_the_configuration_is_refused_and_not_printed() {
+    let text = ISSUE.replace("password_file: /run/secrets/corp", "password: hunter2");
+    let report = parse("perfmon.yml", &text, Path::new("/")).unwrap_err().to_string();
+    assert!(report.contains("a secret may not stand in the configuration"), "{report}");
+    assert!(!report.contains("hunter2"), "{report}");
+}
+
+#[test]
+fn keys_of_later_versions_are_told_apart_from_mistakes() {
+    check(
+        r#"
+web: {config_file: web.yml}
+probe: {allow: []}
+otlp: {endpoint: "https://otel:4317"}
+target_files: ['targets.d/*.yml']
+identities:
+  tier0: {kind: kerberos, username: a, password_env: P, allow_hosts: ['*']}
+targets:
+  - {host: a, modules: [], stale_after: 1m}
+"#,
+        &expect![[r#"
+            perfmon.yml:2:7: web: `config_file` is not supported yet; remove it, or use a later version
+            perfmon.yml:3:1: `probe` is not supported yet; remove it, or use a later version
+            perfmon.yml:4:1: `otlp` is not supported yet; remove it, or use a later version
+            perfmon.yml:5:1: `target_files` is not supported yet; remove it, or use a later version
+            perfmon.yml:7:17: identities.tier0.kind: `kerberos` is not supported yet; use `ntlm`
+            perfmon.yml:9:24: targets[0].modules: is empty; name at least one of `modules`
+            perfmon.yml:9:28: targets[0]: `stale_after` is not supported yet; remove it, or use a later version"#]],
+    );
+}
+
+#[test]
+fn a_host_outside_of_the_identitys_list_is_refused() {
+    check(
+        r#"
+plugins: {load: [pcq]}
+identities:
+  corp: {kind: ntlm, domain: CORP, username: svc, password_env: P, allow_hosts: ['*.corp.example.com', 10.0.0.0/8]}
+modules: {os: {plugin: pcq}}
+targets:
+  - {host: web1.example.net, identity: corp, modules: [os]}
+  - {host: 192.0.2.7, identity: corp, modules: [os]}
+  - {host: 10.9.8.7, identity: corp, modules: [os]}
+"#,
+        &expect![[r#"
+            perfmon.yml:7:6: targets[0]: identity `corp` may not be shown to `web1.example.net`; its `allow_hosts` has *.corp.example.com, 10.0.0.0/8
+            perfmon.yml:8:6: targets[1]: identity `corp` may not be shown to `192.0.2.7`; its `allow_hosts` has *.corp.example.com, 10.0.0.0/8"#]],
+    );
+}
+
+#[test]
+fn two_targets_of_one_name_are_refused() {
+    check(
+        r#"
+plugins: {load: [pcq]}
+modules: {os: {plugin: pcq}}
+targets:
+  - {host: a, modules: [os]}
+  - {host: a, modules: [os]}
+  - {host: a, name: a2, modules: [os, os]}
+"#,
+        &expect![[r#"
+            perfmon.yml:6:5: targets[1]: target `a` is there already, on line 5; give one of them another `name`
+            perfmon.yml:7:39: targets[2]: module `os` is here twice"#]],
+    );
+}
+
+#[test]
+fn a_duplicate_key_is_refused_where_it_stands() {
+    check("targets: []\nweb: {}\ntargets: []\n", &expect!["perfmon.yml:3:1: duplicate mapping key: targets"]);
+}
+
+#[test]
+fn what_is_no_yaml_is_refused_where_it_breaks() {
+    check("targets:\n  - {host: a\nmodules: {}\n", &expect!["perfmon.yml:2:5: unclosed bracket '{'"]);
+    check("", &expect!["perfmon.yml: the file is empty; begin with `targets:`"]);
+    check("- a\n- b\n", &expect!["perfmon.yml:1:1: expected a mapping, found a list"]);
+}
+
+#[test]
+fn an_alias_bomb_is_refused() {
+    let mut text = String::from("modules:\n  a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..9 {
+        let below = vec![format!("*a{}", level - 1); 9].join(", ");
+        text.push_str(&format!("  a{level}: &a{level} [{below}]\n"));
+    }
+    let report = parse("perfmon.yml", &text, Path::new("/")).unwrap_err();
+    assert_eq!(report.problems.len(), 1, "{report}");
+    assert!(report.to_string().contains("imit") || report.to_string().contains("budget"), "{report}");
+}
+
+#[test]
+fn anchors_may_share_settings() {
+    let config = good(
+        r#"
+plugins: {load: [pcq]}
+modules:
+  os: {plugin: pcq}
+targets:
+  - &web {host: a, modules: [os], labels: &prod {env: prod}}
+  - {host: b, modules: [os], labels: *prod}
+"#,
+    );
+    assert_eq!(config.targets[1].labels["env"], "prod");
+}
+
+#[test]
+fn a_place_in_a_modules_settings_is_found_by_its_json_pointer() {
+    let config = good(ISSUE);
+    let module = &config.modules["os"];
+    let at = |pointer: &str| {
+        let position = module.source.locate(pointer);
+        (position.line, position.column)
+    };
+    let column = |text: &str| ISSUE.lines().nth(8).unwrap().find(text).unwrap() as u64 + 1;
+    assert_eq!(at("/countersets/0/instances/exclude/0"), (9, column("'.*,_Total'")));
+    assert_eq!(at("/countersets/1"), (9, column("{name: Process V2")));
+    // What is not there is the nearest thing above it.
+    assert_eq!(at("/countersets/7/name"), (9, column("countersets")));
+}

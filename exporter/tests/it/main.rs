@@ -1,0 +1,2 @@
+//! The exporter from outside: its library's edges and its program.
+mod config;
