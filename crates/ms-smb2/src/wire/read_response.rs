@@ -1,0 +1,58 @@
+use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+
+use super::Header;
+
+/// [MS-SMB2] 2.2.20 SMB2 READ Response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadResponse<'a> {
+    /// What was read.
+    pub data: &'a [u8],
+}
+
+impl ReadResponse<'_> {
+    /// Bytes in front of the data.
+    pub const FIXED_PART_SIZE: usize = 2 /* StructureSize */
+        + 1 /* DataOffset */
+        + 1 /* Reserved */
+        + 4 /* DataLength */
+        + 4 /* DataRemaining */
+        + 4 /* Reserved2 */;
+    const NAME: &'static str = "SMB2 READ Response";
+    const STRUCTURE_SIZE: u16 = 17;
+    const DATA_OFFSET: u8 = 80;
+}
+
+const _: () =
+    assert!(Header::FIXED_PART_SIZE + ReadResponse::FIXED_PART_SIZE == ReadResponse::DATA_OFFSET as usize);
+
+impl Encode for ReadResponse<'_> {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u16(Self::STRUCTURE_SIZE);
+        dst.write_u8(Self::DATA_OFFSET);
+        dst.write_u8(0);
+        dst.write_u32(super::length_u32(Self::NAME, "DataLength", self.data.len())?);
+        dst.write_u64(0);
+        dst.write_slice(self.data);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE + self.data.len()
+    }
+}
+
+impl<'de> Decode<'de> for ReadResponse<'de> {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        super::structure_size(src, Self::NAME, Self::STRUCTURE_SIZE)?;
+        let offset = usize::from(src.read_u8());
+        src.read_u8();
+        let size = super::index(Self::NAME, "DataLength", src.read_u32())?;
+        src.read_u64();
+        Ok(Self { data: super::buffer_at(src, Self::NAME, "Data", offset, size)? })
+    }
+}

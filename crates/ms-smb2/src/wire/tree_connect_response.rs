@@ -1,0 +1,71 @@
+use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use ms_dtyp::open_enum;
+
+open_enum! {
+    /// [MS-SMB2] 2.2.10 `ShareType`.
+    pub struct ShareType(u8) {
+        /// Files.
+        DISK = 1,
+        /// Named pipes.
+        PIPE = 2,
+        /// A printer.
+        PRINT = 3,
+    }
+}
+
+/// [MS-SMB2] 2.2.10 SMB2 TREE_CONNECT Response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeConnectResponse {
+    /// What the share holds.
+    pub share_type: ShareType,
+    /// See [`TreeConnectResponse::ENCRYPT_DATA`].
+    pub share_flags: u32,
+    /// The access that this client has.
+    pub maximal_access: u32,
+}
+
+impl TreeConnectResponse {
+    /// `ShareFlags`: everything on this tree is to be encrypted.
+    pub const ENCRYPT_DATA: u32 = 0x8000;
+    /// Bytes on the wire.
+    pub const FIXED_PART_SIZE: usize = 2 /* StructureSize */
+        + 1 /* ShareType */
+        + 1 /* Reserved */
+        + 4 /* ShareFlags */
+        + 4 /* Capabilities */
+        + 4 /* MaximalAccess */;
+    const NAME: &'static str = "SMB2 TREE_CONNECT Response";
+    const STRUCTURE_SIZE: u16 = 16;
+}
+
+impl Encode for TreeConnectResponse {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u16(Self::STRUCTURE_SIZE);
+        dst.write_u8(self.share_type.0);
+        dst.write_u8(0);
+        dst.write_u32(self.share_flags);
+        dst.write_u32(0);
+        dst.write_u32(self.maximal_access);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for TreeConnectResponse {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        super::structure_size(src, Self::NAME, Self::STRUCTURE_SIZE)?;
+        let share_type = ShareType(src.read_u8());
+        src.read_u8();
+        let share_flags = src.read_u32();
+        src.read_u32();
+        Ok(Self { share_type, share_flags, maximal_access: src.read_u32() })
+    }
+}

@@ -1,0 +1,63 @@
+use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+
+use super::{FileId, Header};
+
+/// [MS-SMB2] 2.2.21 SMB2 WRITE Request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteRequest<'a> {
+    /// Where to.
+    pub file_id: FileId,
+    /// One message.
+    pub data: &'a [u8],
+}
+
+impl WriteRequest<'_> {
+    /// Bytes in front of the data.
+    pub const FIXED_PART_SIZE: usize = 2 /* StructureSize */
+        + 2 /* DataOffset */
+        + 4 /* Length */
+        + 8 /* Offset */
+        + 16 /* FileId */
+        + 4 /* Channel */
+        + 4 /* RemainingBytes */
+        + 2 /* WriteChannelInfoOffset */
+        + 2 /* WriteChannelInfoLength */
+        + 4 /* Flags */;
+    const NAME: &'static str = "SMB2 WRITE Request";
+    const STRUCTURE_SIZE: u16 = 49;
+}
+
+impl Encode for WriteRequest<'_> {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        let data_at = Header::FIXED_PART_SIZE + Self::FIXED_PART_SIZE;
+        dst.write_u16(Self::STRUCTURE_SIZE);
+        dst.write_u16(super::length_u16(Self::NAME, "DataOffset", data_at)?);
+        dst.write_u32(super::length_u32(Self::NAME, "Length", self.data.len())?);
+        dst.write_u64(0);
+        self.file_id.encode(dst)?;
+        dst.write_zeros(4 + 4 + 2 + 2 + 4);
+        dst.write_slice(self.data);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE + self.data.len()
+    }
+}
+
+impl<'de> Decode<'de> for WriteRequest<'de> {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        super::structure_size(src, Self::NAME, Self::STRUCTURE_SIZE)?;
+        let offset = usize::from(src.read_u16());
+        let size = super::index(Self::NAME, "Length", src.read_u32())?;
+        src.read_u64();
+        let file_id = FileId::decode(src)?;
+        src.read_array::<16>();
+        Ok(Self { file_id, data: super::buffer_at(src, Self::NAME, "Data", offset, size)? })
+    }
+}
