@@ -1,2 +1,3 @@
 //! Watches Windows hosts without an agent and serves what it sees to Prometheus.
 pub mod config;
+pub mod credentials;

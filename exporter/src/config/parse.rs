@@ -148,7 +148,7 @@ fn identity(item: &Item<'_>, base: &Path) -> Option<Identity> {
         match kind.text() {
             Some("ntlm") | None => {}
             Some("kerberos") => {
-                kind.problem("`kerberos` is not supported yet", Some("use `ntlm`".to_owned()))
+                kind.problem("`kerberos` is not supported yet", Some("use `ntlm`".to_owned()));
             }
             Some(other) => kind.problem(format!("`{other}` is not a choice"), Some("use `ntlm`".to_owned())),
         }

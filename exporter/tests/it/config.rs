@@ -12,10 +12,7 @@ fn check(text: &str, expected: &Expect) {
 }
 
 fn good(text: &str) -> Config {
-    match parse("perfmon.yml", text, Path::new("/etc/perfmon")) {
-        Ok(config) => config,
-        Err(report) => panic!("{report}"),
-    }
+    parse("perfmon.yml", text, Path::new("/etc/perfmon")).unwrap_or_else(|report| panic!("{report}"))
 }
 
 const ISSUE: &str = r#"

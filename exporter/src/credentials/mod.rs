@@ -1,0 +1,24 @@
+//! Keeps the secrets: [`Broker`] lends them to plugins, one authentication at a time.
+//!
+//! A plugin never sees the configuration's secret sources. It asks for an identity by name and gets a lease, is
+//! told to wait, or is denied:
+//!
+//! - **Bound to targets.** An instance gets only the identity that its target names, for its target's own host. The
+//!   host is checked against `allow_hosts` when the configuration is read and again at every lease; where
+//!   [`AllowHosts::needs_addresses`] says so, the name is resolved at the lease, and every address must be allowed.
+//!   (The plugin resolves on its own when it connects. Somebody who answers the two questions differently gets past
+//!   the network list, but not past the name pattern.)
+//! - **Read at the lease.** A rotated file is used without a restart.
+//! - **Guarded.** [`Guard`] sees to it that a wrong password costs one attempt, not one per target.
+//! - **Remembered.** With `credentials.state_dir`, refusals survive a restart in a file that holds a salted slow hash
+//!   of the secret. Without it, a restart tries once more: run it with one where a supervisor restarts the process.
+
+mod broker;
+mod guard;
+mod secret;
+mod verdicts;
+
+pub use self::broker::{AccountState, Broker, Clock, IdentityState, Resolver, SystemClock};
+pub use self::guard::{Change, Decision, Fingerprint, Guard, Moment, Refusal, Refused, Scope, State};
+pub use self::secret::{Salt, read as read_secret};
+pub use self::verdicts::{Stored, VerdictFile};
