@@ -106,6 +106,12 @@ open_enum! {
         STATUS_OBJECT_NAME_NOT_FOUND = 0xC000_0034,
         /// The path does not exist.
         STATUS_OBJECT_PATH_NOT_FOUND = 0xC000_003A,
+        /// No domain controller answers.
+        STATUS_NO_LOGON_SERVERS = 0xC000_005E,
+        /// No such account.
+        STATUS_NO_SUCH_USER = 0xC000_0064,
+        /// The password is wrong.
+        STATUS_WRONG_PASSWORD = 0xC000_006A,
         /// The user name or the password is wrong.
         STATUS_LOGON_FAILURE = 0xC000_006D,
         /// The account has a restriction, such as an empty password.
@@ -130,6 +136,8 @@ open_enum! {
         STATUS_PIPE_CLOSING = 0xC000_00B1,
         /// The server does not support the request.
         STATUS_NOT_SUPPORTED = 0xC000_00BB,
+        /// The tree is gone.
+        STATUS_NETWORK_NAME_DELETED = 0xC000_00C9,
         /// The name of the share is wrong.
         STATUS_BAD_NETWORK_NAME = 0xC000_00CC,
         /// The server takes no more sessions.
@@ -142,6 +150,8 @@ open_enum! {
         STATUS_PIPE_BROKEN = 0xC000_014B,
         /// The logon type was not granted to the account.
         STATUS_LOGON_TYPE_NOT_GRANTED = 0xC000_015B,
+        /// The secure channel to the domain controller is broken.
+        STATUS_TRUSTED_RELATIONSHIP_FAILURE = 0xC000_018D,
         /// The account has expired.
         STATUS_ACCOUNT_EXPIRED = 0xC000_0193,
         /// The session was deleted.
@@ -152,6 +162,10 @@ open_enum! {
         STATUS_ACCOUNT_LOCKED_OUT = 0xC000_0234,
         /// The session has expired: authenticate again.
         STATUS_NETWORK_SESSION_EXPIRED = 0xC000_035C,
+        /// A policy of the domain keeps the account from this server.
+        STATUS_AUTHENTICATION_FIREWALL_FAILED = 0xC000_0413,
+        /// A policy of the server refuses NTLM.
+        STATUS_NTLM_BLOCKED = 0xC000_0418,
         /// An SMB1 server, or one that shares no dialect.
         STATUS_SMB_NO_PREAUTH_INTEGRITY_HASH_OVERLAP = 0xC05D_0000,
     }
