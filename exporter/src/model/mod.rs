@@ -1,0 +1,27 @@
+//! The vocabulary between a plugin's data and what is served: families, series, points, snapshots.
+//!
+//! A [`Snapshot`] is what one plugin instance knew of one target when its last collection ended. It is immutable
+//! and cheap to share: readers hold an `Arc` and walk it without a lock. Inside it is columnar:
+//!
+//! * a [`Layout`] says which series there are, family by family, each with its rendered prefix `name{labels} `;
+//!   it changes only when series come or go;
+//! * [`Values`] hold one value for each series id and whether the last collection brought one.
+//!
+//! [`Snapshot::families`] walks both for readers that are not in a hurry; the encoders in [`crate::expose`] go
+//! through the chunks themselves.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod family;
+mod labels;
+mod layout;
+mod snapshot;
+mod target;
+mod values;
+
+pub use self::family::{Family, Kind};
+pub use self::labels::{Labels, escape_label_value};
+pub use self::layout::{Block, Chunk, Layout};
+pub use self::snapshot::{FamilyPoints, Point, Snapshot};
+pub use self::target::Target;
+pub(crate) use self::values::Roster;
+pub use self::values::{Scattered, Value, ValueKind, Values};

@@ -1,0 +1,99 @@
+//! What one collection left behind.
+
+use std::sync::Arc;
+
+use super::{Block, Family, Labels, Layout, Target, Value, Values};
+
+/// The series of one plugin instance on one target, as of its last collection.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    target: Arc<Target>,
+    layout: Arc<Layout>,
+    values: Arc<Values>,
+    series: usize,
+}
+
+impl Snapshot {
+    pub(crate) fn new(target: Arc<Target>, layout: Arc<Layout>, values: Arc<Values>, series: usize) -> Self {
+        Self { target, layout, values, series }
+    }
+
+    /// Nothing is known of the target, or no longer.
+    #[must_use]
+    pub fn empty(target: Arc<Target>) -> Self {
+        Self { target, ..Self::default() }
+    }
+
+    /// Whom the series are about.
+    #[must_use]
+    pub fn target(&self) -> &Arc<Target> {
+        &self.target
+    }
+
+    /// Which series there are.
+    #[must_use]
+    pub fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// Their values.
+    #[must_use]
+    pub fn values(&self) -> &Arc<Values> {
+        &self.values
+    }
+
+    /// How many series have a value.
+    #[must_use]
+    pub fn series(&self) -> usize {
+        self.series
+    }
+
+    /// The families in the order of their registration.
+    pub fn families(&self) -> impl Iterator<Item = FamilyPoints<'_>> {
+        self.layout.blocks().iter().map(|block| FamilyPoints { block, values: &self.values })
+    }
+}
+
+/// One family of a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct FamilyPoints<'a> {
+    block: &'a Block,
+    values: &'a Values,
+}
+
+impl<'a> FamilyPoints<'a> {
+    /// The family.
+    #[must_use]
+    pub fn family(self) -> &'a Family {
+        self.block.family()
+    }
+
+    /// Its series that have a value.
+    pub fn points(self) -> impl Iterator<Item = Point<'a>> {
+        let values = self.values;
+        self.block.chunks().iter().flat_map(|chunk| chunk.iter()).filter_map(move |(id, prefix)| {
+            let value = values.value(id)?;
+            let prefix = std::str::from_utf8(prefix).unwrap_or_default();
+            Some(Point { prefix, value, start_time_unix_nanos: values.start_time_unix_nanos(id) })
+        })
+    }
+}
+
+/// One series with its value.
+#[derive(Clone, Copy, Debug)]
+pub struct Point<'a> {
+    /// How the series begins on a page: `name{labels} `.
+    pub prefix: &'a str,
+    /// The value.
+    pub value: Value,
+    /// When it began to count, where that is known.
+    pub start_time_unix_nanos: Option<i64>,
+}
+
+impl<'a> Point<'a> {
+    /// The series' labels.
+    #[must_use]
+    pub fn labels(&self) -> Labels<'a> {
+        Labels::of_prefix(self.prefix)
+    }
+}

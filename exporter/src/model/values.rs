@@ -1,0 +1,240 @@
+//! One value for each series id.
+
+/// The column type of a family's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValueKind {
+    /// Double precision.
+    F64,
+    /// Unsigned; counters pass 2⁵³.
+    U64,
+    /// Signed.
+    I64,
+}
+
+/// A value, exactly as it was sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// Double precision.
+    F64(f64),
+    /// Unsigned.
+    U64(u64),
+    /// Signed.
+    I64(i64),
+}
+
+impl Value {
+    /// Whether a counter may have this value: OpenMetrics allows neither NaN nor what is negative.
+    #[must_use]
+    pub fn is_count(self) -> bool {
+        match self {
+            Self::F64(value) => value >= 0.0,
+            Self::U64(_) => true,
+            Self::I64(value) => value >= 0,
+        }
+    }
+}
+
+/// What became of the rows of a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scattered {
+    /// Stored.
+    pub stored: u64,
+    /// Of a series that does not live.
+    pub retired: u64,
+    /// Of a series with another value kind.
+    pub wrong_kind: u64,
+}
+
+/// Which series live, by series id, and since when they count.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Roster {
+    /// [`RETIRED`] or the tag of a kind.
+    states: Vec<u8>,
+    /// When each series began to count, in Unix nanoseconds; 0 is "not known". Empty when none is known.
+    starts: Vec<i64>,
+}
+
+impl Roster {
+    /// Begins a series.
+    pub(crate) fn admit(&mut self, id: u32, kind: ValueKind, start_time_unix_nanos: Option<i64>) {
+        let index = id as usize;
+        if index >= self.states.len() {
+            self.states.resize(index + 1, RETIRED);
+        }
+        self.states[index] = tag(kind);
+        self.set_start(id, start_time_unix_nanos.unwrap_or(0));
+    }
+
+    /// Ends a series; whether it lived.
+    pub(crate) fn retire(&mut self, id: u32) -> bool {
+        let state = self.states.get_mut(id as usize);
+        state.is_some_and(|state| std::mem::replace(state, RETIRED) != RETIRED)
+    }
+
+    /// Whether the series lives.
+    pub(crate) fn lives(&self, id: u32) -> bool {
+        self.states.get(id as usize).is_some_and(|&state| state != RETIRED)
+    }
+
+    fn start(&self, id: u32) -> i64 {
+        self.starts.get(id as usize).copied().unwrap_or(0)
+    }
+
+    fn set_start(&mut self, id: u32, start_time_unix_nanos: i64) {
+        let index = id as usize;
+        if start_time_unix_nanos != 0 && index >= self.starts.len() {
+            self.starts.resize(self.states.len().max(index + 1), 0);
+        }
+        if let Some(start) = self.starts.get_mut(index) {
+            *start = start_time_unix_nanos;
+        }
+    }
+}
+
+/// The values of all series of one store, by series id.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    /// INVARIANT: as long as the states of `roster`.
+    bits: Vec<u64>,
+    /// The series as they are now; here a state may also be [`PRESENT`].
+    roster: Roster,
+}
+
+const RETIRED: u8 = 0;
+const PRESENT: u8 = 0x80;
+const PRESENT_F64: u8 = PRESENT | tag(ValueKind::F64);
+const PRESENT_U64: u8 = PRESENT | tag(ValueKind::U64);
+const PRESENT_I64: u8 = PRESENT | tag(ValueKind::I64);
+
+const fn tag(kind: ValueKind) -> u8 {
+    match kind {
+        ValueKind::F64 => 1,
+        ValueKind::U64 => 2,
+        ValueKind::I64 => 3,
+    }
+}
+
+impl Values {
+    /// The highest series id plus one.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// Whether there is no series at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bits.is_empty()
+    }
+
+    /// The value of a series, if the collection brought one.
+    #[inline]
+    #[must_use]
+    pub fn value(&self, id: u32) -> Option<Value> {
+        let index = id as usize;
+        let (&state, &bits) = (self.roster.states.get(index)?, self.bits.get(index)?);
+        match state {
+            PRESENT_F64 => Some(Value::F64(f64::from_bits(bits))),
+            PRESENT_U64 => Some(Value::U64(bits)),
+            PRESENT_I64 => Some(Value::I64(bits.cast_signed())),
+            _ => None,
+        }
+    }
+
+    /// When the series began to count, in Unix nanoseconds, where that is known.
+    #[must_use]
+    pub fn start_time_unix_nanos(&self, id: u32) -> Option<i64> {
+        Some(self.roster.start(id)).filter(|&start| start != 0)
+    }
+
+    /// Makes these the values of a collection that begins: the series of `roster`, none with a value.
+    pub(crate) fn begin(&mut self, roster: &Roster) {
+        self.roster.states.clone_from(&roster.states);
+        self.roster.starts.clone_from(&roster.starts);
+        self.bits.resize(roster.states.len(), 0);
+    }
+
+    /// Makes room for a series that begins to live. It has no value yet.
+    pub(crate) fn admit(&mut self, id: u32, kind: ValueKind, start_time_unix_nanos: Option<i64>) {
+        self.roster.admit(id, kind, start_time_unix_nanos);
+        self.bits.resize(self.roster.states.len(), 0);
+    }
+
+    /// Ends a series.
+    pub(crate) fn retire(&mut self, id: u32) {
+        self.roster.retire(id);
+    }
+
+    /// Takes a value away.
+    pub(crate) fn clear(&mut self, id: u32) {
+        if let Some(state) = self.roster.states.get_mut(id as usize) {
+            *state &= !PRESENT;
+        }
+    }
+
+    /// Takes over the value of a series that this collection did not bring.
+    pub(crate) fn inherit(&mut self, id: u32, from: &Self) {
+        let index = id as usize;
+        let (Some(state), Some(&old)) = (self.roster.states.get_mut(index), from.roster.states.get(index))
+        else {
+            return;
+        };
+        if *state & PRESENT == 0 && old == *state | PRESENT {
+            *state = old;
+            self.bits[index] = from.bits[index];
+            self.roster.set_start(id, from.roster.start(id));
+        }
+    }
+
+    /// Stores doubles by id.
+    pub(crate) fn scatter_f64(&mut self, ids: &[u32], values: &[f64]) -> Scattered {
+        self.scatter(ids, values, ValueKind::F64, f64::to_bits)
+    }
+
+    /// Stores unsigned integers by id.
+    pub(crate) fn scatter_u64(&mut self, ids: &[u32], values: &[u64]) -> Scattered {
+        self.scatter(ids, values, ValueKind::U64, |value| value)
+    }
+
+    /// Stores signed integers by id.
+    pub(crate) fn scatter_i64(&mut self, ids: &[u32], values: &[i64]) -> Scattered {
+        self.scatter(ids, values, ValueKind::I64, i64::cast_unsigned)
+    }
+
+    /// Stores start times by id, where they are known.
+    pub(crate) fn scatter_starts(&mut self, ids: &[u32], start_times: &[i64]) {
+        for (&id, &start) in ids.iter().zip(start_times) {
+            if start != 0 && self.roster.lives(id) {
+                self.roster.set_start(id, start);
+            }
+        }
+    }
+
+    /// One pass: a byte says whether the series lives and is of this kind, and takes the mark of presence.
+    fn scatter<T: Copy>(
+        &mut self,
+        ids: &[u32],
+        values: &[T],
+        kind: ValueKind,
+        to_bits: impl Fn(T) -> u64,
+    ) -> Scattered {
+        let fresh = tag(kind);
+        let present = fresh | PRESENT;
+        let known = self.bits.len().min(self.roster.states.len());
+        let (all_bits, states) = (&mut self.bits[..known], &mut self.roster.states[..known]);
+        let mut outcome = Scattered::default();
+        for (&id, &value) in ids.iter().zip(values) {
+            let index = id as usize;
+            if index < known && states[index] & !PRESENT == fresh {
+                states[index] = present;
+                all_bits[index] = to_bits(value);
+            } else if index < known && states[index] != RETIRED {
+                outcome.wrong_kind += 1;
+            } else {
+                outcome.retired += 1;
+            }
+        }
+        outcome.stored = ids.len().min(values.len()) as u64 - outcome.retired - outcome.wrong_kind;
+        outcome
+    }
+}

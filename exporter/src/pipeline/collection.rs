@@ -1,0 +1,111 @@
+//! How a collection becomes a snapshot.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::limits::{Refusal, Refusals};
+use super::registry::Registry;
+use crate::model::{Kind, Layout, Snapshot, Target, Values};
+
+/// The values that come in, and those that may be written over next.
+///
+/// Two sets of values take turns: one is published, one is filled. When a collection ends they change places. A
+/// reader who still holds the older one keeps it; then the next collection gets a new one, and the old one goes
+/// with its last reader.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    building: Option<Values>,
+    spare: Option<Arc<Values>>,
+}
+
+impl Buffers {
+    /// The values of the collection that is under way.
+    pub(super) fn building(&mut self, registry: &Registry) -> &mut Values {
+        self.building.get_or_insert_with(|| {
+            let mut values =
+                self.spare.take().and_then(|spare| Arc::try_unwrap(spare).ok()).unwrap_or_default();
+            values.begin(registry.roster());
+            values
+        })
+    }
+
+    /// The same, if any value came already.
+    pub(super) fn begun(&mut self) -> Option<&mut Values> {
+        self.building.as_mut()
+    }
+
+    /// Nothing of this collection may be believed.
+    pub(super) fn discard(&mut self) {
+        if let Some(values) = self.building.take() {
+            self.spare = Some(Arc::new(values));
+        }
+    }
+
+    /// A snapshot was replaced: its values may be written over once nobody reads them.
+    pub(super) fn recycle(&mut self, snapshot: &Snapshot) {
+        if !snapshot.values().is_empty() {
+            self.spare = Some(Arc::clone(snapshot.values()));
+        }
+    }
+
+    /// Ends the collection. `inherit` names the families whose last values still hold.
+    pub(super) fn commit(
+        &mut self,
+        registry: &mut Registry,
+        target: &Arc<Target>,
+        last: &Snapshot,
+        inherit: Inherit<'_>,
+        refusals: &Refusals,
+    ) -> Snapshot {
+        self.building(registry);
+        let mut values = self.building.take().unwrap_or_default();
+        if let Inherit::AllBut(covered) = inherit {
+            inherit_values(&mut values, registry, last, covered);
+        }
+        registry.settle();
+        let layout = Arc::clone(registry.layout());
+        let series = settle_counts(&mut values, &layout, refusals);
+        Snapshot::new(Arc::clone(target), layout, Arc::new(values), series)
+    }
+}
+
+/// Which families keep values that the collection did not bring.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Inherit<'a> {
+    /// None.
+    Nothing,
+    /// All but these.
+    AllBut(&'a [u32]),
+}
+
+fn inherit_values(values: &mut Values, registry: &Registry, last: &Snapshot, covered: &[u32]) {
+    let covered: HashSet<usize> = covered.iter().map(|&family| family as usize).collect();
+    let reused: HashSet<u32> = registry.reused().iter().copied().collect();
+    for (index, block) in registry.layout().blocks().iter().enumerate() {
+        if !covered.contains(&index) {
+            for id in block.ids().filter(|id| !reused.contains(id)) {
+                values.inherit(id, last.values());
+            }
+        }
+    }
+}
+
+/// Takes away what no counter can be, and counts what is left.
+fn settle_counts(values: &mut Values, layout: &Layout, refusals: &Refusals) -> usize {
+    let (mut series, mut invalid) = (0, 0);
+    for block in layout.blocks() {
+        let counts = block.family().kind == Kind::Counter;
+        for id in block.ids() {
+            match values.value(id) {
+                Some(value) if counts && !value.is_count() => {
+                    values.clear(id);
+                    invalid += 1;
+                }
+                Some(_) => series += 1,
+                None => {}
+            }
+        }
+    }
+    refusals.add(Refusal::InvalidCount, invalid);
+    series
+}

@@ -1,0 +1,142 @@
+//! How much one target may bring, and why something was not taken.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use plugin_host::sink::DropReason;
+
+/// Limits of one target, over all its plugin instances where not said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Live series.
+    pub series_max: usize,
+    /// Families of one instance.
+    pub families_max: usize,
+    /// Labels that a plugin may give one series.
+    pub labels_max: usize,
+    /// Bytes of one label's value.
+    pub label_value_bytes_max: usize,
+    /// Bytes of a family's name.
+    pub name_bytes_max: usize,
+    /// Bytes of a family's help; longer ones are cut.
+    pub help_bytes_max: usize,
+    /// After how many failed collections in a row series vanish at last; 0 is "with the first". At most three count.
+    pub stale_collections_max: u8,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            series_max: 200_000,
+            families_max: 20_000,
+            labels_max: 16,
+            label_value_bytes_max: 1_024,
+            name_bytes_max: 400,
+            help_bytes_max: 2_048,
+            stale_collections_max: 0,
+        }
+    }
+}
+
+/// Why a family, a series or a value is not on the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// The target has as many series as it may.
+    SeriesLimit,
+    /// The instance has as many families as it may.
+    FamilyLimit,
+    /// The name belongs to a family of another kind, or to another counter of the same instance.
+    FamilyCollision,
+    /// The target has this series already.
+    DuplicateSeries,
+    /// The series has more labels than it may.
+    TooManyLabels,
+    /// A label's value is too long.
+    LabelTooLong,
+    /// The family's name is too long.
+    NameTooLong,
+    /// The series names a family that was never taken.
+    UnknownFamily,
+    /// The kind or the value kind is not known to this version.
+    Unsupported,
+    /// The value is for a series that is retired, or never was.
+    RetiredSeries,
+    /// The value is of another type than its family's.
+    WrongValueKind,
+    /// A counter that is negative or not a number.
+    InvalidCount,
+}
+
+impl Refusal {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::SeriesLimit,
+        Self::FamilyLimit,
+        Self::FamilyCollision,
+        Self::DuplicateSeries,
+        Self::TooManyLabels,
+        Self::LabelTooLong,
+        Self::NameTooLong,
+        Self::UnknownFamily,
+        Self::Unsupported,
+        Self::RetiredSeries,
+        Self::WrongValueKind,
+        Self::InvalidCount,
+    ];
+
+    /// The word for a label `reason`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::SeriesLimit => "series_limit",
+            Self::FamilyLimit => "family_limit",
+            Self::FamilyCollision => "family_collision",
+            Self::DuplicateSeries => "duplicate_series",
+            Self::TooManyLabels => "too_many_labels",
+            Self::LabelTooLong => "label_too_long",
+            Self::NameTooLong => "name_too_long",
+            Self::UnknownFamily => "unknown_family",
+            Self::Unsupported => "unsupported",
+            Self::RetiredSeries => "retired_series",
+            Self::WrongValueKind => "wrong_value_kind",
+            Self::InvalidCount => "invalid_count",
+        }
+    }
+
+    /// What the plugin is told.
+    pub(super) fn verdict(self) -> DropReason {
+        match self {
+            Self::SeriesLimit | Self::FamilyLimit | Self::TooManyLabels => DropReason::Limit,
+            Self::FamilyCollision | Self::DuplicateSeries => DropReason::Duplicate,
+            Self::UnknownFamily => DropReason::UnknownFamily,
+            Self::Unsupported => DropReason::Unsupported,
+            Self::LabelTooLong
+            | Self::NameTooLong
+            | Self::RetiredSeries
+            | Self::WrongValueKind
+            | Self::InvalidCount => DropReason::Invalid,
+        }
+    }
+}
+
+/// How often each reason applied since the store was made.
+#[derive(Debug, Default)]
+pub struct Refusals([AtomicU64; Refusal::ALL.len()]);
+
+impl Refusals {
+    pub(super) fn add(&self, refusal: Refusal, count: u64) {
+        if count > 0 {
+            self.0[refusal as usize].fetch_add(count, Ordering::Relaxed);
+        }
+    }
+
+    /// How often this reason applied.
+    #[must_use]
+    pub fn count(&self, refusal: Refusal) -> u64 {
+        self.0[refusal as usize].load(Ordering::Relaxed)
+    }
+
+    /// Each reason that applied, and how often.
+    pub fn iter(&self) -> impl Iterator<Item = (Refusal, u64)> {
+        Refusal::ALL.into_iter().map(|refusal| (refusal, self.count(refusal))).filter(|&(_, count)| count > 0)
+    }
+}

@@ -1,0 +1,33 @@
+//! What a store passes on to the process.
+
+use plugin_host::sink::{CollectionId, Completion, Event, Level};
+
+/// Whoever keeps the account of one instance: the schedule, metrics, logs. Nothing here may block.
+pub trait StoreObserver: Send + Sync {
+    /// A collection ended; the store's snapshot is already the new one and has so many series.
+    fn completed(&self, collection: CollectionId, completion: &Completion<'_>, series: usize) {
+        let _ = (collection, completion, series);
+    }
+
+    /// Whether a log record of this level would be kept.
+    fn log_enabled(&self, level: Level) -> bool {
+        let _ = level;
+        false
+    }
+
+    /// A log record.
+    fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
+        let _ = (level, message, fields);
+    }
+
+    /// Something happened on the target.
+    fn event(&self, event: &Event<'_>) {
+        let _ = event;
+    }
+}
+
+/// Keeps no account.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoObserver;
+
+impl StoreObserver for NoObserver {}
