@@ -1,0 +1,10 @@
+//! When which target is asked: [`Planner`] decides, [`Driver`] does.
+//!
+//! The planner is pure; the driver is one task that sleeps until the planner, a plugin's completion or the host's
+//! deadlines want something. See [`Planner`] for the rules.
+
+mod driver;
+mod planner;
+
+pub use self::driver::{Collector, Deadlines, Driver, Drained, Ended, Ends, NotStarted};
+pub use self::planner::{Ending, JobId, JobSpec, Limits, Planner};

@@ -1,0 +1,197 @@
+//! When targets are asked, on a clock that is an argument.
+
+use std::time::{Duration, Instant};
+
+use perfmon_exporter::schedule::{Ending, JobId, JobSpec, Limits, Planner};
+
+const INTERVAL: Duration = Duration::from_secs(30);
+const WIDE: Limits = Limits { running_max: 1000, connecting_max: 1000 };
+const GONE: Ending = Ending::Unreachable { retry_after: None };
+
+/// `targets` targets with `jobs` jobs each.
+fn specs(targets: usize, jobs: usize) -> Vec<JobSpec> {
+    let specs = (0..targets).flat_map(|target| {
+        (0..jobs).map(move |job| JobSpec { target, key: format!("web{target}/{job}"), interval: INTERVAL })
+    });
+    specs.collect()
+}
+
+/// Runs the plan for `span`, every collection taking no time and ending as `ending` says; answers who began when.
+fn play(
+    planner: &mut Planner,
+    start: Instant,
+    span: Duration,
+    ending: impl Fn(JobId) -> Ending,
+) -> Vec<(Duration, JobId)> {
+    let mut began = Vec::new();
+    let mut now = start;
+    loop {
+        while let Some(job) = planner.poll(now) {
+            began.push((now - start, job));
+            planner.finished(job, ending(job), now);
+        }
+        match planner.next_wake().filter(|wake| *wake <= start + span) {
+            Some(wake) => now = wake.max(now),
+            None => return began,
+        }
+    }
+}
+
+fn of(began: &[(Duration, JobId)], job: usize) -> Vec<Duration> {
+    began.iter().filter(|(_, id)| id.0 == job).map(|(at, _)| *at).collect()
+}
+
+#[test]
+fn every_job_runs_once_an_interval_at_its_own_place() {
+    let start = Instant::now();
+    let mut planner = Planner::new(&specs(100, 1), WIDE, 1, start);
+    let began = play(&mut planner, start, Duration::from_secs(3600), |_| Ending::Good);
+    for job in 0..100 {
+        let times = of(&began, job);
+        assert!(times[0] < Duration::from_secs(2), "the first round is quick: {:?}", times[0]);
+        let first_gap = times[1] - times[0];
+        assert!(first_gap >= INTERVAL / 2 && first_gap <= INTERVAL * 3 / 2, "{first_gap:?}");
+        assert!(times.windows(2).skip(1).all(|pair| pair[1] - pair[0] == INTERVAL), "{times:?}");
+    }
+    // Spread: no second of the interval holds more than a tenth of them.
+    let mut seconds = [0; 30];
+    (0..100).for_each(|job| {
+        let at = of(&began, job)[1].as_secs() % 30;
+        seconds[usize::try_from(at).unwrap()] += 1;
+    });
+    assert!(seconds.iter().all(|count| *count <= 12), "{seconds:?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_plan_and_another_seed_another() {
+    let start = Instant::now();
+    let plan = |seed| {
+        let mut planner = Planner::new(&specs(10, 1), WIDE, seed, start);
+        play(&mut planner, start, Duration::from_secs(120), |_| Ending::Good)
+    };
+    assert_eq!(plan(7), plan(7));
+    assert_ne!(plan(7), plan(8));
+}
+
+#[test]
+fn one_job_of_a_target_runs_at_a_time() {
+    let start = Instant::now();
+    let mut planner = Planner::new(&specs(1, 3), WIDE, 1, start);
+    let now = start + Duration::from_secs(1);
+    let first = planner.poll(now).unwrap();
+    assert_eq!(planner.poll(now), None);
+    planner.finished(first, Ending::Good, now);
+    let second = planner.poll(now).unwrap();
+    assert_ne!(first, second);
+    assert_eq!(planner.poll(now), None);
+    assert_eq!(planner.running(), 1);
+}
+
+#[test]
+fn a_target_that_is_not_reached_is_tried_less_and_less_often_up_to_five_minutes() {
+    let start = Instant::now();
+    let mut planner = Planner::new(&specs(1, 1), WIDE, 1, start);
+    let times = of(&play(&mut planner, start, Duration::from_secs(3600), |_| GONE), 0);
+    let gaps: Vec<u64> = times.windows(2).map(|pair| (pair[1] - pair[0]).as_secs()).collect();
+    assert!(gaps[0] <= 45, "{gaps:?}");
+    // Doubling, less a tenth of jitter, and at the next free place at the earliest.
+    assert!((54..=90).contains(&gaps[1]), "{gaps:?}");
+    assert!((108..=120).contains(&gaps[2]), "{gaps:?}");
+    assert!(gaps[4..].iter().all(|gap| (270..=300).contains(gap)), "{gaps:?}");
+}
+
+#[test]
+fn a_target_that_answers_again_is_back_at_its_interval() {
+    let start = Instant::now();
+    let mut planner = Planner::new(&specs(1, 1), WIDE, 1, start);
+    let mut now = start;
+    for round in 0..6 {
+        now = planner.next_wake().unwrap().max(now);
+        let job = planner.poll(now).unwrap();
+        let next = planner.finished(job, if round < 5 { GONE } else { Ending::Good }, now);
+        if round == 5 {
+            assert!(next - now <= INTERVAL);
+        }
+    }
+}
+
+#[test]
+fn a_reason_may_say_when_the_next_try_comes() {
+    let start = Instant::now();
+    let mut planner = Planner::new(&specs(1, 2), WIDE, 1, start);
+    let now = start + Duration::from_secs(1);
+    let job = planner.poll(now).unwrap();
+    let five_minutes = Duration::from_secs(300);
+    let next = planner.finished(job, Ending::Unreachable { retry_after: Some(five_minutes) }, now);
+    assert_eq!(next, now + five_minutes);
+    // The target's other job does not come before either.
+    assert_eq!(planner.poll(now + five_minutes - Duration::from_millis(1)), None);
+    assert!(planner.poll(now + five_minutes).is_some());
+}
+
+#[test]
+fn a_job_that_fails_alone_does_not_hold_its_neighbours_up() {
+    let start = Instant::now();
+    let mut planner = Planner::new(&specs(1, 2), WIDE, 1, start);
+    let ending = |job: JobId| if job.0 == 0 { Ending::Bad } else { Ending::Good };
+    let began = play(&mut planner, start, Duration::from_secs(3600), ending);
+    assert!(of(&began, 1).len() >= 119);
+    assert!(of(&began, 0).len() < 30);
+}
+
+#[test]
+fn dead_targets_hold_half_of_the_connecting_places_at_most() {
+    let start = Instant::now();
+    let limits = Limits { running_max: 100, connecting_max: 4 };
+    let mut planner = Planner::new(&specs(50, 1), limits, 1, start);
+    let mut now = start + Duration::from_secs(1);
+    // The first round fails everywhere, four at a time.
+    let mut batch: Vec<JobId> = std::iter::from_fn(|| planner.poll(now)).collect();
+    assert_eq!(batch.len(), 4);
+    let mut failed = 0;
+    while failed < 50 {
+        for job in batch.drain(..) {
+            planner.finished(job, GONE, now);
+            failed += 1;
+        }
+        batch = std::iter::from_fn(|| planner.poll(now)).collect();
+    }
+    // Now they come back, and only two may try at a time.
+    now += Duration::from_secs(60);
+    batch = std::iter::from_fn(|| planner.poll(now)).collect();
+    assert_eq!(batch.len(), 2);
+}
+
+#[test]
+fn connected_targets_run_past_those_that_wait_for_a_connection() {
+    let start = Instant::now();
+    let limits = Limits { running_max: 100, connecting_max: 1 };
+    let mut planner = Planner::new(&specs(3, 1), limits, 1, start);
+    let now = start + Duration::from_secs(1);
+    let warm = planner.poll(now).unwrap();
+    planner.finished(warm, Ending::Good, now);
+    let stuck = planner.poll(now).unwrap();
+    assert_eq!(planner.poll(now), None, "one connects at a time");
+    assert_eq!(planner.poll(now + 2 * INTERVAL), Some(warm));
+    assert_ne!(stuck, warm);
+}
+
+#[test]
+fn a_collection_longer_than_its_interval_skips_places_and_counts_them() {
+    let start = Instant::now();
+    let mut planner = Planner::new(&specs(1, 1), WIDE, 1, start);
+    let job = planner.poll(start + Duration::from_secs(1)).unwrap();
+    let end = start + Duration::from_secs(1) + 3 * INTERVAL;
+    let next = planner.finished(job, Ending::Good, end);
+    assert_eq!(planner.skipped(), 3);
+    assert!(next > end && next <= end + INTERVAL);
+}
+
+#[test]
+fn a_stopped_planner_begins_nothing() {
+    let start = Instant::now();
+    let mut planner = Planner::new(&specs(2, 1), WIDE, 1, start);
+    planner.stop();
+    assert_eq!(planner.poll(start + INTERVAL), None);
+    assert_eq!(planner.next_wake(), None);
+}
