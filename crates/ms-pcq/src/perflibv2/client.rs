@@ -1,0 +1,429 @@
+use core::ops::Range;
+
+use codec::{Decode, DecodeError, DecodeResult, ReadCursor};
+use ms_dtyp::{Guid, Win32Error};
+
+use crate::perflibv2::ops::{
+    BufferReply, CloseQueryHandleRequest, EnumerateCounterSetInstancesRequest, EnumerateCounterSetReply,
+    EnumerateCounterSetRequest, HandleReply, OpenQueryHandleRequest, QueryCounterDataRequest,
+    QueryCounterInfoRequest, QueryCounterSetRegistrationInfoRequest, Request, SizedRequest,
+    ValidateCountersReply, ValidateCountersRequest,
+};
+use crate::perflibv2::registration::{decode_guid, decode_text};
+use crate::perflibv2::{Change, RegistrationRequest};
+use crate::types::{CounterId, Lcid, QueryHandle};
+use crate::wire::{
+    CounterIdentifier, CounterRegInfo, CounterSetRegistration, CounterStrings, InstanceInfo, QueryData,
+};
+use crate::{Error, Method};
+use dcerpc::Channel;
+
+/// What a [`PerflibV2Client`] accepts from a server. What is above is an error before memory is taken for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Calls of one method whose buffer was too small, before giving up.
+    pub retries_max: u32,
+    /// Bytes in one buffer.
+    pub reply_bytes_max: u32,
+    /// Counters in one counterset, and counters in one query.
+    pub counters_max: u32,
+    /// Instances of one counterset.
+    pub instances_max: u32,
+    /// Room offered in the first call of a method, in bytes; saves the second call mostly.
+    pub first_reply_bytes: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            retries_max: 4,
+            reply_bytes_max: 64 << 20,
+            counters_max: 1 << 16,
+            instances_max: 1 << 17,
+            first_reply_bytes: 64 << 10,
+        }
+    }
+}
+
+/// A query that is open at the server. It dies with the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Query {
+    handle: QueryHandle,
+    /// Room for the next data, so that a steady poll is one call.
+    data_bytes: u32,
+}
+
+impl Query {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn handle(&self) -> QueryHandle {
+        self.handle
+    }
+}
+
+/// The reply of `PerflibV2QueryCounterData`, owned; the data are read in place.
+#[derive(Clone, Debug)]
+pub struct CounterData(Buffer);
+
+impl CounterData {
+    /// Reads the header; see [`QueryData::parse`].
+    ///
+    /// # Errors
+    /// When it contradicts itself.
+    pub fn data<E: core::error::Error + 'static>(&self) -> Result<QueryData<'_>, Error<E>> {
+        let method = Method::QueryCounterData;
+        QueryData::parse(self.0.bytes()).map_err(|source| Error::Buffer { method, source })
+    }
+
+    /// The bytes as they came.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+/// Typed calls of the interface on a channel that is bound to [`crate::SYNTAX_ID`] at PKT_PRIVACY.
+///
+/// Methods that return a buffer find its size themselves: they offer room, and where that is too small, as much
+/// as the server asks for and some more, a few times over.
+#[derive(Debug)]
+pub struct PerflibV2Client<C> {
+    channel: C,
+    machine: String,
+    limits: Limits,
+}
+
+impl<C: Channel> PerflibV2Client<C> {
+    /// A client of the host that providers are told to be `machine`.
+    pub fn new(channel: C, machine: impl Into<String>) -> Self {
+        Self { channel, machine: machine.into(), limits: Limits::default() }
+    }
+
+    /// The same client with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The channel below.
+    pub const fn channel(&mut self) -> &mut C {
+        &mut self.channel
+    }
+
+    /// Gives the channel back.
+    pub fn into_channel(self) -> C {
+        self.channel
+    }
+
+    /// Opnum 0: the countersets.
+    ///
+    /// # Errors
+    /// [`Error::LimitExceeded`] when there are more than the 256 that the method can return.
+    pub async fn enumerate_counter_set(&mut self) -> Result<Vec<Guid>, Error<C::Error>> {
+        let method = Method::EnumerateCounterSet;
+        let in_size = *EnumerateCounterSetRequest::IN_SIZE.end();
+        let request = EnumerateCounterSetRequest { machine: self.machine.clone(), in_size };
+        let stub = self.call(&request).await?;
+        let reply = EnumerateCounterSetReply::from_stub(&stub, in_size)
+            .map_err(|source| Error::Stub { method, source })?;
+        match reply.status {
+            Win32Error::ERROR_SUCCESS => Ok(reply.guids),
+            Win32Error::ERROR_NOT_ENOUGH_MEMORY if reply.rtn_size > in_size => Err(Error::LimitExceeded {
+                method,
+                needed: reply.rtn_size,
+                unit: "countersets",
+                limit: in_size,
+            }),
+            status => Err(Error::Status { method, status }),
+        }
+    }
+
+    /// Opnum 1, request code 1: a counterset and its counters.
+    ///
+    /// # Errors
+    /// `ERROR_WMI_GUID_NOT_FOUND` when the server does not have it, or its provider is not running.
+    pub async fn counter_set_registration(
+        &mut self,
+        set: Guid,
+    ) -> Result<CounterSetRegistration, Error<C::Error>> {
+        let counters_max = self.limits.counters_max;
+        let buffer = self.registration_info(set, RegistrationRequest::CounterSet).await?;
+        buffer.decode(|bytes| CounterSetRegistration::decode(bytes, counters_max))
+    }
+
+    /// Opnum 1, request code 2: one counter.
+    ///
+    /// # Errors
+    /// `ERROR_WMI_ITEMID_NOT_FOUND` when the counterset has no such counter.
+    pub async fn counter_registration(
+        &mut self,
+        set: Guid,
+        counter: CounterId,
+    ) -> Result<CounterRegInfo, Error<C::Error>> {
+        let buffer = self.registration_info(set, RegistrationRequest::Counter(counter)).await?;
+        buffer.decode(|bytes| CounterRegInfo::decode(&mut ReadCursor::new(bytes)))
+    }
+
+    /// Opnum 1, request code 3: a counterset's name.
+    ///
+    /// # Errors
+    /// When the server lacks the language.
+    pub async fn counter_set_name(&mut self, set: Guid, lcid: Lcid) -> Result<String, Error<C::Error>> {
+        self.registration_info(set, RegistrationRequest::CounterSetName(lcid)).await?.decode(decode_text)
+    }
+
+    /// Opnum 1, request code 4: a counterset's explain text.
+    ///
+    /// # Errors
+    /// When the server lacks the language.
+    pub async fn counter_set_help(&mut self, set: Guid, lcid: Lcid) -> Result<String, Error<C::Error>> {
+        self.registration_info(set, RegistrationRequest::CounterSetHelp(lcid)).await?.decode(decode_text)
+    }
+
+    /// Opnum 1, request code 9: a counterset's English name.
+    ///
+    /// # Errors
+    /// Windows tries to load resources that it need not, and answers any error where it cannot ([MS-PCQ] <4>):
+    /// be ready to fall back to [`PerflibV2Client::counter_set_name`].
+    pub async fn english_counter_set_name(&mut self, set: Guid) -> Result<String, Error<C::Error>> {
+        self.registration_info(set, RegistrationRequest::EnglishCounterSetName).await?.decode(decode_text)
+    }
+
+    /// Opnum 1, request code 5: the counters' names.
+    ///
+    /// # Errors
+    /// When the server lacks the language.
+    pub async fn counter_names(&mut self, set: Guid, lcid: Lcid) -> Result<CounterStrings, Error<C::Error>> {
+        self.counter_strings(set, RegistrationRequest::CounterNames(lcid)).await
+    }
+
+    /// Opnum 1, request code 6: the counters' explain texts.
+    ///
+    /// # Errors
+    /// When the server lacks the language.
+    pub async fn counter_helps(&mut self, set: Guid, lcid: Lcid) -> Result<CounterStrings, Error<C::Error>> {
+        self.counter_strings(set, RegistrationRequest::CounterHelps(lcid)).await
+    }
+
+    /// Opnum 1, request code 10: the counters' English names.
+    ///
+    /// # Errors
+    /// As [`PerflibV2Client::english_counter_set_name`].
+    pub async fn english_counter_names(&mut self, set: Guid) -> Result<CounterStrings, Error<C::Error>> {
+        self.counter_strings(set, RegistrationRequest::EnglishCounterNames).await
+    }
+
+    /// Opnum 1, request code 7: the provider's name.
+    ///
+    /// # Errors
+    /// As [`PerflibV2Client::english_counter_set_name`].
+    pub async fn provider_name(&mut self, set: Guid) -> Result<String, Error<C::Error>> {
+        self.registration_info(set, RegistrationRequest::ProviderName).await?.decode(decode_text)
+    }
+
+    /// Opnum 1, request code 8: the provider's GUID.
+    ///
+    /// # Errors
+    /// As [`PerflibV2Client::english_counter_set_name`].
+    pub async fn provider_guid(&mut self, set: Guid) -> Result<Guid, Error<C::Error>> {
+        self.registration_info(set, RegistrationRequest::ProviderGuid).await?.decode(decode_guid)
+    }
+
+    /// Opnum 2: the instances of a counterset that are there now.
+    ///
+    /// # Errors
+    /// `ERROR_WMI_INSTANCE_NOT_FOUND` when there are none.
+    pub async fn enumerate_counter_set_instances(
+        &mut self,
+        set: Guid,
+    ) -> Result<Vec<InstanceInfo>, Error<C::Error>> {
+        let instances_max = self.limits.instances_max;
+        let machine = self.machine.clone();
+        let request = EnumerateCounterSetInstancesRequest { machine, counter_set_guid: set, in_size: 0 };
+        let buffer = self.call_sized(request, self.limits.first_reply_bytes).await?;
+        buffer.decode(|bytes| InstanceInfo::decode_list(bytes, instances_max))
+    }
+
+    /// Opnum 3: opens a query.
+    ///
+    /// # Errors
+    /// When the server lacks resources.
+    pub async fn open_query_handle(&mut self) -> Result<Query, Error<C::Error>> {
+        let stub = self.call(&OpenQueryHandleRequest { machine: self.machine.clone() }).await?;
+        let handle = handle_reply(Method::OpenQueryHandle, &stub)?;
+        Ok(Query { handle, data_bytes: self.limits.first_reply_bytes })
+    }
+
+    /// Opnum 4: closes a query.
+    ///
+    /// # Errors
+    /// When the server does not know it any more.
+    pub async fn close_query_handle(&mut self, query: Query) -> Result<(), Error<C::Error>> {
+        let stub = self.call(&CloseQueryHandleRequest { handle: query.handle }).await?;
+        handle_reply(Method::CloseQueryHandle, &stub).map(|_null| ())
+    }
+
+    /// Opnum 5: what a query will fetch, with the index of each block.
+    ///
+    /// # Errors
+    /// When the server does not know the query any more.
+    pub async fn query_counter_info(
+        &mut self,
+        query: &Query,
+    ) -> Result<Vec<CounterIdentifier>, Error<C::Error>> {
+        let counters_max = self.limits.counters_max;
+        let request = QueryCounterInfoRequest { handle: query.handle, in_size: 0 };
+        let buffer = self.call_sized(request, self.limits.first_reply_bytes).await?;
+        buffer.decode(|bytes| CounterIdentifier::decode_list(bytes, counters_max))
+    }
+
+    /// Opnum 6: the values.
+    ///
+    /// # Errors
+    /// A fault `nca_s_fault_context_mismatch` from the channel when the server dropped the query; open a new one.
+    pub async fn query_counter_data(&mut self, query: &mut Query) -> Result<CounterData, Error<C::Error>> {
+        let request = QueryCounterDataRequest { handle: query.handle, in_size: 0 };
+        let buffer = self.call_sized(request, query.data_bytes).await?;
+        let needed = u32::try_from(buffer.bytes().len()).unwrap_or(u32::MAX);
+        query.data_bytes = query.data_bytes.max(with_slack(needed));
+        Ok(CounterData(buffer))
+    }
+
+    /// Opnum 7: adds counters to a query or removes them, and answers them with status and index, in order.
+    ///
+    /// # Errors
+    /// When the whole call failed; a counter that could not be added tells so in its status.
+    pub async fn validate_counters(
+        &mut self,
+        query: &Query,
+        identifiers: &[CounterIdentifier],
+        change: Change,
+    ) -> Result<Vec<CounterIdentifier>, Error<C::Error>> {
+        let method = Method::ValidateCounters;
+        let data = CounterIdentifier::encode_list(identifiers)
+            .map_err(|source| Error::Request { method, source })?;
+        let stub = self.call(&ValidateCountersRequest { handle: query.handle, data, change }).await?;
+        let reply =
+            ValidateCountersReply::from_stub(&stub).map_err(|source| Error::Stub { method, source })?;
+        if !reply.status.is_success() {
+            return Err(Error::Status { method, status: reply.status });
+        }
+        let count = u32::try_from(identifiers.len()).unwrap_or(u32::MAX);
+        let answered = CounterIdentifier::decode_list(reply.data, count);
+        answered
+            .and_then(|answered| same_count(answered, identifiers.len()))
+            .map_err(|source| Error::Buffer { method, source })
+    }
+
+    async fn counter_strings(
+        &mut self,
+        set: Guid,
+        request: RegistrationRequest,
+    ) -> Result<CounterStrings, Error<C::Error>> {
+        let counters_max = self.limits.counters_max;
+        let buffer = self.registration_info(set, request).await?;
+        buffer.decode(|bytes| CounterStrings::decode(bytes, counters_max))
+    }
+
+    async fn registration_info(
+        &mut self,
+        counter_set_guid: Guid,
+        request: RegistrationRequest,
+    ) -> Result<Buffer, Error<C::Error>> {
+        let machine = self.machine.clone();
+        let (request_code, request_lcid) = request.to_wire();
+        let request = QueryCounterSetRegistrationInfoRequest {
+            machine,
+            counter_set_guid,
+            request_code,
+            request_lcid,
+            in_size: 0,
+        };
+        self.call_sized(request, self.limits.first_reply_bytes).await
+    }
+
+    /// Calls with room for `in_size` bytes, and with more as long as the server asks for more.
+    async fn call_sized<R: SizedRequest + Sync + Send>(
+        &mut self,
+        mut request: R,
+        in_size: u32,
+    ) -> Result<Buffer, Error<C::Error>> {
+        let method = R::METHOD;
+        let limit = self.limits.reply_bytes_max.min(*R::IN_SIZE.end());
+        let mut in_size = in_size.min(limit);
+        for _ in 0..=self.limits.retries_max {
+            request.set_in_size(in_size);
+            let stub = self.call(&request).await?;
+            let reply = BufferReply::from_stub(&stub, method, in_size)
+                .map_err(|source| Error::Stub { method, source })?;
+            let BufferReply { rtn_size, status, .. } = reply;
+            let data = BufferReply::DATA_OFFSET..BufferReply::DATA_OFFSET + reply.data.len();
+            match status {
+                Win32Error::ERROR_SUCCESS => return Ok(Buffer { method, stub, data }),
+                Win32Error::ERROR_NOT_ENOUGH_MEMORY if rtn_size > limit => {
+                    return Err(Error::LimitExceeded { method, needed: rtn_size, unit: "bytes", limit });
+                }
+                Win32Error::ERROR_NOT_ENOUGH_MEMORY => {
+                    in_size = with_slack(rtn_size.max(in_size)).min(limit);
+                }
+                status => return Err(Error::Status { method, status }),
+            }
+        }
+        Err(Error::Unsettled { method, calls: self.limits.retries_max.saturating_add(1) })
+    }
+
+    async fn call<R: Request + Sync>(&mut self, request: &R) -> Result<Vec<u8>, Error<C::Error>> {
+        let method = R::METHOD;
+        let stub = request.to_stub().map_err(|source| Error::Request { method, source })?;
+        self.channel.call(method.opnum(), None, &stub).await.map_err(|source| Error::Call { method, source })
+    }
+}
+
+/// A method's buffer, still in its stub.
+#[derive(Clone, Debug)]
+struct Buffer {
+    method: Method,
+    stub: Vec<u8>,
+    // INVARIANT: within the stub.
+    data: Range<usize>,
+}
+
+impl Buffer {
+    fn bytes(&self) -> &[u8] {
+        &self.stub[self.data.clone()]
+    }
+
+    fn decode<T, E: core::error::Error + 'static>(
+        &self,
+        decode: impl FnOnce(&[u8]) -> DecodeResult<T>,
+    ) -> Result<T, Error<E>> {
+        decode(self.bytes()).map_err(|source| Error::Buffer { method: self.method, source })
+    }
+}
+
+fn handle_reply<E: core::error::Error + 'static>(
+    method: Method,
+    stub: &[u8],
+) -> Result<QueryHandle, Error<E>> {
+    let reply = HandleReply::from_stub(stub, method).map_err(|source| Error::Stub { method, source })?;
+    if reply.status.is_success() {
+        Ok(reply.handle)
+    } else {
+        Err(Error::Status { method, status: reply.status })
+    }
+}
+
+fn same_count(answered: Vec<CounterIdentifier>, asked: usize) -> DecodeResult<Vec<CounterIdentifier>> {
+    if answered.len() == asked {
+        Ok(answered)
+    } else {
+        let (context, reason) = (Method::ValidateCounters.name(), "not as many identifiers as were sent");
+        Err(DecodeError::invalid_field(context, "lpData", 0, reason))
+    }
+}
+
+/// A buffer size that still fits when instances have come meanwhile.
+fn with_slack(size: u32) -> u32 {
+    size.saturating_add(size / 8).saturating_add(1024)
+}

@@ -1,0 +1,102 @@
+use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use core::fmt;
+
+use crate::wire::{checked_size, padded, size_field};
+
+/// [MS-PCQ] 2.2.4.9 `_PERF_COUNTER_DATA` and the value that follows it.
+///
+/// The width is what `dwDataSize` says, whatever the counter's type says.
+#[doc(alias = "PERF_COUNTER_DATA")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RawValue<'a> {
+    /// Four bytes.
+    U32(u32),
+    /// Eight bytes.
+    U64(u64),
+    /// Another width: text, or nothing at all.
+    Other(&'a [u8]),
+}
+
+impl<'a> RawValue<'a> {
+    /// Bytes on the wire before the value.
+    pub const FIXED_PART_SIZE: usize = 4 /* dwDataSize */ + 4 /* dwSize */;
+    pub(crate) const NAME: &'static str = "PERF_COUNTER_DATA";
+
+    /// The value as a number, where it is one.
+    #[must_use]
+    pub const fn to_u64(self) -> Option<u64> {
+        match self {
+            Self::U32(value) => Some(value as u64),
+            Self::U64(value) => Some(value),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// `dwDataSize`.
+    #[must_use]
+    pub const fn data_size(self) -> usize {
+        match self {
+            Self::U32(_) => 4,
+            Self::U64(_) => 8,
+            Self::Other(bytes) => bytes.len(),
+        }
+    }
+
+    const fn from_bytes(bytes: &'a [u8]) -> Self {
+        match *bytes {
+            [a, b, c, d] => Self::U32(u32::from_le_bytes([a, b, c, d])),
+            [a, b, c, d, e, f, g, h] => Self::U64(u64::from_le_bytes([a, b, c, d, e, f, g, h])),
+            _ => Self::Other(bytes),
+        }
+    }
+}
+
+impl Encode for RawValue<'_> {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u32(size_field(Self::NAME, "dwDataSize", self.data_size())?);
+        dst.write_u32(size_field(Self::NAME, "dwSize", self.size())?);
+        match *self {
+            Self::U32(value) => dst.write_u32(value),
+            Self::U64(value) => dst.write_u64(value),
+            Self::Other(bytes) => dst.write_slice(bytes),
+        }
+        dst.write_zeros(self.size() - Self::FIXED_PART_SIZE - self.data_size());
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        padded(Self::FIXED_PART_SIZE + self.data_size())
+    }
+}
+
+impl<'de> Decode<'de> for RawValue<'de> {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        let (start, available) = (src.pos(), src.len());
+        let data_size = usize::try_from(src.read_u32()).unwrap_or(usize::MAX);
+        let size_at = src.pos();
+        let field = (Self::NAME, "dwSize");
+        let size = checked_size(field, size_at, src.read_u32(), Self::FIXED_PART_SIZE, available)?;
+        let room = src.read_slice(size - Self::FIXED_PART_SIZE);
+        match room.get(..data_size) {
+            Some(value) => Ok(Self::from_bytes(value)),
+            None => {
+                Err(DecodeError::not_enough_bytes(Self::NAME, "dwDataSize", start, room.len(), data_size))
+            }
+        }
+    }
+}
+
+impl fmt::Display for RawValue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::U32(value) => write!(f, "{value}"),
+            Self::U64(value) => write!(f, "{value}"),
+            Self::Other(bytes) => write!(f, "{} bytes", bytes.len()),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+use codec::{Encode, EncodeError, EncodeResult, WriteCursor};
+use ms_dtyp::{FileTime, SystemTime, Win32Error};
+
+use crate::types::{BlockType, CounterId};
+use crate::wire::{
+    CounterHeader, DataHeader, InstanceInfo, MultiCounters, MultiInstances, RawValue, size_field,
+};
+
+/// The clocks of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Clocks {
+    /// Ticks of the performance clock.
+    pub perf_time_stamp: u64,
+    /// Ticks of the performance clock in a second.
+    pub perf_freq: u64,
+    /// The wall clock.
+    pub perf_time_100ns: FileTime,
+}
+
+/// Builds the buffer of `PerflibV2QueryCounterData`: blocks in the order of their index, then
+/// [`QueryDataWriter::finish`].
+#[derive(Debug)]
+pub struct QueryDataWriter {
+    clocks: Clocks,
+    // INVARIANT: a data header with sizes of zero, then whole blocks.
+    bytes: Vec<u8>,
+    blocks: u32,
+}
+
+impl QueryDataWriter {
+    /// A reply without blocks.
+    #[must_use]
+    pub fn new(clocks: Clocks) -> Self {
+        Self { clocks, bytes: vec![0; DataHeader::FIXED_PART_SIZE], blocks: 0 }
+    }
+
+    /// A block without values.
+    ///
+    /// # Errors
+    /// When the reply is longer than 32 bits can count; so with all methods here.
+    pub fn error_return(&mut self, status: Win32Error) -> EncodeResult<()> {
+        self.block(status, BlockType::PERF_ERROR_RETURN, |_| Ok(()))
+    }
+
+    /// One counter of one instance.
+    ///
+    /// # Errors
+    /// As [`QueryDataWriter::error_return`].
+    pub fn single_counter(&mut self, value: RawValue<'_>) -> EncodeResult<()> {
+        self.block(Win32Error::ERROR_SUCCESS, BlockType::PERF_SINGLE_COUNTER, |dst| value.encode(dst))
+    }
+
+    /// Several counters of one instance.
+    ///
+    /// # Errors
+    /// When there is not one value for each counter.
+    pub fn multi_counters(&mut self, counters: &[CounterId], values: &[RawValue<'_>]) -> EncodeResult<()> {
+        self.block(Win32Error::ERROR_SUCCESS, BlockType::PERF_MULTI_COUNTERS, |dst| {
+            MultiCounters::encode_ids(counters, dst)?;
+            encode_values(counters.len(), values, dst)
+        })
+    }
+
+    /// One counter of several instances.
+    ///
+    /// # Errors
+    /// As [`QueryDataWriter::error_return`].
+    pub fn multi_instances<'v>(
+        &mut self,
+        instances: impl IntoIterator<Item = (&'v InstanceInfo, RawValue<'v>)>,
+    ) -> EncodeResult<()> {
+        self.block(Win32Error::ERROR_SUCCESS, BlockType::PERF_MULTI_INSTANCES, |dst| {
+            let instances = instances.into_iter().map(|(instance, value)| (instance, [value]));
+            encode_instances(1, instances, dst)
+        })
+    }
+
+    /// Several counters of several instances.
+    ///
+    /// # Errors
+    /// When an instance has not one value for each counter.
+    pub fn counter_set<'v, V: AsRef<[RawValue<'v>]>>(
+        &mut self,
+        counters: &[CounterId],
+        instances: impl IntoIterator<Item = (&'v InstanceInfo, V)>,
+    ) -> EncodeResult<()> {
+        self.block(Win32Error::ERROR_SUCCESS, BlockType::PERF_COUNTERSET, |dst| {
+            MultiCounters::encode_ids(counters, dst)?;
+            encode_instances(counters.len(), instances, dst)
+        })
+    }
+
+    /// The whole buffer.
+    ///
+    /// # Errors
+    /// When it is longer than 32 bits can count.
+    pub fn finish(self) -> EncodeResult<Vec<u8>> {
+        let Self { clocks, mut bytes, blocks } = self;
+        let header = DataHeader {
+            total_size_bytes: size_field(DataHeader::NAME, "dwTotalSize", bytes.len())?,
+            num_counters: blocks,
+            perf_time_stamp: clocks.perf_time_stamp,
+            perf_time_100ns: clocks.perf_time_100ns,
+            perf_freq: clocks.perf_freq,
+            system_time: SystemTime::from(clocks.perf_time_100ns),
+        };
+        bytes[..DataHeader::FIXED_PART_SIZE].copy_from_slice(&codec::encode_vec(&header)?);
+        Ok(bytes)
+    }
+
+    /// Appends a block; on an error nothing of it stays.
+    fn block(
+        &mut self,
+        status: Win32Error,
+        block_type: BlockType,
+        body: impl FnOnce(&mut WriteCursor<'_>) -> EncodeResult<()>,
+    ) -> EncodeResult<()> {
+        let start = self.bytes.len();
+        let result = encode_block(&mut self.bytes, CounterHeader { status, block_type, size_bytes: 0 }, body);
+        match &result {
+            Ok(()) => self.blocks += 1,
+            Err(_) => self.bytes.truncate(start),
+        }
+        result
+    }
+}
+
+fn encode_block(
+    bytes: &mut Vec<u8>,
+    header: CounterHeader,
+    body: impl FnOnce(&mut WriteCursor<'_>) -> EncodeResult<()>,
+) -> EncodeResult<()> {
+    let dst = &mut WriteCursor::new(bytes);
+    header.encode(dst)?;
+    body(dst)?;
+    let size_at = 4 /* dwStatus */ + 4 /* dwType */;
+    let size = size_field(CounterHeader::NAME, "dwSize", dst.pos())?;
+    dst.patch_u32(size_at, size);
+    Ok(())
+}
+
+fn encode_instances<'v, V: AsRef<[RawValue<'v>]>>(
+    values_each: usize,
+    instances: impl IntoIterator<Item = (&'v InstanceInfo, V)>,
+    dst: &mut WriteCursor<'_>,
+) -> EncodeResult<()> {
+    let start = dst.pos();
+    MultiInstances { total_size_bytes: 0, instances: 0 }.encode(dst)?;
+    let mut count = 0_usize;
+    for (instance, values) in instances {
+        instance.encode(dst)?;
+        encode_values(values_each, values.as_ref(), dst)?;
+        count += 1;
+    }
+    let total_size = size_field(MultiInstances::NAME, "dwTotalSize", dst.pos() - start)?;
+    dst.patch_u32(start, total_size);
+    dst.patch_u32(start + 4 /* dwTotalSize */, size_field(MultiInstances::NAME, "dwInstances", count)?);
+    Ok(())
+}
+
+fn encode_values(count: usize, values: &[RawValue<'_>], dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+    if values.len() == count {
+        values.iter().try_for_each(|value| value.encode(dst))
+    } else {
+        Err(EncodeError::new(MultiCounters::NAME, "dwCounters", "is not the number of values"))
+    }
+}
