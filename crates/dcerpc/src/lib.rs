@@ -1,1 +1,56 @@
-//! Connection-oriented DCE/RPC: PDUs and association state machines.
+//! Connection-oriented DCE/RPC ([C706] chapter 12, [MS-RPCE] 2.2.2): PDUs and the state of both ends of an
+//! association, without input or output.
+//!
+//! * [`pdu`]: every PDU as it goes over the wire.
+//! * [`client::ClientAssociation`] and [`server::ServerAssociation`]: bytes go in through `handle_bytes` in any
+//!   split, commands through methods, PDUs come out of `poll_transmit` and news out of `poll_event`.
+//! * [`Channel`]: what the typed stubs of an interface are written over. A driver with a transport implements it.
+//!
+//! ```
+//! use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event};
+//! use dcerpc::server::{ServerAssociation, ServerConfig, ServerEvent};
+//! use dcerpc::{AuthService, SyntaxId};
+//!
+//! let winreg = SyntaxId::new(ms_dtyp::Guid::from_u128(0x338cd001_2244_31f1_aaaa_900038001003), 1, 0);
+//! let mut client = ClientAssociation::new(ClientConfig::default(), None)?;
+//! let mut server = ServerAssociation::new(ServerConfig::new(vec![winreg]), |_: AuthService| None);
+//!
+//! client.bind(&[winreg])?;
+//! server.handle_bytes(&client.poll_transmit().unwrap().bytes)?;
+//! client.handle_bytes(&server.poll_transmit().unwrap())?;
+//! assert!(matches!(client.poll_event(), Some(Event::Bound { .. })));
+//!
+//! let call = client.call(CallRequest { context_id: 0, opnum: 26, object: None, stub: &[1, 2, 3, 4] })?;
+//! server.handle_bytes(&client.poll_transmit().unwrap().bytes)?;
+//! let Some(ServerEvent::Request(request)) = server.poll_event() else { panic!("a call came in") };
+//! server.respond(request.call_id, &[5, 0, 0, 0])?;
+//! client.handle_bytes(&server.poll_transmit().unwrap())?;
+//! assert_eq!(client.poll_event(), Some(Event::Response { call_id: call, stub: vec![5, 0, 0, 0] }));
+//! # Ok::<(), dcerpc::Error>(())
+//! ```
+//!
+//! Only little-endian NDR 2.0 is spoken, as by every Windows.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod assembly;
+mod auth;
+mod channel;
+mod error;
+mod fault;
+mod limits;
+mod observer;
+pub mod pdu;
+mod protector;
+mod stream;
+mod syntax;
+
+pub mod client;
+pub mod server;
+
+pub use self::auth::{Auth, AuthLevel, AuthService};
+pub use self::channel::Channel;
+pub use self::error::Error;
+pub use self::fault::FaultStatus;
+pub use self::limits::Limits;
+pub use self::observer::{AssociationState, CallOutcome, Change, Observer, Role};
+pub use self::syntax::{CallId, ContextId, Rejection, RejectionReason, SyntaxId};

@@ -1,0 +1,75 @@
+use ms_dtyp::open_enum;
+use ssp::Protection;
+
+open_enum! {
+    /// [MS-RPCE] 2.2.1.1.8: how much of a call is protected.
+    #[doc(alias = "RPC_C_AUTHN_LEVEL")]
+    pub struct AuthLevel(u8) {
+        /// The server's default; never on the wire.
+        DEFAULT = 0,
+        /// Nothing.
+        NONE = 1,
+        /// The client says who it is when it connects, and nothing after that.
+        CONNECT = 2,
+        /// As [`AuthLevel::PKT`].
+        CALL = 3,
+        /// Each fragment says who sent it.
+        PKT = 4,
+        /// Each fragment is signed.
+        PKT_INTEGRITY = 5,
+        /// Each fragment is signed, its stub data encrypted.
+        PKT_PRIVACY = 6,
+    }
+}
+
+impl AuthLevel {
+    /// What a fragment of a call goes through at this level, if anything.
+    #[must_use]
+    pub const fn protection(self) -> Option<Protection> {
+        match self {
+            Self::PKT_PRIVACY => Some(Protection::Privacy),
+            Self::CALL | Self::PKT | Self::PKT_INTEGRITY => Some(Protection::Integrity),
+            _ => None,
+        }
+    }
+}
+
+open_enum! {
+    /// [MS-RPCE] 2.2.1.1.7: who authenticates.
+    #[doc(alias = "RPC_C_AUTHN")]
+    pub struct AuthService(u8) {
+        /// Nobody.
+        NONE = 0,
+        /// SPNEGO.
+        GSS_NEGOTIATE = 9,
+        /// NTLM.
+        WINNT = 10,
+        /// Schannel.
+        GSS_SCHANNEL = 14,
+        /// Kerberos.
+        GSS_KERBEROS = 16,
+        /// Netlogon.
+        NETLOGON = 68,
+        /// The system's default; never on the wire.
+        DEFAULT = 255,
+    }
+}
+
+/// What a client asks for in its bind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Auth {
+    /// [`AuthLevel::PKT_INTEGRITY`] or [`AuthLevel::PKT_PRIVACY`].
+    pub level: AuthLevel,
+    /// Has to be that of the security context.
+    pub service: AuthService,
+    /// Names the security context within the association; any number.
+    pub context_id: u32,
+}
+
+impl Auth {
+    /// With a context id of nobody's concern.
+    #[must_use]
+    pub const fn new(level: AuthLevel, service: AuthService) -> Self {
+        Self { level, service, context_id: 1 }
+    }
+}

@@ -1,0 +1,127 @@
+use codec::{DecodeError, EncodeError};
+
+use crate::pdu::{BindNakReason, PacketType};
+use crate::{AuthLevel, CallId, ContextId, FaultStatus, Rejection, RejectionReason, SyntaxId};
+
+/// Why an association refused bytes or a command.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A PDU that breaks its layout.
+    #[error("malformed PDU")]
+    Decode(#[from] DecodeError),
+    /// A value that the wire has no room for.
+    #[error("cannot write PDU")]
+    Encode(#[from] EncodeError),
+    /// The server refuses the association.
+    #[error("bind refused: {reason}")]
+    BindRefused {
+        /// The server's reason.
+        reason: BindNakReason,
+    },
+    /// The server has no use for any of the presentation contexts.
+    #[error("interface {interface} refused: {result}, {reason}")]
+    ContextRefused {
+        /// The interface that was asked for.
+        interface: SyntaxId,
+        /// Who refused.
+        result: Rejection,
+        /// Why.
+        reason: RejectionReason,
+    },
+    /// The server answered an alter_context or a bind with a fault.
+    #[error("{doing}: {status}")]
+    BindFault {
+        /// What was asked.
+        doing: &'static str,
+        /// The server's status.
+        status: FaultStatus,
+    },
+    /// A PDU that the state of the association does not allow.
+    #[error("unexpected {packet_type} while {state}")]
+    UnexpectedPdu {
+        /// What came.
+        packet_type: PacketType,
+        /// What the association was doing.
+        state: &'static str,
+    },
+    /// A fragment of a call that nobody made.
+    #[error("fragment of call {actual} where call {expected} is due")]
+    WrongCallId {
+        /// The call that is due.
+        expected: CallId,
+        /// The call of the fragment.
+        actual: CallId,
+    },
+    /// A fragment on a presentation context that the call is not on.
+    #[error("fragment on presentation context {actual} where {expected} is due")]
+    WrongContext {
+        /// The call's context.
+        expected: ContextId,
+        /// The fragment's.
+        actual: ContextId,
+    },
+    /// Fragments that are no sequence.
+    #[error("fragments out of order: {reason}")]
+    FragmentOrder {
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// A peer that wants more than it may have.
+    #[error("{what} exceeds the limit of {limit}")]
+    LimitExceeded {
+        /// What.
+        what: &'static str,
+        /// The most that is accepted.
+        limit: usize,
+    },
+    /// A PDU at another authentication level than the association's.
+    #[error("PDU at authentication level {actual} on an association at {expected}")]
+    LevelDowngrade {
+        /// The association's.
+        expected: AuthLevel,
+        /// The PDU's; [`AuthLevel::NONE`] where it has no verifier.
+        actual: AuthLevel,
+    },
+    /// A verifier that names another security context.
+    #[error("verifier of another security context")]
+    WrongSecurityContext,
+    /// The peer's authentication, or the protection of a fragment, failed.
+    #[error("{doing}")]
+    Security {
+        /// What was being done.
+        doing: &'static str,
+        /// Why it failed.
+        #[source]
+        source: ssp::Error,
+    },
+    /// The peer ended an authentication early, or will not end it.
+    #[error("authentication did not end: {reason}")]
+    AuthenticationIncomplete {
+        /// What is missing.
+        reason: &'static str,
+    },
+    /// A command that the state of the association does not allow.
+    #[error("cannot {command}: {reason}")]
+    Command {
+        /// The command.
+        command: &'static str,
+        /// What is in its way.
+        reason: &'static str,
+    },
+    /// A presentation context that was not accepted.
+    #[error("presentation context {context_id} is not bound")]
+    UnknownContext {
+        /// The context.
+        context_id: ContextId,
+    },
+    /// A call that is not open.
+    #[error("call {call_id} is not open")]
+    UnknownCall {
+        /// The call.
+        call_id: CallId,
+    },
+    /// The association failed before; the first error told why.
+    #[error("association is broken by an earlier error")]
+    Failed,
+}

@@ -1,0 +1,225 @@
+use core::fmt;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use codec::{Encode, WriteCursor};
+use ssp::SecurityContext;
+
+use super::receive::IncomingFragments;
+use super::{ServerConfig, ServerEvent};
+use crate::pdu::{CommonHeader, Fault, PacketType, PfcFlags, Response, encode_pdu};
+use crate::protector::{Protector, fragments, protect};
+use crate::stream::PduStream;
+use crate::{
+    AssociationState, AuthService, CallId, CallOutcome, Change, ContextId, Error, FaultStatus, Observer,
+    Role, SyntaxId,
+};
+
+/// One association with a client, without input or output.
+///
+/// The calling order: give what came in to [`handle_bytes`](Self::handle_bytes), take the news from
+/// [`poll_event`](Self::poll_event) and answer each call with [`respond`](Self::respond) or [`fault`](Self::fault), send
+/// everything from [`poll_transmit`](Self::poll_transmit). An error of `handle_bytes` ends the association; what
+/// `poll_transmit` still has then (a bind_nak or a fault that tells the client) is sent before closing.
+pub struct ServerAssociation {
+    pub(super) config: ServerConfig,
+    pub(super) acceptor: Acceptor,
+    pub(super) protector: Option<Protector>,
+    pub(super) state: State,
+    pub(super) contexts: Vec<Context>,
+    pub(super) peer: Option<Arc<ssp::Account>>,
+    /// What the client takes.
+    pub(super) frag_bytes_max: u16,
+    pub(super) incoming: Option<IncomingFragments>,
+    pub(super) open_calls: Vec<OpenCall>,
+    pub(super) stream: PduStream,
+    pub(super) transmits: VecDeque<Vec<u8>>,
+    pub(super) events: VecDeque<ServerEvent>,
+    observer: Arc<dyn Observer>,
+}
+
+/// Makes a security context for the service that a client asks for, or refuses the service.
+pub(super) type Acceptor = Box<dyn FnMut(AuthService) -> Option<Box<dyn SecurityContext>> + Send>;
+
+/// What the association waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Unbound,
+    /// For a further leg of the client's authentication.
+    Authenticating {
+        legs: usize,
+    },
+    Bound,
+    /// For nothing that it would grant: the authentication failed.
+    Denied,
+    Failed,
+}
+
+/// An accepted presentation context.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context {
+    pub(super) context_id: ContextId,
+    pub(super) interface: SyntaxId,
+}
+
+/// A call that waits for its answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenCall {
+    pub(super) call_id: CallId,
+    pub(super) context_id: ContextId,
+    /// The client wants no answer.
+    pub(super) silent: bool,
+    /// The client does not wait any longer.
+    pub(super) orphaned: bool,
+    pub(super) cancel_count: u8,
+}
+
+impl ServerAssociation {
+    /// An association that a client can bind. `acceptor` makes a security context when the client asks for one.
+    pub fn new(
+        config: ServerConfig,
+        acceptor: impl FnMut(AuthService) -> Option<Box<dyn SecurityContext>> + Send + 'static,
+    ) -> Self {
+        Self {
+            frag_bytes_max: config.max_xmit_frag,
+            config,
+            acceptor: Box::new(acceptor),
+            protector: None,
+            state: State::Unbound,
+            contexts: Vec::new(),
+            peer: None,
+            incoming: None,
+            open_calls: Vec::new(),
+            stream: PduStream::default(),
+            transmits: VecDeque::new(),
+            events: VecDeque::new(),
+            observer: Arc::new(()),
+        }
+    }
+
+    /// Sets who is told of changes.
+    pub fn set_observer(&mut self, observer: Arc<dyn Observer>) {
+        self.observer = observer;
+    }
+
+    /// Whether a PDU began to arrive and did not end, or a call did: the time for a deadline.
+    #[must_use]
+    pub fn is_within_pdu(&self) -> bool {
+        self.stream.is_within_pdu() || self.incoming.is_some()
+    }
+
+    /// Answers a call; its fragments are queued.
+    ///
+    /// # Errors
+    /// When the call is not open.
+    pub fn respond(&mut self, call_id: CallId, stub: &[u8]) -> Result<(), Error> {
+        let call = self.close_call(call_id)?;
+        self.observe(Change::CallEnded {
+            call_id,
+            outcome: CallOutcome::Response { stub_bytes: stub.len() },
+        });
+        if call.silent { Ok(()) } else { self.queue_response(&call, stub) }
+    }
+
+    /// Lets a call fail.
+    ///
+    /// # Errors
+    /// When the call is not open.
+    pub fn fault(&mut self, call_id: CallId, status: FaultStatus) -> Result<(), Error> {
+        let call = self.close_call(call_id)?;
+        if call.orphaned {
+            return Ok(());
+        }
+        self.observe(Change::CallEnded { call_id, outcome: CallOutcome::Fault(status) });
+        if call.silent {
+            return Ok(());
+        }
+        let OpenCall { context_id, cancel_count, .. } = call;
+        self.queue_fault(call_id, PfcFlags(0), Fault { alloc_hint: 0, context_id, cancel_count, status })
+    }
+
+    /// The next PDU to send. On a pipe in message mode it is one message.
+    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.transmits.pop_front()
+    }
+
+    /// The next piece of news.
+    pub fn poll_event(&mut self) -> Option<ServerEvent> {
+        self.events.pop_front()
+    }
+
+    pub(super) fn set_state(&mut self, state: State) {
+        self.state = state;
+        self.observe(Change::State(match state {
+            State::Unbound => AssociationState::Unbound,
+            State::Authenticating { .. } => AssociationState::Binding,
+            State::Bound => AssociationState::Bound,
+            State::Denied | State::Failed => AssociationState::Failed,
+        }));
+    }
+
+    pub(super) fn observe(&self, change: Change<'_>) {
+        self.observer.observe(Role::Server, change);
+    }
+
+    pub(super) fn context(&self, context_id: ContextId) -> Option<&Context> {
+        self.contexts.iter().find(|context| context.context_id == context_id)
+    }
+
+    /// Faults go in the clear, as Samba's do: the client may not be able to check a signature.
+    pub(super) fn queue_fault(
+        &mut self,
+        call_id: CallId,
+        flags: PfcFlags,
+        fault: Fault,
+    ) -> Result<(), Error> {
+        let flags = PfcFlags::WHOLE | flags;
+        self.transmits.push_back(encode_pdu(PacketType::FAULT, flags, call_id, Some(&fault), None)?);
+        Ok(())
+    }
+
+    fn close_call(&mut self, call_id: CallId) -> Result<OpenCall, Error> {
+        if self.state == State::Failed {
+            return Err(Error::Failed);
+        }
+        match self.open_calls.iter().position(|open| open.call_id == call_id) {
+            Some(index) => Ok(self.open_calls.swap_remove(index)),
+            None => Err(Error::UnknownCall { call_id }),
+        }
+    }
+
+    fn queue_response(&mut self, call: &OpenCall, stub: &[u8]) -> Result<(), Error> {
+        let mut response =
+            Response { alloc_hint: 0, context_id: call.context_id, cancel_count: call.cancel_count };
+        let stub_start = CommonHeader::FIXED_PART_SIZE + response.size();
+        let overhead = self.protector.as_ref().map_or(0, Protector::overhead);
+        for fragment in fragments(stub, self.frag_bytes_max, stub_start + overhead) {
+            response.alloc_hint = fragment.alloc_hint;
+            let mut pdu = Vec::with_capacity(stub_start + fragment.stub.len() + overhead + 16);
+            let mut dst = WriteCursor::new(&mut pdu);
+            CommonHeader {
+                packet_type: PacketType::RESPONSE,
+                flags: fragment.flags,
+                frag_length: 0,
+                auth_length: 0,
+                call_id: call.call_id,
+            }
+            .encode(&mut dst)?;
+            response.encode(&mut dst)?;
+            dst.write_slice(fragment.stub);
+            protect(self.protector.as_mut(), &mut pdu, stub_start)?;
+            self.transmits.push_back(pdu);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for ServerAssociation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerAssociation")
+            .field("state", &self.state)
+            .field("contexts", &self.contexts)
+            .field("open_calls", &self.open_calls)
+            .finish_non_exhaustive()
+    }
+}

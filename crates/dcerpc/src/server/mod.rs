@@ -1,0 +1,82 @@
+//! The end of an association that answers.
+
+mod association;
+mod bind;
+mod receive;
+
+use std::sync::Arc;
+
+use ms_dtyp::Guid;
+
+pub use self::association::ServerAssociation;
+
+use crate::client::FRAG_BYTES_DEFAULT;
+use crate::{AuthLevel, CallId, ContextId, Limits, SyntaxId};
+
+/// What a server offers on an association.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerConfig {
+    /// The interfaces that can be bound.
+    pub interfaces: Vec<SyntaxId>,
+    /// The longest fragment that this side sends. At least 1,432.
+    pub max_xmit_frag: u16,
+    /// The longest fragment that this side takes. At least 1,432.
+    pub max_recv_frag: u16,
+    /// The group of clients that name none; not zero. A client that names one gets what it names.
+    pub assoc_group_id: u32,
+    /// Where the association came in, as `\PIPE\winreg` or a port; told to the client.
+    pub sec_addr: String,
+    /// What is taken from the client.
+    pub limits: Limits,
+}
+
+impl ServerConfig {
+    /// Serves `interfaces`, all else by default.
+    #[must_use]
+    pub fn new(interfaces: Vec<SyntaxId>) -> Self {
+        Self {
+            interfaces,
+            max_xmit_frag: FRAG_BYTES_DEFAULT,
+            max_recv_frag: FRAG_BYTES_DEFAULT,
+            assoc_group_id: 1,
+            sec_addr: String::new(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// News from an association.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServerEvent {
+    /// A call came in; answer it with [`ServerAssociation::respond`] or [`ServerAssociation::fault`].
+    Request(IncomingCall),
+    /// The client did not prove who it is. Its calls are answered with `nca_s_fault_access_denied` from now on.
+    AuthenticationFailed(ssp::Error),
+    /// The client would like a call to be given up; it still waits for an answer.
+    Cancelled(CallId),
+    /// The client does not wait for a call any longer; an answer is thrown away.
+    Orphaned(CallId),
+}
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IncomingCall {
+    /// Names the call in the answer.
+    pub call_id: CallId,
+    /// The presentation context that it came on.
+    pub context_id: ContextId,
+    /// The interface as the client bound it.
+    pub interface: SyntaxId,
+    /// The operation.
+    pub opnum: u16,
+    /// The object that the call is for, if it names one.
+    pub object: Option<Guid>,
+    /// The arguments, in NDR.
+    pub stub: Vec<u8>,
+    /// How the call was protected.
+    pub auth_level: AuthLevel,
+    /// Who calls, if that was proven.
+    pub peer: Option<Arc<ssp::Account>>,
+}

@@ -1,0 +1,201 @@
+use core::mem;
+
+use codec::{Decode, Encode, ReadCursor};
+
+use super::association::{OpenCall, ServerAssociation, State};
+use super::{IncomingCall, ServerEvent};
+use crate::assembly::Assembly;
+use crate::pdu::{AlterContext, Bind, CommonHeader, PacketType, PfcFlags, Request, Verifier};
+use crate::protector::unprotect;
+use crate::{AuthLevel, CallId, CallOutcome, Change, Error, FaultStatus};
+
+/// A call whose fragments are coming in.
+#[derive(Debug)]
+pub(super) struct IncomingFragments {
+    call_id: CallId,
+    request: Request,
+    assembly: Assembly,
+}
+
+impl ServerAssociation {
+    /// Takes bytes from the client, split or joined in any way.
+    ///
+    /// # Errors
+    /// When the client is refused, or sends what it must not. The association is broken then.
+    pub fn handle_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if self.state == State::Failed {
+            return Err(Error::Failed);
+        }
+        // Taken out so that a PDU can be decrypted where it lies.
+        let mut stream = mem::take(&mut self.stream);
+        stream.push(bytes);
+        let result = loop {
+            match stream.next_pdu(self.config.max_recv_frag) {
+                Ok(Some((header, pdu))) => {
+                    if let Err(error) = self.handle_pdu(&header, pdu) {
+                        self.tell(&header, &error);
+                        break Err(error);
+                    }
+                }
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error.into()),
+            }
+        };
+        self.stream = stream;
+        if result.is_err() {
+            self.set_state(State::Failed);
+        }
+        result
+    }
+
+    fn handle_pdu(&mut self, header: &CommonHeader, pdu: &mut [u8]) -> Result<(), Error> {
+        match header.packet_type {
+            PacketType::REQUEST => self.handle_request(header, pdu),
+            PacketType::BIND | PacketType::ALTER_CONTEXT | PacketType::AUTH3 => {
+                let (body_end, verifier) = Verifier::split(header, pdu, CommonHeader::FIXED_PART_SIZE)?;
+                let mut src = ReadCursor::new(&pdu[..body_end]);
+                src.read_slice(CommonHeader::FIXED_PART_SIZE);
+                match header.packet_type {
+                    PacketType::BIND => self.handle_bind(header, &Bind::decode(&mut src)?, verifier),
+                    PacketType::ALTER_CONTEXT => {
+                        self.handle_alter_context(header, &AlterContext::decode(&mut src)?, verifier)
+                    }
+                    _ => self.handle_auth3(header, verifier),
+                }
+            }
+            PacketType::CO_CANCEL | PacketType::ORPHANED => self.handle_abandoned(header, pdu),
+            packet_type => {
+                Err(Error::UnexpectedPdu { packet_type, state: "serving: it is not for a client to send" })
+            }
+        }
+    }
+
+    fn handle_request(&mut self, header: &CommonHeader, pdu: &mut [u8]) -> Result<(), Error> {
+        let mut src = ReadCursor::new(&pdu[CommonHeader::FIXED_PART_SIZE..]);
+        let request = Request::decode(&mut src, header.flags)?;
+        match self.state {
+            State::Bound => {}
+            State::Denied | State::Authenticating { .. } => {
+                return if header.flags.contains(PfcFlags::LAST_FRAG) {
+                    self.queue_denial(header.call_id)
+                } else {
+                    Ok(())
+                };
+            }
+            State::Unbound | State::Failed => {
+                return Err(Error::UnexpectedPdu { packet_type: header.packet_type, state: "not bound" });
+            }
+        }
+        let stub_start = CommonHeader::FIXED_PART_SIZE + request.size();
+        let stub = unprotect(self.protector.as_mut(), header, pdu, stub_start)?;
+        let incoming = self.incoming.get_or_insert_with(|| IncomingFragments {
+            call_id: header.call_id,
+            request,
+            assembly: Assembly::default(),
+        });
+        incoming.check(header.call_id, &request)?;
+        let whole = incoming.assembly.push(header.flags, request.alloc_hint, stub, &self.config.limits)?;
+        match whole {
+            Some(stub) => {
+                self.incoming = None;
+                self.dispatch(header, &request, stub)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Hands a whole call over.
+    fn dispatch(&mut self, header: &CommonHeader, request: &Request, stub: Vec<u8>) -> Result<(), Error> {
+        let call_id = header.call_id;
+        let &Request { context_id, opnum, object, .. } = request;
+        let Some(context) = self.context(context_id) else {
+            return self.queue_fault_status(call_id, FaultStatus::NCA_S_INVALID_PRES_CONTEXT_ID);
+        };
+        let interface = context.interface;
+        if self.open_calls.iter().any(|open| open.call_id == call_id) {
+            return Err(Error::FragmentOrder { reason: "the call is open already" });
+        }
+        if self.open_calls.len() >= self.config.limits.calls_max {
+            return self.queue_fault_status(call_id, FaultStatus::NCA_S_SERVER_TOO_BUSY);
+        }
+        let silent = header.flags.contains(PfcFlags::MAYBE);
+        self.open_calls.push(OpenCall { call_id, context_id, silent, orphaned: false, cancel_count: 0 });
+        self.observe(Change::CallStarted { call_id, context_id, opnum, stub_bytes: stub.len() });
+        let auth_level = self.protector.as_ref().map_or(AuthLevel::NONE, |protector| protector.auth.level);
+        let peer = self.peer.clone();
+        self.events.push_back(ServerEvent::Request(IncomingCall {
+            call_id,
+            context_id,
+            interface,
+            opnum,
+            object,
+            stub,
+            auth_level,
+            peer,
+        }));
+        Ok(())
+    }
+
+    /// A client cancels or orphans a call. Where the call has ended meanwhile, that is nothing.
+    fn handle_abandoned(&mut self, header: &CommonHeader, pdu: &mut [u8]) -> Result<(), Error> {
+        let call_id = header.call_id;
+        if header.auth_length != 0 {
+            unprotect(self.protector.as_mut(), header, pdu, CommonHeader::FIXED_PART_SIZE)?;
+        }
+        let orphaned = header.packet_type == PacketType::ORPHANED;
+        if orphaned && self.incoming.as_ref().is_some_and(|incoming| incoming.call_id == call_id) {
+            self.incoming = None;
+        }
+        let Some(open) = self.open_calls.iter_mut().find(|open| open.call_id == call_id) else {
+            return Ok(());
+        };
+        if orphaned {
+            open.orphaned = true;
+            self.events.push_back(ServerEvent::Orphaned(call_id));
+            self.observe(Change::CallEnded { call_id, outcome: CallOutcome::Orphaned });
+        } else {
+            open.cancel_count = open.cancel_count.saturating_add(1);
+            self.events.push_back(ServerEvent::Cancelled(call_id));
+        }
+        Ok(())
+    }
+
+    /// Tells the client why the association ends, where there is a word for it.
+    fn tell(&mut self, header: &CommonHeader, error: &Error) {
+        let status = match error {
+            Error::Security { .. } if header.packet_type == PacketType::REQUEST => {
+                FaultStatus::RPC_S_SEC_PKG_ERROR
+            }
+            Error::LevelDowngrade { .. } | Error::WrongSecurityContext => {
+                FaultStatus::NCA_S_FAULT_ACCESS_DENIED
+            }
+            Error::LimitExceeded { .. } => FaultStatus::NCA_S_FAULT_REMOTE_NO_MEMORY,
+            Error::UnexpectedPdu { .. }
+            | Error::FragmentOrder { .. }
+            | Error::WrongCallId { .. }
+            | Error::WrongContext { .. }
+            | Error::AuthenticationIncomplete { .. }
+            | Error::Decode(_) => FaultStatus::NCA_S_PROTO_ERROR,
+            _ => return,
+        };
+        // A fault has a fixed length, so that writing it cannot fail.
+        let _ = self.queue_fault_status(header.call_id, status);
+    }
+}
+
+impl IncomingFragments {
+    /// Refuses a fragment that is of another call than those before it.
+    fn check(&self, call_id: CallId, request: &Request) -> Result<(), Error> {
+        if call_id != self.call_id {
+            return Err(Error::WrongCallId { expected: self.call_id, actual: call_id });
+        }
+        if request.context_id != self.request.context_id {
+            let (expected, actual) = (self.request.context_id, request.context_id);
+            return Err(Error::WrongContext { expected, actual });
+        }
+        if request.opnum != self.request.opnum || request.object != self.request.object {
+            return Err(Error::FragmentOrder { reason: "operation or object changes within a call" });
+        }
+        Ok(())
+    }
+}
