@@ -16,7 +16,7 @@
 //!     assert!(added.status.is_success());
 //! }
 //! let reply = client.query_counter_data(&mut query).await?;
-//! for block in reply.data()?.blocks().flatten() {
+//! for block in reply.data().blocks().flatten() {
 //!     for instance in block.instances() {
 //!         println!("{}", instance.name);
 //!     }
@@ -36,9 +36,8 @@ pub mod wire;
 
 use core::fmt;
 
-use ms_dtyp::Guid;
-
 use dcerpc::SyntaxId;
+use ms_dtyp::Guid;
 
 pub use self::error::Error;
 

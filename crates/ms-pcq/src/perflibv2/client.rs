@@ -1,6 +1,7 @@
 use core::ops::Range;
 
 use codec::{Decode, DecodeError, DecodeResult, ReadCursor};
+use dcerpc::Channel;
 use ms_dtyp::{Guid, Win32Error};
 
 use crate::perflibv2::ops::{
@@ -13,10 +14,10 @@ use crate::perflibv2::registration::{decode_guid, decode_text};
 use crate::perflibv2::{Change, RegistrationRequest};
 use crate::types::{CounterId, Lcid, QueryHandle};
 use crate::wire::{
-    CounterIdentifier, CounterRegInfo, CounterSetRegistration, CounterStrings, InstanceInfo, QueryData,
+    CounterIdentifier, CounterRegInfo, CounterSetRegistration, CounterStrings, DataHeader, InstanceInfo,
+    QueryData,
 };
 use crate::{Error, Method};
-use dcerpc::Channel;
 
 /// What a [`PerflibV2Client`] accepts from a server. What is above is an error before memory is taken for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,22 +64,23 @@ impl Query {
 
 /// The reply of `PerflibV2QueryCounterData`, owned; the data are read in place.
 #[derive(Clone, Debug)]
-pub struct CounterData(Buffer);
+pub struct CounterData {
+    buffer: Buffer,
+    // INVARIANT: what `QueryData::parse` answered for the buffer.
+    header: DataHeader,
+}
 
 impl CounterData {
-    /// Reads the header; see [`QueryData::parse`].
-    ///
-    /// # Errors
-    /// When it contradicts itself.
-    pub fn data<E: core::error::Error + 'static>(&self) -> Result<QueryData<'_>, Error<E>> {
-        let method = Method::QueryCounterData;
-        QueryData::parse(self.0.bytes()).map_err(|source| Error::Buffer { method, source })
+    /// The clocks, and the blocks.
+    #[must_use]
+    pub fn data(&self) -> QueryData<'_> {
+        QueryData::parsed_before(self.header, self.buffer.bytes())
     }
 
     /// The bytes as they came.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        self.0.bytes()
+        self.buffer.bytes()
     }
 }
 
@@ -287,7 +289,8 @@ impl<C: Channel> PerflibV2Client<C> {
         let buffer = self.call_sized(request, query.data_bytes).await?;
         let needed = u32::try_from(buffer.bytes().len()).unwrap_or(u32::MAX);
         query.data_bytes = query.data_bytes.max(with_slack(needed));
-        Ok(CounterData(buffer))
+        let header = buffer.decode(|bytes| QueryData::parse(bytes).map(|data| *data.header()))?;
+        Ok(CounterData { buffer, header })
     }
 
     /// Opnum 7: adds counters to a query or removes them, and answers them with status and index, in order.

@@ -1,4 +1,5 @@
 use codec::{Decode, EncodeError, EncodeResult, ReadCursor};
+use dcerpc::{AuthLevel, FaultStatus};
 use ms_dtyp::{Guid, Win32Error};
 use ndr::ContextHandle;
 
@@ -12,7 +13,6 @@ use crate::perflibv2::ops::{
 use crate::perflibv2::{Change, RegistrationInfo, RegistrationRequest};
 use crate::types::QueryHandle;
 use crate::wire::{CounterIdentifier, InstanceInfo};
-use dcerpc::{AuthLevel, FaultStatus};
 
 /// What the server's side of a call has to know about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 use core::fmt;
+
+use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 use ms_dtyp::Win32Error;
 
 use crate::types::BlockType;

@@ -1,8 +1,9 @@
+use core::fmt;
+
 use codec::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
     ensure_size,
 };
-use core::fmt;
 use ms_dtyp::{Guid, Win32Error};
 
 use crate::types::{CounterId, InstanceId};

@@ -1,5 +1,6 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 use core::fmt;
+
+use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 use crate::types::{AggregateFunc, Attrib, CounterId, CounterType, DetailLevel};
 

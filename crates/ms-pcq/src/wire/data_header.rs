@@ -1,5 +1,6 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 use core::fmt;
+
+use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 use ms_dtyp::{FileTime, SystemTime};
 
 /// [MS-PCQ] 2.2.4.7 `_PERF_DATA_HEADER`: the clocks at the moment of the query.

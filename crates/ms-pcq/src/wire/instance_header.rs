@@ -1,8 +1,9 @@
+use core::fmt;
+
 use codec::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
     ensure_size,
 };
-use core::fmt;
 
 use crate::types::InstanceId;
 use crate::wire::{WideStr, check_count, checked_size, padded, size_field};

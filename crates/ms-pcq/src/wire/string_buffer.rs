@@ -1,5 +1,6 @@
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 use core::fmt;
+
+use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 use crate::types::CounterId;
 use crate::wire::{WideStr, padded, size_field};

@@ -38,6 +38,14 @@ impl<'a> QueryData<'a> {
         Ok(Self { header, blocks: narrowed(src, total_size - min) })
     }
 
+    /// Where [`QueryData::parse`] answered this header for these bytes.
+    pub(crate) fn parsed_before(header: DataHeader, bytes: &'a [u8]) -> Self {
+        let total_size = usize::try_from(header.total_size_bytes).unwrap_or(usize::MAX);
+        let mut blocks = ReadCursor::new(&bytes[..total_size]);
+        blocks.read_slice(DataHeader::FIXED_PART_SIZE);
+        Self { header, blocks }
+    }
+
     /// The clocks, and what the sizes say.
     #[must_use]
     pub const fn header(&self) -> &DataHeader {
