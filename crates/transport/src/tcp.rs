@@ -13,8 +13,6 @@ use crate::{BoxStream, ConnectError, ConnectErrorKind, ConnectStage, Endpoint};
 /// TCP, with `TCP_NODELAY`: small requests that wait for replies must not wait for Nagle.
 #[derive(Clone, Debug)]
 pub struct TcpConnector {
-    /// What each of the two stages may take; the deadline of the call may end them sooner.
-    pub connect_timeout: Duration,
     /// How long one address has for itself before the next one is tried beside it.
     pub stagger: Duration,
     /// Addresses of one name that are tried.
@@ -23,19 +21,11 @@ pub struct TcpConnector {
 
 impl Default for TcpConnector {
     fn default() -> Self {
-        Self {
-            connect_timeout: Duration::from_secs(3),
-            stagger: Duration::from_millis(250),
-            addresses_max: 8,
-        }
+        Self { stagger: Duration::from_millis(250), addresses_max: 8 }
     }
 }
 
 impl TcpConnector {
-    fn stage_deadline(&self, deadline: Instant) -> Instant {
-        deadline.min(Instant::now() + self.connect_timeout)
-    }
-
     async fn lookup(&self, endpoint: &Endpoint, deadline: Instant) -> Result<Addresses, ConnectError> {
         let failed = |kind, source| ConnectError {
             endpoint: endpoint.clone(),
@@ -47,7 +37,7 @@ impl TcpConnector {
             return Ok(vec![SocketAddr::new(address, endpoint.port)]);
         }
         let lookup = lookup_host((endpoint.host.as_str(), endpoint.port));
-        match timeout_at(self.stage_deadline(deadline), lookup).await {
+        match timeout_at(deadline, lookup).await {
             Err(_) => Err(failed(ConnectErrorKind::Timeout, None)),
             Ok(Err(error)) => Err(failed(ConnectErrorKind::NameNotFound, Some(error))),
             Ok(Ok(found)) => {
@@ -77,7 +67,7 @@ impl TcpConnector {
             })
         };
         let race = first_success(addresses, self.stagger, attempt);
-        let (kind, source) = match timeout_at(self.stage_deadline(deadline), race).await {
+        let (kind, source) = match timeout_at(deadline, race).await {
             Ok(Ok(stream)) => return Ok(Box::new(stream)),
             Ok(Err(errors)) => match errors.into_iter().max_by_key(telling) {
                 Some(error) => (ConnectErrorKind::of(&error), Some(error)),

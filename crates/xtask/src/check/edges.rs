@@ -45,16 +45,16 @@ const EDGES: [Edges; 20] = [
     Edges { package: "ms-pcq", ours: &["codec", "ms-dtyp", "ndr", "dcerpc"], theirs: &["thiserror"] },
     Edges { package: "counters", ours: &["ms-dtyp", "ms-pcq"], theirs: &["regex", "thiserror"] },
     // T3, drivers.
-    Edges { package: "transport", ours: &[], theirs: &["bytes", "thiserror", "tokio", "tracing"] },
+    Edges { package: "transport", ours: &[], theirs: &["thiserror", "tokio", "tracing"] },
     Edges {
         package: "rpc-client",
-        ours: &["codec", "ms-dtyp", "ssp", "dcerpc", "ms-smb2", "transport"],
-        theirs: &["bytes", "thiserror", "tokio", "tracing", "zeroize"],
+        ours: &["ms-dtyp", "ssp", "dcerpc", "ms-smb2", "transport"],
+        theirs: &["getrandom", "thiserror", "tokio", "tracing"],
     },
     Edges {
         package: "windows-session",
         ours: &["ms-dtyp", "ssp", "dcerpc", "ms-smb2", "ms-pcq", "rpc-client", "transport"],
-        theirs: &["bytes", "thiserror", "tokio", "tracing", "zeroize"],
+        theirs: &["tokio", "tracing"],
     },
     // T4, world. No client code: a simulator that shared it could hide a client's mistakes.
     Edges {

@@ -1,0 +1,236 @@
+use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event, PresentationContext};
+use dcerpc::{Auth, AuthLevel, AuthService, Channel, ContextId, SyntaxId};
+use ms_dtyp::Guid;
+use ssp::{ClientOptions, Credentials, Mechanism, Usage};
+use tokio::time::Instant;
+use tracing::debug;
+
+use crate::{Error, Operation, Transport};
+
+/// How to prove to an RPC server who we are, and how calls are protected.
+#[derive(Clone, Debug)]
+pub struct Security {
+    /// Who we are.
+    pub credentials: Credentials,
+    /// NTLM as it is, or within SPNEGO.
+    pub mechanism: Mechanism,
+    /// The service, as `cifs/host`.
+    pub target_name: String,
+    /// How calls are protected.
+    pub level: AuthLevel,
+}
+
+impl Security {
+    /// SPNEGO, and every call sealed.
+    #[must_use]
+    pub fn sealed(credentials: Credentials, target_name: impl Into<String>) -> Self {
+        Self {
+            credentials,
+            mechanism: Mechanism::Negotiate,
+            target_name: target_name.into(),
+            level: AuthLevel::PKT_PRIVACY,
+        }
+    }
+}
+
+/// An RPC association over a [`Transport`], driven by whoever awaits it.
+///
+/// One call at a time. A call that is dropped half-way, that reaches its deadline, or that breaks the protocol
+/// leaves an answer that nobody took: the association then refuses everything else, and its transport is to be
+/// thrown away. A fault is an answer, and leaves the association as it was.
+pub struct Association<T> {
+    transport: T,
+    rpc: ClientAssociation,
+    /// INVARIANT: set from the beginning of an exchange until its answer is complete.
+    is_busy: bool,
+    contexts: Vec<PresentationContext>,
+    calls: u64,
+}
+
+impl<T: Transport> Association<T> {
+    /// Binds `interfaces`; the first is context 0, the second context 1, and so on. Where there are several, ask
+    /// [`contexts`](Self::contexts) which of them the server has.
+    ///
+    /// # Errors
+    /// When the server has none of the interfaces or refuses our authentication, or the transport fails.
+    pub async fn bind(
+        transport: T,
+        interfaces: &[SyntaxId],
+        security: Option<&Security>,
+        config: ClientConfig,
+        deadline: Instant,
+    ) -> Result<Self, Error> {
+        let rpc = new_machine(security, config)?;
+        let mut association = Self { transport, rpc, is_busy: false, contexts: Vec::new(), calls: 0 };
+        association.begin(Operation::Bind)?;
+        association
+            .rpc
+            .bind(interfaces)
+            .map_err(|source| Error::Rpc { operation: Operation::Bind, source })?;
+        match association.event(Operation::Bind, deadline).await? {
+            Event::Bound { contexts } => {
+                debug!(?contexts, "Bound");
+                association.contexts = contexts;
+                association.is_busy = false;
+                Ok(association)
+            }
+            _ => Err(unexpected(Operation::Bind)),
+        }
+    }
+
+    /// Adds another interface to the association.
+    ///
+    /// # Errors
+    /// When the server refuses it, or the transport fails.
+    pub async fn alter_context(
+        &mut self,
+        interface: SyntaxId,
+        deadline: Instant,
+    ) -> Result<ContextId, Error> {
+        let operation = Operation::AlterContext;
+        self.begin(operation)?;
+        let context_id =
+            self.rpc.alter_context(interface).map_err(|source| Error::Rpc { operation, source })?;
+        let Event::Altered { context } = self.event(operation, deadline).await? else {
+            return Err(unexpected(operation));
+        };
+        self.is_busy = false;
+        self.contexts.push(context);
+        match context.outcome {
+            Ok(()) => Ok(context_id),
+            Err((result, reason)) => {
+                let source = dcerpc::Error::ContextRefused { interface, result, reason };
+                Err(Error::Rpc { operation, source })
+            }
+        }
+    }
+
+    /// Makes one call and answers the stub data of its response.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] where the server says no; otherwise what ended the association.
+    pub async fn call(&mut self, request: CallRequest<'_>, deadline: Instant) -> Result<Vec<u8>, Error> {
+        let operation = Operation::Call;
+        let opnum = request.opnum;
+        self.begin(operation)?;
+        let call = self.rpc.call(request).map_err(|source| Error::Rpc { operation, source })?;
+        self.calls += 1;
+        let answer = match self.event(operation, deadline).await? {
+            Event::Response { call_id, stub } if call_id == call => Ok(stub),
+            Event::Fault { call_id, status, .. } if call_id == call => Err(Error::Fault { opnum, status }),
+            _ => return Err(unexpected(operation)),
+        };
+        self.is_busy = false;
+        answer
+    }
+
+    /// One interface of this association until `deadline`, for typed stubs.
+    pub const fn channel(&mut self, context_id: ContextId, deadline: Instant) -> Interface<'_, T> {
+        Interface { association: self, context_id, deadline }
+    }
+
+    /// The interfaces that were asked for, and the server's answers.
+    #[must_use]
+    pub fn contexts(&self) -> &[PresentationContext] {
+        &self.contexts
+    }
+
+    /// Whether another call can succeed.
+    #[must_use]
+    pub const fn is_usable(&self) -> bool {
+        !self.is_busy
+    }
+
+    /// Calls made so far.
+    #[must_use]
+    pub const fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// What the association goes over.
+    #[must_use]
+    pub const fn transport(&self) -> &T {
+        &self.transport
+    }
+
+    /// Ends the association and gives its transport back.
+    #[must_use]
+    pub fn into_transport(self) -> T {
+        self.transport
+    }
+
+    fn begin(&mut self, operation: Operation) -> Result<(), Error> {
+        if std::mem::replace(&mut self.is_busy, true) {
+            return Err(Error::Abandoned { operation, what: "the association" });
+        }
+        Ok(())
+    }
+
+    /// Moves PDUs until something happened and nothing is left to send.
+    async fn event(&mut self, operation: Operation, deadline: Instant) -> Result<Event, Error> {
+        loop {
+            let received = match self.rpc.poll_transmit() {
+                Some(pdu) if pdu.reply => self.transport.exchange(&pdu.bytes, operation, deadline).await?,
+                Some(pdu) => {
+                    self.transport.send(&pdu.bytes, operation, deadline).await?;
+                    continue;
+                }
+                None => match self.rpc.poll_event() {
+                    // Associations end when we like; a server that wants them to waits for that.
+                    Some(Event::Shutdown) => continue,
+                    Some(event) => return Ok(event),
+                    None => self.transport.receive(operation, deadline).await?,
+                },
+            };
+            self.rpc.handle_bytes(&received).map_err(|source| Error::Rpc { operation, source })?;
+        }
+    }
+}
+
+impl<T> core::fmt::Debug for Association<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Association")
+            .field("is_busy", &self.is_busy)
+            .field("calls", &self.calls)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One interface of an [`Association`], whose calls end by one deadline.
+#[derive(Debug)]
+pub struct Interface<'a, T> {
+    association: &'a mut Association<T>,
+    context_id: ContextId,
+    deadline: Instant,
+}
+
+impl<T: Transport> Channel for Interface<'_, T> {
+    type Error = Error;
+
+    async fn call(&mut self, opnum: u16, object: Option<Guid>, stub: &[u8]) -> Result<Vec<u8>, Error> {
+        let request = CallRequest { context_id: self.context_id, opnum, object, stub };
+        self.association.call(request, self.deadline).await
+    }
+}
+
+fn new_machine(security: Option<&Security>, mut config: ClientConfig) -> Result<ClientAssociation, Error> {
+    let operation = Operation::Bind;
+    let context = match security {
+        None => None,
+        Some(Security { credentials, mechanism, target_name, level }) => {
+            let service = match mechanism {
+                Mechanism::Ntlm => AuthService::WINNT,
+                Mechanism::Negotiate => AuthService::GSS_NEGOTIATE,
+                _ => return Err(Error::Protocol { operation, reason: "the mechanism is unknown to RPC" }),
+            };
+            config.auth = Some(Auth::new(*level, service));
+            let options = ClientOptions::new(*mechanism, target_name.as_str(), Usage::Rpc);
+            Some(ssp::client(credentials, options).map_err(|source| Error::Security { operation, source })?)
+        }
+    };
+    ClientAssociation::new(config, context).map_err(|source| Error::Rpc { operation, source })
+}
+
+const fn unexpected(operation: Operation) -> Error {
+    Error::Protocol { operation, reason: "the answer belongs to something else" }
+}

@@ -1,0 +1,186 @@
+use core::fmt;
+use std::io;
+
+use dcerpc::FaultStatus;
+use ms_dtyp::NtStatus;
+
+/// What a driver was doing. Each belongs to one [`Stage`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Agreeing on an SMB dialect.
+    Negotiate,
+    /// Proving who we are to the SMB server.
+    Authenticate,
+    /// Connecting the tree `IPC$`.
+    ConnectTree,
+    /// Opening a pipe.
+    OpenPipe,
+    /// Binding an RPC interface, and proving who we are to the RPC server.
+    Bind,
+    /// Adding an RPC interface to the association.
+    AlterContext,
+    /// Calling a method.
+    Call,
+    /// Writing into a pipe and reading its answer, outside a bind or a call.
+    Transceive,
+    /// Reading from a pipe.
+    Read,
+    /// Writing into a pipe.
+    Write,
+    /// Closing a pipe.
+    ClosePipe,
+    /// Asking whether the server lives.
+    Echo,
+    /// Ending the session.
+    LogOff,
+}
+
+/// Where in the life of a connection something failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The SMB negotiation.
+    Smb,
+    /// The session setup.
+    Auth,
+    /// The tree and the pipe.
+    Pipe,
+    /// The RPC bind.
+    Bind,
+    /// Calls.
+    Query,
+}
+
+impl Operation {
+    /// The stage that the operation belongs to.
+    #[must_use]
+    pub const fn stage(self) -> Stage {
+        match self {
+            Self::Negotiate | Self::Echo | Self::LogOff => Stage::Smb,
+            Self::Authenticate => Stage::Auth,
+            Self::ConnectTree | Self::OpenPipe | Self::ClosePipe => Stage::Pipe,
+            Self::Bind | Self::AlterContext => Stage::Bind,
+            Self::Call | Self::Transceive | Self::Read | Self::Write => Stage::Query,
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Negotiate => "negotiate smb",
+            Self::Authenticate => "authenticate",
+            Self::ConnectTree => "connect IPC$",
+            Self::OpenPipe => "open pipe",
+            Self::Bind => "bind",
+            Self::AlterContext => "alter context",
+            Self::Call => "call",
+            Self::Transceive => "transceive",
+            Self::Read => "read pipe",
+            Self::Write => "write pipe",
+            Self::ClosePipe => "close pipe",
+            Self::Echo => "echo",
+            Self::LogOff => "log off",
+        })
+    }
+}
+
+/// Why something of this crate failed. Every variant tells what was being done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The deadline passed.
+    #[error("{operation}: no answer in time")]
+    Timeout {
+        /// What was being done.
+        operation: Operation,
+    },
+    /// The stream broke.
+    #[error("{operation}: {source}")]
+    Stream {
+        /// What was being done.
+        operation: Operation,
+        /// What the stream says.
+        source: io::Error,
+    },
+    /// The SMB connection ended, or refused what was asked of it.
+    #[error("{operation}: {source}")]
+    Smb {
+        /// What was being done.
+        operation: Operation,
+        /// What the protocol says.
+        source: ms_smb2::Error,
+    },
+    /// The SMB server refused.
+    #[error("{operation}: {status}")]
+    Status {
+        /// What was being done.
+        operation: Operation,
+        /// The server's reason.
+        status: NtStatus,
+    },
+    /// The security context refused a token or a message.
+    #[error("{operation}: {source}")]
+    Security {
+        /// What was being done.
+        operation: Operation,
+        /// What the context says.
+        source: ssp::Error,
+    },
+    /// The RPC association ended, or refused what was asked of it.
+    #[error("{operation}: {source}")]
+    Rpc {
+        /// What was being done.
+        operation: Operation,
+        /// What the protocol says.
+        source: dcerpc::Error,
+    },
+    /// The RPC server answered with a fault.
+    #[error("call of opnum {opnum}: fault {status}")]
+    Fault {
+        /// The method.
+        opnum: u16,
+        /// The server's reason.
+        status: FaultStatus,
+    },
+    /// The peer does what its protocol does not allow.
+    #[error("{operation}: {reason}")]
+    Protocol {
+        /// What was being done.
+        operation: Operation,
+        /// The rule that it breaks.
+        reason: &'static str,
+    },
+    /// Something was given up half-way before, so that its answer could be taken for ours.
+    #[error("{operation}: {what} was given up half-way and is unusable")]
+    Abandoned {
+        /// What was being done.
+        operation: Operation,
+        /// The connection, the pipe or the association.
+        what: &'static str,
+    },
+}
+
+impl Error {
+    /// What was being done.
+    #[must_use]
+    pub const fn operation(&self) -> Operation {
+        match self {
+            Self::Fault { .. } => Operation::Call,
+            Self::Timeout { operation }
+            | Self::Stream { operation, .. }
+            | Self::Smb { operation, .. }
+            | Self::Status { operation, .. }
+            | Self::Security { operation, .. }
+            | Self::Rpc { operation, .. }
+            | Self::Protocol { operation, .. }
+            | Self::Abandoned { operation, .. } => *operation,
+        }
+    }
+
+    /// Where in the life of the connection it failed.
+    #[must_use]
+    pub const fn stage(&self) -> Stage {
+        self.operation().stage()
+    }
+}

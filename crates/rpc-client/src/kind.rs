@@ -1,0 +1,98 @@
+//! From errors to a closed list.
+
+use dcerpc::FaultStatus;
+use ms_dtyp::NtStatus;
+
+use crate::Error;
+
+/// A closed list of reasons, for decisions and labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The deadline passed.
+    Timeout,
+    /// The peer ended the connection, or it broke.
+    ConnectionLost,
+    /// The SMB server refused; see the status.
+    Refused(NtStatus),
+    /// The RPC server answered with a fault; see the status.
+    Fault(FaultStatus),
+    /// The RPC server refused to bind.
+    BindRefused,
+    /// The RPC server does not have the interface.
+    InterfaceRefused,
+    /// The server speaks SMB1 only.
+    Smb1Only,
+    /// One side demands encryption that the other does not have.
+    Encryption,
+    /// The server does not sign, signs wrongly, or lets us in without keys.
+    Signing,
+    /// What was said in the clear was altered on the way.
+    Downgrade,
+    /// Bytes that cannot be believed.
+    Malformed,
+    /// The peer does what its protocol does not allow.
+    Protocol,
+    /// A limit of this side.
+    Limit,
+    /// The security context refuses a token or a message.
+    Security,
+    /// Given up half-way before.
+    Abandoned,
+    /// A mistake on this side.
+    Internal,
+}
+
+impl Error {
+    /// The reason's place in the closed list.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Timeout { .. } => ErrorKind::Timeout,
+            Self::Stream { .. } => ErrorKind::ConnectionLost,
+            Self::Status { status, .. } => ErrorKind::Refused(*status),
+            Self::Fault { status, .. } => ErrorKind::Fault(*status),
+            Self::Security { .. } => ErrorKind::Security,
+            Self::Protocol { .. } => ErrorKind::Protocol,
+            Self::Abandoned { .. } => ErrorKind::Abandoned,
+            Self::Smb { source, .. } => of_smb(source),
+            Self::Rpc { source, .. } => of_rpc(source),
+        }
+    }
+}
+
+const fn of_smb(error: &ms_smb2::Error) -> ErrorKind {
+    use ms_smb2::Error as Smb;
+    match error {
+        Smb::Decode(_) | Smb::FrameSize { .. } => ErrorKind::Malformed,
+        Smb::Smb1Only { .. } | Smb::DialectRefused { .. } => ErrorKind::Smb1Only,
+        Smb::NegotiationRefused { status } => ErrorKind::Refused(*status),
+        Smb::EncryptionUnavailable | Smb::EncryptionDisabled => ErrorKind::Encryption,
+        Smb::SignatureMissing | Smb::SignatureInvalid | Smb::Guest => ErrorKind::Signing,
+        Smb::Downgrade { .. } | Smb::EncryptionMissing | Smb::DecryptionFailed => ErrorKind::Downgrade,
+        Smb::SessionDeleted | Smb::Closed => ErrorKind::ConnectionLost,
+        Smb::Limit { .. } | Smb::CreditsExhausted => ErrorKind::Limit,
+        Smb::UnknownMessageId { .. } | Smb::WrongSession { .. } | Smb::Protocol { .. } => ErrorKind::Protocol,
+        Smb::Encode(_) | Smb::InvalidState { .. } => ErrorKind::Internal,
+        _ => ErrorKind::Internal,
+    }
+}
+
+const fn of_rpc(error: &dcerpc::Error) -> ErrorKind {
+    use dcerpc::Error as Rpc;
+    match error {
+        Rpc::Decode(_) => ErrorKind::Malformed,
+        Rpc::BindRefused { .. } => ErrorKind::BindRefused,
+        Rpc::ContextRefused { .. } => ErrorKind::InterfaceRefused,
+        Rpc::BindFault { status, .. } => ErrorKind::Fault(*status),
+        Rpc::LimitExceeded { .. } => ErrorKind::Limit,
+        Rpc::Security { .. } | Rpc::AuthenticationIncomplete { .. } => ErrorKind::Security,
+        Rpc::LevelDowngrade { .. } | Rpc::WrongSecurityContext => ErrorKind::Downgrade,
+        Rpc::UnexpectedPdu { .. }
+        | Rpc::WrongCallId { .. }
+        | Rpc::WrongContext { .. }
+        | Rpc::FragmentOrder { .. } => ErrorKind::Protocol,
+        Rpc::Failed => ErrorKind::Abandoned,
+        _ => ErrorKind::Internal,
+    }
+}

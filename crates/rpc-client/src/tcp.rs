@@ -1,0 +1,88 @@
+use core::fmt;
+use std::io;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{Instant, timeout_at};
+use transport::BoxStream;
+
+use crate::{Error, Operation, Transport};
+
+/// RPC straight over a stream, `ncacn_ip_tcp`.
+pub struct TcpTransport {
+    stream: BoxStream,
+    /// Set while something is under way: a PDU may be half written, or have an answer that nobody took.
+    is_busy: bool,
+    incoming: Box<[u8]>,
+}
+
+impl TcpTransport {
+    /// Over a stream that leads to an RPC server.
+    #[must_use]
+    pub fn new(stream: BoxStream) -> Self {
+        Self { stream, is_busy: false, incoming: vec![0; READ_BYTES].into() }
+    }
+
+    fn begin(&mut self, operation: Operation) -> Result<(), Error> {
+        if std::mem::replace(&mut self.is_busy, true) {
+            return Err(Error::Abandoned { operation, what: "the stream" });
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self, pdu: &[u8]) -> io::Result<()> {
+        self.stream.write_all(pdu).await?;
+        self.stream.flush().await
+    }
+
+    async fn read(&mut self) -> io::Result<Vec<u8>> {
+        let len = self.stream.read(&mut self.incoming).await?;
+        if len == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(self.incoming[..len].to_vec()) }
+    }
+
+    fn end<T>(
+        &mut self,
+        operation: Operation,
+        outcome: Result<io::Result<T>, tokio::time::error::Elapsed>,
+    ) -> Result<T, Error> {
+        match outcome {
+            Err(_) => Err(Error::Timeout { operation }),
+            Ok(Err(source)) => Err(Error::Stream { operation, source }),
+            Ok(Ok(done)) => {
+                self.is_busy = false;
+                Ok(done)
+            }
+        }
+    }
+}
+
+impl Transport for TcpTransport {
+    async fn send(&mut self, pdu: &[u8], operation: Operation, deadline: Instant) -> Result<(), Error> {
+        self.begin(operation)?;
+        let outcome = timeout_at(deadline, self.write(pdu)).await;
+        self.end(operation, outcome)
+    }
+
+    async fn exchange(
+        &mut self,
+        pdu: &[u8],
+        operation: Operation,
+        deadline: Instant,
+    ) -> Result<Vec<u8>, Error> {
+        self.send(pdu, operation, deadline).await?;
+        self.receive(operation, deadline).await
+    }
+
+    async fn receive(&mut self, operation: Operation, deadline: Instant) -> Result<Vec<u8>, Error> {
+        self.begin(operation)?;
+        let outcome = timeout_at(deadline, self.read()).await;
+        self.end(operation, outcome)
+    }
+}
+
+impl fmt::Debug for TcpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TcpTransport").field("is_busy", &self.is_busy).finish_non_exhaustive()
+    }
+}
+
+const READ_BYTES: usize = 16 * 1024;

@@ -1,0 +1,50 @@
+use std::time::Duration;
+
+use dcerpc::client::ClientConfig;
+use rpc_client::SmbOptions;
+use ssp::Mechanism;
+
+/// Which host.
+pub type Target = transport::Endpoint;
+
+/// How to talk to a host.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What each of the stages dns and tcp may take.
+    pub connect_timeout: Duration,
+    /// How to speak SMB; encryption is one of its fields.
+    pub smb: SmbOptions,
+    /// How RPC proves who we are. Calls are sealed either way.
+    pub mechanism: Mechanism,
+    /// Fragments and limits of RPC.
+    pub rpc: ClientConfig,
+    /// How to wait for a service that starts when its pipe is opened.
+    pub pipe_retry: PipeRetry,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(3),
+            smb: SmbOptions::default(),
+            mechanism: Mechanism::Negotiate,
+            rpc: ClientConfig::default(),
+            pipe_retry: PipeRetry::default(),
+        }
+    }
+}
+
+/// Windows starts the remote registry service when somebody opens its pipe, and refuses until it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipeRetry {
+    /// Attempts in all.
+    pub attempts_max: u32,
+    /// Between two attempts.
+    pub pause: Duration,
+}
+
+impl Default for PipeRetry {
+    fn default() -> Self {
+        Self { attempts_max: 5, pause: Duration::from_millis(750) }
+    }
+}

@@ -1,0 +1,197 @@
+use core::fmt;
+
+/// How far an operation on a host got. The words are those of the plugins' header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// Finding the host's address.
+    Dns,
+    /// Opening the connection.
+    Tcp,
+    /// Agreeing on an SMB dialect.
+    Smb,
+    /// Proving who we are.
+    Auth,
+    /// Connecting `IPC$` and opening the pipe.
+    Pipe,
+    /// Binding the interface.
+    Bind,
+    /// Calls.
+    Query,
+    /// Making sense of what the calls answered.
+    Decode,
+}
+
+impl Stage {
+    /// The word for labels and logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Dns => "dns",
+            Self::Tcp => "tcp",
+            Self::Smb => "smb",
+            Self::Auth => "auth",
+            Self::Pipe => "pipe",
+            Self::Bind => "bind",
+            Self::Query => "query",
+            Self::Decode => "decode",
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Why an operation on a host failed: a closed list, whose words are those of the plugins' header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The deadline passed.
+    Timeout,
+    /// The name has no address.
+    NameNotFound,
+    /// Nothing listens on the port.
+    ConnectionRefused,
+    /// There is no way to the host.
+    Unreachable,
+    /// The host, or something before it, ended the connection.
+    ConnectionReset,
+    /// The host does what the protocol does not allow.
+    ProtocolError,
+    /// The host speaks SMB1 only.
+    Smb1Only,
+    /// One side demands encryption, the other has none.
+    EncryptionRequired,
+    /// The host does not sign, or somebody altered what it said.
+    SigningRequired,
+    /// User name or password are wrong.
+    WrongCredentials,
+    /// The account is locked.
+    AccountLocked,
+    /// The account is disabled or has expired.
+    AccountDisabled,
+    /// The password has expired, or has to be changed first.
+    PasswordExpired,
+    /// The account may not log on there, then, or in this way.
+    LogonRestricted,
+    /// The account may not do this.
+    AccessDenied,
+    /// The host's remote registry service does not run.
+    RemoteRegistryStopped,
+    /// The host does not have what was asked for.
+    NotFound,
+    /// A limit of this side.
+    LimitExceeded,
+    /// An answer that cannot be believed.
+    MalformedReply,
+    /// The host says that it failed.
+    ServerFault,
+    /// The host has too much to do.
+    Busy,
+    /// A mistake on this side.
+    Internal,
+    /// Something else.
+    Other,
+}
+
+impl Reason {
+    /// The word for labels and logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::NameNotFound => "name_not_found",
+            Self::ConnectionRefused => "connection_refused",
+            Self::Unreachable => "unreachable",
+            Self::ConnectionReset => "connection_reset",
+            Self::ProtocolError => "protocol_error",
+            Self::Smb1Only => "smb1_only",
+            Self::EncryptionRequired => "encryption_required",
+            Self::SigningRequired => "signing_required",
+            Self::WrongCredentials => "wrong_credentials",
+            Self::AccountLocked => "account_locked",
+            Self::AccountDisabled => "account_disabled",
+            Self::PasswordExpired => "password_expired",
+            Self::LogonRestricted => "logon_restricted",
+            Self::AccessDenied => "access_denied",
+            Self::RemoteRegistryStopped => "remote_registry_stopped",
+            Self::NotFound => "not_found",
+            Self::LimitExceeded => "limit_exceeded",
+            Self::MalformedReply => "malformed_reply",
+            Self::ServerFault => "server_fault",
+            Self::Busy => "busy",
+            Self::Internal => "internal",
+            Self::Other => "other",
+        }
+    }
+
+    /// What to do next, for somebody who knows Windows and not this program.
+    #[must_use]
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::Timeout => {
+                "see whether the host is up, whether a firewall drops TCP port 445, and whether the deadline is long enough"
+            }
+            Self::NameNotFound => "check the spelling of the host's name and the resolver of this machine",
+            Self::ConnectionRefused => {
+                "see whether the host's Server service runs and listens on TCP port 445"
+            }
+            Self::Unreachable => "check routes and firewalls between this machine and the host",
+            Self::ConnectionReset => "see whether a firewall or the host itself ends the connection",
+            Self::ProtocolError => "see whether the port belongs to an SMB server, and record the traffic",
+            Self::Smb1Only => "enable SMB 2 or later on the host; SMB 1 is not spoken here",
+            Self::EncryptionRequired => "enable SMB encryption on both sides, or do not require it",
+            Self::SigningRequired => {
+                "look for something between this machine and the host that changes traffic, and see that the account is not mapped to guest"
+            }
+            Self::WrongCredentials => "correct user name, domain or password of the identity",
+            Self::AccountLocked => "unlock the account, and find out who locks it",
+            Self::AccountDisabled => "enable the account, or name another one",
+            Self::PasswordExpired => "set a new password for the account",
+            Self::LogonRestricted => {
+                "allow the account to log on to this host over the network, at this time and with NTLM"
+            }
+            Self::AccessDenied => "add the account to the host's group Performance Monitor Users",
+            Self::RemoteRegistryStopped => {
+                "start the host's service RemoteRegistry and set it to start by itself"
+            }
+            Self::NotFound => "see whether the host has what the configuration asks for",
+            Self::LimitExceeded => "ask the host for less, or raise the limit",
+            Self::MalformedReply => "record the traffic and report it",
+            Self::ServerFault => "look into the host's event log",
+            Self::Busy => "try again later, and see how much the host has to do",
+            Self::Internal | Self::Other => "report it together with the log",
+        }
+    }
+
+    /// What the reason says about the credentials that were used, if it arose while they were being shown.
+    #[must_use]
+    pub const fn verdict(self) -> Option<Verdict> {
+        match self {
+            Self::WrongCredentials | Self::AccountDisabled | Self::PasswordExpired => Some(Verdict::Rejected),
+            Self::AccountLocked => Some(Verdict::Locked),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a host said about our credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// They are right.
+    Accepted,
+    /// They are wrong, or of no use: trying them elsewhere is of no use either.
+    Rejected,
+    /// The account is locked.
+    Locked,
+    /// Nothing.
+    Unknown,
+}

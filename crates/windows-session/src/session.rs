@@ -1,0 +1,139 @@
+use ms_pcq::perflibv2::PerflibV2Client;
+use rpc_client::{Association, Interface, NamedPipe, SharedSmbConnection};
+use ssp::Credentials;
+use tokio::time::Instant;
+use transport::{ByteCounter, Connector};
+
+use crate::connect::{Connected, Connecting};
+use crate::stages::StageTimer;
+use crate::{HostInfo, Options, SessionError, Stage, StageReport, Target};
+
+/// A host that we are logged on to, with its performance counters' interface bound.
+///
+/// Made once and kept between polls. After an error ask [`SessionError::recovery`](crate::Recovery) what is left:
+/// make handles anew, [`reopen`](Self::reopen) the pipe, or connect again.
+pub struct Session {
+    target: Target,
+    credentials: Credentials,
+    options: Options,
+    connection: SharedSmbConnection,
+    association: Association<NamedPipe>,
+    bytes: ByteCounter,
+    host: HostInfo,
+    stages: Vec<StageReport>,
+}
+
+impl Session {
+    /// Connects to `target`, logs on, opens the pipe and binds the interface, all by `deadline`.
+    ///
+    /// The credentials are shown once in SMB and, where that succeeds, once more in RPC.
+    ///
+    /// # Errors
+    /// With the stage that failed, why, and what the stages until then took.
+    pub async fn connect(
+        target: Target,
+        credentials: Credentials,
+        options: Options,
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<Self, SessionError> {
+        let mut connecting = Connecting::new(&target, &options, deadline);
+        let outcome = connecting.run(&credentials, connector).await;
+        let (stages, bytes) = connecting.finish();
+        match outcome {
+            Ok(Connected { connection, association, host }) => {
+                Ok(Self { target, credentials, options, connection, association, bytes, host, stages })
+            }
+            Err(error) => Err(error.with_stages(stages)),
+        }
+    }
+
+    /// Opens the pipe and binds the interface again, on the connection that is there. Context handles are gone.
+    ///
+    /// # Errors
+    /// As those of [`connect`](Self::connect), from the stage pipe on.
+    pub async fn reopen(&mut self, deadline: Instant) -> Result<(), SessionError> {
+        let mut connecting = Connecting::new(&self.target, &self.options, deadline);
+        connecting.count(&self.bytes);
+        let outcome = connecting.open(&self.connection, &self.credentials).await;
+        let (stages, _) = connecting.finish();
+        match outcome {
+            Ok(association) => {
+                self.association = association;
+                self.stages = stages;
+                Ok(())
+            }
+            Err(error) => Err(error.with_stages(stages)),
+        }
+    }
+
+    /// The methods of PerflibV2 until `deadline`.
+    pub fn perflib(&mut self, deadline: Instant) -> PerflibV2Client<Interface<'_, NamedPipe>> {
+        PerflibV2Client::new(self.association.channel(PERFLIB_CONTEXT, deadline), &self.target.host)
+    }
+
+    /// What went wrong in a method of [`perflib`](Self::perflib).
+    #[must_use]
+    pub fn error(&self, error: &ms_pcq::Error<rpc_client::Error>) -> SessionError {
+        SessionError::of_pcq(&self.target, error)
+    }
+
+    /// Asks the host for a sign of life.
+    ///
+    /// # Errors
+    /// When none comes in time.
+    pub async fn echo(&self, deadline: Instant) -> Result<(), SessionError> {
+        let mut smb = self.connection.lock().await;
+        smb.echo(deadline).await.map_err(|error| SessionError::of_rpc(&self.target, &error))
+    }
+
+    /// Whether another call can succeed. A call that was dropped or timed out makes it false for good.
+    #[must_use]
+    pub const fn is_usable(&self) -> bool {
+        self.association.is_usable()
+    }
+
+    /// What the stages of the last [`connect`](Self::connect) or [`reopen`](Self::reopen) took.
+    #[must_use]
+    pub fn stages(&self) -> &[StageReport] {
+        &self.stages
+    }
+
+    /// Begins to measure the calls that follow.
+    #[must_use]
+    pub fn start_stage(&self, stage: Stage) -> StageTimer {
+        StageTimer::start(stage, &self.bytes, self.association.calls())
+    }
+
+    /// What the calls since [`start_stage`](Self::start_stage) took.
+    #[must_use]
+    pub fn stop_stage(&self, timer: StageTimer) -> StageReport {
+        timer.stop(self.association.calls())
+    }
+
+    /// What the host told of itself.
+    #[must_use]
+    pub const fn host(&self) -> &HostInfo {
+        &self.host
+    }
+
+    /// Which host.
+    #[must_use]
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
+}
+
+impl core::fmt::Debug for Session {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Session")
+            .field("target", &self.target)
+            .field("credentials", &self.credentials)
+            .field("host", &self.host)
+            .field("association", &self.association)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The only interface that is bound.
+const PERFLIB_CONTEXT: dcerpc::ContextId = 0;
