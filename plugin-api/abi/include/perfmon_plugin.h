@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * perfmon_plugin.h: how a plugin and perfmon-exporter talk. Plain C11, also C++.
+ *
+ * TRUST. A plugin runs inside the exporter with all its rights: it reads what the exporter may read, among it
+ * the secrets of the identities that it asks for. Nothing here is a sandbox. The host checks what a plugin sends,
+ * so that wrong data cannot harm the exporter; it cannot protect itself against wrong code. Load what you trust.
+ *
+ * A PLUGIN is a shared library that exports one symbol, perfmon_plugin_entry_v1. It is opened once with
+ * RTLD_NOW | RTLD_LOCAL and never closed. It offers SOURCES (kinds of things to collect) and COMMANDS (for the
+ * command line). An INSTANCE is one source on one target. The host decides when an instance collects.
+ *
+ * VERSIONS. The major version is part of the symbol and must match. Of two minor versions the smaller counts:
+ * both sides say what they have in abi_minor and in the size of each struct, and neither reads or calls what the
+ * other does not have. A later minor version only appends to structs and adds values to enumerations.
+ *
+ * STRUCTS begin with their size in bytes, as the side that filled them knows it; who reads one takes a member as
+ * zero where the size ends before it. Arrays carry the size of their elements, which is also their stride.
+ * The four pairs below (perfmon_str, perfmon_bytes, perfmon_label, perfmon_verdict) never grow and have no size.
+ * Reserved members and padding are zero. Booleans are uint8_t, 0 or 1.
+ *
+ * TEXT is UTF-8, not terminated; (NULL, 0) is empty. An array of (NULL, 0) is empty, too.
+ *
+ * OWNERSHIP. Who made memory frees it. What a pointer handed to a call points to belongs to the caller and is
+ * valid until the call returns; the callee copies what it wants to keep. The exceptions say so: what
+ * perfmon_plugin points to after the entry, and the host table, live as long as the process; the strings of a lease
+ * live until it is answered. Members that the callee writes are named by their owner: ..._host or ..._plugin.
+ *
+ * TOKENS (instance, collection, report, lease, run) are numbers that the host chooses. They are never 0, never
+ * used twice and never pointers. A call with a token that is over is answered STALE and does nothing.
+ *
+ * THREADS. Calls from the plugin to the host (perfmon_host) may come from any thread at any time, also after the
+ * instance was destroyed. They never block on the plugin, on the network, or on other instances. Calls
+ * from the host to the plugin (perfmon_plugin) come from threads of the host's; each function says what may overlap.
+ * They must return at once unless they say otherwise: the host counts a call that takes more than 10 ms, and
+ * puts an instance that does it repeatedly, or hangs, into quarantine.
+ *
+ * PANICS, EXCEPTIONS and longjmp must not leave a function of the plugin: that ends the process. Catch them
+ * and answer PERFMON_PANICKED; the host then starts the instance anew after a pause. Do not install signal handlers,
+ * and block signals on threads of your own.
+ *
+ * TIME. deadline_ns and the like are nanoseconds of CLOCK_MONOTONIC; ..._unix_ns are nanoseconds since 1970 UTC.
+ */
+#ifndef PERFMON_PLUGIN_H
+#define PERFMON_PLUGIN_H
+
+#include <stdint.h>
+
+#if UINTPTR_MAX != UINT64_MAX
+#error "perfmon_plugin.h: this ABI is defined for 64-bit machines"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PERFMON_ABI_MAJOR 1
+#define PERFMON_ABI_MINOR 0
+
+/* ------------------------------------------------------------------------------------------ pairs and arrays */
+
+/* Text: UTF-8, not terminated. */
+typedef struct perfmon_str {
+    const char *ptr;
+    uint64_t len;
+} perfmon_str;
+
+/* Bytes. */
+typedef struct perfmon_bytes {
+    const uint8_t *ptr;
+    uint64_t len;
+} perfmon_bytes;
+
+/* Name and value of a label, or key and value of a field. */
+typedef struct perfmon_label {
+    perfmon_str name;
+    perfmon_str value;
+} perfmon_label;
+
+/* The host's answer for one family or series. id is valid where verdict is PERFMON_ACCEPTED. */
+typedef struct perfmon_verdict {
+    uint32_t id;
+    uint32_t verdict; /* PERFMON_ACCEPTED or PERFMON_DROPPED_... */
+} perfmon_verdict;
+
+/* An array to read. ptr is aligned for its element type. */
+typedef struct perfmon_array {
+    const void *ptr;
+    uint64_t len;          /* in elements */
+    uint32_t element_size; /* in bytes; the stride */
+    uint32_t reserved;
+} perfmon_array;
+
+/* An array that the callee writes; the caller owns it. */
+typedef struct perfmon_array_mut {
+    void *ptr;
+    uint64_t len;          /* in elements */
+    uint32_t element_size; /* in bytes; the stride */
+    uint32_t reserved;
+} perfmon_array_mut;
+
+/* Room of the host's for a message of the plugin's. Write up to capacity bytes to ptr and their number to len. */
+typedef struct perfmon_text {
+    uint32_t size;
+    uint32_t reserved;
+    char *ptr;
+    uint64_t capacity;
+    uint64_t len;
+} perfmon_text;
+
+/* ---------------------------------------------------------------------------------------------- enumerations */
+
+/* What a call answers. Take a value that you do not know as PERFMON_FAILED. */
+typedef int32_t perfmon_status;
+#define PERFMON_OK 0
+#define PERFMON_FULL 1        /* a part was taken; the out argument says how much */
+#define PERFMON_WAIT 2        /* not yet; wake() is called when it is worth asking again */
+#define PERFMON_DENIED 3      /* no */
+#define PERFMON_STALE 4       /* the token is over: forget what belongs to it */
+#define PERFMON_STOPPED 5     /* the instance is being destroyed, or the process ends: send no more */
+#define PERFMON_INVALID 6     /* an argument breaks a rule of this file; nothing was done */
+#define PERFMON_UNSUPPORTED 7 /* this side has no such thing */
+#define PERFMON_FAILED 8      /* it did not work */
+#define PERFMON_PANICKED 9    /* a panic or exception was caught inside */
+#define PERFMON_VERSION 10    /* from the entry: the major versions differ */
+
+/* How a source collects. */
+#define PERFMON_MODE_ASYNC 1    /* collect() starts the work and returns within 10 ms */
+#define PERFMON_MODE_BLOCKING 2 /* collect() does the work, on one of a few threads that the host keeps for it */
+
+/* What the values of a family mean. The host takes an unknown one as PERFMON_KIND_UNKNOWN. */
+#define PERFMON_KIND_UNKNOWN 0
+#define PERFMON_KIND_GAUGE 1     /* goes up and down */
+#define PERFMON_KIND_COUNTER 2   /* only grows, or starts anew */
+#define PERFMON_KIND_INFO 3      /* labels that describe; the value is 1 */
+#define PERFMON_KIND_HISTOGRAM 4 /* reserved: dropped as unsupported by this version */
+
+/* The column type of a family. The host drops a family with an unknown one. */
+#define PERFMON_VALUE_F64 1
+#define PERFMON_VALUE_U64 2 /* counters pass 2^53 */
+#define PERFMON_VALUE_I64 3
+#define PERFMON_VALUE_HISTOGRAM 4 /* reserved */
+
+/* What became of a family or series. Take an unknown value as dropped. */
+#define PERFMON_ACCEPTED 0
+#define PERFMON_DROPPED_LIMIT 1
+#define PERFMON_DROPPED_RULE 2
+#define PERFMON_DROPPED_DUPLICATE 3
+#define PERFMON_DROPPED_INVALID 4
+#define PERFMON_DROPPED_UNKNOWN_FAMILY 5
+#define PERFMON_DROPPED_UNSUPPORTED 6
+
+/* How a collection ended. */
+#define PERFMON_OUTCOME_FULL 1    /* all there is was sent: a series without a value is gone */
+#define PERFMON_OUTCOME_PARTIAL 2 /* the listed families were sent in full; of the others nothing is known */
+#define PERFMON_OUTCOME_FAILED 3  /* nothing may be believed */
+
+/* Where time is spent and where failures happen, in this order. */
+#define PERFMON_STAGE_DNS 1
+#define PERFMON_STAGE_TCP 2
+#define PERFMON_STAGE_SMB 3
+#define PERFMON_STAGE_AUTH 4
+#define PERFMON_STAGE_PIPE 5
+#define PERFMON_STAGE_BIND 6
+#define PERFMON_STAGE_QUERY 7
+#define PERFMON_STAGE_DECODE 8
+#define PERFMON_STAGE_PLUGIN 9
+
+/* Why a collection failed. The host takes an unknown one as PERFMON_REASON_OTHER. */
+#define PERFMON_REASON_TIMEOUT 1
+#define PERFMON_REASON_CANCELLED 2
+#define PERFMON_REASON_NAME_NOT_FOUND 3
+#define PERFMON_REASON_CONNECTION_REFUSED 4
+#define PERFMON_REASON_UNREACHABLE 5
+#define PERFMON_REASON_CONNECTION_RESET 6
+#define PERFMON_REASON_PROTOCOL_ERROR 7
+#define PERFMON_REASON_SMB1_ONLY 8
+#define PERFMON_REASON_ENCRYPTION_REQUIRED 9
+#define PERFMON_REASON_SIGNING_REQUIRED 10
+#define PERFMON_REASON_WRONG_CREDENTIALS 11
+#define PERFMON_REASON_ACCOUNT_LOCKED 12
+#define PERFMON_REASON_ACCOUNT_DISABLED 13
+#define PERFMON_REASON_PASSWORD_EXPIRED 14
+#define PERFMON_REASON_LOGON_RESTRICTED 15
+#define PERFMON_REASON_CREDENTIALS_WITHHELD 16
+#define PERFMON_REASON_ACCESS_DENIED 17
+#define PERFMON_REASON_REMOTE_REGISTRY_STOPPED 18
+#define PERFMON_REASON_NOT_FOUND 19
+#define PERFMON_REASON_LIMIT_EXCEEDED 20
+#define PERFMON_REASON_MALFORMED_REPLY 21
+#define PERFMON_REASON_SERVER_FAULT 22
+#define PERFMON_REASON_BUSY 23
+#define PERFMON_REASON_INTERNAL 24
+#define PERFMON_REASON_OTHER 25
+#define PERFMON_REASON_PANICKED 26
+#define PERFMON_REASON_QUARANTINED 27 /* used by the host alone */
+/* Reason number i of perfmon_source.reasons has the code PERFMON_REASON_DECLARED + i. */
+#define PERFMON_REASON_DECLARED 256
+#define PERFMON_DECLARED_REASONS_MAX 64
+
+/* How much a record or an event matters. The host takes an unknown one as PERFMON_LEVEL_TRACE. */
+#define PERFMON_LEVEL_ERROR 1
+#define PERFMON_LEVEL_WARN 2
+#define PERFMON_LEVEL_INFO 3
+#define PERFMON_LEVEL_DEBUG 4
+#define PERFMON_LEVEL_TRACE 5
+
+/* What a lease holds. Answer an unknown one with PERFMON_CREDENTIAL_UNKNOWN. */
+#define PERFMON_CREDENTIAL_KIND_PASSWORD 1
+#define PERFMON_CREDENTIAL_KIND_KERBEROS 2 /* reserved */
+
+/* What the target said to a secret. The host takes an unknown one as PERFMON_CREDENTIAL_UNKNOWN. */
+#define PERFMON_CREDENTIAL_UNKNOWN 0  /* no verdict: connection lost, cancelled */
+#define PERFMON_CREDENTIAL_ACCEPTED 1
+#define PERFMON_CREDENTIAL_REJECTED 2 /* wrong user name or password */
+#define PERFMON_CREDENTIAL_LOCKED 3   /* account locked, disabled or expired */
+
+/* Where a command writes. */
+#define PERFMON_OUTPUT_OUT 1
+#define PERFMON_OUTPUT_ERR 2
+#define PERFMON_OUTPUT_PROGRESS 3 /* one line, shown on a terminal in the place of the one before; empty clears */
+
+/* Of an option. */
+#define PERFMON_OPTION_REQUIRED 1u
+#define PERFMON_OPTION_REPEATED 2u
+
+/* ------------------------------------------------------------------------------------ what a plugin declares */
+
+/* A failure reason of a source's own. */
+typedef struct perfmon_reason {
+    uint32_t size;
+    uint32_t reserved;
+    perfmon_str word;      /* for labels and logs: [a-z][a-z0-9_]*, none of the general ones, at most 64 bytes */
+    perfmon_str sentence;  /* what happened */
+    perfmon_str next_step; /* what to do about it */
+} perfmon_reason;
+
+/* A kind of thing to collect. Its number is its place in perfmon_plugin.sources. */
+typedef struct perfmon_source {
+    uint32_t size;
+    uint32_t mode;         /* PERFMON_MODE_... */
+    perfmon_str name;      /* [a-z][a-z0-9_-]*, at most 64 bytes, unique in the library */
+    perfmon_str help;      /* one line */
+    perfmon_array reasons; /* of perfmon_reason; at most PERFMON_DECLARED_REASONS_MAX */
+} perfmon_source;
+
+/* An option of a command, for its help; the command parses its arguments itself. */
+typedef struct perfmon_option {
+    uint32_t size;
+    uint32_t flags;         /* PERFMON_OPTION_... */
+    perfmon_str name;       /* without dashes; empty for arguments that are no option */
+    perfmon_str value_name; /* what stands for the value in the help; empty where it takes none */
+    perfmon_str help;       /* one line */
+} perfmon_option;
+
+/* perfmon-exporter PLUGIN COMMAND. Its number is its place in perfmon_plugin.commands. */
+typedef struct perfmon_command {
+    uint32_t size;
+    uint32_t reserved;
+    perfmon_str name;      /* [a-z][a-z0-9_-]*, at most 64 bytes, unique in the library */
+    perfmon_str help;      /* one line */
+    perfmon_array aliases; /* of perfmon_str; other names, also directly under the program */
+    perfmon_array options; /* of perfmon_option */
+} perfmon_command;
+
+/* ------------------------------------------------------------------------------- what the host asks a plugin */
+
+/* Settings for validate(), create() and reconfigure(). */
+typedef struct perfmon_configure {
+    uint32_t size;
+    uint32_t source;       /* which source */
+    uint64_t instance;     /* the token of the instance; 0 for validate() */
+    uint64_t report;       /* the token for perfmon_host.problem, valid until the call returns */
+    perfmon_str target;    /* the target's unique name */
+    perfmon_str host;      /* its host name or address */
+    uint32_t port;         /* 0 where the configuration names none */
+    uint32_t reserved;
+    perfmon_str identity;  /* the name of the identity to use; empty for none */
+    perfmon_str settings;  /* a JSON object */
+    perfmon_text *error_host; /* room for a message with a status other than OK; never null */
+} perfmon_configure;
+
+/* One collection. */
+typedef struct perfmon_collect {
+    uint32_t size;
+    uint32_t reserved;
+    uint64_t instance;
+    uint64_t collection;  /* the token for perfmon_host.complete and perfmon_plugin.cancel */
+    uint64_t now_ns;      /* the monotonic clock when the host called */
+    uint64_t deadline_ns; /* be done by then; what comes later is dropped */
+} perfmon_collect;
+
+/* One run of a command. */
+typedef struct perfmon_run {
+    uint32_t size;
+    uint32_t command;        /* which command */
+    uint64_t run;            /* the token for output, log, credentials and cancel */
+    perfmon_array args;      /* of perfmon_str: what stands behind the command's name */
+    uint32_t terminal_width; /* in columns; 0 where the output is no terminal */
+    uint32_t reserved;
+} perfmon_run;
+
+/* ------------------------------------------------------------------------------- what a plugin tells the host */
+
+/* A problem with settings. */
+typedef struct perfmon_problem {
+    uint32_t size;
+    uint32_t reserved;
+    perfmon_str pointer;    /* RFC 6901 JSON pointer into the settings; empty for the whole */
+    perfmon_str message;    /* what is wrong */
+    perfmon_str suggestion; /* what would be right; may be empty */
+} perfmon_problem;
+
+/* A family: what the exporter makes a metric of. It makes the metric's name, too. */
+typedef struct perfmon_family {
+    uint32_t size;
+    uint32_t kind;       /* PERFMON_KIND_... */
+    uint32_t value_kind; /* PERFMON_VALUE_... */
+    uint32_t reserved;
+    perfmon_str space;   /* which world it is from; empty for performance counters */
+    perfmon_str object;  /* in the source's own words; not empty */
+    perfmon_str item;    /* in the source's own words; not empty */
+    perfmon_str part;    /* which part of the item, where it has several */
+    perfmon_str unit;    /* base unit: seconds, bytes, ratio; empty for none */
+    perfmon_str help;    /* a sentence */
+    perfmon_str origin;  /* where it comes from, in the source's own notation */
+} perfmon_family;
+
+/* A series of a family. */
+typedef struct perfmon_series {
+    uint32_t size;
+    uint32_t family;            /* an id that register_families accepted */
+    perfmon_array labels;       /* of perfmon_label; names match [a-zA-Z_][a-zA-Z0-9_]* and are distinct */
+    int64_t start_time_unix_ns; /* when it began to count; 0 where that is not known */
+} perfmon_series;
+
+/* Values by series. All columns that are there have the length of ids. */
+typedef struct perfmon_batch {
+    uint32_t size;
+    uint32_t value_kind;         /* PERFMON_VALUE_...: what `values` holds */
+    perfmon_array ids;           /* of uint32_t: accepted series, in any order; ascending is fastest */
+    perfmon_array values;        /* of double, uint64_t or int64_t */
+    perfmon_array timestamps;    /* of int64_t, Unix ns; empty for "now" */
+    perfmon_array start_times;   /* of int64_t, Unix ns, 0 for unknown; empty for "as before" */
+} perfmon_batch;
+
+/* What a stage of a collection cost. */
+typedef struct perfmon_stage {
+    uint32_t size;
+    uint32_t stage;       /* PERFMON_STAGE_... */
+    uint64_t start_ns;    /* on the monotonic clock */
+    uint64_t duration_ns; /* in all */
+    uint64_t calls;       /* to the target */
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+} perfmon_stage;
+
+/* How a collection ended. */
+typedef struct perfmon_completion {
+    uint32_t size;
+    uint32_t outcome;       /* PERFMON_OUTCOME_... */
+    perfmon_array families; /* of uint32_t: for PARTIAL the ids of those that are covered */
+    perfmon_array stages;   /* of perfmon_stage: each at most once */
+    uint32_t failure_stage; /* for FAILED, and for PARTIAL where there is a reason: PERFMON_STAGE_..., else 0 */
+    uint32_t failure_reason;
+    perfmon_str message;    /* details for people, no secrets */
+} perfmon_completion;
+
+/* A log record. */
+typedef struct perfmon_log {
+    uint32_t size;
+    uint32_t level;       /* PERFMON_LEVEL_... */
+    perfmon_str message;  /* a capitalised phrase, no secrets */
+    perfmon_array fields; /* of perfmon_label */
+} perfmon_log;
+
+/* Something that happened on the target: an alert that fired. */
+typedef struct perfmon_event {
+    uint32_t size;
+    uint32_t level;       /* PERFMON_LEVEL_... */
+    perfmon_str name;     /* what kind: [a-z][a-z0-9_.]* */
+    int64_t time_unix_ns; /* 0 where it is not known */
+    perfmon_str body;     /* a sentence */
+    perfmon_array fields; /* of perfmon_label */
+} perfmon_event;
+
+/* A request for a secret. */
+typedef struct perfmon_credential_request {
+    uint32_t size;
+    uint32_t reserved;
+    perfmon_str host;     /* host name or address that it will be proven to */
+    perfmon_str identity; /* the identity's name */
+} perfmon_credential_request;
+
+/* A secret lent for one authentication. The plugin owns the struct and sets its size, the host fills it.
+ * The strings belong to the host and are valid until credential_result; they are wiped then. */
+typedef struct perfmon_credential_lease {
+    uint32_t size;
+    uint32_t kind;           /* PERFMON_CREDENTIAL_KIND_... */
+    uint64_t lease;          /* the token */
+    perfmon_str domain_host; /* empty for a local account */
+    perfmon_str username_host;
+    perfmon_bytes secret_host;
+    uint32_t reason;         /* with DENIED: PERFMON_REASON_... */
+    uint32_t retry_after_ms; /* with WAIT: ask again after that, whether woken or not */
+} perfmon_credential_lease;
+
+/* --------------------------------------------------------------------------------------------- the host table */
+
+/* What the host offers. Made by the host, const, lives as long as the process. Any thread may call any function
+ * at any time; a null `taken_plugin` is allowed everywhere. */
+typedef struct perfmon_host {
+    uint32_t size;
+    uint16_t abi_major;
+    uint16_t abi_minor;
+    uint64_t library;        /* a token for this library, for log() */
+    uint32_t worker_threads; /* how many threads a run time of the plugin's should have */
+    uint32_t reserved;
+    perfmon_str program;     /* name and version of the program, for people */
+
+    /* The monotonic clock. */
+    uint64_t (*now_ns)(void);
+
+    /* Offers families (of perfmon_family). Writes a perfmon_verdict for each to verdicts_plugin, which has room for
+     * all of them. Ids are dense, per instance; dropped ones are not offered again.
+     * OK; FULL: only the first *taken_plugin have a verdict, the instance is at its limit; STALE; STOPPED; INVALID. */
+    perfmon_status (*register_families)(uint64_t instance, const perfmon_array *families,
+                                        const perfmon_array_mut *verdicts_plugin, uint64_t *taken_plugin);
+
+    /* Offers series (of perfmon_series), as register_families. An id is used again only after retire(). */
+    perfmon_status (*register_series)(uint64_t instance, const perfmon_array *series,
+                                      const perfmon_array_mut *verdicts_plugin, uint64_t *taken_plugin);
+
+    /* Ends series (ids, of uint32_t). What is retired already is passed over. OK, STALE, STOPPED, INVALID. */
+    perfmon_status (*retire)(uint64_t instance, const perfmon_array *ids);
+
+    /* Sends values, inside or outside of a collection. The plugin may use its buffers again at once.
+     * OK; FULL: only the first *taken_plugin rows were taken, send the rest in another batch; STALE; STOPPED; INVALID:
+     * nothing was taken. Rows of retired series, or of another value kind, are counted and left out. */
+    perfmon_status (*batch)(uint64_t instance, const perfmon_batch *batch, uint64_t *taken_plugin);
+
+    /* Ends a collection; exactly once for each collect() that answered OK. What the collection sent must have been
+     * sent before. OK; STALE: completed before, or given up after its deadline (dropped and counted); INVALID. */
+    perfmon_status (*complete)(uint64_t instance, uint64_t collection, const perfmon_completion *completion);
+
+    /* Ends an instance after destroy(): the plugin has forgotten it. Its token is STALE from now on. */
+    perfmon_status (*destroyed)(uint64_t instance);
+
+    /* Reports a problem with settings, during the call that has the report token. */
+    perfmon_status (*problem)(uint64_t report, const perfmon_problem *problem);
+
+    /* Whether a record of this level would be kept: 1 or 0. owner: an instance, a run, or the library. */
+    uint8_t (*log_enabled)(uint64_t owner, uint32_t level);
+
+    /* Writes a log record. FULL: too much in this second, dropped and counted. */
+    perfmon_status (*log)(uint64_t owner, const perfmon_log *record);
+
+    /* Reports an event. FULL as with log(). */
+    perfmon_status (*event)(uint64_t instance, const perfmon_event *event);
+
+    /* Asks for a secret. owner: an instance or a run. OK: *lease_plugin is filled; end it with credential_result.
+     * WAIT: another target tries this secret first, and wake(owner) follows. DENIED: see lease_plugin->reason. */
+    perfmon_status (*credential_acquire)(uint64_t owner, const perfmon_credential_request *request,
+                                         perfmon_credential_lease *lease_plugin);
+
+    /* Ends a lease: what the target said (PERFMON_CREDENTIAL_...). The lease's strings are gone when it returns. */
+    perfmon_status (*credential_result)(uint64_t lease, uint32_t verdict);
+
+    /* Writes output of a command. stream: PERFMON_OUTPUT_... FULL: more than a command may print. */
+    perfmon_status (*output)(uint64_t run, uint32_t stream, const perfmon_bytes *bytes);
+} perfmon_host;
+
+/* -------------------------------------------------------------------------------------------- the plugin table */
+
+/* What a plugin offers. The host owns the struct and sets `size` to what it has room for; the plugin writes at
+ * most so many bytes of its own table into it, with `size` set to the number written. Everything that it
+ * points to lives as long as the process. A plugin without sources may leave the functions of instances null; one
+ * without commands may leave run null. */
+typedef struct perfmon_plugin {
+    uint32_t size;
+    uint16_t abi_major;
+    uint16_t abi_minor;
+    perfmon_str name;        /* [a-z][a-z0-9_-]*, at most 64 bytes */
+    perfmon_str version;     /* in its own words */
+    perfmon_str description; /* one line */
+    perfmon_array sources;   /* of perfmon_source */
+    perfmon_array commands;  /* of perfmon_command */
+
+    /* Checks settings without an instance; reports problems by perfmon_host.problem. May take seconds; may overlap
+     * with anything. OK: no problem. INVALID: problems were reported. FAILED, PANICKED: with a message. */
+    perfmon_status (*validate)(const perfmon_configure *request);
+
+    /* Makes the instance that the host has chosen the token of. Does no network. Answers as validate().
+     * Calls for one instance follow each other, but for cancel() and wake(), which may overlap with anything. */
+    perfmon_status (*create)(const perfmon_configure *request);
+
+    /* Gives an instance new settings, perhaps while it collects. With any answer but OK the old ones stay. */
+    perfmon_status (*reconfigure)(const perfmon_configure *request);
+
+    /* Collects. An async source starts the work and answers within 10 ms; a blocking one does it. After OK it owes
+     * one complete(), from any thread, which may come before this returns; after anything else it owes none. */
+    perfmon_status (*collect)(const perfmon_collect *request);
+
+    /* Asks for the early end of a collection or a run. May come twice, late, or for a token that is not known any
+     * more: then nothing is to be done. A collection that was cancelled is still completed. */
+    void (*cancel)(uint64_t token);
+
+    /* Asks an instance to end: cancel what runs, close what is open, then call perfmon_host.destroyed, from any
+     * thread and perhaps after this returned. Comes once; a token that is not known is to be ignored. */
+    void (*destroy)(uint64_t instance);
+
+    /* Something that an instance or a run was told to WAIT for may be there now. May come when nothing waits. */
+    void (*wake)(uint64_t owner);
+
+    /* Runs a command on the calling thread, as long as it takes. Answers the exit code: 0 success, 1 failure,
+     * 2 wrong usage, 130 cancelled. Runs may overlap. */
+    int32_t (*run)(const perfmon_run *request);
+} perfmon_plugin;
+
+/* The one symbol. Called once, on the thread that loads. `host` lives as long as the process. The plugin looks at
+ * host->abi_major, answers PERFMON_VERSION where it is not its own, and else fills plugin_host. On FAILED it says why
+ * in error_host. It starts no thread before the first create() or run(). */
+typedef perfmon_status (*perfmon_plugin_entry_fn)(const perfmon_host *host, perfmon_plugin *plugin_host,
+                                                  perfmon_text *error_host);
+#define PERFMON_ENTRY_SYMBOL "perfmon_plugin_entry_v1"
+
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+perfmon_status perfmon_plugin_entry_v1(const perfmon_host *host, perfmon_plugin *plugin_host, perfmon_text *error_host);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PERFMON_PLUGIN_H */
