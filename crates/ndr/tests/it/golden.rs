@@ -1,0 +1,106 @@
+//! Stubs that another implementation wrote or read; each file says which.
+
+use ms_dtyp::Guid;
+use ndr::{Conformant, ConformantVarying, Reader, Writer};
+
+use crate::hex;
+use crate::structures::{Container, Item, Leaf, Mixed, RpcSid, Tree, text};
+
+fn container() -> Container {
+    let items = vec![
+        Item { name: text("IPC$"), kind: 3, remark: text("Remote IPC") },
+        Item { name: text("C$"), kind: 0, remark: None },
+    ];
+    Container { count: 2, buffer: Some(Box::new(Conformant(items))), next: 0xdead_beef }
+}
+
+#[test]
+fn embedded_pointers_follow_the_outermost_construct_in_order() {
+    let stub = hex(include_str!("../data/container.hex"));
+    let src = &mut Reader::new(&stub, "Call");
+    assert_eq!(src.read::<Container>("c").unwrap(), container());
+    assert_eq!(src.read::<u16>("tail").unwrap(), 0x1234);
+    assert_eq!(src.remaining(), []);
+}
+
+#[test]
+fn referents_are_deferred_depth_first() {
+    let stub = hex(include_str!("../data/nested.hex"));
+    let src = &mut Reader::new(&stub, "Call");
+    let tree = Tree { b: Some(Box::new(Leaf { d: Some(Box::new(0xd1)), v: 0xb2 })), c: text("c") };
+    assert_eq!(src.read::<Tree>("a").unwrap(), tree);
+    assert_eq!(src.u32("tail").unwrap(), 9);
+}
+
+#[test]
+fn the_count_of_a_conformant_structure_comes_before_it() {
+    let stub = hex(include_str!("../data/sid.hex"));
+    let src = &mut Reader::new(&stub, "Call");
+    let administrators =
+        RpcSid { revision: 1, identifier_authority: [0, 0, 0, 0, 0, 5], sub_authority: vec![32, 544] };
+    assert_eq!(src.read::<Option<Box<RpcSid>>>("sid").unwrap(), Some(Box::new(administrators)));
+    assert_eq!(src.u32("tail").unwrap(), 7);
+}
+
+#[test]
+fn members_are_aligned_and_padding_is_not_looked_at() {
+    let stub = hex(include_str!("../data/alignment.hex"));
+    let src = &mut Reader::new(&stub, "Call");
+    assert_eq!(src.read::<u8>("x").unwrap(), 1);
+    let mixed = Mixed { a: 2, b: 0x0304, c: 0x0506_0708_090a_0b0c, d: 0x0d0e_0f10 };
+    assert_eq!(src.read::<Mixed>("s").unwrap(), mixed);
+    assert_eq!(src.read::<u64>("y").unwrap(), 0x1112_1314_1516_1718);
+}
+
+#[test]
+fn a_string_counts_its_nul_twice() {
+    let stub = hex(include_str!("../data/machine.hex"));
+    let src = &mut Reader::new(&stub, "Call");
+    assert_eq!(src.wide_string("szMachine").unwrap(), "web1");
+    assert_eq!(src.range_u32("dwInSize", 0..=256).unwrap(), 256);
+}
+
+/// Ours differs from the peer's bytes in referent ids and padding only.
+#[test]
+fn what_we_write_is_what_the_peer_writes_but_for_referent_ids_and_padding() {
+    let theirs = hex(include_str!("../data/container.hex"));
+    let mut dst = Writer::new();
+    dst.write(&container()).unwrap();
+    dst.write(&0x1234_u16).unwrap();
+    let ours = dst.into_stub();
+    assert_eq!(ours.len(), theirs.len());
+    // Referent ids of `buffer`, and of the two names and the remark.
+    let ids = [4, 16, 24, 28];
+    let padding = [62, 63, 98, 99];
+    for (at, (our, their)) in ours.iter().zip(&theirs).enumerate() {
+        let is_id = ids.iter().any(|id| (*id..id + 4).contains(&at));
+        assert!(
+            our == their || is_id || padding.contains(&at),
+            "byte {at}: {our:#x}, the peer has {their:#x}"
+        );
+    }
+    let id = |at: usize| u32::from_le_bytes(ours[at..at + 4].try_into().unwrap());
+    assert_eq!(ids.map(id), [0x0002_0000, 0x0002_0004, 0x0002_0008, 0x0002_000c]);
+}
+
+#[test]
+fn a_conformant_varying_array_says_room_and_length() {
+    let processor_information: Guid = "b4fc721a-0378-476f-89ba-a5a79f810b36".parse().unwrap();
+    let check = |text: &str, counts: (u32, u32), array: ConformantVarying<Guid>, status: u32| {
+        let stub = hex(text);
+        let src = &mut Reader::new(&stub, "Call");
+        assert_eq!((src.u32("pdwOutSize").unwrap(), src.u32("pdwRtnSize").unwrap()), counts);
+        assert_eq!(src.read::<ConformantVarying<Guid>>("lpData").unwrap(), array);
+        assert_eq!(src.u32("status").unwrap(), status);
+        let mut dst = Writer::new();
+        dst.u32(counts.0);
+        dst.u32(counts.1);
+        dst.write(&array).unwrap();
+        dst.u32(status);
+        assert_eq!(dst.into_stub(), stub);
+    };
+    let none = ConformantVarying { max_count: 0, elements: vec![] };
+    check(include_str!("../data/enumerate_counter_set_probe.hex"), (0, 1), none, 8);
+    let one = ConformantVarying { max_count: 16, elements: vec![processor_information] };
+    check(include_str!("../data/enumerate_counter_set_data.hex"), (1, 1), one, 0);
+}
