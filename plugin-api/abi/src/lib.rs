@@ -1,8 +1,25 @@
-//! The plugin ABI: the C header and its Rust mirror.
+//! The plugin ABI: the C header `include/perfmon_plugin.h` and its Rust mirror.
+//!
+//! The header is the product and says what everything means. This crate repeats its structs and constants for
+//! Rust, with assertions on every offset, and holds the only code that follows pointers between both sides
+//! ([`Str::read`], [`Array::structs`], [`read_struct`] …). Plugins in Rust use `plugin-sdk` instead.
 
+mod constants;
 mod failure;
+mod read;
+mod structs;
 
+pub use self::constants::*;
 pub use self::failure::{GeneralReason, Stage};
+pub use self::read::{Malformed, Structs, read_struct, struct_size, write_plugin, write_text};
+pub use self::structs::*;
 
-/// How many reasons of its own a source may declare.
-pub const DECLARED_REASONS_MAX: usize = 64;
+/// The header itself, for tests and tools that compile against it.
+pub const HEADER: &str = include_str!("../include/perfmon_plugin.h");
+
+/// The entry function of a plugin.
+pub type EntryFn =
+    unsafe extern "C" fn(host: *const HostApi, plugin_host: *mut PluginApi, error_host: *mut Text) -> i32;
+
+/// The size of a version 1.0 plugin table: what a plugin must at least fill.
+pub const PLUGIN_SIZE_V1_0: usize = 168;

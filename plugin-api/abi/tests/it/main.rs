@@ -1,0 +1,3 @@
+//! The header and its mirror, compared by a C compiler.
+
+mod header;
