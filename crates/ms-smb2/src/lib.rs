@@ -11,7 +11,10 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod client;
+mod crypto;
 mod error;
+mod framing;
+mod packet;
 pub mod server;
 mod types;
 pub mod wire;

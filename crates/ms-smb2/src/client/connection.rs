@@ -1,81 +1,413 @@
-use crate::Error;
-use crate::client::{ClientConfig, Event, FileId, RequestId, TreeId};
+use std::collections::VecDeque;
 
-/// A client's connection.
+use codec::Encode;
+use ms_dtyp::{Guid, NtStatus};
+use tracing::debug;
+
+use super::credits::Credits;
+use super::event::{Event, FileId, RequestId, TreeId};
+use super::{ClientConfig, Encryption};
+use crate::crypto::PreauthHash;
+use crate::framing::Deframer;
+use crate::packet::{Keys, Packet, Stamp};
+use crate::wire::{Capabilities, Command, EmptyBody, Flags, Header, Owner, SecurityMode, SessionFlags};
+use crate::{Cipher, Dialect, Error, SigningAlgorithm};
+
+/// A client's connection to one server, with one session.
+///
+/// The order of calls: [`new`](Self::new) has queued the NEGOTIATE. Whatever
+/// [`poll_transmit`](Self::poll_transmit) answers goes to the stream, each frame as one write; whatever the stream
+/// brings goes to [`handle_bytes`](Self::handle_bytes); then [`poll_event`](Self::poll_event) until it is empty.
+///
+/// 1. [`Event::Negotiated`]: [`session_setup`](Self::session_setup) with the first token.
+/// 2. [`Event::SessionSetup`] with `more`: the next token. Without: give the token to the security context, then its
+///    session key to [`complete_session`](Self::complete_session).
+/// 3. [`tree_connect`](Self::tree_connect), [`create_pipe`](Self::create_pipe),
+///    [`transceive`](Self::transceive) … each answers a [`RequestId`], which [`Event::Completed`] names again.
+///
+/// An error of `handle_bytes` or `complete_session` is terminal: close the stream.
 #[derive(Debug)]
 pub struct ClientConnection {
-    config: ClientConfig,
+    pub(super) config: ClientConfig,
+    pub(super) phase: Phase,
+    pub(super) agreement: Option<Agreement>,
+    pub(super) session: Session,
+    pub(super) trees: Vec<Tree>,
+    pub(super) negotiation_is_validated: bool,
+    pub(super) preauth: PreauthHash,
+    pub(super) credits: Credits,
+    /// INVARIANT: at most `limits.requests_max`, together with `waiting`.
+    pub(super) requests: Vec<Pending>,
+    /// Requests without credits, in their order.
+    waiting: VecDeque<(Packet, Pending)>,
+    requests_made: u64,
+    deframer: Deframer,
+    transmit: VecDeque<Vec<u8>>,
+    pub(super) events: VecDeque<Event>,
+    failure: Option<Error>,
 }
 
-#[expect(
-    unused_variables,
-    missing_docs,
-    clippy::missing_const_for_fn,
-    clippy::unused_self,
-    reason = "the interface before its body"
-)]
-impl ClientConnection {
-    /// Queues the NEGOTIATE.
-    pub fn new(config: ClientConfig) -> Result<Self, Error> {
-        Ok(Self { config })
+/// How far the connection has come.
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// NEGOTIATE was sent.
+    Negotiating,
+    /// The first token is the caller's to give.
+    Negotiated,
+    /// Tokens are being exchanged.
+    Authenticating,
+    /// The server has admitted us; the key is the caller's to give.
+    Admitted {
+        /// The reply to be verified with it; none where the session has keys already.
+        reply: Option<Vec<u8>>,
+        session_flags: SessionFlags,
+    },
+    /// Requests go out.
+    Ready,
+    /// The session was ended.
+    LoggedOff,
+}
+
+impl Phase {
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Negotiating => "negotiating",
+            Self::Negotiated => "not authenticated",
+            Self::Authenticating => "authenticating",
+            Self::Admitted { .. } => "the session key is missing",
+            Self::Ready => "a session is there",
+            Self::LoggedOff => "logged off",
+        }
     }
-    pub fn handle_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        Err(Error::Closed)
+}
+
+/// What the negotiation came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Agreement {
+    pub(super) dialect: Dialect,
+    pub(super) cipher: Option<Cipher>,
+    pub(super) signing: SigningAlgorithm,
+    pub(super) server_guid: Guid,
+    pub(super) capabilities: Capabilities,
+    pub(super) security_mode: SecurityMode,
+    /// The largest input or output of a control code.
+    pub(super) transact_bytes_max: u32,
+    pub(super) read_bytes_max: u32,
+    pub(super) write_bytes_max: u32,
+}
+
+impl Agreement {
+    pub(super) const fn is_multi_credit(&self) -> bool {
+        self.capabilities.contains(Capabilities::LARGE_MTU)
     }
-    /// The stream ended: says what that means.
-    pub fn handle_eof(&mut self) -> Error {
-        Error::Closed
+}
+
+/// The one session.
+#[derive(Debug)]
+pub(super) struct Session {
+    /// 0 before the server has given it.
+    pub(super) id: u64,
+    pub(super) preauth: PreauthHash,
+    pub(super) keys: Option<Keys>,
+    /// INVARIANT: set only where `keys` has ciphers.
+    pub(super) encrypts: bool,
+}
+
+impl Session {
+    pub(super) const fn none() -> Self {
+        Self { id: 0, preauth: PreauthHash::new(), keys: None, encrypts: false }
     }
-    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        None
-    }
-    pub fn poll_event(&mut self) -> Option<Event> {
-        None
-    }
-    pub fn session_setup(&mut self, token: &[u8]) -> Result<(), Error> {
-        Err(Error::Closed)
-    }
-    pub fn complete_session(&mut self, session_key: &[u8]) -> Result<(), Error> {
-        Err(Error::Closed)
-    }
-    pub fn tree_connect(&mut self, unc: &str) -> Result<RequestId, Error> {
-        Err(Error::Closed)
-    }
-    pub fn tree_disconnect(&mut self, tree: TreeId) -> Result<RequestId, Error> {
-        Err(Error::Closed)
-    }
-    pub fn create_pipe(&mut self, tree: TreeId, name: &str) -> Result<RequestId, Error> {
-        Err(Error::Closed)
-    }
-    pub fn transceive(
-        &mut self,
-        file: FileId,
-        input: &[u8],
+}
+
+/// A connected tree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tree {
+    pub(super) id: TreeId,
+    /// INVARIANT: set only where the session has ciphers.
+    pub(super) encrypts: bool,
+}
+
+/// A request that has no answer yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub(super) request: RequestId,
+    pub(super) kind: Kind,
+    pub(super) message_id: u64,
+    pub(super) credit_charge: u16,
+    /// The name that the server gave it in an interim answer.
+    pub(super) async_id: Option<u64>,
+    pub(super) encrypted: bool,
+}
+
+/// What a request asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Negotiate,
+    SessionSetup,
+    TreeConnect,
+    /// Asked before the tree is shown to the caller.
+    ValidateNegotiate(TreeId),
+    TreeDisconnect(TreeId),
+    Create(TreeId),
+    Transceive {
         output_bytes_max: u32,
-    ) -> Result<RequestId, Error> {
-        Err(Error::Closed)
+    },
+    Read {
+        bytes_max: u32,
+    },
+    Write {
+        data_bytes: u32,
+    },
+    Close,
+    Echo,
+    Logoff,
+}
+
+impl Kind {
+    pub(super) const fn command(self) -> Command {
+        match self {
+            Self::Negotiate => Command::NEGOTIATE,
+            Self::SessionSetup => Command::SESSION_SETUP,
+            Self::TreeConnect => Command::TREE_CONNECT,
+            Self::ValidateNegotiate(_) | Self::Transceive { .. } => Command::IOCTL,
+            Self::TreeDisconnect(_) => Command::TREE_DISCONNECT,
+            Self::Create(_) => Command::CREATE,
+            Self::Read { .. } => Command::READ,
+            Self::Write { .. } => Command::WRITE,
+            Self::Close => Command::CLOSE,
+            Self::Echo => Command::ECHO,
+            Self::Logoff => Command::LOGOFF,
+        }
     }
-    pub fn read(&mut self, file: FileId, bytes_max: u32) -> Result<RequestId, Error> {
-        Err(Error::Closed)
+}
+
+impl ClientConnection {
+    /// A new connection, with its NEGOTIATE queued.
+    ///
+    /// # Errors
+    /// Where the configuration offers no dialect, or none that can do what it requires.
+    pub fn new(mut config: ClientConfig) -> Result<Self, Error> {
+        if config.encryption == Encryption::Required {
+            config.dialects.retain(|dialect| dialect.is_smb3());
+        }
+        config.dialects.sort_unstable();
+        config.dialects.dedup();
+        let mut connection = Self {
+            phase: Phase::Negotiating,
+            agreement: None,
+            session: Session::none(),
+            trees: Vec::new(),
+            negotiation_is_validated: false,
+            preauth: PreauthHash::new(),
+            credits: Credits::new(config.limits.credits_max),
+            requests: Vec::new(),
+            waiting: VecDeque::new(),
+            requests_made: 0,
+            deframer: Deframer::new(config.limits.frame_bytes_max),
+            transmit: VecDeque::new(),
+            events: VecDeque::new(),
+            failure: None,
+            config,
+        };
+        connection.negotiate()?;
+        Ok(connection)
     }
-    pub fn write(&mut self, file: FileId, data: &[u8]) -> Result<RequestId, Error> {
-        Err(Error::Closed)
+
+    /// Takes bytes of the stream, in any split.
+    ///
+    /// # Errors
+    /// Terminal: the server broke a rule, or this side's limits.
+    pub fn handle_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.alive()?;
+        // Taken out while frames borrow it.
+        let mut deframer = core::mem::take(&mut self.deframer);
+        deframer.push(bytes);
+        let result = self.handle_frames(&mut deframer);
+        self.deframer = deframer;
+        result.map_err(|error| self.fail(error))
     }
-    pub fn close(&mut self, file: FileId) -> Result<RequestId, Error> {
-        Err(Error::Closed)
+
+    fn handle_frames(&mut self, deframer: &mut Deframer) -> Result<(), Error> {
+        while let Some(frame) = deframer.next_frame()? {
+            self.handle_frame(frame)?;
+        }
+        Ok(())
     }
-    pub fn echo(&mut self) -> Result<RequestId, Error> {
-        Err(Error::Closed)
+
+    /// Takes the end of the stream, and says what it means.
+    pub fn handle_eof(&mut self) -> Error {
+        let error = match self.phase {
+            // A server of SMB1 only does not know the protocol id, and hangs up.
+            Phase::Negotiating => {
+                Error::Smb1Only { evidence: "it closed the connection when SMB 2 was offered" }
+            }
+            _ => Error::Closed,
+        };
+        self.failure.clone().unwrap_or_else(|| self.fail(error))
     }
-    pub fn logoff(&mut self) -> Result<RequestId, Error> {
-        Err(Error::Closed)
+
+    /// The next frame to write, whole, with its length in front.
+    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.transmit.pop_front()
     }
-    /// Asks the server to give up a request; its answer still comes.
+
+    /// What happened.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Asks the server to give a request up. Its answer still comes, mostly `STATUS_CANCELLED`; a request that was
+    /// answered already is none of the server's business.
+    ///
+    /// # Errors
+    /// Where the connection has failed.
     pub fn cancel(&mut self, request: RequestId) -> Result<(), Error> {
-        Err(Error::Closed)
+        self.alive()?;
+        if let Some(position) = self.waiting.iter().position(|(_, pending)| pending.request == request) {
+            self.waiting.remove(position);
+            self.events.push_back(Event::Completed { request, result: Err(NtStatus::STATUS_CANCELLED) });
+            return Ok(());
+        }
+        let Some(pending) = self.requests.iter().find(|pending| pending.request == request).copied() else {
+            return Ok(());
+        };
+        let (flags, owner) = match pending.async_id {
+            Some(async_id) => (Flags::ASYNC_COMMAND, Owner::Async(async_id)),
+            None => (Flags::default(), Owner::Tree(0)),
+        };
+        let header = Header { flags, owner, ..self.header(Command::CANCEL) };
+        let mut packet = Packet::new(&header, &EmptyBody, pending.encrypted)?;
+        packet.stamp(Stamp { message_id: pending.message_id, credit_charge: 0, credits: 0 });
+        let frame = packet.protect(self.session.keys.as_mut(), self.session.id)?;
+        self.transmit.push_back(frame);
+        Ok(())
     }
-    /// Whether messages are encrypted now.
-    pub fn is_encrypted(&self) -> bool {
-        false
+
+    /// Whether all messages are encrypted from now on.
+    #[must_use]
+    pub const fn is_encrypted(&self) -> bool {
+        self.session.encrypts
+    }
+
+    /// Whether messages to this pipe are encrypted: its tree may demand what the session does not.
+    #[must_use]
+    pub fn encrypts(&self, file: FileId) -> bool {
+        self.tree_encrypts(Some(file.tree))
+    }
+
+    pub(super) fn header(&self, command: Command) -> Header {
+        Header {
+            credit_charge: 0,
+            status: NtStatus::STATUS_SUCCESS,
+            command,
+            credits: 0,
+            flags: Flags::default(),
+            next_command: 0,
+            message_id: 0,
+            owner: Owner::Tree(0),
+            session_id: self.session.id,
+            signature: [0; 16],
+        }
+    }
+
+    fn tree_encrypts(&self, tree: Option<TreeId>) -> bool {
+        let demanded = tree.and_then(|id| self.trees.iter().find(|tree| tree.id == id));
+        self.session.encrypts || demanded.is_some_and(|tree| tree.encrypts)
+    }
+
+    /// Sends a request, or queues it until the server grants credits. `payload_bytes` is the larger of what it
+    /// brings and what it asks for.
+    pub(super) fn request(
+        &mut self,
+        kind: Kind,
+        tree: Option<TreeId>,
+        body: &impl Encode,
+        payload_bytes: u32,
+    ) -> Result<RequestId, Error> {
+        self.alive()?;
+        let limit = self.config.limits.requests_max;
+        if self.requests.len() + self.waiting.len() >= limit {
+            return Err(Error::Limit { what: "requests under way", limit });
+        }
+        let encrypted = self.tree_encrypts(tree);
+        let header =
+            Header { owner: Owner::Tree(tree.map_or(0, |tree| tree.0)), ..self.header(kind.command()) };
+        let packet = Packet::new(&header, body, encrypted)?;
+        let request = RequestId(self.requests_made);
+        self.requests_made += 1;
+        let credit_charge = credit_charge(payload_bytes);
+        let pending = Pending { request, kind, message_id: 0, credit_charge, async_id: None, encrypted };
+        self.waiting.push_back((packet, pending));
+        self.flush().map_err(|error| self.fail(error))?;
+        Ok(request)
+    }
+
+    /// Sends what waits, as far as the credits go.
+    pub(super) fn flush(&mut self) -> Result<(), Error> {
+        while let Some((_, pending)) = self.waiting.front() {
+            let Some(message_id) = self.credits.take(pending.credit_charge) else {
+                // Credits come with answers only.
+                return if self.requests.is_empty() { Err(Error::CreditsExhausted) } else { Ok(()) };
+            };
+            if let Some((packet, pending)) = self.waiting.pop_front() {
+                self.send(packet, Pending { message_id, ..pending })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets a request of ours answer under the id of the caller's.
+    pub(super) fn rename(&mut self, from: RequestId, to: RequestId) {
+        let sent = self.requests.iter_mut();
+        let all = sent.chain(self.waiting.iter_mut().map(|(_, pending)| pending));
+        for pending in all.filter(|pending| pending.request == from) {
+            pending.request = to;
+        }
+    }
+
+    fn send(&mut self, mut packet: Packet, pending: Pending) -> Result<(), Error> {
+        let charge = pending.credit_charge;
+        let is_multi_credit = self.agreement.is_some_and(|agreement| agreement.is_multi_credit());
+        packet.stamp(Stamp {
+            message_id: pending.message_id,
+            credit_charge: if is_multi_credit { charge } else { 0 },
+            credits: self.credits.request(charge),
+        });
+        match pending.kind {
+            Kind::Negotiate => self.preauth.update(packet.message()),
+            Kind::SessionSetup => self.session.preauth.update(packet.message()),
+            _ => {}
+        }
+        let frame = packet.protect(self.session.keys.as_mut(), self.session.id)?;
+        self.transmit.push_back(frame);
+        self.requests.push(pending);
+        Ok(())
+    }
+
+    pub(super) fn alive(&self) -> Result<(), Error> {
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Makes an error terminal.
+    pub(super) fn fail(&mut self, error: Error) -> Error {
+        debug!(%error, phase = self.phase.name(), "Connection failed");
+        self.failure = Some(error.clone());
+        error
+    }
+}
+
+/// [MS-SMB2] 3.1.5.2: one credit for each 64 KiB begun.
+pub(super) const fn credit_charge(payload_bytes: u32) -> u16 {
+    const BYTES_PER_CREDIT: u32 = 64 * 1024;
+    let credits = payload_bytes.div_ceil(BYTES_PER_CREDIT);
+    if credits == 0 {
+        1
+    } else if credits > u16::MAX as u32 {
+        u16::MAX
+    } else {
+        // In range: the branch above took what is larger.
+        #[expect(clippy::cast_possible_truncation, reason = "compared with u16::MAX above")]
+        let credits = credits as u16;
+        credits
     }
 }

@@ -2,7 +2,12 @@
 
 mod config;
 mod connection;
+mod credits;
 mod event;
+mod negotiate;
+mod receive;
+mod requests;
+mod session;
 
 pub use self::config::{ClientConfig, ClientLimits, Encryption};
 pub use self::connection::ClientConnection;

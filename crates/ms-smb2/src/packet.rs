@@ -1,0 +1,112 @@
+use codec::{Encode, WriteCursor};
+
+use crate::Error;
+use crate::crypto::{Opener, Sealer, Signer};
+use crate::framing::PREFIX_SIZE;
+use crate::wire::{Flags, Header, TransformHeader};
+
+/// A message of ours on its way: room for the length, room for a transform header where it will be encrypted, and
+/// the message behind them, so that nothing is copied after it was written once.
+#[derive(Debug)]
+pub(crate) struct Packet {
+    bytes: Vec<u8>,
+    encrypted: bool,
+}
+
+impl Packet {
+    pub(crate) fn new(header: &Header, body: &impl Encode, encrypted: bool) -> Result<Self, Error> {
+        let start = Self::start(encrypted);
+        let mut bytes = Vec::with_capacity(start + header.size() + body.size());
+        bytes.resize(start, 0);
+        let mut dst = WriteCursor::new(&mut bytes);
+        header.encode(&mut dst)?;
+        body.encode(&mut dst)?;
+        debug_assert_eq!(
+            bytes.len(),
+            start + header.size() + body.size(),
+            "{} keeps its size law",
+            body.name()
+        );
+        Ok(Self { bytes, encrypted })
+    }
+
+    const fn start(encrypted: bool) -> usize {
+        if encrypted { PREFIX_SIZE + TransformHeader::FIXED_PART_SIZE } else { PREFIX_SIZE }
+    }
+
+    /// The message from its header on.
+    pub(crate) fn message(&self) -> &[u8] {
+        &self.bytes[Self::start(self.encrypted)..]
+    }
+
+    /// Fills in what is known only when the message leaves.
+    pub(crate) fn stamp(&mut self, stamp: Stamp) {
+        const CREDIT_CHARGE: usize = 6;
+        const CREDITS: usize = 14;
+        let start = Self::start(self.encrypted);
+        let message = &mut self.bytes[start..];
+        message[CREDIT_CHARGE..CREDIT_CHARGE + 2].copy_from_slice(&stamp.credit_charge.to_le_bytes());
+        message[CREDITS..CREDITS + 2].copy_from_slice(&stamp.credits.to_le_bytes());
+        message[Header::MESSAGE_ID_OFFSET..Header::MESSAGE_ID_OFFSET + 8]
+            .copy_from_slice(&stamp.message_id.to_le_bytes());
+    }
+
+    /// Encrypts or signs the message, where there is a key for it, and answers the frame.
+    pub(crate) fn protect(mut self, keys: Option<&mut Keys>, session_id: u64) -> Result<Vec<u8>, Error> {
+        if let Some(keys) = keys {
+            if self.encrypted {
+                let (sealer, _) = keys.ciphers.as_mut().ok_or(Error::EncryptionUnavailable)?;
+                sealer.seal(session_id, &mut self.bytes[PREFIX_SIZE..])?;
+            } else {
+                let message = &mut self.bytes[PREFIX_SIZE..];
+                // SIGNED is in the first byte of the flags.
+                message[Header::FLAGS_OFFSET] |= Flags::SIGNED.0.to_le_bytes()[0];
+                keys.signer.sign(message);
+            }
+        }
+        self.into_frame()
+    }
+
+    /// Answers the frame as it is.
+    pub(crate) fn into_frame(mut self) -> Result<Vec<u8>, Error> {
+        const LENGTH_MAX: u32 = 0x00FF_FFFF;
+        let length =
+            u32::try_from(self.bytes.len() - PREFIX_SIZE).ok().filter(|&length| length <= LENGTH_MAX);
+        let length =
+            length.ok_or(Error::protocol("framing", "StreamProtocolLength", "message is too long"))?;
+        self.bytes[..PREFIX_SIZE].copy_from_slice(&length.to_be_bytes());
+        Ok(self.bytes)
+    }
+}
+
+/// What [`Packet::stamp`] fills in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamp {
+    pub(crate) message_id: u64,
+    pub(crate) credit_charge: u16,
+    pub(crate) credits: u16,
+}
+
+/// The keys of a session.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    pub(crate) signer: Signer,
+    pub(crate) ciphers: Option<(Sealer, Opener)>,
+}
+
+/// Cuts the first message off a frame of one or, compounded, several.
+pub(crate) fn split_compound<'a>(
+    frame: &'a mut [u8],
+    header: &Header,
+) -> Result<(&'a mut [u8], &'a mut [u8]), Error> {
+    const CONTEXT: &str = "SMB2_HEADER";
+    let next = usize::try_from(header.next_command).unwrap_or(usize::MAX);
+    if next == 0 {
+        Ok((frame, &mut []))
+    } else if next % 8 != 0 || next < Header::FIXED_PART_SIZE {
+        Err(Error::protocol(CONTEXT, "NextCommand", "is no multiple of 8, or inside the header"))
+    } else {
+        const OUTSIDE: Error = Error::protocol(CONTEXT, "NextCommand", "points outside the frame");
+        frame.split_at_mut_checked(next).filter(|(_, rest)| !rest.is_empty()).ok_or(OUTSIDE)
+    }
+}
