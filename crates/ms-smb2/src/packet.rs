@@ -110,3 +110,19 @@ pub(crate) fn split_compound<'a>(
         frame.split_at_mut_checked(next).filter(|(_, rest)| !rest.is_empty()).ok_or(OUTSIDE)
     }
 }
+
+/// [MS-SMB2] 3.1.5.2: one credit for each 64 KiB begun.
+pub(crate) const fn credit_charge(payload_bytes: u32) -> u16 {
+    const BYTES_PER_CREDIT: u32 = 64 * 1024;
+    let credits = payload_bytes.div_ceil(BYTES_PER_CREDIT);
+    if credits == 0 {
+        1
+    } else if credits > u16::MAX as u32 {
+        u16::MAX
+    } else {
+        // In range: the branch above took what is larger.
+        #[expect(clippy::cast_possible_truncation, reason = "compared with u16::MAX above")]
+        let credits = credits as u16;
+        credits
+    }
+}

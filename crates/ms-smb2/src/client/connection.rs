@@ -9,7 +9,7 @@ use super::event::{Event, FileId, RequestId, TreeId};
 use super::{ClientConfig, Encryption};
 use crate::crypto::PreauthHash;
 use crate::framing::Deframer;
-use crate::packet::{Keys, Packet, Stamp};
+use crate::packet::{Keys, Packet, Stamp, credit_charge};
 use crate::wire::{Capabilities, Command, EmptyBody, Flags, Header, Owner, SecurityMode, SessionFlags};
 use crate::{Cipher, Dialect, Error, SigningAlgorithm};
 
@@ -393,21 +393,5 @@ impl ClientConnection {
         debug!(%error, phase = self.phase.name(), "Connection failed");
         self.failure = Some(error.clone());
         error
-    }
-}
-
-/// [MS-SMB2] 3.1.5.2: one credit for each 64 KiB begun.
-pub(super) const fn credit_charge(payload_bytes: u32) -> u16 {
-    const BYTES_PER_CREDIT: u32 = 64 * 1024;
-    let credits = payload_bytes.div_ceil(BYTES_PER_CREDIT);
-    if credits == 0 {
-        1
-    } else if credits > u16::MAX as u32 {
-        u16::MAX
-    } else {
-        // In range: the branch above took what is larger.
-        #[expect(clippy::cast_possible_truncation, reason = "compared with u16::MAX above")]
-        let credits = credits as u16;
-        credits
     }
 }

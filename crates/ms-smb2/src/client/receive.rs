@@ -148,7 +148,7 @@ impl ClientConnection {
             return Err(Error::protocol("SMB2 TREE_CONNECT Response", "TreeId", "is missing"));
         };
         let encrypts = response.share_flags & TreeConnectResponse::ENCRYPT_DATA != 0;
-        if encrypts && !self.session.keys.as_ref().is_some_and(|keys| keys.ciphers.is_some()) {
+        if encrypts && self.session.keys.as_ref().is_none_or(|keys| keys.ciphers.is_none()) {
             return Err(Error::EncryptionDisabled);
         }
         let id = TreeId(id);
@@ -176,7 +176,8 @@ impl ClientConnection {
     ) -> Result<Result<Reply, NtStatus>, Error> {
         let status = header.status;
         let more = status == NtStatus::STATUS_BUFFER_OVERFLOW;
-        if !status.is_success() && !(more && matches!(kind, Kind::Transceive { .. } | Kind::Read { .. })) {
+        let has_output = more && matches!(kind, Kind::Transceive { .. } | Kind::Read { .. });
+        if !status.is_success() && !has_output {
             body::<ErrorResponse>(message)?;
             return Ok(Err(status));
         }

@@ -1,6 +1,7 @@
-use super::connection::{Agreement, ClientConnection, Kind, credit_charge};
+use super::connection::{Agreement, ClientConnection, Kind};
 use super::event::{FileId, RequestId, TreeId};
 use crate::Error;
+use crate::packet::credit_charge;
 use crate::wire::{
     CloseRequest, ControlCode, CreateRequest, EmptyBody, IoctlRequest, ReadRequest, TreeConnectRequest,
     ValidateNegotiateResponse, WriteRequest,

@@ -22,6 +22,9 @@ pub(crate) struct KeyMaterial<'a> {
     pub(crate) session_key: &'a [u8],
 }
 
+/// Label and context of a derivation.
+type Purpose<'a> = (&'a [u8], &'a [u8]);
+
 impl KeyMaterial<'_> {
     /// The first 16 bytes of the exported key, zeros appended where it has fewer.
     fn session_key(&self) -> Zeroizing<[u8; 16]> {
@@ -44,7 +47,7 @@ impl KeyMaterial<'_> {
     /// What encrypts and what decrypts, where a cipher was agreed upon.
     pub(crate) fn ciphers(&self) -> Option<(Sealer, Opener)> {
         let cipher = self.cipher?;
-        let (to_server, to_client): ((&[u8], &[u8]), (&[u8], &[u8])) = match self.dialect {
+        let (to_server, to_client): (Purpose<'_>, Purpose<'_>) = match self.dialect {
             Dialect::Smb2_1 => return None,
             // The blank in "ServerIn " is no slip: both contexts have ten bytes.
             Dialect::Smb3_0 | Dialect::Smb3_0_2 => {

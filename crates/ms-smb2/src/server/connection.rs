@@ -1,51 +1,357 @@
-use ms_dtyp::NtStatus;
+use std::collections::{BTreeMap, VecDeque};
 
-use crate::Error;
-use crate::server::{AuthReply, FileId, RequestId, ServerConfig, ServerEvent, SessionId};
+use codec::{Decode as _, Encode, ReadCursor};
+use ms_dtyp::{Guid, NtStatus};
+use tracing::{debug, trace};
 
-/// A server's connection.
+use super::ServerConfig;
+use super::event::{FileId, RequestId, ServerEvent};
+use super::pipe::{File, Waiting};
+use super::session::Session;
+use super::window::Window;
+use crate::crypto::PreauthHash;
+use crate::framing::Deframer;
+use crate::packet::{Packet, Stamp, split_compound};
+use crate::wire::{
+    Capabilities, Command, EmptyBody, ErrorResponse, Flags, Header, Owner, SecurityMode, Smb1Negotiate,
+    TransformHeader,
+};
+use crate::{Cipher, Dialect, DialectRevision, Error, SigningAlgorithm};
+
+/// A server's connection to one client, with any number of sessions.
+///
+/// The order of calls: whatever the stream brings goes to [`handle_bytes`](Self::handle_bytes); then
+/// [`poll_event`](Self::poll_event) until it is empty, each answered now or later; then whatever
+/// [`poll_transmit`](Self::poll_transmit) answers goes to the stream. What has no answer when `poll_transmit` runs dry
+/// is answered with `STATUS_PENDING` there, so poll the events first.
+///
+/// An error of `handle_bytes` is terminal: write what `poll_transmit` still has, and close the stream.
 #[derive(Debug)]
 pub struct ServerConnection {
-    config: ServerConfig,
+    pub(super) config: ServerConfig,
+    pub(super) agreement: Option<Agreement>,
+    /// An SMB1 negotiation was answered with "SMB 2.???".
+    pub(super) began_in_smb1: bool,
+    pub(super) preauth: PreauthHash,
+    pub(super) window: Window,
+    pub(super) sessions: BTreeMap<u64, Session>,
+    pub(super) sessions_made: u64,
+    pub(super) trees_made: u32,
+    pub(super) files: BTreeMap<FileId, File>,
+    pub(super) files_made: u64,
+    /// Pipes that the application has not opened yet.
+    pub(super) opening: BTreeMap<RequestId, Request>,
+    pub(super) requests_made: u64,
+    pub(super) async_ids_made: u64,
+    /// Whether there may be requests that need an interim answer.
+    pub(super) has_unanswered: bool,
+    deframer: Deframer,
+    transmit: VecDeque<Vec<u8>>,
+    pub(super) events: VecDeque<ServerEvent>,
+    failure: Option<Error>,
 }
 
-#[expect(
-    unused_variables,
-    missing_docs,
-    clippy::missing_const_for_fn,
-    clippy::unused_self,
-    reason = "the interface before its body"
-)]
+/// What the negotiation came to.
+#[derive(Clone, Debug)]
+pub(super) struct Agreement {
+    pub(super) dialect: Dialect,
+    pub(super) cipher: Option<Cipher>,
+    pub(super) signing: SigningAlgorithm,
+    pub(super) capabilities: Capabilities,
+    pub(super) security_mode: SecurityMode,
+    pub(super) client_guid: Guid,
+    pub(super) client_capabilities: Capabilities,
+    pub(super) client_security_mode: SecurityMode,
+    pub(super) client_dialects: Vec<DialectRevision>,
+}
+
+/// What a response needs to know of its request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) command: Command,
+    pub(super) message_id: u64,
+    pub(super) credit_charge: u16,
+    pub(super) credits_wanted: u16,
+    pub(super) session_id: u64,
+    pub(super) tree_id: u32,
+    pub(super) encrypted: bool,
+    pub(super) signed: bool,
+    /// Its name, once an interim answer was sent.
+    pub(super) async_id: Option<u64>,
+}
+
 impl ServerConnection {
-    pub fn new(config: ServerConfig) -> Self {
-        Self { config }
+    /// A new connection, which waits for the client's NEGOTIATE.
+    #[must_use]
+    pub fn new(mut config: ServerConfig) -> Self {
+        /// Room for the headers of a request.
+        const HEADERS: usize = 1024;
+        config.dialects.sort_unstable();
+        let io_bytes_max = usize::try_from(config.limits.io_bytes_max).unwrap_or(usize::MAX);
+        let frame_bytes_max = io_bytes_max.max(config.limits.token_bytes_max).saturating_add(HEADERS);
+        Self {
+            agreement: None,
+            began_in_smb1: false,
+            preauth: PreauthHash::new(),
+            window: Window::new(config.limits.credits_max),
+            sessions: BTreeMap::new(),
+            sessions_made: 0,
+            trees_made: 0,
+            files: BTreeMap::new(),
+            files_made: 0,
+            opening: BTreeMap::new(),
+            requests_made: 0,
+            async_ids_made: 0,
+            has_unanswered: false,
+            deframer: Deframer::new(frame_bytes_max),
+            transmit: VecDeque::new(),
+            events: VecDeque::new(),
+            failure: None,
+            config,
+        }
     }
+
+    /// Takes bytes of the stream, in any split.
+    ///
+    /// # Errors
+    /// Terminal: the client broke a rule, or this side's limits.
     pub fn handle_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        Err(Error::Closed)
+        if let Some(error) = &self.failure {
+            return Err(error.clone());
+        }
+        // Taken out while frames borrow it.
+        let mut deframer = core::mem::take(&mut self.deframer);
+        deframer.push(bytes);
+        let result = self.handle_frames(&mut deframer);
+        self.deframer = deframer;
+        result.inspect_err(|error| {
+            debug!(%error, "Connection failed");
+            self.failure = Some(error.clone());
+        })
     }
-    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        None
-    }
+
+    /// What the client wants.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        None
+        self.events.pop_front()
     }
-    pub fn authenticate(&mut self, session: SessionId, reply: AuthReply) -> Result<(), Error> {
-        Err(Error::Closed)
+
+    /// The next frame to write, whole, with its length in front.
+    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        if self.transmit.is_empty() && core::mem::take(&mut self.has_unanswered) {
+            self.send_interim_answers();
+        }
+        self.transmit.pop_front()
     }
-    /// Answers an OpenPipe; the new pipe, where the client still waits for it.
-    pub fn open_pipe(
+
+    /// Ends everything, as when the stream has ended: pipes and sessions close, each with its event.
+    pub fn disconnect(&mut self) {
+        let sessions: Vec<_> = self.sessions.keys().copied().collect();
+        for session_id in sessions {
+            self.end_session(session_id);
+        }
+        self.failure.get_or_insert(Error::Closed);
+    }
+
+    fn handle_frames(&mut self, deframer: &mut Deframer) -> Result<(), Error> {
+        while let Some(frame) = deframer.next_frame()? {
+            if frame.starts_with(&Header::PROTOCOL_ID) {
+                self.handle_messages(frame, None)?;
+            } else if frame.starts_with(&TransformHeader::PROTOCOL_ID) {
+                let session_id = TransformHeader::decode(&mut ReadCursor::new(frame))?.session_id;
+                let session = self.sessions.get(&session_id).ok_or(Error::WrongSession { session_id })?;
+                let message = session.opener().ok_or(Error::DecryptionFailed)?.open(frame)?;
+                self.handle_messages(message, Some(session_id))?;
+            } else if frame.starts_with(&Smb1Negotiate::PROTOCOL_ID) && self.agreement.is_none() {
+                self.handle_smb1(frame)?;
+            } else {
+                return Err(Error::protocol("SMB2_HEADER", "ProtocolId", "is not SMB 2"));
+            }
+        }
+        Ok(())
+    }
+
+    fn handle_messages(&mut self, frame: &mut [u8], encrypted_by: Option<u64>) -> Result<(), Error> {
+        let mut rest = frame;
+        loop {
+            let header = Header::decode(&mut ReadCursor::new(rest))?;
+            let (message, next) = split_compound(rest, &header)?;
+            self.handle_message(&header, message, encrypted_by)?;
+            if next.is_empty() {
+                return Ok(());
+            }
+            rest = next;
+        }
+    }
+
+    fn handle_message(
         &mut self,
-        request: RequestId,
-        result: Result<(), NtStatus>,
-    ) -> Result<Option<FileId>, Error> {
-        Err(Error::Closed)
+        header: &Header,
+        message: &mut [u8],
+        encrypted_by: Option<u64>,
+    ) -> Result<(), Error> {
+        trace!(%header, encrypted = encrypted_by.is_some(), "Received");
+        if header.flags.contains(Flags::SERVER_TO_REDIR) {
+            return Err(Error::protocol("SMB2_HEADER", "Flags", "is that of a response"));
+        }
+        if encrypted_by.is_some_and(|session_id| session_id != header.session_id) {
+            return Err(Error::WrongSession { session_id: header.session_id });
+        }
+        let request = Request {
+            command: header.command,
+            message_id: header.message_id,
+            credit_charge: header.credit_charge.max(1),
+            credits_wanted: header.credits,
+            session_id: header.session_id,
+            tree_id: if let Owner::Tree(tree_id) = header.owner { tree_id } else { 0 },
+            encrypted: encrypted_by.is_some(),
+            signed: header.flags.contains(Flags::SIGNED),
+            async_id: None,
+        };
+        if self.agreement.is_none() && header.command != Command::NEGOTIATE {
+            return Err(Error::protocol("SMB2_HEADER", "Command", "is not NEGOTIATE, which comes first"));
+        }
+        if header.command == Command::CANCEL {
+            self.handle_cancel(header, &request, message);
+            return Ok(());
+        }
+        if self.began_in_smb1 && self.agreement.is_none() && header.message_id <= 1 {
+            self.window.restart_at(header.message_id);
+        }
+        if !self.window.take(header.message_id, request.credit_charge) {
+            return Err(Error::UnknownMessageId { message_id: header.message_id });
+        }
+        if header.flags.contains(Flags::RELATED_OPERATIONS) {
+            // Nothing that a pipe needs is compounded with what it depends on.
+            return self.refuse(&request, NtStatus::STATUS_INVALID_PARAMETER);
+        }
+        self.dispatch(&request, message)
     }
-    /// One message for the client to read.
-    pub fn pipe_output(&mut self, file: FileId, message: Vec<u8>) -> Result<(), Error> {
-        Err(Error::Closed)
+
+    fn dispatch(&mut self, request: &Request, message: &mut [u8]) -> Result<(), Error> {
+        match request.command {
+            Command::NEGOTIATE => return self.handle_negotiate(request, message),
+            Command::SESSION_SETUP => return self.handle_session_setup(request, message),
+            Command::ECHO if request.session_id == 0 => return self.answer(request, &EmptyBody),
+            _ => {}
+        }
+        if let Err(status) = self.check_session(request, message) {
+            return self.refuse(request, status);
+        }
+        match request.command {
+            Command::ECHO => self.answer(request, &EmptyBody),
+            Command::LOGOFF => self.handle_logoff(request),
+            Command::TREE_CONNECT => self.handle_tree_connect(request, message),
+            _ if !self
+                .sessions
+                .get(&request.session_id)
+                .is_some_and(|s| s.trees.contains(&request.tree_id)) =>
+            {
+                const STATUS_NETWORK_NAME_DELETED: NtStatus = NtStatus(0xC000_00C9);
+                self.refuse(request, STATUS_NETWORK_NAME_DELETED)
+            }
+            Command::TREE_DISCONNECT => self.handle_tree_disconnect(request),
+            Command::CREATE => self.handle_create(request, message),
+            Command::CLOSE => self.handle_close(request, message),
+            Command::READ => self.handle_read(request, message),
+            Command::WRITE => self.handle_write(request, message),
+            Command::IOCTL => self.handle_ioctl(request, message),
+            Command::QUERY_INFO => self.handle_query_info(request, message),
+            Command::FLUSH => self.answer(request, &EmptyBody),
+            _ => self.refuse(request, NtStatus::STATUS_NOT_SUPPORTED),
+        }
     }
-    /// The service behind the pipe has gone: reads answer STATUS_PIPE_BROKEN once the output is read.
-    pub fn pipe_hangup(&mut self, file: FileId) {}
-    /// From now on requests of the session answer STATUS_NETWORK_SESSION_EXPIRED until it authenticates again.
-    pub fn expire_session(&mut self, session: SessionId) {}
+
+    /// Answers success.
+    pub(super) fn answer(&mut self, request: &Request, body: &impl Encode) -> Result<(), Error> {
+        self.respond(request, NtStatus::STATUS_SUCCESS, body)
+    }
+
+    /// Answers a failure.
+    pub(super) fn refuse(&mut self, request: &Request, status: NtStatus) -> Result<(), Error> {
+        debug!(command = %request.command, %status, "Refused");
+        self.respond(request, status, &ErrorResponse)
+    }
+
+    pub(super) fn respond(
+        &mut self,
+        request: &Request,
+        status: NtStatus,
+        body: &impl Encode,
+    ) -> Result<(), Error> {
+        let packet = self.packet(request, status, body)?;
+        let protects = request.encrypted || request.signed || self.config.signing_required;
+        let keys = self.sessions.get_mut(&request.session_id).and_then(|session| session.keys.as_mut());
+        let frame = packet.protect(keys.filter(|_| protects), request.session_id)?;
+        self.transmit.push_back(frame);
+        Ok(())
+    }
+
+    /// A response with its credits, not protected yet.
+    pub(super) fn packet(
+        &mut self,
+        request: &Request,
+        status: NtStatus,
+        body: &impl Encode,
+    ) -> Result<Packet, Error> {
+        let (flags, owner) = match request.async_id {
+            Some(async_id) => (Flags::SERVER_TO_REDIR.with(Flags::ASYNC_COMMAND), Owner::Async(async_id)),
+            None => (Flags::SERVER_TO_REDIR, Owner::Tree(request.tree_id)),
+        };
+        // The interim answer has granted already.
+        let is_final_of_two = request.async_id.is_some() && status != NtStatus::STATUS_PENDING;
+        let credits = if is_final_of_two { 0 } else { self.window.grant(request.credits_wanted) };
+        let header = Header {
+            credit_charge: 0,
+            status,
+            command: request.command,
+            credits,
+            flags,
+            next_command: 0,
+            message_id: request.message_id,
+            owner,
+            session_id: request.session_id,
+            signature: [0; 16],
+        };
+        let has_ciphers = self.sessions.get(&request.session_id).is_some_and(|s| s.opener().is_some());
+        let mut packet = Packet::new(&header, body, request.encrypted && has_ciphers)?;
+        packet.stamp(Stamp { message_id: request.message_id, credit_charge: request.credit_charge, credits });
+        Ok(packet)
+    }
+
+    pub(super) fn send_frame(&mut self, frame: Vec<u8>) {
+        self.transmit.push_back(frame);
+    }
+
+    fn send_interim_answers(&mut self) {
+        let mut unanswered: Vec<Request> = Vec::new();
+        let reads = self
+            .files
+            .values_mut()
+            .flat_map(|file| &mut file.reads)
+            .map(|read: &mut Waiting| &mut read.request);
+        for request in reads.chain(self.opening.values_mut()).filter(|request| request.async_id.is_none()) {
+            self.async_ids_made += 1;
+            request.async_id = Some(self.async_ids_made);
+            unanswered.push(*request);
+        }
+        for request in unanswered {
+            if let Err(error) = self.respond_interim(&request) {
+                self.failure = Some(error);
+            }
+        }
+    }
+
+    /// An interim answer is encrypted like others, but not signed: it would share a nonce with the final one.
+    fn respond_interim(&mut self, request: &Request) -> Result<(), Error> {
+        let packet = self.packet(request, NtStatus::STATUS_PENDING, &ErrorResponse)?;
+        let keys = self.sessions.get_mut(&request.session_id).and_then(|session| session.keys.as_mut());
+        let frame = packet.protect(keys.filter(|_| request.encrypted), request.session_id)?;
+        self.transmit.push_back(frame);
+        Ok(())
+    }
+
+    pub(super) fn agreement(&self) -> Result<&Agreement, Error> {
+        const RULE: Error = Error::protocol("SMB2_HEADER", "Command", "is not NEGOTIATE, which comes first");
+        self.agreement.as_ref().ok_or(RULE)
+    }
 }

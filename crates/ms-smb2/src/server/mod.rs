@@ -3,6 +3,12 @@
 mod config;
 mod connection;
 mod event;
+mod info;
+mod negotiate;
+mod pipe;
+mod session;
+mod tree;
+mod window;
 
 pub use self::config::{Encryption, ServerConfig, ServerLimits};
 pub use self::connection::ServerConnection;
