@@ -1,0 +1,4 @@
+//! Conversations of client and server, hostile peers, and bytes from outside.
+
+mod conversation;
+mod pair;
