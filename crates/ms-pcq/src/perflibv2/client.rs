@@ -288,7 +288,7 @@ impl<C: Channel> PerflibV2Client<C> {
         let request = QueryCounterDataRequest { handle: query.handle, in_size: 0 };
         let buffer = self.call_sized(request, query.data_bytes).await?;
         let needed = u32::try_from(buffer.bytes().len()).unwrap_or(u32::MAX);
-        query.data_bytes = query.data_bytes.max(with_slack(needed));
+        query.data_bytes = query.data_bytes.max(with_slack(needed, 0));
         let header = buffer.decode(|bytes| QueryData::parse(bytes).map(|data| *data.header()))?;
         Ok(CounterData { buffer, header })
     }
@@ -355,7 +355,7 @@ impl<C: Channel> PerflibV2Client<C> {
         let method = R::METHOD;
         let limit = self.limits.reply_bytes_max.min(*R::IN_SIZE.end());
         let mut in_size = in_size.min(limit);
-        for _ in 0..=self.limits.retries_max {
+        for attempt in 0..=self.limits.retries_max {
             request.set_in_size(in_size);
             let stub = self.call(&request).await?;
             let reply = BufferReply::from_stub(&stub, method, in_size)
@@ -368,7 +368,7 @@ impl<C: Channel> PerflibV2Client<C> {
                     return Err(Error::LimitExceeded { method, needed: rtn_size, unit: "bytes", limit });
                 }
                 Win32Error::ERROR_NOT_ENOUGH_MEMORY => {
-                    in_size = with_slack(rtn_size.max(in_size)).min(limit);
+                    in_size = with_slack(rtn_size.max(in_size), attempt).min(limit);
                 }
                 status => return Err(Error::Status { method, status }),
             }
@@ -426,7 +426,8 @@ fn same_count(answered: Vec<CounterIdentifier>, asked: usize) -> DecodeResult<Ve
     }
 }
 
-/// A buffer size that still fits when instances have come meanwhile.
-fn with_slack(size: u32) -> u32 {
-    size.saturating_add(size / 8).saturating_add(1024)
+/// A buffer size that still fits when instances have come meanwhile; each time that it did not, the slack doubles.
+fn with_slack(size: u32, attempt: u32) -> u32 {
+    let slack = (size / 8).saturating_mul(1 << attempt.min(8));
+    size.saturating_add(slack).saturating_add(1024)
 }
