@@ -1,2 +1,2 @@
-//! The tool.
+//! The simulated Windows host as a program.
 fn main() {}

@@ -1,0 +1,56 @@
+//! The countersets of a simulated host, one file for each subject: what is registered, and the formulas.
+
+pub mod counter_types;
+mod disk;
+mod gpu;
+mod http;
+mod process;
+mod processor;
+mod thermal;
+
+use super::clock::Moment;
+use super::schema::{Counterset, Provider, Sample};
+use ms_dtyp::Guid;
+
+pub(crate) use self::disk::FILE_SYSTEM_DISK_ACTIVITY;
+pub(crate) use self::process::{PROCESS_V2, Usage, row as process_row};
+pub(crate) use self::processor::{PROCESSOR_INFORMATION, Times, row as processor_row, with_totals};
+
+/// What the formulas know of the host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Machine {
+    /// Decides everything that differs between hosts.
+    pub(crate) seed: u64,
+    /// Logical processors.
+    pub(crate) processors: u32,
+    /// Services that run all the time.
+    pub(crate) services: u32,
+    /// Places in which short-lived processes come and go.
+    pub(crate) slots: u32,
+}
+
+/// A counterset and how its instances are computed.
+pub(crate) type Entry = (&'static Counterset, fn(Machine, &Moment) -> Vec<Sample>);
+
+/// All countersets of the model.
+pub(crate) static CATALOG: [Entry; 11] = [
+    (&PROCESSOR_INFORMATION, processor::sample),
+    (&PROCESS_V2, process::sample),
+    (&FILE_SYSTEM_DISK_ACTIVITY, disk::sample),
+    (&thermal::THERMAL_ZONE_INFORMATION, thermal::sample),
+    (&http::HTTP_SERVICE, http::sample),
+    (&gpu::GPU_ENGINE, gpu::sample_engines),
+    (&gpu::GPU_ADAPTER_MEMORY, gpu::sample_adapter_memory),
+    (&gpu::GPU_PROCESS_MEMORY, gpu::sample_process_memory),
+    (&gpu::GPU_LOCAL_ADAPTER_MEMORY, gpu::sample_local_memory),
+    (&gpu::GPU_NON_LOCAL_ADAPTER_MEMORY, gpu::sample_non_local_memory),
+    (&counter_types::COUNTER_TYPES, counter_types::sample),
+];
+
+/// The provider of Processor Information; its GUID is public, the name is ours.
+static COUNTERS_PROVIDER: Provider =
+    Provider { guid: Guid::from_u128(0x383487a6_3676_4870_a4e7_d45b30c35629), name: "Windows-Sim-Counters" };
+
+/// The provider of all other countersets. The GUID is ours: none is public.
+static SIM_PROVIDER: Provider =
+    Provider { guid: Guid::from_u128(0x5b1d9c5e_7f0a_4f3e_9a55_5349_4d00_0001), name: "Windows-Sim" };

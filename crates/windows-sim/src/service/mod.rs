@@ -1,0 +1,129 @@
+//! The Performance Counter Query Protocol over a [`ValueSource`]: one [`PerflibService`] for each association.
+
+mod pattern;
+mod query;
+mod registration;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ms_dtyp::{Guid, Win32Error};
+use ms_pcq::perflibv2::{Change, PerflibV2Server, RegistrationInfo, RegistrationRequest};
+use ms_pcq::types::QueryHandle;
+use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
+
+use self::query::Query;
+use crate::model::{Counterset, ValueSource};
+use crate::random;
+
+/// The methods of one association. Its queries end when it is dropped.
+///
+/// The machine's name that clients send is not looked at: providers may ignore it, and ours do.
+pub struct PerflibService {
+    source: Arc<dyn ValueSource>,
+    queries: BTreeMap<Guid, Query>,
+}
+
+/// Queries that one association may hold open.
+const QUERIES_MAX: usize = 64;
+
+impl PerflibService {
+    /// Serves the counters of `source`.
+    #[must_use]
+    pub fn new(source: Arc<dyn ValueSource>) -> Self {
+        Self { source, queries: BTreeMap::new() }
+    }
+
+    /// Forgets all queries, as a service does that was stopped in between.
+    pub fn lose_queries(&mut self) {
+        self.queries.clear();
+    }
+
+    fn counterset(&self, guid: Guid) -> Result<&'static Counterset, Win32Error> {
+        self.source.counterset(guid).ok_or(Win32Error::ERROR_WMI_GUID_NOT_FOUND)
+    }
+
+    /// `dispatch` asks whether a handle is open before it calls a method with it.
+    fn query(&mut self, handle: QueryHandle) -> Result<&mut Query, Win32Error> {
+        self.queries.get_mut(&handle.uuid).ok_or(Win32Error::ERROR_INVALID_PARAMETER)
+    }
+}
+
+impl PerflibV2Server for PerflibService {
+    fn enumerate_counter_set(&mut self, _machine: &str) -> Result<Vec<Guid>, Win32Error> {
+        Ok(self.source.countersets().iter().map(|set| set.guid).collect())
+    }
+
+    fn query_counter_set_registration_info(
+        &mut self,
+        _machine: &str,
+        set: Guid,
+        request: RegistrationRequest,
+    ) -> Result<RegistrationInfo, Win32Error> {
+        registration::answer(self.counterset(set)?, request)
+    }
+
+    fn enumerate_counter_set_instances(
+        &mut self,
+        _machine: &str,
+        set: Guid,
+    ) -> Result<Vec<InstanceInfo>, Win32Error> {
+        let set = self.counterset(set)?;
+        let samples = self.source.sample(set.guid, &self.source.moment()).unwrap_or_default();
+        if samples.is_empty() {
+            Err(Win32Error::ERROR_WMI_INSTANCE_NOT_FOUND)
+        } else {
+            Ok(samples.into_iter().map(|sample| sample.instance).collect())
+        }
+    }
+
+    fn open_query_handle(&mut self, _machine: &str) -> Result<QueryHandle, Win32Error> {
+        if self.queries.len() < QUERIES_MAX {
+            let uuid = random::guid();
+            self.queries.insert(uuid, Query::default());
+            Ok(QueryHandle { attributes: 0, uuid })
+        } else {
+            Err(Win32Error::ERROR_NO_SYSTEM_RESOURCES)
+        }
+    }
+
+    fn is_open(&self, query: QueryHandle) -> bool {
+        query.attributes == 0 && self.queries.contains_key(&query.uuid)
+    }
+
+    fn close_query_handle(&mut self, query: QueryHandle) -> Result<(), Win32Error> {
+        self.queries.remove(&query.uuid);
+        Ok(())
+    }
+
+    fn query_counter_info(&mut self, query: QueryHandle) -> Result<Vec<CounterIdentifier>, Win32Error> {
+        Ok(self.query(query)?.identifiers().to_vec())
+    }
+
+    fn query_counter_data(&mut self, query: QueryHandle) -> Result<Vec<u8>, Win32Error> {
+        let source = Arc::clone(&self.source);
+        let data = self.query(query)?.data(&*source, &source.moment());
+        data.map_err(|_too_large| Win32Error::ERROR_OUTOFMEMORY)
+    }
+
+    fn validate_counters(
+        &mut self,
+        query: QueryHandle,
+        identifiers: &mut [CounterIdentifier],
+        change: Change,
+    ) -> Result<(), Win32Error> {
+        let source = Arc::clone(&self.source);
+        let query = self.query(query)?;
+        for identifier in &mut *identifiers {
+            identifier.status = match change {
+                Change::Add => query.add(&*source, identifier),
+                Change::Remove => query.remove(identifier),
+            };
+        }
+        // A later one may have moved the block of an earlier one: indexes are those after the whole call.
+        for identifier in identifiers {
+            identifier.index = query.index_of(identifier).unwrap_or(0);
+        }
+        Ok(())
+    }
+}

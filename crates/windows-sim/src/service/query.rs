@@ -1,0 +1,150 @@
+use codec::EncodeResult;
+use ms_dtyp::Win32Error;
+use ms_pcq::types::{CounterId, InstanceId};
+use ms_pcq::wire::{Clocks, CounterIdentifier, QueryDataWriter, RawValue};
+
+use super::pattern;
+use crate::model::{Counterset, Moment, Sample, ValueSource};
+
+/// What a client has added to one query.
+///
+/// Blocks come grouped by counterset, so that a client has to look at the index of each identifier: the order in
+/// which they were added is not promised by anybody.
+#[derive(Debug, Default)]
+pub(super) struct Query {
+    // INVARIANT: `index` of each is its place here, status is success, and no two are equal but for those fields.
+    identifiers: Vec<CounterIdentifier>,
+}
+
+impl Query {
+    /// Adds an identifier.
+    ///
+    /// Whether an instance is there is a matter of the data and not of adding: what the document says of
+    /// ERROR_PATH_NOT_FOUND is not what Windows does.
+    pub(super) fn add(&mut self, source: &dyn ValueSource, identifier: &CounterIdentifier) -> Win32Error {
+        let Some(set) = source.counterset(identifier.counter_set_guid) else {
+            return Win32Error::ERROR_WMI_GUID_NOT_FOUND;
+        };
+        let CounterId(id) = identifier.counter_id;
+        if identifier.counter_id != CounterId::ALL && set.counter(id).is_none() {
+            Win32Error::ERROR_WMI_ITEMID_NOT_FOUND
+        } else if set.has_instances() && identifier.instance_name.is_none() {
+            Win32Error::ERROR_INVALID_PARAMETER
+        } else if self.position(identifier).is_some() {
+            Win32Error::ERROR_ALREADY_EXISTS
+        } else if self.identifiers.len() >= IDENTIFIERS_MAX {
+            Win32Error::ERROR_OUTOFMEMORY
+        } else {
+            self.identifiers
+                .push(CounterIdentifier { status: Win32Error::ERROR_SUCCESS, ..identifier.clone() });
+            self.renumber();
+            Win32Error::ERROR_SUCCESS
+        }
+    }
+
+    /// Removes an identifier that was added before.
+    pub(super) fn remove(&mut self, identifier: &CounterIdentifier) -> Win32Error {
+        match self.position(identifier) {
+            Some(position) => {
+                self.identifiers.remove(position);
+                self.renumber();
+                Win32Error::ERROR_SUCCESS
+            }
+            None => Win32Error::ERROR_INVALID_PARAMETER,
+        }
+    }
+
+    /// Where the block of an identifier is in the data.
+    pub(super) fn index_of(&self, identifier: &CounterIdentifier) -> Option<u32> {
+        self.position(identifier).map(|position| self.identifiers[position].index)
+    }
+
+    /// Everything that was added, in the order of the blocks.
+    pub(super) fn identifiers(&self) -> &[CounterIdentifier] {
+        &self.identifiers
+    }
+
+    /// The values of one moment.
+    pub(super) fn data(&self, source: &dyn ValueSource, at: &Moment) -> EncodeResult<Vec<u8>> {
+        let mut writer = QueryDataWriter::new(Clocks {
+            perf_time_stamp: at.perf_time(),
+            perf_freq: at.perf_freq,
+            perf_time_100ns: at.time,
+        });
+        // A counterset is asked once, however many identifiers name it. Those of one counterset lie side by side.
+        for group in self.identifiers.chunk_by(|a, b| a.counter_set_guid == b.counter_set_guid) {
+            let guid = group[0].counter_set_guid;
+            let found = source.counterset(guid).zip(source.sample(guid, at));
+            for identifier in group {
+                match &found {
+                    Some((set, samples)) => write_block(&mut writer, set, samples, identifier)?,
+                    None => writer.error_return(Win32Error::ERROR_WMI_GUID_NOT_FOUND)?,
+                }
+            }
+        }
+        writer.finish()
+    }
+
+    fn position(&self, identifier: &CounterIdentifier) -> Option<usize> {
+        self.identifiers.iter().position(|known| {
+            let name = |of: &CounterIdentifier| of.instance_name.as_deref().map(str::to_lowercase);
+            known.counter_set_guid == identifier.counter_set_guid
+                && known.counter_id == identifier.counter_id
+                && known.instance_id == identifier.instance_id
+                && name(known) == name(identifier)
+        })
+    }
+
+    fn renumber(&mut self) {
+        self.identifiers.sort_by_key(|identifier| identifier.counter_set_guid);
+        for (index, identifier) in (0..).zip(&mut self.identifiers) {
+            identifier.index = index;
+        }
+    }
+}
+
+/// Identifiers of one query.
+const IDENTIFIERS_MAX: usize = 4096;
+
+/// One block: which of the five kinds it is depends on whether counter and instance are wild cards.
+fn write_block(
+    writer: &mut QueryDataWriter,
+    set: &Counterset,
+    samples: &[Sample],
+    identifier: &CounterIdentifier,
+) -> EncodeResult<()> {
+    let counter = set.counters.iter().position(|counter| CounterId(counter.id) == identifier.counter_id);
+    let name = identifier.instance_name.as_deref().filter(|_| set.has_instances());
+    let mut matching =
+        samples.iter().filter(|sample| matches(sample, name, identifier.instance_id)).peekable();
+    if matching.peek().is_none() {
+        return writer.error_return(Win32Error::ERROR_NO_DATA);
+    }
+    if name.is_some_and(pattern::has_wildcard) {
+        match counter {
+            Some(counter) => writer
+                .multi_instances(matching.map(|sample| (&sample.instance, sample.values[counter].as_raw()))),
+            None => writer.counter_set(&all_ids(set), matching.map(|sample| (&sample.instance, raw(sample)))),
+        }
+    } else {
+        // Several instances may share a name; a client that wants one of them says its id.
+        matching.next().map_or(Ok(()), |sample| match counter {
+            Some(counter) => writer.single_counter(sample.values[counter].as_raw()),
+            None => writer.multi_counters(&all_ids(set), &raw(sample)),
+        })
+    }
+}
+
+fn matches(sample: &Sample, name: Option<&str>, id: InstanceId) -> bool {
+    let Some(name) = name else { return true };
+    (id == InstanceId::ANY || id == sample.instance.instance_id)
+        && pattern::matches(name, &sample.instance.name)
+}
+
+fn all_ids(set: &Counterset) -> Vec<CounterId> {
+    set.counters.iter().map(|counter| CounterId(counter.id)).collect()
+}
+
+fn raw(sample: &Sample) -> Vec<RawValue<'_>> {
+    sample.values.iter().map(crate::model::Value::as_raw).collect()
+}
