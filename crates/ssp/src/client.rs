@@ -1,4 +1,10 @@
-use crate::{Credentials, Error, Mechanism, SecurityContext, Usage};
+use crate::message::{ChallengeMessage, SIGNATURE, message_type};
+use crate::package::{Answer, Package, SIGNATURE_LEN};
+use crate::spnego::{NegState, NegTokenResp};
+use crate::{
+    Credentials, Error, Mechanism, Message, Peer, SecurityContext, ServerInfo, SessionKey, Step, Usage,
+    target_name,
+};
 
 /// How a client authenticates.
 #[derive(Clone, Debug)]
@@ -25,6 +31,179 @@ impl ClientOptions {
 /// # Errors
 /// When the credentials cannot be used.
 pub fn client(credentials: &Credentials, options: ClientOptions) -> Result<Box<dyn SecurityContext>, Error> {
-    let _ = (credentials, options);
-    Err(Error::NotEstablished)
+    if credentials.username.is_empty() {
+        return Err(Error::InvalidCredentials { field: "username", reason: "it is empty" });
+    }
+    if credentials.password.expose().starts_with(sspi::NTLM_HASH_PREFIX) {
+        let reason = "it begins like a hash, and would be taken for one";
+        return Err(Error::InvalidCredentials { field: "password", reason });
+    }
+    let package = match options.mechanism {
+        Mechanism::Ntlm => Package::ntlm(),
+        Mechanism::Negotiate => Package::negotiate_client()?,
+    };
+    Ok(Box::new(Client {
+        package,
+        credentials: credentials.clone(),
+        options,
+        progress: Progress::Start,
+        negotiate: Vec::new(),
+        server: None,
+    }))
+}
+
+struct Client {
+    package: Package,
+    credentials: Credentials,
+    options: ClientOptions,
+    progress: Progress,
+    /// Our first message, which the message integrity code covers.
+    negotiate: Vec<u8>,
+    server: Option<ServerInfo>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// Nothing was sent.
+    Start,
+    /// The server's challenge is due.
+    Negotiated,
+    /// NTLM is over; SPNEGO wants the server's signature of the mechanism list.
+    Authenticated,
+    Done,
+    Failed,
+}
+
+impl SecurityContext for Client {
+    fn step(&mut self, token: &[u8]) -> Result<Step, Error> {
+        let progress = core::mem::replace(&mut self.progress, Progress::Failed);
+        let (progress, step) = match progress {
+            Progress::Start => self.begin()?,
+            Progress::Negotiated => self.answer(token)?,
+            Progress::Authenticated => self.finish(token)?,
+            Progress::Done | Progress::Failed => return Err(Error::Finished),
+        };
+        self.progress = progress;
+        Ok(step)
+    }
+
+    fn session_key(&self) -> Result<SessionKey, Error> {
+        self.require_done()?;
+        self.package.session_key()
+    }
+
+    fn signature_len(&self) -> usize {
+        SIGNATURE_LEN
+    }
+
+    fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        self.require_done()?;
+        message.check_signature_len(SIGNATURE_LEN)?;
+        self.package.wrap(message)
+    }
+
+    fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        self.require_done()?;
+        message.check_signature_len(SIGNATURE_LEN)?;
+        let result = self.package.unwrap(message);
+        if result.is_err() {
+            self.progress = Progress::Failed;
+        }
+        result
+    }
+
+    fn peer(&self) -> Peer {
+        Peer { server: self.server.clone(), account: None }
+    }
+}
+
+impl Client {
+    fn begin(&mut self) -> Result<(Progress, Step), Error> {
+        let answer = self.initialize(&[])?;
+        // In SPNEGO's first token NTLM's message is the last element.
+        let start = answer.token.windows(SIGNATURE.len()).position(|window| window == SIGNATURE);
+        self.negotiate = answer.token[start.unwrap_or(answer.token.len())..].to_vec();
+        Ok((Progress::Negotiated, Step::Continue(answer.token)))
+    }
+
+    /// Answers the server's challenge, or whatever SPNEGO says before it.
+    fn answer(&mut self, token: &[u8]) -> Result<(Progress, Step), Error> {
+        let wrapper = match self.options.mechanism {
+            Mechanism::Ntlm => None,
+            Mechanism::Negotiate => Some(NegTokenResp::decode(token)?),
+        };
+        let challenge = match &wrapper {
+            None => token,
+            Some(wrapper) => wrapper.response_token.unwrap_or_default(),
+        };
+        if message_type(challenge) != Some(ChallengeMessage::MESSAGE_TYPE) {
+            return Err(Error::UnexpectedToken { reason: "the server sends no NTLM challenge" });
+        }
+        let decoded: ChallengeMessage<'_> = codec::decode(challenge)?;
+        self.server = Some(decoded.server_info()?);
+        let named = match self.options.target_name.as_str() {
+            "" => challenge.to_vec(),
+            name => target_name::add_to_challenge(challenge, &decoded, name)?,
+        };
+        let mut answer = match wrapper {
+            None => self.initialize(&named)?,
+            Some(wrapper) => {
+                // The package misreads a token without a state.
+                let neg_state = wrapper.neg_state.or(Some(NegState::ACCEPT_INCOMPLETE));
+                let wrapper = NegTokenResp { neg_state, response_token: Some(&named), ..wrapper };
+                self.initialize(&wrapper.encode())?
+            }
+        };
+        self.renew_mic(challenge, &mut answer.token)?;
+        Ok(if answer.is_done {
+            (Progress::Done, Step::Done(Some(answer.token)))
+        } else {
+            (Progress::Authenticated, Step::Continue(answer.token))
+        })
+    }
+
+    /// Takes SPNEGO's last token.
+    fn finish(&mut self, token: &[u8]) -> Result<(Progress, Step), Error> {
+        let wrapper = if token.is_empty() { NegTokenResp::default() } else { NegTokenResp::decode(token)? };
+        let is_signed = wrapper.mech_list_mic.is_some();
+        if !is_signed && self.options.usage == Usage::Smb {
+            // Only NTLM was offered, so that there is no list to protect; SMB signs its own last message.
+            return Ok((Progress::Done, Step::Done(None)));
+        }
+        if !is_signed {
+            return Err(Error::UnexpectedToken { reason: "the server does not sign the mechanism list" });
+        }
+        let neg_state = wrapper.neg_state.or(Some(NegState::ACCEPT_COMPLETED));
+        let answer = self.initialize(&NegTokenResp { neg_state, ..wrapper }.encode())?;
+        match answer {
+            Answer { is_done: true, token } if token.is_empty() => Ok((Progress::Done, Step::Done(None))),
+            Answer { is_done: true, token } => Ok((Progress::Done, Step::Done(Some(token)))),
+            Answer { is_done: false, .. } => {
+                Err(Error::UnexpectedToken { reason: "the server does not complete the negotiation" })
+            }
+        }
+    }
+
+    fn initialize(&mut self, token: &[u8]) -> Result<Answer, Error> {
+        let ClientOptions { usage, target_name, .. } = &self.options;
+        self.package.initialize(&self.credentials, *usage, target_name, token)
+    }
+
+    fn renew_mic(&self, challenge: &[u8], token: &mut [u8]) -> Result<(), Error> {
+        let session_key = self.package.session_key()?;
+        let (start, length) = match self.options.mechanism {
+            Mechanism::Ntlm => (0, token.len()),
+            Mechanism::Negotiate => {
+                let message = NegTokenResp::decode(token)?.response_token.unwrap_or_default();
+                let start = token.windows(message.len().max(1)).position(|window| window == message);
+                (start.unwrap_or_default(), message.len())
+            }
+        };
+        target_name::renew_mic(&self.negotiate, challenge, &mut token[start..start + length], &session_key);
+        Ok(())
+    }
+
+    fn require_done(&self) -> Result<(), Error> {
+        if self.progress == Progress::Done { Ok(()) } else { Err(Error::NotEstablished) }
+    }
 }

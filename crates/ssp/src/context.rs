@@ -71,6 +71,13 @@ pub struct Message<'a> {
     pub signature: &'a mut [u8],
 }
 
+impl Message<'_> {
+    pub(crate) const fn check_signature_len(&self, expected: usize) -> Result<(), Error> {
+        let actual = self.signature.len();
+        if actual == expected { Ok(()) } else { Err(Error::SignatureLength { expected, actual }) }
+    }
+}
+
 /// How the two sides agree on who they are. Kerberos will be a third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

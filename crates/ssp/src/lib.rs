@@ -4,7 +4,7 @@
 //! answers [`Step::Done`]; then [`SecurityContext::session_key`] is there for SMB, and
 //! [`SecurityContext::wrap`] and [`SecurityContext::unwrap`] for RPC.
 //!
-//! ```no_run
+//! ```
 //! use std::sync::Arc;
 //! use ssp::{Accounts, ClientOptions, Credentials, Mechanism, Outcome, Secret, ServerOptions, Step, Usage};
 //!
@@ -42,8 +42,13 @@ mod accounts;
 mod client;
 mod context;
 mod credentials;
+mod crypto;
 mod error;
+mod message;
+mod package;
 mod server;
+mod spnego;
+mod target_name;
 
 pub use self::accounts::{Accounts, Outcome};
 pub use self::client::{ClientOptions, client};
@@ -53,3 +58,4 @@ pub use self::context::{
 pub use self::credentials::{Credentials, Secret, SessionKey};
 pub use self::error::Error;
 pub use self::server::{ServerOptions, server};
+pub use self::spnego::SERVER_HINT;
