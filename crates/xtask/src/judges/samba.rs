@@ -69,6 +69,11 @@ impl Samba {
         self.folder.path().join("ncalrpc/np/winreg")
     }
 
+    /// Where smbd keeps what it knows.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.folder.path().join("state")
+    }
+
     /// A file with the password, for programs that read secrets from files only.
     pub(crate) fn password_file(&self) -> Result<PathBuf> {
         let path = self.folder.path().join("password");

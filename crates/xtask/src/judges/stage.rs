@@ -107,26 +107,26 @@ fn configuration_of(listen: SocketAddr, interval: &str, targets: &[Target<'_>]) 
     let countersets: Vec<String> = COUNTERSETS.iter().map(|name| format!("{{name: {name}}}")).collect();
     let mut text = format!(
         "web: {{listen: [\"{listen}\"]}}\nplugins: {{load: [pcq]}}\n\
-         transports: {{default: {{connect_timeout: 3s, smb: {{encryption: preferred}}}}}}\n\
-         modules:\n  all: {{plugin: pcq, countersets: [{}]}}\nidentities:\n",
+         modules:\n  all: {{plugin: pcq, countersets: [{}]}}\n",
         countersets.join(", ")
     );
-    for (index, target) in targets.iter().enumerate() {
-        let (domain, user) = target.account.split_once('\\').unwrap_or(("", target.account));
-        text += &format!(
-            "  identity{index}: {{kind: ntlm, domain: {domain}, username: {user}, \
-             password_file: {}, allow_hosts: [{}]}}\n",
-            target.password_file.display(),
-            target.address.ip()
+    let (mut identities, mut transports, mut entries) = (String::new(), String::new(), String::new());
+    for Target { name, address, account, password_file } in targets {
+        let (domain, user) = account.split_once('\\').unwrap_or(("", account));
+        let (host, port) = (address.ip(), address.port());
+        identities += &format!(
+            "  {name}: {{kind: ntlm, domain: {domain}, username: {user}, password_file: {}, \
+             allow_hosts: [{host}]}}\n",
+            password_file.display()
+        );
+        transports +=
+            &format!("  {name}: {{connect_timeout: 3s, smb: {{encryption: preferred, port: {port}}}}}\n");
+        entries += &format!(
+            "  - {{name: {name}, host: {host}, identity: {name}, transport: {name}, modules: [all], \
+             interval: {interval}}}\n"
         );
     }
-    text += "targets:\n";
-    for (index, target) in targets.iter().enumerate() {
-        text += &format!(
-            "  - {{host: \"{}\", name: {}, identity: identity{index}, modules: [all], interval: {interval}}}\n",
-            target.address, target.name
-        );
-    }
+    text += &format!("identities:\n{identities}transports:\n{transports}targets:\n{entries}");
     text
 }
 
