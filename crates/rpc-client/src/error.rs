@@ -136,7 +136,7 @@ pub enum Error {
         source: dcerpc::Error,
     },
     /// The RPC server answered with a fault.
-    #[error("call of opnum {opnum}: fault {status}")]
+    #[error("call of opnum {opnum}: {status}")]
     Fault {
         /// The method.
         opnum: u16,

@@ -1,3 +1,4 @@
+use ms_dtyp::NtStatus;
 use ms_smb2::client::Event;
 use ssp::{ClientOptions, Credentials, Mechanism, SecurityContext, Step, Usage};
 use tokio::time::{Instant, timeout_at};
@@ -71,13 +72,22 @@ impl SmbConnection {
         loop {
             match self.event(OPERATION).await? {
                 Event::SessionSetup { token, more } => return Ok((token, more)),
-                Event::SessionRefused { status } => {
-                    return Err(Error::Status { operation: OPERATION, status });
-                }
+                Event::SessionRefused { status } => return Err(self.refused(status)),
                 // Answers to requests that were under way when the session expired.
                 Event::Pending { .. } | Event::Completed { .. } | Event::SessionExpired { .. } => {}
                 _ => return Err(unexpected(OPERATION)),
             }
+        }
+    }
+
+    /// [MS-SMB2] 3.3.5.5: a server that demands encryption denies access to clients that have none; it knows who
+    /// asks only later.
+    fn refused(&self, status: NtStatus) -> Error {
+        let has_encryption = self.negotiated().is_some_and(|negotiated| negotiated.cipher.is_some());
+        if status == NtStatus::STATUS_ACCESS_DENIED && !has_encryption {
+            Error::Smb { operation: OPERATION, source: ms_smb2::Error::EncryptionDisabled }
+        } else {
+            Error::Status { operation: OPERATION, status }
         }
     }
 }

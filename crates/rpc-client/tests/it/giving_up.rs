@@ -1,0 +1,116 @@
+//! Deadlines and dropped calls: nothing hangs, and no answer is ever taken for another's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rpc_client::{ErrorKind, SmbConnection, SmbOptions, Stage, Transport};
+use ssp::Mechanism;
+use tokio::time::{Instant, timeout};
+use transport::{Direction, FaultPlan, Faulty};
+
+use crate::calls::{
+    HANG_UP, RAW, REVERSE, SILENCE, bind, call, connect, credentials, dial, log_on, pattern, rules, soon,
+};
+use crate::host::PASSWORD;
+
+#[tokio::test(start_paused = true)]
+async fn a_call_without_an_answer_ends_at_its_deadline_and_another_pipe_works() {
+    let smb = log_on(dial(&Arc::new(rules())), SmbOptions::default()).await.unwrap();
+    let mut association = bind(&smb, Mechanism::Negotiate).await.unwrap();
+    let before = Instant::now();
+    let deadline = before + Duration::from_secs(4);
+    let error = association.call(call(SILENCE, &[]), deadline).await.unwrap_err();
+    assert_eq!((error.kind(), error.stage()), (ErrorKind::Timeout, Stage::Query));
+    assert_eq!(before.elapsed(), Duration::from_secs(4));
+
+    assert!(!association.is_usable());
+    let refused = association.call(call(REVERSE, &[1]), soon()).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Abandoned);
+    assert!(smb.lock().await.is_usable());
+    let mut another = bind(&smb, Mechanism::Negotiate).await.unwrap();
+    assert_eq!(another.call(call(REVERSE, &[1, 2]), soon()).await.unwrap(), [2, 1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_half_way_leaves_an_association_that_refuses() {
+    let smb = log_on(dial(&Arc::new(rules())), SmbOptions::default()).await.unwrap();
+    let mut association = bind(&smb, Mechanism::Negotiate).await.unwrap();
+    let dropped = timeout(Duration::from_millis(5), association.call(call(SILENCE, &[]), soon())).await;
+    assert!(dropped.is_err());
+    let refused = association.call(call(REVERSE, &[1]), soon()).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Abandoned);
+    let refused =
+        association.into_transport().receive(rpc_client::Operation::Read, soon()).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Abandoned, "the pipe refuses too");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_anywhere_does_not_disturb_the_other_pipes() {
+    // A slow stream makes the calls end in the middle of a write, of a read, and between the two.
+    let plan =
+        FaultPlan { split_bytes_max: Some(64), delay_max: Duration::from_millis(2), ..FaultPlan::default() };
+    let stream = Box::new(Faulty::new(dial(&Arc::new(rules())), plan));
+    let smb = log_on(stream, SmbOptions::default()).await.unwrap();
+    let mut steady = bind(&smb, Mechanism::Ntlm).await.unwrap();
+    for step in 0..40 {
+        let mut victim = bind(&smb, Mechanism::Ntlm).await.unwrap();
+        let stub = pattern(2000);
+        let patience = Duration::from_millis(step * 5);
+        let _cut_off = timeout(patience, victim.call(call(REVERSE, &stub), soon())).await;
+        let ours = [7, u8::try_from(step).unwrap(), 9];
+        let mut answer = steady.call(call(REVERSE, &ours), soon()).await.unwrap();
+        answer.reverse();
+        assert_eq!(answer, ours, "step {step}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_authentication_that_is_dropped_half_way_ends_the_connection() {
+    let rules = Arc::new(rules());
+    let mut smb =
+        SmbConnection::negotiate(dial(&rules), "web1", SmbOptions::default(), soon()).await.unwrap();
+    let no_time = timeout(Duration::ZERO, smb.authenticate(credentials(PASSWORD), soon())).await;
+    assert!(no_time.is_err());
+    assert_eq!(smb.connect_ipc(soon()).await.unwrap_err().kind(), ErrorKind::Abandoned);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_stalls_anywhere_ends_at_the_deadline() {
+    for offset in (0..4000).step_by(97) {
+        for direction in [Direction::Received, Direction::Sent] {
+            let plan = FaultPlan { stall: Some((direction, offset)), ..FaultPlan::default() };
+            let stream = Box::new(Faulty::new(dial(&Arc::new(rules())), plan));
+            let before = Instant::now();
+            match connect(stream).await {
+                Ok(mut association) => {
+                    let stub = pattern(8000);
+                    let error = association.call(call(REVERSE, &stub), soon()).await.unwrap_err();
+                    assert_eq!(error.kind(), ErrorKind::Timeout, "{direction:?} {offset}");
+                }
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Timeout, "{direction:?} {offset}"),
+            }
+            assert_eq!(before.elapsed(), Duration::from_secs(10), "{direction:?} {offset}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_ends_is_told_from_a_connection_that_ends() {
+    let smb = log_on(dial(&Arc::new(rules())), SmbOptions::default()).await.unwrap();
+    let mut association = bind(&smb, Mechanism::Negotiate).await.unwrap();
+    let error = association.call(call(HANG_UP, &[]), soon()).await.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Refused(_)), "{error}");
+    assert!(smb.lock().await.is_usable());
+    assert!(!association.is_usable());
+    assert!(bind(&smb, Mechanism::Negotiate).await.is_ok());
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_pdu_ends_the_association_only() {
+    let smb = log_on(dial(&Arc::new(rules())), SmbOptions::default()).await.unwrap();
+    let mut association = bind(&smb, Mechanism::Negotiate).await.unwrap();
+    let error = association.call(call(RAW, &[]), soon()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Malformed, "{error}");
+    assert!(!association.is_usable());
+    assert!(smb.lock().await.is_usable());
+}

@@ -1,0 +1,231 @@
+//! A small host: an SMB server with pipes, behind each of which an RPC server answers by a function.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig as RpcConfig, ServerEvent as RpcEvent};
+use dcerpc::{AuthService, FaultStatus, SyntaxId};
+use ms_dtyp::{Guid, NtStatus};
+use ms_smb2::server::{
+    AuthReply, Encryption, FileId, ServerConfig, ServerConnection, ServerEvent, SessionId,
+};
+use ssp::{Accounts, Mechanism, Outcome, Secret, SecurityContext, ServerOptions, Step, Usage};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use transport::BoxStream;
+
+pub(crate) const USER: &str = "svc-metrics";
+pub(crate) const PASSWORD: &str = "Passw0rd-of-the-host";
+
+/// What the function behind a pipe wants to happen.
+pub(crate) enum Answer {
+    Response(Vec<u8>),
+    Fault(FaultStatus),
+    /// Nothing, ever.
+    Silence,
+    /// Bytes as they are, in place of an answer.
+    Raw(Vec<u8>),
+    /// The service behind the pipe ends.
+    HangUp,
+}
+
+pub(crate) type Handler = dyn Fn(&IncomingCall) -> Answer + Send + Sync;
+
+/// How a host behaves. Shared by all of its connections.
+pub(crate) struct Rules {
+    pub(crate) smb: ServerConfig,
+    pub(crate) interface: SyntaxId,
+    pub(crate) fragment_bytes_max: u16,
+    /// All PDUs of an answer in one message, as a pipe in byte mode hands them out.
+    pub(crate) coalesces: bool,
+    /// A right password is refused all the same.
+    pub(crate) refuses_logon: Mutex<Option<NtStatus>>,
+    /// What opening a pipe is answered with before it succeeds.
+    pub(crate) open_refusals: Mutex<VecDeque<NtStatus>>,
+    /// The session expires when so many pipe messages have come in.
+    pub(crate) expires_after: AtomicUsize,
+    pub(crate) logons: Logons,
+    pub(crate) handler: Box<Handler>,
+}
+
+/// Counts what the account database is asked.
+#[derive(Default)]
+pub(crate) struct Logons {
+    pub(crate) accepted: AtomicUsize,
+    pub(crate) rejected: AtomicUsize,
+}
+
+impl Rules {
+    pub(crate) fn new(
+        interface: SyntaxId,
+        handler: impl Fn(&IncomingCall) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            smb: ServerConfig::new(Guid::from_u128(0x0123_4567_89ab_cdef), [7; 32]),
+            interface,
+            fragment_bytes_max: 5840,
+            coalesces: false,
+            refuses_logon: Mutex::default(),
+            open_refusals: Mutex::default(),
+            expires_after: AtomicUsize::new(usize::MAX),
+            logons: Logons::default(),
+            handler: Box::new(handler),
+        }
+    }
+
+    pub(crate) fn with_encryption(mut self, encryption: Encryption) -> Self {
+        self.smb.encryption = encryption;
+        self
+    }
+
+    pub(crate) fn logons_accepted(&self) -> usize {
+        self.logons.accepted.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn logons_rejected(&self) -> usize {
+        self.logons.rejected.load(Ordering::Relaxed)
+    }
+}
+
+struct Database(Arc<Rules>);
+
+impl Accounts for Database {
+    fn password(&self, _domain: &str, user: &str) -> Option<Secret> {
+        (user == USER).then(|| Secret::new(PASSWORD))
+    }
+
+    fn attempted(&self, _domain: &str, _user: &str, outcome: Outcome) {
+        let counter = match outcome {
+            Outcome::Accepted => &self.0.logons.accepted,
+            _ => &self.0.logons.rejected,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Serves one connection until it ends.
+pub(crate) async fn serve(mut stream: BoxStream, rules: Arc<Rules>) {
+    let mut host = Connection {
+        smb: ServerConnection::new(rules.smb.clone()),
+        contexts: HashMap::new(),
+        pipes: HashMap::new(),
+        session: None,
+        rules,
+    };
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        while let Some(frame) = host.smb.poll_transmit() {
+            if stream.write_all(&frame).await.is_err() {
+                return;
+            }
+        }
+        match stream.read(&mut buffer).await {
+            Ok(0) | Err(_) => return,
+            Ok(len) if host.smb.handle_bytes(&buffer[..len]).is_err() => return,
+            Ok(_) => host.handle_events(),
+        }
+    }
+}
+
+struct Connection {
+    smb: ServerConnection,
+    contexts: HashMap<SessionId, Box<dyn SecurityContext>>,
+    pipes: HashMap<FileId, ServerAssociation>,
+    session: Option<SessionId>,
+    rules: Arc<Rules>,
+}
+
+impl Connection {
+    fn handle_events(&mut self) {
+        while let Some(event) = self.smb.poll_event() {
+            match event {
+                ServerEvent::Authenticate { session, token, begins } => {
+                    self.authenticate(session, &token, begins);
+                }
+                ServerEvent::OpenPipe { request, .. } => {
+                    let refusal = self.rules.open_refusals.lock().unwrap().pop_front();
+                    let opened = self.smb.open_pipe(request, refusal.map_or(Ok(()), Err)).unwrap();
+                    if let Some(file) = opened {
+                        let association = self.new_association();
+                        self.pipes.insert(file, association);
+                    }
+                }
+                ServerEvent::PipeInput { file, data } => self.pipe_input(file, &data),
+                ServerEvent::PipeClosed { file } => {
+                    self.pipes.remove(&file);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn authenticate(&mut self, session: SessionId, token: &[u8], begins: bool) {
+        if begins {
+            self.contexts.insert(session, acceptor(&self.rules, Mechanism::Negotiate, Usage::Smb));
+        }
+        let context = self.contexts.get_mut(&session).unwrap();
+        let refusal = *self.rules.refuses_logon.lock().unwrap();
+        let reply = match (context.step(token), refusal) {
+            (Ok(Step::Continue(token)), _) => AuthReply::Continue(token),
+            (Ok(Step::Done(_)), Some(status)) => AuthReply::Failed(status),
+            (Ok(Step::Done(token)), None) => {
+                let session_key = context.session_key().unwrap().as_bytes().to_vec();
+                AuthReply::Done { token: token.unwrap_or_default(), session_key }
+            }
+            _ => AuthReply::Failed(NtStatus::STATUS_LOGON_FAILURE),
+        };
+        self.session = Some(session);
+        self.smb.authenticate(session, reply).unwrap();
+    }
+
+    fn new_association(&self) -> ServerAssociation {
+        let rules = Arc::clone(&self.rules);
+        let mut config = RpcConfig::new(vec![rules.interface]);
+        config.max_xmit_frag = rules.fragment_bytes_max;
+        config.max_recv_frag = rules.fragment_bytes_max;
+        ServerAssociation::new(config, move |service| {
+            mechanism(service).map(|m| acceptor(&rules, m, Usage::Rpc))
+        })
+    }
+
+    fn pipe_input(&mut self, file: FileId, data: &[u8]) {
+        if self.rules.expires_after.fetch_sub(1, Ordering::Relaxed) == 1
+            && let Some(session) = self.session
+        {
+            self.smb.expire_session(session);
+        }
+        let association = self.pipes.get_mut(&file).unwrap();
+        if association.handle_bytes(data).is_err() {
+            self.smb.pipe_hangup(file).unwrap();
+            return;
+        }
+        while let Some(event) = association.poll_event() {
+            let RpcEvent::Request(call) = event else { continue };
+            match (self.rules.handler)(&call) {
+                Answer::Response(stub) => association.respond(call.call_id, &stub).unwrap(),
+                Answer::Fault(status) => association.fault(call.call_id, status).unwrap(),
+                Answer::Raw(bytes) => self.smb.pipe_output(file, bytes).unwrap(),
+                Answer::HangUp => self.smb.pipe_hangup(file).unwrap(),
+                Answer::Silence => {}
+            }
+        }
+        let pdus: Vec<Vec<u8>> = std::iter::from_fn(|| association.poll_transmit()).collect();
+        let messages = if self.rules.coalesces && !pdus.is_empty() { vec![pdus.concat()] } else { pdus };
+        for message in messages {
+            self.smb.pipe_output(file, message).unwrap();
+        }
+    }
+}
+
+/// A security context for the accounts of a host.
+pub(crate) fn acceptor(rules: &Arc<Rules>, mechanism: Mechanism, usage: Usage) -> Box<dyn SecurityContext> {
+    ssp::server(Arc::new(Database(Arc::clone(rules))), ServerOptions::new(mechanism, usage)).unwrap()
+}
+
+pub(crate) const fn mechanism(service: AuthService) -> Option<Mechanism> {
+    match service {
+        AuthService::GSS_NEGOTIATE => Some(Mechanism::Negotiate),
+        AuthService::WINNT => Some(Mechanism::Ntlm),
+        _ => None,
+    }
+}

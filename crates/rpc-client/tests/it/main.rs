@@ -1,0 +1,10 @@
+//! Conversations with a host in memory, the good ones and the others.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail by panicking")]
+
+mod calls;
+mod faults;
+mod giving_up;
+mod host;
+mod logon;
+mod negotiation;
+mod tcp;
