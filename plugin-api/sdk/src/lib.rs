@@ -1,1 +1,155 @@
 //! For plugin authors: a source as a few safe traits and one macro.
+//!
+//! A plugin is a crate of the types `cdylib` and `rlib` with one [`export_plugin!`]. A [`Source`] says what its
+//! settings look like, and collects; everything else (the C ABI, one tokio run time per library, batches, deadline,
+//! cancellation, panics, logs) is done here. Nothing in a plugin needs `unsafe`.
+//!
+//! ```
+//! use plugin_sdk::{Collection, Coverage, Failure, Family, Kind, Problem, Series, Setup, Source, ValueKind};
+//!
+//! #[derive(serde::Deserialize)]
+//! #[serde(deny_unknown_fields)]
+//! struct Settings { start: u64 }
+//!
+//! struct Ticks { next: u64, series: Option<plugin_sdk::SeriesId> }
+//!
+//! impl Source for Ticks {
+//!     const NAME: &'static str = "ticks";
+//!     const HELP: &'static str = "Counts its own collections";
+//!     type Settings = Settings;
+//!
+//!     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
+//!         Ok(Self { next: setup.settings.start, series: None })
+//!     }
+//!     fn reconfigure(&mut self, settings: Settings) { self.next = settings.start; }
+//!     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
+//!         let output = collection.output();
+//!         if self.series.is_none() {
+//!             let family = Family { namespace: "", object: "Ticks", item: "Ticks", part: "", kind: Kind::Counter,
+//!                 unit: "", help: "Collections so far.", origin: "", value: ValueKind::U64 };
+//!             if let [Some(family)] = output.register_families(&[family])[..] {
+//!                 self.series = output.register_series(&[Series { family, labels: &[], start_unix_nanos: None }])[0];
+//!             }
+//!         }
+//!         if let Some(id) = self.series {
+//!             output.push_u64(id, self.next);
+//!         }
+//!         self.next += 1;
+//!         Ok(Coverage::Full)
+//!     }
+//! }
+//!
+//! plugin_sdk::export_plugin! {
+//!     name: "ticks",
+//!     version: "1.0",
+//!     description: "An example",
+//!     sources: [plugin_sdk::SourceEntry::of::<Ticks>()],
+//!     commands: [],
+//! }
+//! # fn main() {}
+//! ```
+
+mod collection;
+mod command;
+mod credential;
+#[doc(hidden)]
+pub mod exports;
+mod failure;
+mod handle;
+mod host;
+mod log;
+mod output;
+mod plugin;
+mod runtime;
+mod settings;
+mod slot;
+mod source;
+mod token;
+
+pub use plugin_abi;
+pub use plugin_abi::{GeneralReason, Stage};
+
+pub use self::collection::{Collection, Stages};
+pub use self::command::{Command, CommandOption, Exit, Run};
+pub use self::credential::Credential;
+pub use self::failure::{Coverage, DeclaredReason, Failure, Reason};
+pub use self::handle::{Handle, Severity};
+pub use self::output::{Family, FamilyId, Kind, Output, Series, SeriesId, Stamp, ValueKind};
+pub use self::plugin::{CommandEntry, Plugin, PluginDef, SourceEntry};
+pub use self::settings::parse as parse_settings;
+pub use self::source::{BlockingSource, Problem, Setup, Source, Target};
+
+/// Makes a crate a plugin: declares its sources and commands and exports the entry function.
+///
+/// Besides the symbol it defines `entry`, by which a program that links the crate hands it to its host.
+#[macro_export]
+macro_rules! export_plugin {
+    (
+        name: $name:expr,
+        version: $version:expr,
+        description: $description:expr,
+        sources: [$($source:expr),* $(,)?],
+        commands: [$($command:expr),* $(,)?] $(,)?
+    ) => {
+        /// What this crate exports.
+        #[derive(Debug)]
+        pub struct ExportedPlugin;
+
+        impl $crate::PluginDef for ExportedPlugin {
+            fn plugin() -> &'static $crate::Plugin {
+                static PLUGIN: $crate::Plugin = $crate::Plugin::new(
+                    $name,
+                    $version,
+                    $description,
+                    &[$($source),*],
+                    &[$($command),*],
+                );
+                &PLUGIN
+            }
+        }
+
+        /// The entry of this plugin, for programs that link it.
+        ///
+        /// # Safety
+        /// As `perfmon_plugin_entry_v1` of the plugin header.
+        #[allow(unsafe_code, reason = "the plugin's one exported function; it goes through the SDK's guard")]
+        pub unsafe extern "C" fn entry(
+            host: *const $crate::plugin_abi::HostApi,
+            plugin_host: *mut $crate::plugin_abi::PluginApi,
+            error_host: *mut $crate::plugin_abi::Text,
+        ) -> i32 {
+            // SAFETY: handed through from the host.
+            unsafe { $crate::exports::entry::<ExportedPlugin>(host, plugin_host, error_host) }
+        }
+
+        $crate::__export_symbol!();
+    };
+}
+
+/// The symbol that the host looks up.
+#[doc(hidden)]
+#[cfg(not(feature = "all-in-one"))]
+#[macro_export]
+macro_rules! __export_symbol {
+    () => {
+        #[doc(hidden)]
+        #[allow(unsafe_code, reason = "the plugin's one exported symbol")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn perfmon_plugin_entry_v1(
+            host: *const $crate::plugin_abi::HostApi,
+            plugin_host: *mut $crate::plugin_abi::PluginApi,
+            error_host: *mut $crate::plugin_abi::Text,
+        ) -> i32 {
+            // SAFETY: handed through from the host.
+            unsafe { entry(host, plugin_host, error_host) }
+        }
+    };
+}
+
+/// Linked into a program: several plugins must not define one symbol.
+#[doc(hidden)]
+#[cfg(feature = "all-in-one")]
+#[macro_export]
+macro_rules! __export_symbol {
+    () => {};
+}

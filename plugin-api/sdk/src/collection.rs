@@ -1,0 +1,185 @@
+//! One collection in progress.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use plugin_abi::{Stage, StageCost, struct_size};
+
+use crate::credential::Credential;
+use crate::failure::Failure;
+use crate::handle::Handle;
+use crate::host;
+use crate::output::Output;
+use crate::source::Target;
+
+/// One collection in progress.
+#[derive(Debug)]
+pub struct Collection {
+    pub(crate) target: Arc<Target>,
+    pub(crate) handle: Handle,
+    pub(crate) output: Output,
+    pub(crate) stages: Stages,
+    pub(crate) deadline: Instant,
+    pub(crate) cancelled: Arc<AtomicBool>,
+}
+
+impl Collection {
+    /// The target.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// When it is dropped.
+    #[must_use]
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// What is left until then.
+    #[must_use]
+    pub fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Whether the host asked to end it. An async source need not ask: its future is dropped.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Where families, series and values go.
+    pub fn output(&mut self) -> &mut Output {
+        &mut self.output
+    }
+
+    /// The instance's line to the host.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Time runs on `stage` from now on. A failure by deadline is told as one of the stage entered last.
+    pub fn enter(&self, stage: Stage) {
+        self.stages.enter(stage);
+    }
+
+    /// The accounts of the stages, to be handed to whatever drives the connection.
+    #[must_use]
+    pub fn stages(&self) -> &Stages {
+        &self.stages
+    }
+
+    /// Leases the secret of the target's identity, to be proven to the target. Waits while another target tries it.
+    ///
+    /// # Errors
+    /// When the exporter withholds it.
+    pub async fn credential(&self) -> Result<Credential, Failure> {
+        self.handle.credential(&self.target.host, &self.target.identity).await
+    }
+}
+
+/// The accounts of a collection's stages. Clones are the same accounts.
+#[derive(Clone, Debug, Default)]
+pub struct Stages(Arc<Mutex<Accounts>>);
+
+#[derive(Debug, Default)]
+struct Accounts {
+    current: Option<(Stage, u64)>,
+    costs: Vec<StageCost>,
+}
+
+impl Stages {
+    /// Time runs on `stage` from now on.
+    pub fn enter(&self, stage: Stage) {
+        self.with(|accounts| {
+            let now_ns = host::now_ns();
+            accounts.close(now_ns);
+            accounts.current = Some((stage, now_ns));
+            accounts.cost(stage, now_ns);
+        });
+    }
+
+    /// Adds calls and bytes to the stage entered last.
+    pub fn add(&self, calls: u64, bytes_in: u64, bytes_out: u64) {
+        self.with(|accounts| {
+            let Some((stage, _)) = accounts.current else { return };
+            accounts.add(stage, host::now_ns(), Duration::ZERO, calls, bytes_in, bytes_out);
+        });
+    }
+
+    /// Adds what was measured elsewhere to `stage`, which ends now. Does not change the stage entered last.
+    pub fn account(&self, stage: Stage, duration: Duration, calls: u64, bytes_in: u64, bytes_out: u64) {
+        self.with(|accounts| {
+            let start_ns = host::now_ns().saturating_sub(nanos(duration));
+            accounts.add(stage, start_ns, duration, calls, bytes_in, bytes_out);
+        });
+    }
+
+    /// The stage entered last; the plugin itself where none was.
+    #[must_use]
+    pub fn current(&self) -> Stage {
+        self.with(|accounts| accounts.current.map_or(Stage::Plugin, |(stage, _)| stage))
+    }
+
+    /// Ends the stage entered last and hands the accounts out, in the order of the stages.
+    pub(crate) fn close(&self) -> Vec<StageCost> {
+        self.with(|accounts| {
+            accounts.close(host::now_ns());
+            accounts.costs.sort_by_key(|cost| cost.stage);
+            std::mem::take(&mut accounts.costs)
+        })
+    }
+
+    fn with<R>(&self, action: impl FnOnce(&mut Accounts) -> R) -> R {
+        action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Accounts {
+    fn close(&mut self, now_ns: u64) {
+        if let Some((stage, since_ns)) = self.current.take() {
+            self.cost(stage, since_ns).duration_ns += now_ns.saturating_sub(since_ns);
+        }
+    }
+
+    fn add(
+        &mut self,
+        stage: Stage,
+        start_ns: u64,
+        time: Duration,
+        calls: u64,
+        bytes_in: u64,
+        bytes_out: u64,
+    ) {
+        let cost = self.cost(stage, start_ns);
+        cost.duration_ns += nanos(time);
+        cost.calls += calls;
+        cost.bytes_in += bytes_in;
+        cost.bytes_out += bytes_out;
+    }
+
+    fn cost(&mut self, stage: Stage, start_ns: u64) -> &mut StageCost {
+        let index = match self.costs.iter().position(|cost| cost.stage == stage.code()) {
+            Some(index) => index,
+            None => {
+                self.costs.push(StageCost {
+                    size: struct_size::<StageCost>(),
+                    stage: stage.code(),
+                    start_ns,
+                    duration_ns: 0,
+                    calls: 0,
+                    bytes_in: 0,
+                    bytes_out: 0,
+                });
+                self.costs.len() - 1
+            }
+        };
+        &mut self.costs[index]
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,109 @@
+//! Secrets, lent for one authentication.
+
+use std::fmt;
+use std::time::Duration;
+
+use plugin_abi::{
+    CREDENTIAL_ACCEPTED, CREDENTIAL_LOCKED, CREDENTIAL_REJECTED, CREDENTIAL_UNKNOWN, GeneralReason, Stage,
+};
+use zeroize::Zeroizing;
+
+use crate::failure::{Failure, Reason};
+use crate::host::{self, Acquired};
+use crate::token::Signal;
+
+/// A secret lent for one authentication. Say how it went; dropping it says that nobody knows.
+pub struct Credential {
+    pub(crate) lease: u64,
+    pub(crate) domain: String,
+    pub(crate) username: String,
+    pub(crate) password: Zeroizing<String>,
+}
+
+impl Credential {
+    /// The account's domain; empty for a local account.
+    #[must_use]
+    pub fn domain(&self) -> &str {
+        &self.domain
+    }
+
+    /// The account.
+    #[must_use]
+    pub fn username(&self) -> &str {
+        &self.username
+    }
+
+    /// The password.
+    #[must_use]
+    pub fn password(&self) -> &str {
+        &self.password
+    }
+
+    /// The target let us in.
+    pub fn accepted(self) {
+        self.end(CREDENTIAL_ACCEPTED);
+    }
+
+    /// The target says that user name or password are wrong.
+    pub fn rejected(self) {
+        self.end(CREDENTIAL_REJECTED);
+    }
+
+    /// The target says that the account is locked, disabled or expired.
+    pub fn locked(self) {
+        self.end(CREDENTIAL_LOCKED);
+    }
+
+    fn end(mut self, verdict: u32) {
+        host::credential_result(std::mem::take(&mut self.lease), verdict);
+    }
+}
+
+impl Drop for Credential {
+    fn drop(&mut self) {
+        if self.lease != 0 {
+            host::credential_result(self.lease, CREDENTIAL_UNKNOWN);
+        }
+    }
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credential")
+            .field("domain", &self.domain)
+            .field("username", &self.username)
+            .field("password", &"***")
+            .finish_non_exhaustive()
+    }
+}
+
+/// Asks until the answer is not "wait".
+pub(crate) async fn acquire(
+    owner: u64,
+    wake: &Signal,
+    host_name: &str,
+    identity: &str,
+) -> Result<Credential, Failure> {
+    loop {
+        let woken = wake.raised();
+        match host::credential_acquire(owner, host_name, identity) {
+            Acquired::Lease(credential) => return Ok(credential),
+            Acquired::Denied(code) => {
+                let reason = GeneralReason::from_code(code).unwrap_or(GeneralReason::CredentialsWithheld);
+                let message = format!("the exporter does not lend identity `{identity}` for {host_name}");
+                return Err(Failure::new(Stage::Auth, reason, message));
+            }
+            Acquired::Wait { retry_after_ms } => {
+                let pause = Duration::from_millis(u64::from(retry_after_ms.max(RETRY_MS_MIN)));
+                // Whether woken or timed out: the next turn asks again.
+                let _ = tokio::time::timeout(pause, woken).await;
+            }
+            Acquired::Refused(status) => {
+                let message = format!("the exporter answers status {status} to a request for credentials");
+                return Err(Failure::new(Stage::Auth, Reason::General(GeneralReason::Internal), message));
+            }
+        }
+    }
+}
+
+const RETRY_MS_MIN: u32 = 50;

@@ -1,0 +1,330 @@
+//! The functions that the host calls, each behind the panic guard.
+#![expect(unsafe_code, reason = "reads what the host hands over")]
+// UNSAFETY: every exported function follows pointers of the host, whose header promises for each of them a struct as
+// long as it says, valid until the call returns. What is kept is copied.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+
+use plugin_abi::{
+    ABI_MAJOR, ABI_MINOR, Array, Collect, Configure, FAILED, HostApi, INVALID, Malformed, OK, PANICKED,
+    PluginApi, Run, STALE, Str, Text, VERSION, read_struct, struct_size, write_plugin, write_text,
+};
+
+use crate::command;
+use crate::handle::Handle;
+use crate::host;
+use crate::log;
+use crate::plugin::{Plugin, PluginDef, State};
+use crate::slot::{NO_INSTANCE, panic_message};
+use crate::source::{Problem, Target};
+
+/// The entry of a plugin. Called by what [`crate::export_plugin`] makes.
+///
+/// # Safety
+/// The pointers are those of the header's `perfmon_plugin_entry_v1`.
+pub unsafe fn entry<P: PluginDef>(
+    host: *const HostApi,
+    plugin_host: *mut PluginApi,
+    error_host: *mut Text,
+) -> i32 {
+    guard("entry", || {
+        // SAFETY: the caller hands over the host's table.
+        let table = match unsafe { read_struct(host, HOST_SIZE_MIN) } {
+            Ok(table) => table,
+            Err(error) => {
+                // SAFETY: the caller hands over the host's room for a message.
+                unsafe { write_text(error_host, &format!("the host's table is {error}")) };
+                return FAILED;
+            }
+        };
+        if table.abi_major != ABI_MAJOR {
+            return VERSION;
+        }
+        host::install(table);
+        log::install();
+        // SAFETY: the caller hands over the host's room for the table.
+        unsafe { write_plugin(plugin_host, &declaration::<P>()) };
+        OK
+    })
+}
+
+/// What of the host's table must be there: everything up to the first function.
+const HOST_SIZE_MIN: usize = 48;
+
+fn declaration<P: PluginDef>() -> PluginApi {
+    let plugin = P::plugin();
+    let tables = Tables::of(plugin);
+    PluginApi {
+        size: struct_size::<PluginApi>(),
+        abi_major: ABI_MAJOR,
+        abi_minor: ABI_MINOR,
+        name: Str::of(plugin.name),
+        version: Str::of(plugin.version),
+        description: Str::of(plugin.description),
+        sources: Array::of(tables.sources),
+        commands: Array::of(tables.commands),
+        validate: Some(validate::<P>),
+        create: Some(create::<P>),
+        reconfigure: Some(reconfigure::<P>),
+        collect: Some(collect::<P>),
+        cancel: Some(cancel::<P>),
+        destroy: Some(destroy::<P>),
+        wake: Some(wake::<P>),
+        run: Some(run::<P>),
+    }
+}
+
+/// The declarations as the header has them. They live as long as the process, as the header asks.
+struct Tables {
+    sources: &'static [plugin_abi::Source],
+    commands: &'static [plugin_abi::Command],
+}
+
+impl Tables {
+    fn of(plugin: &'static Plugin) -> Self {
+        let sources = plugin.sources.iter().map(|source| plugin_abi::Source {
+            size: struct_size::<plugin_abi::Source>(),
+            mode: source.mode,
+            name: Str::of(source.name),
+            help: Str::of(source.help),
+            reasons: Array::of(leak(source.reasons.iter().map(|reason| plugin_abi::Reason {
+                size: struct_size::<plugin_abi::Reason>(),
+                reserved: 0,
+                word: Str::of(reason.word),
+                sentence: Str::of(reason.sentence),
+                next_step: Str::of(reason.next_step),
+            }))),
+        });
+        let commands = plugin.commands.iter().map(|command| plugin_abi::Command {
+            size: struct_size::<plugin_abi::Command>(),
+            reserved: 0,
+            name: Str::of(command.name),
+            help: Str::of(command.help),
+            aliases: Array::of(leak(command.aliases.iter().map(|alias| Str::of(alias)))),
+            options: Array::of(leak(command.options.iter().map(option_row))),
+        });
+        Self { sources: leak(sources), commands: leak(commands) }
+    }
+}
+
+fn option_row(option: &command::CommandOption) -> plugin_abi::CommandOption {
+    let required = if option.required { plugin_abi::OPTION_REQUIRED } else { 0 };
+    let repeated = if option.repeated { plugin_abi::OPTION_REPEATED } else { 0 };
+    plugin_abi::CommandOption {
+        size: struct_size::<plugin_abi::CommandOption>(),
+        flags: required | repeated,
+        name: Str::of(option.name),
+        value_name: Str::of(option.value_name),
+        help: Str::of(option.help),
+    }
+}
+
+fn leak<T>(rows: impl Iterator<Item = T>) -> &'static [T] {
+    Box::leak(rows.collect::<Vec<_>>().into_boxed_slice())
+}
+
+unsafe extern "C" fn validate<P: PluginDef>(request: *const Configure) -> i32 {
+    // SAFETY: handed through from the host.
+    unsafe {
+        configured::<P>("validate", request, |plugin, _, call| {
+            let Some(source) = plugin.sources.get(call.source) else { return Err(unknown_source()) };
+            let problems = (source.validate)(&call.settings, &call.target);
+            if problems.is_empty() { Ok(()) } else { Err(problems) }
+        })
+    }
+}
+
+unsafe extern "C" fn create<P: PluginDef>(request: *const Configure) -> i32 {
+    // SAFETY: handed through from the host.
+    unsafe {
+        configured::<P>("create", request, |plugin, state, call| {
+            let Some(source) = plugin.sources.get(call.source) else { return Err(unknown_source()) };
+            let handle = Handle { instance: call.instance, wake: Arc::default() };
+            let slot = (source.create)(&call.settings, call.target, handle)?;
+            state.insert_instance(call.instance, slot);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn reconfigure<P: PluginDef>(request: *const Configure) -> i32 {
+    // SAFETY: handed through from the host.
+    unsafe {
+        configured::<P>("reconfigure", request, |_, state, call| match state.instance(call.instance) {
+            Some(slot) => slot.reconfigure(&call.settings),
+            None => Err(vec![Problem::new("", "there is no such instance")]),
+        })
+    }
+}
+
+unsafe extern "C" fn collect<P: PluginDef>(request: *const Collect) -> i32 {
+    guard("collect", || {
+        // SAFETY: handed through from the host.
+        let Ok(request) = (unsafe { read_struct(request, size_of::<Collect>()) }) else { return INVALID };
+        let Some(state) = P::plugin().state.get() else { return NO_INSTANCE };
+        match state.instance(request.instance) {
+            Some(slot) => slot.collect(state, request),
+            None => NO_INSTANCE,
+        }
+    })
+}
+
+unsafe extern "C" fn cancel<P: PluginDef>(token: u64) {
+    guard("cancel", || {
+        if let Some(state) = P::plugin().state.get() {
+            state.cancel(token);
+        }
+        OK
+    });
+}
+
+unsafe extern "C" fn destroy<P: PluginDef>(instance: u64) {
+    guard("destroy", || {
+        let Some(state) = P::plugin().state.get() else { return STALE };
+        if let Some(slot) = state.remove_instance(instance) {
+            slot.destroy(state);
+        }
+        OK
+    });
+}
+
+unsafe extern "C" fn wake<P: PluginDef>(owner: u64) {
+    guard("wake", || {
+        if let Some(state) = P::plugin().state.get() {
+            state.wake(owner);
+        }
+        OK
+    });
+}
+
+unsafe extern "C" fn run<P: PluginDef>(request: *const Run) -> i32 {
+    guard("run", || {
+        // SAFETY: handed through from the host.
+        let Ok((index, run)) = (unsafe { read_run(request) }) else { return command::Exit::Usage.code() };
+        let plugin = P::plugin();
+        let Some(command) = plugin.commands.get(index) else { return command::Exit::Usage.code() };
+        let Ok(state) = plugin.state(workers()) else { return command::Exit::Failure.code() };
+        let cancel = state.cancel_for(run.token);
+        state.begin_run(run.clone());
+        let token = run.token;
+        let exit = catch_unwind(AssertUnwindSafe(|| (command.run)(state.runtime(), run, &cancel.cancel)));
+        state.end_run(token);
+        match exit {
+            Ok(exit) => exit.code(),
+            Err(panic) => {
+                let message = format!("the command panicked: {}\n", panic_message(panic));
+                host::output(token, plugin_abi::OUTPUT_ERR, message.as_bytes());
+                command::Exit::Failure.code()
+            }
+        }
+    })
+}
+
+/// A request to validate, create or reconfigure, copied.
+struct Call {
+    source: usize,
+    instance: u64,
+    target: Target,
+    settings: String,
+}
+
+/// Reads the request, runs `action` inside the run time and reports what it says.
+///
+/// # Safety
+/// `request` is the host's.
+unsafe fn configured<P: PluginDef>(
+    what: &'static str,
+    request: *const Configure,
+    action: impl FnOnce(&'static Plugin, &'static State, Call) -> Result<(), Vec<Problem>>,
+) -> i32 {
+    let plugin = P::plugin();
+    // SAFETY: the caller promises it.
+    let Ok(raw) = (unsafe { read_struct(request, size_of::<Configure>()) }) else { return INVALID };
+    let say = |message: &str| {
+        // SAFETY: the host's room for a message, valid until the call returns.
+        unsafe { write_text(raw.error_host, message) };
+    };
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: the strings of the request are valid until the call returns.
+        let call = unsafe { read_call(&raw) }.map_err(|error| vec![Problem::new("", error.to_string())])?;
+        let state = plugin
+            .state(workers())
+            .map_err(|error| vec![Problem::new("", format!("start the run time: {error}"))])?;
+        let _inside = state.runtime().enter();
+        log::scope(call.instance, || action(plugin, state, call))
+    }));
+    match result {
+        Ok(Ok(())) => OK,
+        Ok(Err(problems)) => {
+            problems.iter().for_each(|problem| host::problem(raw.report, problem));
+            INVALID
+        }
+        Err(panic) => {
+            let message = panic_message(panic);
+            log::error(host::library(), "Call panicked", &[("call", what), ("panic", &message)]);
+            say(&message);
+            PANICKED
+        }
+    }
+}
+
+/// # Safety
+/// The strings of the request are valid.
+unsafe fn read_call(raw: &Configure) -> Result<Call, Malformed> {
+    // SAFETY: the caller promises it.
+    let name = unsafe { raw.target.read(TEXT_BYTES_MAX) }?.to_owned();
+    // SAFETY: as above.
+    let host = unsafe { raw.host.read(TEXT_BYTES_MAX) }?.to_owned();
+    // SAFETY: as above.
+    let identity = unsafe { raw.identity.read(TEXT_BYTES_MAX) }?.to_owned();
+    // SAFETY: as above.
+    let settings = unsafe { raw.settings.read(TEXT_BYTES_MAX) }?.to_owned();
+    let port = u16::try_from(raw.port).ok().filter(|port| *port != 0);
+    let source = raw.source as usize;
+    Ok(Call { source, instance: raw.instance, target: Target { name, host, port, identity }, settings })
+}
+
+/// # Safety
+/// `request` is the host's.
+unsafe fn read_run(request: *const Run) -> Result<(usize, command::Run), Malformed> {
+    // SAFETY: the caller promises it.
+    let raw = unsafe { read_struct(request, size_of::<Run>()) }?;
+    // SAFETY: the arguments of the request are valid until the call returns.
+    let rows = unsafe { raw.args.column::<Str>(ARGS_MAX) }?;
+    let mut args = Vec::with_capacity(rows.len());
+    for row in rows {
+        // SAFETY: as above.
+        args.push(unsafe { row.read(TEXT_BYTES_MAX) }?.to_owned());
+    }
+    let terminal_width = (raw.terminal_width != 0).then_some(raw.terminal_width);
+    let run = command::Run { token: raw.run, args, terminal_width, wake: Arc::default() };
+    Ok((raw.command as usize, run))
+}
+
+/// Runs `action` so that no panic leaves the library.
+fn guard(what: &'static str, action: impl FnOnce() -> i32) -> i32 {
+    match catch_unwind(AssertUnwindSafe(action)) {
+        Ok(status) => status,
+        Err(panic) => {
+            let message = panic_message(panic);
+            // The log goes through the host; should even that panic, nothing is left to say.
+            let _ = catch_unwind(|| {
+                log::error(host::library(), "Call panicked", &[("call", what), ("panic", &message)]);
+            });
+            PANICKED
+        }
+    }
+}
+
+fn workers() -> u32 {
+    static WORKERS: OnceLock<u32> = OnceLock::new();
+    *WORKERS.get_or_init(|| host::worker_threads().max(1))
+}
+
+fn unknown_source() -> Vec<Problem> {
+    vec![Problem::new("", "the plugin has no source with this number")]
+}
+
+const TEXT_BYTES_MAX: usize = 16 << 20;
+const ARGS_MAX: usize = 4_096;

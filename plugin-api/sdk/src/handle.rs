@@ -1,0 +1,65 @@
+//! An instance's line to the host, for use at any time from any task.
+
+use std::sync::Arc;
+
+use plugin_abi::{LEVEL_DEBUG, LEVEL_ERROR, LEVEL_INFO, LEVEL_WARN};
+
+use crate::credential::{self, Credential};
+use crate::failure::Failure;
+use crate::host;
+use crate::output::Output;
+use crate::token::Signal;
+
+/// An instance's line to the host. Cheap to clone; does nothing any more when the instance is gone.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    pub(crate) instance: u64,
+    pub(crate) wake: Arc<Signal>,
+}
+
+/// How much an event matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Somebody must act.
+    Error,
+    /// Somebody should look.
+    Warn,
+    /// Worth knowing.
+    Info,
+    /// For who searches a fault.
+    Debug,
+}
+
+impl Handle {
+    /// A new, empty buffer for values, for sources that push outside of collections.
+    #[must_use]
+    pub fn output(&self) -> Output {
+        Output::new(self.instance)
+    }
+
+    /// Leases the secret of `identity`, to be proven to `host`. Waits while another target tries it.
+    ///
+    /// # Errors
+    /// When the exporter withholds it.
+    pub async fn credential(&self, host: &str, identity: &str) -> Result<Credential, Failure> {
+        credential::acquire(self.instance, &self.wake, host, identity).await
+    }
+
+    /// Reports something that happened on the target.
+    pub fn event(
+        &self,
+        name: &str,
+        severity: Severity,
+        time_unix_nanos: Option<i64>,
+        body: &str,
+        fields: &[(&str, &str)],
+    ) {
+        let level = match severity {
+            Severity::Error => LEVEL_ERROR,
+            Severity::Warn => LEVEL_WARN,
+            Severity::Info => LEVEL_INFO,
+            Severity::Debug => LEVEL_DEBUG,
+        };
+        host::event(self.instance, level, name, time_unix_nanos.unwrap_or(0), body, fields);
+    }
+}

@@ -1,0 +1,254 @@
+//! The host's table, as safe functions. A function that an older host lacks answers UNSUPPORTED.
+#![expect(unsafe_code, reason = "calls the functions of the host's table")]
+// UNSAFETY: the table was copied at the entry from the host, whose header promises that it lives as long as the
+// process and that any thread may call any function at any time. Each argument points to values on the caller's stack or
+// borrowed by it, which outlive the call; the host keeps none of the pointers.
+
+use std::sync::OnceLock;
+
+use plugin_abi::{
+    Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest, DENIED, Event, HostApi,
+    Label, Log, Malformed, OK, Str, UNSUPPORTED, Verdict, WAIT, struct_size,
+};
+use zeroize::Zeroizing;
+
+use crate::credential::Credential;
+use crate::output::{Family, Series};
+use crate::source::Problem;
+
+static HOST: OnceLock<HostApi> = OnceLock::new();
+
+/// Remembers the table. All hosts of a process have the same functions, so that the first one serves.
+pub(crate) fn install(host: HostApi) -> &'static HostApi {
+    HOST.get_or_init(|| host)
+}
+
+/// The answer to a request for a secret.
+pub(crate) enum Acquired {
+    Lease(Credential),
+    Wait { retry_after_ms: u32 },
+    Denied(u32),
+    Refused(i32),
+}
+
+/// The token under which the library itself logs.
+pub(crate) fn library() -> u64 {
+    HOST.get().map_or(0, |host| host.library)
+}
+
+/// How many threads the host would like the run time to have.
+pub(crate) fn worker_threads() -> u32 {
+    HOST.get().map_or(1, |host| host.worker_threads)
+}
+
+pub(crate) fn now_ns() -> u64 {
+    let Some(function) = HOST.get().and_then(|host| host.now_ns) else { return 0 };
+    // SAFETY: takes nothing.
+    unsafe { function() }
+}
+
+pub(crate) fn register_families(instance: u64, families: &[Family<'_>], each: impl FnMut(Verdict)) {
+    let Some(function) = HOST.get().and_then(|host| host.register_families) else { return };
+    let rows: Vec<plugin_abi::Family> = families
+        .iter()
+        .map(|family| plugin_abi::Family {
+            size: struct_size::<plugin_abi::Family>(),
+            kind: family.kind.code(),
+            value_kind: family.value.code(),
+            reserved: 0,
+            space: Str::of(family.namespace),
+            object: Str::of(family.object),
+            item: Str::of(family.item),
+            part: Str::of(family.part),
+            unit: Str::of(family.unit),
+            help: Str::of(family.help),
+            origin: Str::of(family.origin),
+        })
+        .collect();
+    let mut verdicts = vec![Verdict { id: 0, verdict: 0 }; rows.len()];
+    let mut taken = 0_u64;
+    // SAFETY: rows, their strings and the room for verdicts outlive the call.
+    let status =
+        unsafe { function(instance, &Array::of(&rows), &ArrayMut::of(&mut verdicts), &raw mut taken) };
+    answered(status, taken, &verdicts).iter().copied().for_each(each);
+}
+
+pub(crate) fn register_series(instance: u64, series: &[Series<'_>], each: impl FnMut(Verdict)) {
+    let Some(function) = HOST.get().and_then(|host| host.register_series) else { return };
+    let labels: Vec<Label> = series
+        .iter()
+        .flat_map(|series| series.labels.iter().map(|(name, value)| Label::of(name, value)))
+        .collect();
+    let mut rest = labels.as_slice();
+    let rows: Vec<plugin_abi::Series> = series
+        .iter()
+        .map(|series| {
+            let (own, others) = rest.split_at(series.labels.len());
+            rest = others;
+            plugin_abi::Series {
+                size: struct_size::<plugin_abi::Series>(),
+                family: series.family.0,
+                labels: Array::of(own),
+                start_time_unix_ns: series.start_unix_nanos.unwrap_or(0),
+            }
+        })
+        .collect();
+    let mut verdicts = vec![Verdict { id: 0, verdict: 0 }; rows.len()];
+    let mut taken = 0_u64;
+    // SAFETY: rows, labels, their strings and the room for verdicts outlive the call.
+    let status =
+        unsafe { function(instance, &Array::of(&rows), &ArrayMut::of(&mut verdicts), &raw mut taken) };
+    answered(status, taken, &verdicts).iter().copied().for_each(each);
+}
+
+pub(crate) fn retire(instance: u64, ids: &[u32]) {
+    let Some(function) = HOST.get().and_then(|host| host.retire) else { return };
+    // SAFETY: the ids outlive the call.
+    unsafe { function(instance, &Array::of(ids)) };
+}
+
+/// The status and how many rows were taken.
+pub(crate) fn batch(instance: u64, batch: &Batch) -> (i32, usize) {
+    let Some(function) = HOST.get().and_then(|host| host.batch) else { return (UNSUPPORTED, 0) };
+    let mut taken = 0_u64;
+    // SAFETY: the columns belong to the caller's buffers, which outlive the call.
+    let status = unsafe { function(instance, batch, &raw mut taken) };
+    (status, usize::try_from(taken).unwrap_or(0))
+}
+
+pub(crate) fn complete(instance: u64, collection: u64, completion: &Completion) {
+    let Some(function) = HOST.get().and_then(|host| host.complete) else { return };
+    // SAFETY: what the completion points to belongs to the caller and outlives the call.
+    unsafe { function(instance, collection, completion) };
+}
+
+pub(crate) fn destroyed(instance: u64) {
+    let Some(function) = HOST.get().and_then(|host| host.destroyed) else { return };
+    // SAFETY: takes a number.
+    unsafe { function(instance) };
+}
+
+pub(crate) fn problem(report: u64, problem: &Problem) {
+    let Some(function) = HOST.get().and_then(|host| host.problem) else { return };
+    let row = plugin_abi::Problem {
+        size: struct_size::<plugin_abi::Problem>(),
+        reserved: 0,
+        pointer: Str::of(&problem.pointer),
+        message: Str::of(&problem.message),
+        suggestion: Str::of(&problem.suggestion),
+    };
+    // SAFETY: the problem's strings outlive the call.
+    unsafe { function(report, &row) };
+}
+
+pub(crate) fn log_enabled(owner: u64, level: u32) -> bool {
+    let Some(function) = HOST.get().and_then(|host| host.log_enabled) else { return false };
+    // SAFETY: takes numbers.
+    unsafe { function(owner, level) != 0 }
+}
+
+pub(crate) fn log(owner: u64, level: u32, message: &str, fields: &[Label]) {
+    let Some(function) = HOST.get().and_then(|host| host.log) else { return };
+    let record =
+        Log { size: struct_size::<Log>(), level, message: Str::of(message), fields: Array::of(fields) };
+    // SAFETY: message and fields outlive the call.
+    unsafe { function(owner, &record) };
+}
+
+pub(crate) fn event(
+    instance: u64,
+    level: u32,
+    name: &str,
+    time_unix_ns: i64,
+    body: &str,
+    fields: &[(&str, &str)],
+) {
+    let Some(function) = HOST.get().and_then(|host| host.event) else { return };
+    let fields: Vec<Label> = fields.iter().map(|(key, value)| Label::of(key, value)).collect();
+    let event = Event {
+        size: struct_size::<Event>(),
+        level,
+        name: Str::of(name),
+        time_unix_ns,
+        body: Str::of(body),
+        fields: Array::of(&fields),
+    };
+    // SAFETY: strings and fields outlive the call.
+    unsafe { function(instance, &event) };
+}
+
+pub(crate) fn credential_acquire(owner: u64, host_name: &str, identity: &str) -> Acquired {
+    let Some(function) = HOST.get().and_then(|host| host.credential_acquire) else {
+        return Acquired::Refused(UNSUPPORTED);
+    };
+    let request = CredentialRequest {
+        size: struct_size::<CredentialRequest>(),
+        reserved: 0,
+        host: Str::of(host_name),
+        identity: Str::of(identity),
+    };
+    let mut lease = CredentialLease {
+        size: struct_size::<CredentialLease>(),
+        kind: 0,
+        lease: 0,
+        domain_host: Str::EMPTY,
+        username_host: Str::EMPTY,
+        secret_host: Bytes::EMPTY,
+        reason: 0,
+        retry_after_ms: 0,
+    };
+    // SAFETY: request and lease outlive the call.
+    match unsafe { function(owner, &request, &raw mut lease) } {
+        OK => leased(&lease),
+        WAIT => Acquired::Wait { retry_after_ms: lease.retry_after_ms },
+        DENIED => Acquired::Denied(lease.reason),
+        status => Acquired::Refused(status),
+    }
+}
+
+pub(crate) fn credential_result(lease: u64, verdict: u32) {
+    let Some(function) = HOST.get().and_then(|host| host.credential_result) else { return };
+    // SAFETY: takes numbers.
+    unsafe { function(lease, verdict) };
+}
+
+pub(crate) fn output(run: u64, stream: u32, bytes: &[u8]) {
+    let Some(function) = HOST.get().and_then(|host| host.output) else { return };
+    // SAFETY: the bytes outlive the call.
+    unsafe { function(run, stream, &Bytes::of(bytes)) };
+}
+
+fn answered(status: i32, taken: u64, verdicts: &[Verdict]) -> &[Verdict] {
+    match status {
+        OK => verdicts,
+        plugin_abi::FULL => &verdicts[..usize::try_from(taken).unwrap_or(0).min(verdicts.len())],
+        _ => &[],
+    }
+}
+
+/// Copies a lease's strings; the lease is ended unused where they are not what this version knows.
+fn leased(lease: &CredentialLease) -> Acquired {
+    let token = lease.lease;
+    match copied(lease) {
+        Ok(credential) if lease.kind == plugin_abi::CREDENTIAL_KIND_PASSWORD => Acquired::Lease(credential),
+        // Dropping the credential, where there is one, ends the lease.
+        Ok(_) => Acquired::Refused(UNSUPPORTED),
+        Err(_) => {
+            credential_result(token, plugin_abi::CREDENTIAL_UNKNOWN);
+            Acquired::Refused(plugin_abi::INVALID)
+        }
+    }
+}
+
+fn copied(lease: &CredentialLease) -> Result<Credential, Malformed> {
+    // SAFETY: the host keeps the strings of a lease until it is answered, which happens below at the earliest.
+    let domain = unsafe { lease.domain_host.read(CREDENTIAL_BYTES_MAX) }?.to_owned();
+    // SAFETY: as above.
+    let username = unsafe { lease.username_host.read(CREDENTIAL_BYTES_MAX) }?.to_owned();
+    // SAFETY: as above.
+    let secret = unsafe { lease.secret_host.read(CREDENTIAL_BYTES_MAX) }?;
+    let password = core::str::from_utf8(secret).map_err(|_| Malformed::NotUtf8)?;
+    Ok(Credential { lease: lease.lease, domain, username, password: Zeroizing::new(password.to_owned()) })
+}
+
+const CREDENTIAL_BYTES_MAX: usize = 65_536;

@@ -1,0 +1,297 @@
+//! Families, series and values on their way to the host.
+
+use plugin_abi::{
+    ACCEPTED, Array, Batch, FULL, KIND_COUNTER, KIND_GAUGE, KIND_INFO, KIND_UNKNOWN, OK, Plain, VALUE_F64,
+    VALUE_I64, VALUE_U64, struct_size,
+};
+
+use crate::host;
+
+/// What a family's values mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A value that goes up and down.
+    Gauge,
+    /// A sum that only grows, or starts anew.
+    Counter,
+    /// Labels that describe something; send the value 1.
+    Info,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// The type of a family's values: which `push_*` they go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValueKind {
+    /// [`Output::push_f64`].
+    F64,
+    /// [`Output::push_u64`].
+    U64,
+    /// [`Output::push_i64`].
+    I64,
+}
+
+/// A family. The exporter makes the metric's name of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Family<'a> {
+    /// Which world it is from: empty for performance counters, `complus`, `pla`, `rpc`.
+    pub namespace: &'a str,
+    /// The object in the source's own words: `Processor Information`.
+    pub object: &'a str,
+    /// The item of the object: `% Processor Time`.
+    pub item: &'a str,
+    /// Which part of the item, where it has several: empty, `base`, `inactive` …
+    pub part: &'a str,
+    /// What the values mean.
+    pub kind: Kind,
+    /// The base unit: empty, `seconds`, `bytes`, `ratio` …
+    pub unit: &'a str,
+    /// A sentence for people.
+    pub help: &'a str,
+    /// Where it comes from: `\Processor Information(*)\% Processor Time [PERF_100NSEC_TIMER_INV]`.
+    pub origin: &'a str,
+    /// The type of its values.
+    pub value: ValueKind,
+}
+
+/// A series of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Series<'a> {
+    /// Its family.
+    pub family: FamilyId,
+    /// Name and value of each label: `counter_instance`, `instance_id` … The exporter adds those of the target.
+    pub labels: &'a [(&'a str, &'a str)],
+    /// When it began to count, where that is known.
+    pub start_unix_nanos: Option<i64>,
+}
+
+/// A family that the host accepted. Dense from 0 within an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FamilyId(pub(crate) u32);
+
+/// A series that the host accepted. Dense within an instance; used again after [`Output::retire`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SeriesId(pub(crate) u32);
+
+impl FamilyId {
+    /// As an index into a table of one's own.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl SeriesId {
+    /// As an index into a table of one's own.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Times of a value that differ from "now" and "as before". Zero is "not known".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// When it was measured, in Unix nanoseconds.
+    pub time_unix_nanos: i64,
+    /// When it began to count, in Unix nanoseconds.
+    pub start_unix_nanos: i64,
+}
+
+/// Where families, series and values go. Values are sent in batches from buffers that are used again, so that a
+/// steady state allocates nothing.
+#[derive(Debug)]
+pub struct Output {
+    instance: u64,
+    f64: Column<f64>,
+    u64: Column<u64>,
+    i64: Column<i64>,
+    rejected: u64,
+}
+
+impl Output {
+    pub(crate) fn new(instance: u64) -> Self {
+        Self { instance, f64: Column::default(), u64: Column::default(), i64: Column::default(), rejected: 0 }
+    }
+
+    /// Registers families, once for the instance's life. `None` for those that the host does not want: do not send
+    /// them, and do not register series of them.
+    #[must_use]
+    pub fn register_families(&mut self, families: &[Family<'_>]) -> Vec<Option<FamilyId>> {
+        let mut ids = Vec::with_capacity(families.len());
+        for chunk in families.chunks(REGISTER_ROWS) {
+            host::register_families(self.instance, chunk, |verdict| {
+                ids.push((verdict.verdict == ACCEPTED).then_some(FamilyId(verdict.id)));
+            });
+        }
+        ids.resize(families.len(), None);
+        ids
+    }
+
+    /// Registers series, once until they are retired. `None` for those that the host does not want.
+    #[must_use]
+    pub fn register_series(&mut self, series: &[Series<'_>]) -> Vec<Option<SeriesId>> {
+        let mut ids = Vec::with_capacity(series.len());
+        for chunk in series.chunks(REGISTER_ROWS) {
+            let before = ids.len();
+            host::register_series(self.instance, chunk, |verdict| {
+                ids.push((verdict.verdict == ACCEPTED).then_some(SeriesId(verdict.id)));
+            });
+            ids.resize(before + chunk.len(), None);
+        }
+        ids
+    }
+
+    /// These series are gone. What was pushed for them is sent first.
+    pub fn retire(&mut self, ids: &[SeriesId]) {
+        if ids.is_empty() {
+            return;
+        }
+        self.flush();
+        let ids: Vec<u32> = ids.iter().map(|id| id.0).collect();
+        for chunk in ids.chunks(REGISTER_ROWS) {
+            host::retire(self.instance, chunk);
+        }
+    }
+
+    /// A value of a family of [`ValueKind::F64`].
+    pub fn push_f64(&mut self, id: SeriesId, value: f64) {
+        self.push_f64_at(id, value, Stamp::default());
+    }
+
+    /// A value of a family of [`ValueKind::U64`].
+    pub fn push_u64(&mut self, id: SeriesId, value: u64) {
+        self.push_u64_at(id, value, Stamp::default());
+    }
+
+    /// A value of a family of [`ValueKind::I64`].
+    pub fn push_i64(&mut self, id: SeriesId, value: i64) {
+        self.push_i64_at(id, value, Stamp::default());
+    }
+
+    /// As [`Output::push_f64`], with times.
+    pub fn push_f64_at(&mut self, id: SeriesId, value: f64, stamp: Stamp) {
+        self.rejected += self.f64.push(self.instance, VALUE_F64, id, value, stamp);
+    }
+
+    /// As [`Output::push_u64`], with times.
+    pub fn push_u64_at(&mut self, id: SeriesId, value: u64, stamp: Stamp) {
+        self.rejected += self.u64.push(self.instance, VALUE_U64, id, value, stamp);
+    }
+
+    /// As [`Output::push_i64`], with times.
+    pub fn push_i64_at(&mut self, id: SeriesId, value: i64, stamp: Stamp) {
+        self.rejected += self.i64.push(self.instance, VALUE_I64, id, value, stamp);
+    }
+
+    /// Sends what is buffered. Happens by itself when a buffer is full and before a collection is completed.
+    pub fn flush(&mut self) {
+        self.rejected += self.f64.flush(self.instance, VALUE_F64);
+        self.rejected += self.u64.flush(self.instance, VALUE_U64);
+        self.rejected += self.i64.flush(self.instance, VALUE_I64);
+    }
+
+    /// Forgets what is buffered: the collection failed.
+    pub(crate) fn clear(&mut self) {
+        self.f64.clear();
+        self.u64.clear();
+        self.i64.clear();
+    }
+
+    /// How many values the host did not take so far (the instance was stopped, or a value was invalid).
+    #[must_use]
+    pub fn rejected(&self) -> u64 {
+        self.rejected
+    }
+}
+
+#[derive(Debug)]
+struct Column<T> {
+    ids: Vec<u32>,
+    values: Vec<T>,
+    times: Vec<i64>,
+    starts: Vec<i64>,
+    has_times: bool,
+    has_starts: bool,
+}
+
+impl<T> Default for Column<T> {
+    fn default() -> Self {
+        Self {
+            ids: Vec::new(),
+            values: Vec::new(),
+            times: Vec::new(),
+            starts: Vec::new(),
+            has_times: false,
+            has_starts: false,
+        }
+    }
+}
+
+impl<T: Plain> Column<T> {
+    fn push(&mut self, instance: u64, value_kind: u32, id: SeriesId, value: T, stamp: Stamp) -> u64 {
+        self.ids.push(id.0);
+        self.values.push(value);
+        self.times.push(stamp.time_unix_nanos);
+        self.starts.push(stamp.start_unix_nanos);
+        self.has_times |= stamp.time_unix_nanos != 0;
+        self.has_starts |= stamp.start_unix_nanos != 0;
+        if self.ids.len() < BATCH_ROWS { 0 } else { self.flush(instance, value_kind) }
+    }
+
+    /// Sends the column and answers how many rows were not taken.
+    fn flush(&mut self, instance: u64, value_kind: u32) -> u64 {
+        let mut from = 0;
+        while from < self.ids.len() {
+            let batch = Batch {
+                size: struct_size::<Batch>(),
+                value_kind,
+                ids: Array::of(&self.ids[from..]),
+                values: Array::of(&self.values[from..]),
+                timestamps: if self.has_times { Array::of(&self.times[from..]) } else { Array::EMPTY },
+                start_times: if self.has_starts { Array::of(&self.starts[from..]) } else { Array::EMPTY },
+            };
+            match host::batch(instance, &batch) {
+                (OK, _) => from = self.ids.len(),
+                (FULL, taken) if taken > 0 => from += taken,
+                _ => break,
+            }
+        }
+        let rejected = self.ids.len().saturating_sub(from) as u64;
+        self.clear();
+        rejected
+    }
+
+    fn clear(&mut self) {
+        self.ids.clear();
+        self.values.clear();
+        self.times.clear();
+        self.starts.clear();
+        self.has_times = false;
+        self.has_starts = false;
+    }
+}
+
+impl Kind {
+    pub(crate) fn code(self) -> u32 {
+        match self {
+            Self::Gauge => KIND_GAUGE,
+            Self::Counter => KIND_COUNTER,
+            Self::Info => KIND_INFO,
+            Self::Unknown => KIND_UNKNOWN,
+        }
+    }
+}
+
+impl ValueKind {
+    pub(crate) fn code(self) -> u32 {
+        match self {
+            Self::F64 => VALUE_F64,
+            Self::U64 => VALUE_U64,
+            Self::I64 => VALUE_I64,
+        }
+    }
+}
+
+const BATCH_ROWS: usize = 8_192;
+const REGISTER_ROWS: usize = 4_096;

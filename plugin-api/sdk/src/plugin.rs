@@ -1,0 +1,227 @@
+//! A library: what it declares, and what lives in it while the process runs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use plugin_abi::{MODE_ASYNC, MODE_BLOCKING};
+use tokio::runtime::Runtime;
+
+use crate::command::{Command, CommandOption, Exit, Run};
+use crate::failure::DeclaredReason;
+use crate::handle::Handle;
+use crate::runtime;
+use crate::settings;
+use crate::slot::{AsyncSlot, BlockingSlot, Cancel, Slot};
+use crate::source::{BlockingSource, Problem, Source, Target};
+
+/// What [`crate::export_plugin`] makes of a crate.
+pub trait PluginDef: 'static {
+    /// The library.
+    fn plugin() -> &'static Plugin;
+}
+
+/// A library. Made by [`crate::export_plugin`].
+pub struct Plugin {
+    pub(crate) name: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) sources: &'static [SourceEntry],
+    pub(crate) commands: &'static [CommandEntry],
+    pub(crate) state: OnceLock<State>,
+}
+
+/// What lives in a library.
+pub(crate) struct State {
+    runtime: &'static Runtime,
+    instances: Mutex<HashMap<u64, Arc<dyn Slot>>>,
+    cancels: Mutex<HashMap<u64, Arc<Cancel>>>,
+    runs: Mutex<HashMap<u64, Run>>,
+}
+
+/// An instance, or what is wrong with its settings.
+type Created = Result<Arc<dyn Slot>, Vec<Problem>>;
+
+/// A [`Source`] or [`BlockingSource`], its type forgotten.
+pub struct SourceEntry {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) reasons: &'static [DeclaredReason],
+    pub(crate) mode: u32,
+    pub(crate) validate: fn(&str, &Target) -> Vec<Problem>,
+    pub(crate) create: fn(&str, Target, Handle) -> Created,
+}
+
+impl SourceEntry {
+    /// The entry of an async source.
+    #[must_use]
+    pub const fn of<S: Source>() -> Self {
+        Self {
+            name: S::NAME,
+            help: S::HELP,
+            reasons: S::REASONS,
+            mode: MODE_ASYNC,
+            validate: |text, target| problems_of(checked(text, target, S::check)),
+            create: |text, target, handle| {
+                let settings = checked(text, &target, S::check)?;
+                let slot: Arc<dyn Slot> = AsyncSlot::<S>::create(settings, target, handle)?;
+                Ok(slot)
+            },
+        }
+    }
+
+    /// The entry of a blocking source.
+    #[must_use]
+    pub const fn blocking<S: BlockingSource>() -> Self {
+        Self {
+            name: S::NAME,
+            help: S::HELP,
+            reasons: S::REASONS,
+            mode: MODE_BLOCKING,
+            validate: |text, target| problems_of(checked(text, target, S::check)),
+            create: |text, target, handle| {
+                let settings = checked(text, &target, S::check)?;
+                let slot: Arc<dyn Slot> = BlockingSlot::<S>::create(settings, target, handle)?;
+                Ok(slot)
+            },
+        }
+    }
+}
+
+/// A [`Command`], its type forgotten.
+pub struct CommandEntry {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) aliases: &'static [&'static str],
+    pub(crate) options: &'static [CommandOption],
+    pub(crate) run: fn(&Runtime, Run, &Cancel) -> Exit,
+}
+
+impl CommandEntry {
+    /// The entry of a command.
+    #[must_use]
+    pub const fn of<C: Command>() -> Self {
+        Self {
+            name: C::NAME,
+            help: C::HELP,
+            aliases: C::ALIASES,
+            options: C::OPTIONS,
+            run: |runtime, run, cancel| {
+                let work = crate::log::Scoped { owner: run.token, future: Box::pin(C::run(run)) };
+                runtime.block_on(cancel.unless(work)).unwrap_or(Exit::Cancelled)
+            },
+        }
+    }
+}
+
+impl Plugin {
+    /// Made by the macro alone.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        version: &'static str,
+        description: &'static str,
+        sources: &'static [SourceEntry],
+        commands: &'static [CommandEntry],
+    ) -> Self {
+        Self { name, version, description, sources, commands, state: OnceLock::new() }
+    }
+
+    /// What lives in it; the first call starts the run time.
+    pub(crate) fn state(&'static self, workers: u32) -> Result<&'static State, std::io::Error> {
+        if let Some(state) = self.state.get() {
+            return Ok(state);
+        }
+        let runtime = runtime::build(self.name, workers)?;
+        Ok(self.state.get_or_init(|| State {
+            // The run time lives as long as the library, which is never closed.
+            runtime: Box::leak(Box::new(runtime)),
+            instances: Mutex::default(),
+            cancels: Mutex::default(),
+            runs: Mutex::default(),
+        }))
+    }
+}
+
+impl State {
+    pub(crate) fn runtime(&self) -> &'static Runtime {
+        self.runtime
+    }
+
+    pub(crate) fn instance(&self, token: u64) -> Option<Arc<dyn Slot>> {
+        lock(&self.instances).get(&token).cloned()
+    }
+
+    pub(crate) fn insert_instance(&self, token: u64, slot: Arc<dyn Slot>) {
+        lock(&self.instances).insert(token, slot);
+    }
+
+    pub(crate) fn remove_instance(&self, token: u64) -> Option<Arc<dyn Slot>> {
+        lock(&self.instances).remove(&token)
+    }
+
+    /// A cancel token that `cancel` finds until the answer is dropped.
+    pub(crate) fn cancel_for(&'static self, token: u64) -> CancelEntry {
+        let cancel = Arc::new(Cancel::default());
+        lock(&self.cancels).insert(token, Arc::clone(&cancel));
+        CancelEntry { state: self, token, cancel }
+    }
+
+    pub(crate) fn cancel(&self, token: u64) {
+        let cancel = lock(&self.cancels).get(&token).cloned();
+        if let Some(cancel) = cancel {
+            cancel.set();
+        }
+    }
+
+    pub(crate) fn begin_run(&self, run: Run) {
+        lock(&self.runs).insert(run.token, run);
+    }
+
+    pub(crate) fn end_run(&self, token: u64) {
+        lock(&self.runs).remove(&token);
+    }
+
+    pub(crate) fn wake(&self, owner: u64) {
+        if let Some(slot) = self.instance(owner) {
+            slot.wake();
+            return;
+        }
+        let run = lock(&self.runs).get(&owner).cloned();
+        if let Some(run) = run {
+            run.wake.raise();
+        }
+    }
+}
+
+/// A cancel token while it can be found.
+pub(crate) struct CancelEntry {
+    state: &'static State,
+    token: u64,
+    pub(crate) cancel: Arc<Cancel>,
+}
+
+impl Drop for CancelEntry {
+    fn drop(&mut self) {
+        lock(&self.state.cancels).remove(&self.token);
+    }
+}
+
+/// A panic while a lock was held is told elsewhere; the maps behind our locks are whole at any time.
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Settings that serde and the source accept.
+pub(crate) fn checked<T: serde::de::DeserializeOwned>(
+    text: &str,
+    target: &Target,
+    check: fn(&T, &Target) -> Vec<Problem>,
+) -> Result<T, Vec<Problem>> {
+    let settings = settings::parse(text).map_err(|problem| vec![problem])?;
+    let problems = check(&settings, target);
+    if problems.is_empty() { Ok(settings) } else { Err(problems) }
+}
+
+fn problems_of<T>(result: Result<T, Vec<Problem>>) -> Vec<Problem> {
+    result.err().unwrap_or_default()
+}

@@ -1,0 +1,358 @@
+//! An instance inside the library: the source, its buffers, and the collection that it owes.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use plugin_abi::{
+    Array, Collect, Completion, GeneralReason, OK, OUTCOME_FAILED, OUTCOME_FULL, OUTCOME_PARTIAL, PANICKED,
+    STALE, Stage, StageCost, Str, struct_size,
+};
+
+use crate::collection::{Collection, Stages};
+use crate::failure::{Coverage, Failure};
+use crate::handle::Handle;
+use crate::host;
+use crate::log;
+use crate::output::Output;
+use crate::plugin::{CancelEntry, State, checked, lock};
+use crate::source::{BlockingSource, Problem, Source, Target};
+use crate::token::Signal;
+
+/// A flag that can be waited for.
+#[derive(Default)]
+pub(crate) struct Cancel {
+    flag: Arc<AtomicBool>,
+    signal: Signal,
+}
+
+impl Cancel {
+    pub(crate) fn set(&self) {
+        self.flag.store(true, Ordering::Release);
+        self.signal.raise();
+    }
+
+    /// Runs `work` unless it is cancelled first.
+    pub(crate) async fn unless<F: Future>(&self, work: F) -> Option<F::Output> {
+        let mut raised = pin!(self.signal.raised());
+        let mut work = pin!(work);
+        poll_fn(|context| {
+            if let Poll::Ready(output) = work.as_mut().poll(context) {
+                return Poll::Ready(Some(output));
+            }
+            let cancelled = self.flag.load(Ordering::Acquire) || raised.as_mut().poll(context).is_ready();
+            if cancelled { Poll::Ready(None) } else { Poll::Pending }
+        })
+        .await
+    }
+}
+
+/// What the exported functions need of an instance, whatever its source is.
+pub(crate) trait Slot: Send + Sync {
+    fn reconfigure(&self, settings: &str) -> Result<(), Vec<Problem>>;
+    fn collect(self: Arc<Self>, state: &'static State, request: Collect) -> i32;
+    fn wake(&self);
+    fn destroy(self: Arc<Self>, state: &'static State);
+}
+
+/// The source and its buffers; no source after a panic.
+struct Work<S> {
+    source: Option<S>,
+    output: Output,
+}
+
+/// What both kinds of instance have.
+struct Common<T> {
+    target: Arc<Target>,
+    handle: Handle,
+    /// New settings for the next collection.
+    pending: Mutex<Option<T>>,
+    /// What `destroy` cancels.
+    current: Mutex<Option<Arc<Cancel>>>,
+}
+
+impl<T> Common<T> {
+    fn new(target: Target, handle: Handle) -> Self {
+        Self { target: Arc::new(target), handle, pending: Mutex::default(), current: Mutex::default() }
+    }
+
+    fn begin(&self, request: &Collect, cancel: &Arc<Cancel>, output: Output) -> Collection {
+        *lock(&self.current) = Some(Arc::clone(cancel));
+        let left = Duration::from_nanos(request.deadline_ns.saturating_sub(host::now_ns()));
+        Collection {
+            target: Arc::clone(&self.target),
+            handle: self.handle.clone(),
+            output,
+            stages: Stages::default(),
+            deadline: Instant::now() + left,
+            cancelled: Arc::clone(&cancel.flag),
+        }
+    }
+
+    fn cancel_current(&self) {
+        if let Some(cancel) = lock(&self.current).take() {
+            cancel.set();
+        }
+    }
+}
+
+/// An instance of an async source.
+pub(crate) struct AsyncSlot<S: Source> {
+    common: Common<S::Settings>,
+    work: tokio::sync::Mutex<Work<S>>,
+}
+
+impl<S: Source> AsyncSlot<S> {
+    pub(crate) fn create(
+        settings: S::Settings,
+        target: Target,
+        handle: Handle,
+    ) -> Result<Arc<Self>, Vec<Problem>> {
+        let output = handle.output();
+        let common = Common::new(target.clone(), handle.clone());
+        let source = S::create(crate::source::Setup { settings, target, handle })?;
+        Ok(Arc::new(Self { common, work: tokio::sync::Mutex::new(Work { source: Some(source), output }) }))
+    }
+
+    async fn run(&self, request: Collect, cancel: CancelEntry) {
+        let mut owed = Owed::new(&request);
+        let mut work = self.work.lock().await;
+        let Work { source, output } = &mut *work;
+        let Some(mut running) = source.take() else {
+            return owed.fail(&Stages::default(), Failure::new(Stage::Plugin, GeneralReason::Panicked, ""));
+        };
+        let taken = std::mem::replace(output, Output::new(request.instance));
+        let mut collection = self.common.begin(&request, &cancel.cancel, taken);
+        if let Some(settings) = lock(&self.common.pending).take() {
+            running.reconfigure(settings);
+        }
+        let stages = collection.stages.clone();
+        let deadline = collection.deadline;
+        let guarded = cancel.cancel.unless(catching(running.collect(&mut collection)));
+        let ended = tokio::time::timeout_at(deadline.into(), guarded).await;
+        let result = match ended {
+            Ok(Some(Ok(result))) => result,
+            Ok(Some(Err(panic))) => {
+                let message = panic_message(panic);
+                log::error(request.instance, "Collection panicked", &[("panic", &message)]);
+                drop_quietly(running);
+                return owed.fail(&stages, Failure::new(Stage::Plugin, GeneralReason::Panicked, message));
+            }
+            Ok(None) => Err(interrupted(&stages, deadline)),
+            Err(_) => Err(Failure::new(stages.current(), GeneralReason::Timeout, "the deadline passed")),
+        };
+        *source = Some(running);
+        owed.end(&stages, &mut collection.output, result);
+        *output = collection.output;
+    }
+}
+
+impl<S: Source> Slot for AsyncSlot<S> {
+    fn reconfigure(&self, settings: &str) -> Result<(), Vec<Problem>> {
+        let settings = checked(settings, &self.common.target, S::check)?;
+        *lock(&self.common.pending) = Some(settings);
+        Ok(())
+    }
+
+    fn collect(self: Arc<Self>, state: &'static State, request: Collect) -> i32 {
+        let cancel = state.cancel_for(request.collection);
+        let future = Box::pin(async move { self.run(request, cancel).await });
+        state.runtime().spawn(log::Scoped { owner: request.instance, future });
+        OK
+    }
+
+    fn wake(&self) {
+        self.common.handle.wake.raise();
+    }
+
+    fn destroy(self: Arc<Self>, state: &'static State) {
+        self.common.cancel_current();
+        state.runtime().spawn(async move {
+            let source = self.work.lock().await.source.take();
+            drop_quietly(source);
+            host::destroyed(self.common.handle.instance);
+        });
+    }
+}
+
+/// An instance of a blocking source.
+pub(crate) struct BlockingSlot<S: BlockingSource> {
+    common: Common<S::Settings>,
+    work: Mutex<Work<S>>,
+}
+
+impl<S: BlockingSource> BlockingSlot<S> {
+    pub(crate) fn create(
+        settings: S::Settings,
+        target: Target,
+        handle: Handle,
+    ) -> Result<Arc<Self>, Vec<Problem>> {
+        let output = handle.output();
+        let common = Common::new(target.clone(), handle.clone());
+        let source = S::create(crate::source::Setup { settings, target, handle })?;
+        Ok(Arc::new(Self { common, work: Mutex::new(Work { source: Some(source), output }) }))
+    }
+}
+
+impl<S: BlockingSource> Slot for BlockingSlot<S> {
+    fn reconfigure(&self, settings: &str) -> Result<(), Vec<Problem>> {
+        let settings = checked(settings, &self.common.target, S::check)?;
+        *lock(&self.common.pending) = Some(settings);
+        Ok(())
+    }
+
+    fn collect(self: Arc<Self>, state: &'static State, request: Collect) -> i32 {
+        let mut work = lock(&self.work);
+        let Work { source, output } = &mut *work;
+        let Some(mut running) = source.take() else { return PANICKED };
+        let mut owed = Owed::new(&request);
+        let cancel = state.cancel_for(request.collection);
+        let taken = std::mem::replace(output, Output::new(request.instance));
+        let mut collection = self.common.begin(&request, &cancel.cancel, taken);
+        let pending = lock(&self.common.pending).take();
+        let stages = collection.stages.clone();
+        let result = log::scope(request.instance, || {
+            catch_unwind(AssertUnwindSafe(|| {
+                if let Some(settings) = pending {
+                    running.reconfigure(settings);
+                }
+                running.collect(&mut collection)
+            }))
+        });
+        match result {
+            Ok(result) => {
+                *source = Some(running);
+                owed.end(&stages, &mut collection.output, result);
+                *output = collection.output;
+            }
+            Err(panic) => {
+                let message = panic_message(panic);
+                log::error(request.instance, "Collection panicked", &[("panic", &message)]);
+                drop_quietly(running);
+                owed.fail(&stages, Failure::new(Stage::Plugin, GeneralReason::Panicked, message));
+            }
+        }
+        OK
+    }
+
+    fn wake(&self) {
+        self.common.handle.wake.raise();
+    }
+
+    fn destroy(self: Arc<Self>, state: &'static State) {
+        self.common.cancel_current();
+        state.runtime().spawn_blocking(move || {
+            let source = lock(&self.work).source.take();
+            drop_quietly(source);
+            host::destroyed(self.common.handle.instance);
+        });
+    }
+}
+
+/// A completion that the host waits for: where it is forgotten (a panic in a destructor), dropping says so.
+struct Owed {
+    instance: u64,
+    collection: u64,
+    done: bool,
+}
+
+impl Owed {
+    fn new(request: &Collect) -> Self {
+        Self { instance: request.instance, collection: request.collection, done: false }
+    }
+
+    fn end(&mut self, stages: &Stages, output: &mut Output, result: Result<Coverage, Failure>) {
+        match result {
+            Ok(Coverage::Full) => {
+                output.flush();
+                self.complete(OUTCOME_FULL, &[], &stages.close(), None);
+            }
+            Ok(Coverage::Partial { families, failure }) => {
+                output.flush();
+                let families: Vec<u32> = families.iter().map(|family| family.0).collect();
+                self.complete(OUTCOME_PARTIAL, &families, &stages.close(), failure.as_ref());
+            }
+            Err(failure) => {
+                output.clear();
+                self.fail(stages, failure);
+            }
+        }
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "ends the failure's way")]
+    fn fail(&mut self, stages: &Stages, failure: Failure) {
+        self.complete(OUTCOME_FAILED, &[], &stages.close(), Some(&failure));
+    }
+
+    fn complete(&mut self, outcome: u32, families: &[u32], stages: &[StageCost], failure: Option<&Failure>) {
+        self.done = true;
+        let completion = Completion {
+            size: struct_size::<Completion>(),
+            outcome,
+            families: Array::of(families),
+            stages: Array::of(stages),
+            failure_stage: failure.map_or(0, |failure| failure.stage.code()),
+            failure_reason: failure.map_or(0, |failure| failure.reason.code()),
+            message: failure.map_or(Str::EMPTY, |failure| Str::of(&failure.message)),
+        };
+        host::complete(self.instance, self.collection, &completion);
+    }
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        if !self.done {
+            let failure =
+                Failure::new(Stage::Plugin, GeneralReason::Panicked, "the collection ended without a word");
+            self.complete(OUTCOME_FAILED, &[], &[], Some(&failure));
+        }
+    }
+}
+
+/// The status for a collection on an instance that is not there.
+pub(crate) const NO_INSTANCE: i32 = STALE;
+
+/// Polls `work` and catches its panic.
+async fn catching<F: Future>(work: F) -> Result<F::Output, Box<dyn Any + Send>> {
+    let mut work = pin!(work);
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}
+
+/// The host cancels at the deadline, too: who comes first shall not make a difference.
+fn interrupted(stages: &Stages, deadline: Instant) -> Failure {
+    if deadline.saturating_duration_since(Instant::now()) <= DEADLINE_NEAR {
+        Failure::new(stages.current(), GeneralReason::Timeout, "the deadline passed")
+    } else {
+        Failure::new(stages.current(), GeneralReason::Cancelled, "")
+    }
+}
+
+/// Drops what may panic while it is dropped.
+fn drop_quietly<T>(value: T) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        log::error(host::library(), "Destructor panicked", &[("panic", &panic_message(panic))]);
+    }
+}
+
+/// The words of a panic. The payload is leaked: its destructor is not ours to trust.
+pub(crate) fn panic_message(panic: Box<dyn Any + Send>) -> String {
+    let message = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned());
+    std::mem::forget(panic);
+    message
+}
+
+const DEADLINE_NEAR: Duration = Duration::from_millis(10);

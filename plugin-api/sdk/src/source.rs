@@ -1,0 +1,126 @@
+//! What a plugin's author writes.
+
+use std::future::Future;
+
+use serde::de::DeserializeOwned;
+
+use crate::collection::Collection;
+use crate::failure::{Coverage, DeclaredReason, Failure};
+use crate::handle::Handle;
+
+/// The target of an instance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// Its unique name in the exporter.
+    pub name: String,
+    /// Host name or address.
+    pub host: String,
+    /// The port, where the configuration names one.
+    pub port: Option<u16>,
+    /// The identity to use; empty for none.
+    pub identity: String,
+}
+
+/// One thing that a source does not accept about its settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where: a JSON pointer (`/modules/0/countersets/2/name`), empty for the whole.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right; may be empty.
+    pub suggestion: String,
+}
+
+impl Problem {
+    /// A problem without a suggestion.
+    pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), message: message.into(), suggestion: String::new() }
+    }
+
+    /// The same with a suggestion.
+    #[must_use]
+    pub fn suggest(mut self, suggestion: impl Into<String>) -> Self {
+        self.suggestion = suggestion.into();
+        self
+    }
+}
+
+/// What a new instance gets.
+#[derive(Debug)]
+pub struct Setup<S> {
+    /// The settings, accepted by [`Source::check`].
+    pub settings: S,
+    /// The target.
+    pub target: Target,
+    /// The instance's line to the host; clone it at will.
+    pub handle: Handle,
+}
+
+/// Something that collects without blocking. One value is one source on one target.
+///
+/// Calling order: `check`, `create`, then any number of `collect` and `reconfigure`, one at a time, then drop. All of it
+/// inside the library's tokio run time. A panic ends the instance alone; the host makes a new one after a pause.
+pub trait Source: Sized + Send + 'static {
+    /// `[a-z][a-z0-9_-]*`, unique in the library.
+    const NAME: &'static str;
+    /// One line for people.
+    const HELP: &'static str;
+    /// Failure reasons that the general ones do not cover.
+    const REASONS: &'static [DeclaredReason] = &[];
+    /// The settings. Use `#[serde(deny_unknown_fields)]`: what serde refuses becomes a [`Problem`] with its place.
+    type Settings: DeserializeOwned + Send + 'static;
+
+    /// What serde cannot see. Must be quick and do no network.
+    fn check(_settings: &Self::Settings, _target: &Target) -> Vec<Problem> {
+        Vec::new()
+    }
+
+    /// Makes the instance. Must be quick and do no network: connect in the first `collect`.
+    ///
+    /// # Errors
+    /// What is wrong with the settings after all.
+    fn create(setup: Setup<Self::Settings>) -> Result<Self, Vec<Problem>>;
+
+    /// New settings for the same target, already checked. Called between collections.
+    fn reconfigure(&mut self, settings: Self::Settings);
+
+    /// Collects once. The future is dropped at the deadline, or when the host cancels: keep what must survive in `self`,
+    /// and say [`Collection::enter`] for each stage, so that a timeout is told where it struck.
+    fn collect(
+        &mut self,
+        collection: &mut Collection,
+    ) -> impl Future<Output = Result<Coverage, Failure>> + Send;
+}
+
+/// Something that collects by blocking its thread; else as [`Source`].
+pub trait BlockingSource: Sized + Send + 'static {
+    /// As [`Source::NAME`].
+    const NAME: &'static str;
+    /// As [`Source::HELP`].
+    const HELP: &'static str;
+    /// As [`Source::REASONS`].
+    const REASONS: &'static [DeclaredReason] = &[];
+    /// As [`Source::Settings`].
+    type Settings: DeserializeOwned + Send + 'static;
+
+    /// As [`Source::check`].
+    fn check(_settings: &Self::Settings, _target: &Target) -> Vec<Problem> {
+        Vec::new()
+    }
+
+    /// As [`Source::create`].
+    ///
+    /// # Errors
+    /// What is wrong with the settings after all.
+    fn create(setup: Setup<Self::Settings>) -> Result<Self, Vec<Problem>>;
+
+    /// As [`Source::reconfigure`].
+    fn reconfigure(&mut self, settings: Self::Settings);
+
+    /// Collects once. Ask [`Collection::is_cancelled`] in loops and give the remaining time to whatever waits.
+    ///
+    /// # Errors
+    /// Where and why it failed.
+    fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure>;
+}
