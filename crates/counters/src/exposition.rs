@@ -1,0 +1,191 @@
+use core::fmt;
+
+use crate::properties::{Clock, Measure, Properties};
+use crate::unit::Unit;
+
+/// How a counter's raw values go out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exposition {
+    /// What kind of family it is.
+    pub kind: Kind,
+    /// What its values are in.
+    pub unit: Unit,
+    /// What a raw value is multiplied or divided by.
+    pub scale: Scale,
+    /// Which part of the counter it is.
+    pub part: Part,
+    /// Whether 32-bit values wrap and have to go through [`crate::Widen32`] first.
+    pub wraps: bool,
+}
+
+/// What kind of family a counter becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Goes up, or back to the beginning.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// Its value is a text.
+    Info,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What makes an exported value of a raw one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Nothing: integers stay integers.
+    One,
+    /// Percent to a ratio.
+    Percent,
+    /// Ticks of the performance clock to seconds.
+    PerfFreq,
+    /// 100 ns to seconds.
+    HundredNanoseconds,
+    /// Ticks of the object's clock to seconds.
+    ObjectFreq,
+    /// The object's time less the value, to seconds.
+    Elapsed,
+}
+
+/// Which part of a counter a family is; what the exporter puts behind the counter's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The counter itself.
+    Whole,
+    /// What it is divided by.
+    Base,
+    /// The time in which the thing was not busy.
+    Inactive,
+}
+
+impl Part {
+    /// The word; empty for the counter itself.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Whole => "",
+            Self::Base => "base",
+            Self::Inactive => "inactive",
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The clocks of one reply, as they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct RawClocks {
+    /// `PerfTimeStamp` of the data header.
+    pub perf_time: u64,
+    /// `PerfFreq` of the data header.
+    pub perf_freq: u64,
+    /// The value of the counter that `PerfTimeId` names, of the same instance.
+    pub object_time: Option<u64>,
+    /// The value of the counter that `PerfFreqId` names, of the same instance.
+    pub object_freq: Option<u64>,
+}
+
+/// An exported value. Integers stay what they are, since counters pass 2⁵³.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A value without a scale.
+    U64(u64),
+    /// A value in base units.
+    F64(f64),
+}
+
+impl Exposition {
+    /// For a type without a row.
+    pub(crate) const UNKNOWN: Self =
+        Self { kind: Kind::Unknown, unit: Unit::None, scale: Scale::One, part: Part::Whole, wraps: false };
+
+    /// For a type of its own; `None` where there is nothing to show.
+    pub(crate) fn of(properties: &Properties, unit: Unit) -> Option<Self> {
+        let wraps = properties.wraps_at_32_bits();
+        let part = if properties.inverse { Part::Inactive } else { Part::Whole };
+        let seconds = |kind, scale| Self { kind, unit: Unit::Seconds, scale, part, wraps };
+        Some(match properties.measure {
+            Measure::Events => {
+                Self { kind: Kind::Counter, unit: unit.amount(), scale: Scale::One, part, wraps }
+            }
+            Measure::Time | Measure::QueueTime => seconds(Kind::Counter, ticks(properties.clock)),
+            Measure::Momentary if unit == Unit::Ratio && !properties.needs.base => {
+                Self { kind: Kind::Gauge, unit, scale: Scale::Percent, part, wraps }
+            }
+            Measure::Momentary => {
+                Self { kind: Kind::Gauge, unit: unit.amount(), scale: Scale::One, part, wraps }
+            }
+            Measure::Beginning => seconds(Kind::Gauge, Scale::Elapsed),
+            Measure::Text => Self { kind: Kind::Info, unit: Unit::None, scale: Scale::One, part, wraps },
+            Measure::Nothing => return None,
+        })
+    }
+
+    /// For the base of `numerator`.
+    pub(crate) fn of_base(base: Option<&Properties>, numerator: &Properties) -> Self {
+        let wraps = base.is_some_and(Properties::wraps_at_32_bits);
+        let part = Part::Base;
+        if numerator.needs.base
+            && numerator.measure == Measure::Time
+            && numerator.counter_type != AVERAGE_TIMER
+        {
+            // The base of a precision timer is a time stamp of the same clock.
+            let scale = ticks(numerator.clock);
+            Self { kind: Kind::Counter, unit: Unit::Seconds, scale, part, wraps }
+        } else {
+            let kind = match base.map(|base| base.measure) {
+                Some(Measure::Events) => Kind::Counter,
+                Some(_) => Kind::Gauge,
+                None => Kind::Unknown,
+            };
+            Self { kind, unit: Unit::None, scale: Scale::One, part, wraps }
+        }
+    }
+
+    /// Whether values are integers.
+    #[must_use]
+    pub const fn is_integer(&self) -> bool {
+        matches!(self.scale, Scale::One)
+    }
+
+    /// Makes the exported value of a raw one; `None` where the clock that it needs stands still.
+    ///
+    /// A counter whose object clock is missing goes by the performance clock.
+    #[must_use]
+    pub fn export(&self, raw: u64, clocks: &RawClocks) -> Option<Value> {
+        let object_freq = clocks.object_freq.unwrap_or(clocks.perf_freq);
+        match self.scale {
+            Scale::One => Some(Value::U64(raw)),
+            Scale::Percent => divided(raw, 100),
+            Scale::HundredNanoseconds => divided(raw, 10_000_000),
+            Scale::PerfFreq => divided(raw, clocks.perf_freq),
+            Scale::ObjectFreq => divided(raw, object_freq),
+            Scale::Elapsed => {
+                let time = clocks.object_time.unwrap_or(clocks.perf_time);
+                divided(time.saturating_sub(raw), object_freq)
+            }
+        }
+    }
+}
+
+const AVERAGE_TIMER: ms_pcq::types::CounterType = ms_pcq::types::CounterType::PERF_AVERAGE_TIMER;
+
+/// What makes seconds of ticks.
+const fn ticks(clock: Clock) -> Scale {
+    match clock {
+        Clock::None => Scale::One,
+        Clock::PerfTime => Scale::PerfFreq,
+        Clock::HundredNanoseconds => Scale::HundredNanoseconds,
+        Clock::Object => Scale::ObjectFreq,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "scaled values are floating-point by nature")]
+fn divided(raw: u64, by: u64) -> Option<Value> {
+    (by != 0).then(|| Value::F64(raw as f64 / by as f64))
+}

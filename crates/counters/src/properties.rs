@@ -1,0 +1,265 @@
+use ms_pcq::types::CounterType;
+
+/// What a counter type says about its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// The type.
+    pub counter_type: CounterType,
+    /// How wide a value should be. The width on the wire decides all the same.
+    pub size: Size,
+    /// The clock that the type's formula divides by.
+    pub clock: Clock,
+    /// What a value counts.
+    pub measure: Measure,
+    /// Which other counters the formula needs.
+    pub needs: Needs,
+    /// Whether the value is the time in which the thing was *not* busy.
+    pub inverse: bool,
+    /// Whether it exists for the sake of another counter, and has no use of its own.
+    pub is_base: bool,
+}
+
+impl Properties {
+    /// Whether the value goes up and comes back to zero at 2³².
+    #[must_use]
+    pub const fn wraps_at_32_bits(&self) -> bool {
+        matches!(self.size, Size::Dword)
+            && matches!(self.measure, Measure::Events | Measure::Time | Measure::QueueTime)
+    }
+}
+
+/// winperf.h `PERF_SIZE_*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// 32 bits.
+    Dword,
+    /// 64 bits.
+    Large,
+    /// No value.
+    Zero,
+    /// As long as it is: text.
+    Variable,
+}
+
+/// Which clock a formula divides by, and whose ticks a time is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// None.
+    None,
+    /// `PerfTimeStamp`, whose frequency is `PerfFreq`.
+    PerfTime,
+    /// `PerfTime100NSec`.
+    HundredNanoseconds,
+    /// The counters that `PerfTimeId` and `PerfFreqId` name.
+    Object,
+}
+
+/// What a value counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Things that happened, or that were moved: goes up.
+    Events,
+    /// Ticks of the clock during which something was so: goes up.
+    Time,
+    /// Ticks of the clock, times the length of a queue: goes up.
+    QueueTime,
+    /// How it is now.
+    Momentary,
+    /// When something began.
+    Beginning,
+    /// Text.
+    Text,
+    /// Nothing.
+    Nothing,
+}
+
+/// Which ids of the registration a formula needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Needs {
+    /// `BaseCounterId`.
+    pub base: bool,
+    /// `PerfTimeId` and `PerfFreqId`.
+    pub object_clock: bool,
+    /// `MultiId`.
+    pub multi: bool,
+}
+
+/// The row of a type, or `None` for a type that nobody described: its values go out raw.
+#[must_use]
+pub fn properties(counter_type: CounterType) -> Option<&'static Properties> {
+    TABLE.iter().find(|row| row.counter_type == counter_type)
+}
+
+/// [MS-PCQ] 2.2.4.2, with the corrections that winperf.h makes: the queue length by object time has 64 bits, the
+/// plain counter goes by the performance clock, and elapsed time is the object's time less the value.
+const TABLE: &[Properties] = &[
+    // Counts.
+    row(T::PERF_COUNTER_COUNTER, Size::Dword, Clock::PerfTime, Measure::Events),
+    row(T::PERF_COUNTER_BULK_COUNT, Size::Large, Clock::PerfTime, Measure::Events),
+    row(T::PERF_SAMPLE_COUNTER, Size::Dword, Clock::PerfTime, Measure::Events),
+    row(T::PERF_COUNTER_DELTA, Size::Dword, Clock::None, Measure::Events),
+    row(T::PERF_COUNTER_LARGE_DELTA, Size::Large, Clock::None, Measure::Events),
+    // Momentary values.
+    row(T::PERF_COUNTER_RAWCOUNT, Size::Dword, Clock::None, Measure::Momentary),
+    row(T::PERF_COUNTER_RAWCOUNT_HEX, Size::Dword, Clock::None, Measure::Momentary),
+    row(T::PERF_COUNTER_LARGE_RAWCOUNT, Size::Large, Clock::None, Measure::Momentary),
+    row(T::PERF_COUNTER_LARGE_RAWCOUNT_HEX, Size::Large, Clock::None, Measure::Momentary),
+    // Timers.
+    row(T::PERF_COUNTER_TIMER, Size::Large, Clock::PerfTime, Measure::Time),
+    row(T::PERF_COUNTER_TIMER_INV, Size::Large, Clock::PerfTime, Measure::Time).inverse(),
+    row(T::PERF_100NSEC_TIMER, Size::Large, Clock::HundredNanoseconds, Measure::Time),
+    row(T::PERF_100NSEC_TIMER_INV, Size::Large, Clock::HundredNanoseconds, Measure::Time).inverse(),
+    row(T::PERF_OBJ_TIME_TIMER, Size::Large, Clock::Object, Measure::Time).by_object_clock(),
+    row(T::PERF_PRECISION_SYSTEM_TIMER, Size::Large, Clock::PerfTime, Measure::Time).over_base(),
+    row(T::PERF_PRECISION_100NS_TIMER, Size::Large, Clock::HundredNanoseconds, Measure::Time).over_base(),
+    row(T::PERF_PRECISION_OBJECT_TIMER, Size::Large, Clock::Object, Measure::Time)
+        .over_base()
+        .by_object_clock(),
+    // Timers of several things.
+    row(T::PERF_COUNTER_MULTI_TIMER, Size::Large, Clock::PerfTime, Measure::Time).multi(),
+    row(T::PERF_COUNTER_MULTI_TIMER_INV, Size::Large, Clock::PerfTime, Measure::Time).multi().inverse(),
+    row(T::PERF_100NSEC_MULTI_TIMER, Size::Large, Clock::HundredNanoseconds, Measure::Time).multi(),
+    row(T::PERF_100NSEC_MULTI_TIMER_INV, Size::Large, Clock::HundredNanoseconds, Measure::Time)
+        .multi()
+        .inverse(),
+    row(T::PERF_COUNTER_MULTI_BASE, Size::Large, Clock::None, Measure::Momentary).base(),
+    // Lengths of queues.
+    row(T::PERF_COUNTER_QUEUELEN_TYPE, Size::Dword, Clock::PerfTime, Measure::QueueTime),
+    row(T::PERF_COUNTER_LARGE_QUEUELEN_TYPE, Size::Large, Clock::PerfTime, Measure::QueueTime),
+    row(T::PERF_COUNTER_100NS_QUEUELEN_TYPE, Size::Large, Clock::HundredNanoseconds, Measure::QueueTime),
+    row(T::PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, Size::Large, Clock::Object, Measure::QueueTime)
+        .by_object_clock(),
+    // Fractions.
+    row(T::PERF_SAMPLE_FRACTION, Size::Dword, Clock::None, Measure::Events).over_base(),
+    row(T::PERF_SAMPLE_BASE, Size::Dword, Clock::None, Measure::Events).base(),
+    row(T::PERF_RAW_FRACTION, Size::Dword, Clock::None, Measure::Momentary).over_base(),
+    row(T::PERF_RAW_BASE, Size::Dword, Clock::None, Measure::Momentary).base(),
+    row(T::PERF_LARGE_RAW_FRACTION, Size::Large, Clock::None, Measure::Momentary).over_base(),
+    row(T::PERF_LARGE_RAW_BASE, Size::Large, Clock::None, Measure::Momentary).base(),
+    // Averages.
+    row(T::PERF_AVERAGE_TIMER, Size::Dword, Clock::PerfTime, Measure::Time).over_base(),
+    row(T::PERF_AVERAGE_BULK, Size::Large, Clock::None, Measure::Events).over_base(),
+    row(T::PERF_AVERAGE_BASE, Size::Dword, Clock::None, Measure::Events).base(),
+    // The rest.
+    row(T::PERF_ELAPSED_TIME, Size::Large, Clock::Object, Measure::Beginning).by_object_clock(),
+    row(T::PERF_COUNTER_TEXT, Size::Variable, Clock::None, Measure::Text),
+    row(T::PERF_COUNTER_NODATA, Size::Zero, Clock::None, Measure::Nothing),
+];
+
+type T = CounterType;
+
+const fn row(counter_type: CounterType, size: Size, clock: Clock, measure: Measure) -> Properties {
+    let needs = Needs { base: false, object_clock: false, multi: false };
+    Properties { counter_type, size, clock, measure, needs, inverse: false, is_base: false }
+}
+
+impl Properties {
+    const fn inverse(mut self) -> Self {
+        self.inverse = true;
+        self
+    }
+
+    const fn base(mut self) -> Self {
+        self.is_base = true;
+        self
+    }
+
+    const fn over_base(mut self) -> Self {
+        self.needs.base = true;
+        self
+    }
+
+    const fn by_object_clock(mut self) -> Self {
+        self.needs.object_clock = true;
+        self
+    }
+
+    const fn multi(mut self) -> Self {
+        self.needs.multi = true;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // winperf.h: what the bits of a type mean.
+    const SIZE: u32 = 0x0000_0300;
+    const TYPE: u32 = 0x0000_0C00;
+    const COUNTER: u32 = 0x0000_0400;
+    const SUBTYPE: u32 = 0x000F_0000;
+    const TIMER_CLOCK: u32 = 0x0030_0000;
+    const DELTA: u32 = 0x0040_0000;
+    const INVERSE: u32 = 0x0100_0000;
+    const MULTI: u32 = 0x0200_0000;
+    const BASE_SUBTYPE: u32 = 0x0003_0000;
+
+    #[test]
+    fn the_table_says_what_the_bits_of_winperf_say() {
+        for row in TABLE {
+            let bits = row.counter_type.0;
+            let name = row.counter_type;
+            let size = match bits & SIZE {
+                0 => Size::Dword,
+                0x100 => Size::Large,
+                0x200 => Size::Zero,
+                _ => Size::Variable,
+            };
+            // The types of bases carry a number in the bits of the size.
+            let numbered = bits & 0xFF != 0;
+            assert!(row.size == size || numbered, "{name}");
+            assert_eq!(row.inverse, bits & INVERSE != 0, "{name}");
+            assert_eq!(
+                row.needs.multi || row.counter_type == T::PERF_COUNTER_MULTI_BASE,
+                bits & MULTI != 0,
+                "{name}"
+            );
+            let is_counter = bits & TYPE == COUNTER;
+            assert_eq!(row.is_base, is_counter && bits & SUBTYPE == BASE_SUBTYPE, "{name}");
+            if matches!(row.measure, Measure::Time | Measure::QueueTime) {
+                let clock = match bits & TIMER_CLOCK {
+                    0x0010_0000 => Clock::HundredNanoseconds,
+                    0x0020_0000 => Clock::Object,
+                    _ => Clock::PerfTime,
+                };
+                assert_eq!(row.clock, clock, "{name}");
+            }
+            if bits & DELTA != 0 {
+                assert!(
+                    matches!(row.measure, Measure::Events | Measure::Time | Measure::QueueTime),
+                    "{name}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_type_with_a_name_has_one_row() {
+        let mut types: Vec<u32> = TABLE.iter().map(|row| row.counter_type.0).collect();
+        types.sort_unstable();
+        types.dedup();
+        assert_eq!(types.len(), TABLE.len());
+        // 34 types of [MS-PCQ] 2.2.4.2, and four of winperf.h.
+        assert_eq!(TABLE.len(), 38);
+        assert!(TABLE.iter().all(|row| row.counter_type.name().is_some()));
+        assert_eq!(properties(CounterType(0x1234_5678)), None);
+    }
+
+    #[test]
+    fn counters_that_wrap_are_those_of_32_bits_that_go_up() {
+        let wrapping: Vec<_> =
+            TABLE.iter().filter(|row| row.wraps_at_32_bits()).map(|row| row.counter_type).collect();
+        let expected = [
+            T::PERF_COUNTER_COUNTER,
+            T::PERF_SAMPLE_COUNTER,
+            T::PERF_COUNTER_DELTA,
+            T::PERF_COUNTER_QUEUELEN_TYPE,
+            T::PERF_SAMPLE_FRACTION,
+            T::PERF_SAMPLE_BASE,
+            T::PERF_AVERAGE_TIMER,
+            T::PERF_AVERAGE_BASE,
+        ];
+        assert_eq!(wrapping, expected);
+    }
+}

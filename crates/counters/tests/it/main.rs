@@ -1,0 +1,6 @@
+//! What a reader of the exported values sees of this crate.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod families;
+mod selection;
+mod values;

@@ -1,0 +1,136 @@
+//! From a raw value to the one on the page.
+
+use counters::{CounterType, Exposition, Kind, Part, RawClocks, Unit, Value, plan};
+use ms_pcq::types::CounterId;
+use ms_pcq::wire::CounterRegInfo;
+
+const CLOCKS: RawClocks =
+    RawClocks { perf_time: 900, perf_freq: 10, object_time: Some(5000), object_freq: Some(100) };
+
+fn exposition(counter_type: CounterType, name: &'static str) -> Exposition {
+    let counter = CounterRegInfo::new(CounterId(0), counter_type);
+    plan(&[counter], |_| Some(name)).remove(0).exposition
+}
+
+fn check(counter_type: CounterType, kind: Kind, unit: Unit, part: Part, value: Value) {
+    let exposition = exposition(counter_type, "Thing");
+    assert_eq!((exposition.kind, exposition.unit, exposition.part), (kind, unit, part), "{counter_type}");
+    assert_eq!(exposition.export(4000, &CLOCKS), Some(value), "{counter_type}");
+    assert_eq!(exposition.is_integer(), matches!(value, Value::U64(_)), "{counter_type}");
+}
+
+#[test]
+fn every_type_goes_out_as_the_table_in_the_documentation_says() {
+    use CounterType as T;
+    use Kind::{Counter, Gauge, Info, Unknown};
+    use Part::{Inactive, Whole};
+    let raw = Value::U64(4000);
+    for counter_type in [
+        T::PERF_COUNTER_COUNTER,
+        T::PERF_COUNTER_BULK_COUNT,
+        T::PERF_SAMPLE_COUNTER,
+        T::PERF_COUNTER_DELTA,
+        T::PERF_COUNTER_LARGE_DELTA,
+        T::PERF_SAMPLE_FRACTION,
+        T::PERF_AVERAGE_BULK,
+    ] {
+        check(counter_type, Counter, Unit::None, Whole, raw);
+    }
+    for counter_type in [
+        T::PERF_COUNTER_RAWCOUNT,
+        T::PERF_COUNTER_RAWCOUNT_HEX,
+        T::PERF_COUNTER_LARGE_RAWCOUNT,
+        T::PERF_COUNTER_LARGE_RAWCOUNT_HEX,
+        T::PERF_RAW_FRACTION,
+        T::PERF_LARGE_RAW_FRACTION,
+    ] {
+        check(counter_type, Gauge, Unit::None, Whole, raw);
+    }
+    let perf_freq = Value::F64(400.0);
+    for counter_type in [
+        T::PERF_COUNTER_TIMER,
+        T::PERF_COUNTER_MULTI_TIMER,
+        T::PERF_PRECISION_SYSTEM_TIMER,
+        T::PERF_AVERAGE_TIMER,
+        T::PERF_COUNTER_QUEUELEN_TYPE,
+        T::PERF_COUNTER_LARGE_QUEUELEN_TYPE,
+    ] {
+        check(counter_type, Counter, Unit::Seconds, Whole, perf_freq);
+    }
+    for counter_type in [T::PERF_COUNTER_TIMER_INV, T::PERF_COUNTER_MULTI_TIMER_INV] {
+        check(counter_type, Counter, Unit::Seconds, Inactive, perf_freq);
+    }
+    let hundred_nanoseconds = Value::F64(0.0004);
+    for counter_type in [
+        T::PERF_100NSEC_TIMER,
+        T::PERF_100NSEC_MULTI_TIMER,
+        T::PERF_PRECISION_100NS_TIMER,
+        T::PERF_COUNTER_100NS_QUEUELEN_TYPE,
+    ] {
+        check(counter_type, Counter, Unit::Seconds, Whole, hundred_nanoseconds);
+    }
+    for counter_type in [T::PERF_100NSEC_TIMER_INV, T::PERF_100NSEC_MULTI_TIMER_INV] {
+        check(counter_type, Counter, Unit::Seconds, Inactive, hundred_nanoseconds);
+    }
+    let object_freq = Value::F64(40.0);
+    for counter_type in
+        [T::PERF_OBJ_TIME_TIMER, T::PERF_PRECISION_OBJECT_TIMER, T::PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE]
+    {
+        check(counter_type, Counter, Unit::Seconds, Whole, object_freq);
+    }
+    // (5000 - 4000) / 100: the object's time less the value.
+    check(T::PERF_ELAPSED_TIME, Gauge, Unit::Seconds, Whole, Value::F64(10.0));
+    check(T::PERF_COUNTER_TEXT, Info, Unit::None, Whole, raw);
+    check(CounterType(0x7777_7777), Unknown, Unit::None, Whole, raw);
+}
+
+#[test]
+fn a_counter_type_without_a_value_gives_no_family() {
+    let counter = CounterRegInfo::new(CounterId(0), CounterType::PERF_COUNTER_NODATA);
+    assert_eq!(plan(&[counter], |_| None), []);
+}
+
+#[test]
+fn integers_beyond_two_to_the_53rd_stay_exact() {
+    let bulk = exposition(CounterType::PERF_COUNTER_BULK_COUNT, "Bytes/sec");
+    let value = (1 << 53) + 1;
+    assert_eq!(bulk.export(value, &CLOCKS), Some(Value::U64(value)));
+    assert_eq!(bulk.unit, Unit::Bytes);
+}
+
+#[test]
+fn percent_of_a_momentary_value_is_a_ratio_and_of_a_timer_is_not() {
+    let limit = exposition(CounterType::PERF_COUNTER_RAWCOUNT, "% Performance Limit");
+    assert_eq!((limit.unit, limit.export(55, &CLOCKS)), (Unit::Ratio, Some(Value::F64(0.55))));
+    let time = exposition(CounterType::PERF_100NSEC_TIMER, "% Processor Time");
+    assert_eq!(time.unit, Unit::Seconds);
+    // Numerator over base is percent; the numerator alone is nothing.
+    let free = exposition(CounterType::PERF_RAW_FRACTION, "% Free Space");
+    assert_eq!((free.unit, free.export(55, &CLOCKS)), (Unit::None, Some(Value::U64(55))));
+}
+
+#[test]
+fn a_clock_that_stands_still_gives_no_value() {
+    let stopped = RawClocks::default();
+    let timer = exposition(CounterType::PERF_COUNTER_TIMER, "Thing");
+    assert_eq!(timer.export(1, &stopped), None);
+    let elapsed = exposition(CounterType::PERF_ELAPSED_TIME, "Thing");
+    assert_eq!(elapsed.export(1, &RawClocks { object_freq: Some(0), ..CLOCKS }), None);
+}
+
+#[test]
+fn a_counter_whose_object_clock_is_missing_goes_by_the_performance_clock() {
+    let without = RawClocks { object_time: None, object_freq: None, ..CLOCKS };
+    let elapsed = exposition(CounterType::PERF_ELAPSED_TIME, "Thing");
+    assert_eq!(elapsed.export(400, &without), Some(Value::F64(50.0)));
+    // What begins in the future has not elapsed.
+    assert_eq!(elapsed.export(1000, &without), Some(Value::F64(0.0)));
+    let timer = exposition(CounterType::PERF_OBJ_TIME_TIMER, "Thing");
+    assert_eq!(timer.export(400, &without), Some(Value::F64(40.0)));
+}
+
+#[test]
+fn a_hundred_nanoseconds_become_the_nearest_seconds() {
+    let timer = exposition(CounterType::PERF_100NSEC_TIMER, "Thing");
+    assert_eq!(timer.export(3, &CLOCKS), Some(Value::F64(0.000_000_3)));
+}
