@@ -1,0 +1,10 @@
+//! A host in memory, from its name to its counters, and everything that goes wrong on the way.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail by panicking")]
+
+mod connecting;
+#[allow(dead_code, reason = "the drivers' tests use more of it")]
+#[path = "../../../rpc-client/tests/it/host.rs"]
+mod host;
+mod polling;
+mod starting;
+mod world;
