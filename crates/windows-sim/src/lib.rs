@@ -1,5 +1,40 @@
 //! A simulated Windows host: its performance counters, served over its own SMB and RPC servers.
+//!
+//! A [`WindowsHost`] joins three things: a [`model::ValueSource`] that says what is counted (the model, or this
+//! machine), [`Accounts`] that say who may ask, and a [`Behaviour`] that says what goes wrong. It is then served
+//! on as many doors as a test likes:
+//!
+//! ```no_run
+//! # async fn run() -> std::io::Result<()> {
+//! use std::sync::Arc;
+//! use windows_sim::model::{Clock, Host, HostOptions};
+//! use windows_sim::{Account, Accounts, WindowsHost, server};
+//!
+//! let model = Host::new(HostOptions { seed: 7, clock: Clock::wall(), ..HostOptions::default() });
+//! let account = Account::new("CORP", "svc-metrics", ssp::Secret::new("Passw0rd"));
+//! let host = Arc::new(WindowsHost::new("web1", Arc::new(model), Arc::new(Accounts::new(vec![account]))));
+//! host.change_behaviour(|behaviour| behaviour.refused_opens = 1);
+//!
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:4450").await?;
+//! server::listen_smb(Arc::clone(&host), listener, server::Limits::default()).await;
+//! # Ok(()) }
+//! ```
+//!
+//! In memory, [`server::serve_smb`] takes any stream, such as one end of a duplex. The values of a reply are
+//! functions of seed and clock: [`model::counter_types`] tells what a client has to show for each counter type.
+//!
+//! Where to look: [`model`] for what is counted, [`live`] for this machine's own figures, [`service`] for the
+//! methods of [MS-PCQ], [`server`] for SMB, RPC and the door behind a real smbd.
+
+mod accounts;
+mod behaviour;
+mod host;
 pub mod live;
 pub mod model;
 mod random;
+pub mod server;
 pub mod service;
+
+pub use self::accounts::{Account, AccountState, Accounts, Attempts};
+pub use self::behaviour::{Action, Behaviour, Lie, ParseRuleError, Rule};
+pub use self::host::{Counts, WindowsHost};

@@ -14,7 +14,7 @@ use super::{Machine, SIM_PROVIDER};
 
 /// The GUID is ours.
 pub static COUNTER_TYPES: Counterset = Counterset {
-    guid: Guid::from_u128(0x5b1d9c5e_7f0a_4f3e_9a55_5349_4d00_0004),
+    guid: Guid::from_u128(0xc2c8a16a_38a2_4917_9b9b_1def5cf70661),
     name: "Counter Types",
     explain: "One counter of every type, with values that are closed formulas of the uptime and the instance.",
     german: Some("Zählertypen"),

@@ -8,7 +8,7 @@ use super::{Machine, SIM_PROVIDER};
 
 /// The GUID is ours: none is public. One instance, without a name.
 pub(crate) static HTTP_SERVICE: Counterset = Counterset {
-    guid: Guid::from_u128(0x5b1d9c5e_7f0a_4f3e_9a55_5349_4d00_0003),
+    guid: Guid::from_u128(0xe7d3d6eb_f994_4e5b_bbe6_6d398360d663),
     name: "HTTP Service",
     explain: "The URI cache of the kernel's HTTP service.",
     german: Some("HTTP-Dienst"),

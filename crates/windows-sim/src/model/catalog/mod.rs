@@ -53,4 +53,4 @@ static COUNTERS_PROVIDER: Provider =
 
 /// The provider of all other countersets. The GUID is ours: none is public.
 static SIM_PROVIDER: Provider =
-    Provider { guid: Guid::from_u128(0x5b1d9c5e_7f0a_4f3e_9a55_5349_4d00_0001), name: "Windows-Sim" };
+    Provider { guid: Guid::from_u128(0xa7cb18a7_c20b_4335_a4a3_1f19502dbcca), name: "Windows-Sim" };

@@ -8,7 +8,7 @@ use super::{Machine, SIM_PROVIDER};
 
 /// The GUID and the ids are ours: none are public. The names are those of Windows 11.
 pub(crate) static PROCESS_V2: Counterset = Counterset {
-    guid: Guid::from_u128(0x5b1d9c5e_7f0a_4f3e_9a55_5349_4d00_0002),
+    guid: Guid::from_u128(0x32fed256_e60b_493d_bce9_50d8e294eef1),
     name: "Process V2",
     explain: "Each running process. Instances are named by program and process id.",
     german: Some("Prozess V2"),

@@ -1,0 +1,196 @@
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+use ms_dtyp::FileTime;
+use ms_smb2::Dialect;
+use ms_smb2::server::Encryption;
+use windows_sim::{AccountState, Rule};
+
+const EXAMPLES: &str = r"Examples:
+  One host on a port of the system's choice, with values that stand still:
+    windows-sim --smb-port 0 --account 'CORP\svc-metrics' --password-file secret --seed 7 --clock 2026-11-01T12:00:00Z
+  A fleet on 127.0.0.1, 127.0.0.2 … with the wall clock:
+    windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --hosts 4000
+  This machine's own processors, processes and disks:
+    windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --live
+  The pipe behind a real smbd:
+    windows-sim --pipe-socket /srv/samba/ncalrpc/np/winreg --account 'CORP\svc-metrics' --password-file secret
+  The third collection fails, the fourth is slow:
+    windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --fault 6+2x1=drop --fault 6+3x1=delay:3s
+
+When it is ready, it prints `listening on ADDRESS` for each address. SIGTERM and SIGINT end it with 0.";
+
+/// Simulates Windows hosts that serve their performance counters over SMB 2 and 3.
+#[derive(Debug, Parser)]
+#[command(name = "windows-sim", version, after_help = EXAMPLES)]
+pub(crate) struct Options {
+    /// Address of the first host.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
+    pub(crate) bind: IpAddr,
+    /// SMB port of every host; 0 lets the system choose.
+    #[arg(long, value_name = "N", required_unless_present = "pipe_socket")]
+    pub(crate) smb_port: Option<u16>,
+    /// Port of the endpoint mapper. Not supported yet: nothing is served there, and a warning says so.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) epm_port: u16,
+    /// Serves the pipe `winreg` on this socket, for a Samba server in front; may be all that is served.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) pipe_socket: Option<PathBuf>,
+    /// An account that may read counters. Repeat it for more.
+    #[arg(long, value_name = r"DOMAIN\USER", required = true)]
+    pub(crate) account: Vec<String>,
+    /// File with the account's password; one trailing newline is dropped. One for all accounts, or one for each.
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) password_file: Vec<PathBuf>,
+    /// Decides everything that differs between hosts; host number i has this plus i.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The time of the hosts. It stands still, unless --clock-speed says otherwise. Without it: the wall clock.
+    #[arg(long, value_name = "RFC3339", value_parser = parse_time)]
+    pub(crate) clock: Option<FileTime>,
+    /// How many times as fast as real time --clock runs.
+    #[arg(long, value_name = "FACTOR", default_value_t = 0.0, requires = "clock")]
+    pub(crate) clock_speed: f64,
+    /// How many hosts to serve, on consecutive loopback addresses.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) hosts: u32,
+    /// Serves this Linux machine's own processors, processes and disks.
+    #[arg(long, conflicts_with_all = ["clock", "hosts"])]
+    pub(crate) live: bool,
+    /// Logical processors of each host.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub(crate) processors: u32,
+    /// Services that run on each host all the time.
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub(crate) services: u32,
+    /// Places in which short-lived processes come and go.
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub(crate) slots: u32,
+    /// Ticks a second of the performance clock.
+    #[arg(long, value_name = "HZ", default_value_t = 10_000_000)]
+    pub(crate) perf_freq: u64,
+    /// Keeps a JSON file with the logons by account, connections, pipes and calls up to date.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stats_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) wrong: Wrong,
+}
+
+/// What goes wrong, for tests.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "What goes wrong")]
+pub(crate) struct Wrong {
+    /// OPNUM[+SKIP][xTIMES]=ACTION, where ACTION is fault:STATUS, delay:DURATION, lose-handles, lie:WHAT, stall,
+    /// truncate, garbage, oversize:BYTES or drop, and WHAT is out-size, total-size, block-size, instance-count or
+    /// string-offset. May be repeated.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) fault: Vec<Rule>,
+    /// Refuses the first opens of the pipe, as while the service starts.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) refuse_opens: u32,
+    /// What they are refused with.
+    #[arg(long, value_enum, default_value_t = Refusal::NotAvailable)]
+    pub(crate) refusal: Refusal,
+    /// Stops the service after so long without a call.
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub(crate) idle_stop: Option<Duration>,
+    /// Lets a session expire after so many messages.
+    #[arg(long, value_name = "N")]
+    pub(crate) session_expires_after: Option<u32>,
+    /// Whether clients may or must encrypt SMB.
+    #[arg(long, value_enum, default_value_t = SmbEncryption::Allowed)]
+    pub(crate) smb_encryption: SmbEncryption,
+    /// SMB dialects that are spoken; `1` alone is a server that knows SMB1 only.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, default_values_t = SmbDialect::MODERN)]
+    pub(crate) dialects: Vec<SmbDialect>,
+    /// What state all accounts are in.
+    #[arg(long, value_enum, default_value_t = State::Active)]
+    pub(crate) account_state: State,
+    /// Locks an account after so many wrong passwords.
+    #[arg(long, value_name = "N")]
+    pub(crate) lock_after: Option<u32>,
+    /// The accounts can log on and may not read counters.
+    #[arg(long)]
+    pub(crate) not_authorised: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Refusal {
+    NotAvailable,
+    NotFound,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SmbEncryption {
+    Disabled,
+    Allowed,
+    Required,
+}
+
+impl From<SmbEncryption> for Encryption {
+    fn from(encryption: SmbEncryption) -> Self {
+        match encryption {
+            SmbEncryption::Disabled => Self::Disabled,
+            SmbEncryption::Allowed => Self::Allowed,
+            SmbEncryption::Required => Self::Required,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SmbDialect {
+    #[value(name = "1")]
+    Smb1,
+    #[value(name = "2.1")]
+    Smb21,
+    #[value(name = "3.0")]
+    Smb30,
+    #[value(name = "3.0.2")]
+    Smb302,
+    #[value(name = "3.1.1")]
+    Smb311,
+}
+
+impl SmbDialect {
+    const MODERN: [Self; 4] = [Self::Smb21, Self::Smb30, Self::Smb302, Self::Smb311];
+
+    pub(crate) const fn dialect(self) -> Option<Dialect> {
+        match self {
+            Self::Smb1 => None,
+            Self::Smb21 => Some(Dialect::Smb2_1),
+            Self::Smb30 => Some(Dialect::Smb3_0),
+            Self::Smb302 => Some(Dialect::Smb3_0_2),
+            Self::Smb311 => Some(Dialect::Smb3_1_1),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum State {
+    Active,
+    Locked,
+    Disabled,
+    Expired,
+    PasswordExpired,
+    Restricted,
+}
+
+impl From<State> for AccountState {
+    fn from(state: State) -> Self {
+        match state {
+            State::Active => Self::Active,
+            State::Locked => Self::Locked,
+            State::Disabled => Self::Disabled,
+            State::Expired => Self::Expired,
+            State::PasswordExpired => Self::PasswordExpired,
+            State::Restricted => Self::Restricted,
+        }
+    }
+}
+
+fn parse_time(text: &str) -> Result<FileTime, jiff::Error> {
+    let time: jiff::Timestamp = text.parse()?;
+    Ok(FileTime::from_unix_nanos(time.as_nanosecond()))
+}

@@ -1,0 +1,148 @@
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ms_dtyp::{Guid, NtStatus};
+use tokio::time::Instant;
+
+use crate::accounts::Accounts;
+use crate::behaviour::{Action, Behaviour};
+use crate::model::ValueSource;
+use crate::random;
+
+/// The pipe of the remote registry service, as SMB names it.
+pub(crate) const PIPE_NAME: &str = "winreg";
+
+/// One Windows host: what it counts, who may log on, and how it behaves. Shared by all of its connections.
+pub struct WindowsHost {
+    name: String,
+    server_guid: Guid,
+    source: Arc<dyn ValueSource>,
+    accounts: Arc<Accounts>,
+    behaviour: Mutex<Behaviour>,
+    service: Mutex<Service>,
+    counts: Counts,
+}
+
+/// The remote registry service, which the pipe belongs to.
+#[derive(Debug, Default)]
+struct Service {
+    last_used: Option<Instant>,
+    /// How often it was stopped; what belongs to an earlier run is gone.
+    run: u64,
+}
+
+/// Which run of the service a pipe belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run(u64);
+
+/// What a host has seen.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Connections accepted.
+    pub connections: AtomicU64,
+    /// Connections open now.
+    pub open_connections: AtomicU32,
+    /// Pipes opened.
+    pub pipes: AtomicU64,
+    /// Opens of the pipe that were refused.
+    pub refused_opens: AtomicU64,
+    /// Calls, by opnum.
+    pub calls: [AtomicU64; 8],
+}
+
+impl WindowsHost {
+    /// A healthy host.
+    #[must_use]
+    pub fn new(name: impl Into<String>, source: Arc<dyn ValueSource>, accounts: Arc<Accounts>) -> Self {
+        Self {
+            name: name.into(),
+            server_guid: random::guid(),
+            source,
+            accounts,
+            behaviour: Mutex::default(),
+            service: Mutex::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Its name, for logs.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it has seen.
+    #[must_use]
+    pub const fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Its accounts.
+    #[must_use]
+    pub const fn accounts(&self) -> &Arc<Accounts> {
+        &self.accounts
+    }
+
+    /// Changes how it behaves, from now on and for connections that are open already.
+    pub fn change_behaviour(&self, change: impl FnOnce(&mut Behaviour)) {
+        change(&mut self.behaviour());
+    }
+
+    /// Stops the service: its pipes break and its queries are gone. The next open starts it again.
+    pub fn stop_service(&self) {
+        self.service().run += 1;
+    }
+
+    pub(crate) const fn server_guid(&self) -> Guid {
+        self.server_guid
+    }
+
+    pub(crate) fn source(&self) -> Arc<dyn ValueSource> {
+        Arc::clone(&self.source)
+    }
+
+    pub(crate) fn behaviour(&self) -> MutexGuard<'_, Behaviour> {
+        self.behaviour.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the pipe `name`, or says why not.
+    pub(crate) fn open_pipe(&self, name: &str) -> Result<Run, NtStatus> {
+        if !name.trim_start_matches('\\').eq_ignore_ascii_case(PIPE_NAME) {
+            return Err(NtStatus::STATUS_OBJECT_NAME_NOT_FOUND);
+        }
+        let mut behaviour = self.behaviour();
+        if behaviour.refused_opens > 0 {
+            behaviour.refused_opens = behaviour.refused_opens.saturating_sub(1);
+            self.counts.refused_opens.fetch_add(1, Ordering::Relaxed);
+            return Err(behaviour.refusal);
+        }
+        drop(behaviour);
+        self.counts.pipes.fetch_add(1, Ordering::Relaxed);
+        Ok(self.use_service())
+    }
+
+    /// Counts a call, and says what goes wrong with it.
+    pub(crate) fn begin_call(&self, opnum: u16) -> Option<Action> {
+        if let Some(count) = self.counts.calls.get(usize::from(opnum)) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        self.behaviour().action_for(opnum)
+    }
+
+    /// The run of the service now. It stops by itself when nobody has used it for long enough.
+    pub(crate) fn use_service(&self) -> Run {
+        let idle_stop = self.behaviour().idle_stop;
+        let now = Instant::now();
+        let mut service = self.service();
+        let idle = service.last_used.map(|last_used| now.duration_since(last_used));
+        if idle.zip(idle_stop).is_some_and(|(idle, limit)| idle >= limit) {
+            service.run += 1;
+        }
+        service.last_used = Some(now);
+        Run(service.run)
+    }
+
+    fn service(&self) -> MutexGuard<'_, Service> {
+        self.service.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

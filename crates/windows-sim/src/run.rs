@@ -1,0 +1,176 @@
+use std::io::{self, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+use ms_dtyp::NtStatus;
+use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+use tracing::warn;
+use windows_sim::live::Live;
+use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
+use windows_sim::{Account, Accounts, Behaviour, WindowsHost, server};
+
+use crate::cli::{Options, Refusal};
+use crate::stats;
+
+/// Why the program ends before it is told to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The options contradict each other.
+    #[error("{0}")]
+    Options(String),
+    /// The system refuses.
+    #[error("cannot {doing}: {source}")]
+    Io {
+        /// What was being done.
+        doing: String,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+fn cannot(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+    let doing = doing.into();
+    move |source| Error::Io { doing, source }
+}
+
+/// Serves until the program is told to end.
+pub(crate) async fn run(options: Options) -> Result<(), Error> {
+    let mut terminate = signal(SignalKind::terminate()).map_err(cannot("wait for SIGTERM"))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot("wait for SIGINT"))?;
+    if options.epm_port != 0 {
+        warn!(port = options.epm_port, "--epm-port is not supported yet: no endpoint mapper is served");
+    }
+    let accounts = Arc::new(Accounts::new(accounts(&options)?));
+    let hosts = hosts(&options, &accounts)?;
+    let mut tasks = JoinSet::new();
+    let mut lines = String::new();
+    if let Some(port) = options.smb_port {
+        raise_descriptor_limit();
+        for (host, address) in hosts.iter().zip(addresses(options.bind, options.hosts)?) {
+            let address = SocketAddr::new(address, port);
+            let doing = || format!("listen on {address}");
+            let listener = TcpListener::bind(address).await.map_err(cannot(doing()))?;
+            lines += &format!("listening on {}\n", listener.local_addr().map_err(cannot(doing()))?);
+            tasks.spawn(server::listen_smb(Arc::clone(host), listener, server::Limits::default()));
+        }
+    }
+    if let Some(path) = &options.pipe_socket {
+        let listener = bind_socket(path)?;
+        lines += &format!("listening on {}\n", path.display());
+        tasks.spawn(server::listen_pipe_socket(Arc::clone(&hosts[0]), listener, server::Limits::default()));
+    }
+    if let Some(file) = options.stats_file {
+        tasks.spawn(stats::keep(file, accounts, hosts));
+    }
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(lines.as_bytes()).and_then(|()| stdout.flush()).map_err(cannot("tell the addresses"))?;
+    drop(stdout);
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    tasks.shutdown().await;
+    if let Some(path) = &options.pipe_socket {
+        std::fs::remove_file(path).map_err(cannot(format!("remove {}", path.display())))?;
+    }
+    Ok(())
+}
+
+fn accounts(options: &Options) -> Result<Vec<Account>, Error> {
+    let files = &options.password_file;
+    if files.len() != 1 && files.len() != options.account.len() {
+        let message = "give one --password-file for all accounts, or one for each in the same order";
+        return Err(Error::Options(message.to_owned()));
+    }
+    let account = |(name, file): (&String, &std::path::PathBuf)| {
+        let Some((domain, user)) = name.split_once('\\') else {
+            return Err(Error::Options(format!(r"--account {name}: write DOMAIN\user")));
+        };
+        let text = std::fs::read_to_string(file).map_err(cannot(format!("read {}", file.display())))?;
+        let password = ssp::Secret::new(text.strip_suffix('\n').unwrap_or(&text));
+        Ok(Account {
+            may_read_counters: !options.wrong.not_authorised,
+            state: options.wrong.account_state.into(),
+            lock_after: options.wrong.lock_after,
+            ..Account::new(domain, user, password)
+        })
+    };
+    options.account.iter().zip(files.iter().cycle()).map(account).collect()
+}
+
+fn hosts(options: &Options, accounts: &Arc<Accounts>) -> Result<Vec<Arc<WindowsHost>>, Error> {
+    let clock =
+        options.clock.map_or_else(Clock::wall, |origin| Clock::starting_at(origin, options.clock_speed));
+    let behaviour = behaviour(options);
+    let host = |index: u32| {
+        let source: Arc<dyn ValueSource> = if options.live {
+            Arc::new(Live::new().map_err(cannot("read /proc"))?)
+        } else {
+            Arc::new(Host::new(HostOptions {
+                seed: options.seed.wrapping_add(u64::from(index)),
+                clock: clock.clone(),
+                perf_freq: options.perf_freq,
+                processors: options.processors,
+                services: options.services,
+                slots: options.slots,
+                ..HostOptions::default()
+            }))
+        };
+        let host = WindowsHost::new(format!("host{}", index + 1), source, Arc::clone(accounts));
+        host.change_behaviour(|current| current.clone_from(&behaviour));
+        Ok(Arc::new(host))
+    };
+    (0..options.hosts).map(host).collect()
+}
+
+fn behaviour(options: &Options) -> Behaviour {
+    let wrong = &options.wrong;
+    Behaviour {
+        dialects: wrong.dialects.iter().filter_map(|dialect| dialect.dialect()).collect(),
+        encryption: wrong.smb_encryption.into(),
+        refused_opens: wrong.refuse_opens,
+        refusal: match wrong.refusal {
+            Refusal::NotAvailable => NtStatus::STATUS_PIPE_NOT_AVAILABLE,
+            Refusal::NotFound => NtStatus::STATUS_OBJECT_NAME_NOT_FOUND,
+        },
+        idle_stop: wrong.idle_stop,
+        session_expires_after: wrong.session_expires_after,
+        rules: wrong.fault.clone(),
+    }
+}
+
+/// Consecutive addresses from `first` on. More than one are loopback addresses: nobody else shall see a fleet.
+fn addresses(first: IpAddr, count: u32) -> Result<Vec<IpAddr>, Error> {
+    let IpAddr::V4(v4) = first else {
+        let one = (count == 1).then(|| vec![first]);
+        return one.ok_or_else(|| Error::Options("--hosts needs an IPv4 address to --bind".to_owned()));
+    };
+    let last = v4.to_bits().checked_add(count - 1).map(std::net::Ipv4Addr::from_bits);
+    if count == 1 || v4.is_loopback() && last.is_some_and(|last| last.is_loopback()) {
+        Ok((0..count).map(|index| IpAddr::V4(std::net::Ipv4Addr::from_bits(v4.to_bits() + index))).collect())
+    } else {
+        Err(Error::Options(format!("--hosts {count} from {first} on leaves 127.0.0.0/8")))
+    }
+}
+
+/// A socket that an earlier run has left is replaced; any other file is not.
+fn bind_socket(path: &Path) -> Result<UnixListener, Error> {
+    use std::os::unix::fs::FileTypeExt;
+    if std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket()) {
+        std::fs::remove_file(path).map_err(cannot(format!("replace {}", path.display())))?;
+    }
+    UnixListener::bind(path).map_err(cannot(format!("listen on {}", path.display())))
+}
+
+/// Each host takes a descriptor for its listener and one for each connection.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        warn!(%error, "Limit of descriptors not raised");
+    }
+}

@@ -1,0 +1,54 @@
+use ms_pcq::perflibv2::ops::BufferReply;
+use ms_pcq::types::BlockType;
+use ms_pcq::wire::{CounterHeader, DataHeader, MultiCounters, StringBufferHeader};
+
+use crate::behaviour::Lie;
+
+/// Larger than anything that is there, and no multiple of 8 short of it.
+const TOO_MUCH: u32 = 0x7FFF_FFF8;
+
+/// Makes one size in a response's stub wrong. `request` is the stub that it answers, whose last field is dwInSize.
+pub(super) fn tell(lie: Lie, request: &[u8], response: &mut [u8]) {
+    let data = BufferReply::DATA_OFFSET;
+    let first_block = data + DataHeader::FIXED_PART_SIZE;
+    match lie {
+        Lie::OutSize => {
+            let in_size = request.last_chunk().map_or(0, |size| u32::from_le_bytes(*size));
+            let beyond = in_size.saturating_add(8);
+            patch(response, 0 /* pdwOutSize */, beyond);
+            patch(response, data - 4 /* actual_count */, beyond);
+        }
+        Lie::TotalSize => patch(response, data, TOO_MUCH),
+        Lie::BlockSize => patch(response, first_block + 8 /* dwStatus, dwType */, TOO_MUCH),
+        Lie::InstanceCount => {
+            let instances = first_block + CounterHeader::FIXED_PART_SIZE + ids_size(response, first_block);
+            patch(response, instances + 4 /* dwTotalSize */, TOO_MUCH);
+        }
+        Lie::StringOffset => {
+            patch(response, data + StringBufferHeader::FIXED_PART_SIZE + 4 /* dwCounterId */, TOO_MUCH);
+        }
+    }
+}
+
+/// Bytes of the counter ids that stand before the instances, where the block has them.
+fn ids_size(response: &[u8], block: usize) -> usize {
+    let ids = block + CounterHeader::FIXED_PART_SIZE;
+    if read(response, block + 4 /* dwStatus */) == Some(BlockType::PERF_COUNTERSET.0) {
+        read(response, ids)
+            .and_then(|size| usize::try_from(size).ok())
+            .unwrap_or(MultiCounters::FIXED_PART_SIZE)
+    } else {
+        0
+    }
+}
+
+fn read(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// Answers that are too short to lie in (a probe, an error) stay as they are.
+fn patch(bytes: &mut [u8], at: usize, value: u32) {
+    if let Some(field) = bytes.get_mut(at..at + 4) {
+        field.copy_from_slice(&value.to_le_bytes());
+    }
+}

@@ -1,0 +1,106 @@
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, UnixListener};
+use tokio::task::JoinSet;
+use tracing::{debug, warn};
+
+use super::{serve_named_pipe, serve_smb};
+use crate::host::WindowsHost;
+
+/// Limits of one door.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Connections open at the same time; more are closed at once.
+    pub connections_max: usize,
+    /// A connection on which nothing comes for so long is closed.
+    pub idle_max: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections_max: 4096, idle_max: Duration::from_secs(3600) }
+    }
+}
+
+/// How long to wait after an accept that failed for want of descriptors or memory.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves SMB on a listener. Runs until it is dropped, and its connections end with it.
+pub async fn listen_smb(host: Arc<WindowsHost>, listener: TcpListener, limits: Limits) {
+    let mut connections = Connections::new(Arc::clone(&host), limits);
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                debug!(host = host.name(), %peer, "Connected");
+                // Answers are small and awaited: Nagle's algorithm would hold each back.
+                let served =
+                    stream.set_nodelay(true).map(|()| serve_smb(Arc::clone(&host), stream, limits.idle_max));
+                connections.add(async move { served?.await });
+            }
+            Err(error) => accept_failed(&error).await,
+        }
+    }
+}
+
+/// Serves the pipe on a socket that smbd connects to. Runs until it is dropped, and its connections end with it.
+pub async fn listen_pipe_socket(host: Arc<WindowsHost>, listener: UnixListener, limits: Limits) {
+    let mut connections = Connections::new(Arc::clone(&host), limits);
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => connections.add(serve_named_pipe(Arc::clone(&host), stream)),
+            Err(error) => accept_failed(&error).await,
+        }
+    }
+}
+
+async fn accept_failed(error: &io::Error) {
+    warn!(%error, "Accept failed");
+    tokio::time::sleep(ACCEPT_PAUSE).await;
+}
+
+struct Connections {
+    host: Arc<WindowsHost>,
+    tasks: JoinSet<()>,
+    connections_max: usize,
+}
+
+impl Connections {
+    fn new(host: Arc<WindowsHost>, limits: Limits) -> Self {
+        Self { host, tasks: JoinSet::new(), connections_max: limits.connections_max }
+    }
+
+    fn add(&mut self, serving: impl Future<Output = io::Result<()>> + Send + 'static) {
+        while self.tasks.try_join_next().is_some() {}
+        if self.tasks.len() >= self.connections_max {
+            warn!(host = self.host.name(), "Too many connections");
+            return;
+        }
+        let open = Open::new(Arc::clone(&self.host));
+        self.tasks.spawn(async move {
+            if let Err(error) = serving.await {
+                debug!(host = open.0.name(), %error, "Connection ended");
+            }
+        });
+    }
+}
+
+/// A connection that is counted while it is there.
+struct Open(Arc<WindowsHost>);
+
+impl Open {
+    fn new(host: Arc<WindowsHost>) -> Self {
+        host.counts().connections.fetch_add(1, Ordering::Relaxed);
+        host.counts().open_connections.fetch_add(1, Ordering::Relaxed);
+        Self(host)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.counts().open_connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}

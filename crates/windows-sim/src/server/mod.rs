@@ -1,0 +1,11 @@
+//! The host's doors: SMB over any stream, and the bare pipe behind a real smbd.
+
+mod lie;
+mod listen;
+mod npa;
+mod pipe;
+mod smb;
+
+pub use self::listen::{Limits, listen_pipe_socket, listen_smb};
+pub use self::npa::serve_named_pipe;
+pub use self::smb::serve_smb;

@@ -1,0 +1,162 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
+use dcerpc::{AuthLevel, AuthService, FaultStatus};
+use ms_pcq::perflibv2::{CallInfo, dispatch};
+use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
+use tracing::debug;
+
+use super::lie;
+use crate::behaviour::Action;
+use crate::host::{Run, WindowsHost};
+use crate::service::PerflibService;
+
+/// One open of `\PIPE\winreg`: an RPC association and the queries that belong to it.
+///
+/// The calling order: [`Pipe::input`] for each message, then send its [`Reply`].
+pub(super) struct Pipe {
+    host: Arc<WindowsHost>,
+    run: Run,
+    association: ServerAssociation,
+    service: PerflibService,
+    /// An answer stopped half-way, and nothing comes behind it.
+    is_stalled: bool,
+}
+
+/// What to send for one message.
+#[derive(Debug, Default)]
+pub(super) struct Reply {
+    /// How long to wait first.
+    pub(super) delay: Duration,
+    /// PDUs, one message each.
+    pub(super) messages: Vec<Vec<u8>>,
+    /// What comes after them.
+    pub(super) then: Then,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum Then {
+    /// Nothing in particular.
+    #[default]
+    GoOn,
+    /// The pipe breaks.
+    HangUp,
+    /// The whole connection ends.
+    Drop,
+}
+
+impl Pipe {
+    /// A pipe that was just opened, in this run of the service.
+    pub(super) fn new(host: Arc<WindowsHost>, run: Run) -> Self {
+        let mut config = ServerConfig::new(vec![ms_pcq::SYNTAX_ID]);
+        config.sec_addr = ms_pcq::ENDPOINT.to_owned();
+        let accounts = Arc::clone(host.accounts());
+        let acceptor = move |service| accept(service, accounts.clone());
+        let service = PerflibService::new(host.source());
+        Self { run, association: ServerAssociation::new(config, acceptor), service, host, is_stalled: false }
+    }
+
+    /// Takes one message, or any part of a stream of PDUs.
+    pub(super) fn input(&mut self, data: &[u8]) -> Reply {
+        let mut reply = Reply::default();
+        if self.host.use_service() != self.run {
+            reply.then = Then::HangUp;
+            return reply;
+        }
+        if self.is_stalled {
+            return reply;
+        }
+        if let Err(error) = self.association.handle_bytes(data) {
+            debug!(host = self.host.name(), %error, "Association failed");
+            reply.then = Then::HangUp;
+        }
+        while let Some(event) = self.association.poll_event() {
+            match event {
+                ServerEvent::Request(call) => self.call(&call, &mut reply),
+                ServerEvent::AuthenticationFailed(error) => {
+                    debug!(host = self.host.name(), %error, "Authentication failed");
+                }
+                _ => {}
+            }
+        }
+        while let Some(message) = self.association.poll_transmit() {
+            reply.messages.push(message);
+        }
+        reply
+    }
+
+    fn call(&mut self, call: &IncomingCall, reply: &mut Reply) {
+        let action = self.host.begin_call(call.opnum);
+        if action == Some(Action::LoseHandles) {
+            self.service.lose_queries();
+        }
+        let mut result = match action {
+            Some(Action::Fault(status)) => Err(status),
+            _ => self.execute(call),
+        };
+        if let Ok(stub) = &mut result {
+            match action {
+                Some(Action::Lie(what)) => lie::tell(what, &call.stub, stub),
+                Some(Action::Oversize(bytes)) => stub.resize(bytes, 0),
+                _ => {}
+            }
+        }
+        let answered = match result {
+            Ok(stub) => self.association.respond(call.call_id, &stub),
+            Err(status) => self.association.fault(call.call_id, status),
+        };
+        if let Err(error) = answered {
+            debug!(host = self.host.name(), %error, "Answer not sent");
+        }
+        while let Some(message) = self.association.poll_transmit() {
+            reply.messages.push(message);
+        }
+        self.spoil(action.as_ref(), reply);
+    }
+
+    //= [MS-PCQ] <1>
+    //# Windows only allows system administrators, members of the Performance Log Users Group, and members of the
+    //# Performance Monitor Users Group
+    fn execute(&mut self, call: &IncomingCall) -> Result<Vec<u8>, FaultStatus> {
+        let accounts = self.host.accounts();
+        let may = |account: &ssp::Account| accounts.may_read_counters(&account.domain, &account.user);
+        // A caller without the right gets the status that one without encryption gets.
+        let auth_level =
+            if call.peer.as_deref().is_some_and(may) { call.auth_level } else { AuthLevel::NONE };
+        dispatch(&mut self.service, CallInfo { auth_level }, call.opnum, &call.stub)
+    }
+
+    /// Does to the answer what cannot be done to its stub.
+    fn spoil(&mut self, action: Option<&Action>, reply: &mut Reply) {
+        match action {
+            Some(&Action::Delay(delay)) => reply.delay = delay,
+            Some(Action::Drop) => *reply = Reply { then: Then::Drop, ..Reply::default() },
+            Some(Action::Garbage) => reply.messages = vec![vec![0x47; 64]],
+            Some(Action::Stall) => {
+                halve(reply.messages.last_mut());
+                self.is_stalled = true;
+            }
+            Some(Action::Truncate) => {
+                halve(reply.messages.last_mut());
+                reply.then = Then::HangUp;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn halve(message: Option<&mut Vec<u8>>) {
+    if let Some(message) = message {
+        message.truncate(message.len() / 2);
+    }
+}
+
+fn accept(service: AuthService, accounts: Arc<crate::Accounts>) -> Option<Box<dyn SecurityContext>> {
+    let mechanism = match service {
+        AuthService::WINNT => Mechanism::Ntlm,
+        AuthService::GSS_NEGOTIATE => Mechanism::Negotiate,
+        _ => return None,
+    };
+    ssp::server(accounts, ServerOptions::new(mechanism, Usage::Rpc)).ok()
+}

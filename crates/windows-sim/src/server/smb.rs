@@ -1,0 +1,254 @@
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ms_dtyp::NtStatus;
+use ms_smb2::server::{AuthReply, FileId, ServerConfig, ServerConnection, ServerEvent, SessionId};
+use ssp::{Mechanism, SecurityContext, ServerOptions, Step, Usage};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{Instant, sleep_until};
+use tracing::debug;
+use transport::Stream;
+
+use super::pipe::{Pipe, Reply, Then};
+use crate::host::WindowsHost;
+use crate::random;
+
+/// Serves one SMB connection until its client goes, it is idle for `idle_max`, or it breaks the protocol.
+///
+/// # Errors
+/// When the stream fails. What a client does wrong ends the connection and is no error.
+pub async fn serve_smb<S: Stream>(
+    host: Arc<WindowsHost>,
+    mut stream: S,
+    idle_max: Duration,
+) -> io::Result<()> {
+    if host.behaviour().dialects.is_empty() {
+        return serve_smb1_only(stream).await;
+    }
+    let mut connection = Connection::new(host);
+    let mut buffer = vec![0; READ_BYTES];
+    let mut idle_at = Instant::now() + idle_max;
+    loop {
+        connection.answer();
+        connection.send_due(Instant::now());
+        while let Some(frame) = connection.smb.poll_transmit() {
+            stream.write_all(&frame).await?;
+        }
+        if connection.is_over {
+            return stream.shutdown().await;
+        }
+        let wake_at = connection.next_due().map_or(idle_at, |due| due.min(idle_at));
+        tokio::select! {
+            received = stream.read(&mut buffer) => match received? {
+                0 => return Ok(()),
+                count => {
+                    idle_at = Instant::now() + idle_max;
+                    connection.receive(&buffer[..count]);
+                }
+            },
+            () = sleep_until(wake_at) => connection.is_over |= Instant::now() >= idle_at,
+        }
+    }
+}
+
+const READ_BYTES: usize = 16 * 1024;
+
+/// What a server that knows SMB1 only says to a negotiation: no dialect, in the old form.
+async fn serve_smb1_only<S: Stream>(mut stream: S) -> io::Result<()> {
+    let mut response = vec![0; 4 + 32 + 5];
+    response[3] = 32 + 5;
+    response[4..9].copy_from_slice(b"\xffSMB\x72");
+    response[13] = 0x80; // Flags: a response
+    response[36] = 1; // WordCount
+    response[37..39].copy_from_slice(&[0xFF, 0xFF]); // DialectIndex: none
+    let mut buffer = [0; 1024];
+    if stream.read(&mut buffer).await? > 0 {
+        stream.write_all(&response).await?;
+    }
+    stream.shutdown().await
+}
+
+struct Connection {
+    host: Arc<WindowsHost>,
+    smb: ServerConnection,
+    logons: BTreeMap<SessionId, Logon>,
+    pipes: BTreeMap<FileId, OpenPipe>,
+    /// Answers that wait, in the order in which their calls came.
+    delayed: VecDeque<(Instant, FileId, Reply)>,
+    is_over: bool,
+}
+
+/// An authentication that goes on, or one that has succeeded.
+#[derive(Default)]
+struct Logon {
+    context: Option<Box<dyn SecurityContext>>,
+    /// Messages into the session's pipes since it was authenticated.
+    messages: u32,
+}
+
+struct OpenPipe {
+    session: SessionId,
+    pipe: Pipe,
+}
+
+impl Connection {
+    fn new(host: Arc<WindowsHost>) -> Self {
+        let mut config = ServerConfig::new(host.server_guid(), random::bytes());
+        {
+            let behaviour = host.behaviour();
+            config.dialects.clone_from(&behaviour.dialects);
+            config.encryption = behaviour.encryption;
+        }
+        config.security_token = NEG_TOKEN_INIT.to_vec();
+        config.system_time = host.source().moment().time;
+        config.limits.output_bytes_max = OUTPUT_BYTES_MAX;
+        Self {
+            host,
+            smb: ServerConnection::new(config),
+            logons: BTreeMap::new(),
+            pipes: BTreeMap::new(),
+            delayed: VecDeque::new(),
+            is_over: false,
+        }
+    }
+
+    fn receive(&mut self, bytes: &[u8]) {
+        if let Err(error) = self.smb.handle_bytes(bytes) {
+            debug!(host = self.host.name(), %error, "Connection failed");
+            self.is_over = true;
+        }
+    }
+
+    fn answer(&mut self) {
+        while let Some(event) = self.smb.poll_event() {
+            match event {
+                ServerEvent::Authenticate { session, token, begins } => {
+                    self.authenticate(session, &token, begins);
+                }
+                ServerEvent::OpenPipe { request, session, name } => {
+                    let opened = self.host.open_pipe(&name);
+                    let file = self.smb.open_pipe(request, opened.map(|_run| ()));
+                    if let (Ok(run), Ok(Some(file))) = (opened, file) {
+                        let pipe = Pipe::new(Arc::clone(&self.host), run);
+                        self.pipes.insert(file, OpenPipe { session, pipe });
+                    }
+                }
+                ServerEvent::PipeInput { file, data } => self.pipe_input(file, &data),
+                ServerEvent::PipeClosed { file } => {
+                    self.pipes.remove(&file);
+                }
+                ServerEvent::SessionClosed { session } => {
+                    self.logons.remove(&session);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn authenticate(&mut self, session: SessionId, token: &[u8], begins: bool) {
+        let logon = self.logons.entry(session).or_default();
+        if begins {
+            *logon = Logon::default();
+        }
+        let reply = step(&self.host, logon, token);
+        if matches!(reply, AuthReply::Failed(_)) {
+            self.logons.remove(&session);
+        }
+        if let Err(error) = self.smb.authenticate(session, reply) {
+            debug!(host = self.host.name(), %error, "Authentication not answered");
+        }
+    }
+
+    fn pipe_input(&mut self, file: FileId, data: &[u8]) {
+        let Some(OpenPipe { session, pipe }) = self.pipes.get_mut(&file) else { return };
+        let reply = pipe.input(data);
+        let limit = self.host.behaviour().session_expires_after;
+        if let Some(logon) = self.logons.get_mut(session) {
+            logon.messages += 1;
+            if limit.is_some_and(|limit| logon.messages >= limit) {
+                self.smb.expire_session(*session);
+            }
+        }
+        self.delayed.push_back((Instant::now() + reply.delay, file, reply));
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        self.delayed.iter().map(|&(due, ..)| due).min()
+    }
+
+    /// Sends the answers whose time has come. Those of one pipe never overtake each other: a pipe's client waits
+    /// for one before it asks for the next.
+    fn send_due(&mut self, now: Instant) {
+        let (due, later) = std::mem::take(&mut self.delayed).into_iter().partition(|(due, ..)| *due <= now);
+        self.delayed = later;
+        let due: VecDeque<(Instant, FileId, Reply)> = due;
+        for (_, file, reply) in due {
+            let sent = reply.messages.into_iter().try_for_each(|message| self.smb.pipe_output(file, message));
+            let ended = match reply.then {
+                Then::GoOn => Ok(()),
+                Then::HangUp => {
+                    self.pipes.remove(&file);
+                    self.smb.pipe_hangup(file)
+                }
+                Then::Drop => {
+                    self.is_over = true;
+                    Ok(())
+                }
+            };
+            if let Err(error) = sent.and(ended) {
+                // The client closed the pipe meanwhile.
+                debug!(host = self.host.name(), %error, "Output not sent");
+            }
+        }
+    }
+}
+
+/// One leg of a logon.
+fn step(host: &WindowsHost, logon: &mut Logon, token: &[u8]) -> AuthReply {
+    let failed = AuthReply::Failed(NtStatus::STATUS_LOGON_FAILURE);
+    let context = match &mut logon.context {
+        Some(context) => context,
+        none => {
+            let options = ServerOptions::new(Mechanism::Negotiate, Usage::Smb);
+            let Ok(context) = ssp::server(Arc::<crate::Accounts>::clone(host.accounts()), options) else {
+                return failed;
+            };
+            none.insert(context)
+        }
+    };
+    let result = context.step(token);
+    let status = match context.peer().account {
+        Some(account) => host.accounts().verdict(&account.domain, &account.user),
+        None => NtStatus::STATUS_SUCCESS,
+    };
+    match result {
+        Ok(Step::Continue(token)) => AuthReply::Continue(token),
+        // The state of an account is told to who knows its password; that it is locked, to everybody.
+        Ok(Step::Done(token)) if status == NtStatus::STATUS_SUCCESS => match context.session_key() {
+            Ok(key) => {
+                AuthReply::Done { token: token.unwrap_or_default(), session_key: key.as_bytes().to_vec() }
+            }
+            Err(_) => failed,
+        },
+        Ok(_) => AuthReply::Failed(status),
+        Err(error) => {
+            debug!(host = host.name(), %error, "Logon refused");
+            if status == NtStatus::STATUS_ACCOUNT_LOCKED_OUT { AuthReply::Failed(status) } else { failed }
+        }
+    }
+}
+
+/// More than any answer that a client would take.
+const OUTPUT_BYTES_MAX: usize = 256 << 20;
+
+/// [MS-SPNG] 2.2.1 `NegTokenInit2` without the hint's name: the server would like NTLM.
+const NEG_TOKEN_INIT: [u8; 30] = [
+    0x60, 0x1c, // [APPLICATION 0]
+    0x06, 0x06, 0x2b, 0x06, 0x01, 0x05, 0x05, 0x02, // SPNEGO: 1.3.6.1.5.5.2
+    0xa0, 0x12, 0x30, 0x10, // NegTokenInit
+    0xa0, 0x0e, 0x30, 0x0c, // mechTypes
+    0x06, 0x0a, 0x2b, 0x06, 0x01, 0x04, 0x01, 0x82, 0x37, 0x02, 0x02,
+    0x0a, // NTLM: 1.3.6.1.4.1.311.2.2.10
+];
