@@ -35,6 +35,7 @@ impl<'a> Values<'a> {
 impl<'a> Iterator for Values<'a> {
     type Item = RawValue<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<RawValue<'a>> {
         match &mut self.0 {
             Source::Walked { remaining: 0, .. } => None,

@@ -1,22 +1,19 @@
-use core::ops::Range;
+mod buffer;
+mod registration;
 
-use codec::{Decode, DecodeError, DecodeResult, ReadCursor};
+use codec::{DecodeError, DecodeResult};
 use dcerpc::Channel;
 use ms_dtyp::{Guid, Win32Error};
 
+use crate::perflibv2::Change;
+use crate::perflibv2::client::buffer::Buffer;
 use crate::perflibv2::ops::{
     BufferReply, CloseQueryHandleRequest, EnumerateCounterSetInstancesRequest, EnumerateCounterSetReply,
     EnumerateCounterSetRequest, HandleReply, OpenQueryHandleRequest, QueryCounterDataRequest,
-    QueryCounterInfoRequest, QueryCounterSetRegistrationInfoRequest, Request, SizedRequest,
-    ValidateCountersReply, ValidateCountersRequest,
+    QueryCounterInfoRequest, Request, SizedRequest, ValidateCountersReply, ValidateCountersRequest,
 };
-use crate::perflibv2::registration::{decode_guid, decode_text};
-use crate::perflibv2::{Change, RegistrationRequest};
-use crate::types::{CounterId, Lcid, QueryHandle};
-use crate::wire::{
-    CounterIdentifier, CounterRegInfo, CounterSetRegistration, CounterStrings, DataHeader, InstanceInfo,
-    QueryData,
-};
+use crate::types::QueryHandle;
+use crate::wire::{CounterIdentifier, DataHeader, InstanceInfo, QueryData};
 use crate::{Error, Method};
 
 /// What a [`PerflibV2Client`] accepts from a server. What is above is an error before memory is taken for it.
@@ -141,97 +138,6 @@ impl<C: Channel> PerflibV2Client<C> {
         }
     }
 
-    /// Opnum 1, request code 1: a counterset and its counters.
-    ///
-    /// # Errors
-    /// `ERROR_WMI_GUID_NOT_FOUND` when the server does not have it, or its provider is not running.
-    pub async fn counter_set_registration(
-        &mut self,
-        set: Guid,
-    ) -> Result<CounterSetRegistration, Error<C::Error>> {
-        let counters_max = self.limits.counters_max;
-        let buffer = self.registration_info(set, RegistrationRequest::CounterSet).await?;
-        buffer.decode(|bytes| CounterSetRegistration::decode(bytes, counters_max))
-    }
-
-    /// Opnum 1, request code 2: one counter.
-    ///
-    /// # Errors
-    /// `ERROR_WMI_ITEMID_NOT_FOUND` when the counterset has no such counter.
-    pub async fn counter_registration(
-        &mut self,
-        set: Guid,
-        counter: CounterId,
-    ) -> Result<CounterRegInfo, Error<C::Error>> {
-        let buffer = self.registration_info(set, RegistrationRequest::Counter(counter)).await?;
-        buffer.decode(|bytes| CounterRegInfo::decode(&mut ReadCursor::new(bytes)))
-    }
-
-    /// Opnum 1, request code 3: a counterset's name.
-    ///
-    /// # Errors
-    /// When the server lacks the language.
-    pub async fn counter_set_name(&mut self, set: Guid, lcid: Lcid) -> Result<String, Error<C::Error>> {
-        self.registration_info(set, RegistrationRequest::CounterSetName(lcid)).await?.decode(decode_text)
-    }
-
-    /// Opnum 1, request code 4: a counterset's explain text.
-    ///
-    /// # Errors
-    /// When the server lacks the language.
-    pub async fn counter_set_help(&mut self, set: Guid, lcid: Lcid) -> Result<String, Error<C::Error>> {
-        self.registration_info(set, RegistrationRequest::CounterSetHelp(lcid)).await?.decode(decode_text)
-    }
-
-    /// Opnum 1, request code 9: a counterset's English name.
-    ///
-    /// # Errors
-    /// Windows tries to load resources that it need not, and answers any error where it cannot ([MS-PCQ] <4>):
-    /// be ready to fall back to [`PerflibV2Client::counter_set_name`].
-    pub async fn english_counter_set_name(&mut self, set: Guid) -> Result<String, Error<C::Error>> {
-        self.registration_info(set, RegistrationRequest::EnglishCounterSetName).await?.decode(decode_text)
-    }
-
-    /// Opnum 1, request code 5: the counters' names.
-    ///
-    /// # Errors
-    /// When the server lacks the language.
-    pub async fn counter_names(&mut self, set: Guid, lcid: Lcid) -> Result<CounterStrings, Error<C::Error>> {
-        self.counter_strings(set, RegistrationRequest::CounterNames(lcid)).await
-    }
-
-    /// Opnum 1, request code 6: the counters' explain texts.
-    ///
-    /// # Errors
-    /// When the server lacks the language.
-    pub async fn counter_helps(&mut self, set: Guid, lcid: Lcid) -> Result<CounterStrings, Error<C::Error>> {
-        self.counter_strings(set, RegistrationRequest::CounterHelps(lcid)).await
-    }
-
-    /// Opnum 1, request code 10: the counters' English names.
-    ///
-    /// # Errors
-    /// As [`PerflibV2Client::english_counter_set_name`].
-    pub async fn english_counter_names(&mut self, set: Guid) -> Result<CounterStrings, Error<C::Error>> {
-        self.counter_strings(set, RegistrationRequest::EnglishCounterNames).await
-    }
-
-    /// Opnum 1, request code 7: the provider's name.
-    ///
-    /// # Errors
-    /// As [`PerflibV2Client::english_counter_set_name`].
-    pub async fn provider_name(&mut self, set: Guid) -> Result<String, Error<C::Error>> {
-        self.registration_info(set, RegistrationRequest::ProviderName).await?.decode(decode_text)
-    }
-
-    /// Opnum 1, request code 8: the provider's GUID.
-    ///
-    /// # Errors
-    /// As [`PerflibV2Client::english_counter_set_name`].
-    pub async fn provider_guid(&mut self, set: Guid) -> Result<Guid, Error<C::Error>> {
-        self.registration_info(set, RegistrationRequest::ProviderGuid).await?.decode(decode_guid)
-    }
-
     /// Opnum 2: the instances of a counterset that are there now.
     ///
     /// # Errors
@@ -319,33 +225,6 @@ impl<C: Channel> PerflibV2Client<C> {
             .map_err(|source| Error::Buffer { method, source })
     }
 
-    async fn counter_strings(
-        &mut self,
-        set: Guid,
-        request: RegistrationRequest,
-    ) -> Result<CounterStrings, Error<C::Error>> {
-        let counters_max = self.limits.counters_max;
-        let buffer = self.registration_info(set, request).await?;
-        buffer.decode(|bytes| CounterStrings::decode(bytes, counters_max))
-    }
-
-    async fn registration_info(
-        &mut self,
-        counter_set_guid: Guid,
-        request: RegistrationRequest,
-    ) -> Result<Buffer, Error<C::Error>> {
-        let machine = self.machine.clone();
-        let (request_code, request_lcid) = request.to_wire();
-        let request = QueryCounterSetRegistrationInfoRequest {
-            machine,
-            counter_set_guid,
-            request_code,
-            request_lcid,
-            in_size: 0,
-        };
-        self.call_sized(request, self.limits.first_reply_bytes).await
-    }
-
     /// Calls with room for `in_size` bytes, and with more as long as the server asks for more.
     async fn call_sized<R: SizedRequest + Sync + Send>(
         &mut self,
@@ -380,28 +259,6 @@ impl<C: Channel> PerflibV2Client<C> {
         let method = R::METHOD;
         let stub = request.to_stub().map_err(|source| Error::Request { method, source })?;
         self.channel.call(method.opnum(), None, &stub).await.map_err(|source| Error::Call { method, source })
-    }
-}
-
-/// A method's buffer, still in its stub.
-#[derive(Clone, Debug)]
-struct Buffer {
-    method: Method,
-    stub: Vec<u8>,
-    // INVARIANT: within the stub.
-    data: Range<usize>,
-}
-
-impl Buffer {
-    fn bytes(&self) -> &[u8] {
-        &self.stub[self.data.clone()]
-    }
-
-    fn decode<T, E: core::error::Error + 'static>(
-        &self,
-        decode: impl FnOnce(&[u8]) -> DecodeResult<T>,
-    ) -> Result<T, Error<E>> {
-        decode(self.bytes()).map_err(|source| Error::Buffer { method: self.method, source })
     }
 }
 
