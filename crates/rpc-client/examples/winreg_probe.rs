@@ -12,6 +12,7 @@ use std::error::Error;
 use std::fs;
 use std::fs::File;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -82,15 +83,17 @@ enum MechanismArgument {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = probe(&arguments).await?;
-    if arguments.json {
-        println!("{outcome}");
-    } else {
-        println!("{outcome:#}");
+    match probe(&arguments).await {
+        Ok(outcome) if arguments.json => println!("{outcome}"),
+        Ok(outcome) => println!("{outcome:#}"),
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
     }
-    Ok(())
+    ExitCode::SUCCESS
 }
 
 async fn probe(arguments: &Arguments) -> Result<serde_json::Value, Box<dyn Error>> {
@@ -110,9 +113,11 @@ async fn probe(arguments: &Arguments) -> Result<serde_json::Value, Box<dyn Error
     let names = smb.peer().server.clone().unwrap_or_default();
     let connection = Arc::new(Mutex::new(smb));
     let pipe = NamedPipe::open(&connection, "winreg", deadline).await?;
-    let mut config = ClientConfig::default();
-    config.max_xmit_frag = arguments.fragment_bytes_max;
-    config.max_recv_frag = arguments.fragment_bytes_max;
+    let config = ClientConfig {
+        max_xmit_frag: arguments.fragment_bytes_max,
+        max_recv_frag: arguments.fragment_bytes_max,
+        ..ClientConfig::default()
+    };
     let sealed = Security {
         mechanism: match arguments.mechanism {
             MechanismArgument::Ntlm => Mechanism::Ntlm,

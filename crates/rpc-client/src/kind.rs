@@ -21,7 +21,7 @@ pub enum ErrorKind {
     BindRefused,
     /// The RPC server does not have the interface.
     InterfaceRefused,
-    /// The server speaks SMB1 only.
+    /// The server speaks SMB1 only, or no dialect from 2.1 on.
     Smb1Only,
     /// One side demands encryption that the other does not have.
     Encryption,
@@ -65,7 +65,9 @@ const fn of_smb(error: &ms_smb2::Error) -> ErrorKind {
     use ms_smb2::Error as Smb;
     match error {
         Smb::Decode(_) | Smb::FrameSize { .. } => ErrorKind::Malformed,
-        Smb::Smb1Only { .. } | Smb::DialectRefused { .. } => ErrorKind::Smb1Only,
+        Smb::Smb1Only { .. }
+        | Smb::DialectRefused { .. }
+        | Smb::NegotiationRefused { status: NtStatus::STATUS_NOT_SUPPORTED } => ErrorKind::Smb1Only,
         Smb::NegotiationRefused { status } => ErrorKind::Refused(*status),
         Smb::EncryptionUnavailable | Smb::EncryptionDisabled => ErrorKind::Encryption,
         Smb::SignatureMissing | Smb::SignatureInvalid | Smb::Guest => ErrorKind::Signing,

@@ -1,11 +1,11 @@
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use ms_smb2::client::{FileId, Reply};
 use tokio::time::{Instant, timeout_at};
 use tracing::debug;
 
-use crate::smb::{SharedSmbConnection, SmbConnection};
+use crate::smb::{DroppedPipes, SharedSmbConnection, SmbConnection};
 use crate::{Error, Operation};
 
 /// What an association needs of its transport.
@@ -49,7 +49,9 @@ pub struct NamedPipe {
     name: String,
     /// Set while something is under way: what was sent may have an answer that nobody took.
     is_busy: bool,
+    is_closed: bool,
     answer_bytes_max: u32,
+    dropped_pipes: DroppedPipes,
 }
 
 impl NamedPipe {
@@ -72,18 +74,21 @@ impl NamedPipe {
             file,
             name: name.to_owned(),
             is_busy: false,
+            is_closed: false,
             answer_bytes_max: ANSWER_BYTES_MAX,
+            dropped_pipes: smb.dropped_pipes(),
         })
     }
 
-    /// Closes the pipe at the server.
+    /// Closes the pipe at the server. One that is only dropped is closed by the connection's next call.
     ///
     /// # Errors
     /// When the server does not confirm in time.
-    pub async fn close(self, deadline: Instant) -> Result<(), Error> {
+    pub async fn close(mut self, deadline: Instant) -> Result<(), Error> {
         let operation = Operation::ClosePipe;
         let mut smb =
             timeout_at(deadline, self.connection.lock()).await.map_err(|_| Error::Timeout { operation })?;
+        self.is_closed = true;
         smb.request(operation, deadline, |smb| smb.close(self.file)).await.map(|_| ())
     }
 
@@ -116,6 +121,14 @@ impl NamedPipe {
         drop(smb);
         self.is_busy = false;
         Ok(reply)
+    }
+}
+
+impl Drop for NamedPipe {
+    fn drop(&mut self) {
+        if !self.is_closed {
+            self.dropped_pipes.lock().unwrap_or_else(PoisonError::into_inner).push(self.file);
+        }
     }
 }
 

@@ -60,7 +60,7 @@ pub enum Reason {
     ConnectionReset,
     /// The host does what the protocol does not allow.
     ProtocolError,
-    /// The host speaks SMB1 only.
+    /// The host speaks SMB1 only, or nothing from SMB 2.1 on.
     Smb1Only,
     /// One side demands encryption, the other has none.
     EncryptionRequired,
@@ -141,7 +141,7 @@ impl Reason {
             Self::Unreachable => "check routes and firewalls between this machine and the host",
             Self::ConnectionReset => "see whether a firewall or the host itself ends the connection",
             Self::ProtocolError => "see whether the port belongs to an SMB server, and record the traffic",
-            Self::Smb1Only => "enable SMB 2 or later on the host; SMB 1 is not spoken here",
+            Self::Smb1Only => "enable SMB 2.1 or later on the host; older dialects are not spoken here",
             Self::EncryptionRequired => "enable SMB encryption on both sides, or do not require it",
             Self::SigningRequired => {
                 "look for something between this machine and the host that changes traffic, and see that the account is not mapped to guest"

@@ -1,13 +1,12 @@
 use core::fmt;
-use std::io;
 use std::sync::Arc;
 
-use ms_smb2::client::{ClientConnection, Event, FileId, Negotiated, Reply, RequestId, TreeId};
+use ms_dtyp::NtStatus;
+use ms_smb2::client::{ClientConnection, Encryption, Event, FileId, Negotiated, Reply, RequestId, TreeId};
 use ssp::{Credentials, Peer};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
-use tracing::{debug, trace};
+use tracing::debug;
 use transport::BoxStream;
 
 use crate::smb::SmbOptions;
@@ -36,15 +35,19 @@ pub struct SmbConnection {
     server_name: String,
     negotiated: Option<Negotiated>,
     ipc: Option<TreeId>,
-    stream: BoxStream,
+    pub(super) stream: BoxStream,
     /// A frame that is being written, and how much of it has been.
-    outgoing: Vec<u8>,
-    outgoing_sent: usize,
-    incoming: Box<[u8]>,
+    pub(super) outgoing: Vec<u8>,
+    pub(super) outgoing_sent: usize,
+    pub(super) incoming: Box<[u8]>,
     /// The request whose answer is awaited; still set when the next one begins if nobody awaits it any longer.
-    awaited: Option<RequestId>,
-    requests: u64,
+    pub(super) awaited: Option<RequestId>,
+    pub(super) dropped_pipes: DroppedPipes,
+    pub(super) requests: u64,
 }
+
+/// Pipes that nobody holds any longer, and that the next call closes at the server.
+pub(crate) type DroppedPipes = Arc<std::sync::Mutex<Vec<FileId>>>;
 
 /// INVARIANT: `Authenticating` is left only by the authentication that set it, so that one that was dropped
 /// half-way is seen by whatever comes next.
@@ -86,11 +89,12 @@ impl SmbConnection {
             outgoing_sent: 0,
             incoming: vec![0; READ_BYTES].into(),
             awaited: None,
+            dropped_pipes: DroppedPipes::default(),
             requests: 1,
         };
         match timeout_at(deadline, connection.event(operation)).await {
             Err(_) => Err(Error::Timeout { operation }),
-            Ok(Err(error)) => Err(error),
+            Ok(Err(error)) => Err(connection.without_dialect(error)),
             Ok(Ok(Event::Negotiated(negotiated))) => {
                 let Negotiated { dialect, cipher, signing, .. } = &negotiated;
                 debug!(server_name, %dialect, ?cipher, %signing, "Dialect negotiated");
@@ -101,6 +105,20 @@ impl SmbConnection {
             Ok(Ok(_)) => {
                 Err(Error::Protocol { operation, reason: "the first answer is not the negotiation's" })
             }
+        }
+    }
+
+    /// Where encryption is required, only dialects with encryption are offered, and a server that has none of them
+    /// says so ([MS-SMB2] 3.3.5.4).
+    fn without_dialect(&self, error: Error) -> Error {
+        let refused = ms_smb2::Error::NegotiationRefused { status: NtStatus::STATUS_NOT_SUPPORTED };
+        match error {
+            Error::Smb { operation, source }
+                if source == refused && self.options.encryption == Encryption::Required =>
+            {
+                Error::Smb { operation, source: ms_smb2::Error::EncryptionUnavailable }
+            }
+            other => other,
         }
     }
 
@@ -150,128 +168,8 @@ impl SmbConnection {
         outcome.map(|_| ())
     }
 
-    /// Makes one request and awaits its answer, authenticating again where the session has expired meanwhile.
-    pub(crate) async fn request(
-        &mut self,
-        operation: Operation,
-        deadline: Instant,
-        issue: impl Fn(&mut ClientConnection) -> Result<RequestId, ms_smb2::Error> + Send,
-    ) -> Result<Reply, Error> {
-        self.forget_abandoned(operation)?;
-        match timeout_at(deadline, self.converse(operation, issue)).await {
-            Ok(outcome) => outcome,
-            Err(_) => {
-                self.cancel_now(operation).await;
-                Err(Error::Timeout { operation })
-            }
-        }
-    }
-
-    async fn converse(
-        &mut self,
-        operation: Operation,
-        issue: impl Fn(&mut ClientConnection) -> Result<RequestId, ms_smb2::Error> + Send,
-    ) -> Result<Reply, Error> {
-        let mut repeated = 0;
-        let mut request = self.issue(operation, &issue)?;
-        loop {
-            match self.event(operation).await? {
-                Event::Completed { request: answered, result } if answered == request => {
-                    self.awaited = None;
-                    return result.map_err(|status| Error::Status { operation, status });
-                }
-                Event::SessionExpired { request: refused } if refused == request => {
-                    self.awaited = None;
-                    repeated += 1;
-                    if repeated > self.options.reauthentications_max {
-                        return Err(Error::Protocol {
-                            operation,
-                            reason: "the session expires again and again",
-                        });
-                    }
-                    debug!(%operation, "Session expired, authenticating again");
-                    self.exchange_tokens().await?;
-                    request = self.issue(operation, &issue)?;
-                }
-                other => trace!(?other, "Late or interim answer passed over"),
-            }
-        }
-    }
-
-    fn issue(
-        &mut self,
-        operation: Operation,
-        issue: &impl Fn(&mut ClientConnection) -> Result<RequestId, ms_smb2::Error>,
-    ) -> Result<RequestId, Error> {
-        let request = issue(&mut self.smb).map_err(|source| Error::Smb { operation, source })?;
-        self.awaited = Some(request);
-        self.requests += 1;
-        Ok(request)
-    }
-
-    /// Looks at what the last call left behind.
-    fn forget_abandoned(&mut self, operation: Operation) -> Result<(), Error> {
-        if self.state != State::Ready {
-            return Err(Error::Abandoned { operation, what: "the connection" });
-        }
-        if let Some(request) = self.awaited.take()
-            && let Err(error) = self.smb.cancel(request)
-        {
-            debug!(%error, "Abandoned request was not cancelled");
-        }
-        Ok(())
-    }
-
-    /// Cancels what is awaited, and writes as much of the cancellation as the stream takes without waiting.
-    async fn cancel_now(&mut self, operation: Operation) {
-        if self.forget_abandoned(operation).is_ok() {
-            // A deadline in the past polls once.
-            let _written_later = timeout_at(Instant::now(), self.flush()).await;
-        }
-    }
-
-    /// The next event: writes what waits to be written, then reads until something happens.
-    pub(super) async fn event(&mut self, operation: Operation) -> Result<Event, Error> {
-        let outcome = self.next_event(operation).await;
-        if outcome.is_err() {
-            self.state = State::Broken;
-        }
-        outcome
-    }
-
-    async fn next_event(&mut self, operation: Operation) -> Result<Event, Error> {
-        loop {
-            let stream_failed = |source| Error::Stream { operation, source };
-            self.flush().await.map_err(stream_failed)?;
-            if let Some(event) = self.smb.poll_event() {
-                return Ok(event);
-            }
-            let len = self.stream.read(&mut self.incoming).await.map_err(stream_failed)?;
-            let smb_failed = |source| Error::Smb { operation, source };
-            if len == 0 {
-                return Err(smb_failed(self.smb.handle_eof()));
-            }
-            self.smb.handle_bytes(&self.incoming[..len]).map_err(smb_failed)?;
-        }
-    }
-
-    /// Writes every frame that waits, each in one piece. May be dropped and called again.
-    async fn flush(&mut self) -> io::Result<()> {
-        loop {
-            while self.outgoing_sent < self.outgoing.len() {
-                let len = self.stream.write(&self.outgoing[self.outgoing_sent..]).await?;
-                if len == 0 {
-                    return Err(io::ErrorKind::WriteZero.into());
-                }
-                self.outgoing_sent += len;
-            }
-            self.outgoing_sent = 0;
-            self.outgoing.clear();
-            match self.smb.poll_transmit() {
-                Some(frame) => self.outgoing = frame,
-                None => return self.stream.flush().await,
-            }
-        }
+    pub(crate) fn dropped_pipes(&self) -> DroppedPipes {
+        Arc::clone(&self.dropped_pipes)
     }
 
     /// Whether another call can succeed.

@@ -3,7 +3,8 @@
 mod authenticate;
 mod connection;
 mod options;
+mod request;
 
-pub(crate) use self::connection::unexpected;
+pub(crate) use self::connection::{DroppedPipes, unexpected};
 pub use self::connection::{SharedSmbConnection, SmbConnection};
 pub use self::options::SmbOptions;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpc_client::{ErrorKind, SmbConnection, SmbOptions, Stage, Transport};
+use rpc_client::{ErrorKind, NamedPipe, SmbConnection, SmbOptions, Stage, Transport};
 use ssp::Mechanism;
 use tokio::time::{Instant, timeout};
 use transport::{Direction, FaultPlan, Faulty};
@@ -62,6 +62,30 @@ async fn a_call_that_is_dropped_anywhere_does_not_disturb_the_other_pipes() {
         answer.reverse();
         assert_eq!(answer, ours, "step {step}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_given_up_is_cancelled_at_the_server_and_uses_nothing_up() {
+    let smb = log_on(dial(&Arc::new(rules())), SmbOptions::default()).await.unwrap();
+    for _ in 0..2 * SmbOptions::default().limits.requests_max {
+        let mut association = bind(&smb, Mechanism::Ntlm).await.unwrap();
+        let moment = Instant::now() + Duration::from_millis(10);
+        let error = association.call(call(SILENCE, &[]), moment).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Timeout);
+        // Nobody reads what this pipe holds.
+        drop(association);
+    }
+    assert!(bind(&smb, Mechanism::Ntlm).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pipe_that_opens_for_somebody_who_has_gone_is_closed() {
+    let smb = log_on(dial(&Arc::new(rules())), SmbOptions::default()).await.unwrap();
+    for _ in 0..100 {
+        assert!(timeout(Duration::ZERO, NamedPipe::open(&smb, "echo", soon())).await.is_err());
+        smb.lock().await.echo(soon()).await.unwrap();
+    }
+    assert!(bind(&smb, Mechanism::Ntlm).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]

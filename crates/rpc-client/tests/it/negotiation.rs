@@ -60,6 +60,24 @@ async fn a_server_that_demands_encryption_is_refused_where_it_is_disabled() {
 }
 
 #[tokio::test]
+async fn a_server_whose_dialects_have_no_encryption_is_refused_where_encryption_is_required() {
+    let mut rules = rules();
+    rules.smb.dialects = vec![Dialect::Smb2_1];
+    let options = SmbOptions { encryption: Encryption::Required, ..SmbOptions::default() };
+    let error = log_on(dial(&Arc::new(rules)), options).await.unwrap_err();
+    assert_eq!((error.kind(), error.stage()), (ErrorKind::Encryption, Stage::Smb), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_shares_no_dialect_is_as_good_as_one_that_speaks_smb1() {
+    let mut rules = rules();
+    rules.smb.dialects = vec![Dialect::Smb2_1];
+    let options = SmbOptions { dialects: vec![Dialect::Smb3_1_1], ..SmbOptions::default() };
+    let error = log_on(dial(&Arc::new(rules)), options).await.unwrap_err();
+    assert_eq!((error.kind(), error.stage()), (ErrorKind::Smb1Only, Stage::Smb), "{error}");
+}
+
+#[tokio::test]
 async fn every_dialect_is_spoken() {
     for dialect in Dialect::ALL {
         let mut rules = rules();
