@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::number::push_value;
+use super::number::put_sample;
+use super::piece::Piece;
 use super::plan::{Step, plan};
 use super::{Format, OwnMetrics};
-use crate::model::{Block, Chunk, Family, Kind, Snapshot, Values};
+use crate::model::{Block, Chunk, Family, Kind, Snapshot, Value, Values};
 
 /// Writes one page, piece by piece.
 ///
@@ -56,23 +57,23 @@ impl Encoder {
         self
     }
 
-    /// Appends the next piece to `out`: about 64 KiB, and never more than that plus one sample. Answers `false`,
+    /// Appends the next piece to `out`: about 32 KiB, and never more than that plus one sample. Answers `false`,
     /// and appends nothing, when the page is complete.
     pub fn next_chunk(&mut self, out: &mut Vec<u8>) -> bool {
         let begin = out.len();
-        let limit = begin + self.chunk_bytes;
-        out.reserve(self.chunk_bytes + RESERVE_BYTES);
-        while out.len() < limit && self.position.step < self.steps.len() {
-            self.write_step(out, limit);
+        let mut piece = Piece::new(out, self.chunk_bytes);
+        while !piece.is_full() && self.position.step < self.steps.len() {
+            self.write_step(&mut piece);
         }
-        if out.len() < limit && !self.ended {
-            self.write_end(out, limit);
+        if !piece.is_full() && !self.ended {
+            self.write_end(&mut piece);
         }
+        drop(piece);
         out.len() > begin
     }
 
-    /// Writes the block at the position until it ends or `limit` is reached.
-    fn write_step(&mut self, out: &mut Vec<u8>, limit: usize) {
+    /// Writes the block at the position until it ends or the piece is full.
+    fn write_step(&mut self, piece: &mut Piece<'_>) {
         let step = self.steps[self.position.step];
         let snapshot = &self.snapshots[step.snapshot as usize];
         let block = &snapshot.layout().blocks()[step.block as usize];
@@ -82,16 +83,14 @@ impl Encoder {
                 position.next_step();
                 return;
             }
-            push_header(self.format, block.family(), out);
+            piece.push(&header(self.format, block.family()));
             position.headed = Some(step.family);
         }
         let is_info = block.family().kind == Kind::Info;
         while let Some(chunk) = block.chunks().get(position.chunk) {
-            position.series = if is_info {
-                push_infos(chunk, snapshot.values(), position.series, limit, out)
-            } else {
-                push_samples(chunk, snapshot.values(), position.series, limit, out)
-            };
+            piece.fill(chunk.longest_prefix() + VALUE_BYTES_MAX, |room, at, limit| {
+                write_samples(chunk, snapshot.values(), is_info, &mut position.series, room, at, limit)
+            });
             if position.series < chunk.len() {
                 return;
             }
@@ -101,15 +100,15 @@ impl Encoder {
         position.next_step();
     }
 
-    fn write_end(&mut self, out: &mut Vec<u8>, limit: usize) {
+    fn write_end(&mut self, piece: &mut Piece<'_>) {
         let rest = &self.own[self.own_written..];
-        let piece = &rest[..rest.len().min(limit - out.len())];
-        out.extend_from_slice(piece);
-        self.own_written += piece.len();
+        let next = &rest[..rest.len().min(piece.left())];
+        piece.push(next);
+        self.own_written += next.len();
         if self.own_written == self.own.len() {
             self.ended = true;
             if self.format == Format::OpenMetrics {
-                out.extend_from_slice(b"# EOF\n");
+                piece.push(b"# EOF\n");
             }
         }
     }
@@ -125,54 +124,53 @@ fn has_values(block: &Block, values: &Values) -> bool {
     block.ids().any(|id| values.value(id).is_some())
 }
 
-/// Writes samples from the series at `from`; answers how far it came.
-fn push_samples(chunk: &Chunk, values: &Values, from: usize, limit: usize, out: &mut Vec<u8>) -> usize {
+/// Writes samples from the series at `next` on, up to `limit`; answers where the text ends. The value of an info is
+/// 1, whatever was sent.
+fn write_samples(
+    chunk: &Chunk,
+    values: &Values,
+    is_info: bool,
+    next: &mut usize,
+    room: &mut [u8],
+    mut at: usize,
+    limit: usize,
+) -> usize {
     let (ids, ends, prefixes) = (chunk.ids(), chunk.ends(), chunk.prefixes());
+    let from = *next;
+    *next = ids.len();
     let mut start = from.checked_sub(1).map_or(0, |before| ends[before] as usize);
     for (index, (&id, &end)) in ids.iter().zip(ends).enumerate().skip(from) {
-        if out.len() >= limit {
-            return index;
+        if at >= limit {
+            *next = index;
+            break;
         }
         let end = end as usize;
         if let Some(value) = values.value(id) {
-            out.extend_from_slice(&prefixes[start..end]);
-            push_value(value, out);
-            out.push(b'\n');
+            let value = if is_info { Value::U64(1) } else { value };
+            at = put_sample(room, at, &prefixes[start..end], value);
         }
         start = end;
     }
-    ids.len()
+    at
 }
 
-/// The same for infos, whose value is 1 whatever was sent.
-fn push_infos(chunk: &Chunk, values: &Values, from: usize, limit: usize, out: &mut Vec<u8>) -> usize {
-    for (index, (id, prefix)) in chunk.iter().enumerate().skip(from) {
-        if out.len() >= limit {
-            return index;
-        }
-        if values.value(id).is_some() {
-            out.extend_from_slice(prefix);
-            out.extend_from_slice(b"1\n");
-        }
-    }
-    chunk.len()
-}
-
-/// Writes HELP, TYPE and, where the format has it, UNIT.
-fn push_header(format: Format, family: &Family, out: &mut Vec<u8>) {
+/// HELP, TYPE and, where the format has it, UNIT.
+fn header(format: Format, family: &Family) -> Vec<u8> {
+    let mut out = Vec::new();
     let (name, kind) = match format {
         Format::OpenMetrics => (family.name.clone(), openmetrics_type(family.kind)),
         Format::Text => (family.sample_name(), text_type(family.kind)),
     };
-    push_help(format, &name, &family.help, out);
-    push_comment("TYPE", &name, out);
+    push_help(format, &name, &family.help, &mut out);
+    push_comment("TYPE", &name, &mut out);
     out.extend_from_slice(kind.as_bytes());
     out.push(b'\n');
     if format == Format::OpenMetrics && !family.unit.is_empty() {
-        push_comment("UNIT", &name, out);
+        push_comment("UNIT", &name, &mut out);
         out.extend_from_slice(family.unit.as_bytes());
         out.push(b'\n');
     }
+    out
 }
 
 /// Writes a HELP line, unless there is nothing to say.
@@ -217,6 +215,6 @@ fn text_type(kind: Kind) -> &'static str {
     }
 }
 
-const CHUNK_BYTES: usize = 64 << 10;
-/// Room for the sample that passes the limit.
-const RESERVE_BYTES: usize = 4 << 10;
+const CHUNK_BYTES: usize = 32 << 10;
+/// Room for any value and its newline, and for the bytes that are written beyond it.
+const VALUE_BYTES_MAX: usize = 48;

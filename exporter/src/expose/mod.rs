@@ -13,6 +13,7 @@ mod encoder;
 mod format;
 mod number;
 mod own;
+mod piece;
 mod plan;
 
 use std::sync::Arc;

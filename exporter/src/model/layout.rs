@@ -13,6 +13,8 @@ pub struct Chunk {
     /// INVARIANT: as long as `ids`, ascending; the last is the length of `prefixes`.
     ends: Vec<u32>,
     prefixes: Vec<u8>,
+    /// The length of the longest prefix.
+    longest: usize,
 }
 
 impl Chunk {
@@ -51,6 +53,12 @@ impl Chunk {
         &self.prefixes
     }
 
+    /// The length of the longest prefix that is or was here.
+    #[must_use]
+    pub fn longest_prefix(&self) -> usize {
+        self.longest
+    }
+
     /// Ids and prefixes.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
         let mut start = 0;
@@ -67,6 +75,7 @@ impl Chunk {
 
     fn push(&mut self, id: u32, prefix: &[u8]) {
         self.prefixes.extend_from_slice(prefix);
+        self.longest = self.longest.max(prefix.len());
         self.ids.push(id);
         self.ends.push(u32::try_from(self.prefixes.len()).unwrap_or(u32::MAX));
         if self.is_full() {

@@ -154,6 +154,13 @@ impl Values {
         self.bits.resize(roster.states.len(), 0);
     }
 
+    /// Becomes the same as another, in the room that is there.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.bits.clone_from(&other.bits);
+        self.roster.states.clone_from(&other.roster.states);
+        self.roster.starts.clone_from(&other.roster.starts);
+    }
+
     /// Makes room for a series that begins to live. It has no value yet.
     pub(crate) fn admit(&mut self, id: u32, kind: ValueKind, start_time_unix_nanos: Option<i64>) {
         self.roster.admit(id, kind, start_time_unix_nanos);

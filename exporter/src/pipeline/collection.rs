@@ -7,38 +7,38 @@ use super::limits::{Refusal, Refusals};
 use super::registry::Registry;
 use crate::model::{Kind, Layout, Snapshot, Target, Values};
 
-/// The values that come in, and those that may be written over next.
+/// The values that come in, and room for those that go out.
 ///
-/// Two sets of values take turns: one is published, one is filled. When a collection ends they change places. A
-/// reader who still holds the older one keeps it; then the next collection gets a new one, and the old one goes
-/// with its last reader.
+/// Batches always go into the same values, which so stay in the processor's cache. When a collection ends they
+/// are copied for the readers, into what the snapshot before the last one held: two sets of values take turns
+/// there. A reader who still holds the older one keeps it; then room is made anew, and the old set goes with its
+/// last reader.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
-    building: Option<Values>,
+    values: Values,
+    /// A collection is under way: `values` are its own.
+    begun: bool,
     spare: Option<Arc<Values>>,
 }
 
 impl Buffers {
     /// The values of the collection that is under way.
     pub(super) fn building(&mut self, registry: &Registry) -> &mut Values {
-        self.building.get_or_insert_with(|| {
-            let mut values =
-                self.spare.take().and_then(|spare| Arc::try_unwrap(spare).ok()).unwrap_or_default();
-            values.begin(registry.roster());
-            values
-        })
+        if !self.begun {
+            self.values.begin(registry.roster());
+            self.begun = true;
+        }
+        &mut self.values
     }
 
     /// The same, if any value came already.
     pub(super) fn begun(&mut self) -> Option<&mut Values> {
-        self.building.as_mut()
+        self.begun.then_some(&mut self.values)
     }
 
     /// Nothing of this collection may be believed.
     pub(super) fn discard(&mut self) {
-        if let Some(values) = self.building.take() {
-            self.spare = Some(Arc::new(values));
-        }
+        self.begun = false;
     }
 
     /// A snapshot was replaced: its values may be written over once nobody reads them.
@@ -57,14 +57,16 @@ impl Buffers {
         inherit: Inherit<'_>,
         refusals: &Refusals,
     ) -> Snapshot {
-        self.building(registry);
-        let mut values = self.building.take().unwrap_or_default();
+        let building = self.building(registry);
         if let Inherit::AllBut(covered) = inherit {
-            inherit_values(&mut values, registry, last, covered);
+            inherit_values(building, registry, last, covered);
         }
         registry.settle();
         let layout = Arc::clone(registry.layout());
-        let series = settle_counts(&mut values, &layout, refusals);
+        let series = settle_counts(building, &layout, refusals);
+        self.begun = false;
+        let mut values = self.spare.take().and_then(|spare| Arc::try_unwrap(spare).ok()).unwrap_or_default();
+        values.copy_from(&self.values);
         Snapshot::new(Arc::clone(target), layout, Arc::new(values), series)
     }
 }

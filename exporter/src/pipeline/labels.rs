@@ -39,7 +39,7 @@ impl PrefixWriter {
         }
         let mut rendered = Vec::new();
         for (name, value) in &labels {
-            push_label(&mut rendered, 0, name, value);
+            push_label(&mut rendered, name, value);
         }
         Self { target: labels, rendered }
     }
@@ -67,9 +67,9 @@ impl PrefixWriter {
         out.clear();
         out.extend_from_slice(sample_name.as_bytes());
         let open = out.len();
-        self.write_target(&own, open, out);
+        self.write_target(&own, out);
         for (name, value) in &own {
-            push_label(out, open, name, value);
+            push_label(out, name, value);
         }
         if out.len() > open {
             out[open] = b'{';
@@ -79,25 +79,30 @@ impl PrefixWriter {
         Ok(())
     }
 
-    fn write_target(&self, own: &[(Cow<'_, str>, &str)], open: usize, out: &mut Vec<u8>) {
-        let taken = |name: &str| own.iter().any(|(other, _)| other == name);
-        if self.target.iter().any(|(name, _)| taken(name)) {
-            for (index, (name, value)) in self.target.iter().enumerate() {
-                let others = |name: &str| {
-                    self.target.iter().enumerate().any(|(at, (other, _))| at != index && other == name)
-                };
-                let name = free_name(Cow::Borrowed(name), |name| taken(name) || others(name));
-                push_label(out, open, &name, value);
-            }
-        } else {
+    fn write_target(&self, own: &[(Cow<'_, str>, &str)], out: &mut Vec<u8>) {
+        let is_own = |name: &str| own.iter().any(|(other, _)| other == name);
+        if !self.target.iter().any(|(name, _)| is_own(name)) {
             out.extend_from_slice(&self.rendered);
+            return;
+        }
+        let mut renamed: Vec<String> = Vec::new();
+        for (name, value) in &self.target {
+            if !is_own(name) {
+                push_label(out, name, value);
+                continue;
+            }
+            let name = free_name(Cow::Borrowed(name), |name| {
+                let is_target = self.target.iter().any(|(other, _)| other == name);
+                is_own(name) || is_target || renamed.iter().any(|other| other == name)
+            });
+            push_label(out, &name, value);
+            renamed.push(name.into_owned());
         }
     }
 }
 
 /// Appends `,name="value"`; the comma of the first label is where the brace will stand.
-fn push_label(out: &mut Vec<u8>, open: usize, name: &str, value: &str) {
-    debug_assert!(out.len() >= open, "labels follow the name");
+fn push_label(out: &mut Vec<u8>, name: &str, value: &str) {
     out.push(b',');
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"=\"");
@@ -174,6 +179,19 @@ mod tests {
             &[("counter_instance", "C:"), ("exported_counter_instance", "x")],
             &expect![[
                 r#"m{target="web1",exported_exported_counter_instance="mine",env="prod",counter_instance="C:",exported_counter_instance="x"} "#
+            ]],
+        );
+    }
+
+    #[test]
+    fn renamed_labels_stay_distinct() {
+        let target = Target { labelled: false, ..Target::new("web1") };
+        let target = target.with_label("a", "1").with_label("exported_a", "2");
+        check(
+            &target,
+            &[("a", "3"), ("exported_a", "4")],
+            &expect![[
+                r#"m{exported_exported_a="1",exported_exported_exported_a="2",a="3",exported_a="4"} "#
             ]],
         );
     }
