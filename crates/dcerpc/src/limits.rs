@@ -1,6 +1,5 @@
 /// What one association accepts from its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Limits {
     /// Stub data of one call, all fragments together.
     pub stub_bytes_max: usize,

@@ -12,7 +12,6 @@ use crate::{Auth, CallId, ContextId, FaultStatus, Limits, Rejection, RejectionRe
 
 /// How an association is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ClientConfig {
     /// Level and service of the security context; none for calls in the clear.
     pub auth: Option<Auth>,

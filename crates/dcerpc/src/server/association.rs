@@ -114,10 +114,11 @@ impl ServerAssociation {
     /// When the call is not open.
     pub fn respond(&mut self, call_id: CallId, stub: &[u8]) -> Result<(), Error> {
         let call = self.close_call(call_id)?;
-        self.observe(Change::CallEnded {
-            call_id,
-            outcome: CallOutcome::Response { stub_bytes: stub.len() },
-        });
+        if call.orphaned {
+            return Ok(());
+        }
+        let outcome = CallOutcome::Response { stub_bytes: stub.len() };
+        self.observe(Change::CallEnded { call_id, outcome });
         if call.silent { Ok(()) } else { self.queue_response(&call, stub) }
     }
 

@@ -15,7 +15,6 @@ use crate::{AuthLevel, CallId, ContextId, Limits, SyntaxId};
 
 /// What a server offers on an association.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ServerConfig {
     /// The interfaces that can be bound.
     pub interfaces: Vec<SyntaxId>,
