@@ -97,6 +97,33 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 23] = [
+        Self::Timeout,
+        Self::NameNotFound,
+        Self::ConnectionRefused,
+        Self::Unreachable,
+        Self::ConnectionReset,
+        Self::ProtocolError,
+        Self::Smb1Only,
+        Self::EncryptionRequired,
+        Self::SigningRequired,
+        Self::WrongCredentials,
+        Self::AccountLocked,
+        Self::AccountDisabled,
+        Self::PasswordExpired,
+        Self::LogonRestricted,
+        Self::AccessDenied,
+        Self::RemoteRegistryStopped,
+        Self::NotFound,
+        Self::LimitExceeded,
+        Self::MalformedReply,
+        Self::ServerFault,
+        Self::Busy,
+        Self::Internal,
+        Self::Other,
+    ];
+
     /// The word for labels and logs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -1,1 +1,32 @@
-//! Source plugin: performance counters by [MS-PCQ].
+//! Source plugin: the performance counters of a Windows host by [MS-PCQ].
+//!
+//! For each target: connect and log on, find the wanted countersets by their English names, open one query, add
+//! each counterset by wildcard, and from then on one call a collection. The connection and the query are kept;
+//! what was lost is built anew within the same collection.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `config` | a module's settings |
+//! | `catalog` | what the host offers: names, types, explain texts; outlives connections |
+//! | `query` | the query that is open at the host |
+//! | `polled` | one counterset from reply to reply: values to series |
+//! | `source` | one collection, from whatever state the last one left |
+//! | `failure` | what a session's errors are called on the plugin's side |
+
+mod catalog;
+mod config;
+mod failure;
+mod polled;
+mod query;
+mod source;
+mod text;
+
+pub use self::source::PcqSource;
+
+plugin_sdk::export_plugin! {
+    name: "pcq",
+    version: env!("CARGO_PKG_VERSION"),
+    description: "Performance counters of Windows hosts, by the Performance Counter Query Protocol [MS-PCQ]",
+    sources: [plugin_sdk::SourceEntry::of::<PcqSource>()],
+    commands: [],
+}

@@ -1,0 +1,58 @@
+//! What a session's errors are called on the plugin's side: the words are the same, the lists are closed on both.
+
+use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
+use windows_session::{Reason, SessionError, StageReport, Verdict};
+
+/// The failure of a collection that `error` ended.
+pub(crate) fn of_session(error: &SessionError) -> Failure {
+    Failure::new(stage_of(error.stage), reason_of(error.reason), error.detail())
+}
+
+/// Tells the exporter what became of the secret that it lent.
+pub(crate) fn judge(credential: Credential, verdict: Verdict) {
+    match verdict {
+        Verdict::Accepted => credential.accepted(),
+        Verdict::Rejected => credential.rejected(),
+        Verdict::Locked => credential.locked(),
+        Verdict::Unknown => drop(credential),
+    }
+}
+
+/// Puts what the session measured on the collection's accounts.
+pub(crate) fn account(collection: &Collection, reports: &[StageReport]) {
+    for report in reports {
+        let StageReport { stage, duration, calls, received_bytes, sent_bytes, .. } = *report;
+        collection.stages().account(stage_of(stage), duration, calls, received_bytes, sent_bytes);
+    }
+}
+
+const fn stage_of(stage: windows_session::Stage) -> Stage {
+    use windows_session::Stage as Session;
+    match stage {
+        Session::Dns => Stage::Dns,
+        Session::Tcp => Stage::Tcp,
+        Session::Smb => Stage::Smb,
+        Session::Auth => Stage::Auth,
+        Session::Pipe => Stage::Pipe,
+        Session::Bind => Stage::Bind,
+        Session::Query => Stage::Query,
+        Session::Decode => Stage::Decode,
+    }
+}
+
+fn reason_of(reason: Reason) -> GeneralReason {
+    let general = GeneralReason::ALL.iter().find(|general| general.word() == reason.as_str());
+    general.copied().unwrap_or(GeneralReason::Other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_of_a_session_has_a_general_one_of_the_same_word() {
+        for reason in Reason::ALL {
+            assert_eq!(reason_of(reason).word(), reason.as_str());
+        }
+    }
+}

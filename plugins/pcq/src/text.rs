@@ -1,0 +1,39 @@
+//! Counters whose value is a text (`PERF_COUNTER_TEXT`).
+
+use std::borrow::Cow;
+
+use ms_pcq::wire::RawValue;
+
+/// The value's bytes, whatever its width: a short text is as wide as a number.
+pub(crate) fn bytes_of<'a>(value: &RawValue<'a>) -> Cow<'a, [u8]> {
+    match *value {
+        RawValue::U32(value) => Cow::Owned(value.to_le_bytes().to_vec()),
+        RawValue::U64(value) => Cow::Owned(value.to_le_bytes().to_vec()),
+        RawValue::Other(bytes) => Cow::Borrowed(bytes),
+    }
+}
+
+/// UTF-16LE up to a NUL or the end; what is no UTF-16 shows replacement characters.
+pub(crate) fn decode(bytes: &[u8]) -> String {
+    let units = bytes.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
+    char::decode_utf16(units.take_while(|unit| *unit != 0))
+        .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_as_short_as_a_number_is_a_text() {
+        let value = RawValue::U32(u32::from_le_bytes(*b"o\0k\0"));
+        assert_eq!(decode(&bytes_of(&value)), "ok");
+    }
+
+    #[test]
+    fn a_text_ends_at_its_nul_and_survives_what_is_no_text() {
+        assert_eq!(decode(b"a\0\0\0b\0"), "a");
+        assert_eq!(decode(b"\x00\xd8a\0z"), "\u{fffd}a");
+    }
+}
