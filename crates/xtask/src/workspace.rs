@@ -30,7 +30,10 @@ pub(crate) struct Package {
 
 impl Workspace {
     pub(crate) fn load() -> Result<Self> {
-        let output = cargo().args(["metadata", "--format-version", "1", "--locked"]).output()?;
+        // Without the filter the graph holds what only other systems link.
+        let platform = ["--filter-platform", "x86_64-unknown-linux-gnu"];
+        let output =
+            cargo().args(["metadata", "--format-version", "1", "--locked"]).args(platform).output()?;
         if !output.status.success() {
             return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)).into());
         }

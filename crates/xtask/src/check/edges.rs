@@ -85,8 +85,19 @@ const EDGES: [Edges; 20] = [
     },
     Edges {
         package: "plugin-pcq",
-        ours: &["plugin-sdk", "windows-session", "rpc-client", "ms-pcq", "ms-dtyp", "ssp", "counters"],
-        theirs: &["regex", "serde", "serde_json", "thiserror", "tokio", "tracing"],
+        ours: &[
+            "plugin-sdk",
+            "windows-session",
+            "rpc-client",
+            "transport",
+            "ms-pcq",
+            "ms-smb2",
+            "dcerpc",
+            "ms-dtyp",
+            "ssp",
+            "counters",
+        ],
+        theirs: &["serde", "tokio", "tracing"],
     },
     // The process.
     Edges {
