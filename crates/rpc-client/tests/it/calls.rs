@@ -1,4 +1,6 @@
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use dcerpc::client::{CallRequest, ClientConfig};
@@ -79,6 +81,22 @@ pub(crate) async fn connect(stream: BoxStream) -> Result<Association<NamedPipe>,
 
 pub(crate) const fn call(opnum: u16, stub: &[u8]) -> CallRequest<'_> {
     CallRequest { context_id: 0, opnum, object: None, stub }
+}
+
+/// Lets the host's task read what was written and answer it.
+pub(crate) async fn let_the_host_work() {
+    for _ in 0..8 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Polls `future` once.
+pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    std::future::poll_fn(|cx| match Pin::new(&mut *future).poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 /// Bytes of which no two neighbours and no two blocks are alike.

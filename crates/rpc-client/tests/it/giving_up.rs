@@ -1,15 +1,17 @@
 //! Deadlines and dropped calls: nothing hangs, and no answer is ever taken for another's.
 
-use std::sync::Arc;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rpc_client::{ErrorKind, NamedPipe, SmbConnection, SmbOptions, Stage, Transport};
 use ssp::Mechanism;
 use tokio::time::{Instant, timeout};
-use transport::{Direction, FaultPlan, Faulty};
+use transport::{Direction, Endpoint, FaultPlan, Faulty, PcapFile};
 
 use crate::calls::{
-    HANG_UP, RAW, REVERSE, SILENCE, bind, call, connect, credentials, dial, log_on, pattern, rules, soon,
+    HANG_UP, RAW, REVERSE, SILENCE, bind, call, connect, credentials, dial, let_the_host_work, log_on,
+    pattern, rules, soon,
 };
 use crate::host::PASSWORD;
 
@@ -64,25 +66,63 @@ async fn a_call_that_is_dropped_anywhere_does_not_disturb_the_other_pipes() {
     }
 }
 
+/// How often the client sent the SMB command `CANCEL`, by what is on the wire.
+fn cancels(wire: &Mutex<Vec<u8>>) -> usize {
+    const CANCEL: [u8; 2] = [0x0c, 0];
+    let wire = wire.lock().unwrap();
+    wire.windows(14).filter(|bytes| bytes.starts_with(b"\xfeSMB") && bytes[12..] == CANCEL).count()
+}
+
 #[tokio::test(start_paused = true)]
-async fn what_is_given_up_is_cancelled_at_the_server_and_uses_nothing_up() {
+async fn what_reaches_its_deadline_is_cancelled_there_and_then() {
+    let wire = Wire::default();
+    let capture = PcapFile::with_clock(wire.clone(), || Duration::ZERO).unwrap();
+    let stream = Box::new(capture.record(dial(&Arc::new(rules())), &Endpoint::new("web1", 445)));
+    let smb = log_on(stream, SmbOptions::default()).await.unwrap();
+    let mut association = bind(&smb, Mechanism::Ntlm).await.unwrap();
+    association.call(call(SILENCE, &[]), Instant::now() + Duration::from_secs(1)).await.unwrap_err();
+    assert_eq!(cancels(&wire.0), 1);
+    let mut another = bind(&smb, Mechanism::Ntlm).await.unwrap();
+    assert_eq!(cancels(&wire.0), 1, "once");
+
+    assert!(timeout(Duration::from_secs(1), another.call(call(SILENCE, &[]), soon())).await.is_err());
+    assert_eq!(cancels(&wire.0), 1, "nobody is there to cancel what was dropped");
+    smb.lock().await.echo(soon()).await.unwrap();
+    assert_eq!(cancels(&wire.0), 2, "until the next call");
+}
+
+/// What went over a stream, in the frames of a capture.
+#[derive(Clone, Default)]
+struct Wire(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Wire {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pipes_that_nobody_holds_are_closed_at_the_server() {
     let smb = log_on(dial(&Arc::new(rules())), SmbOptions::default()).await.unwrap();
-    for _ in 0..2 * SmbOptions::default().limits.requests_max {
+    for _ in 0..PIPES_OF_A_SESSION_MAX + 10 {
         let mut association = bind(&smb, Mechanism::Ntlm).await.unwrap();
         let moment = Instant::now() + Duration::from_millis(10);
         let error = association.call(call(SILENCE, &[]), moment).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Timeout);
-        // Nobody reads what this pipe holds.
-        drop(association);
     }
-    assert!(bind(&smb, Mechanism::Ntlm).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_pipe_that_opens_for_somebody_who_has_gone_is_closed() {
     let smb = log_on(dial(&Arc::new(rules())), SmbOptions::default()).await.unwrap();
-    for _ in 0..100 {
+    for _ in 0..PIPES_OF_A_SESSION_MAX + 10 {
         assert!(timeout(Duration::ZERO, NamedPipe::open(&smb, "echo", soon())).await.is_err());
+        let_the_host_work().await;
         smb.lock().await.echo(soon()).await.unwrap();
     }
     assert!(bind(&smb, Mechanism::Ntlm).await.is_ok());
@@ -96,6 +136,8 @@ async fn an_authentication_that_is_dropped_half_way_ends_the_connection() {
     let no_time = timeout(Duration::ZERO, smb.authenticate(credentials(PASSWORD), soon())).await;
     assert!(no_time.is_err());
     assert_eq!(smb.connect_ipc(soon()).await.unwrap_err().kind(), ErrorKind::Abandoned);
+    let again = smb.authenticate(credentials(PASSWORD), soon()).await.unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Abandoned);
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,3 +180,6 @@ async fn an_answer_that_is_no_pdu_ends_the_association_only() {
     assert!(!association.is_usable());
     assert!(smb.lock().await.is_usable());
 }
+
+/// What the server's own limit is.
+const PIPES_OF_A_SESSION_MAX: usize = 64;

@@ -1,7 +1,7 @@
 //! A small host: an SMB server with pipes, behind each of which an RPC server answers by a function.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig as RpcConfig, ServerEvent as RpcEvent};
@@ -44,6 +44,8 @@ pub(crate) struct Rules {
     pub(crate) open_refusals: Mutex<VecDeque<NtStatus>>,
     /// The session expires when so many pipe messages have come in.
     pub(crate) expires_after: AtomicUsize,
+    /// Every session expires as soon as it is there, once this is set.
+    pub(crate) expires_at_once: AtomicBool,
     pub(crate) logons: Logons,
     pub(crate) handler: Box<Handler>,
 }
@@ -68,6 +70,7 @@ impl Rules {
             refuses_logon: Mutex::default(),
             open_refusals: Mutex::default(),
             expires_after: AtomicUsize::new(usize::MAX),
+            expires_at_once: AtomicBool::new(false),
             logons: Logons::default(),
             handler: Box::new(handler),
         }
@@ -175,7 +178,11 @@ impl Connection {
             _ => AuthReply::Failed(NtStatus::STATUS_LOGON_FAILURE),
         };
         self.session = Some(session);
+        let is_done = matches!(reply, AuthReply::Done { .. });
         self.smb.authenticate(session, reply).unwrap();
+        if is_done && self.rules.expires_at_once.load(Ordering::Relaxed) {
+            self.smb.expire_session(session);
+        }
     }
 
     fn new_association(&self) -> ServerAssociation {

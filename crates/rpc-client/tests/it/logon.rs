@@ -5,7 +5,9 @@ use ms_dtyp::NtStatus;
 use rpc_client::{ErrorKind, SmbConnection, SmbOptions, Stage};
 use ssp::Mechanism;
 
-use crate::calls::{REVERSE, bind, call, credentials, dial, log_on, rules, soon};
+use crate::calls::{
+    REVERSE, bind, call, credentials, dial, let_the_host_work, log_on, poll_once, rules, soon,
+};
 use crate::host::Rules;
 
 #[tokio::test]
@@ -72,4 +74,35 @@ async fn a_session_that_expires_into_a_refusal_ends_the_connection_after_one_att
     assert_eq!(error.stage(), Stage::Auth);
     assert!(!smb.lock().await.is_usable());
     assert_eq!(rules.logons_accepted(), logons_before + 1);
+}
+
+#[tokio::test]
+async fn a_session_that_always_expires_is_given_up() {
+    let rules = Arc::new(rules());
+    let smb = log_on(dial(&rules), SmbOptions::default()).await.unwrap();
+    let mut association = bind(&smb, Mechanism::Ntlm).await.unwrap();
+    let logons_before = rules.logons_accepted();
+    rules.expires_at_once.store(true, Ordering::Relaxed);
+    rules.expires_after.store(1, Ordering::Relaxed);
+    association.call(call(REVERSE, &[1]), soon()).await.unwrap();
+    let error = association.call(call(REVERSE, &[1]), soon()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Protocol, "{error}");
+    assert_eq!(rules.logons_accepted(), logons_before + SmbOptions::default().reauthentications_max);
+}
+
+#[tokio::test]
+async fn another_authentication_that_is_dropped_half_way_ends_the_connection() {
+    let rules = Arc::new(rules());
+    let smb = log_on(dial(&rules), SmbOptions::default()).await.unwrap();
+    let mut association = bind(&smb, Mechanism::Ntlm).await.unwrap();
+    rules.expires_after.store(1, Ordering::Relaxed);
+    association.call(call(REVERSE, &[1]), soon()).await.unwrap();
+    // The call is polled until the refusal has come and the first token of the new authentication is written.
+    let mut repeated = Box::pin(association.call(call(REVERSE, &[1]), soon()));
+    for _ in 0..2 {
+        assert!(poll_once(&mut repeated).await.is_none());
+        let_the_host_work().await;
+    }
+    drop(repeated);
+    assert!(!smb.lock().await.is_usable());
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dcerpc::client::ClientConfig;
 use dcerpc::server::{ServerAssociation, ServerConfig, ServerEvent};
-use rpc_client::{Association, Error, ErrorKind, Security, Stage, TcpTransport};
+use rpc_client::{Association, Error, ErrorKind, Operation, Security, Stage, TcpTransport, Transport};
 use ssp::{Mechanism, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::time::{Instant, timeout};
@@ -112,5 +112,7 @@ async fn a_dropped_call_is_never_answered_to_the_next() {
     let before = Instant::now();
     let error = association.call(call(REVERSE, &[]), soon()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Abandoned);
+    let error = association.into_transport().receive(Operation::Read, soon()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Abandoned, "the stream refuses too");
     assert_eq!(before.elapsed(), Duration::ZERO);
 }
