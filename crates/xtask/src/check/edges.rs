@@ -7,139 +7,22 @@ use crate::workspace::{Package, Workspace};
 /// What one of our packages may name under `[dependencies]`. Tests may use more: see [`FOR_TESTS`].
 struct Edges {
     package: &'static str,
-    /// Our own packages.
-    ours: &'static [&'static str],
-    /// Packages of others; the reason for each stands in the workspace's Cargo.toml.
-    theirs: &'static [&'static str],
+    ours: Vec<&'static str>,
+    theirs: Vec<&'static str>,
 }
 
-const EDGES: [Edges; 20] = [
-    // T0, foundation: bytes and types.
-    Edges { package: "codec", ours: &[], theirs: &["thiserror"] },
-    Edges { package: "ms-dtyp", ours: &["codec"], theirs: &["thiserror"] },
-    // T1, session: protocol machines.
-    Edges { package: "ndr", ours: &["codec", "ms-dtyp"], theirs: &["thiserror"] },
-    Edges { package: "ssp", ours: &[], theirs: &["sspi", "thiserror", "tracing", "zeroize"] },
-    Edges {
-        package: "dcerpc",
-        ours: &["codec", "ms-dtyp", "ssp"],
-        theirs: &["bytes", "thiserror", "tracing"],
-    },
-    Edges {
-        package: "ms-smb2",
-        ours: &["codec", "ms-dtyp"],
-        theirs: &[
-            "aes",
-            "aes-gcm",
-            "bytes",
-            "ccm",
-            "cmac",
-            "hmac",
-            "sha2",
-            "thiserror",
-            "tracing",
-            "zeroize",
-        ],
-    },
-    // T2, interfaces.
-    Edges { package: "ms-pcq", ours: &["codec", "ms-dtyp", "ndr", "dcerpc"], theirs: &["thiserror"] },
-    Edges { package: "counters", ours: &["ms-dtyp", "ms-pcq"], theirs: &["regex", "thiserror"] },
-    // T3, drivers.
-    Edges { package: "transport", ours: &[], theirs: &["thiserror", "tokio", "tracing"] },
-    Edges {
-        package: "rpc-client",
-        ours: &["ms-dtyp", "ssp", "dcerpc", "ms-smb2", "transport"],
-        theirs: &["getrandom", "thiserror", "tokio", "tracing"],
-    },
-    Edges {
-        package: "windows-session",
-        ours: &["ms-dtyp", "ssp", "dcerpc", "ms-smb2", "ms-pcq", "rpc-client", "transport"],
-        theirs: &["tokio", "tracing"],
-    },
-    // T4, world. No client code: a simulator that shared it could hide a client's mistakes.
-    Edges {
-        package: "windows-sim",
-        ours: &["codec", "ms-dtyp", "ndr", "ssp", "dcerpc", "ms-smb2", "ms-pcq", "counters", "transport"],
-        theirs: &[
-            "bytes",
-            "clap",
-            "humantime",
-            "jiff",
-            "thiserror",
-            "tokio",
-            "tracing",
-            "tracing-subscriber",
-        ],
-    },
-    // Plugins and their interface.
-    Edges { package: "plugin-abi", ours: &[], theirs: &[] },
-    Edges {
-        package: "plugin-host",
-        ours: &["plugin-abi"],
-        theirs: &["libloading", "serde", "serde_json", "thiserror", "tracing"],
-    },
-    Edges {
-        package: "plugin-sdk",
-        ours: &["plugin-abi"],
-        theirs: &["serde", "serde_json", "thiserror", "tokio", "tracing"],
-    },
-    Edges {
-        package: "plugin-pcq",
-        ours: &[
-            "plugin-sdk",
-            "windows-session",
-            "rpc-client",
-            "transport",
-            "ms-pcq",
-            "ms-smb2",
-            "dcerpc",
-            "ms-dtyp",
-            "ssp",
-            "counters",
-        ],
-        theirs: &["serde", "tokio", "tracing"],
-    },
-    // The process.
-    Edges {
-        package: "perfmon-exporter",
-        ours: &["plugin-host"],
-        theirs: &[
-            "bytes",
-            "clap",
-            "http-body-util",
-            "humantime",
-            "hyper",
-            "hyper-util",
-            "ipnet",
-            "itoa",
-            "memchr",
-            "prometheus-client",
-            "rustix",
-            "serde",
-            "serde-saphyr",
-            "serde_json",
-            "sha2",
-            "thiserror",
-            "tokio",
-            "tracing",
-            "tracing-subscriber",
-            "zeroize",
-            "zmij",
-        ],
-    },
-    // Tools. Nothing above depends on them.
-    Edges { package: "test-support", ours: &[], theirs: &["rustix"] },
-    Edges {
-        package: "wire-oracles",
-        ours: &["codec", "ms-dtyp", "ndr", "dcerpc", "ms-smb2", "ms-pcq", "plugin-abi"],
-        theirs: &[],
-    },
-    Edges {
-        package: "xtask",
-        ours: &[],
-        theirs: &["clap", "rustix", "serde_json", "signal-hook", "tempfile"],
-    },
-];
+const TABLE: &str = include_str!("../../edges.txt");
+
+fn table() -> Vec<Edges> {
+    let lines = TABLE.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    let words = |part: Option<&'static str>| part.unwrap_or_default().split_whitespace().collect();
+    let read = |line: &'static str| {
+        let mut parts = line.split('|');
+        let package = parts.next().unwrap_or_default().trim();
+        Edges { package, ours: words(parts.next()), theirs: words(parts.next()) }
+    };
+    lines.map(read).collect()
+}
 
 /// What only tests and benchmarks may name.
 const FOR_TESTS: [&str; 4] = ["test-support", "wire-oracles", "xtask", "windows-sim"];
@@ -160,8 +43,9 @@ const FORBIDDEN: [(&str, &[&str]); 4] = [
 
 pub(crate) fn check(workspace: &Workspace) -> Vec<String> {
     let mut problems = Vec::new();
+    let table = table();
     for (name, package) in &workspace.packages {
-        match EDGES.iter().find(|edges| edges.package == name) {
+        match table.iter().find(|edges| edges.package == name) {
             Some(edges) => check_edges(workspace, package, edges, &mut problems),
             None => problems.push(format!("{name}: has no line in the table of edges")),
         }
@@ -179,7 +63,7 @@ fn check_edges(workspace: &Workspace, package: &Package, edges: &Edges, problems
     let name = edges.package;
     for dependency in &package.dependencies {
         let dependency = dependency.as_str();
-        let allowed = if workspace.packages.contains_key(dependency) { edges.ours } else { edges.theirs };
+        let allowed = if workspace.packages.contains_key(dependency) { &edges.ours } else { &edges.theirs };
         if !allowed.contains(&dependency) {
             problems.push(format!("{name} -> {dependency}: not in the table of edges"));
         }
@@ -187,7 +71,7 @@ fn check_edges(workspace: &Workspace, package: &Package, edges: &Edges, problems
             problems.push(format!("{name} -> {dependency}: a tool is for tests only"));
         }
     }
-    for allowed in edges.ours.iter().chain(edges.theirs) {
+    for allowed in edges.ours.iter().chain(&edges.theirs) {
         if !package.dependencies.contains(*allowed) {
             problems.push(format!("{name} -> {allowed}: in the table of edges, not in Cargo.toml"));
         }
