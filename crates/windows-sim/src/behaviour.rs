@@ -196,7 +196,7 @@ mod tests {
     fn a_rule_that_is_none_says_which_part_is_wrong() {
         let error = |text: &str| text.parse::<Rule>().unwrap_err().to_string();
         assert!(error("6").ends_with("there is no `=`"));
-        assert!(error("six=drop").ends_with("OPNUM is neither a number nor `*`"));
+        assert!(error("two=drop").ends_with("OPNUM is neither a number nor `*`"));
         assert!(error("6=lie:nothing").ends_with("there is no lie `nothing`"));
         assert!(error("6=fault:0xzz").ends_with("`0xzz` is no status"));
         assert_eq!("6=fault:0x5".parse::<Rule>().unwrap().action, Action::Fault(FaultStatus(5)));

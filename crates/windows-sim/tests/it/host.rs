@@ -1,0 +1,26 @@
+//! Hosts to test with.
+
+use std::sync::Arc;
+
+use ms_dtyp::FileTime;
+use ssp::{Credentials, Secret};
+use windows_sim::model::{Clock, Host, HostOptions};
+use windows_sim::{Account, Accounts, WindowsHost};
+
+/// 2026-11-01T12:00:00Z
+pub(crate) const NOON: FileTime = FileTime(134_379_216_000_000_000);
+
+pub(crate) fn model(clock: &Clock) -> Host {
+    Host::new(HostOptions { seed: 7, clock: clock.clone(), ..HostOptions::default() })
+}
+
+/// A healthy host at noon with one account, whose credentials are [`credentials`].
+pub(crate) fn host() -> Arc<WindowsHost> {
+    let account = Account::new("CORP", "svc-metrics", Secret::new("Passw0rd!"));
+    let model = Arc::new(model(&Clock::manual(NOON)));
+    Arc::new(WindowsHost::new("web1", model, Arc::new(Accounts::new(vec![account]))))
+}
+
+pub(crate) fn credentials() -> Credentials {
+    Credentials::new("CORP", "svc-metrics", Secret::new("Passw0rd!"))
+}
