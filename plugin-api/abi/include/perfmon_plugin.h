@@ -423,7 +423,8 @@ typedef struct perfmon_host {
 
     /* Offers families (of perfmon_family). Writes a perfmon_verdict for each to verdicts_plugin, which has room for
      * all of them. Ids are dense, per instance; dropped ones are not offered again.
-     * OK; FULL: only the first *taken_plugin have a verdict, the instance is at its limit; STALE; STOPPED; INVALID. */
+     * OK; FULL: only the first *taken_plugin have a verdict, offer the rest in another call; STALE; STOPPED; INVALID.
+     * A family with a fault of its own, or above the instance's limit, has a verdict that says so. */
     perfmon_status (*register_families)(uint64_t instance, const perfmon_array *families,
                                         const perfmon_array_mut *verdicts_plugin, uint64_t *taken_plugin);
 
@@ -459,7 +460,8 @@ typedef struct perfmon_host {
     perfmon_status (*event)(uint64_t instance, const perfmon_event *event);
 
     /* Asks for a secret. owner: an instance or a run. OK: *lease_plugin is filled; end it with credential_result.
-     * WAIT: another target tries this secret first, and wake(owner) follows. DENIED: see lease_plugin->reason. */
+     * WAIT: another target tries this secret first, and wake(owner) follows. DENIED: see lease_plugin->reason.
+     * FULL: too many leases were not answered. STALE, STOPPED, INVALID. */
     perfmon_status (*credential_acquire)(uint64_t owner, const perfmon_credential_request *request,
                                          perfmon_credential_lease *lease_plugin);
 

@@ -54,6 +54,12 @@ pub enum LoadError {
         /// Its words.
         message: String,
     },
+    /// The process has loaded more libraries than it can number.
+    #[error("load plugin {file}: 65535 plugins were loaded before; restart the program", file = .file.display())]
+    TooMany {
+        /// The file.
+        file: PathBuf,
+    },
     /// What it declares breaks the contract.
     #[error("load plugin {file}: `{field}`: expected {expected}, found {found}; report it to the plugin's author", file = .file.display())]
     Declaration {
@@ -88,12 +94,22 @@ pub struct Problem {
 #[non_exhaustive]
 pub enum ConfigureError {
     /// The library has no such source.
-    #[error("plugin {plugin} has no source `{source_name}`; it has {}", list(.found))]
+    #[error("plugin {plugin} has no source `{source_name}`; it has {}", names(.found))]
     NoSource {
         /// The library.
         plugin: String,
         /// What was asked for.
         source_name: String,
+        /// What it has.
+        found: Vec<String>,
+    },
+    /// The library has no such command.
+    #[error("plugin {plugin} has no command `{command}`; it has {}", names(.found))]
+    NoCommand {
+        /// The library.
+        plugin: String,
+        /// What was asked for.
+        command: String,
         /// What it has.
         found: Vec<String>,
     },
@@ -135,6 +151,10 @@ pub enum ConfigureError {
     /// The instance or the process is ending.
     #[error("the instance is stopped")]
     Stopped,
+}
+
+fn names(found: &[String]) -> String {
+    if found.is_empty() { "none".to_owned() } else { found.join(", ") }
 }
 
 fn first(problems: &[Problem]) -> (&str, &str) {

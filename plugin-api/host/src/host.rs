@@ -1,14 +1,26 @@
 //! The process's one host and the libraries in it.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
-use crate::command::{CommandCancel, CommandOutput, CommandRequest};
+use plugin_abi::{ABI_MINOR, EntryFn};
+
+use crate::calls::{Asking, Calls};
+use crate::command::{CommandOutput, CommandRequest};
+use crate::configure;
 use crate::error::{ConfigureError, LoadError, Problem};
 use crate::info::PluginInfo;
-use crate::instance::{Instance, InstanceConfig};
+use crate::instance::{Instance, InstanceConfig, InstanceShared, InstanceState};
+use crate::lane::Lane;
+use crate::library::{HostShared, LibraryShared};
 use crate::limits::Limits;
+use crate::load;
+use crate::registry::{self, lock};
+use crate::run::{self, RunningCommand};
 use crate::sink::{CredentialBroker, InstanceSink, Level, NoCredentials};
+use crate::table;
 use crate::violation::Violations;
 
 /// Takes the log records that are about no instance.
@@ -35,6 +47,8 @@ pub struct HostOptions {
     pub program: String,
     /// The monotonic clock in nanoseconds; tests hand in their own.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// The minor version that the host says it speaks; tests of compatibility say another.
+    pub abi_minor: u16,
 }
 
 impl Default for HostOptions {
@@ -44,21 +58,22 @@ impl Default for HostOptions {
             broker: Arc::new(NoCredentials),
             log: None,
             worker_threads: 2,
-            program: "perfmon-exporter".to_owned(),
+            program: concat!("perfmon-exporter ", env!("CARGO_PKG_VERSION")).to_owned(),
             clock: Arc::new(crate::monotonic_ns),
+            abi_minor: ABI_MINOR,
         }
     }
 }
 
 /// The process's plugin host. Clones are the same host.
 #[derive(Clone)]
-pub struct Host(Arc<HostOptions>);
+pub struct Host(Arc<HostShared>);
 
 impl Host {
     /// A host without libraries.
     #[must_use]
     pub fn new(options: HostOptions) -> Self {
-        Self(Arc::new(options))
+        Self(Arc::new(HostShared::new(options)))
     }
 
     /// Loads a plugin file. Once loaded it stays for the life of the process.
@@ -66,8 +81,8 @@ impl Host {
     /// # Errors
     /// When it is no plugin, or not one for this version.
     pub fn load(&self, file: &Path) -> Result<Library, LoadError> {
-        let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-        Err(LoadError::Missing { file: file.to_owned(), folder, found: Vec::new() })
+        let entry = load::open(file)?;
+        self.enter(entry, Some(file), file)
     }
 
     /// Loads `libplugin_<name>.so` (dashes become underscores) from `folder`.
@@ -82,61 +97,162 @@ impl Host {
     ///
     /// # Errors
     /// As [`Host::load`], with `name` in the place of the file.
-    pub fn link(&self, name: &str, _entry: ()) -> Result<Library, LoadError> {
-        self.load(Path::new(name))
+    pub fn link(&self, name: &str, entry: EntryFn) -> Result<Library, LoadError> {
+        self.enter(entry, None, Path::new(name))
+    }
+
+    fn enter(&self, entry: EntryFn, file: Option<&Path>, name: &Path) -> Result<Library, LoadError> {
+        let options = &self.0.options;
+        // The library's number is known only once it is in the registry; its own token carries it.
+        let mut failure = None;
+        let library = registry::add_library(|number| match self.make(number, entry, file, name) {
+            Ok(library) => Some(Arc::new(library)),
+            Err(error) => {
+                failure = Some(error);
+                None
+            }
+        });
+        match (library, failure) {
+            (Some(library), _) => {
+                lock(&self.0.libraries).push(Arc::clone(&library));
+                let info = &library.info;
+                tracing::debug!(plugin = %info.name, version = %info.version, abi = %info.abi, program = %options.program, "Plugin loaded");
+                Ok(Library(library))
+            }
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(LoadError::TooMany { file: name.to_owned() }),
+        }
+    }
+
+    fn make(
+        &self,
+        number: u16,
+        entry: EntryFn,
+        file: Option<&Path>,
+        name: &Path,
+    ) -> Result<LibraryShared, LoadError> {
+        let options = &self.0.options;
+        let api = table::leak(registry::new_token(number), options);
+        let calls = Calls(load::enter(entry, name, api)?);
+        let info = load::declared(&calls.0, file, name, options.abi_minor, &options.limits)?;
+        let lane = |what: &str, threads: usize| {
+            let thread = format!("{}-{what}", info.name);
+            Lane::new(thread, Arc::clone(&options.clock), threads, options.limits.lost_threads_max as usize)
+        };
+        Ok(LibraryShared {
+            number,
+            control: lane("call", 1),
+            blocking: lane("collect", options.limits.blocking_threads_max as usize),
+            calls,
+            host: Arc::clone(&self.0),
+            violations: Violations::default(),
+            instances: std::sync::Mutex::default(),
+            info,
+        })
     }
 
     /// Cancels collections that passed their deadline, gives those up that passed the grace too, and notices calls
     /// that do not return. Answers when it wants to be called again (at the latest), if anything is under way.
     /// The host has no timer of its own: call this at that time, or every few milliseconds while collections run.
-    pub fn poll_deadlines(&self, _now_ns: u64) -> Option<u64> {
-        None
+    pub fn poll_deadlines(&self, now_ns: u64) -> Option<u64> {
+        let libraries = lock(&self.0.libraries).clone();
+        let lanes = libraries.iter().flat_map(|library| [&library.control, &library.blocking]);
+        let next_call = lanes.filter_map(|lane| lane.check(now_ns)).min();
+        loop {
+            let due = {
+                let mut deadlines = lock(&self.0.deadlines);
+                match deadlines.first_entry() {
+                    Some(first) if first.key().0 <= now_ns => first.remove_entry(),
+                    first => {
+                        let next_deadline = first.map(|first| first.key().0);
+                        return next_call.into_iter().chain(next_deadline).min();
+                    }
+                }
+            };
+            let ((_, collection), instance) = due;
+            if let Some(instance) = instance.upgrade() {
+                instance.look(collection, now_ns);
+            }
+        }
     }
 
     /// Answers STOPPED to every call from now on and destroys all instances.
-    pub fn stop(&self) {}
+    pub fn stop(&self) {
+        self.0.stopping.store(true, Ordering::Release);
+        for library in lock(&self.0.libraries).clone() {
+            library.alive().iter().for_each(|instance| instance.destroy());
+        }
+    }
 
-    /// Waits until every destroyed instance has said so. Answers how many have not.
-    pub fn wait_destroyed(&self, _timeout: std::time::Duration) -> usize {
-        0
+    /// Waits until every destroyed instance has said so. Answers how many instances have not (those that were
+    /// not destroyed are among them).
+    #[must_use]
+    pub fn wait_destroyed(&self, timeout: Duration) -> usize {
+        let until = Instant::now() + timeout;
+        let mut guard = lock(&self.0.waiting);
+        loop {
+            let libraries = lock(&self.0.libraries).clone();
+            let left: usize = libraries.iter().map(|library| lock(&library.instances).len()).sum();
+            let pause = until.saturating_duration_since(Instant::now());
+            if left == 0 || pause.is_zero() {
+                return left;
+            }
+            // The one who ends does not take this lock, so that a wake-up may be missed: look again soon.
+            let waited = self.0.ended.wait_timeout(guard, pause.min(LOOK_AGAIN));
+            guard = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 }
 
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
 /// A loaded plugin. Clones are the same library.
 #[derive(Clone)]
-pub struct Library(Arc<(PluginInfo, Violations)>);
+pub struct Library(Arc<LibraryShared>);
 
 impl Library {
     /// What it declares about itself.
     #[must_use]
     pub fn info(&self) -> &PluginInfo {
-        &self.0.0
+        &self.0.info
     }
 
     /// What it did that the contract forbids, over all its instances.
     #[must_use]
     pub fn violations(&self) -> &Violations {
-        &self.0.1
+        &self.0.violations
     }
 
     /// How many of its threads hang in a call.
     #[must_use]
     pub fn lost_threads(&self) -> usize {
-        0
+        self.0.control.lost() + self.0.blocking.lost()
+    }
+
+    /// How many instances have not said that they are destroyed.
+    #[must_use]
+    pub fn instances(&self) -> usize {
+        lock(&self.0.instances).len()
     }
 
     /// How many of its instances are in quarantine now.
     #[must_use]
-    pub fn quarantined(&self, _now_ns: u64) -> usize {
-        0
+    pub fn quarantined(&self, now_ns: u64) -> usize {
+        let states = self.0.alive().into_iter().map(|instance| instance.state_at(now_ns));
+        states.filter(|state| matches!(state, InstanceState::Quarantined { .. })).count()
     }
 
     /// Asks a source what it thinks of settings, without an instance. Blocks up to `configure_ms_max`.
     ///
     /// # Errors
     /// When the source is unknown or fails; problems are not an error here.
-    pub fn validate(&self, _source: &str, _config: &InstanceConfig) -> Result<Vec<Problem>, ConfigureError> {
-        Err(ConfigureError::Stopped)
+    pub fn validate(&self, source: &str, config: &InstanceConfig) -> Result<Vec<Problem>, ConfigureError> {
+        let source = self.source(source)?;
+        match configure::ask(&self.0, Asking::Validate, source, 0, config) {
+            Ok(()) => Ok(Vec::new()),
+            Err(ConfigureError::Problems(problems)) => Ok(problems),
+            Err(error) => Err(error),
+        }
     }
 
     /// Makes an instance. Blocks up to `configure_ms_max`; does no network.
@@ -145,11 +261,12 @@ impl Library {
     /// When the source is unknown, does not accept the settings, or fails.
     pub fn create(
         &self,
-        _source: &str,
-        _config: InstanceConfig,
-        _sink: Arc<dyn InstanceSink>,
+        source: &str,
+        config: &InstanceConfig,
+        sink: Arc<dyn InstanceSink>,
     ) -> Result<Instance, ConfigureError> {
-        Err(ConfigureError::Stopped)
+        let source = self.source(source)?;
+        InstanceShared::create(&self.0, source, config, sink).map(Instance)
     }
 
     /// Runs a command on a thread of its own and answers its exit code through the returned handle.
@@ -159,28 +276,19 @@ impl Library {
     pub fn run(
         &self,
         request: &CommandRequest,
-        _output: Arc<dyn CommandOutput>,
+        output: Arc<dyn CommandOutput>,
     ) -> Result<RunningCommand, ConfigureError> {
-        Err(ConfigureError::NoSource {
-            plugin: self.info().name.clone(),
-            source_name: request.command.clone(),
-            found: Vec::new(),
-        })
+        run::start(&self.0, request, output)
     }
-}
 
-/// A command at work.
-#[derive(Debug)]
-pub struct RunningCommand {
-    /// Ends it.
-    pub cancel: CommandCancel,
-    exit: std::sync::mpsc::Receiver<i32>,
-}
-
-impl RunningCommand {
-    /// Waits for its end: 0 success, 1 failure, 2 wrong usage, 130 cancelled.
-    #[must_use]
-    pub fn wait(self) -> i32 {
-        self.exit.recv().unwrap_or(1)
+    fn source(&self, name: &str) -> Result<u32, ConfigureError> {
+        let sources = &self.0.info.sources;
+        let index =
+            sources.iter().position(|source| source.name == name).and_then(|index| u32::try_from(index).ok());
+        index.ok_or_else(|| ConfigureError::NoSource {
+            plugin: self.0.name(),
+            source_name: name.to_owned(),
+            found: sources.iter().map(|source| source.name.clone()).collect(),
+        })
     }
 }

@@ -5,25 +5,47 @@
 //! Schedule, deadline and cancellation are the exporter's; it calls [`Host::poll_deadlines`] so that they are kept.
 //! What a plugin does wrong is answered, counted by [`Violation`], and costs the instance a pause at worst.
 
+mod calls;
+pub mod check;
 mod command;
+mod configure;
 mod error;
 mod host;
 mod info;
 mod instance;
+mod intake;
+mod lane;
+mod lease;
+mod library;
 mod limits;
+mod load;
+mod read;
+mod recording;
+mod registry;
+mod run;
 pub mod sink;
+mod table;
 mod violation;
 
-pub use plugin_abi::{GeneralReason, Stage};
+pub use plugin_abi::{EntryFn, GeneralReason, Stage};
 
 pub use self::command::{CommandCancel, CommandOutput, CommandRequest};
 pub use self::error::{CollectError, ConfigureError, LoadError, Problem};
-pub use self::host::{Host, HostOptions, Library, LibraryLog, RunningCommand};
+pub use self::host::{Host, HostOptions, Library, LibraryLog};
 pub use self::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
 pub use self::instance::{Instance, InstanceConfig, InstanceState, QuarantineCause};
 pub use self::limits::Limits;
+pub use self::run::RunningCommand;
 pub use self::sink::{CredentialBroker, InstanceSink};
 pub use self::violation::{Violation, Violations};
+
+/// A sink that keeps everything, for the tests of who uses this crate; [`check`] uses it, too.
+pub mod testing {
+    pub use crate::recording::{
+        Recorded, RecordedCompletion, RecordedFamily, RecordedLog, RecordedOutcome, RecordedSeries,
+        RecordingSink, Value,
+    };
+}
 
 /// The monotonic clock in nanoseconds, as plugins see it (`CLOCK_MONOTONIC`).
 #[must_use]

@@ -1,0 +1,143 @@
+//! The plugin's functions, as safe methods.
+#![expect(unsafe_code, reason = "calls the functions of the plugin's table")]
+// UNSAFETY: the table was filled by the plugin's entry, and its functions stay loaded for the life of the process. Each
+// argument lives on the caller's stack or is borrowed by it, and outlives the call. That the functions keep to the header
+// is the trust that the header speaks of.
+
+use plugin_abi::{
+    Array, Collect, Configure, FAILED, INVALID, PANICKED, PluginApi, Run, STALE, Str, Text, UNSUPPORTED,
+    struct_size,
+};
+
+use crate::instance::InstanceConfig;
+
+/// The plugin's functions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Calls(pub(crate) PluginApi);
+
+/// Which of the three calls that take settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asking {
+    Validate,
+    Create,
+    Reconfigure,
+}
+
+impl Asking {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Validate => "validate",
+            Self::Create => "create",
+            Self::Reconfigure => "reconfigure",
+        }
+    }
+}
+
+/// Tokens of a call that takes settings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) source: u32,
+    pub(crate) instance: u64,
+    pub(crate) report: u64,
+}
+
+impl Calls {
+    /// Answers the status and the plugin's message.
+    pub(crate) fn configure(&self, asking: Asking, asked: Asked, config: &InstanceConfig) -> (i32, String) {
+        let function = match asking {
+            Asking::Validate => self.0.validate,
+            Asking::Create => self.0.create,
+            Asking::Reconfigure => self.0.reconfigure,
+        };
+        let Some(function) = function else { return (UNSUPPORTED, String::new()) };
+        let settings = config.settings.to_string();
+        let mut room = [0_u8; MESSAGE_BYTES_MAX];
+        let mut text = Text {
+            size: struct_size::<Text>(),
+            reserved: 0,
+            ptr: room.as_mut_ptr(),
+            capacity: room.len() as u64,
+            len: 0,
+        };
+        let request = Configure {
+            size: struct_size::<Configure>(),
+            source: asked.source,
+            instance: asked.instance,
+            report: asked.report,
+            target: Str::of(&config.target.name),
+            host: Str::of(&config.target.host),
+            port: config.target.port.map_or(0, u32::from),
+            reserved: 0,
+            identity: Str::of(&config.target.identity),
+            settings: Str::of(&settings),
+            error_host: &raw mut text,
+        };
+        // SAFETY: the request and all it points to outlive the call.
+        let status = unsafe { function(&raw const request) };
+        (status, message(&room, text.len))
+    }
+
+    pub(crate) fn collect(&self, request: &Collect) -> i32 {
+        let Some(function) = self.0.collect else { return UNSUPPORTED };
+        // SAFETY: the request outlives the call.
+        unsafe { function(request) }
+    }
+
+    pub(crate) fn cancel(&self, token: u64) {
+        if let Some(function) = self.0.cancel {
+            // SAFETY: takes a number.
+            unsafe { function(token) };
+        }
+    }
+
+    pub(crate) fn destroy(&self, instance: u64) {
+        if let Some(function) = self.0.destroy {
+            // SAFETY: takes a number.
+            unsafe { function(instance) };
+        }
+    }
+
+    pub(crate) fn wake(&self, owner: u64) {
+        if let Some(function) = self.0.wake {
+            // SAFETY: takes a number.
+            unsafe { function(owner) };
+        }
+    }
+
+    pub(crate) fn run(&self, command: u32, run: u64, args: &[String], terminal_width: u32) -> i32 {
+        let Some(function) = self.0.run else { return 1 };
+        let args: Vec<Str> = args.iter().map(|arg| Str::of(arg)).collect();
+        let request = Run {
+            size: struct_size::<Run>(),
+            command,
+            run,
+            args: Array::of(&args),
+            terminal_width,
+            reserved: 0,
+        };
+        // SAFETY: the request and its arguments outlive the call.
+        unsafe { function(&raw const request) }
+    }
+}
+
+/// What was written into the room for a message; the plugin's length is not believed.
+pub(crate) fn message(room: &[u8], len: u64) -> String {
+    let len = usize::try_from(len).unwrap_or(usize::MAX).min(room.len());
+    String::from_utf8_lossy(&room[..len]).into_owned()
+}
+
+/// A status for people.
+pub(crate) fn status_name(status: i32) -> String {
+    match status {
+        STALE => "STALE".to_owned(),
+        INVALID => "INVALID".to_owned(),
+        UNSUPPORTED => "UNSUPPORTED".to_owned(),
+        FAILED => "FAILED".to_owned(),
+        PANICKED => "PANICKED".to_owned(),
+        plugin_abi::OK => "OK".to_owned(),
+        plugin_abi::VERSION => "VERSION".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+pub(crate) const MESSAGE_BYTES_MAX: usize = 1_024;

@@ -1,0 +1,88 @@
+//! Calls that take settings, and the problems that come back.
+
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use plugin_abi::{INVALID, OK};
+
+use crate::calls::{Asked, Asking, status_name};
+use crate::error::{ConfigureError, Problem};
+use crate::instance::InstanceConfig;
+use crate::lane::{Job, Limit};
+use crate::library::LibraryShared;
+use crate::registry::{self, Entry, lock};
+
+/// The problems of one call.
+pub(crate) struct Report {
+    pub(crate) library: Arc<LibraryShared>,
+    problems_max: usize,
+    problems: Mutex<Vec<Problem>>,
+}
+
+impl Report {
+    pub(crate) fn is_full(&self) -> bool {
+        lock(&self.problems).len() >= self.problems_max
+    }
+
+    pub(crate) fn add(&self, problem: Problem) {
+        lock(&self.problems).push(problem);
+    }
+}
+
+/// Asks on a thread of the library's, and waits as long as the limit says.
+pub(crate) fn ask(
+    library: &Arc<LibraryShared>,
+    asking: Asking,
+    source: u32,
+    instance: u64,
+    config: &InstanceConfig,
+) -> Result<(), ConfigureError> {
+    let waited_ms = library.limits().configure_ms_max;
+    let hung = || ConfigureError::Hung { plugin: library.name(), call: asking.name(), waited_ms };
+    let (sender, receiver) = mpsc::channel();
+    let work = {
+        let (library, config) = (Arc::clone(library), config.clone());
+        Box::new(move || {
+            // Nobody waits any more when this fails.
+            let _ = sender.send(ask_here(&library, asking, source, instance, &config));
+        })
+    };
+    let limit = Limit::Within { ns: waited_ms * 1_000_000 };
+    if !library.control.submit(Job { limit, work, overrun: Box::new(|| {}) }) {
+        return Err(hung());
+    }
+    receiver.recv_timeout(Duration::from_millis(waited_ms)).unwrap_or_else(|_| Err(hung()))
+}
+
+/// Asks on the calling thread.
+pub(crate) fn ask_here(
+    library: &Arc<LibraryShared>,
+    asking: Asking,
+    source: u32,
+    instance: u64,
+    config: &InstanceConfig,
+) -> Result<(), ConfigureError> {
+    let report_token = registry::new_token(library.number);
+    let problems_max = library.limits().problems_max as usize;
+    let report = Arc::new(Report { library: Arc::clone(library), problems_max, problems: Mutex::default() });
+    registry::insert(report_token, Entry::Report(Arc::clone(&report)));
+    let asked = Asked { source, instance, report: report_token };
+    let (status, message) = library.calls.configure(asking, asked, config);
+    registry::remove(report_token);
+    let mut problems = std::mem::take(&mut *lock(&report.problems));
+    match status {
+        OK => Ok(()),
+        INVALID => {
+            if problems.is_empty() {
+                let message = if message.is_empty() { "not accepted".to_owned() } else { message };
+                problems.push(Problem { pointer: String::new(), message, suggestion: String::new() });
+            }
+            Err(ConfigureError::Problems(problems))
+        }
+        status => {
+            library.count_status(status);
+            let status = status_name(status);
+            Err(ConfigureError::Failed { plugin: library.name(), call: asking.name(), status, message })
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What a plugin sends, checked against the limits before the sink sees it.
+
+use plugin_abi::{
+    ACCEPTED, DROPPED_DUPLICATE, DROPPED_INVALID, DROPPED_LIMIT, DROPPED_RULE, DROPPED_UNKNOWN_FAMILY,
+    DROPPED_UNSUPPORTED, Verdict as RawVerdict,
+};
+
+use crate::instance::{Admission, InstanceShared};
+use crate::registry::lock;
+use crate::sink::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, SeriesDef, Verdict};
+use crate::violation::Violation;
+
+/// What an instance has registered.
+#[derive(Default)]
+pub(crate) struct Data {
+    /// How many family ids the sink has handed out; they are dense.
+    families: u32,
+    /// One bit per series id that was handed out: whether it is live.
+    live: Vec<u64>,
+    /// One more than the highest series id.
+    series_end: u32,
+    series_live: u32,
+}
+
+/// Log bytes of the current second.
+#[derive(Default)]
+pub(crate) struct Budget {
+    second: u64,
+    bytes: u64,
+}
+
+impl InstanceShared {
+    /// Offers what is well-formed to the sink; what is not was judged before. One verdict for each row.
+    pub(crate) fn register_families(
+        &self,
+        token: u64,
+        rows: &[Result<FamilyDef<'_>, DropReason>],
+        verdicts: &mut [RawVerdict],
+    ) -> Admission {
+        let mut data = lock(&self.data);
+        let admission = self.admits(token);
+        if admission != Admission::Open {
+            return admission;
+        }
+        let room = self.library.limits().families_max.saturating_sub(data.families) as usize;
+        let accepted =
+            self.offer(rows, verdicts, room, |sink, rows, answers| sink.register_families(rows, answers));
+        for id in accepted {
+            data.families = data.families.max(id.saturating_add(1));
+        }
+        Admission::Open
+    }
+
+    /// As [`Self::register_families`], for series.
+    pub(crate) fn register_series(
+        &self,
+        token: u64,
+        rows: &[Result<SeriesDef<'_>, DropReason>],
+        verdicts: &mut [RawVerdict],
+    ) -> Admission {
+        let mut data = lock(&self.data);
+        let admission = self.admits(token);
+        if admission != Admission::Open {
+            return admission;
+        }
+        let families = data.families;
+        let checked: Vec<_> = rows
+            .iter()
+            .map(|row| match row {
+                Ok(series) if series.family >= families => Err(DropReason::UnknownFamily),
+                other => *other,
+            })
+            .collect();
+        let unknown = checked.iter().filter(|row| matches!(row, Err(DropReason::UnknownFamily))).count();
+        let room = self.library.limits().series_max.saturating_sub(data.series_live) as usize;
+        let accepted =
+            self.offer(&checked, verdicts, room, |sink, rows, answers| sink.register_series(rows, answers));
+        accepted.into_iter().for_each(|id| data.add_series(id));
+        drop(data);
+        self.violation(Violation::IdOutOfRange, unknown as u64);
+        Admission::Open
+    }
+
+    /// Hands `room` rows at most to the sink and writes all verdicts. Answers the ids that were accepted.
+    fn offer<T: Copy>(
+        &self,
+        rows: &[Result<T, DropReason>],
+        verdicts: &mut [RawVerdict],
+        room: usize,
+        ask: impl FnOnce(&dyn InstanceSink, &[T], &mut Vec<Verdict>),
+    ) -> Vec<u32> {
+        let good: Vec<T> = rows.iter().filter_map(|row| row.ok()).take(room).collect();
+        let mut answers = Vec::with_capacity(good.len());
+        if !good.is_empty() {
+            ask(&*self.sink, &good, &mut answers);
+        }
+        let mut answers = answers.into_iter();
+        let mut accepted = Vec::with_capacity(good.len());
+        let mut over = false;
+        for (row, verdict) in rows.iter().zip(verdicts) {
+            let answer = match row {
+                Err(reason) => Verdict::Dropped(*reason),
+                Ok(_) => answers.next().unwrap_or_else(|| {
+                    over = true;
+                    Verdict::Dropped(DropReason::Limit)
+                }),
+            };
+            *verdict = match answer {
+                Verdict::Accepted(id) => {
+                    accepted.push(id);
+                    RawVerdict { id, verdict: ACCEPTED }
+                }
+                Verdict::Dropped(reason) => RawVerdict { id: u32::MAX, verdict: drop_code(reason) },
+            };
+        }
+        if over {
+            self.violation(Violation::OverLimit, 1);
+        }
+        accepted
+    }
+
+    /// Ends series. Ids that were never handed out are counted.
+    pub(crate) fn retire(&self, token: u64, ids: &[u32]) -> Admission {
+        let unknown = {
+            let mut data = lock(&self.data);
+            let admission = self.admits(token);
+            if admission != Admission::Open {
+                return admission;
+            }
+            let before = ids.len();
+            let live: Vec<u32> = ids.iter().copied().filter(|id| data.remove_series(*id)).collect();
+            let unknown = if live.len() == before {
+                0
+            } else {
+                ids.iter().filter(|id| **id >= data.series_end).count()
+            };
+            if !live.is_empty() {
+                self.sink.retire(&live);
+            }
+            unknown
+        };
+        self.violation(Violation::IdOutOfRange, unknown as u64);
+        Admission::Open
+    }
+
+    /// Takes values. `None` where an id was never handed out: the whole batch is refused.
+    pub(crate) fn batch(&self, token: u64, batch: &Batch<'_>) -> Result<Option<BatchOutcome>, Admission> {
+        let outcome = {
+            let data = lock(&self.data);
+            let admission = self.admits(token);
+            if admission != Admission::Open {
+                return Err(admission);
+            }
+            // One pass that the compiler turns into vector instructions; the sink need not check again.
+            let highest = batch.ids.iter().fold(0, |highest, id| highest.max(*id));
+            (batch.ids.is_empty() || highest < data.series_end).then(|| self.sink.batch(batch))
+        };
+        match outcome {
+            Some(outcome) => {
+                self.violation(Violation::RetiredId, outcome.retired);
+                self.violation(Violation::WrongValueKind, outcome.wrong_kind);
+            }
+            None => self.violation(Violation::IdOutOfRange, 1),
+        }
+        Ok(outcome)
+    }
+
+    /// Whether there is room for so many bytes of log in this second.
+    pub(crate) fn may_log(&self, bytes: usize) -> bool {
+        let second = self.library.now_ns() / 1_000_000_000;
+        let max = u64::from(self.library.limits().log_bytes_per_second_max);
+        let fits = {
+            let mut budget = lock(&self.log_budget);
+            if budget.second != second {
+                *budget = Budget { second, bytes: 0 };
+            }
+            budget.bytes = budget.bytes.saturating_add(bytes as u64);
+            budget.bytes <= max
+        };
+        if !fits {
+            // Counted, but no fault: a chatty plugin is not a broken one.
+            self.violations.count(Violation::LogOverflow);
+            self.library.violations.count(Violation::LogOverflow);
+        }
+        fits
+    }
+}
+
+impl Data {
+    /// How many family ids were handed out.
+    pub(crate) fn families(&self) -> u32 {
+        self.families
+    }
+
+    fn add_series(&mut self, id: u32) {
+        let (word, bit) = place(id);
+        if self.live.len() <= word {
+            self.live.resize(word + 1, 0);
+        }
+        if self.live[word] & bit == 0 {
+            self.live[word] |= bit;
+            self.series_live += 1;
+        }
+        self.series_end = self.series_end.max(id.saturating_add(1));
+    }
+
+    /// Answers whether it was live.
+    fn remove_series(&mut self, id: u32) -> bool {
+        let (word, bit) = place(id);
+        match self.live.get_mut(word) {
+            Some(bits) if *bits & bit != 0 => {
+                *bits &= !bit;
+                self.series_live -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+fn place(id: u32) -> (usize, u64) {
+    ((id / 64) as usize, 1 << (id % 64))
+}
+
+fn drop_code(reason: DropReason) -> u32 {
+    match reason {
+        DropReason::Limit => DROPPED_LIMIT,
+        DropReason::Rule => DROPPED_RULE,
+        DropReason::Duplicate => DROPPED_DUPLICATE,
+        DropReason::Invalid => DROPPED_INVALID,
+        DropReason::UnknownFamily => DROPPED_UNKNOWN_FAMILY,
+        DropReason::Unsupported => DROPPED_UNSUPPORTED,
+    }
+}

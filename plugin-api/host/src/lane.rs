@@ -1,0 +1,158 @@
+//! Threads that call into a plugin. A thread that does not come back is given up and replaced, a few times.
+
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex};
+
+use crate::registry::lock;
+
+/// The monotonic clock.
+pub(crate) type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// When a call has taken too long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Limit {
+    /// So long after it began.
+    Within { ns: u64 },
+    /// At this time.
+    At { ns: u64 },
+}
+
+/// A call into the plugin.
+pub(crate) struct Job {
+    pub(crate) limit: Limit,
+    pub(crate) work: Box<dyn FnOnce() + Send>,
+    /// Called once when the limit has passed and the call has not returned.
+    pub(crate) overrun: Box<dyn FnOnce() + Send>,
+}
+
+/// Some threads with one queue.
+#[derive(Clone)]
+pub(crate) struct Lane(Arc<Shared>);
+
+struct Shared {
+    name: String,
+    clock: Clock,
+    threads_max: usize,
+    lost_max: usize,
+    state: Mutex<State>,
+    ready: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<(u64, Job)>,
+    running: HashMap<u64, Running>,
+    threads: usize,
+    idle: usize,
+    lost: usize,
+    next: u64,
+}
+
+struct Running {
+    until_ns: u64,
+    /// Nothing once the thread was given up.
+    overrun: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Lane {
+    pub(crate) fn new(name: String, clock: Clock, threads_max: usize, lost_max: usize) -> Self {
+        let state = Mutex::default();
+        Self(Arc::new(Shared { name, clock, threads_max, lost_max, state, ready: Condvar::new() }))
+    }
+
+    /// Queues a call. Answers false where every thread hangs and no more are given.
+    pub(crate) fn submit(&self, job: Job) -> bool {
+        let mut state = lock(&self.0.state);
+        if state.threads == 0 && state.lost >= self.0.lost_max {
+            return false;
+        }
+        let id = state.next;
+        state.next += 1;
+        state.queue.push_back((id, job));
+        self.staff(&mut state);
+        self.0.ready.notify_one();
+        true
+    }
+
+    /// Gives up threads whose call has passed its limit. Answers when the next one will, at the earliest.
+    pub(crate) fn check(&self, now_ns: u64) -> Option<u64> {
+        let mut overruns = Vec::new();
+        let next = {
+            let mut guard = lock(&self.0.state);
+            let state = &mut *guard;
+            for running in state.running.values_mut().filter(|running| running.until_ns <= now_ns) {
+                if let Some(overrun) = running.overrun.take() {
+                    overruns.push(overrun);
+                    state.threads -= 1;
+                    state.lost += 1;
+                }
+            }
+            self.staff(state);
+            state
+                .running
+                .values()
+                .filter(|running| running.overrun.is_some())
+                .map(|running| running.until_ns)
+                .min()
+        };
+        overruns.into_iter().for_each(|overrun| overrun());
+        next
+    }
+
+    /// How many threads hang in a call.
+    pub(crate) fn lost(&self) -> usize {
+        lock(&self.0.state).lost
+    }
+
+    /// Sees to it that what is queued has a thread.
+    fn staff(&self, state: &mut State) {
+        while state.idle < state.queue.len()
+            && state.threads < self.0.threads_max
+            && state.lost < self.0.lost_max
+        {
+            let lane = self.clone();
+            let spawned = std::thread::Builder::new().name(self.0.name.clone()).spawn(move || lane.work());
+            if spawned.is_err() {
+                return;
+            }
+            state.threads += 1;
+            state.idle += 1;
+        }
+    }
+
+    fn work(self) {
+        loop {
+            let (id, work) = self.take();
+            // A panic here is one of the host's own; the border inside has told it already.
+            let _ = catch_unwind(AssertUnwindSafe(work));
+            let mut state = lock(&self.0.state);
+            let given_up = state.running.remove(&id).is_some_and(|running| running.overrun.is_none());
+            if given_up {
+                state.lost -= 1;
+                if state.threads >= self.0.threads_max {
+                    return;
+                }
+                state.threads += 1;
+            }
+            state.idle += 1;
+        }
+    }
+
+    /// Waits for a call and enters it as running. The thread counts as idle before.
+    fn take(&self) -> (u64, Box<dyn FnOnce() + Send>) {
+        let mut state = lock(&self.0.state);
+        loop {
+            if let Some((id, Job { limit, work, overrun })) = state.queue.pop_front() {
+                let until_ns = match limit {
+                    Limit::Within { ns } => (self.0.clock)().saturating_add(ns),
+                    Limit::At { ns } => ns,
+                };
+                state.idle -= 1;
+                state.running.insert(id, Running { until_ns, overrun: Some(overrun) });
+                return (id, work);
+            }
+            state = self.0.ready.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+    }
+}

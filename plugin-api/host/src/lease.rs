@@ -1,0 +1,83 @@
+//! Secrets on loan.
+
+use std::sync::{Arc, Mutex};
+
+use crate::library::LibraryShared;
+use crate::registry::{self, Entry, lock};
+use crate::sink::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, Waiter};
+use crate::violation::Violation;
+
+/// A lease that has not been answered. Its strings stay where they are until it is.
+pub(crate) struct LeaseShared {
+    pub(crate) library: Arc<LibraryShared>,
+    pub(crate) lease: Lease,
+    owner: Arc<Leases>,
+}
+
+/// The leases of an instance or a run.
+#[derive(Default)]
+pub(crate) struct Leases(Mutex<Vec<u64>>);
+
+/// What the plugin is told.
+pub(crate) enum Lent {
+    Lease { token: u64, lease: Arc<LeaseShared> },
+    Wait { retry_after_ms: u32 },
+    Denied { reason: u32 },
+    OverLimit,
+}
+
+/// Asks the broker on behalf of `owner`, whose leases are `leases`.
+pub(crate) fn acquire(
+    library: &Arc<LibraryShared>,
+    owner: u64,
+    leases: &Arc<Leases>,
+    request: &CredentialRequest<'_>,
+) -> Lent {
+    if lock(&leases.0).len() >= library.limits().leases_max as usize {
+        library.violations.count(Violation::OverLimit);
+        return Lent::OverLimit;
+    }
+    let waiter = {
+        let library = Arc::downgrade(library);
+        Waiter::new(move || {
+            if let Some(library) = library.upgrade() {
+                library.wake(owner);
+            }
+        })
+    };
+    match library.host.options.broker.acquire(request, &waiter) {
+        CredentialAnswer::Lease(lease) => {
+            let token = registry::new_token(library.number);
+            let lease =
+                Arc::new(LeaseShared { library: Arc::clone(library), lease, owner: Arc::clone(leases) });
+            lock(&leases.0).push(token);
+            registry::insert(token, Entry::Lease(Arc::clone(&lease)));
+            Lent::Lease { token, lease }
+        }
+        CredentialAnswer::Wait { retry_after_ms } => Lent::Wait { retry_after_ms },
+        CredentialAnswer::Denied { reason, message } => {
+            tracing::debug!(plugin = %library.info.name, identity = request.identity, host = request.host, %reason, message, "Credentials withheld");
+            Lent::Denied { reason: reason.code() }
+        }
+    }
+}
+
+/// Ends a lease. Answers false where there is no such lease (any more).
+pub(crate) fn end(token: u64, verdict: CredentialVerdict) -> bool {
+    let Some(Entry::Lease(lease)) = registry::find(token) else { return false };
+    // Of two answers at the same time one finds the entry gone.
+    let Some(Entry::Lease(_)) = registry::remove(token) else { return false };
+    lock(&lease.owner.0).retain(|held| *held != token);
+    lease.library.host.options.broker.result(lease.lease.id, verdict);
+    true
+}
+
+impl Leases {
+    /// The owner is gone: what it forgot to answer has no verdict.
+    pub(crate) fn end_all(&self) {
+        let tokens = lock(&self.0).clone();
+        for token in tokens {
+            end(token, CredentialVerdict::Unknown);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A loaded library and the host that it belongs to, as the rest of this crate sees them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, Weak};
+
+use plugin_abi::PANICKED;
+
+use crate::calls::Calls;
+use crate::host::HostOptions;
+use crate::info::PluginInfo;
+use crate::instance::InstanceShared;
+use crate::lane::{Job, Lane, Limit};
+use crate::limits::Limits;
+use crate::registry::lock;
+use crate::sink::Level;
+use crate::violation::{Violation, Violations};
+
+/// A loaded library.
+pub(crate) struct LibraryShared {
+    /// Its number in the upper bits of its tokens.
+    pub(crate) number: u16,
+    pub(crate) info: PluginInfo,
+    pub(crate) calls: Calls,
+    pub(crate) host: Arc<HostShared>,
+    pub(crate) violations: Violations,
+    /// Short calls: one after the other, in the order in which they were made.
+    pub(crate) control: Lane,
+    /// Collections of blocking sources.
+    pub(crate) blocking: Lane,
+    /// Instances that have not said that they are destroyed.
+    pub(crate) instances: Mutex<HashMap<u64, Weak<InstanceShared>>>,
+}
+
+impl LibraryShared {
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.host.options.limits
+    }
+
+    pub(crate) fn now_ns(&self) -> u64 {
+        (self.host.options.clock)()
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.info.name.clone()
+    }
+
+    /// Counts a status that is a failure of the plugin itself.
+    pub(crate) fn count_status(&self, status: i32) {
+        self.violations.count(if status == PANICKED { Violation::Panic } else { Violation::FailedCall });
+    }
+
+    /// Queues a short call about no instance in particular.
+    pub(crate) fn call(self: &Arc<Self>, work: impl FnOnce(&Calls) + Send + 'static) {
+        let calls = self.calls;
+        let slow = Arc::clone(self);
+        self.control.submit(Job {
+            limit: Limit::Within { ns: self.limits().async_call_ms_max * 1_000_000 },
+            work: Box::new(move || work(&calls)),
+            overrun: Box::new(move || slow.violations.count(Violation::SlowCall)),
+        });
+    }
+
+    /// Tells an instance or a run that it is worth asking again.
+    pub(crate) fn wake(self: &Arc<Self>, owner: u64) {
+        self.call(move |calls| calls.wake(owner));
+    }
+
+    /// All instances that are alive.
+    pub(crate) fn alive(&self) -> Vec<Arc<InstanceShared>> {
+        lock(&self.instances).values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// An instance has said that it is destroyed, or never came to be.
+    pub(crate) fn forget(&self, token: u64) {
+        lock(&self.instances).remove(&token);
+        self.host.ended.notify_all();
+    }
+
+    pub(crate) fn log_enabled(&self, level: Level) -> bool {
+        match &self.host.options.log {
+            Some(log) => log.log_enabled(&self.info.name, level),
+            None => true,
+        }
+    }
+
+    pub(crate) fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
+        if let Some(log) = &self.host.options.log {
+            log.log(&self.info.name, level, message, fields);
+            return;
+        }
+        let plugin = &self.info.name;
+        match level {
+            Level::Error => tracing::error!(%plugin, ?fields, "{message}"),
+            Level::Warn => tracing::warn!(%plugin, ?fields, "{message}"),
+            Level::Info => tracing::info!(%plugin, ?fields, "{message}"),
+            Level::Debug => tracing::debug!(%plugin, ?fields, "{message}"),
+            Level::Trace => tracing::trace!(%plugin, ?fields, "{message}"),
+        }
+    }
+}
+
+/// The host.
+pub(crate) struct HostShared {
+    pub(crate) options: HostOptions,
+    pub(crate) stopping: AtomicBool,
+    pub(crate) libraries: Mutex<Vec<Arc<LibraryShared>>>,
+    /// What is to be looked at when: time and collection.
+    pub(crate) deadlines: Mutex<BTreeMap<(u64, u64), Weak<InstanceShared>>>,
+    /// Collections in flight by host name.
+    targets: Mutex<HashMap<String, u32>>,
+    /// Told whenever an instance has ended; waited for with `waiting`.
+    pub(crate) ended: Condvar,
+    pub(crate) waiting: Mutex<()>,
+}
+
+impl HostShared {
+    pub(crate) fn new(options: HostOptions) -> Self {
+        Self {
+            options,
+            stopping: AtomicBool::new(false),
+            libraries: Mutex::default(),
+            deadlines: Mutex::default(),
+            targets: Mutex::default(),
+            ended: Condvar::new(),
+            waiting: Mutex::new(()),
+        }
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    /// One more collection against this host name, unless there are too many.
+    pub(crate) fn enter_target(&self, host: &str) -> bool {
+        let mut targets = lock(&self.targets);
+        let count = targets.entry(host.to_owned()).or_default();
+        let free = *count < self.options.limits.collections_per_target_max;
+        if free {
+            *count += 1;
+        }
+        free
+    }
+
+    /// One collection less.
+    pub(crate) fn leave_target(&self, host: &str) {
+        let mut targets = lock(&self.targets);
+        if let Some(count) = targets.get_mut(host) {
+            *count -= 1;
+            if *count == 0 {
+                targets.remove(host);
+            }
+        }
+    }
+
+    pub(crate) fn watch(&self, at_ns: u64, collection: u64, instance: Weak<InstanceShared>) {
+        lock(&self.deadlines).insert((at_ns, collection), instance);
+    }
+
+    pub(crate) fn unwatch(&self, at_ns: u64, collection: u64) {
+        lock(&self.deadlines).remove(&(at_ns, collection));
+    }
+}

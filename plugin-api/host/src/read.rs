@@ -1,0 +1,301 @@
+//! From the header's structs to the boundary's types, checking all that can be checked.
+#![expect(unsafe_code, reason = "reads what plugins hand over")]
+// UNSAFETY: every function follows pointers inside a struct that the plugin handed to a call; its caller promises that
+// the call has not returned, which is as long as the header obliges the plugin to keep them valid.
+
+use std::ops::Range;
+
+use plugin_abi::{self as abi, Array, GeneralReason, Label, Malformed, REASON_DECLARED, Stage, Str};
+
+use crate::error::Problem;
+use crate::info::SourceInfo;
+use crate::limits::Limits;
+use crate::sink::{
+    Batch, Column, Completion, DropReason, Event, Failure, FamilyDef, Kind, Level, Outcome, Reason,
+    SeriesDef, StageReport, ValueKind,
+};
+use crate::violation::Violation;
+
+/// Labels or fields.
+pub(crate) type Pairs<'a> = Vec<(&'a str, &'a str)>;
+
+/// Why a row is not offered to the sink.
+pub(crate) struct Refusal {
+    pub(crate) reason: DropReason,
+    /// Nothing where a later version may well send it.
+    pub(crate) violation: Option<Violation>,
+}
+
+impl From<Violation> for Refusal {
+    fn from(violation: Violation) -> Self {
+        Self { reason: DropReason::Invalid, violation: Some(violation) }
+    }
+}
+
+impl From<Malformed> for Refusal {
+    fn from(malformed: Malformed) -> Self {
+        Violation::from(malformed).into()
+    }
+}
+
+impl From<Malformed> for Violation {
+    fn from(malformed: Malformed) -> Self {
+        match malformed {
+            Malformed::NullPointer => Self::NullPointer,
+            Malformed::Misaligned => Self::Misaligned,
+            Malformed::BadSize => Self::BadSize,
+            Malformed::TooLong => Self::TooLong,
+            Malformed::NotUtf8 => Self::NotUtf8,
+        }
+    }
+}
+
+const UNSUPPORTED: Refusal = Refusal { reason: DropReason::Unsupported, violation: None };
+
+/// # Safety
+/// The call that brought the row has not returned.
+pub(crate) unsafe fn family<'a>(raw: &abi::Family, limits: &Limits) -> Result<FamilyDef<'a>, Refusal> {
+    let (name_max, text_max) = (limits.name_bytes_max as usize, limits.text_bytes_max as usize);
+    let kind = match raw.kind {
+        abi::KIND_GAUGE => Kind::Gauge,
+        abi::KIND_COUNTER => Kind::Counter,
+        abi::KIND_INFO => Kind::Info,
+        abi::KIND_HISTOGRAM => return Err(UNSUPPORTED),
+        _ => Kind::Unknown,
+    };
+    let value = match raw.value_kind {
+        abi::VALUE_F64 => ValueKind::F64,
+        abi::VALUE_U64 => ValueKind::U64,
+        abi::VALUE_I64 => ValueKind::I64,
+        _ => return Err(UNSUPPORTED),
+    };
+    // SAFETY: the caller promises it; so for all of these.
+    let read = |text: Str, max: usize| unsafe { text.read(max) };
+    let family = FamilyDef {
+        namespace: read(raw.space, name_max)?,
+        object: read(raw.object, name_max)?,
+        item: read(raw.item, name_max)?,
+        part: read(raw.part, name_max)?,
+        kind,
+        unit: read(raw.unit, name_max)?,
+        help: read(raw.help, text_max)?,
+        origin: read(raw.origin, text_max)?,
+        value,
+    };
+    if family.object.is_empty() || family.item.is_empty() {
+        Err(Violation::BadName.into())
+    } else {
+        Ok(family)
+    }
+}
+
+/// Appends the labels of a series to `labels` and answers where they stand.
+///
+/// # Safety
+/// The call that brought the row has not returned.
+pub(crate) unsafe fn labels<'a>(
+    raw: &abi::Series,
+    limits: &Limits,
+    labels: &mut Vec<(&'a str, &'a str)>,
+) -> Result<Range<usize>, Refusal> {
+    let start = labels.len();
+    // SAFETY: the caller promises it.
+    let rows = unsafe { raw.labels.column::<Label>(limits.labels_max as usize) }?;
+    for row in rows {
+        // SAFETY: as above.
+        let name = unsafe { row.name.read(limits.name_bytes_max as usize) };
+        // SAFETY: as above.
+        let value = unsafe { row.value.read(limits.label_value_bytes_max as usize) };
+        let pair = name.and_then(|name| Ok((name, value?))).inspect_err(|_| labels.truncate(start))?;
+        if !is_label_name(pair.0) || labels[start..].iter().any(|(name, _)| *name == pair.0) {
+            labels.truncate(start);
+            return Err(Violation::BadName.into());
+        }
+        labels.push(pair);
+    }
+    Ok(start..labels.len())
+}
+
+pub(crate) fn series<'a>(raw: &abi::Series, labels: &'a [(&'a str, &'a str)]) -> SeriesDef<'a> {
+    let start_time_unix_nanos = (raw.start_time_unix_ns != 0).then_some(raw.start_time_unix_ns);
+    SeriesDef { family: raw.family, labels, start_time_unix_nanos }
+}
+
+/// The batch, cut to `rows_max`, and whether it was cut.
+///
+/// # Safety
+/// The call that brought the batch has not returned.
+pub(crate) unsafe fn batch<'a>(raw: &abi::Batch, rows_max: usize) -> Result<(Batch<'a>, bool), Violation> {
+    let rows = raw.ids.len;
+    let optional = |column: &Array| column.len == 0 || column.len == rows;
+    if raw.values.len != rows || !optional(&raw.timestamps) || !optional(&raw.start_times) {
+        return Err(Violation::LengthMismatch);
+    }
+    let full = rows > rows_max as u64;
+    let cut = |column: Array| Array { len: column.len.min(rows_max as u64), ..column };
+    // SAFETY: the caller promises it; cutting makes the length smaller at most.
+    let ids = unsafe { cut(raw.ids).column(rows_max) }?;
+    let values = cut(raw.values);
+    let values = match raw.value_kind {
+        // SAFETY: as above.
+        abi::VALUE_F64 => Column::F64(unsafe { values.column(rows_max) }?),
+        // SAFETY: as above.
+        abi::VALUE_U64 => Column::U64(unsafe { values.column(rows_max) }?),
+        // SAFETY: as above.
+        abi::VALUE_I64 => Column::I64(unsafe { values.column(rows_max) }?),
+        _ => return Err(Violation::BadEnum),
+    };
+    // SAFETY: as above.
+    let timestamps: &[i64] = unsafe { cut(raw.timestamps).column(rows_max) }?;
+    // SAFETY: as above.
+    let start_times: &[i64] = unsafe { cut(raw.start_times).column(rows_max) }?;
+    let present = |column: &'a [i64]| (!column.is_empty()).then_some(column);
+    Ok((Batch { ids, values, timestamps: present(timestamps), start_times: present(start_times) }, full))
+}
+
+/// A completion whose lists are our own.
+pub(crate) struct OwnedCompletion<'a> {
+    outcome: Outcome<'a>,
+    stages: Vec<StageReport>,
+}
+
+impl OwnedCompletion<'_> {
+    pub(crate) fn borrow(&self) -> Completion<'_> {
+        Completion { outcome: self.outcome.clone(), stages: &self.stages }
+    }
+}
+
+/// # Safety
+/// The call that brought the completion has not returned.
+pub(crate) unsafe fn completion<'a>(
+    raw: &abi::Completion,
+    source: Option<&SourceInfo>,
+    limits: &Limits,
+    family_count: u32,
+) -> Result<OwnedCompletion<'a>, Violation> {
+    // SAFETY: the caller promises it.
+    let message = unsafe { raw.message.read(limits.text_bytes_max as usize) }?;
+    // SAFETY: as above.
+    let families: &[u32] = unsafe { raw.families.column(limits.families_max as usize) }?;
+    // SAFETY: as above.
+    let rows = unsafe { raw.stages.structs::<abi::StageCost>(Stage::ALL.len()) }?;
+    if families.iter().any(|family| *family >= family_count) {
+        return Err(Violation::IdOutOfRange);
+    }
+    let mut stages = Vec::with_capacity(rows.len());
+    for row in rows {
+        let stage = Stage::from_code(row.stage).ok_or(Violation::BadEnum)?;
+        let abi::StageCost { start_ns, duration_ns, calls, bytes_in, bytes_out, .. } = row;
+        stages.push(StageReport { stage, start_ns, duration_ns, calls, bytes_in, bytes_out });
+    }
+    stages.sort_by_key(|report| report.stage);
+    if stages.windows(2).any(|pair| pair[0].stage == pair[1].stage) {
+        return Err(Violation::BadEnum);
+    }
+    let failure = || Failure {
+        stage: Stage::from_code(raw.failure_stage).unwrap_or(Stage::Plugin),
+        reason: reason(raw.failure_reason, source),
+        message: message.to_owned(),
+    };
+    let outcome = match raw.outcome {
+        abi::OUTCOME_FULL => Outcome::Full,
+        abi::OUTCOME_PARTIAL => {
+            Outcome::Partial { families, failure: (raw.failure_reason != 0).then(failure) }
+        }
+        abi::OUTCOME_FAILED => Outcome::Failed(failure()),
+        _ => return Err(Violation::BadEnum),
+    };
+    Ok(OwnedCompletion { outcome, stages })
+}
+
+fn reason(code: u32, source: Option<&SourceInfo>) -> Reason {
+    let declared = code
+        .checked_sub(REASON_DECLARED)
+        .and_then(|index| source?.reasons.get(index as usize))
+        .map(|reason| Reason::Declared(std::sync::Arc::clone(reason)));
+    declared
+        .unwrap_or_else(|| Reason::General(GeneralReason::from_code(code).unwrap_or(GeneralReason::Other)))
+}
+
+/// # Safety
+/// The call that brought the problem has not returned.
+pub(crate) unsafe fn problem(raw: &abi::Problem, limits: &Limits) -> Result<Problem, Violation> {
+    // SAFETY: the caller promises it; so for all of these.
+    let read = |text: Str| unsafe { text.read(limits.text_bytes_max as usize) }.map(str::to_owned);
+    let (pointer, message) = (read(raw.pointer)?, read(raw.message)?);
+    let suggestion = read(raw.suggestion)?;
+    if pointer.is_empty() || pointer.starts_with('/') {
+        Ok(Problem { pointer, message, suggestion })
+    } else {
+        Err(Violation::BadName)
+    }
+}
+
+/// # Safety
+/// The call that brought the text has not returned.
+pub(crate) unsafe fn text_and_fields<'a>(
+    text: Str,
+    fields: Array,
+    limits: &Limits,
+) -> Result<(&'a str, Pairs<'a>), Violation> {
+    let text_max = limits.text_bytes_max as usize;
+    // SAFETY: the caller promises it.
+    let text = unsafe { text.read(text_max) }?;
+    // SAFETY: as above.
+    let rows = unsafe { fields.column::<Label>(limits.fields_max as usize) }?;
+    let mut pairs = Vec::with_capacity(rows.len());
+    for row in rows {
+        // SAFETY: as above.
+        let key = unsafe { row.name.read(limits.name_bytes_max as usize) }?;
+        // SAFETY: as above.
+        let value = unsafe { row.value.read(text_max) }?;
+        pairs.push((key, value));
+    }
+    Ok((text, pairs))
+}
+
+/// # Safety
+/// The call that brought the event has not returned.
+pub(crate) unsafe fn event<'a>(
+    raw: &abi::Event,
+    body: &'a str,
+    fields: &'a [(&'a str, &'a str)],
+    limits: &Limits,
+) -> Result<Event<'a>, Violation> {
+    // SAFETY: the caller promises it.
+    let name = unsafe { raw.name.read(limits.name_bytes_max as usize) }?;
+    let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.');
+    if !name.starts_with(|first: char| first.is_ascii_lowercase()) || !name.bytes().all(legal) {
+        return Err(Violation::BadName);
+    }
+    let time_unix_nanos = (raw.time_unix_ns != 0).then_some(raw.time_unix_ns);
+    Ok(Event { name, level: level(raw.level), time_unix_nanos, body, fields })
+}
+
+/// # Safety
+/// The call that brought the request has not returned.
+pub(crate) unsafe fn host_and_identity<'a>(
+    raw: &abi::CredentialRequest,
+    limits: &Limits,
+) -> Result<(&'a str, &'a str), Violation> {
+    // SAFETY: the caller promises it.
+    let host = unsafe { raw.host.read(limits.name_bytes_max as usize) }?;
+    // SAFETY: as above.
+    let identity = unsafe { raw.identity.read(limits.name_bytes_max as usize) }?;
+    Ok((host, identity))
+}
+
+pub(crate) fn level(code: u32) -> Level {
+    match code {
+        abi::LEVEL_ERROR => Level::Error,
+        abi::LEVEL_WARN => Level::Warn,
+        abi::LEVEL_INFO => Level::Info,
+        abi::LEVEL_DEBUG => Level::Debug,
+        _ => Level::Trace,
+    }
+}
+
+fn is_label_name(name: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    name.bytes().all(legal) && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+}

@@ -1,0 +1,303 @@
+//! A sink that keeps everything, for tests and for `plugin check`.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::registry::lock;
+use crate::sink::{
+    Batch, BatchOutcome, CollectionId, Column, Completion, DropReason, Event, Failure, FamilyDef,
+    InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, ValueKind, Verdict,
+};
+
+/// Keeps everything that arrives.
+#[derive(Debug, Default)]
+pub struct RecordingSink {
+    recorded: Mutex<Recorded>,
+    changed: Condvar,
+}
+
+/// What arrived.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recorded {
+    /// Families by id.
+    pub families: Vec<RecordedFamily>,
+    /// Series by id.
+    pub series: Vec<RecordedSeries>,
+    /// Completions in order.
+    pub completions: Vec<RecordedCompletion>,
+    /// Log records in order.
+    pub logs: Vec<RecordedLog>,
+    /// Events in order: name and body.
+    pub events: Vec<(String, String)>,
+    /// How many batches came.
+    pub batches: u64,
+    /// How often the instance was started anew.
+    pub resets: u64,
+}
+
+/// A log record that arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedLog {
+    /// How much it matters.
+    pub level: Level,
+    /// Its message.
+    pub message: String,
+    /// Its fields.
+    pub fields: Vec<(String, String)>,
+}
+
+/// A family that arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedFamily {
+    /// As [`FamilyDef::namespace`].
+    pub namespace: String,
+    /// As [`FamilyDef::object`].
+    pub object: String,
+    /// As [`FamilyDef::item`].
+    pub item: String,
+    /// As [`FamilyDef::part`].
+    pub part: String,
+    /// As [`FamilyDef::kind`].
+    pub kind: Kind,
+    /// As [`FamilyDef::unit`].
+    pub unit: String,
+    /// As [`FamilyDef::help`].
+    pub help: String,
+    /// As [`FamilyDef::origin`].
+    pub origin: String,
+    /// As [`FamilyDef::value`].
+    pub value: ValueKind,
+}
+
+/// A series that arrived, with its last value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedSeries {
+    /// Its family's id.
+    pub family: u32,
+    /// Its labels.
+    pub labels: Vec<(String, String)>,
+    /// Its start, where one was told.
+    pub start_time_unix_nanos: Option<i64>,
+    /// Its last value.
+    pub value: Option<Value>,
+    /// The time of its last value, where one was told.
+    pub timestamp: Option<i64>,
+    /// Whether it was retired.
+    pub retired: bool,
+}
+
+/// A value as it came.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// From a column of doubles.
+    F64(f64),
+    /// From an unsigned column.
+    U64(u64),
+    /// From a signed column.
+    I64(i64),
+}
+
+/// A completion that arrived.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedCompletion {
+    /// Of which collection.
+    pub collection: CollectionId,
+    /// How it ended.
+    pub outcome: RecordedOutcome,
+    /// What its stages cost.
+    pub stages: Vec<StageReport>,
+}
+
+/// As [`Outcome`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordedOutcome {
+    /// As [`Outcome::Full`].
+    Full,
+    /// As [`Outcome::Partial`].
+    Partial(Vec<u32>, Option<Failure>),
+    /// As [`Outcome::Failed`].
+    Failed(Failure),
+}
+
+impl RecordingSink {
+    /// What arrived so far.
+    #[must_use]
+    pub fn recorded(&self) -> Recorded {
+        lock(&self.recorded).clone()
+    }
+
+    /// Waits until `count` collections were completed. Nothing where that takes longer than ten seconds.
+    #[must_use]
+    pub fn wait_completions(&self, count: usize) -> Option<Recorded> {
+        self.wait(|recorded| recorded.completions.len() >= count)
+    }
+
+    /// Waits until `condition` holds. Nothing where that takes longer than ten seconds.
+    pub fn wait(&self, condition: impl Fn(&Recorded) -> bool) -> Option<Recorded> {
+        self.wait_for(PATIENCE, condition)
+    }
+
+    pub(crate) fn wait_for(
+        &self,
+        patience: Duration,
+        condition: impl Fn(&Recorded) -> bool,
+    ) -> Option<Recorded> {
+        let until = Instant::now() + patience;
+        let mut recorded = lock(&self.recorded);
+        loop {
+            if condition(&recorded) {
+                return Some(recorded.clone());
+            }
+            let pause = until.saturating_duration_since(Instant::now());
+            if pause.is_zero() {
+                return None;
+            }
+            recorded = self.changed.wait_timeout(recorded, pause).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn change<R>(&self, action: impl FnOnce(&mut Recorded) -> R) -> R {
+        let result = action(&mut lock(&self.recorded));
+        self.changed.notify_all();
+        result
+    }
+}
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl InstanceSink for RecordingSink {
+    fn register_families(&self, families: &[FamilyDef<'_>], verdicts: &mut Vec<Verdict>) {
+        self.change(|recorded| {
+            for family in families {
+                verdicts.push(accepted(recorded.families.len()));
+                recorded.families.push(RecordedFamily::of(family));
+            }
+        });
+    }
+
+    fn register_series(&self, series: &[SeriesDef<'_>], verdicts: &mut Vec<Verdict>) {
+        self.change(|recorded| {
+            for def in series {
+                let new = RecordedSeries::of(def);
+                let same = |old: &RecordedSeries| {
+                    !old.retired && old.family == new.family && old.labels == new.labels
+                };
+                let verdict = if recorded.series.iter().any(same) {
+                    Verdict::Dropped(DropReason::Duplicate)
+                } else {
+                    recorded.series.push(new);
+                    accepted(recorded.series.len() - 1)
+                };
+                verdicts.push(verdict);
+            }
+        });
+    }
+
+    fn retire(&self, ids: &[u32]) {
+        self.change(|recorded| {
+            for id in ids {
+                if let Some(series) = recorded.series.get_mut(*id as usize) {
+                    series.retired = true;
+                }
+            }
+        });
+    }
+
+    fn batch(&self, batch: &Batch<'_>) -> BatchOutcome {
+        self.change(|recorded| {
+            recorded.batches += 1;
+            let mut outcome = BatchOutcome::default();
+            for (row, id) in batch.ids.iter().enumerate() {
+                let Some(series) = recorded.series.get_mut(*id as usize) else { continue };
+                let kind = recorded.families.get(series.family as usize).map(|family| family.value);
+                if series.retired {
+                    outcome.retired += 1;
+                } else if kind != Some(batch.values.kind()) {
+                    outcome.wrong_kind += 1;
+                } else {
+                    outcome.stored += 1;
+                    series.value = value(&batch.values, row);
+                    series.timestamp = batch.timestamps.and_then(|times| times.get(row)).copied();
+                }
+            }
+            outcome
+        })
+    }
+
+    fn complete(&self, collection: CollectionId, completion: Completion<'_>) {
+        let outcome = match completion.outcome {
+            Outcome::Full => RecordedOutcome::Full,
+            Outcome::Partial { families, failure } => RecordedOutcome::Partial(families.to_vec(), failure),
+            Outcome::Failed(failure) => RecordedOutcome::Failed(failure),
+        };
+        let stages = completion.stages.to_vec();
+        self.change(|recorded| recorded.completions.push(RecordedCompletion { collection, outcome, stages }));
+    }
+
+    fn reset(&self) {
+        self.change(|recorded| {
+            recorded.families.clear();
+            recorded.series.clear();
+            recorded.resets += 1;
+        });
+    }
+
+    fn log_enabled(&self, _level: Level) -> bool {
+        true
+    }
+
+    fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
+        self.change(|recorded| {
+            recorded.logs.push(RecordedLog { level, message: message.to_owned(), fields: owned(fields) });
+        });
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        self.change(|recorded| recorded.events.push((event.name.to_owned(), event.body.to_owned())));
+    }
+}
+
+impl RecordedFamily {
+    fn of(family: &FamilyDef<'_>) -> Self {
+        Self {
+            namespace: family.namespace.to_owned(),
+            object: family.object.to_owned(),
+            item: family.item.to_owned(),
+            part: family.part.to_owned(),
+            kind: family.kind,
+            unit: family.unit.to_owned(),
+            help: family.help.to_owned(),
+            origin: family.origin.to_owned(),
+            value: family.value,
+        }
+    }
+}
+
+impl RecordedSeries {
+    fn of(series: &SeriesDef<'_>) -> Self {
+        Self {
+            family: series.family,
+            labels: owned(series.labels),
+            start_time_unix_nanos: series.start_time_unix_nanos,
+            value: None,
+            timestamp: None,
+            retired: false,
+        }
+    }
+}
+
+fn value(column: &Column<'_>, row: usize) -> Option<Value> {
+    match column {
+        Column::F64(values) => values.get(row).copied().map(Value::F64),
+        Column::U64(values) => values.get(row).copied().map(Value::U64),
+        Column::I64(values) => values.get(row).copied().map(Value::I64),
+    }
+}
+
+fn accepted(index: usize) -> Verdict {
+    u32::try_from(index).map_or(Verdict::Dropped(DropReason::Limit), Verdict::Accepted)
+}
+
+fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}

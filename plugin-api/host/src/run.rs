@@ -1,0 +1,112 @@
+//! A command at work.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+
+use crate::command::{CommandCancel, CommandOutput, CommandRequest};
+use crate::error::ConfigureError;
+use crate::lane::{Job, Limit};
+use crate::lease::Leases;
+use crate::library::LibraryShared;
+use crate::registry::{self, Entry};
+use crate::violation::Violation;
+
+/// A run while its token is valid.
+pub(crate) struct RunShared {
+    pub(crate) library: Arc<LibraryShared>,
+    pub(crate) leases: Arc<Leases>,
+    output: Arc<dyn CommandOutput>,
+    written: AtomicU64,
+}
+
+/// Where a command writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Out,
+    Err,
+    Progress,
+}
+
+impl RunShared {
+    /// Writes, up to the limit.
+    pub(crate) fn write(&self, stream: Stream, bytes: &[u8]) -> bool {
+        let before = self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if before.saturating_add(bytes.len() as u64) > self.library.limits().command_output_bytes_max {
+            self.library.violations.count(Violation::OverLimit);
+            return false;
+        }
+        match stream {
+            Stream::Out => self.output.out(bytes),
+            Stream::Err => self.output.err(bytes),
+            Stream::Progress => self.output.progress(&String::from_utf8_lossy(bytes)),
+        }
+        true
+    }
+}
+
+/// A command at work.
+#[derive(Debug)]
+pub struct RunningCommand {
+    /// Ends it.
+    pub cancel: CommandCancel,
+    exit: mpsc::Receiver<i32>,
+}
+
+impl RunningCommand {
+    /// Waits for its end: 0 success, 1 failure, 2 wrong usage, 130 cancelled.
+    #[must_use]
+    pub fn wait(self) -> i32 {
+        self.exit.recv().unwrap_or(1)
+    }
+}
+
+/// Starts a command on a thread of its own.
+pub(crate) fn start(
+    library: &Arc<LibraryShared>,
+    request: &CommandRequest,
+    output: Arc<dyn CommandOutput>,
+) -> Result<RunningCommand, ConfigureError> {
+    let commands = &library.info.commands;
+    let named = |name: &String| *name == request.command;
+    let Some(index) = commands.iter().position(|c| named(&c.name) || c.aliases.iter().any(named)) else {
+        return Err(ConfigureError::NoCommand {
+            plugin: library.name(),
+            command: request.command.clone(),
+            found: commands.iter().map(|command| command.name.clone()).collect(),
+        });
+    };
+    let token = registry::new_token(library.number);
+    let run = Arc::new(RunShared {
+        library: Arc::clone(library),
+        leases: Arc::default(),
+        output,
+        written: AtomicU64::new(0),
+    });
+    registry::insert(token, Entry::Run(Arc::clone(&run)));
+    let (sender, exit) = mpsc::channel();
+    let (args, width) = (request.args.clone(), request.terminal_width.map_or(0, u32::from));
+    let command = u32::try_from(index).unwrap_or(u32::MAX);
+    let worker = move || {
+        let code = run.library.calls.run(command, token, &args, width);
+        registry::remove(token);
+        run.leases.end_all();
+        // Nobody waits any more when this fails.
+        let _ = sender.send(code);
+    };
+    let spawned = std::thread::Builder::new().name(format!("plugin-{}-run", library.info.name)).spawn(worker);
+    if let Err(error) = spawned {
+        registry::remove(token);
+        let (status, message) = ("no thread".to_owned(), error.to_string());
+        return Err(ConfigureError::Failed { plugin: library.name(), call: "run", status, message });
+    }
+    let cancel = {
+        let library = Arc::clone(library);
+        CommandCancel(Arc::new(move || {
+            let calls = library.calls;
+            let work = Box::new(move || calls.cancel(token));
+            let limit = Limit::Within { ns: library.limits().async_call_ms_max * 1_000_000 };
+            library.control.submit(Job { limit, work, overrun: Box::new(|| {}) });
+        }))
+    };
+    Ok(RunningCommand { cancel, exit })
+}
