@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
 use ssp::{
-    ClientOptions, Credentials, Error, Mechanism, Outcome, Peer, Secret, ServerOptions, Step, Usage, client,
-    server,
+    ClientOptions, Credentials, Error, Mechanism, Outcome, Peer, Protection, Secret, ServerOptions, Step,
+    Usage, client, server,
 };
 
-use crate::pair::{DOMAIN, MECHANISMS, OneAccount, PASSWORD, Pair, USER};
+use crate::pair::{DOMAIN, MECHANISMS, OneAccount, PASSWORD, Pair, USER, seal};
 
 #[test]
 fn both_sides_share_a_key_that_is_new_each_time() {
@@ -109,39 +109,91 @@ fn a_changed_message_is_refused_by_its_integrity_code() {
     }
 }
 
-/// impacket and others do not sign the list of mechanisms.
+/// The integrity code is the client's to leave out; the proof of the password is not.
 #[test]
-fn a_client_that_does_not_sign_the_mechanism_list_is_let_in_and_its_messages_count_from_zero() {
+fn a_client_without_integrity_code_still_has_to_know_the_password() {
+    for mechanism in MECHANISMS {
+        let mut pair = Pair::with_credentials(mechanism, Usage::Smb, DOMAIN, USER, "not it");
+        let Ok(Step::Continue(negotiate)) = pair.client.step(&[]) else { panic!("a client speaks first") };
+        let Ok(Step::Continue(challenge)) = pair.server.step(&negotiate) else { panic!("a server answers") };
+        let mut authenticate = match pair.client.step(&challenge).unwrap() {
+            Step::Continue(token) | Step::Done(Some(token)) => token,
+            other => panic!("{other:?} is no message"),
+        };
+        let flags = authenticate.windows(8).position(|window| window == [6, 0, 4, 0, 2, 0, 0, 0]).unwrap();
+        authenticate[flags + 4] = 0;
+        assert!(matches!(pair.server.step(&authenticate), Err(Error::BadPassword { .. })));
+    }
+}
+
+/// A client that goes on with NTLM after SPNEGO and does not sign the list of mechanisms, as impacket does.
+///
+/// The tokens are wrapped by hand as RFC 4178 says; `first` has the first.
+fn check_unsigned_negotiation(first: impl Fn(&[u8]) -> Vec<u8>, has_extra_leg: bool) {
     let mut pair = Pair::new(Mechanism::Ntlm, Usage::Rpc);
-    let accounts: Arc<OneAccount> = Arc::clone(&pair.accounts);
+    let accounts = Arc::<OneAccount>::clone(&pair.accounts);
     pair.server = server(accounts, ServerOptions::new(Mechanism::Negotiate, Usage::Rpc)).unwrap();
 
-    // NTLM by the client's raw context, wrapped by hand as RFC 4178 says.
     let Ok(Step::Continue(negotiate)) = pair.client.step(&[]) else { panic!("a client speaks first") };
-    let length = |size: usize| u8::try_from(size).unwrap();
-    let mech_types = [0xa0, 14, 0x30, 12, 6, 10, 0x2b, 6, 1, 4, 1, 0x82, 0x37, 2, 2, 10];
-    let token =
-        [&[0xa2, length(negotiate.len() + 2), 4, length(negotiate.len())], negotiate.as_slice()].concat();
-    let init = [&[0x30, length(mech_types.len() + token.len())], mech_types.as_slice(), &token].concat();
-    let content = [&[6, 6, 0x2b, 6, 1, 5, 5, 2, 0xa0, length(init.len())], init.as_slice()].concat();
-    let first = [&[0x60, length(content.len())], content.as_slice()].concat();
-    let Ok(Step::Continue(challenge)) = pair.server.step(&first) else { panic!("a server answers") };
-
-    let start = challenge.windows(8).position(|window| window == b"NTLMSSP\0").unwrap();
-    let Ok(Step::Done(Some(authenticate))) = pair.client.step(&challenge[start..]) else {
+    let Ok(Step::Continue(mut answer)) = pair.server.step(&first(&negotiate)) else {
+        panic!("a server answers")
+    };
+    if has_extra_leg {
+        let Ok(Step::Continue(challenge)) = pair.server.step(&neg_token_resp(&negotiate)) else {
+            panic!("a server answers")
+        };
+        answer = challenge;
+    }
+    let start = answer.windows(8).position(|window| window == b"NTLMSSP\0").unwrap();
+    let Ok(Step::Done(Some(authenticate))) = pair.client.step(&answer[start..]) else {
         panic!("the client answers")
     };
-    let big = |size: usize| [0x82, size.to_be_bytes()[6], size.to_be_bytes()[7]];
-    let token = [&[4], &big(authenticate.len())[..], &authenticate].concat();
-    let token = [&[0xa2], &big(token.len())[..], &token].concat();
-    let token = [&[0x30], &big(token.len())[..], &token].concat();
-    let second = [&[0xa1], &big(token.len())[..], &token].concat();
-    let Ok(Step::Done(Some(last))) = pair.server.step(&second) else { panic!("the server ends it") };
+    let Ok(Step::Done(Some(last))) = pair.server.step(&neg_token_resp(&authenticate)) else {
+        panic!("the server ends it")
+    };
     assert_eq!(last, [0xa1, 7, 0x30, 5, 0xa0, 3, 0x0a, 1, 0], "accept-completed and nothing else");
 
-    let mut sealed = crate::pair::seal(&mut *pair.client, ssp::Protection::Privacy, b"first message");
+    let mut sealed = seal(&mut *pair.client, Protection::Privacy, b"first message");
     pair.server.unwrap(sealed.message()).unwrap();
     assert_eq!(sealed.body, b"first message");
+}
+
+fn element(tag: u8, content: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(content.len()).unwrap().to_be_bytes();
+    [&[tag, 0x82], length.as_slice(), content].concat()
+}
+
+fn neg_token_resp(token: &[u8]) -> Vec<u8> {
+    element(0xa1, &element(0x30, &element(0xa2, &element(4, token))))
+}
+
+fn neg_token_init(mech_types: &[u8], token: &[u8]) -> Vec<u8> {
+    let mech_types = element(0xa0, &element(0x30, mech_types));
+    let token = element(0xa2, &element(4, token));
+    let init = element(0xa0, &element(0x30, &[mech_types, token].concat()));
+    element(0x60, &[[6, 6, 0x2b, 6, 1, 5, 5, 2].as_slice(), &init].concat())
+}
+
+const NTLM: [u8; 12] = [6, 10, 0x2b, 6, 1, 4, 1, 0x82, 0x37, 2, 2, 10];
+const MS_KERBEROS: [u8; 11] = [6, 9, 0x2a, 0x86, 0x48, 0x82, 0xf7, 0x12, 1, 2, 2];
+
+#[test]
+fn a_client_that_does_not_sign_the_mechanism_list_is_let_in() {
+    check_unsigned_negotiation(|negotiate| neg_token_init(&NTLM, negotiate), false);
+}
+
+/// Windows offers Kerberos first, with a token for it that means nothing here.
+#[test]
+fn a_client_that_prefers_kerberos_is_asked_for_ntlm() {
+    let mech_types = [MS_KERBEROS.as_slice(), &NTLM].concat();
+    check_unsigned_negotiation(|_| neg_token_init(&mech_types, b"a Kerberos ticket"), true);
+}
+
+#[test]
+fn a_client_without_ntlm_is_refused() {
+    let accounts = Arc::new(OneAccount::default());
+    let mut server = server(accounts, ServerOptions::new(Mechanism::Negotiate, Usage::Smb)).unwrap();
+    assert!(matches!(server.step(&neg_token_init(&MS_KERBEROS, b"a ticket")), Err(Error::Package { .. })));
 }
 
 #[test]

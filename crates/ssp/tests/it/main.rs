@@ -3,5 +3,6 @@
 
 mod authentication;
 mod hostile_tokens;
+mod logging;
 mod pair;
 mod protection;
