@@ -10,3 +10,6 @@ pub(crate) use self::keys::{KeyMaterial, Side};
 pub(crate) use self::preauth::PreauthHash;
 pub(crate) use self::sealing::{Opener, Sealer};
 pub(crate) use self::signing::Signer;
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
 use ms_dtyp::NtStatus;
-use ms_smb2::client::{ClientConfig, ClientLimits, Encryption, Event, Reply};
+use ms_smb2::client::{ClientConfig, ClientConnection, ClientLimits, Encryption, Event, Reply};
 use ms_smb2::server::{self, ServerConfig, ServerLimits};
 use ms_smb2::{Cipher, Dialect, Error, SigningAlgorithm};
 
@@ -18,11 +18,11 @@ fn converse(pair: &mut Pair) -> Result<(), Error> {
     assert_eq!(pair.ask(|client| client.write(file, b"one way"))?, Ok(Reply::Written(7)));
     let read = Reply::Read { data: b"one way".to_vec(), more: false };
     assert_eq!(pair.ask(|client| client.read(file, 4096))?, Ok(read));
-    assert_eq!(pair.ask(|client| client.echo())?, Ok(Reply::Echoed));
+    assert_eq!(pair.ask(ClientConnection::echo)?, Ok(Reply::Echoed));
     assert_eq!(pair.ask(|client| client.close(file))?, Ok(Reply::Closed));
     let gone = pair.ask(|client| client.read(file, 10))?;
     assert_eq!(gone, Err(NtStatus::STATUS_FILE_CLOSED));
-    assert_eq!(pair.ask(|client| client.logoff())?, Ok(Reply::LoggedOff));
+    assert_eq!(pair.ask(ClientConnection::logoff)?, Ok(Reply::LoggedOff));
     assert_eq!(pair.server_events, ["pipe closed", "session closed"]);
     Ok(())
 }
@@ -60,7 +60,7 @@ fn check_conversation(client: ClientConfig, server: ServerConfig) {
     let (wants, serves) = (client.encryption, server.encryption);
     let is_possible = client.dialects[0].is_smb3();
     if wants == C::Required && !is_possible {
-        let error = ms_smb2::client::ClientConnection::new(client).unwrap_err();
+        let error = ClientConnection::new(client).unwrap_err();
         assert!(matches!(error, Error::InvalidState { .. }));
         return;
     }
@@ -171,7 +171,7 @@ fn an_answer_that_comes_later_is_announced() {
         pair.drive().unwrap();
         assert_eq!(pair.event(), Event::Pending { request });
         // The connection is free for others.
-        assert_eq!(pair.ask(|client| client.echo()).unwrap(), Ok(Reply::Echoed));
+        assert_eq!(pair.ask(ClientConnection::echo).unwrap(), Ok(Reply::Echoed));
         let server_file = pair.files[0];
         pair.server.pipe_output(server_file, b"done".to_vec()).unwrap();
         pair.drive().unwrap();

@@ -6,48 +6,51 @@ use ms_smb2::server::{self, AuthReply, ServerConfig, ServerConnection, ServerEve
 use ms_smb2::{Dialect, Error};
 
 /// What NTLM would export.
-pub const SESSION_KEY: [u8; 16] = *b"a fake key of 16";
+pub(crate) const SESSION_KEY: [u8; 16] = *b"a fake key of 16";
 
-pub fn client_config() -> ClientConfig {
+pub(crate) fn client_config() -> ClientConfig {
     ClientConfig::new(Guid::from_u128(0x0c11), [0xC1; 32])
 }
 
-pub fn server_config() -> ServerConfig {
+pub(crate) fn server_config() -> ServerConfig {
     ServerConfig::new(Guid::from_u128(0x5e12), [0x5E; 32])
 }
 
-pub fn only(dialect: Dialect) -> ClientConfig {
+pub(crate) fn only(dialect: Dialect) -> ClientConfig {
     ClientConfig { dialects: vec![dialect], ..client_config() }
 }
 
 /// What stands between the two, and may change frames on their way.
-pub type Wire = Box<dyn FnMut(Direction, &mut Vec<u8>)>;
+pub(crate) type Wire = Box<dyn FnMut(Direction, &mut Vec<u8>)>;
+
+pub(crate) type Service = Box<dyn FnMut(&[u8]) -> Vec<Vec<u8>>>;
+pub(crate) type Auth = Box<dyn FnMut(&[u8]) -> AuthReply>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub(crate) enum Direction {
     ToServer,
     ToClient,
 }
 
 /// The application behind the server: an echo in pipes whose name is not `closed`, one token in each direction.
-pub struct Pair {
-    pub client: ClientConnection,
-    pub server: ServerConnection,
+pub(crate) struct Pair {
+    pub(crate) client: ClientConnection,
+    pub(crate) server: ServerConnection,
     /// What the client said, as the caller has not taken it.
-    pub events: Vec<Event>,
+    pub(crate) events: Vec<Event>,
     /// All frames, as they were on the wire.
-    pub frames: Vec<(Direction, Vec<u8>)>,
+    pub(crate) frames: Vec<(Direction, Vec<u8>)>,
     /// What the service behind a pipe says to a message; none leaves the reader waiting.
-    pub service: Box<dyn FnMut(&[u8]) -> Vec<Vec<u8>>>,
-    pub session: Option<SessionId>,
-    pub files: Vec<server::FileId>,
-    pub server_events: Vec<String>,
-    pub auth: Box<dyn FnMut(&[u8]) -> AuthReply>,
-    pub wire: Wire,
+    pub(crate) service: Service,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) files: Vec<server::FileId>,
+    pub(crate) server_events: Vec<String>,
+    pub(crate) auth: Auth,
+    pub(crate) wire: Wire,
 }
 
 impl Pair {
-    pub fn new(client: ClientConfig, server: ServerConfig) -> Self {
+    pub(crate) fn new(client: ClientConfig, server: ServerConfig) -> Self {
         Self {
             client: ClientConnection::new(client).unwrap(),
             server: ServerConnection::new(server),
@@ -69,7 +72,7 @@ impl Pair {
     }
 
     /// Moves bytes until nothing moves. The client's error, or the server's.
-    pub fn drive(&mut self) -> Result<(), Error> {
+    pub(crate) fn drive(&mut self) -> Result<(), Error> {
         loop {
             let mut moved = false;
             while let Some(mut frame) = self.client.poll_transmit() {
@@ -95,7 +98,7 @@ impl Pair {
     }
 
     /// The application's side.
-    pub fn serve(&mut self) -> Result<(), Error> {
+    pub(crate) fn serve(&mut self) -> Result<(), Error> {
         while let Some(event) = self.server.poll_event() {
             match event {
                 ServerEvent::Authenticate { session, token, .. } => {
@@ -121,19 +124,19 @@ impl Pair {
     }
 
     /// The next event, in order.
-    pub fn event(&mut self) -> Event {
+    pub(crate) fn event(&mut self) -> Event {
         assert!(!self.events.is_empty(), "an event was expected");
         self.events.remove(0)
     }
 
     /// Negotiates and authenticates.
-    pub fn establish(&mut self) -> Result<(), Error> {
+    pub(crate) fn establish(&mut self) -> Result<(), Error> {
         self.drive()?;
         assert!(matches!(self.event(), Event::Negotiated(_)));
         self.authenticate()
     }
 
-    pub fn authenticate(&mut self) -> Result<(), Error> {
+    pub(crate) fn authenticate(&mut self) -> Result<(), Error> {
         self.client.session_setup(b"negotiate")?;
         self.drive()?;
         assert_eq!(self.event(), Event::SessionSetup { token: b"challenge".to_vec(), more: true });
@@ -144,7 +147,7 @@ impl Pair {
     }
 
     /// Does one request.
-    pub fn ask(
+    pub(crate) fn ask(
         &mut self,
         request: impl FnOnce(&mut ClientConnection) -> Result<RequestId, Error>,
     ) -> Result<Result<Reply, NtStatus>, Error> {
@@ -159,7 +162,7 @@ impl Pair {
         }
     }
 
-    pub fn tree(&mut self) -> Result<TreeId, Error> {
+    pub(crate) fn tree(&mut self) -> Result<TreeId, Error> {
         match self.ask(|client| client.tree_connect(r"\\server\IPC$"))? {
             Ok(Reply::TreeConnected(tree)) => Ok(tree),
             other => panic!("{other:?}"),
@@ -167,7 +170,7 @@ impl Pair {
     }
 
     /// Everything up to an open pipe.
-    pub fn pipe(&mut self) -> Result<client::FileId, Error> {
+    pub(crate) fn pipe(&mut self) -> Result<client::FileId, Error> {
         self.establish()?;
         let tree = self.tree()?;
         match self.ask(|client| client.create_pipe(tree, "winreg"))? {

@@ -1,0 +1,197 @@
+//! Conversations with others, recorded on the wire and held again.
+//!
+//! Nothing in this crate is random, so that a recording can be replayed: the same tokens make the same messages, and
+//! only with the same messages do the recorded signatures and ciphers fit. Where a change of ours changes what is
+//! negotiated, the recordings are made anew.
+
+use ms_dtyp::{FileTime, Guid};
+use ms_smb2::client::{ClientConfig, ClientConnection, Encryption, Event, Reply};
+use ms_smb2::server::{AuthReply, ServerConfig, ServerConnection, ServerEvent};
+use ms_smb2::{Cipher, Dialect, Error, SigningAlgorithm};
+
+struct Recording(Vec<(&'static str, Vec<u8>)>);
+
+impl Recording {
+    fn read(text: &'static str) -> Self {
+        let lines = text.lines().filter(|line| !line.starts_with('#')).map(|line| {
+            let (tag, hex) = line.split_once(' ').unwrap();
+            let digit = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+            (tag, (0..hex.len()).step_by(2).map(digit).collect())
+        });
+        Self(lines.collect())
+    }
+
+    fn all(&self, tag: &str) -> impl Iterator<Item = Vec<u8>> {
+        self.0.iter().filter(move |(found, _)| *found == tag).map(|(_, bytes)| bytes.clone())
+    }
+}
+
+/// The client of the recordings.
+fn client_config() -> ClientConfig {
+    ClientConfig::new(Guid::from_u128(7), [9; 32])
+}
+
+/// Connects, opens `winreg`, binds, closes and says farewell against what the server said then.
+fn check_client(recording: &'static str, config: ClientConfig, dialect: Dialect, signing: SigningAlgorithm) {
+    let recording = Recording::read(recording);
+    let (mut sent, mut received, mut tokens) =
+        (recording.all("client"), recording.all("server"), recording.all("token"));
+    let mut client = ClientConnection::new(config).unwrap();
+    let mut next = |client: &mut ClientConnection| {
+        loop {
+            while let Some(frame) = client.poll_transmit() {
+                assert_eq!(Some(frame), sent.next(), "the same message as then");
+            }
+            match client.poll_event() {
+                Some(Event::Pending { .. }) => {}
+                Some(event) => return event,
+                None => client.handle_bytes(&received.next().expect("the server has an answer")).unwrap(),
+            }
+        }
+    };
+    let Event::Negotiated(negotiated) = next(&mut client) else { panic!() };
+    assert_eq!((negotiated.dialect, negotiated.signing), (dialect, signing));
+    loop {
+        client.session_setup(&tokens.next().unwrap()).unwrap();
+        match next(&mut client) {
+            Event::SessionSetup { more: true, .. } => {}
+            Event::SessionSetup { more: false, .. } => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    client.complete_session(&recording.all("key").next().unwrap()).unwrap();
+    let mut reply = |client: &mut ClientConnection| match next(client) {
+        Event::Completed { result, .. } => result.unwrap(),
+        other => panic!("{other:?}"),
+    };
+    client.tree_connect(r"\\127.0.0.1\IPC$").unwrap();
+    let Reply::TreeConnected(tree) = reply(&mut client) else { panic!() };
+    client.create_pipe(tree, "winreg").unwrap();
+    let Reply::Created(file) = reply(&mut client) else { panic!() };
+    client.transceive(file, &bind(), 4280).unwrap();
+    let Reply::Transceived { data, more: false } = reply(&mut client) else { panic!() };
+    assert_eq!((data[2], data.len()), (12 /* bind_ack */, 68));
+    client.close(file).unwrap();
+    assert_eq!(reply(&mut client), Reply::Closed);
+    client.logoff().unwrap();
+    assert_eq!(reply(&mut client), Reply::LoggedOff);
+}
+
+/// The bind to winreg that was sent then.
+fn bind() -> Vec<u8> {
+    let mut pdu =
+        vec![5, 0, 11, 3, 0x10, 0, 0, 0, 72, 0, 0, 0, 1, 0, 0, 0, 0xb8, 0x10, 0xb8, 0x10, 0, 0, 0, 0];
+    pdu.extend([1, 0, 0, 0, 0, 0, 1, 0]);
+    pdu.extend(Guid::from_u128(0x338c_d001_2244_31f1_aaaa_9000_3800_1003).to_bytes());
+    pdu.extend([1, 0, 0, 0]);
+    pdu.extend(Guid::from_u128(0x8a88_5d04_1ceb_11c9_9fe8_0800_2b10_4860).to_bytes());
+    pdu.extend([2, 0, 0, 0]);
+    pdu
+}
+
+#[test]
+fn samba_speaks_2_1_with_hmac() {
+    let config =
+        ClientConfig { encryption: Encryption::Disabled, dialects: vec![Dialect::Smb2_1], ..client_config() };
+    let recording = include_str!("../data/samba-2.1-signed.hex");
+    check_client(recording, config, Dialect::Smb2_1, SigningAlgorithm::HmacSha256);
+}
+
+#[test]
+fn samba_speaks_3_0_2_with_cmac_and_validates_the_negotiation() {
+    let dialects = vec![Dialect::Smb3_0_2];
+    let config = ClientConfig { encryption: Encryption::Disabled, dialects, ..client_config() };
+    let recording = include_str!("../data/samba-3.0.2-signed.hex");
+    check_client(recording, config, Dialect::Smb3_0_2, SigningAlgorithm::AesCmac);
+}
+
+#[test]
+fn samba_speaks_3_1_1_with_gmac() {
+    let config = ClientConfig { encryption: Encryption::Disabled, ..client_config() };
+    let recording = include_str!("../data/samba-3.1.1-gmac.hex");
+    check_client(recording, config, Dialect::Smb3_1_1, SigningAlgorithm::AesGmac);
+}
+
+#[test]
+fn samba_demands_encryption_and_gets_aes_128_gcm() {
+    let recording = include_str!("../data/samba-3.1.1-encrypted.hex");
+    check_client(recording, client_config(), Dialect::Smb3_1_1, SigningAlgorithm::AesGmac);
+}
+
+#[test]
+fn samba_demands_encryption_and_gets_aes_256_ccm() {
+    let dialects = vec![Dialect::Smb3_1_1];
+    let config = ClientConfig { dialects, ciphers: vec![Cipher::Aes256Ccm], ..client_config() };
+    let recording = include_str!("../data/samba-3.1.1-aes-256-ccm.hex");
+    check_client(recording, config, Dialect::Smb3_1_1, SigningAlgorithm::AesGmac);
+}
+
+#[test]
+fn another_session_key_than_that_of_the_recording_is_found_out() {
+    let recording = Recording::read(include_str!("../data/samba-3.1.1-gmac.hex"));
+    let config = ClientConfig { encryption: Encryption::Disabled, ..client_config() };
+    let mut client = ClientConnection::new(config).unwrap();
+    let (mut received, tokens) = (recording.all("server"), recording.all("token"));
+    client.handle_bytes(&received.next().unwrap()).unwrap();
+    for token in tokens {
+        client.session_setup(&token).unwrap();
+        client.handle_bytes(&received.next().unwrap()).unwrap();
+    }
+    let mut key = recording.all("key").next().unwrap();
+    key[15] ^= 1;
+    assert_eq!(client.complete_session(&key), Err(Error::SignatureInvalid));
+}
+
+/// Serves what a client said then, and answers what it wanted: pipes opened, and messages into them.
+fn check_server(recording: &'static str) -> Vec<String> {
+    let recording = Recording::read(recording);
+    let mut config = ServerConfig::new(Guid::from_u128(0x55), [3; 32]);
+    config.security_token = recording.all("hint").next().unwrap();
+    config.system_time = FileTime::from_unix_nanos(1_790_000_000_000_000_000);
+    let mut server = ServerConnection::new(config);
+    let (mut continues, mut keys, mut dones) =
+        (recording.all("continue"), recording.all("key"), recording.all("done"));
+    let mut said = Vec::new();
+    for bytes in recording.all("client") {
+        server.handle_bytes(&bytes).unwrap();
+        while let Some(event) = server.poll_event() {
+            match event {
+                ServerEvent::Authenticate { session, .. } => {
+                    let reply = continues.next().map_or_else(
+                        || AuthReply::Done {
+                            token: dones.next().unwrap(),
+                            session_key: keys.next().unwrap(),
+                        },
+                        AuthReply::Continue,
+                    );
+                    server.authenticate(session, reply).unwrap();
+                }
+                ServerEvent::OpenPipe { request, name, .. } => {
+                    said.push(format!("open {name}"));
+                    server.open_pipe(request, Ok(())).unwrap();
+                }
+                ServerEvent::PipeInput { file, data } => {
+                    said.push(format!("{} bytes", data.len()));
+                    server.pipe_output(file, data).unwrap();
+                }
+                ServerEvent::PipeClosed { .. } => said.push("closed".to_owned()),
+                ServerEvent::SessionClosed { .. } => said.push("logged off".to_owned()),
+                other => panic!("{other:?}"),
+            }
+        }
+        while server.poll_transmit().is_some() {}
+    }
+    said
+}
+
+#[test]
+fn impacket_begins_in_smb1_and_ends_in_encrypted_3_1_1() {
+    let said = check_server(include_str!("../data/impacket-3.1.1-encrypted.hex"));
+    assert_eq!(said, ["open winreg", "10 bytes", "7 bytes", "closed", "logged off"]);
+}
+
+#[test]
+fn rpcclient_signs_3_1_1() {
+    let said = check_server(include_str!("../data/rpcclient-3.1.1-signed.hex"));
+    assert_eq!(said, ["open lsarpc", "72 bytes", "72 bytes", "closed"]);
+}
