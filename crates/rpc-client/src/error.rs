@@ -72,7 +72,7 @@ impl fmt::Display for Operation {
             Self::Authenticate => "authenticate",
             Self::ConnectTree => "connect IPC$",
             Self::OpenPipe => "open pipe",
-            Self::Bind => "bind",
+            Self::Bind => "bind interface",
             Self::AlterContext => "alter context",
             Self::Call => "call",
             Self::Transceive => "transceive",

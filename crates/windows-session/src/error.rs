@@ -166,6 +166,8 @@ fn reason_of(error: &rpc_client::Error) -> Reason {
         ErrorKind::Smb1Only => Reason::Smb1Only,
         ErrorKind::Encryption => Reason::EncryptionRequired,
         ErrorKind::Signing | ErrorKind::Downgrade => Reason::SigningRequired,
+        // Whoever answers nonsense to the first question is another kind of server.
+        ErrorKind::Malformed if error.operation() == Operation::Negotiate => Reason::ProtocolError,
         ErrorKind::Malformed => Reason::MalformedReply,
         ErrorKind::Protocol | ErrorKind::Security => Reason::ProtocolError,
         ErrorKind::Limit => Reason::LimitExceeded,

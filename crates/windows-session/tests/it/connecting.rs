@@ -73,17 +73,25 @@ async fn a_host_that_accepts_and_says_nothing_costs_the_deadline() {
     drop(silent);
 }
 
-#[tokio::test]
-async fn a_server_that_speaks_smb1_only_is_named_so() {
+/// The failure at a server that answers whatever it is asked with `reply`.
+async fn failure_at(reply: &'static [u8]) -> SessionError {
     let network = MemoryNetwork::new();
     let mut listener = network.listen("web1", 445);
     tokio::spawn(async move {
         let mut stream = listener.accept().await;
         let mut request = [0; 1024];
         let _len = stream.read(&mut request).await.unwrap();
-        stream.write_all(b"\x00\x00\x00\x25\xffSMB\x72\0\0\0\0\x98\x53\xc8\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\xfe\0\0\0\0\0\0\0\0\0").await.unwrap();
+        stream.write_all(reply).await.unwrap();
     });
-    check(&failure(&network, "web1").await, Stage::Smb, Reason::Smb1Only, Verdict::Unknown);
+    failure(&network, "web1").await
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_smb1_only_or_no_smb_is_named_so() {
+    const SMB1: &[u8] = b"\x00\x00\x00\x25\xffSMB\x72\0\0\0\0\x98\x53\xc8\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\xfe\0\0\0\0\0\0\0\0\0";
+    check(&failure_at(SMB1).await, Stage::Smb, Reason::Smb1Only, Verdict::Unknown);
+    let http = failure_at(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+    check(&http, Stage::Smb, Reason::ProtocolError, Verdict::Unknown);
 }
 
 #[tokio::test]
