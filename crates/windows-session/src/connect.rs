@@ -41,8 +41,7 @@ impl<'a> Connecting<'a> {
     }
 
     /// The stages, where one that failed is the last.
-    pub(crate) fn finish(mut self) -> (Vec<StageReport>, ByteCounter) {
-        self.end(0);
+    pub(crate) fn finish(self) -> (Vec<StageReport>, ByteCounter) {
         (self.reports, self.bytes)
     }
 
@@ -59,8 +58,10 @@ impl<'a> Connecting<'a> {
         self.check(outcome)?;
         let host = self.host_info(&smb)?;
         self.begin(Stage::Pipe, smb.requests());
-        let outcome = smb.connect_ipc(self.deadline).await;
-        self.check(outcome)?;
+        if let Err(error) = smb.connect_ipc(self.deadline).await {
+            self.end(smb.requests());
+            return self.check(Err(error));
+        }
         let connection = Arc::new(Mutex::new(smb));
         let association = self.open(&connection, credentials).await?;
         Ok(Connected { connection, association, host })
@@ -76,9 +77,10 @@ impl<'a> Connecting<'a> {
             let requests = connection.lock().await.requests();
             self.begin(Stage::Pipe, requests);
         }
-        let pipe = self.open_pipe(connection).await?;
+        let outcome = self.open_pipe(connection).await;
         let requests = connection.lock().await.requests();
         self.end(requests);
+        let pipe = outcome?;
         self.begin(Stage::Bind, requests);
         let security = Security {
             mechanism: self.options.mechanism,

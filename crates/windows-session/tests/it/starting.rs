@@ -48,6 +48,8 @@ async fn a_service_that_never_starts_is_given_up_after_five_attempts() {
         assert_eq!(error.verdict(), Verdict::Accepted);
         assert!(error.to_string().contains("RemoteRegistry"), "{error}");
         assert_eq!((elapsed, left), (4 * PAUSE, 4));
+        let pipe = error.stages.last().unwrap();
+        assert_eq!((pipe.stage, pipe.duration, pipe.calls), (Stage::Pipe, 4 * PAUSE, 6));
     }
 }
 
