@@ -20,7 +20,8 @@ const EXAMPLES: &str = r"Examples:
   The third collection fails, the fourth is slow:
     windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --fault 6+2x1=drop --fault 6+3x1=delay:3s
 
-When it is ready, it prints `listening on ADDRESS` for each address. SIGTERM and SIGINT end it with 0.";
+When it is ready, it prints `listening on ADDRESS` for each address, and `serving \PIPE\winreg on PATH` for the socket.
+SIGTERM and SIGINT end it with 0.";
 
 /// Simulates Windows hosts that serve their performance counters over SMB 2 and 3.
 #[derive(Debug, Parser)]

@@ -59,7 +59,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Error> {
     }
     if let Some(path) = &options.pipe_socket {
         let listener = bind_socket(path)?;
-        lines += &format!("listening on {}\n", path.display());
+        lines += &format!("serving {} on {}\n", ms_pcq::ENDPOINT, path.display());
         tasks.spawn(server::listen_pipe_socket(Arc::clone(&hosts[0]), listener, server::Limits::default()));
     }
     if let Some(file) = options.stats_file {

@@ -48,7 +48,7 @@ fn the_socket_for_smbd_is_made_and_removed() {
     let folder = TempDir::new().unwrap();
     let socket = folder.path().join("winreg");
     let mut child = program(&folder).arg("--pipe-socket").arg(&socket).spawn().unwrap();
-    assert_eq!(lines(&mut child, 1), [format!("listening on {}", socket.display())]);
+    assert_eq!(lines(&mut child, 1), [format!(r"serving \PIPE\winreg on {}", socket.display())]);
     std::os::unix::net::UnixStream::connect(&socket).unwrap();
     assert_eq!(terminate(child), Some(0));
     assert!(!socket.exists());

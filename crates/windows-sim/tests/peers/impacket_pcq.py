@@ -5,7 +5,7 @@ impacket brings SMB, NTLM, RPC and NDR; the structures of [MS-PCQ] are unpacked 
 not by any code of this project. All eight methods are called at PKT_PRIVACY, every wild card form is asked for,
 and the values of the counterset "Counter Types" are computed again from the clock in the reply's header.
 
-    impacket_pcq.py 127.0.0.1 4450 'CORP\\svc-metrics' /run/secrets/password
+    impacket_pcq.py --host 127.0.0.1 --port 4450 --account 'CORP\\svc-metrics' --password-file /run/secrets/password
     impacket_pcq.py … --level integrity     succeeds if and only if every method that needs no handle is refused with status 5
     impacket_pcq.py … --calls 2000          only times so many small calls on one connection
     impacket_pcq.py … --calls 2000 --interface winreg     the same with BaseRegGetVersion, as Samba serves it
@@ -459,7 +459,7 @@ def time_calls(dce, machine, interface, count, summary):
 
 
 def connect(arguments):
-    domain, _, user = arguments.user.rpartition("\\")
+    domain, _, user = arguments.account.rpartition("\\")
     with open(arguments.password_file, encoding="utf-8") as file:
         password = file.read().removesuffix("\n")
     rpc = transport.DCERPCTransportFactory(rf"ncacn_np:{arguments.host}[\pipe\winreg]")
@@ -475,10 +475,10 @@ def connect(arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("host")
-    parser.add_argument("port", type=int)
-    parser.add_argument("user", help=r"DOMAIN\user")
-    parser.add_argument("password_file")
+    parser.add_argument("--host", required=True)
+    parser.add_argument("--port", type=int, default=445)
+    parser.add_argument("--account", required=True, help=r"DOMAIN\user")
+    parser.add_argument("--password-file", required=True)
     parser.add_argument("--level", choices=("privacy", "integrity"), default="privacy")
     parser.add_argument("--calls", type=int, metavar="N")
     parser.add_argument("--interface", choices=("pcq", "winreg"), default="pcq")
