@@ -88,6 +88,8 @@ open_enum! {
         STATUS_NOT_IMPLEMENTED = 0xC000_0002,
         /// The information class is wrong.
         STATUS_INVALID_INFO_CLASS = 0xC000_0003,
+        /// The size given is not the one of the information class.
+        STATUS_INFO_LENGTH_MISMATCH = 0xC000_0004,
         /// The handle is wrong.
         STATUS_INVALID_HANDLE = 0xC000_0008,
         /// A parameter is wrong.
@@ -154,6 +156,8 @@ open_enum! {
         STATUS_TRUSTED_RELATIONSHIP_FAILURE = 0xC000_018D,
         /// The account has expired.
         STATUS_ACCOUNT_EXPIRED = 0xC000_0193,
+        /// The server is not part of a distributed file system.
+        STATUS_FS_DRIVER_REQUIRED = 0xC000_019C,
         /// The session was deleted.
         STATUS_USER_SESSION_DELETED = 0xC000_0203,
         /// The password must be changed first.

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::crypto::{KeyMaterial, Side};
 use crate::packet::Keys;
 use crate::wire::{
-    Command, EmptyBody, Flags, Header, SecurityMode, SessionFlags, SessionSetupRequest, SessionSetupResponse,
+    EmptyBody, Flags, Header, SecurityMode, SessionFlags, SessionSetupRequest, SessionSetupResponse,
 };
 
 impl ClientConnection {
@@ -144,7 +144,6 @@ impl ClientConnection {
     /// Without a session.
     pub fn logoff(&mut self) -> Result<RequestId, Error> {
         self.ready("logoff")?;
-        debug_assert_eq!(Kind::Logoff.command(), Command::LOGOFF);
         self.request(Kind::Logoff, None, &EmptyBody, 0)
     }
 

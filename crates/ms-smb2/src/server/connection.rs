@@ -246,8 +246,7 @@ impl ServerConnection {
                 .get(&request.session_id)
                 .is_some_and(|s| s.trees.contains(&request.tree_id)) =>
             {
-                const STATUS_NETWORK_NAME_DELETED: NtStatus = NtStatus(0xC000_00C9);
-                self.refuse(request, STATUS_NETWORK_NAME_DELETED)
+                self.refuse(request, NtStatus::STATUS_NETWORK_NAME_DELETED)
             }
             Command::TREE_DISCONNECT => self.handle_tree_disconnect(request),
             Command::CREATE => self.handle_create(request, message),

@@ -8,7 +8,6 @@ use crate::wire::{FileInfoClass, QueryInfoRequest, QueryInfoResponse};
 impl ServerConnection {
     /// The three classes that clients ask of pipes, [MS-FSCC] 2.4.
     pub(super) fn handle_query_info(&mut self, request: &Request, message: &[u8]) -> Result<(), Error> {
-        const STATUS_INFO_LENGTH_MISMATCH: NtStatus = NtStatus(0xC000_0004);
         let query: QueryInfoRequest = body(message)?;
         let Some(file) = self.file(request, query.file_id).and_then(|id| self.files.get(&id)) else {
             return self.refuse(request, NtStatus::STATUS_FILE_CLOSED);
@@ -28,7 +27,7 @@ impl ServerConnection {
             {
                 self.answer(request, &QueryInfoResponse { output: &output })
             }
-            Some(_) => self.refuse(request, STATUS_INFO_LENGTH_MISMATCH),
+            Some(_) => self.refuse(request, NtStatus::STATUS_INFO_LENGTH_MISMATCH),
         }
     }
 }

@@ -119,8 +119,6 @@ impl ServerConnection {
     }
 
     pub(super) fn handle_ioctl(&mut self, request: &Request, message: &[u8]) -> Result<(), Error> {
-        /// Where there is no DFS, clients do without.
-        const STATUS_FS_DRIVER_REQUIRED: NtStatus = NtStatus(0xC000_019C);
         let ioctl: IoctlRequest<'_> = body(message)?;
         match ioctl.ctl_code {
             ControlCode::FSCTL_PIPE_TRANSCEIVE => self.handle_transceive(request, &ioctl),
@@ -130,7 +128,8 @@ impl ServerConnection {
                 let ctl_code = ioctl.ctl_code;
                 self.answer(request, &IoctlResponse { ctl_code, file_id: ioctl.file_id, output: &[] })
             }
-            ControlCode::FSCTL_DFS_GET_REFERRALS => self.refuse(request, STATUS_FS_DRIVER_REQUIRED),
+            // Where there is no DFS, clients do without.
+            ControlCode::FSCTL_DFS_GET_REFERRALS => self.refuse(request, NtStatus::STATUS_FS_DRIVER_REQUIRED),
             _ => self.refuse(request, NtStatus::STATUS_INVALID_DEVICE_REQUEST),
         }
     }

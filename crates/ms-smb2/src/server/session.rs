@@ -1,6 +1,7 @@
 use codec::{Decode as _, ReadCursor};
 use ms_dtyp::NtStatus;
 use tracing::debug;
+use zeroize::Zeroizing;
 
 use super::Encryption;
 use super::connection::{Request, ServerConnection};
@@ -121,7 +122,9 @@ impl ServerConnection {
         };
         match reply {
             AuthReply::Continue(token) => self.continue_session(&request, &token),
-            AuthReply::Done { token, session_key } => self.admit(&request, &token, &session_key),
+            AuthReply::Done { token, session_key } => {
+                self.admit(&request, &token, &Zeroizing::new(session_key))
+            }
             AuthReply::Failed(status) => {
                 debug!(%status, "Authentication failed");
                 self.refuse(&request, status)?;

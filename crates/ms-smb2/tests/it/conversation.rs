@@ -239,7 +239,7 @@ fn a_pipe_that_is_not_there_and_a_share_that_is_not_there_are_refused_by_name() 
     assert_eq!(pipe, Err(NtStatus::STATUS_OBJECT_NAME_NOT_FOUND));
     assert_eq!(pair.ask(|client| client.tree_disconnect(tree)).unwrap(), Ok(Reply::TreeDisconnected));
     let gone = pair.ask(|client| client.create_pipe(tree, "winreg")).unwrap();
-    assert_eq!(gone, Err(NtStatus(0xC000_00C9)));
+    assert_eq!(gone, Err(NtStatus::STATUS_NETWORK_NAME_DELETED));
 }
 
 #[test]

@@ -119,6 +119,12 @@ fn samba_demands_encryption_and_gets_aes_128_gcm() {
 }
 
 #[test]
+fn samba_demands_encryption_for_the_share_only() {
+    let recording = include_str!("../data/samba-3.1.1-tree-encrypted.hex");
+    check_client(recording, client_config(), Dialect::Smb3_1_1, SigningAlgorithm::AesGmac);
+}
+
+#[test]
 fn samba_demands_encryption_and_gets_aes_256_ccm() {
     let dialects = vec![Dialect::Smb3_1_1];
     let config = ClientConfig { dialects, ciphers: vec![Cipher::Aes256Ccm], ..client_config() };

@@ -197,7 +197,7 @@ fn sessions_have_nothing_of_each_other() {
     let (one, two) = (rogue.session().session_id, rogue.session().session_id);
     assert_ne!(one, two);
     let (tree_of_one, tree_of_two) = (tree_id(&rogue.tree(one)), tree_id(&rogue.tree(two)));
-    assert_eq!(rogue.open(two, tree_of_one).status, NtStatus(0xC000_00C9));
+    assert_eq!(rogue.open(two, tree_of_one).status, NtStatus::STATUS_NETWORK_NAME_DELETED);
     assert!(rogue.open(one, tree_of_one).status.is_success());
     let read = ReadRequest { length: 10, file_id: FileId { persistent: 1, volatile: 1 } };
     let stranger = rogue.ask(Command::READ, two, tree_of_two, &read);
