@@ -1,6 +1,22 @@
 //! Watches Windows hosts without an agent and serves what it sees to Prometheus.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`config`] | the configuration file, checked |
+//! | [`credentials`] | who gets which secret, and when not |
+//! | [`schedule`] | when which target is asked |
+//! | [`pipeline`] | from what plugins send to snapshots |
+//! | [`model`] | families, series, snapshots |
+//! | [`expose`] | pages of snapshots |
+//! | [`telemetry`] | what the exporter says of itself: accounts, metrics, log |
+//! | [`web`] | the HTTP server |
+//! | [`process`] | the command line, start and end |
+//!
+//! `model`, `pipeline` and `expose` know no clock, socket or file.
 pub mod config;
 pub mod credentials;
 pub mod expose;
 pub mod model;
 pub mod pipeline;
+pub mod schedule;
+pub mod telemetry;

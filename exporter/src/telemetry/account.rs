@@ -1,0 +1,179 @@
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use plugin_host::sink::{Completion, Failure, Outcome, StageReport};
+use plugin_host::{GeneralReason, Stage};
+
+/// A service that does not run is asked for again after this: starting it is a person's work.
+const REMOTE_REGISTRY_RETRY: Duration = Duration::from_secs(300);
+
+/// What one stage cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StageCost {
+    /// Time.
+    pub duration: Duration,
+    /// Calls to the target.
+    pub calls: u64,
+    /// Bytes received.
+    pub bytes_in: u64,
+    /// Bytes sent.
+    pub bytes_out: u64,
+}
+
+/// Why a target, or one module on it, is down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Down {
+    /// The module that said so.
+    pub module: String,
+    /// Where.
+    pub stage: Stage,
+    /// Why, as a word.
+    pub reason: String,
+    /// What happened, as a sentence.
+    pub sentence: String,
+    /// Details; may be empty.
+    pub message: String,
+    /// What to do.
+    pub next_step: String,
+}
+
+impl Down {
+    pub(super) fn new(module: &str, failure: &Failure) -> Self {
+        Self {
+            module: module.to_owned(),
+            stage: failure.stage,
+            reason: failure.reason.word().to_owned(),
+            sentence: failure.reason.sentence().to_owned(),
+            message: failure.message.clone(),
+            next_step: failure.reason.next_step().to_owned(),
+        }
+    }
+
+    /// Whether it is the same trouble, whatever its details.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        (self.stage, &self.reason) == (other.stage, &other.reason)
+    }
+}
+
+/// The account of one module on one target.
+#[derive(Clone, Debug, Default)]
+pub struct JobStatus {
+    /// Since when a collection runs, if one does.
+    pub running_since: Option<Instant>,
+    /// How long the last one took.
+    pub last_duration: Option<Duration>,
+    /// When the last one that did not fail ended, in Unix seconds.
+    pub last_success_unix_s: Option<f64>,
+    /// Why the last one failed.
+    pub down: Option<Down>,
+    /// Why the last one, which did not fail, covers a part only.
+    pub partial: Option<Down>,
+    /// Series after the last one.
+    pub series: usize,
+    /// What each stage of the last one cost.
+    pub last_stages: [StageCost; Stage::ALL.len()],
+    /// What each stage cost in all.
+    pub total_stages: [StageCost; Stage::ALL.len()],
+    /// Collections that ended FULL.
+    pub full: u64,
+    /// Collections that ended PARTIAL.
+    pub part: u64,
+    /// Collections that failed.
+    pub failed: u64,
+    /// Failures by stage and reason: both are closed lists.
+    pub failures: BTreeMap<(Stage, String), u64>,
+}
+
+impl JobStatus {
+    /// Enters the end of a collection.
+    pub(super) fn enter(&mut self, module: &str, completion: &Completion<'_>, series: usize, now: Now) {
+        self.last_duration = self.running_since.take().map(|since| now.mono.saturating_duration_since(since));
+        self.series = series;
+        self.enter_stages(completion.stages);
+        (self.down, self.partial) = (None, None);
+        match &completion.outcome {
+            Outcome::Full => self.full += 1,
+            Outcome::Partial { failure, .. } => {
+                self.part += 1;
+                if let Some(failure) = failure {
+                    self.count(failure);
+                    self.partial = Some(Down::new(module, failure));
+                }
+            }
+            Outcome::Failed(failure) => self.fail(module, failure),
+        }
+        if self.down.is_none() {
+            self.last_success_unix_s = Some(now.unix_s);
+        }
+    }
+
+    /// Enters a collection that could not even begin.
+    pub(super) fn enter_not_started(&mut self, module: &str, failure: &Failure) {
+        self.running_since = None;
+        (self.last_duration, self.partial, self.series) = (None, None, 0);
+        self.last_stages = Default::default();
+        self.fail(module, failure);
+    }
+
+    /// Whether a collection has ended yet.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.full + self.part + self.failed > 0
+    }
+
+    fn fail(&mut self, module: &str, failure: &Failure) {
+        self.failed += 1;
+        self.count(failure);
+        self.down = Some(Down::new(module, failure));
+    }
+
+    fn count(&mut self, failure: &Failure) {
+        let key = (failure.stage, failure.reason.word().to_owned());
+        *self.failures.entry(key).or_default() += 1;
+    }
+
+    fn enter_stages(&mut self, reports: &[StageReport]) {
+        self.last_stages = Default::default();
+        for report in reports {
+            let Some(index) = Stage::ALL.iter().position(|stage| *stage == report.stage) else { continue };
+            let cost = StageCost {
+                duration: Duration::from_nanos(report.duration_ns),
+                calls: report.calls,
+                bytes_in: report.bytes_in,
+                bytes_out: report.bytes_out,
+            };
+            self.last_stages[index].add(cost);
+            self.total_stages[index].add(cost);
+        }
+    }
+}
+
+impl StageCost {
+    pub(super) fn add(&mut self, other: Self) {
+        self.duration += other.duration;
+        self.calls = self.calls.saturating_add(other.calls);
+        self.bytes_in = self.bytes_in.saturating_add(other.bytes_in);
+        self.bytes_out = self.bytes_out.saturating_add(other.bytes_out);
+    }
+}
+
+/// The clocks that an account is kept by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Now {
+    pub(super) mono: Instant,
+    pub(super) unix_s: f64,
+}
+
+/// Whether the other modules of the target would fail as well, and when to try again.
+pub(super) fn ending(outcome: &Outcome<'_>) -> crate::schedule::Ending {
+    use crate::schedule::Ending;
+    let Outcome::Failed(failure) = outcome else { return Ending::Good };
+    let is_stopped = failure.reason.word() == GeneralReason::RemoteRegistryStopped.word();
+    if is_stopped {
+        Ending::Unreachable { retry_after: Some(REMOTE_REGISTRY_RETRY) }
+    } else if failure.stage <= Stage::Bind {
+        Ending::Unreachable { retry_after: None }
+    } else {
+        Ending::Bad
+    }
+}
