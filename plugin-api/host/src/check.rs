@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::error::{CollectError, ConfigureError};
+use crate::error::CollectError;
 use crate::host::{Host, HostOptions, Library};
 use crate::info::{Mode, PluginInfo, SourceInfo};
 use crate::instance::{Instance, InstanceConfig};
@@ -144,9 +144,6 @@ impl Check<'_> {
                         )?;
                     }
                     self.passed(&said)?;
-                }
-                Err(ConfigureError::Failed { status, .. }) if status == "UNSUPPORTED" => {
-                    self.report.skipped += 1;
                 }
                 Err(error) => self.failed(&format!("{said}: {error}"))?,
             }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use plugin_abi::{INVALID, OK};
+use plugin_abi::{INVALID, OK, UNSUPPORTED};
 
 use crate::calls::{Asked, Asking, status_name};
 use crate::error::{ConfigureError, Problem};
@@ -72,6 +72,8 @@ pub(crate) fn ask_here(
     let mut problems = std::mem::take(&mut *lock(&report.problems));
     match status {
         OK => Ok(()),
+        // A plugin need not be able to check settings without an instance.
+        UNSUPPORTED if asking == Asking::Validate => Ok(()),
         INVALID => {
             if problems.is_empty() {
                 let message = if message.is_empty() { "not accepted".to_owned() } else { message };

@@ -1,0 +1,159 @@
+use plugin_abi::{DROPPED_INVALID, DROPPED_UNKNOWN_FAMILY, FULL, INVALID, OK, STALE, STOPPED};
+use plugin_host::testing::{RecordedOutcome, Value};
+use plugin_host::{InstanceState, Library, QuarantineCause, Violation};
+
+use crate::support::{World, collect, instance, said};
+
+#[test]
+fn text_that_is_not_utf8_is_dropped_beside_text_that_is() {
+    let world = World::new();
+    let library = world.load("zoo/bad_utf8.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    assert_eq!((said(&recorded, "good"), said(&recorded, "bad")), (0, i64::from(DROPPED_INVALID)));
+    assert_eq!(said(&recorded, "log"), i64::from(INVALID));
+    assert_eq!(recorded.families.len(), 1);
+    assert_eq!(recorded.completions[0].outcome, RecordedOutcome::Full, "the collection goes on");
+    assert_eq!(counted(&library), [(Violation::NotUtf8, 2)]);
+}
+
+#[test]
+fn a_batch_with_an_id_that_was_never_handed_out_is_refused_whole() {
+    let world = World::new();
+    let library = world.load("zoo/ids_out_of_range.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    assert_eq!(
+        (said(&recorded, "batch"), said(&recorded, "far batch")),
+        (i64::from(INVALID), i64::from(INVALID))
+    );
+    assert_eq!(said(&recorded, "series"), i64::from(DROPPED_UNKNOWN_FAMILY));
+    assert_eq!(said(&recorded, "retire"), i64::from(OK), "what cannot be retired is passed over");
+    assert_eq!(said(&recorded, "retired"), i64::from(OK), "a value of a retired series is left out");
+    assert_eq!(recorded.series[0].value, None);
+    assert!(recorded.series[0].retired);
+    assert_eq!(counted(&library), [(Violation::IdOutOfRange, 4), (Violation::RetiredId, 1)]);
+}
+
+#[test]
+fn lengths_and_sizes_that_lie_are_refused_before_anything_is_read() {
+    let world = World::new();
+    let library = world.load("zoo/lying_lengths.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    for what in ["mismatch", "null", "misaligned", "element", "kind", "size", "no struct", "no room"] {
+        assert_eq!(said(&recorded, what), i64::from(INVALID), "{what}");
+    }
+    assert_eq!(said(&recorded, "labels"), i64::from(DROPPED_INVALID));
+    assert_eq!(recorded.batches, 0, "the sink saw none of it");
+    let expected = [
+        (Violation::NullPointer, 2),
+        (Violation::Misaligned, 1),
+        (Violation::BadSize, 2),
+        (Violation::TooLong, 1),
+        (Violation::LengthMismatch, 2),
+        (Violation::BadEnum, 1),
+    ];
+    assert_eq!(counted(&library), expected);
+}
+
+#[test]
+fn registering_without_end_stops_at_the_limit_of_the_instance() {
+    let world = World::limited(|limits| limits.series_max = 2_500);
+    let library = world.load("zoo/registers_without_end.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    assert_eq!(recorded.series.len(), 2_500);
+    assert_eq!(said(&recorded, "accepted"), 2_499, "all but the one registered before");
+    assert!(library.violations().of(Violation::OverLimit) >= 50);
+    assert_eq!(instance.state(), InstanceState::Idle);
+}
+
+#[test]
+fn too_many_violations_in_one_collection_put_the_instance_into_quarantine() {
+    let world = World::limited(|limits| {
+        limits.series_max = 2_500;
+        limits.violations_max = 20;
+    });
+    let library = world.load("zoo/registers_without_end.c");
+    let (instance, sink) = instance(&library, "a");
+    collect(&world, &instance, &sink);
+    let InstanceState::Quarantined { why, .. } = instance.state() else { panic!("it goes on") };
+    assert_eq!(why, QuarantineCause::Violations);
+}
+
+#[test]
+fn a_log_without_end_is_cut_to_what_a_second_may_hold() {
+    let world = World::limited(|limits| limits.log_bytes_per_second_max = 10_500);
+    let library = world.load("zoo/noisy.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    assert_eq!((recorded.logs.len(), world.log.wait_said("taken")), (10, 10));
+    assert_eq!(counted(&library), [(Violation::LogOverflow, 990)]);
+}
+
+#[test]
+fn a_batch_above_the_limit_is_taken_in_parts() {
+    let world = World::limited(|limits| limits.register_rows_max = 100);
+    let library = world.load("zoo/registers_without_end.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    assert_eq!(recorded.series.len(), 101, "the plugin stops at FULL ({FULL}) after the first hundred");
+}
+
+#[test]
+fn the_second_end_of_a_collection_is_dropped_and_counted() {
+    let world = World::new();
+    let library = world.load("zoo/completes_twice.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    let [ok, stale] = [i64::from(OK), i64::from(STALE)];
+    assert_eq!(world.log.wait_said("statuses"), ok * 100 + stale * 10 + stale);
+    assert_eq!(recorded.completions.len(), 1);
+    assert_eq!(counted(&library), [(Violation::DoubleCompletion, 2)]);
+}
+
+#[test]
+fn calls_from_a_foreign_thread_after_destroy_are_answered_and_do_nothing() {
+    let world = World::new();
+    let library = world.load("zoo/after_destroy.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    assert_eq!(recorded.series[0].value, Some(Value::F64(1.0)));
+    drop(instance);
+    assert_eq!(world.log.wait_said("stopped"), i64::from(STOPPED));
+    for what in ["stale batch", "stale series", "stale completion", "stale destroyed"] {
+        assert_eq!(world.log.wait_said(what), i64::from(STALE), "{what}");
+    }
+    assert_eq!(sink.recorded(), recorded, "the sink hears nothing more");
+    assert_eq!(library.violations().of(Violation::AfterDestroy), 1);
+}
+
+#[test]
+fn an_instance_whose_calls_keep_failing_is_given_longer_and_longer_pauses() {
+    let world = World::limited(|limits| limits.quarantine_s = 10);
+    let library = world.load("zoo/failing_collect.c");
+    let (instance, sink) = instance(&library, "a");
+    let mut pauses_s = Vec::new();
+    for _ in 0..3 {
+        for _ in 0..3 {
+            let recorded = collect(&world, &instance, &sink);
+            let RecordedOutcome::Failed(failure) = &recorded.completions[0].outcome else {
+                panic!("it fails")
+            };
+            assert_eq!(failure.to_string(), "plugin: internal: collect answered FAILED");
+        }
+        let InstanceState::Quarantined { until_ns, why } = instance.state() else { panic!("it goes on") };
+        assert_eq!(why, QuarantineCause::Faults);
+        assert_eq!(library.quarantined(world.now_ns()), 1);
+        instance.collect(world.deadline()).expect_err("not before the pause is over");
+        pauses_s.push((until_ns - world.now_ns()) / 1_000_000_000);
+        world.advance(std::time::Duration::from_nanos(until_ns - world.now_ns()));
+    }
+    assert_eq!(pauses_s, [10, 20, 40]);
+}
+
+/// What was counted.
+fn counted(library: &Library) -> Vec<(Violation, u64)> {
+    library.violations().iter().filter(|(_, count)| *count > 0).collect()
+}
