@@ -18,5 +18,7 @@ pub mod credentials;
 pub mod expose;
 pub mod model;
 pub mod pipeline;
+pub mod process;
 pub mod schedule;
 pub mod telemetry;
+pub mod web;

@@ -1,2 +1,6 @@
-//! The tool.
-fn main() {}
+//! `perfmon-exporter --config FILE`; see `--help`.
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    perfmon_exporter::process::main(std::env::args_os())
+}

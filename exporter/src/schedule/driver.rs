@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -72,6 +73,7 @@ pub struct Driver {
     jobs: Vec<Job>,
     deadlines: Arc<dyn Deadlines>,
     ends: UnboundedReceiver<Ended>,
+    skipped: Arc<AtomicU64>,
 }
 
 impl Driver {
@@ -92,7 +94,14 @@ impl Driver {
     ) -> Self {
         let jobs = collectors.into_iter();
         let jobs = jobs.map(|(collector, deadline)| Job { collector, deadline, is_running: false }).collect();
-        Self { planner, jobs, deadlines, ends }
+        Self { planner, jobs, deadlines, ends, skipped: Arc::default() }
+    }
+
+    /// The planner's count of places passed over, readable while the driver runs.
+    #[must_use]
+    pub fn skipped_into(mut self, skipped: Arc<AtomicU64>) -> Self {
+        self.skipped = skipped;
+        self
     }
 
     /// Runs until `stop` is done; then lets what runs end for `grace`, cancels the rest, and waits a moment more.
@@ -142,6 +151,7 @@ impl Driver {
             }
             next = self.ends.try_recv().ok();
         }
+        self.skipped.store(self.planner.skipped(), Ordering::Relaxed);
     }
 
     /// The earlier of the planner's and the deadlines' wishes.

@@ -5,6 +5,8 @@
 
 mod driver;
 mod planner;
+mod plugin;
 
-pub use self::driver::{Collector, Deadlines, Driver, Drained, Ended, Ends, NotStarted};
+pub use self::driver::{Collector, Deadlines, Drained, Driver, Ended, Ends, NotStarted};
 pub use self::planner::{Ending, JobId, JobSpec, Limits, Planner};
+pub use self::plugin::{HostDeadlines, PluginCollector};

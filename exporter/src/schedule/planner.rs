@@ -282,7 +282,8 @@ fn part(hash: u64, whole: Duration) -> Duration {
 /// FNV-1a with a finishing mix; spreads keys that differ in one digit, and is the same on every machine.
 fn hash(seed: u64, bytes: &[u8]) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ seed;
-    let mixed = bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
+    let mixed =
+        bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
     let folded = (mixed ^ (mixed >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     folded ^ (folded >> 29)
 }

@@ -110,7 +110,8 @@ impl SelfMetrics {
         let help = "What a plugin did that the contract forbids.";
         out.counter("plugin_violations", help, counts.collect::<Vec<_>>())?;
         let now_ns = plugin_host::monotonic_ns();
-        let quarantined = plugins().map(|(name, library)| ([("plugin", name)], library.quarantined(now_ns) as u64));
+        let quarantined =
+            plugins().map(|(name, library)| ([("plugin", name)], library.quarantined(now_ns) as u64));
         let help = "Instances of a plugin that misbehaved and are given a pause.";
         out.gauge("plugin_quarantined_instances", help, quarantined.collect::<Vec<_>>())?;
         let lost = plugins().map(|(name, library)| ([("plugin", name)], library.lost_threads() as u64));
@@ -143,7 +144,8 @@ impl SelfMetrics {
     }
 
     fn scrapes(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
-        let rows = ScrapeOutcome::ALL.map(|outcome| ([("outcome", outcome.word())], self.scrapes.of(outcome)));
+        let rows =
+            ScrapeOutcome::ALL.map(|outcome| ([("outcome", outcome.word())], self.scrapes.of(outcome)));
         out.counter("scrapes", "Requests for /metrics by how they ended.", rows)?;
         out.counter("scrape_sent_bytes", "Bytes of pages of /metrics.", [([], self.scrapes.bytes())])?;
         let connections = self.scrapes.connections.load(Ordering::Relaxed);
@@ -162,14 +164,13 @@ fn states(out: &mut Writer<'_, '_>, targets: &[(&TargetEntry, &TargetStatus)]) -
     });
     let help = "When the target last answered, every module of it.";
     out.gauge("target_last_success_timestamp_seconds", help, success.collect::<Vec<_>>())?;
-    let series = targets.iter().map(|(entry, status)| {
-        ([("target", entry.name.as_str())], status.series() as u64)
-    });
+    let series =
+        targets.iter().map(|(entry, status)| ([("target", entry.name.as_str())], status.series() as u64));
     out.gauge("target_series", "Series of the target on the page.", series.collect::<Vec<_>>())?;
     let duration = targets.iter().filter_map(|(entry, status)| {
         let durations = status.jobs.iter().filter_map(|job| job.last_duration);
         let sum: std::time::Duration = durations.sum();
-        (!sum.is_zero()).then(|| ([("target", entry.name.as_str())], sum.as_secs_f64()))
+        (!sum.is_zero()).then_some(([("target", entry.name.as_str())], sum.as_secs_f64()))
     });
     let help = "Duration of the target's last collection, over all its modules.";
     out.gauge("target_collection_seconds", help, duration.collect::<Vec<_>>())
@@ -227,9 +228,11 @@ fn failures(out: &mut Writer<'_, '_>, targets: &[(&TargetEntry, &TargetStatus)])
         for (refusal, count) in entry.stores().flat_map(|store| store.refusals().iter()) {
             *counts.entry(refusal.word()).or_default() += count;
         }
-        rows.extend(counts.into_iter().map(|(reason, count)| {
-            ([("target", entry.name.as_str()), ("reason", reason)], count)
-        }));
+        rows.extend(
+            counts
+                .into_iter()
+                .map(|(reason, count)| ([("target", entry.name.as_str()), ("reason", reason)], count)),
+        );
     }
     let help = "Families, series and values that a plugin sent for the target and that are not on the page.";
     out.counter("series_dropped", help, rows)

@@ -132,7 +132,7 @@ fn fifty_targets_with_a_wrong_password_cost_exactly_one_attempt() {
             std::thread::spawn(move || {
                 let host = format!("web{index}.corp.example");
                 let (wake, woken) = std::sync::mpsc::channel();
-                let waiter = Waiter::new(move || drop(wake.send(())));
+                let waiter = Waiter::new(move || wake.send(()).unwrap_or_default());
                 loop {
                     match ask_with(&broker, &host, &waiter) {
                         CredentialAnswer::Lease(lease) => {

@@ -1,0 +1,70 @@
+use std::path::Path;
+
+use plugin_host::{Host, HostOptions};
+
+use super::{FAILED, OK, plugins};
+use crate::config::{self, Config, Report};
+use crate::credentials::read_secret;
+
+/// `check-config FILE`
+pub(super) fn check_config(file: &Path) -> u8 {
+    match check(file) {
+        Ok(config) => {
+            warnings(&config).iter().for_each(|warning| println!("{}: warning: {warning}", file.display()));
+            println!("{}: OK: {}", file.display(), summary(&config));
+            OK
+        }
+        Err(report) => {
+            eprintln!("{report}");
+            FAILED
+        }
+    }
+}
+
+fn check(file: &Path) -> Result<Config, Report> {
+    let config = config::load(file)?;
+    let shown = file.display().to_string();
+    let host = Host::new(HostOptions::default());
+    let libraries = plugins::load(&host, &config).map_err(|problems| Report::new(&shown, problems))?;
+    let problems = plugins::validate(&libraries, &config);
+    if problems.is_empty() { Ok(config) } else { Err(Report::new(&shown, problems)) }
+}
+
+/// What is no mistake of the file, but will be missed.
+fn warnings(config: &Config) -> Vec<String> {
+    let unreadable = config.identities.iter().filter_map(|(name, identity)| {
+        read_secret(&identity.secret).err().map(|error| format!("identity `{name}`: {error}"))
+    });
+    let mut warnings: Vec<String> = unreadable.collect();
+    if !config.identities.is_empty() && config.credentials.state_dir.is_none() {
+        warnings.push(
+            "credentials.state_dir is not set: after a restart a refused password is tried once more"
+                .to_owned(),
+        );
+    }
+    warnings
+}
+
+fn summary(config: &Config) -> String {
+    let plugins: Vec<&str> = config.plugins.load.iter().map(|plugin| plugin.name.as_str()).collect();
+    let plugins =
+        if plugins.is_empty() { "no plugins".to_owned() } else { format!("plugins {}", plugins.join(", ")) };
+    format!(
+        "targets {}, modules {}, identities {}, {plugins}",
+        config.targets.len(),
+        config.modules.len(),
+        config.identities.len()
+    )
+}
+
+/// `plugin check FILE.so`
+pub(super) fn check_plugin(file: &Path) -> u8 {
+    match plugin_host::check::run(file, &mut std::io::stdout()) {
+        Ok(report) if report.is_ok() => OK,
+        Ok(_) => FAILED,
+        Err(error) => {
+            eprintln!("print what was found: {error}");
+            FAILED
+        }
+    }
+}

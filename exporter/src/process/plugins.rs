@@ -1,0 +1,145 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use plugin_host::sink::TargetInfo;
+use plugin_host::{ConfigureError, Host, InstanceConfig, Library};
+use serde_json::{Map, Value, json};
+
+use crate::config::{Config, Module, Position, Problem, Target, Transport};
+
+/// The libraries of the configuration's plugins, by name.
+pub(super) type Libraries = BTreeMap<String, Library>;
+
+/// Loads every plugin of the configuration.
+pub(super) fn load(host: &Host, config: &Config) -> Result<Libraries, Vec<Problem>> {
+    let folder = folder(config);
+    let (mut libraries, mut problems) = (Libraries::new(), Vec::new());
+    for (index, plugin) in config.plugins.load.iter().enumerate() {
+        match host.load_named(&folder, &plugin.name) {
+            Ok(library) => {
+                libraries.insert(plugin.name.clone(), library);
+            }
+            Err(error) => problems.push(Problem {
+                position: Some(plugin.position),
+                path: format!("plugins.load[{index}]"),
+                message: error.to_string(),
+                hint: None,
+            }),
+        }
+    }
+    if problems.is_empty() { Ok(libraries) } else { Err(problems) }
+}
+
+/// The folder of the plugins: the configured one, or the program's own.
+fn folder(config: &Config) -> PathBuf {
+    let beside = || {
+        let program = std::env::current_exe().ok()?;
+        Some(program.parent()?.to_owned())
+    };
+    config.plugins.path.clone().or_else(beside).unwrap_or_else(|| PathBuf::from("."))
+}
+
+/// Asks the plugins what they think of every module's settings, for each transport that the module is used with.
+pub(super) fn validate(libraries: &Libraries, config: &Config) -> Vec<Problem> {
+    let mut uses: BTreeMap<(&str, &str), Option<&Target>> = BTreeMap::new();
+    for target in &config.targets {
+        for module in &target.modules {
+            uses.entry((module, &target.transport)).or_insert(Some(target));
+        }
+    }
+    let used: BTreeSet<&str> = uses.keys().map(|(module, _)| *module).collect();
+    let unused = config.modules.keys().filter(|name| !used.contains(name.as_str()));
+    let unused: Vec<_> = unused.map(|name| ((name.as_str(), "default"), None)).collect();
+    let all = uses.into_iter().chain(unused);
+    let mut problems: Vec<Problem> = Vec::new();
+    for ((name, transport), target) in all {
+        let found = validate_module(libraries, config, name, transport, target);
+        // One module behind two transports has its own mistakes once.
+        problems.extend(found.into_iter().filter(|problem| !problems.contains(problem)).collect::<Vec<_>>());
+    }
+    problems
+}
+
+fn validate_module(
+    libraries: &Libraries,
+    config: &Config,
+    name: &str,
+    transport: &str,
+    target: Option<&Target>,
+) -> Vec<Problem> {
+    let module = &config.modules[name];
+    let Some(library) = libraries.get(&module.plugin) else { return Vec::new() };
+    let whole = |message: String, hint: Option<String>| {
+        vec![problem_at(name, module.source.locate("/plugin"), "", message, hint)]
+    };
+    if module.settings.contains_key("transport") {
+        let position = module.source.locate("/transport");
+        let message = "`transport` belongs to the target".to_owned();
+        let hint = Some("write `transport: NAME` at the target".to_owned());
+        return vec![problem_at(name, position, "", message, hint)];
+    }
+    let source = match source_of(module, library) {
+        Ok(source) => source,
+        Err(message) => return whole(message, None),
+    };
+    let settings = instance_config(target, module, &config.transports[transport]);
+    let found = match library.validate(source, &settings) {
+        Ok(found) | Err(ConfigureError::Problems(found)) => found,
+        Err(error) => return whole(error.to_string(), None),
+    };
+    let problems = found.into_iter().map(|problem| {
+        let position = module.source.locate(&problem.pointer);
+        let hint = Some(problem.suggestion).filter(|suggestion| !suggestion.is_empty());
+        problem_at(name, position, &problem.pointer, problem.message, hint)
+    });
+    problems.collect()
+}
+
+fn problem_at(
+    module: &str,
+    position: Position,
+    pointer: &str,
+    message: String,
+    hint: Option<String>,
+) -> Problem {
+    let mut path = format!("modules.{module}");
+    for token in pointer.split('/').skip(1) {
+        let is_index = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
+        let token = token.replace("~1", "/").replace("~0", "~");
+        path += &if is_index { format!("[{token}]") } else { format!(".{token}") };
+    }
+    Problem { position: Some(position), path, message, hint }
+}
+
+/// Which source of its library a module means: the only one, or the one that is named like the plugin.
+pub(super) fn source_of<'a>(module: &Module, library: &'a Library) -> Result<&'a str, String> {
+    let sources = &library.info().sources;
+    let named =
+        sources.iter().find(|source| source.name == module.plugin || source.name == library.info().name);
+    match (sources.as_slice(), named) {
+        ([only], _) | (_, Some(only)) => Ok(&only.name),
+        _ => Err(format!("plugin `{}` has several sources and none of its own name", module.plugin)),
+    }
+}
+
+/// What an instance is made of: the module's settings as they stand in the file, and the target's transport beside
+/// them under `transport`.
+pub(super) fn instance_config(
+    target: Option<&Target>,
+    module: &Module,
+    transport: &Transport,
+) -> InstanceConfig {
+    let mut settings: Map<String, Value> = module.settings.clone();
+    let timeout_ms = u64::try_from(transport.connect_timeout.as_millis()).unwrap_or(u64::MAX);
+    settings.insert(
+        "transport".to_owned(),
+        json!({"connect_timeout_ms": timeout_ms, "smb": {"encryption": transport.encryption.word()}}),
+    );
+    let target = target.map(|target| TargetInfo {
+        name: target.name.clone(),
+        host: target.host.trim_start_matches('[').trim_end_matches(']').to_owned(),
+        port: transport.port,
+        identity: target.identity.clone().unwrap_or_default(),
+    });
+    InstanceConfig { target: target.unwrap_or_default(), settings: Value::Object(settings) }
+}
