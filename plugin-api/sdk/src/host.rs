@@ -47,8 +47,9 @@ pub(crate) fn now_ns() -> u64 {
     unsafe { function() }
 }
 
-pub(crate) fn register_families(instance: u64, families: &[Family<'_>], each: impl FnMut(Verdict)) {
-    let Some(function) = HOST.get().and_then(|host| host.register_families) else { return };
+/// Offers families, tells `each` verdict, and answers how many there are.
+pub(crate) fn register_families(instance: u64, families: &[Family<'_>], each: impl FnMut(Verdict)) -> usize {
+    let Some(function) = HOST.get().and_then(|host| host.register_families) else { return 0 };
     let rows: Vec<plugin_abi::Family> = families
         .iter()
         .map(|family| plugin_abi::Family {
@@ -70,11 +71,14 @@ pub(crate) fn register_families(instance: u64, families: &[Family<'_>], each: im
     // SAFETY: rows, their strings and the room for verdicts outlive the call.
     let status =
         unsafe { function(instance, &Array::of(&rows), &ArrayMut::of(&mut verdicts), &raw mut taken) };
-    answered(status, taken, &verdicts).iter().copied().for_each(each);
+    let answered = answered(status, taken, &verdicts);
+    answered.iter().copied().for_each(each);
+    answered.len()
 }
 
-pub(crate) fn register_series(instance: u64, series: &[Series<'_>], each: impl FnMut(Verdict)) {
-    let Some(function) = HOST.get().and_then(|host| host.register_series) else { return };
+/// As [`register_families`], for series.
+pub(crate) fn register_series(instance: u64, series: &[Series<'_>], each: impl FnMut(Verdict)) -> usize {
+    let Some(function) = HOST.get().and_then(|host| host.register_series) else { return 0 };
     let labels: Vec<Label> = series
         .iter()
         .flat_map(|series| series.labels.iter().map(|(name, value)| Label::of(name, value)))
@@ -98,7 +102,9 @@ pub(crate) fn register_series(instance: u64, series: &[Series<'_>], each: impl F
     // SAFETY: rows, labels, their strings and the room for verdicts outlive the call.
     let status =
         unsafe { function(instance, &Array::of(&rows), &ArrayMut::of(&mut verdicts), &raw mut taken) };
-    answered(status, taken, &verdicts).iter().copied().for_each(each);
+    let answered = answered(status, taken, &verdicts);
+    answered.iter().copied().for_each(each);
+    answered.len()
 }
 
 pub(crate) fn retire(instance: u64, ids: &[u32]) {

@@ -64,6 +64,8 @@ mod runtime;
 mod settings;
 mod slot;
 mod source;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod token;
 
 pub use plugin_abi;

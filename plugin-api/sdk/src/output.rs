@@ -118,28 +118,21 @@ impl Output {
     /// them, and do not register series of them.
     #[must_use]
     pub fn register_families(&mut self, families: &[Family<'_>]) -> Vec<Option<FamilyId>> {
-        let mut ids = Vec::with_capacity(families.len());
-        for chunk in families.chunks(REGISTER_ROWS) {
-            host::register_families(self.instance, chunk, |verdict| {
+        in_parts(families, |part, ids| {
+            host::register_families(self.instance, part, |verdict| {
                 ids.push((verdict.verdict == ACCEPTED).then_some(FamilyId(verdict.id)));
-            });
-        }
-        ids.resize(families.len(), None);
-        ids
+            })
+        })
     }
 
     /// Registers series, once until they are retired. `None` for those that the host does not want.
     #[must_use]
     pub fn register_series(&mut self, series: &[Series<'_>]) -> Vec<Option<SeriesId>> {
-        let mut ids = Vec::with_capacity(series.len());
-        for chunk in series.chunks(REGISTER_ROWS) {
-            let before = ids.len();
-            host::register_series(self.instance, chunk, |verdict| {
+        in_parts(series, |part, ids| {
+            host::register_series(self.instance, part, |verdict| {
                 ids.push((verdict.verdict == ACCEPTED).then_some(SeriesId(verdict.id)));
-            });
-            ids.resize(before + chunk.len(), None);
-        }
-        ids
+            })
+        })
     }
 
     /// These series are gone. What was pushed for them is sent first.
@@ -291,6 +284,21 @@ impl ValueKind {
             Self::I64 => VALUE_I64,
         }
     }
+}
+
+/// Offers `rows` in parts, as many as the host takes at once; what it does not answer for is not wanted.
+fn in_parts<T, I: Clone>(rows: &[T], offer: impl Fn(&[T], &mut Vec<Option<I>>) -> usize) -> Vec<Option<I>> {
+    let mut ids = Vec::with_capacity(rows.len());
+    let mut rest = rows;
+    while !rest.is_empty() {
+        let taken = offer(&rest[..rest.len().min(REGISTER_ROWS)], &mut ids);
+        if taken == 0 {
+            break;
+        }
+        rest = &rest[taken..];
+    }
+    ids.resize(rows.len(), None);
+    ids
 }
 
 const BATCH_ROWS: usize = 8_192;

@@ -158,7 +158,7 @@ fn the_host_names_the_time_at_which_it_wants_to_look_again() {
     let world = World::new();
     let library = world.load("zoo/completes_late.c");
     let (late, _sink) = instance(&library, "a");
-    assert_eq!(world.host.poll_deadlines(world.now_ns()), None, "nothing is under way");
+    wait_until("nothing is under way", || world.host.poll_deadlines(world.now_ns()).is_none());
     let deadline_ns = world.deadline();
     late.collect(deadline_ns).expect("the collection begins");
     wait_until("the call returned", || world.host.poll_deadlines(world.now_ns()) == Some(deadline_ns));

@@ -1,0 +1,3 @@
+//! A source, led through its life by the host made of memory.
+
+mod source;

@@ -1,0 +1,178 @@
+use std::time::Duration;
+
+use plugin_sdk::testing::{FakeIdentity, FakeInstance, FakeOutcome, SeenValue};
+use plugin_sdk::{
+    Collection, Coverage, Failure, Family, GeneralReason, Kind, Problem, Series, SeriesId, Setup, Source,
+    Stage, Stamp, Target, ValueKind, parse_settings,
+};
+use serde_json::json;
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    rows: usize,
+    #[serde(default)]
+    log_in: bool,
+}
+
+/// Sends as many rows as it is told, and retires what it sends no more.
+struct Rows {
+    settings: Settings,
+    ids: Vec<SeriesId>,
+}
+
+impl Source for Rows {
+    const NAME: &'static str = "rows";
+    const HELP: &'static str = "Sends rows";
+    type Settings = Settings;
+
+    fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
+        Ok(Self { settings: setup.settings, ids: Vec::new() })
+    }
+
+    fn reconfigure(&mut self, settings: Settings) {
+        self.settings = settings;
+    }
+
+    async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
+        collection.enter(Stage::Auth);
+        if self.settings.log_in {
+            let credential = collection.credential().await?;
+            if credential.password() != "open" {
+                credential.rejected();
+                return Err(Failure::new(Stage::Auth, GeneralReason::WrongCredentials, ""));
+            }
+            credential.accepted();
+        }
+        collection.enter(Stage::Query);
+        collection.stages().add(2, 30, 10);
+        let rows = self.settings.rows;
+        let output = collection.output();
+        if self.ids.is_empty() {
+            let Some(family) = output.register_families(&[FAMILY])[0] else { return Ok(Coverage::Full) };
+            let names: Vec<String> = (0..rows).map(|row| row.to_string()).collect();
+            let labels: Vec<_> = names.iter().map(|name| [("counter_instance", name.as_str())]).collect();
+            let series: Vec<_> =
+                labels.iter().map(|labels| Series { family, labels, start_unix_nanos: None }).collect();
+            self.ids = output.register_series(&series).into_iter().flatten().collect();
+        }
+        for (row, id) in self.ids.iter().take(rows).enumerate() {
+            output.push_f64_at(*id, row as f64, Stamp { time_unix_nanos: 7, start_unix_nanos: 0 });
+        }
+        let gone = self.ids.split_off(rows.min(self.ids.len()));
+        output.retire(&gone);
+        Ok(Coverage::Full)
+    }
+}
+
+const FAMILY: Family<'static> = Family {
+    namespace: "",
+    object: "Rows",
+    item: "Row",
+    part: "",
+    kind: Kind::Gauge,
+    unit: "",
+    help: "The number of the row.",
+    origin: "",
+    value: ValueKind::F64,
+};
+
+const DEADLINE: Duration = Duration::from_secs(60);
+
+#[test]
+fn more_rows_than_a_buffer_holds_all_arrive() {
+    let fake = FakeInstance::create::<Rows>(Target::default(), &json!({"rows": 20_001})).expect("it is made");
+    let done = fake.collect(DEADLINE).expect("it ends");
+    assert_eq!(done.outcome, FakeOutcome::Full);
+    assert_eq!(done.stages, [(Stage::Auth, 0, 0, 0), (Stage::Query, 2, 30, 10)]);
+    let seen = fake.seen();
+    assert_eq!(seen.series.len(), 20_001);
+    let expected = |row: usize| Some(SeenValue::F64(row as f64));
+    assert!(seen.series.iter().enumerate().all(|(row, series)| series.value == expected(row)));
+    assert_eq!(seen.series[20_000].labels, [("counter_instance".to_owned(), "20000".to_owned())]);
+    assert!(fake.destroy(), "it says that it is destroyed");
+}
+
+#[test]
+fn what_vanished_is_retired() {
+    let fake = FakeInstance::create::<Rows>(Target::default(), &json!({"rows": 3})).expect("it is made");
+    fake.collect(DEADLINE).expect("it ends");
+    fake.reconfigure(&json!({"rows": 1})).expect("it is accepted");
+    fake.collect(DEADLINE).expect("it ends");
+    let retired: Vec<_> = fake.seen().series.iter().map(|series| series.retired).collect();
+    assert_eq!(retired, [false, true, true]);
+}
+
+#[test]
+fn a_secret_is_lent_and_its_verdict_told() {
+    for (password, verdict) in [("open", "accepted"), ("shut", "rejected")] {
+        let identity = FakeIdentity { password: password.to_owned(), ..FakeIdentity::default() };
+        let settings = json!({"rows": 1, "log_in": true});
+        let fake =
+            FakeInstance::create_with::<Rows>(Target::default(), &settings, identity).expect("it is made");
+        fake.collect(DEADLINE).expect("it ends");
+        assert_eq!(fake.seen().verdicts, [verdict]);
+    }
+}
+
+#[test]
+fn a_secret_that_is_withheld_fails_the_collection_at_its_stage() {
+    let fake = FakeInstance::create::<Rows>(Target::default(), &json!({"rows": 1, "log_in": true}))
+        .expect("it is made");
+    let done = fake.collect(DEADLINE).expect("it ends");
+    let FakeOutcome::Failed(failure) = done.outcome else { panic!("it fails") };
+    assert_eq!((failure.stage, failure.reason), (Stage::Auth, GeneralReason::CredentialsWithheld.into()));
+}
+
+#[derive(Debug, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+enum Shape {
+    Point,
+    Circle { radius: f64 },
+    Named(String),
+}
+
+#[derive(Debug, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Drawing {
+    shapes: Vec<Shape>,
+    title: Option<String>,
+    #[serde(default)]
+    sizes: std::collections::BTreeMap<String, i16>,
+}
+
+#[test]
+fn settings_of_every_shape_are_read() {
+    let text = r#"{"shapes": ["point", {"circle": {"radius": 2}}, {"named": "x"}], "title": null, "sizes": {"a/b": -3}}"#;
+    let expected = Drawing {
+        shapes: vec![Shape::Point, Shape::Circle { radius: 2.0 }, Shape::Named("x".to_owned())],
+        title: None,
+        sizes: [("a/b".to_owned(), -3)].into(),
+    };
+    assert_eq!(parse_settings::<Drawing>(text), Ok(expected));
+}
+
+#[test]
+fn what_serde_refuses_is_told_with_its_place() {
+    let place = |text: &str| {
+        let problem = parse_settings::<Drawing>(text).expect_err("it is refused");
+        format!("{}: {} {}", problem.pointer, problem.message, problem.suggestion)
+    };
+    assert_eq!(
+        place(r#"{"shapes": [{"circle": {"radius": "x"}}]}"#),
+        "/shapes/0/circle/radius: invalid type: string \"x\", expected f64 "
+    );
+    assert_eq!(
+        place(r#"{"shapes": ["point", "cirkle"]}"#),
+        "/shapes/1: unknown variant `cirkle`, expected one of `point`, `circle`, `named` did you mean `circle`?"
+    );
+    assert_eq!(
+        place(r#"{"shapes": [], "sizes": {"a/b": 70000}}"#),
+        "/sizes/a~1b: invalid value: integer `70000`, expected i16 "
+    );
+    assert_eq!(
+        place(r#"{"shapes": [], "titel": ""}"#),
+        "/titel: unknown field `titel`, expected one of `shapes`, `title`, `sizes` did you mean `title`?"
+    );
+    assert_eq!(place("{"), ": the settings are not JSON: EOF while parsing an object at line 1 column 1 ");
+}
