@@ -15,7 +15,7 @@ LARGE_RAWCOUNT = 0x00010100
 
 
 def database(folder: str, name: str) -> tdb.Tdb:
-    return tdb.Tdb(os.path.join(folder, name), 0, tdb.DEFAULT, os.O_RDWR | os.O_CREAT, 0o600)
+    return tdb.Tdb(os.path.join(folder, name), 0, tdb.DEFAULT, os.O_RDWR | os.O_CREAT, 0o644)
 
 
 def put(where: tdb.Tdb, key: str, value: str | bytes) -> None:

@@ -21,7 +21,7 @@ const JUDGES: [(&str, &[Peer], Run); 6] = [
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
-    ("tshark dissects our traffic", &[Peer::Tshark], tshark::run),
+    ("tshark dissects our traffic", &[Peer::Tshark, Peer::Samba], tshark::run),
     ("promtool and the Python parser read the page", &[Peer::Prometheus, Peer::Python], exposition::run),
     ("Prometheus scrapes the exporter", &[Peer::Prometheus], prometheus::run),
 ];

@@ -42,7 +42,9 @@ pub(crate) struct Samba {
 impl Samba {
     /// Starts smbd; `encryption` is what smb.conf takes for `server smb encrypt`.
     pub(crate) fn start(pipes: Pipes, encryption: &str) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("samba-").tempdir()?;
+        // Samba reads some of its state as the user who asks.
+        let readable = fs::Permissions::from_mode(0o755);
+        let folder = tempfile::Builder::new().prefix("samba-").permissions(readable).tempdir()?;
         let port = free_port()?;
         let root = folder.path();
         for name in ["private", "lock", "state", "cache", "pid", "log", "bind", "wb", "ncalrpc/np"] {

@@ -15,6 +15,7 @@ use crate::workspace::{Workspace, capture};
 /// So many that the reply takes several fragments.
 const INSTANCES: &str = "900";
 const FRAGMENT_BYTES_MAX: u64 = 5840;
+const ROUNDS: usize = 5;
 const CALLS: &str = "3000";
 const CALLS_OF_IMPACKET: &str = "300";
 /// How many times impacket's rate ours must be at least.
@@ -103,16 +104,20 @@ fn refuses(workspace: &Workspace, samba: &Samba, password_file: &Path) -> Result
     }
 }
 
+/// Rounds of both, one after the other; the best of each counts, since other programs only ever take time away.
 fn race(workspace: &Workspace) -> Result<String> {
     let samba = Samba::start(Pipes::Samba, "default")?;
     let password_file = samba.password_file()?;
-    let mut command = command(workspace, &samba, &password_file, "preferred", "spnego", CALLS);
-    let found: Value = serde_json::from_str(&capture(command.args(["--performance-bytes-max", "0"]))?)?;
-    let ours = found["calls_per_second"].as_f64().ok_or("no rate")?;
     let (host, port) = (samba.address.ip().to_string(), samba.address.port().to_string());
-    let mut impacket = Command::new(python(workspace));
-    impacket.arg(workspace.root.join("crates/xtask/peers/winreg_rate.py")).args([&host, &port, USER]);
-    let theirs: f64 = capture(impacket.arg(&password_file).arg(CALLS_OF_IMPACKET))?.trim().parse()?;
+    let (mut ours, mut theirs) = (0.0_f64, 0.0_f64);
+    for _ in 0..ROUNDS {
+        let mut command = command(workspace, &samba, &password_file, "preferred", "spnego", CALLS);
+        let found: Value = serde_json::from_str(&capture(command.args(["--performance-bytes-max", "0"]))?)?;
+        ours = ours.max(found["calls_per_second"].as_f64().ok_or("no rate")?);
+        let mut impacket = Command::new(python(workspace));
+        impacket.arg(workspace.root.join("crates/xtask/peers/winreg_rate.py")).args([&host, &port, USER]);
+        theirs = theirs.max(capture(impacket.arg(&password_file).arg(CALLS_OF_IMPACKET))?.trim().parse()?);
+    }
     let times = ours / theirs;
     let figures = format!("{ours:.0} sealed calls a second, impacket {theirs:.0}: {times:.1} times");
     if times >= TIMES_MIN { Ok(figures) } else { Err(format!("{figures}, {TIMES_MIN} are wanted").into()) }
