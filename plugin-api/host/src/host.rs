@@ -12,13 +12,15 @@ use crate::command::{CommandOutput, CommandRequest};
 use crate::configure;
 use crate::error::{ConfigureError, LoadError, Problem};
 use crate::info::PluginInfo;
-use crate::instance::{Instance, InstanceConfig, InstanceShared, InstanceState};
+use crate::instance::{Instance, InstanceConfig, InstanceState};
+use crate::intake::Budget;
 use crate::lane::Lane;
 use crate::library::{HostShared, LibraryShared};
 use crate::limits::Limits;
 use crate::load;
 use crate::registry::{self, lock};
 use crate::run::{self, RunningCommand};
+use crate::shared::InstanceShared;
 use crate::sink::{CredentialBroker, InstanceSink, Level, NoCredentials};
 use crate::table;
 use crate::violation::Violations;
@@ -146,6 +148,7 @@ impl Host {
             calls,
             host: Arc::clone(&self.0),
             violations: Violations::default(),
+            log_budget: Budget::default(),
             instances: std::sync::Mutex::default(),
             info,
         })

@@ -1,12 +1,15 @@
 //! What a plugin sends, checked against the limits before the sink sees it.
 
+use std::sync::Mutex;
+
 use plugin_abi::{
     ACCEPTED, DROPPED_DUPLICATE, DROPPED_INVALID, DROPPED_LIMIT, DROPPED_RULE, DROPPED_UNKNOWN_FAMILY,
     DROPPED_UNSUPPORTED, Verdict as RawVerdict,
 };
 
-use crate::instance::{Admission, InstanceShared};
+use crate::library::LibraryShared;
 use crate::registry::lock;
+use crate::shared::{Admission, InstanceShared};
 use crate::sink::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, SeriesDef, Verdict};
 use crate::violation::Violation;
 
@@ -22,9 +25,13 @@ pub(crate) struct Data {
     series_live: u32,
 }
 
+/// What an instance, or the library itself, may log.
+#[derive(Default)]
+pub(crate) struct Budget(Mutex<Spent>);
+
 /// Log bytes of the current second.
 #[derive(Default)]
-pub(crate) struct Budget {
+struct Spent {
     second: u64,
     bytes: u64,
 }
@@ -167,21 +174,24 @@ impl InstanceShared {
 
     /// Whether there is room for so many bytes of log in this second.
     pub(crate) fn may_log(&self, bytes: usize) -> bool {
-        let second = self.library.now_ns() / 1_000_000_000;
-        let max = u64::from(self.library.limits().log_bytes_per_second_max);
-        let fits = {
-            let mut budget = lock(&self.log_budget);
-            if budget.second != second {
-                *budget = Budget { second, bytes: 0 };
-            }
-            budget.bytes = budget.bytes.saturating_add(bytes as u64);
-            budget.bytes <= max
-        };
-        if !fits {
-            // Counted, but no fault: a chatty plugin is not a broken one.
-            self.violations.count(Violation::LogOverflow);
-            self.library.violations.count(Violation::LogOverflow);
+        let fits = self.log_budget.take(bytes, &self.library);
+        // Counted, but no fault: a chatty plugin is not a broken one.
+        self.violations.add(Violation::LogOverflow, u64::from(!fits));
+        fits
+    }
+}
+
+impl Budget {
+    /// Takes so many bytes of the current second; false, and counted, where it has not as many left.
+    pub(crate) fn take(&self, bytes: usize, library: &LibraryShared) -> bool {
+        let second = library.now_ns() / 1_000_000_000;
+        let mut spent = lock(&self.0);
+        if spent.second != second {
+            *spent = Spent { second, bytes: 0 };
         }
+        spent.bytes = spent.bytes.saturating_add(bytes as u64);
+        let fits = spent.bytes <= u64::from(library.limits().log_bytes_per_second_max);
+        library.violations.add(Violation::LogOverflow, u64::from(!fits));
         fits
     }
 }

@@ -9,10 +9,11 @@ use plugin_abi::PANICKED;
 use crate::calls::Calls;
 use crate::host::HostOptions;
 use crate::info::PluginInfo;
-use crate::instance::InstanceShared;
+use crate::intake::Budget;
 use crate::lane::{Job, Lane, Limit};
 use crate::limits::Limits;
 use crate::registry::lock;
+use crate::shared::InstanceShared;
 use crate::sink::Level;
 use crate::violation::{Violation, Violations};
 
@@ -28,6 +29,8 @@ pub(crate) struct LibraryShared {
     pub(crate) control: Lane,
     /// Collections of blocking sources.
     pub(crate) blocking: Lane,
+    /// What it may log about no instance.
+    pub(crate) log_budget: Budget,
     /// Instances that have not said that they are destroyed.
     pub(crate) instances: Mutex<HashMap<u64, Weak<InstanceShared>>>,
 }

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::configure::Report;
-use crate::instance::InstanceShared;
 use crate::lease::LeaseShared;
 use crate::library::LibraryShared;
 use crate::run::RunShared;
+use crate::shared::InstanceShared;
 
 /// What a token stands for.
 #[derive(Clone)]

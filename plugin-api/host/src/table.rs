@@ -15,13 +15,13 @@ use plugin_abi::{
 };
 
 use crate::host::HostOptions;
-use crate::instance::{Admission, InstanceShared};
 use crate::lease::{self, Lent};
 use crate::library::LibraryShared;
 use crate::limits::Limits;
 use crate::read::{self, Refusal};
 use crate::registry::{self, Entry};
 use crate::run::Stream;
+use crate::shared::{Admission, InstanceShared};
 use crate::sink::{CredentialKind, CredentialRequest, CredentialVerdict};
 use crate::violation::Violation;
 
@@ -222,6 +222,7 @@ unsafe extern "C" fn log(owner: u64, record: *const abi::Log) -> i32 {
                 OK
             }
             // The library itself, a run, or an instance that is gone: worth keeping, under the library's name.
+            _ if !library.log_budget.take(bytes, &library) => FULL,
             _ => {
                 library.log(level, message, &fields);
                 OK

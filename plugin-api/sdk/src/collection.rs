@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use plugin_abi::{Stage, StageCost, struct_size};
+use plugin_abi::{GeneralReason, Stage, StageCost, struct_size};
 
 use crate::credential::Credential;
 use crate::failure::Failure;
@@ -22,6 +22,7 @@ pub struct Collection {
     pub(crate) stages: Stages,
     pub(crate) deadline: Instant,
     pub(crate) cancelled: Arc<AtomicBool>,
+    pub(crate) runtime: tokio::runtime::Handle,
 }
 
 impl Collection {
@@ -77,6 +78,22 @@ impl Collection {
     /// When the exporter withholds it.
     pub async fn credential(&self) -> Result<Credential, Failure> {
         self.handle.credential(&self.target.host, &self.target.identity).await
+    }
+
+    /// The same for a [`crate::BlockingSource`], until the deadline.
+    ///
+    /// # Errors
+    /// When the exporter withholds it, or the deadline passes while another target tries it.
+    pub fn credential_blocking(&self) -> Result<Credential, Failure> {
+        self.runtime.block_on(async {
+            tokio::time::timeout_at(self.deadline.into(), self.credential()).await.unwrap_or_else(|_| {
+                Err(Failure::new(
+                    Stage::Auth,
+                    GeneralReason::Timeout,
+                    "waiting for the verdict of another target",
+                ))
+            })
+        })
     }
 }
 

@@ -17,6 +17,8 @@ use crate::host;
 thread_local! {
     /// The token of the instance or run that this thread works for.
     static OWNER: Cell<u64> = const { Cell::new(0) };
+    /// Whether this thread is telling the host something. In a program that links the plugin, the host may log in turn.
+    static TELLING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Makes `tracing` write to the host. Where something else was installed before (the plugin is linked into a program
@@ -85,7 +87,7 @@ impl Subscriber for ToHost {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && host::log_enabled(owner(), level_code(*metadata.level()))
+        metadata.is_event() && !TELLING.get() && host::log_enabled(owner(), level_code(*metadata.level()))
     }
 
     fn new_span(&self, _span: &Attributes<'_>) -> Id {
@@ -102,7 +104,9 @@ impl Subscriber for ToHost {
         event.record(&mut text);
         let mut fields: Vec<Label> = text.fields.iter().map(|(key, value)| Label::of(key, value)).collect();
         fields.push(Label::of("module", event.metadata().target()));
+        TELLING.set(true);
         host::log(owner(), level_code(*event.metadata().level()), &text.message, &fields);
+        TELLING.set(false);
     }
 
     fn enter(&self, _span: &Id) {}

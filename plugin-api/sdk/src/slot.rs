@@ -81,7 +81,13 @@ impl<T> Common<T> {
         Self { target: Arc::new(target), handle, pending: Mutex::default(), current: Mutex::default() }
     }
 
-    fn begin(&self, request: &Collect, cancel: &Arc<Cancel>, output: Output) -> Collection {
+    fn begin(
+        &self,
+        state: &'static State,
+        request: &Collect,
+        cancel: &Arc<Cancel>,
+        output: Output,
+    ) -> Collection {
         *lock(&self.current) = Some(Arc::clone(cancel));
         let left = Duration::from_nanos(request.deadline_ns.saturating_sub(host::now_ns()));
         Collection {
@@ -91,6 +97,7 @@ impl<T> Common<T> {
             stages: Stages::default(),
             deadline: Instant::now() + left,
             cancelled: Arc::clone(&cancel.flag),
+            runtime: state.runtime().handle().clone(),
         }
     }
 
@@ -119,7 +126,7 @@ impl<S: Source> AsyncSlot<S> {
         Ok(Arc::new(Self { common, work: tokio::sync::Mutex::new(Work { source: Some(source), output }) }))
     }
 
-    async fn run(&self, request: Collect, cancel: CancelEntry) {
+    async fn run(&self, state: &'static State, request: Collect, cancel: CancelEntry) {
         let mut owed = Owed::new(&request);
         let mut work = self.work.lock().await;
         let Work { source, output } = &mut *work;
@@ -127,7 +134,7 @@ impl<S: Source> AsyncSlot<S> {
             return owed.fail(&Stages::default(), Failure::new(Stage::Plugin, GeneralReason::Panicked, ""));
         };
         let taken = std::mem::replace(output, Output::new(request.instance));
-        let mut collection = self.common.begin(&request, &cancel.cancel, taken);
+        let mut collection = self.common.begin(state, &request, &cancel.cancel, taken);
         if let Some(settings) = lock(&self.common.pending).take() {
             running.reconfigure(settings);
         }
@@ -161,7 +168,7 @@ impl<S: Source> Slot for AsyncSlot<S> {
 
     fn collect(self: Arc<Self>, state: &'static State, request: Collect) -> i32 {
         let cancel = state.cancel_for(request.collection);
-        let future = Box::pin(async move { self.run(request, cancel).await });
+        let future = Box::pin(async move { self.run(state, request, cancel).await });
         state.runtime().spawn(log::Scoped { owner: request.instance, future });
         OK
     }
@@ -213,7 +220,7 @@ impl<S: BlockingSource> Slot for BlockingSlot<S> {
         let mut owed = Owed::new(&request);
         let cancel = state.cancel_for(request.collection);
         let taken = std::mem::replace(output, Output::new(request.instance));
-        let mut collection = self.common.begin(&request, &cancel.cancel, taken);
+        let mut collection = self.common.begin(state, &request, &cancel.cancel, taken);
         let pending = lock(&self.common.pending).take();
         let stages = collection.stages.clone();
         let result = log::scope(request.instance, || {

@@ -81,6 +81,18 @@ fn a_lease_is_tried_and_its_verdict_told() {
 }
 
 #[test]
+fn a_blocking_source_borrows_too_and_a_lease_that_is_forgotten_has_no_verdict() {
+    let broker = broker("right");
+    let (_host, library) = linked(|options| options.broker = Arc::<Cautious>::clone(&broker));
+    let (instance, sink) = made(&library, "blocking", json!({"deed": "borrow"}));
+    assert_eq!(collected(&instance, &sink).completions[0].outcome, RecordedOutcome::Full);
+    let (instance, sink) = made(&library, "counting", json!({"deed": "forget"}));
+    collected(&instance, &sink);
+    let state = broker.0.lock().expect("nobody panicked");
+    assert_eq!(state.verdicts, [(1, CredentialVerdict::Accepted), (2, CredentialVerdict::Unknown)]);
+}
+
+#[test]
 fn who_is_told_to_wait_is_woken_and_a_wrong_password_is_tried_once() {
     let broker = broker("wrong");
     let (_host, library) = linked(|options| options.broker = Arc::<Cautious>::clone(&broker));

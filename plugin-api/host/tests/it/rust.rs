@@ -47,6 +47,7 @@ enum Deed {
     Wait,
     Refuse,
     Borrow,
+    Forget,
     Partial,
 }
 
@@ -95,6 +96,7 @@ impl Source for Counting {
                 tracing::info!(user = credential.username(), "Borrowed");
                 if credential.password() == "right" { credential.accepted() } else { credential.rejected() }
             }
+            Deed::Forget => drop(collection.credential().await?),
             Deed::Partial => {
                 let families =
                     collection.output().register_families(&[FAMILY]).into_iter().flatten().collect();
@@ -156,6 +158,7 @@ impl BlockingSource for Blocking {
                 }
                 return Err(Failure::new(Stage::Query, GeneralReason::Cancelled, ""));
             }
+            Deed::Borrow => collection.credential_blocking()?.accepted(),
             _ => {}
         }
         if let Some(id) = register(collection.output()) {
