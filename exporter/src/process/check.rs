@@ -59,7 +59,9 @@ fn summary(config: &Config) -> String {
 
 /// `plugin check FILE.so`
 pub(super) fn check_plugin(file: &Path) -> u8 {
-    match plugin_host::check::run(file, &mut std::io::stdout()) {
+    // A bare file name would be looked for where the linker looks, and not here.
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    match plugin_host::check::run(&file, &mut std::io::stdout()) {
         Ok(report) if report.is_ok() => OK,
         Ok(_) => FAILED,
         Err(error) => {

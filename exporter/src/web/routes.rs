@@ -14,7 +14,7 @@ use tracing::error;
 use super::body::{Answer, Page};
 use super::page;
 use crate::config::Web;
-use crate::expose::{Encoder, OwnMetrics, negotiate};
+use crate::expose::{Encoder, Format, OwnMetrics, negotiate};
 use crate::pipeline::Store;
 use crate::telemetry::{Book, ScrapeOutcome, Scrapes, TargetEntry};
 
@@ -100,16 +100,15 @@ impl Site {
         };
         let accept = request.headers().get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
         let format = negotiate(Some(&accept.collect::<Vec<_>>().join(",")));
+        if request.method() == Method::HEAD {
+            return page_of(format, Answer::empty());
+        }
         let stores = self.book.targets().iter().flat_map(TargetEntry::stores);
         let snapshots = stores.map(|store| Store::snapshot(store)).collect();
         let own = OwnMetrics::read(&self.registry).inspect_err(|_| error!("Own metrics not encoded")).ok();
         let encoder = Encoder::new(format, snapshots, own);
         let page = Page::new(encoder, Arc::clone(&self.scrapes), permit);
-        let mut response = Response::new(Answer::Page(Box::new(page)));
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(format.content_type()));
-        headers.insert(VARY, HeaderValue::from_static("Accept"));
-        response
+        page_of(format, Answer::Page(Box::new(page)))
     }
 
     fn ready(&self) -> Response<Answer> {
@@ -130,6 +129,14 @@ impl Site {
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
     }
+}
+
+fn page_of(format: Format, answer: Answer) -> Response<Answer> {
+    let mut response = Response::new(answer);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(format.content_type()));
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    response
 }
 
 fn plain(status: StatusCode, text: &'static str) -> Response<Answer> {

@@ -1,0 +1,165 @@
+//! What the program says before it serves anything.
+
+use std::process::Output;
+
+use expect_test::{Expect, expect};
+
+use crate::program::Folder;
+
+/// Exit code, standard output and standard error, less the folder's name.
+fn shown(folder: &Folder, output: &Output) -> String {
+    let text = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        text.replace(folder.path("").to_str().unwrap(), "FOLDER/")
+    };
+    format!("{}\n{}{}", output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+fn check(folder: &Folder, arguments: &[&str], expected: &Expect) {
+    expected.assert_eq(&shown(folder, &folder.run(arguments)));
+}
+
+fn config(plugin: &str) -> String {
+    format!(
+        "plugins: {{path: ., load: [{plugin}]}}\nmodules:\n  os:\n    plugin: {plugin}\n    animals:\n      \
+         - {{name: cow}}\n      - {{name: horse, food: hey}}\ntargets:\n  - {{host: a, modules: [os]}}\n"
+    )
+}
+
+#[test]
+fn a_good_file_is_ok() {
+    let folder = Folder::new();
+    folder.plugin("pulse", "pulse.c").write("good.yml", &config("pulse"));
+    check(
+        &folder,
+        &["check-config", "good.yml"],
+        &expect![[r#"
+        0
+        good.yml: OK: targets 1, modules 1, identities 0, plugins pulse
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_plugin_does_not_accept_is_shown_with_line_and_column() {
+    let folder = Folder::new();
+    folder.plugin("picky", "picky.c").write("picky.yml", &config("picky"));
+    check(
+        &folder,
+        &["check-config", "picky.yml"],
+        &expect![[r#"
+        1
+        picky.yml:7:23: modules.os.animals[1].food: unknown food `hey`; did you mean `hay`?
+    "#]],
+    );
+}
+
+#[test]
+fn a_missing_plugin_is_named_with_what_there_is() {
+    let folder = Folder::new();
+    folder.plugin("pulse", "pulse.c").write("missing.yml", &config("pcq"));
+    check(
+        &folder,
+        &["check-config", "missing.yml"],
+        &expect![[r#"
+        1
+        missing.yml:1:27: plugins.load[0]: load plugin ./libplugin_pcq.so: no such file; . holds libplugin_pulse.so; install the plugin there or correct `plugins.load` or `plugins.path`
+    "#]],
+    );
+}
+
+#[test]
+fn a_plugin_of_another_major_version_is_refused() {
+    let folder = Folder::new();
+    folder.plugin("old", "wrong_major.c").write("old.yml", &config("old"));
+    check(
+        &folder,
+        &["check-config", "old.yml"],
+        &expect![[r#"
+        1
+        old.yml:1:27: plugins.load[0]: load plugin ./libplugin_old.so: expected plugin ABI 1.0, found 2.0; install the plugin that was built for this version of the program
+    "#]],
+    );
+}
+
+#[test]
+fn serving_a_broken_file_ends_with_1_and_the_reason_in_the_log() {
+    let folder = Folder::new();
+    folder.write("broken.yml", "tragets: []\n");
+    let output = folder.run(&["--config", "broken.yml"]);
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{log}");
+    assert!(log.contains("broken.yml:1:1: unknown key `tragets`; did you mean `targets`?"), "{log}");
+}
+
+#[test]
+fn a_port_that_is_taken_ends_with_1_and_names_it() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let folder = Folder::new();
+    folder.write("taken.yml", &format!("web: {{listen: [\"{address}\"]}}\ntargets: []\n"));
+    let output = folder.run(&["--config", "taken.yml"]);
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{log}");
+    assert!(log.contains(&format!("listen on {address}")), "{log}");
+}
+
+#[test]
+fn a_missing_secret_is_a_warning_of_the_check() {
+    let folder = Folder::new();
+    folder.write(
+        "secret.yml",
+        "identities:\n  corp: {kind: ntlm, username: a, password_file: nowhere, allow_hosts: ['*']}\ntargets: []\n",
+    );
+    check(
+        &folder,
+        &["check-config", "secret.yml"],
+        &expect![[r#"
+        0
+        secret.yml: warning: identity `corp`: read password file nowhere: No such file or directory (os error 2)
+        secret.yml: warning: credentials.state_dir is not set: after a restart a refused password is tried once more
+        secret.yml: OK: targets 0, modules 0, identities 1, no plugins
+    "#]],
+    );
+}
+
+#[test]
+fn a_command_that_does_not_exist_names_the_nearest_one() {
+    let folder = Folder::new();
+    let output = folder.run(&["chek-config", "x.yml"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("check-config"), "{text}");
+}
+
+#[test]
+fn no_arguments_say_what_to_do() {
+    check(
+        &Folder::new(),
+        &[],
+        &expect![[r#"
+        2
+        name the configuration: perfmon-exporter --config FILE (--help shows more)
+    "#]],
+    );
+}
+
+#[test]
+fn help_has_examples_and_exit_codes() {
+    let output = Folder::new().run(&["--help"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0));
+    for part in ["--config <FILE>", "check-config", "Examples:", "Exit codes:", "password_file"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn plugin_check_answers_by_its_exit_code() {
+    let folder = Folder::new();
+    folder.plugin("pulse", "pulse.c").plugin("old", "wrong_major.c");
+    assert_eq!(folder.run(&["plugin", "check", "libplugin_pulse.so"]).status.code(), Some(0));
+    let old = folder.run(&["plugin", "check", "libplugin_old.so"]);
+    assert_eq!(old.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&old.stdout).contains("expected plugin ABI 1."));
+}

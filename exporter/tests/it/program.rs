@@ -1,0 +1,170 @@
+//! The program itself: a child process, its log, its pages.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// Nothing here takes long; a test that waits for what never comes ends.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder with plugins and a configuration.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// Compiles a plugin of ours, of `plugin-api/examples` or of its zoo, as the plugin `name`.
+    pub(crate) fn plugin(&self, name: &str, source: &str) -> &Self {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let examples = here.join("../plugin-api/examples");
+        let folders = [here.join("tests/it/plugins"), examples.clone(), examples.join("zoo")];
+        let file = folders.iter().map(|folder| folder.join(source)).find(|file| file.exists());
+        let output = Command::new("cc")
+            .args(["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror"])
+            .args(["-shared", "-fPIC", "-fvisibility=hidden", "-pthread"])
+            .arg("-I")
+            .arg(examples.join("../abi/include"))
+            .arg("-I")
+            .arg(examples.join("zoo"))
+            .arg("-o")
+            .arg(self.path(&format!("libplugin_{name}.so")))
+            .arg(file.unwrap())
+            .output()
+            .expect("a C compiler named cc");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        self
+    }
+
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.0.path().join(file)
+    }
+
+    pub(crate) fn write(&self, file: &str, text: &str) -> PathBuf {
+        std::fs::write(self.path(file), text).unwrap();
+        self.path(file)
+    }
+
+    /// What the program says to these arguments, run to its end in this folder.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_perfmon-exporter"))
+            .current_dir(self.0.path())
+            .args(arguments)
+            .output()
+            .unwrap()
+    }
+
+    /// The program at work on `config`, once it is ready.
+    pub(crate) fn serve(&self, config: &str) -> Exporter {
+        self.write("perfmon.yml", config);
+        let mut child = Command::new(env!("CARGO_BIN_EXE_perfmon-exporter"))
+            .current_dir(self.0.path())
+            .args(["--config", "perfmon.yml"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap());
+        let mut exporter = Exporter { child, log, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
+        let line = exporter.wait_for_line("Listening");
+        let address = line.split("address=").nth(1).unwrap().split_whitespace().next().unwrap();
+        exporter.address = address.parse().unwrap();
+        exporter.wait_for_line("Ready");
+        exporter
+    }
+}
+
+/// A running exporter; ended when it is dropped.
+pub(crate) struct Exporter {
+    child: Child,
+    log: BufReader<ChildStderr>,
+    pub(crate) address: SocketAddr,
+}
+
+/// What a server answered.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Exporter {
+    /// Reads the log until a line holds `part`.
+    pub(crate) fn wait_for_line(&mut self, part: &str) -> String {
+        let mut seen = String::new();
+        loop {
+            let mut line = String::new();
+            assert!(self.log.read_line(&mut line).unwrap() > 0, "the log ended without `{part}`:\n{seen}");
+            if line.contains(part) {
+                return line;
+            }
+            seen += &line;
+        }
+    }
+
+    /// What is left of the log; to be called when the process has ended.
+    pub(crate) fn rest_of_log(&mut self) -> String {
+        let mut rest = String::new();
+        self.log.read_to_string(&mut rest).unwrap();
+        rest
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"))
+    }
+
+    /// Sends `request` as it is and reads to the end of the connection.
+    pub(crate) fn ask(&self, request: &str) -> Answer {
+        let mut stream = self.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let is_chunked = head.contains("transfer-encoding: chunked");
+        let body = if is_chunked { unchunk(body) } else { body.to_owned() };
+        Answer { status, head: head.to_owned(), body }
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// Asks it to end, as a supervisor does.
+    pub(crate) fn terminate(&self) {
+        let status = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(status.success());
+    }
+
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Exporter {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn unchunk(mut body: &str) -> String {
+    let mut text = String::new();
+    while let Some((size, rest)) = body.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap();
+        text += &rest[..size];
+        body = rest[size..].trim_start_matches("\r\n");
+        if size == 0 {
+            break;
+        }
+    }
+    text
+}

@@ -1,0 +1,156 @@
+//! The whole program with plugins written in C.
+
+use std::io::{Read, Write};
+
+use crate::program::Folder;
+
+const PULSE: &str = r#"
+web: {listen: ["127.0.0.1:0"]}
+plugins: {path: ., load: [pulse]}
+modules: {beat: {plugin: pulse}}
+targets:
+  - {host: heart, modules: [beat], interval: 1s, labels: {ward: "a<b>&\"c\""}}
+"#;
+
+#[test]
+fn a_plugin_in_c_is_collected_and_served() {
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("pulse", "pulse.c").serve(PULSE);
+    let line = exporter.wait_for_line("Target is up");
+    assert!(line.contains(r#"target_name="heart""#) && line.contains("series=2"), "{line}");
+    let page = exporter.get("/metrics");
+    assert!(page.head.contains("content-type: text/plain; version=0.0.4"), "{}", page.head);
+    let has = |line: &str| assert!(page.body.lines().any(|found| found == line), "{line}\n{}", page.body);
+    has(
+        "perfmon_pulse_beats_total{target=\"heart\",ward=\"a<b>&\\\"c\\\"\",counter_instance=\"left chamber\"} 1",
+    );
+    has("perfmon_exporter_target_up{target=\"heart\"} 1");
+    has("perfmon_exporter_collections_total{target=\"heart\",outcome=\"full\"} 1");
+    has("perfmon_exporter_plugin_info{plugin=\"pulse\",version=\"1.0\",abi=\"1.0\"} 1");
+    has("perfmon_exporter_config_last_reload_success 1");
+}
+
+#[test]
+fn the_format_follows_the_accept_header() {
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("pulse", "pulse.c").serve(PULSE);
+    exporter.wait_for_line("Target is up");
+    let page = exporter.ask(
+        "GET /metrics HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\
+         Accept: application/openmetrics-text;version=1.0.0\r\n\r\n",
+    );
+    assert!(page.head.contains("application/openmetrics-text; version=1.0.0"), "{}", page.head);
+    assert!(page.body.ends_with("# EOF\n"));
+    assert!(page.body.contains("# TYPE perfmon_exporter_collections counter\n"));
+}
+
+#[test]
+fn every_address_answers_and_knows_what_it_serves() {
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("pulse", "pulse.c").serve(PULSE);
+    exporter.wait_for_line("Target is up");
+    assert_eq!((exporter.get("/-/healthy").status, exporter.get("/-/ready").status), (200, 200));
+    let index = exporter.get("/");
+    assert_eq!(index.status, 200);
+    assert!(index.head.contains("content-security-policy: default-src 'none'"), "{}", index.head);
+    assert!(index.body.contains("<td>heart</td>") && index.body.contains("1 of 1 up"), "{}", index.body);
+    assert_eq!(exporter.get("/page.css").status, 200);
+    assert_eq!(exporter.get("/metricsx").status, 404);
+    let post = exporter
+        .ask("POST /metrics HTTP/1.1\r\nHost: here\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    assert_eq!(post.status, 405);
+    assert!(post.head.contains("allow: GET, HEAD"), "{}", post.head);
+    let head = exporter.ask("HEAD /metrics HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n");
+    assert_eq!((head.status, head.body.as_str()), (200, ""));
+    // Looking at the head costs no page.
+    let page = exporter.get("/metrics").body;
+    assert!(page.contains("perfmon_exporter_scrapes_total{outcome=\"aborted\"} 0\n"));
+}
+
+#[test]
+fn a_head_that_is_too_large_is_refused() {
+    let folder = Folder::new();
+    let exporter = folder.plugin("pulse", "pulse.c").serve(PULSE);
+    let padding = "x".repeat(64 << 10);
+    let mut stream = exporter.connect();
+    // The server may close before it has read all of it.
+    let _ = write!(stream, "GET /metrics HTTP/1.1\r\nHost: here\r\nX-Padding: {padding}\r\n\r\n");
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let text = String::from_utf8_lossy(&answer);
+    assert!(text.is_empty() || text.starts_with("HTTP/1.1 431"), "{text}");
+    assert_eq!(exporter.get("/-/healthy").status, 200);
+}
+
+#[test]
+fn a_reader_that_never_asks_is_dropped() {
+    let folder = Folder::new();
+    let config = PULSE.replace("listen:", "header_timeout: 100ms, listen:");
+    let exporter = folder.plugin("pulse", "pulse.c").serve(&config);
+    let mut stream = exporter.connect();
+    stream.write_all(b"GET /metrics HT").unwrap();
+    let mut answer = Vec::new();
+    // Its end, or a reset, and not the patience of this test.
+    match stream.read_to_end(&mut answer) {
+        Ok(_) => {}
+        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}"),
+    }
+    assert!(!String::from_utf8_lossy(&answer).contains("200 OK"));
+}
+
+#[test]
+fn a_target_that_hangs_does_not_delay_another() {
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("stall", "stall.c").serve(
+        r#"
+web: {listen: ["127.0.0.1:0"]}
+plugins: {path: ., load: [stall]}
+scrape: {interval: 1s}
+modules: {all: {plugin: stall}}
+targets:
+  - {host: tomb, modules: [all], deadline: 500ms}
+  - {host: alive, modules: [all]}
+"#,
+    );
+    let down = exporter.wait_for_line("Target is down");
+    assert!(down.contains(r#"target_name="tomb""#) && down.contains("timeout"), "{down}");
+    assert!(down.contains("next_step="), "{down}");
+    let page = exporter.get("/metrics").body;
+    let has = |part: &str| assert!(page.contains(part), "{part}\n{page}");
+    has("perfmon_exporter_target_up{target=\"tomb\"} 0\n");
+    has("perfmon_exporter_target_up{target=\"alive\"} 1\n");
+    has("perfmon_exporter_failures_total{target=\"tomb\",stage=\"plugin\",reason=\"timeout\"} 1\n");
+    has("perfmon_zoo_number{target=\"alive\"} 1\n");
+    assert!(!page.contains("perfmon_zoo_number{target=\"tomb\"}"));
+    assert!(exporter.get("/").body.contains("Check that the host is up"));
+}
+
+#[test]
+fn sigterm_drains_and_ends_with_0() {
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("pulse", "pulse.c").serve(PULSE);
+    exporter.wait_for_line("Target is up");
+    exporter.terminate();
+    let status = exporter.wait();
+    let log = exporter.rest_of_log();
+    assert_eq!(status.code(), Some(0), "{log}");
+    assert!(log.contains(r#"signal="SIGTERM""#) && log.trim_end().ends_with("Ended"), "{log}");
+    assert!(!log.contains("WARN"), "{log}");
+}
+
+#[test]
+fn a_plugin_that_hangs_does_not_keep_the_process_from_ending() {
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("stall", "stall.c").serve(
+        r#"
+web: {listen: ["127.0.0.1:0"]}
+plugins: {path: ., load: [stall]}
+scrape: {interval: 1s, drain: 100ms}
+modules: {all: {plugin: stall}}
+targets: [{host: tomb, modules: [all], deadline: 500ms}]
+"#,
+    );
+    exporter.wait_for_line("Target is down");
+    exporter.terminate();
+    assert_eq!(exporter.wait().code(), Some(0));
+}
