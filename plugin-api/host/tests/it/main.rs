@@ -10,5 +10,6 @@ mod credentials;
 mod data;
 mod hangs;
 mod loading;
+mod opened;
 mod rust;
 mod support;
