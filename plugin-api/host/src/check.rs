@@ -38,7 +38,7 @@ impl Report {
 /// # Errors
 /// When `out` cannot be written.
 pub fn run(file: &Path, out: &mut dyn Write) -> io::Result<Report> {
-    run_with(file, &[json!({}), json!({"transport": {}, "modules": []})], out)
+    run_with(file, &[json!({}), json!({"transport": {}})], out)
 }
 
 /// As [`run`], with settings to try: the first ones that a source accepts are taken for it.

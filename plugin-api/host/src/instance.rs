@@ -13,9 +13,8 @@ use crate::violation::Violations;
 pub struct InstanceConfig {
     /// The target.
     pub target: TargetInfo,
-    /// What the source is told, as JSON: an object with the members `transport` (the target's transport, an
-    /// object) and `modules` (a list of the target's modules for this plugin: each module as the configuration has it,
-    /// less `plugin`, plus `name`). Problems come back as pointers into this value.
+    /// What the source is told, as JSON: the module as the configuration has it, less `plugin`, and the target's
+    /// transport under `transport`. Problems come back as pointers into this value.
     pub settings: serde_json::Value,
 }
 

@@ -24,7 +24,7 @@ pub struct Target {
 /// One thing that a source does not accept about its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where: a JSON pointer (`/modules/0/countersets/2/name`), empty for the whole.
+    /// Where: a JSON pointer (`/countersets/2/name`), empty for the whole.
     pub pointer: String,
     /// What is wrong.
     pub message: String,
