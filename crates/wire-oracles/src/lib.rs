@@ -1,1 +1,51 @@
 //! Laws that every decoder keeps, for the fuzzers and for replayed findings.
+//!
+//! An oracle takes any bytes at all and panics where a law is broken: what is read takes as many bytes as it says,
+//! reads the same after it was written again, borrows from its buffer and nowhere else; a machine answers the same
+//! however its stream was cut, keeps to its limits, and stays refused once it refused. An oracle is deterministic but
+//! for [`ssp::tokens`], works through at most [`INPUT_BYTES_MAX`], and takes memory in proportion to that.
+//!
+//! There is a module for each protocol crate and a row in [`ORACLES`] for each oracle. The fuzzers in `fuzz/` call one
+//! each; this crate's tests replay what is in `tests/data`, a folder for each oracle, and changes of it. What a fuzzer
+//! found becomes a file there. `cargo run -p wire-oracles --example seed` writes the seeds among them anew.
+//!
+//! Out of reach: the checks of the plugin host, which read what pointers of a plugin point to, so that bytes alone
+//! cannot reach them; and encrypted SMB messages beyond their header, whose keys never leave a connection.
+//!
+//! ```
+//! let (name, oracle) = wire_oracles::ORACLES[0];
+//! assert_eq!(name, "dtyp_values");
+//! oracle(b"no law is broken by this");
+//! ```
+
+pub mod dcerpc;
+mod input;
+mod law;
+pub mod ms_dtyp;
+pub mod ms_pcq;
+pub mod ms_smb2;
+pub mod ndr;
+pub mod seeds;
+pub mod ssp;
+
+pub use self::input::INPUT_BYTES_MAX;
+
+/// A set of laws. It panics where one is broken.
+pub type Oracle = fn(&[u8]);
+
+/// All oracles, each by the name of its fuzz target and of its folder of inputs.
+pub const ORACLES: [(&str, Oracle); 13] = [
+    ("dtyp_values", ms_dtyp::values),
+    ("ndr_constructs", ndr::constructs),
+    ("pcq_query_data", ms_pcq::query_data),
+    ("pcq_lists", ms_pcq::lists),
+    ("pcq_requests", ms_pcq::requests),
+    ("pcq_responses", ms_pcq::responses),
+    ("dcerpc_pdu", dcerpc::pdu),
+    ("dcerpc_client", dcerpc::client),
+    ("dcerpc_server", dcerpc::server),
+    ("smb2_messages", ms_smb2::messages),
+    ("smb2_client", ms_smb2::client),
+    ("smb2_server", ms_smb2::server),
+    ("ssp_tokens", ssp::tokens),
+];

@@ -1,0 +1,186 @@
+use core::convert::Infallible;
+use core::fmt::Debug;
+use core::future::{Future, ready};
+use core::pin::pin;
+use core::task::{Context, Poll, Waker};
+
+use dcerpc::{AuthLevel, Channel, FaultStatus};
+use ms_dtyp::{Guid, Win32Error};
+use ms_pcq::Method;
+use ms_pcq::perflibv2::ops::{
+    BufferReply, CloseQueryHandleRequest, EnumerateCounterSetInstancesRequest, EnumerateCounterSetReply,
+    EnumerateCounterSetRequest, HandleReply, OpenQueryHandleRequest, QueryCounterDataRequest,
+    QueryCounterInfoRequest, QueryCounterSetRegistrationInfoRequest, Request, ValidateCountersReply,
+    ValidateCountersRequest,
+};
+use ms_pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, dispatch};
+use ms_pcq::types::{CounterId, Lcid};
+use ms_pcq::wire::CounterIdentifier;
+
+use super::data::query_data;
+use super::service::{SET, Service};
+use crate::input::Input;
+
+/// Calls in one input.
+const CALLS_MAX: usize = 16;
+
+/// Requests to a server, each an opnum and a stub: exactly what can be read is executed, and the answer is one that
+/// the method can have.
+pub fn requests(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let mut server = Service::default();
+    for _ in 0..CALLS_MAX {
+        let first = input.byte();
+        let Some(stub) = input.chunk() else { return };
+        let opnum = u16::from(first & 0x0f);
+        let auth_level = if first & 0x80 == 0 { AuthLevel::PKT_PRIVACY } else { AuthLevel::PKT_INTEGRITY };
+        let reply = dispatch(&mut server, CallInfo { auth_level }, opnum, stub);
+        let Some(method) = Method::from_opnum(opnum) else {
+            assert_eq!(reply, Err(FaultStatus::NCA_S_OP_RNG_ERROR));
+            return;
+        };
+        match (parse(method, stub), reply) {
+            (Some(in_size), Ok(reply)) => {
+                let status = check_reply(method, &reply, in_size);
+                assert!(auth_level == AuthLevel::PKT_PRIVACY || status == Win32Error::ERROR_ACCESS_DENIED);
+            }
+            (Some(_), Err(fault)) => assert_eq!(fault, FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH),
+            (None, reply) => assert!(reply.is_err(), "a stub that cannot be read is not executed"),
+        }
+    }
+}
+
+/// Reads a request, and writes and reads it again; answers the room that it offers.
+fn parse(method: Method, stub: &[u8]) -> Option<u32> {
+    match method {
+        Method::EnumerateCounterSet => again::<EnumerateCounterSetRequest>(stub).map(|r| r.in_size),
+        Method::QueryCounterSetRegistrationInfo => {
+            again::<QueryCounterSetRegistrationInfoRequest>(stub).map(|r| r.in_size)
+        }
+        Method::EnumerateCounterSetInstances => {
+            again::<EnumerateCounterSetInstancesRequest>(stub).map(|r| r.in_size)
+        }
+        Method::OpenQueryHandle => again::<OpenQueryHandleRequest>(stub).map(|_| 0),
+        Method::CloseQueryHandle => again::<CloseQueryHandleRequest>(stub).map(|_| 0),
+        Method::QueryCounterInfo => again::<QueryCounterInfoRequest>(stub).map(|r| r.in_size),
+        Method::QueryCounterData => again::<QueryCounterDataRequest>(stub).map(|r| r.in_size),
+        Method::ValidateCounters => {
+            again::<ValidateCountersRequest>(stub).map(|r| u32::try_from(r.data.len()).unwrap_or(u32::MAX))
+        }
+    }
+}
+
+fn again<R: Request + PartialEq + Debug>(stub: &[u8]) -> Option<R> {
+    let request = R::from_stub(stub).ok()?;
+    let written = request.to_stub().expect("what was read can be written");
+    assert_eq!(R::from_stub(&written).as_ref(), Ok(&request));
+    Some(request)
+}
+
+fn check_reply(method: Method, reply: &[u8], in_size: u32) -> Win32Error {
+    const READABLE: &str = "our client reads what our server writes";
+    match method {
+        Method::EnumerateCounterSet => {
+            EnumerateCounterSetReply::from_stub(reply, in_size).expect(READABLE).status
+        }
+        Method::OpenQueryHandle | Method::CloseQueryHandle => {
+            HandleReply::from_stub(reply, method).expect(READABLE).status
+        }
+        Method::ValidateCounters => {
+            let reply = ValidateCountersReply::from_stub(reply).expect(READABLE);
+            assert_eq!(u32::try_from(reply.data.len()), Ok(in_size));
+            reply.status
+        }
+        _ => {
+            let reply = BufferReply::from_stub(reply, method, in_size).expect(READABLE);
+            let whole = u32::try_from(reply.data.len()) == Ok(reply.rtn_size);
+            assert!(whole || reply.status == Win32Error::ERROR_NOT_ENOUGH_MEMORY && reply.data.is_empty());
+            reply.status
+        }
+    }
+}
+
+const LIMITS: Limits = Limits {
+    retries_max: 3,
+    reply_bytes_max: 32 << 10,
+    counters_max: 100,
+    instances_max: 100,
+    first_reply_bytes: 1 << 10,
+};
+
+/// Responses to a client, each a stub; the first byte says to which method. It gives up after a few calls, and answers
+/// no more than its limits say.
+pub fn responses(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let method = input.byte();
+    // A query that the methods behind it need; opened by a response that is right.
+    let opened = [vec![0, 0, 0, 0], vec![7; 16], vec![0, 0, 0, 0]].concat();
+    let channel = Canned { opened: Some(opened), input, calls: 0 };
+    let mut client = PerflibV2Client::new(channel, "web1").with_limits(LIMITS);
+    let mut query = now(client.open_query_handle()).expect("the response is right");
+    match method {
+        0 => check(now(client.enumerate_counter_set()), Vec::len, 256),
+        1 => check(now(client.counter_set_registration(SET)), |it| it.counters.len(), LIMITS.counters_max),
+        2 => drop(now(client.counter_registration(SET, CounterId(1)))),
+        3 => drop(now(client.counter_set_name(SET, Lcid(1033)))),
+        4 => check(now(client.english_counter_names(SET)), |it| it.entries.len(), LIMITS.counters_max),
+        5 => drop(now(client.provider_guid(SET))),
+        6 => check(now(client.enumerate_counter_set_instances(SET)), Vec::len, LIMITS.instances_max),
+        7 => check(now(client.query_counter_info(&query)), Vec::len, LIMITS.counters_max),
+        8 => {
+            let identifiers =
+                [CounterIdentifier::all_instances(SET), CounterIdentifier::single_instance(SET)];
+            check(now(client.validate_counters(&query, &identifiers, Change::Add)), Vec::len, 2);
+        }
+        9 => drop(now(client.close_query_handle(query))),
+        _ => {
+            if let Ok(data) = now(client.query_counter_data(&mut query)) {
+                assert!(u32::try_from(data.bytes().len()).is_ok_and(|size| size <= LIMITS.reply_bytes_max));
+                assert_eq!(data.data().blocks().count(), parsed_blocks(data.bytes()));
+                query_data(data.bytes());
+            }
+        }
+    }
+    assert!(client.channel().calls <= LIMITS.retries_max + 1, "it gives up");
+}
+
+fn parsed_blocks(bytes: &[u8]) -> usize {
+    ms_pcq::wire::QueryData::parse(bytes).map_or(0, |data| data.blocks().count())
+}
+
+fn check<T, E>(result: Result<T, E>, count: impl FnOnce(&T) -> usize, limit: u32) {
+    if let Ok(value) = result {
+        let count = count(&value);
+        assert!(u32::try_from(count).is_ok_and(|count| count <= limit), "{count} is above {limit}");
+    }
+}
+
+/// Answers the input's stubs, one to each call, and nothing after the last.
+struct Canned<'a> {
+    opened: Option<Vec<u8>>,
+    input: Input<'a>,
+    calls: u32,
+}
+
+impl Channel for Canned<'_> {
+    type Error = Infallible;
+
+    fn call(
+        &mut self,
+        _opnum: u16,
+        _object: Option<Guid>,
+        _stub: &[u8],
+    ) -> impl Future<Output = Result<Vec<u8>, Infallible>> + Send {
+        let opened = self.opened.take();
+        self.calls += u32::from(opened.is_none());
+        ready(Ok(opened.unwrap_or_else(|| self.input.chunk().unwrap_or_default().to_vec())))
+    }
+}
+
+/// Runs a future that never waits.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => unreachable!("nothing here waits"),
+    }
+}

@@ -1,0 +1,77 @@
+use codec::{Decode as _, Encode as _, ReadCursor};
+use ms_smb2::wire::{
+    CloseRequest, CloseResponse, CreateRequest, CreateResponse, EmptyBody, ErrorResponse, Flags, Header,
+    IoctlRequest, IoctlResponse, NegotiateRequest, NegotiateResponse, Owner, QueryInfoRequest,
+    QueryInfoResponse, ReadRequest, ReadResponse, SessionSetupRequest, SessionSetupResponse, Smb1Negotiate,
+    TransformHeader, TreeConnectRequest, TreeConnectResponse, ValidateNegotiateRequest,
+    ValidateNegotiateResponse, WriteRequest, WriteResponse,
+};
+
+use crate::input::Input;
+use crate::law::exact;
+
+/// A body is read behind its header and reads the same after it was written again; what it borrows lies in the
+/// message.
+macro_rules! check_bodies {
+    ($message:expr, $($body:ident),*) => {$({
+        let mut src = behind_header($message);
+        if let Ok(body) = $body::decode(&mut src) {
+            assert!(src.pos() <= $message.len());
+            let mut again = $message[..Header::FIXED_PART_SIZE].to_vec();
+            codec::encode_into(&body, &mut again).expect("what was read can be written");
+            assert_eq!(again.len(), Header::FIXED_PART_SIZE + body.size(), "{} keeps its size law", body.name());
+            let mut src = behind_header(&again);
+            assert_eq!($body::decode(&mut src).as_ref(), Ok(&body), "{} reads the same again", body.name());
+        }
+    })*};
+}
+
+/// One message: header, transform header, and each body that could follow.
+pub fn messages(bytes: &[u8]) {
+    let bytes = Input::new(bytes).rest();
+    exact::<Header>(bytes);
+    exact::<TransformHeader>(bytes);
+    exact::<ValidateNegotiateResponse>(bytes);
+    if let Ok(header) = codec::decode::<Header>(bytes) {
+        let is_async = matches!(header.owner, Owner::Async(_));
+        assert_eq!(header.flags.contains(Flags::ASYNC_COMMAND), is_async);
+    }
+    if let Ok(negotiate) = codec::decode::<Smb1Negotiate>(bytes) {
+        assert!(bytes.starts_with(&Smb1Negotiate::PROTOCOL_ID));
+        assert!(!negotiate.offers_smb2 || bytes.windows(7).any(|window| window.starts_with(b"SMB 2.?")));
+    }
+    if bytes.len() < Header::FIXED_PART_SIZE {
+        return;
+    }
+    check_bodies!(
+        bytes,
+        CloseRequest,
+        CloseResponse,
+        CreateRequest,
+        CreateResponse,
+        EmptyBody,
+        ErrorResponse,
+        IoctlRequest,
+        IoctlResponse,
+        NegotiateRequest,
+        NegotiateResponse,
+        QueryInfoRequest,
+        QueryInfoResponse,
+        ReadRequest,
+        ReadResponse,
+        SessionSetupRequest,
+        SessionSetupResponse,
+        TreeConnectRequest,
+        TreeConnectResponse,
+        ValidateNegotiateRequest,
+        ValidateNegotiateResponse,
+        WriteRequest,
+        WriteResponse
+    );
+}
+
+fn behind_header(message: &[u8]) -> ReadCursor<'_> {
+    let mut src = ReadCursor::new(message);
+    src.read_slice(Header::FIXED_PART_SIZE);
+    src
+}
