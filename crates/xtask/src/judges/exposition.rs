@@ -48,17 +48,29 @@ fn expect_type(response: &http::Response, wanted: &str) -> Result<()> {
     }
 }
 
-/// `promtool check metrics` prints its complaints; silence is praise.
+/// `promtool check metrics` prints its complaints, a line each; none is praise.
 fn promtool(page: &Path) -> Result<()> {
-    let output =
-        Command::new("promtool").args(["check", "metrics"]).stdin(Stdio::from(File::open(page)?)).output()?;
-    let complaints = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    if output.status.success() && complaints.is_empty() {
+    let stdin = Stdio::from(File::open(page)?);
+    let output = Command::new("promtool").args(["check", "metrics"]).stdin(stdin).output()?;
+    let printed = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    let complaints: Vec<&str> = printed.lines().filter(|line| !is_about_an_object(line)).collect();
+    let only_style = output.status.success() || output.status.code() == Some(PROMTOOL_STYLE);
+    if only_style && complaints.is_empty() {
         Ok(())
     } else {
-        Err(format!("promtool: {}\n{}", output.status, String::from_utf8_lossy(&complaints)).into())
+        Err(format!("promtool: {}\n{}", output.status, complaints.join("\n")).into())
     }
 }
+
+/// promtool wants no name to contain the word counter; an object of the simulated host has it in its own.
+fn is_about_an_object(complaint: &str) -> bool {
+    complaint.starts_with("perfmon_counter_types_")
+        && complaint.ends_with("should not include type 'counter'")
+}
+
+/// The status with which promtool reports questions of style.
+const PROMTOOL_STYLE: i32 = 3;
 
 /// Counts the samples that the Python parser reads; a page that it refuses is an error.
 fn parse(workspace: &Workspace, page: &Path, format: &str) -> Result<usize> {
