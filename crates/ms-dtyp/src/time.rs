@@ -111,7 +111,8 @@ fn civil_from_days_since_1601(days: u64) -> (u64, u64, u64) {
     let in_100 = in_400 - century * DAYS_PER_100_YEARS;
     let in_4 = in_100 % DAYS_PER_4_YEARS;
     let year_of_4 = (in_4 / 365).min(3);
-    let year = 1601 + days / DAYS_PER_400_YEARS * 400 + century * 100 + in_100 / DAYS_PER_4_YEARS * 4 + year_of_4;
+    let year =
+        1601 + days / DAYS_PER_400_YEARS * 400 + century * 100 + in_100 / DAYS_PER_4_YEARS * 4 + year_of_4;
     let leap = year_of_4 == 3 && (in_100 / DAYS_PER_4_YEARS != 24 || century == 3);
     let mut day = in_4 - year_of_4 * 365;
     let lengths = [31, if leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
