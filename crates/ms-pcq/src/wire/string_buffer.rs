@@ -113,10 +113,14 @@ impl CounterStrings {
         self.entries.iter().find(|(counter_id, _)| *counter_id == id)?.1.as_deref()
     }
 
+    /// What may come out of a smaller buffer. Counters may share a text, and a buffer in which all share a long one
+    /// would take memory without end.
+    const TEXT_BYTES_MAX: usize = 1 << 20;
+
     /// Reads the reply's buffer, at most `counters_max` counters.
     ///
     /// # Errors
-    /// When a size, the count or an offset lies.
+    /// When a size, the count or an offset lies, or counters share so much text that it outgrows the buffer.
     pub fn decode(bytes: &[u8], counters_max: u32) -> DecodeResult<Self> {
         let header = StringBufferHeader::decode(&mut ReadCursor::new(bytes))?;
         let size = usize::try_from(header.size_bytes).unwrap_or(usize::MAX);
@@ -134,7 +138,9 @@ impl CounterStrings {
         let expected = count.saturating_mul(StringCounterHeader::FIXED_PART_SIZE);
         ensure_size!(in: src, name: StringBufferHeader::NAME, field: "dwCounters", size: expected);
         let texts_at = StringBufferHeader::FIXED_PART_SIZE + expected;
-        let entries = (0..count).map(|_| decode_entry(bytes, texts_at, src)).collect::<Result<_, _>>()?;
+        let mut room = bytes.len().max(Self::TEXT_BYTES_MAX);
+        let entries =
+            (0..count).map(|_| decode_entry(bytes, texts_at, &mut room, src)).collect::<Result<_, _>>()?;
         Ok(Self { entries })
     }
 
@@ -180,10 +186,12 @@ fn text_size(text: &str) -> usize {
     codec::utf16_len_bytes(text) + 2 /* NUL */
 }
 
-/// Reads a counter's header at `src` and its text, which lies behind all headers (from `texts_at` on).
+/// Reads a counter's header at `src` and its text, which lies behind all headers (from `texts_at` on) and takes up
+/// some of the `room` for texts.
 fn decode_entry(
     bytes: &[u8],
     texts_at: usize,
+    room: &mut usize,
     src: &mut ReadCursor<'_>,
 ) -> DecodeResult<(CounterId, Option<String>)> {
     let offset_at = src.pos() + 4 /* dwCounterId */;
@@ -199,5 +207,8 @@ fn decode_entry(
     }
     let tail = bytes.get(offset..).ok_or(invalid("points behind the buffer"))?;
     let text = WideStr::until_nul(tail).ok_or(invalid("the text does not end with a NUL"))?;
+    *room = room
+        .checked_sub(text.as_bytes().len())
+        .ok_or(invalid("counters share more text than the buffer has room for"))?;
     Ok((header.counter_id, Some(text.to_string())))
 }

@@ -104,6 +104,27 @@ fn a_string_buffer_that_lies_is_refused() {
     check(0, 28, "STRING_COUNTER_HEADER: `dwOffset`: the text does not end with a NUL (offset 12)");
 }
 
+/// A buffer of so many counters that all point to one text of so many letters.
+fn shared_text(counters: u32, letters: usize) -> Vec<u8> {
+    let texts_at = 8 + 8 * counters;
+    let size = texts_at + u32::try_from(letters).unwrap() * 2 + 2;
+    let headers = (0..counters).flat_map(|id| [id, texts_at]);
+    let mut bytes: Vec<u8> = [size, counters].into_iter().chain(headers).flat_map(u32::to_le_bytes).collect();
+    bytes.extend([b'a', 0].repeat(letters));
+    bytes.extend([0, 0]);
+    bytes
+}
+
+#[test]
+fn counters_may_share_a_text_but_not_so_that_it_fills_the_memory() {
+    let strings = CounterStrings::decode(&shared_text(100, 1000), 100).unwrap();
+    assert!(strings.entries.iter().all(|(_, text)| text.as_deref().is_some_and(|text| text.len() == 1000)));
+    assert_eq!(
+        CounterStrings::decode(&shared_text(600, 1000), 1000).unwrap_err().to_string(),
+        "STRING_COUNTER_HEADER: `dwOffset`: counters share more text than the buffer has room for (offset 4204)"
+    );
+}
+
 // The second name holds a lone surrogate; the padding is noise.
 const INSTANCES: &str = "10000000 00000000 30002c00 30000000  10000000 07000000 00d86100 0000fefe";
 
