@@ -150,3 +150,43 @@ fn typed(content_type: &'static str, text: impl Into<String>) -> Response<Answer
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn site(limits: Limits) -> Site {
+        let config = crate::config::parse("perfmon.yml", "targets: []", Path::new("/")).unwrap();
+        let book = Arc::new(Book::new(&config));
+        Site::new(book, Registry::default(), Arc::new(Scrapes::default()), limits)
+    }
+
+    fn get(site: &Site, path: &str) -> Response<Answer> {
+        site.answer(&Request::get(path).body(()).unwrap())
+    }
+
+    #[test]
+    fn a_site_is_healthy_before_it_is_ready() {
+        let site = site(Limits::from(&Web::default()));
+        assert_eq!(get(&site, "/-/healthy").status(), StatusCode::OK);
+        assert_eq!(get(&site, "/-/ready").status(), StatusCode::SERVICE_UNAVAILABLE);
+        site.set_ready(true);
+        assert_eq!(get(&site, "/-/ready").status(), StatusCode::OK);
+    }
+
+    #[test]
+    fn one_page_too_many_is_told_when_to_come_back() {
+        let site = site(Limits { scrapes_max: 1, ..Limits::from(&Web::default()) });
+        let first = get(&site, "/metrics");
+        let second = get(&site, "/metrics");
+        assert_eq!((first.status(), second.status()), (StatusCode::OK, StatusCode::SERVICE_UNAVAILABLE));
+        assert_eq!(second.headers()[RETRY_AFTER], "1");
+        // A reader that goes away gives its place back, and is counted.
+        drop(first);
+        assert_eq!(get(&site, "/metrics").status(), StatusCode::OK);
+        assert_eq!(site.scrapes.of(ScrapeOutcome::Rejected), 1);
+        assert_eq!(site.scrapes.of(ScrapeOutcome::Aborted), 2);
+    }
+}
