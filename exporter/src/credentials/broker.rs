@@ -12,6 +12,7 @@ use plugin_host::sink::{
 use tracing::{error, info, warn};
 use zeroize::Zeroizing;
 
+use super::addresses::{AddressBook, Resolver};
 use super::guard::{Change, Decision, Fingerprint, Guard, Moment, Refused, Scope, State};
 use super::secret::{self, Salt};
 use super::verdicts::{Stored, VerdictFile};
@@ -19,8 +20,6 @@ use crate::config::{self, Identity};
 
 /// Who waits asks again after this at the latest.
 const RETRY_AFTER_MS: u32 = 1_000;
-/// A resolved name is believed for so long.
-const ADDRESSES_FRESH: Duration = Duration::from_secs(10);
 
 /// Where the broker takes its time from.
 pub trait Clock: Send + Sync {
@@ -37,12 +36,6 @@ impl Clock for SystemClock {
         let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Moment { mono: Instant::now(), unix_s: unix.as_secs() }
     }
-}
-
-/// Resolves names without blocking the caller.
-pub trait Resolver: Send + Sync {
-    /// Starts to resolve `host` and calls `done` from any thread; with nothing where that failed.
-    fn resolve(&self, host: &str, done: Box<dyn FnOnce(Vec<IpAddr>) + Send>);
 }
 
 /// What is known of an identity's secret, over all accounts that it stands for.
@@ -62,15 +55,12 @@ pub struct IdentityState {
     pub withheld: u64,
 }
 
-/// One account's state, for pages.
-pub type AccountState = (Scope, State);
-
 /// The exporter's [`CredentialBroker`].
 pub struct Broker {
     identities: BTreeMap<String, Identity>,
     salt: Salt,
     clock: Arc<dyn Clock>,
-    resolver: Arc<dyn Resolver>,
+    addresses: AddressBook,
     next_lease: AtomicU64,
     shared: Arc<Mutex<Shared>>,
     /// Written by a thread of its own, so that no caller waits for the disk; the lock keeps the order.
@@ -80,7 +70,6 @@ pub struct Broker {
 struct Shared {
     guard: Guard,
     leases: HashMap<LeaseId, Lent>,
-    addresses: HashMap<String, Addresses>,
     counts: BTreeMap<String, (u64, u64)>,
     /// Which identities stand for which account; an account may be written twice.
     users: BTreeMap<Scope, String>,
@@ -89,12 +78,6 @@ struct Shared {
 struct Lent {
     identity: String,
     secret: Zeroizing<Vec<u8>>,
-}
-
-struct Addresses {
-    found: Vec<IpAddr>,
-    at: Option<Instant>,
-    waiters: Vec<Waiter>,
 }
 
 impl Broker {
@@ -115,18 +98,12 @@ impl Broker {
         if let Some(file) = &file {
             restore(&mut guard, &mut users, file, &identities, &salt);
         }
-        let shared = Shared {
-            guard,
-            leases: HashMap::new(),
-            addresses: HashMap::new(),
-            counts: BTreeMap::new(),
-            users,
-        };
+        let shared = Shared { guard, leases: HashMap::new(), counts: BTreeMap::new(), users };
         Ok(Self {
             identities,
             salt,
+            addresses: AddressBook::new(resolver, Arc::clone(&clock)),
             clock,
-            resolver,
             next_lease: AtomicU64::new(1),
             shared: Arc::new(Mutex::new(shared)),
             file: file.map(|file| Arc::new(Mutex::new(file))),
@@ -198,35 +175,6 @@ impl Broker {
         }
     }
 
-    /// The addresses of a name, if they are known now; else they are being looked up and `waiter` is woken.
-    fn addresses(&self, host: &str, waiter: &Waiter, now: Instant) -> Option<Vec<IpAddr>> {
-        let key = host.to_lowercase();
-        let mut shared = lock(&self.shared);
-        let entry = shared.addresses.entry(key.clone()).or_insert_with(|| Addresses {
-            found: Vec::new(),
-            at: None,
-            waiters: Vec::new(),
-        });
-        let is_fresh = entry.at.is_some_and(|at| now.saturating_duration_since(at) < ADDRESSES_FRESH);
-        if is_fresh {
-            return Some(entry.found.clone());
-        }
-        let is_first = entry.waiters.is_empty();
-        entry.waiters.push(waiter.clone());
-        drop(shared);
-        if is_first {
-            let (shared, clock) = (Arc::clone(&self.shared), Arc::clone(&self.clock));
-            let done = move |found| {
-                let at = Some(clock.now().mono);
-                let done = Addresses { found, at, waiters: Vec::new() };
-                let before = lock(&shared).addresses.insert(key, done);
-                before.into_iter().flat_map(|before| before.waiters).for_each(|waiter| waiter.wake());
-            };
-            self.resolver.resolve(host, Box::new(done));
-        }
-        None
-    }
-
     fn keep(&self, scope: &Scope, change: &Change, secret: Zeroizing<Vec<u8>>) {
         let Some(file) = self.file.clone() else { return };
         let (scope, change) = (scope.clone(), change.clone());
@@ -272,7 +220,7 @@ impl CredentialBroker for Broker {
         let host = request.configured.map_or(request.host, |target| &target.host).to_lowercase();
         let by_name = config::address(request.host).is_none();
         if by_name && identity.allow_hosts.needs_addresses(request.host) {
-            let Some(addresses) = self.addresses(request.host, waiter, now.mono) else {
+            let Some(addresses) = self.addresses.find(request.host, waiter, now.mono) else {
                 return CredentialAnswer::Wait { retry_after_ms: RETRY_AFTER_MS };
             };
             if !identity.allow_hosts.allows_addresses(&addresses) {
@@ -404,6 +352,6 @@ fn restore(
 }
 
 /// A panic elsewhere leaves the maps whole: every change is one insert or remove.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

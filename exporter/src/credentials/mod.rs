@@ -13,12 +13,14 @@
 //! - **Remembered.** With `credentials.state_dir`, refusals survive a restart in a file that holds a salted slow hash
 //!   of the secret. Without it, a restart tries once more: run it with one where a supervisor restarts the process.
 
+mod addresses;
 mod broker;
 mod guard;
 mod secret;
 mod verdicts;
 
-pub use self::broker::{AccountState, Broker, Clock, IdentityState, Resolver, SystemClock};
+pub use self::addresses::Resolver;
+pub use self::broker::{Broker, Clock, IdentityState, SystemClock};
 pub use self::guard::{Change, Decision, Fingerprint, Guard, Moment, Refusal, Refused, Scope, State};
 pub use self::secret::{Salt, read as read_secret};
 pub use self::verdicts::{Stored, VerdictFile};

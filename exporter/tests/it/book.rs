@@ -86,22 +86,30 @@ fn the_log_has_one_line_for_each_change_and_none_for_each_collection() {
         (0, Outcome::Full),
         (0, Outcome::Full),
     ];
-    check("os", &ends, &expect![[r#"
+    check(
+        "os",
+        &ends,
+        &expect![[r#"
          INFO Target is up target_name="web1" host="web1" series=7
          WARN Target is down target_name="web1" module="os" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started."
          WARN Target is down target_name="web1" module="os" stage=auth reason="credentials_withheld" detail="details" next_step="Correct the secret, or add the host to the identity's allow_hosts."
          INFO Target is up again target_name="web1" series=7 down_s=0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_target_is_up_when_all_of_its_modules_are() {
     check("os, iis", &[(0, Outcome::Full)], &expect![""]);
     let ends = [(0, Outcome::Full), (1, refused()), (0, Outcome::Full), (1, Outcome::Full)];
-    check("os, iis", &ends, &expect![[r#"
+    check(
+        "os, iis",
+        &ends,
+        &expect![[r#"
          WARN Target is down target_name="web1" module="iis" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started."
          INFO Target is up again target_name="web1" series=14 down_s=0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -111,10 +119,14 @@ fn a_collection_that_covers_a_part_is_up_and_says_so_once() {
         Outcome::Partial { families: &[], failure: Some(failure) }
     };
     let ends = [(0, part()), (0, part()), (0, Outcome::Full)];
-    check("os", &ends, &expect![[r#"
+    check(
+        "os",
+        &ends,
+        &expect![[r#"
          WARN Target is up in part target_name="web1" module="os" stage=query reason="not_found" detail="no counterset `X`" next_step="Check the names in the module against what the target offers." series=7
          INFO Target is up in full again target_name="web1" series=7
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

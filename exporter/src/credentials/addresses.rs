@@ -1,0 +1,60 @@
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use plugin_host::sink::Waiter;
+
+use super::broker::{Clock, lock};
+
+/// A resolved name is believed for so long.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// Resolves names without blocking the caller.
+pub trait Resolver: Send + Sync {
+    /// Starts to resolve `host` and calls `done` from any thread; with nothing where that failed.
+    fn resolve(&self, host: &str, done: Box<dyn FnOnce(Vec<IpAddr>) + Send>);
+}
+
+/// The addresses of names that networks of `allow_hosts` are asked about.
+pub(super) struct AddressBook {
+    resolver: Arc<dyn Resolver>,
+    clock: Arc<dyn Clock>,
+    names: Arc<Mutex<HashMap<String, Addresses>>>,
+}
+
+#[derive(Default)]
+struct Addresses {
+    found: Vec<IpAddr>,
+    at: Option<Instant>,
+    waiters: Vec<Waiter>,
+}
+
+impl AddressBook {
+    pub(super) fn new(resolver: Arc<dyn Resolver>, clock: Arc<dyn Clock>) -> Self {
+        Self { resolver, clock, names: Arc::default() }
+    }
+
+    /// The addresses of a name, if they are known now; else they are being looked up and `waiter` is woken.
+    pub(super) fn find(&self, host: &str, waiter: &Waiter, now: Instant) -> Option<Vec<IpAddr>> {
+        let key = host.to_lowercase();
+        let mut names = lock(&self.names);
+        let entry = names.entry(key.clone()).or_default();
+        if entry.at.is_some_and(|at| now.saturating_duration_since(at) < FRESH) {
+            return Some(entry.found.clone());
+        }
+        let is_first = entry.waiters.is_empty();
+        entry.waiters.push(waiter.clone());
+        drop(names);
+        if is_first {
+            let (names, clock) = (Arc::clone(&self.names), Arc::clone(&self.clock));
+            let done = move |found| {
+                let known = Addresses { found, at: Some(clock.now().mono), waiters: Vec::new() };
+                let before = lock(&names).insert(key, known);
+                before.into_iter().flat_map(|before| before.waiters).for_each(|waiter| waiter.wake());
+            };
+            self.resolver.resolve(host, Box::new(done));
+        }
+        None
+    }
+}
