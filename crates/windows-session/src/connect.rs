@@ -11,7 +11,100 @@ use transport::{BoxStream, ByteCounter, Connector, Counted};
 
 use crate::error::is_service_stopped;
 use crate::stages::StageTimer;
-use crate::{HostInfo, Options, Reason, SessionError, Stage, StageReport, Target};
+use crate::{HostInfo, Options, Reason, Session, SessionError, Stage, StageReport, Target};
+
+/// A host that answered and agreed on how to speak SMB, and does not know yet who we are.
+///
+/// Secrets are needed from here on, and not before: a host that does not answer never holds up who else needs them.
+#[must_use = "a connection that nobody logs on to is closed"]
+pub struct Reached {
+    target: Target,
+    options: Options,
+    smb: SmbConnection,
+    bytes: ByteCounter,
+    stages: Vec<StageReport>,
+}
+
+/// A host that let us in.
+#[must_use = "a logon without a session is closed"]
+pub struct LoggedOn {
+    reached: Reached,
+    credentials: Credentials,
+    host: HostInfo,
+}
+
+impl Reached {
+    /// Finds `target`, connects, and negotiates SMB, all by `deadline`.
+    ///
+    /// # Errors
+    /// From the stages dns, tcp and smb.
+    pub async fn connect(
+        target: Target,
+        options: Options,
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<Self, SessionError> {
+        let mut connecting = Connecting::new(&target, &options, deadline);
+        let outcome = connecting.reach(connector).await;
+        let (stages, bytes) = connecting.finish();
+        match outcome {
+            Ok(smb) => Ok(Self { target, options, smb, bytes, stages }),
+            Err(error) => Err(error.with_stages(stages)),
+        }
+    }
+
+    /// What the stages so far took.
+    #[must_use]
+    pub fn stages(&self) -> &[StageReport] {
+        &self.stages
+    }
+
+    /// Proves who we are.
+    ///
+    /// # Errors
+    /// From the stage auth; [`SessionError::verdict`] says what they mean for the credentials.
+    pub async fn log_on(
+        mut self,
+        credentials: Credentials,
+        deadline: Instant,
+    ) -> Result<LoggedOn, SessionError> {
+        let mut connecting = Connecting::new(&self.target, &self.options, deadline);
+        connecting.count(&self.bytes);
+        let outcome = connecting.authenticate(&mut self.smb, &credentials).await;
+        self.stages.extend(connecting.finish().0);
+        match outcome {
+            Ok(host) => Ok(LoggedOn { reached: self, credentials, host }),
+            Err(error) => Err(error.with_stages(self.stages)),
+        }
+    }
+}
+
+impl LoggedOn {
+    /// Opens the pipe and binds the interface. The credentials are shown once more, in RPC.
+    ///
+    /// # Errors
+    /// From the stages pipe and bind.
+    pub async fn open(self, deadline: Instant) -> Result<Session, SessionError> {
+        let Self { reached, credentials, host } = self;
+        let Reached { target, options, mut smb, bytes, mut stages } = reached;
+        let mut connecting = Connecting::new(&target, &options, deadline);
+        connecting.count(&bytes);
+        let opened = match connecting.connect_ipc(&mut smb).await {
+            Ok(()) => {
+                let connection = Arc::new(Mutex::new(smb));
+                connecting.open(&connection, &credentials).await.map(|association| (connection, association))
+            }
+            Err(error) => Err(error),
+        };
+        stages.extend(connecting.finish().0);
+        match opened {
+            Ok((connection, association)) => {
+                Ok(Session { target, credentials, options, connection, association, bytes, host, stages })
+            }
+            Err(error) => Err(error.with_stages(stages)),
+        }
+    }
+}
 
 /// One way from a name to a bound interface, which notes what each stage takes.
 pub(crate) struct Connecting<'a> {
@@ -21,12 +114,6 @@ pub(crate) struct Connecting<'a> {
     bytes: ByteCounter,
     running: Option<StageTimer>,
     reports: Vec<StageReport>,
-}
-
-pub(crate) struct Connected {
-    pub(crate) connection: SharedSmbConnection,
-    pub(crate) association: Association<NamedPipe>,
-    pub(crate) host: HostInfo,
 }
 
 impl<'a> Connecting<'a> {
@@ -45,26 +132,33 @@ impl<'a> Connecting<'a> {
         (self.reports, self.bytes)
     }
 
-    pub(crate) async fn run(
-        &mut self,
-        credentials: &Credentials,
-        connector: &dyn Connector,
-    ) -> Result<Connected, SessionError> {
+    /// The stages dns, tcp and smb.
+    async fn reach(&mut self, connector: &dyn Connector) -> Result<SmbConnection, SessionError> {
         let stream = self.dial(connector).await?;
-        let mut smb = self.negotiate(stream).await?;
+        self.negotiate(stream).await
+    }
+
+    /// The stage auth.
+    async fn authenticate(
+        &mut self,
+        smb: &mut SmbConnection,
+        credentials: &Credentials,
+    ) -> Result<HostInfo, SessionError> {
         self.begin(Stage::Auth, smb.requests());
         let outcome = smb.authenticate(credentials.clone(), self.deadline).await;
         self.end(smb.requests());
         self.check(outcome)?;
-        let host = self.host_info(&smb)?;
+        self.host_info(smb)
+    }
+
+    /// The share behind which the pipe is.
+    async fn connect_ipc(&mut self, smb: &mut SmbConnection) -> Result<(), SessionError> {
         self.begin(Stage::Pipe, smb.requests());
-        if let Err(error) = smb.connect_ipc(self.deadline).await {
+        let outcome = smb.connect_ipc(self.deadline).await;
+        if outcome.is_err() {
             self.end(smb.requests());
-            return self.check(Err(error));
         }
-        let connection = Arc::new(Mutex::new(smb));
-        let association = self.open(&connection, credentials).await?;
-        Ok(Connected { connection, association, host })
+        self.check(outcome)
     }
 
     /// The stages pipe and bind.

@@ -35,6 +35,7 @@ mod reason;
 mod session;
 mod stages;
 
+pub use self::connect::{LoggedOn, Reached};
 pub use self::error::{Recovery, SessionError};
 pub use self::host::HostInfo;
 pub use self::options::{Options, PipeRetry, Target};

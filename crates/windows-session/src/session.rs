@@ -4,7 +4,7 @@ use ssp::Credentials;
 use tokio::time::Instant;
 use transport::{ByteCounter, Connector};
 
-use crate::connect::{Connected, Connecting};
+use crate::connect::{Connecting, Reached};
 use crate::stages::StageTimer;
 use crate::{HostInfo, Options, SessionError, Stage, StageReport, Target};
 
@@ -13,20 +13,21 @@ use crate::{HostInfo, Options, SessionError, Stage, StageReport, Target};
 /// Made once and kept between polls. After an error ask [`SessionError::recovery`](crate::Recovery) what is left:
 /// make handles anew, [`reopen`](Self::reopen) the pipe, or connect again.
 pub struct Session {
-    target: Target,
-    credentials: Credentials,
-    options: Options,
-    connection: SharedSmbConnection,
-    association: Association<NamedPipe>,
-    bytes: ByteCounter,
-    host: HostInfo,
-    stages: Vec<StageReport>,
+    pub(crate) target: Target,
+    pub(crate) credentials: Credentials,
+    pub(crate) options: Options,
+    pub(crate) connection: SharedSmbConnection,
+    pub(crate) association: Association<NamedPipe>,
+    pub(crate) bytes: ByteCounter,
+    pub(crate) host: HostInfo,
+    pub(crate) stages: Vec<StageReport>,
 }
 
 impl Session {
     /// Connects to `target`, logs on, opens the pipe and binds the interface, all by `deadline`.
     ///
-    /// The credentials are shown once in SMB and, where that succeeds, once more in RPC.
+    /// The credentials are shown once in SMB and, where that succeeds, once more in RPC. Who leases them goes step
+    /// by step: [`Reached`], [`LoggedOn`](crate::LoggedOn), session.
     ///
     /// # Errors
     /// With the stage that failed, why, and what the stages until then took.
@@ -37,15 +38,8 @@ impl Session {
         connector: &dyn Connector,
         deadline: Instant,
     ) -> Result<Self, SessionError> {
-        let mut connecting = Connecting::new(&target, &options, deadline);
-        let outcome = connecting.run(&credentials, connector).await;
-        let (stages, bytes) = connecting.finish();
-        match outcome {
-            Ok(Connected { connection, association, host }) => {
-                Ok(Self { target, credentials, options, connection, association, bytes, host, stages })
-            }
-            Err(error) => Err(error.with_stages(stages)),
-        }
+        let reached = Reached::connect(target, options, connector, deadline).await?;
+        reached.log_on(credentials, deadline).await?.open(deadline).await
     }
 
     /// Opens the pipe and binds the interface again, on the connection that is there. Context handles are gone.

@@ -9,12 +9,13 @@ use ms_pcq::perflibv2::{CounterData, PerflibV2Client};
 use ms_pcq::wire::Body;
 use ms_smb2::client::Encryption as SmbEncryption;
 use plugin_sdk::{
-    Collection, Coverage, Failure, FamilyId, GeneralReason, Output, Problem, Setup, Source, Stage, Target,
+    Collection, Coverage, Credential, Failure, FamilyId, GeneralReason, Output, Problem, Setup, Source,
+    Stage, Target,
 };
 use ssp::{Credentials, Secret};
 use tokio::time::Instant;
 use transport::{Connector, TcpConnector};
-use windows_session::{Options, Recovery, Session, SessionError};
+use windows_session::{Options, Reached, Recovery, Session, SessionError};
 
 use crate::catalog::Catalog;
 use crate::config::{self, Encryption, Settings, TransportSettings, Wanted};
@@ -171,27 +172,38 @@ impl PcqSource {
         self.emit(&data, collection.output())
     }
 
+    /// Connects, and asks for the secret only when the host has answered: one that does not must not keep the
+    /// secret from others.
     async fn connect(&mut self, collection: &Collection, deadline: Instant) -> Result<Session, Broken> {
-        collection.enter(Stage::Auth);
-        let credential = collection.credential().await?;
-        collection.enter(Stage::Tcp);
+        let failed = |error: SessionError| {
+            failure::account(collection, &error.stages);
+            Broken::from(error)
+        };
+        let connector: &dyn Connector = &*self.connector;
+        let reached = Reached::connect(self.target.clone(), self.options(), connector, deadline).await;
+        let reached = reached.map_err(failed)?;
+        let waiting_since = Instant::now();
+        let credential = match lease(collection, deadline).await {
+            Ok(credential) => credential,
+            Err(withheld) => {
+                failure::account(collection, reached.stages());
+                return Err(withheld.into());
+            }
+        };
+        collection.stages().account(Stage::Auth, waiting_since.elapsed(), 0, 0, 0);
         let credentials =
             Credentials::new(credential.domain(), credential.username(), Secret::new(credential.password()));
-        let connector: &dyn Connector = &*self.connector;
-        let connected =
-            Session::connect(self.target.clone(), credentials, self.options(), connector, deadline).await;
-        match connected {
-            Ok(session) => {
-                credential.accepted();
-                failure::account(collection, session.stages());
-                Ok(session)
-            }
+        let logged_on = match reached.log_on(credentials, deadline).await {
+            Ok(logged_on) => logged_on,
             Err(error) => {
                 failure::judge(credential, error.verdict());
-                failure::account(collection, &error.stages);
-                Err(error.into())
+                return Err(failed(error));
             }
-        }
+        };
+        credential.accepted();
+        let session = logged_on.open(deadline).await.map_err(failed)?;
+        failure::account(collection, session.stages());
+        Ok(session)
     }
 
     fn options(&self) -> Options {
@@ -349,6 +361,14 @@ impl PcqSource {
             self.session = None;
         }
     }
+}
+
+/// The secret, or why there is none; another target may be trying it first.
+async fn lease(collection: &Collection, deadline: Instant) -> Result<Credential, Failure> {
+    tokio::time::timeout_at(deadline, collection.credential()).await.unwrap_or_else(|_late| {
+        let message = "another target tries the secret first and has not been answered";
+        Err(Failure::new(Stage::Auth, GeneralReason::Timeout, message))
+    })
 }
 
 /// What a collection keeps for itself, so that it ends by its own account and not by being dropped.
