@@ -1,7 +1,9 @@
-//! What is proved by programs that are not ours. One judge a file.
+//! What is proved by whole programs, most of them not ours. One judge a file.
 
+mod bad_input;
 mod exposition;
 mod impacket;
+mod lockout;
 mod prometheus;
 mod samba;
 mod smbd_front;
@@ -17,7 +19,9 @@ use crate::workspace::{Workspace, build_release};
 type Run = fn(&Workspace) -> Result<Outcome>;
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const JUDGES: [(&str, &[Peer], Run); 6] = [
+const JUDGES: [(&str, &[Peer], Run); 8] = [
+    ("a wrong password costs one attempt in all", &[], lockout::run),
+    ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),

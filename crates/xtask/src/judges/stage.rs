@@ -55,7 +55,10 @@ impl<'a> Stage<'a> {
     /// Starts windows-sim on a free port and answers where it listens.
     pub(crate) fn simulator(&self, more: &[&str]) -> Result<(Running, SocketAddr)> {
         let mut command = Command::new(self.workspace.release("windows-sim"));
-        command.args(["--bind", "127.0.0.1", "--smb-port", "0", "--seed", "1", "--account", ACCOUNT]);
+        if !more.contains(&"--smb-port") {
+            command.args(["--smb-port", "0"]);
+        }
+        command.args(["--bind", "127.0.0.1", "--seed", "1", "--account", ACCOUNT]);
         command.arg("--password-file").arg(self.password_file()?).args(more);
         let mut running = Running::start("windows-sim", &mut command)?;
         let address = running.wait_for("listening address", START_TIMEOUT, |line| {
@@ -71,10 +74,15 @@ impl<'a> Stage<'a> {
         interval: &str,
         targets: &[Target<'_>],
     ) -> Result<(Running, SocketAddr)> {
-        let configuration = self.path("perfmon.yaml");
-        fs::write(&configuration, configuration_of(listen, interval, targets))?;
+        self.exporter_with(&configuration_of(listen, interval, targets))
+    }
+
+    /// Starts the exporter with this configuration and answers where it listens.
+    pub(crate) fn exporter_with(&self, configuration: &str) -> Result<(Running, SocketAddr)> {
+        let file = self.path("perfmon.yaml");
+        fs::write(&file, configuration)?;
         let mut command = Command::new(self.workspace.release("perfmon-exporter"));
-        let mut running = Running::start("perfmon-exporter", command.arg("--config").arg(configuration))?;
+        let mut running = Running::start("perfmon-exporter", command.arg("--config").arg(file))?;
         let address = running.wait_for("listening address", START_TIMEOUT, address_in_log)?;
         Ok((running, address))
     }
