@@ -115,7 +115,7 @@ impl CounterStrings {
 
     /// What may come out of a smaller buffer. Counters may share a text, and a buffer in which all share a long one
     /// would take memory without end.
-    const TEXT_BYTES_MAX: usize = 1 << 20;
+    const TEXT_BYTES_MAX: usize = 256 << 10;
 
     /// Reads the reply's buffer, at most `counters_max` counters.
     ///

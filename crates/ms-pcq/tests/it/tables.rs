@@ -121,7 +121,7 @@ fn counters_may_share_a_text_but_not_so_that_it_fills_the_memory() {
     assert!(strings.entries.iter().all(|(_, text)| text.as_deref().is_some_and(|text| text.len() == 1000)));
     assert_eq!(
         CounterStrings::decode(&shared_text(600, 1000), 1000).unwrap_err().to_string(),
-        "STRING_COUNTER_HEADER: `dwOffset`: counters share more text than the buffer has room for (offset 4204)"
+        "STRING_COUNTER_HEADER: `dwOffset`: counters share more text than the buffer has room for (offset 1060)"
     );
 }
 

@@ -50,7 +50,7 @@ fn strings(bytes: &[u8]) {
 }
 
 /// What may come out of a buffer that is smaller.
-const TEXT_BYTES_MAX: usize = 1 << 20;
+const TEXT_BYTES_MAX: usize = 256 << 10;
 
 fn instances(bytes: &[u8]) {
     let Ok(instances) = InstanceInfo::decode_list(bytes, COUNT_MAX) else { return };

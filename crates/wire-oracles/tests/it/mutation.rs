@@ -9,6 +9,7 @@ const ROUNDS: u64 = 1000;
 
 #[test]
 fn no_change_of_an_input_breaks_a_law() {
+    inputs::hush();
     for (name, oracle) in ORACLES {
         let inputs: Vec<Vec<u8>> = inputs::of(name).into_iter().map(|(_, bytes)| bytes).collect();
         for seed in 0..ROUNDS {
