@@ -69,6 +69,10 @@ impl NegotiateContext {
 
     /// Reads `count` of them from `offset` of the message on.
     pub(super) fn decode_all(src: &ReadCursor<'_>, offset: u32, count: u16) -> DecodeResult<Vec<Self>> {
+        // Where there are none, the offset is none either.
+        if count == 0 {
+            return Ok(Vec::new());
+        }
         let offset = super::index(Self::NAME, "NegotiateContextOffset", offset)?;
         if count > Self::CONTEXTS_MAX {
             let (value, limit) = (count.into(), Self::CONTEXTS_MAX.into());
