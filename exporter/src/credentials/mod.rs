@@ -5,7 +5,7 @@
 //!
 //! - **Bound to targets.** An instance gets only the identity that its target names, for its target's own host. The
 //!   host is checked against `allow_hosts` when the configuration is read and again at every lease; where
-//!   [`AllowHosts::needs_addresses`] says so, the name is resolved at the lease, and every address must be allowed.
+//!   `AllowHosts::needs_addresses` says so, the name is resolved at the lease, and every address must be allowed.
 //!   (The plugin resolves on its own when it connects. Somebody who answers the two questions differently gets past
 //!   the network list, but not past the name pattern.)
 //! - **Read at the lease.** A rotated file is used without a restart.

@@ -49,10 +49,10 @@ pub enum Ending {
 /// [`Planner::next_wake`] or after [`Planner::finished`].
 ///
 /// - A job begins every `interval`, at a place within it that follows from its key, so that targets are spread and
-///   every run of the program spreads them alike. The first round begins at once, [`START_STEP`] apart.
+///   every run of the program spreads them alike. The first round begins at once, `START_STEP` apart.
 /// - A job that is late begins when it can; places that were passed over are skipped and counted, never made up for.
 /// - One job at a time per target. A target that was not reached is tried again after 1, 2, 4 … intervals, at most
-///   [`BACKOFF_MAX`] apart, and holds at most half of the places for connecting, so that dead targets do not keep
+///   `BACKOFF_MAX` apart, and holds at most half of the places for connecting, so that dead targets do not keep
 ///   living ones waiting.
 /// - All waiting costs one entry of a heap: nothing happens until the first of them is due.
 #[derive(Debug)]
