@@ -30,7 +30,7 @@ macro_rules! fault_statuses {
     };
 }
 
-/// [C706] appendix E and [MS-RPCE] 2.2.2.9: the status of a fault PDU.
+/// C706 appendix E and [MS-RPCE] 2.2.2.9: the status of a fault PDU.
 ///
 /// Neither a Win32 error nor an HRESULT, though Windows puts some Win32 codes here. Open: a value without a name
 /// prints as its number.

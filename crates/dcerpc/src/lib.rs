@@ -1,4 +1,4 @@
-//! Connection-oriented DCE/RPC ([C706] chapter 12, [MS-RPCE] 2.2.2): PDUs and the state of both ends of an
+//! Connection-oriented DCE/RPC (C706 chapter 12, [MS-RPCE] 2.2.2): PDUs and the state of both ends of an
 //! association, without input or output.
 //!
 //! * [`pdu`]: every PDU as it goes over the wire.

@@ -16,7 +16,7 @@ impl fmt::Display for CallId {
 /// Names a presentation context within an association: the index in [`bind`](crate::client::ClientAssociation::bind).
 pub type ContextId = u16;
 
-/// [C706] 12.6.3.1 `p_syntax_id_t`
+/// C706 12.6.3.1 `p_syntax_id_t`
 ///
 /// An interface or a transfer syntax, with its version.
 #[doc(alias = "p_syntax_id_t")]
@@ -96,7 +96,7 @@ impl fmt::Display for SyntaxId {
 }
 
 open_enum! {
-    /// [C706] 12.6.3.1 `p_cont_def_result_t`
+    /// C706 12.6.3.1 `p_cont_def_result_t`
     pub struct Rejection(u16) {
         /// The context is there.
         ACCEPTANCE = 0,
@@ -110,7 +110,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// [C706] 12.6.3.1 `p_provider_reason_t`
+    /// C706 12.6.3.1 `p_provider_reason_t`
     pub struct RejectionReason(u16) {
         /// None given.
         REASON_NOT_SPECIFIED = 0,

@@ -46,7 +46,7 @@ impl Default for ClientConfig {
     }
 }
 
-/// [C706] 12.6.3.1 `MustRecvFragSize`: every implementation takes fragments of this size.
+/// C706 12.6.3.1 `MustRecvFragSize`: every implementation takes fragments of this size.
 pub(crate) const FRAG_BYTES_MIN: u16 = 1432;
 pub(crate) const FRAG_BYTES_DEFAULT: u16 = 5840;
 

@@ -4,7 +4,7 @@ use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor,
 
 use super::ContextList;
 
-/// [C706] 12.6.4.3 `rpcconn_bind_hdr_t`, without the common header
+/// C706 12.6.4.3 `rpcconn_bind_hdr_t`, without the common header
 ///
 /// A client opens an association.
 #[doc(alias = "rpcconn_bind_hdr_t")]

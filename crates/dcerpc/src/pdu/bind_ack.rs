@@ -4,7 +4,7 @@ use codec::{Decode, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor,
 
 use super::ResultList;
 
-/// [C706] 12.6.4.4 `rpcconn_bind_ack_hdr_t`, without the common header
+/// C706 12.6.4.4 `rpcconn_bind_ack_hdr_t`, without the common header
 ///
 /// A server accepts an association, and answers to each presentation context.
 #[doc(alias = "rpcconn_bind_ack_hdr_t")]

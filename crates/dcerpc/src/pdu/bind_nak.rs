@@ -3,7 +3,7 @@ use core::fmt;
 use codec::{Decode, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 use ms_dtyp::open_enum;
 
-/// [C706] 12.6.4.5 `rpcconn_bind_nak_hdr_t`, without the common header
+/// C706 12.6.4.5 `rpcconn_bind_nak_hdr_t`, without the common header
 ///
 /// A server refuses an association. The extended error information of [MS-RPCE] 2.2.2.9 is not read.
 #[doc(alias = "rpcconn_bind_nak_hdr_t")]
@@ -66,7 +66,7 @@ impl fmt::Display for BindNak {
 }
 
 open_enum! {
-    /// [C706] 12.6.3.1 and [MS-RPCE] 2.2.2.5: why an association was refused.
+    /// C706 12.6.3.1 and [MS-RPCE] 2.2.2.5: why an association was refused.
     #[doc(alias = "p_reject_reason_t")]
     pub struct BindNakReason(u16) {
         /// None given.

@@ -4,7 +4,7 @@ use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor,
 
 use crate::{ContextId, FaultStatus};
 
-/// [C706] 12.6.4.7 `rpcconn_fault_hdr_t`, without the common header
+/// C706 12.6.4.7 `rpcconn_fault_hdr_t`, without the common header
 ///
 /// A call failed. Extended error information may follow ([MS-RPCE] 2.2.2.9); it is not read.
 #[doc(alias = "rpcconn_fault_hdr_t")]

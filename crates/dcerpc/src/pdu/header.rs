@@ -6,7 +6,7 @@ use ms_dtyp::open_enum;
 
 use crate::CallId;
 
-/// [C706] 12.6.3.1: the sixteen bytes that every connection-oriented PDU begins with.
+/// C706 12.6.3.1: the sixteen bytes that every connection-oriented PDU begins with.
 ///
 /// Decoding checks what the whole stream depends on: version 5, little-endian data, and a fragment length that
 /// covers this header and the verifier.
@@ -120,7 +120,7 @@ impl fmt::Display for CommonHeader {
 }
 
 open_enum! {
-    /// [C706] 12.6.3.1: the PDU's type.
+    /// C706 12.6.3.1: the PDU's type.
     #[doc(alias = "PTYPE")]
     pub struct PacketType(u8) {
         /// A call.
@@ -150,7 +150,7 @@ open_enum! {
     }
 }
 
-/// [C706] 12.6.3.1: flags of a PDU.
+/// C706 12.6.3.1: flags of a PDU.
 #[doc(alias = "pfc_flags")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PfcFlags(pub u8);

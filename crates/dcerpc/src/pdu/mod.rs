@@ -1,4 +1,4 @@
-//! The connection-oriented PDUs of [C706] 12.6.4 with the additions of [MS-RPCE] 2.2.2, one in a file.
+//! The connection-oriented PDUs of C706 12.6.4 with the additions of [MS-RPCE] 2.2.2, one in a file.
 //!
 //! [`Pdu::decode`] reads any of them; the associations read the parts, since the stub data of a request or
 //! response has to be decrypted in place first.

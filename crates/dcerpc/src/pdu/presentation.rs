@@ -5,7 +5,7 @@ use codec::{
 
 use crate::{ContextId, Rejection, RejectionReason, SyntaxId};
 
-/// [C706] 12.6.3.1 `p_cont_elem_t`
+/// C706 12.6.3.1 `p_cont_elem_t`
 ///
 /// A presentation context that a client offers: one interface, in one of some transfer syntaxes.
 #[doc(alias = "p_cont_elem_t")]
@@ -60,7 +60,7 @@ impl<'de> Decode<'de> for ContextElement {
     }
 }
 
-/// [C706] 12.6.3.1 `p_cont_list_t`
+/// C706 12.6.3.1 `p_cont_list_t`
 ///
 /// The presentation contexts of one bind.
 #[doc(alias = "p_cont_list_t")]
@@ -107,7 +107,7 @@ impl<'de> Decode<'de> for ContextList {
     }
 }
 
-/// [C706] 12.6.3.1 `p_result_t`
+/// C706 12.6.3.1 `p_result_t`
 ///
 /// A server's answer to one offered context.
 #[doc(alias = "p_result_t")]
@@ -181,7 +181,7 @@ impl<'de> Decode<'de> for ContextResult {
     }
 }
 
-/// [C706] 12.6.3.1 `p_result_list_t`
+/// C706 12.6.3.1 `p_result_list_t`
 ///
 /// One answer for each context of the bind, in its order.
 #[doc(alias = "p_result_list_t")]

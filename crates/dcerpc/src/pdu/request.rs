@@ -6,7 +6,7 @@ use ms_dtyp::Guid;
 use super::PfcFlags;
 use crate::ContextId;
 
-/// [C706] 12.6.4.9 `rpcconn_request_hdr_t`, without the common header and the stub data
+/// C706 12.6.4.9 `rpcconn_request_hdr_t`, without the common header and the stub data
 ///
 /// One fragment of a call.
 #[doc(alias = "rpcconn_request_hdr_t")]

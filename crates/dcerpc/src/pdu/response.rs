@@ -2,7 +2,7 @@ use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor,
 
 use crate::ContextId;
 
-/// [C706] 12.6.4.10 `rpcconn_response_hdr_t`, without the common header and the stub data
+/// C706 12.6.4.10 `rpcconn_response_hdr_t`, without the common header and the stub data
 ///
 /// One fragment of an answer.
 #[doc(alias = "rpcconn_response_hdr_t")]
