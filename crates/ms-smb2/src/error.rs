@@ -89,6 +89,12 @@ pub enum Error {
     /// The server has ended the session.
     #[error("session was deleted by the server")]
     SessionDeleted,
+    /// The server does not know what a request was about any more, and says so without a signature.
+    #[error("server has forgotten session, tree or pipe ({status}, unsigned)")]
+    Forgotten {
+        /// What it says.
+        status: NtStatus,
+    },
     /// No credit is left, and no answer is due that could bring one.
     #[error("server grants no more credits")]
     CreditsExhausted,

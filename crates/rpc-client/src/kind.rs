@@ -72,7 +72,7 @@ const fn of_smb(error: &ms_smb2::Error) -> ErrorKind {
         Smb::EncryptionUnavailable | Smb::EncryptionDisabled => ErrorKind::Encryption,
         Smb::SignatureMissing | Smb::SignatureInvalid | Smb::Guest => ErrorKind::Signing,
         Smb::Downgrade { .. } | Smb::EncryptionMissing | Smb::DecryptionFailed => ErrorKind::Downgrade,
-        Smb::SessionDeleted | Smb::Closed => ErrorKind::ConnectionLost,
+        Smb::SessionDeleted | Smb::Forgotten { .. } | Smb::Closed => ErrorKind::ConnectionLost,
         Smb::Limit { .. } | Smb::CreditsExhausted => ErrorKind::Limit,
         Smb::UnknownMessageId { .. } | Smb::WrongSession { .. } | Smb::Protocol { .. } => ErrorKind::Protocol,
         Smb::Encode(_) | Smb::InvalidState { .. } => ErrorKind::Internal,

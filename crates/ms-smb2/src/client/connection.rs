@@ -137,6 +137,8 @@ pub(super) struct Pending {
     /// The name that the server gave it in an interim answer.
     pub(super) async_id: Option<u64>,
     pub(super) encrypted: bool,
+    /// A CANCEL was sent.
+    pub(super) is_cancelled: bool,
 }
 
 /// What a request asked for.
@@ -257,7 +259,8 @@ impl ClientConnection {
     }
 
     /// Asks the server to give a request up. Its answer still comes, mostly `STATUS_CANCELLED`; a request that was
-    /// answered already is none of the server's business.
+    /// answered already is none of the server's business. Once is enough: a CANCEL has the message id of its request,
+    /// so that under AES-GMAC a second one would be signed with the nonce of the first.
     ///
     /// # Errors
     /// Where the connection has failed.
@@ -268,9 +271,12 @@ impl ClientConnection {
             self.events.push_back(Event::Completed { request, result: Err(NtStatus::STATUS_CANCELLED) });
             return Ok(());
         }
-        let Some(pending) = self.requests.iter().find(|pending| pending.request == request).copied() else {
+        let mut sent = self.requests.iter_mut();
+        let Some(pending) = sent.find(|pending| pending.request == request && !pending.is_cancelled) else {
             return Ok(());
         };
+        pending.is_cancelled = true;
+        let pending = *pending;
         let (flags, owner) = match pending.async_id {
             Some(async_id) => (Flags::ASYNC_COMMAND, Owner::Async(async_id)),
             None => (Flags::default(), Owner::Tree(0)),
@@ -336,7 +342,15 @@ impl ClientConnection {
         let request = RequestId(self.requests_made);
         self.requests_made += 1;
         let credit_charge = credit_charge(payload_bytes);
-        let pending = Pending { request, kind, message_id: 0, credit_charge, async_id: None, encrypted };
+        let pending = Pending {
+            request,
+            kind,
+            message_id: 0,
+            credit_charge,
+            async_id: None,
+            encrypted,
+            is_cancelled: false,
+        };
         self.waiting.push_back((packet, pending));
         self.flush().map_err(|error| self.fail(error))?;
         Ok(request)

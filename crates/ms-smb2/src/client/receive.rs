@@ -86,6 +86,8 @@ impl ClientConnection {
         } else if header.status == NtStatus::STATUS_USER_SESSION_DELETED {
             // Who has deleted the keys cannot sign. Whoever forges this gains a closed connection.
             Err(Error::SessionDeleted)
+        } else if is_said_before_signatures(header) {
+            Err(Error::Forgotten { status: header.status })
         } else if pending.encrypted || self.session.encrypts {
             Err(Error::EncryptionMissing)
         } else if header.status == NtStatus::STATUS_PENDING {
@@ -224,6 +226,19 @@ impl ClientConnection {
             }
         }))
     }
+}
+
+/// Windows looks for the tree and the file of a request before it looks for its key, and where it finds none it
+/// answers in the clear. As with a session that is gone, whoever forges this gains a closed connection.
+fn is_said_before_signatures(header: &Header) -> bool {
+    let is_unsigned = !header.flags.contains(Flags::SIGNED) || header.signature == [0; 16];
+    is_unsigned
+        && matches!(
+            header.status,
+            NtStatus::STATUS_FILE_CLOSED
+                | NtStatus::STATUS_NETWORK_NAME_DELETED
+                | NtStatus::STATUS_INVALID_PARAMETER
+        )
 }
 
 /// Reads a body; the message begins with its header.

@@ -199,6 +199,18 @@ fn a_cancelled_request_says_so_and_its_pipe_lives_on() {
 }
 
 #[test]
+fn a_request_is_cancelled_once_because_a_second_time_would_use_the_same_nonce() {
+    let mut pair = Pair::new(client_config(), server_config());
+    let file = pair.pipe().unwrap();
+    let request = pair.client.read(file, 4096).unwrap();
+    pair.client.cancel(request).unwrap();
+    // The READ and its CANCEL have left, and no answer came.
+    assert!(pair.client.poll_transmit().is_some() && pair.client.poll_transmit().is_some());
+    pair.client.cancel(request).unwrap();
+    assert_eq!(pair.client.poll_transmit(), None);
+}
+
+#[test]
 fn an_expired_session_authenticates_again_and_keeps_its_pipe() {
     for encryption in [Encryption::Disabled, Encryption::Required] {
         for dialect in [Dialect::Smb3_0, Dialect::Smb3_1_1] {

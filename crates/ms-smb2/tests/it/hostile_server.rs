@@ -385,6 +385,35 @@ fn a_session_that_is_gone_needs_no_signature_to_say_so() {
     check(&mut pair.client, &reply, &Error::SessionDeleted);
 }
 
+// Samba's client allows the same three statuses (libcli/smb/smbXcli_base.c), since Windows does not sign them where
+// the tree or the file is gone.
+#[test]
+fn a_tree_or_a_file_that_is_gone_needs_no_signature_to_end_the_connection() {
+    for status in [
+        NtStatus::STATUS_FILE_CLOSED,
+        NtStatus::STATUS_NETWORK_NAME_DELETED,
+        NtStatus::STATUS_INVALID_PARAMETER,
+    ] {
+        for flags in [Flags::SERVER_TO_REDIR, Flags::SERVER_TO_REDIR.with(Flags::SIGNED)] {
+            let (mut pair, file, session_id) = pipe_2_1();
+            pair.client.read(file, 10).unwrap();
+            let message_id = sent(&mut pair.client);
+            let header = Header { status, flags, ..response(Command::READ, message_id, session_id) };
+            check(&mut pair.client, &frame(&header, &ErrorResponse), &Error::Forgotten { status });
+        }
+    }
+}
+
+#[test]
+fn any_other_refusal_has_to_be_signed() {
+    let (mut pair, file, session_id) = pipe_2_1();
+    pair.client.read(file, 10).unwrap();
+    let message_id = sent(&mut pair.client);
+    let status = NtStatus::STATUS_ACCESS_DENIED;
+    let reply = frame(&Header { status, ..response(Command::READ, message_id, session_id) }, &ErrorResponse);
+    check(&mut pair.client, &reply, &Error::SignatureMissing);
+}
+
 #[test]
 fn interim_answers_without_end_are_one_event() {
     let (mut pair, file, session_id) = pipe_2_1();
