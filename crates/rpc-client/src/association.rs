@@ -43,6 +43,8 @@ pub struct Association<T> {
     rpc: ClientAssociation,
     /// INVARIANT: set from the beginning of an exchange until its answer is complete.
     is_busy: bool,
+    /// The machine has ended, whatever its last answer was.
+    is_broken: bool,
     contexts: Vec<PresentationContext>,
     calls: u64,
 }
@@ -61,7 +63,8 @@ impl<T: Transport> Association<T> {
         deadline: Instant,
     ) -> Result<Self, Error> {
         let rpc = new_machine(security, config)?;
-        let mut association = Self { transport, rpc, is_busy: false, contexts: Vec::new(), calls: 0 };
+        let mut association =
+            Self { transport, rpc, is_busy: false, is_broken: false, contexts: Vec::new(), calls: 0 };
         association.begin(Operation::Bind)?;
         association
             .rpc
@@ -138,7 +141,7 @@ impl<T: Transport> Association<T> {
     /// Whether another call can succeed.
     #[must_use]
     pub const fn is_usable(&self) -> bool {
-        !self.is_busy
+        !self.is_busy && !self.is_broken
     }
 
     /// Calls made so far.
@@ -160,7 +163,7 @@ impl<T: Transport> Association<T> {
     }
 
     fn begin(&mut self, operation: Operation) -> Result<(), Error> {
-        if std::mem::replace(&mut self.is_busy, true) {
+        if self.is_broken || std::mem::replace(&mut self.is_busy, true) {
             return Err(Error::Abandoned { operation, what: "the association" });
         }
         Ok(())
@@ -182,7 +185,14 @@ impl<T: Transport> Association<T> {
                     None => self.transport.receive(operation, deadline).await?,
                 },
             };
-            self.rpc.handle_bytes(&received).map_err(|source| Error::Rpc { operation, source })?;
+            if let Err(source) = self.rpc.handle_bytes(&received) {
+                self.is_broken = true;
+                // A fault tells more than that its signature, which most servers leave out, is not believed.
+                return match self.rpc.poll_event() {
+                    Some(fault @ Event::Fault { .. }) => Ok(fault),
+                    _ => Err(Error::Rpc { operation, source }),
+                };
+            }
         }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) const SILENCE: u16 = 2;
 pub(crate) const HANG_UP: u16 = 3;
 /// Answers with a response that has neither the first nor the last fragment of anything.
 pub(crate) const RAW: u16 = 4;
+/// Answers with a fault whose signature is that of nothing.
+const FORGED_FAULT: u16 = 5;
 
 pub(crate) fn echo(call: &IncomingCall) -> Answer {
     assert_eq!(call.auth_level, AuthLevel::PKT_PRIVACY);
@@ -35,8 +37,21 @@ pub(crate) fn echo(call: &IncomingCall) -> Answer {
         FAULT => Answer::Fault(FaultStatus::RPC_X_BAD_STUB_DATA),
         SILENCE => Answer::Silence,
         HANG_UP => Answer::HangUp,
+        FORGED_FAULT => Answer::Raw(forged_fault(call)),
         _ => Answer::Raw(vec![0xff; 64]),
     }
+}
+
+/// [MS-RPCE] 2.2.2.8 and 2.2.2.11: a context handle that is not known any more, sealed by SPNEGO, it says.
+fn forged_fault(call: &IncomingCall) -> Vec<u8> {
+    let mut pdu = vec![5, 0, 3, 3, 0x10, 0, 0, 0, 56, 0, 16, 0];
+    pdu.extend(call.call_id.0.to_le_bytes());
+    pdu.extend([0; 8]);
+    pdu.extend(FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH.0.to_le_bytes());
+    pdu.extend([0; 4]);
+    pdu.extend([9, 6, 0, 0, 1, 0, 0, 0]);
+    pdu.extend([0x5a; 16]);
+    pdu
 }
 
 pub(crate) fn rules() -> Rules {
@@ -171,6 +186,16 @@ async fn a_fault_is_an_answer_and_the_next_call_works() {
         "call of opnum 1: fault 0x000006f7: the server could not read the stub data"
     );
     reverses(&mut association, 10).await;
+}
+
+#[tokio::test]
+async fn a_fault_whose_signature_is_not_believed_is_told_and_ends_the_association() {
+    let mut association = connect(dial(&Arc::new(rules()))).await.unwrap();
+    let error = association.call(call(FORGED_FAULT, &[]), soon()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Fault(FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH), "{error}");
+    assert!(!association.is_usable());
+    let error = association.call(call(REVERSE, &[1]), soon()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Abandoned, "{error}");
 }
 
 #[tokio::test]
