@@ -10,6 +10,8 @@ open_enum! {
         ERROR_PATH_NOT_FOUND = 3,
         /// The caller may not do this.
         ERROR_ACCESS_DENIED = 5,
+        /// The handle is not known, or not any more.
+        ERROR_INVALID_HANDLE = 6,
         /// The caller's buffer is too small (that is how [MS-PCQ] uses it).
         ERROR_NOT_ENOUGH_MEMORY = 8,
         /// The server has no memory.

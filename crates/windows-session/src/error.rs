@@ -30,11 +30,11 @@ pub struct SessionError {
 pub enum Recovery {
     /// Everything: the error is the answer.
     Nothing,
-    /// All but the context handles: the service was started anew, or forgot them.
+    /// All but the context handles: the service was started anew, or forgot them, or failed.
     Handle,
     /// The connection; the pipe is gone. See [`Session::reopen`](crate::Session::reopen).
     Pipe,
-    /// Nothing. See [`Session::connect`](crate::Session::connect).
+    /// Nothing, or nothing that is worth keeping: who was denied access may be allowed it at the next logon. See [`Session::connect`](crate::Session::connect).
     Connection,
 }
 
@@ -86,7 +86,9 @@ impl SessionError {
                 failure.detail = format!("{method}: {}", failure.detail);
                 return failure;
             }
-            Pcq::Status { status, .. } => (Stage::Query, reason_of_win32(*status), Recovery::Nothing),
+            Pcq::Status { status, .. } => {
+                (Stage::Query, reason_of_win32(*status), recovery_of_win32(*status))
+            }
             Pcq::Stub { .. } | Pcq::Buffer { .. } => {
                 (Stage::Decode, Reason::MalformedReply, Recovery::Nothing)
             }
@@ -191,6 +193,8 @@ fn reason_of_status(operation: Operation, status: NtStatus) -> Reason {
         | NtStatus::STATUS_LOGON_TYPE_NOT_GRANTED
         | NtStatus::STATUS_AUTHENTICATION_FIREWALL_FAILED
         | NtStatus::STATUS_NTLM_BLOCKED => Reason::LogonRestricted,
+        // What Windows says to NTLM where a policy lets nothing but Kerberos in.
+        NtStatus::STATUS_NOT_SUPPORTED if operation == Operation::Authenticate => Reason::LogonRestricted,
         NtStatus::STATUS_ACCESS_DENIED => Reason::AccessDenied,
         NtStatus::STATUS_INSUFFICIENT_RESOURCES
         | NtStatus::STATUS_REQUEST_NOT_ACCEPTED
@@ -228,7 +232,8 @@ fn reason_of_fault(status: FaultStatus) -> Reason {
         | FaultStatus::RPC_S_SERVER_TOO_BUSY
         | FaultStatus::NCA_S_FAULT_REMOTE_NO_MEMORY
         | FaultStatus::ERROR_OUTOFMEMORY => Reason::Busy,
-        FaultStatus::NCA_S_UNK_IF => Reason::NotFound,
+        // It was there at the bind.
+        FaultStatus::NCA_S_UNK_IF => Reason::RemoteRegistryStopped,
         _ => Reason::ServerFault,
     }
 }
@@ -238,13 +243,38 @@ fn recovery_of(error: &rpc_client::Error) -> Recovery {
         // A bind that was answered by a fault leaves no association.
         ErrorKind::Fault(_) if error.operation() != Operation::Call => Recovery::Pipe,
         ErrorKind::Fault(status) if is_handle_gone(status) => Recovery::Handle,
-        ErrorKind::Fault(FaultStatus::RPC_S_SEC_PKG_ERROR) => Recovery::Connection,
-        ErrorKind::Fault(_) => Recovery::Nothing,
+        ErrorKind::Fault(status) if is_service_gone(status) => Recovery::Pipe,
+        ErrorKind::Fault(FaultStatus::RPC_S_SEC_PKG_ERROR | FaultStatus::NCA_S_FAULT_ACCESS_DENIED) => {
+            Recovery::Connection
+        }
+        ErrorKind::Fault(status) if reason_of_fault(status) == Reason::Busy => Recovery::Nothing,
+        // Nobody says what a server that failed did to its handles, and one that was kept would fail for ever.
+        ErrorKind::Fault(_) => Recovery::Handle,
         ErrorKind::Refused(status) if is_session_gone(status) => Recovery::Connection,
         ErrorKind::Refused(_) if error.operation() == Operation::Authenticate => Recovery::Connection,
         ErrorKind::Refused(_) | ErrorKind::InterfaceRefused | ErrorKind::BindRefused => Recovery::Pipe,
         _ => Recovery::Connection,
     }
+}
+
+/// A right that is given to the account counts from its next logon on, so that a session which was denied something
+/// would be denied it for as long as it is kept.
+const fn recovery_of_win32(status: Win32Error) -> Recovery {
+    match status {
+        Win32Error::ERROR_ACCESS_DENIED => Recovery::Connection,
+        Win32Error::ERROR_INVALID_HANDLE => Recovery::Handle,
+        _ => Recovery::Nothing,
+    }
+}
+
+/// The service has ended, and another one in its process keeps the pipe open.
+const fn is_service_gone(status: FaultStatus) -> bool {
+    matches!(
+        status,
+        FaultStatus::NCA_S_UNK_IF
+            | FaultStatus::NCA_S_INVALID_PRES_CONTEXT_ID
+            | FaultStatus::RPC_S_SERVER_UNAVAILABLE
+    )
 }
 
 /// The service has gone, and its end of the pipe with it.

@@ -1,7 +1,7 @@
 use ms_pcq::perflibv2::PerflibV2Client;
 use rpc_client::{Association, Interface, NamedPipe, SharedSmbConnection};
 use ssp::Credentials;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use transport::{ByteCounter, Connector};
 
 use crate::connect::{Connecting, Reached};
@@ -77,8 +77,12 @@ impl Session {
     /// # Errors
     /// When none comes in time.
     pub async fn echo(&self, deadline: Instant) -> Result<(), SessionError> {
-        let mut smb = self.connection.lock().await;
-        smb.echo(deadline).await.map_err(|error| SessionError::of_rpc(&self.target, &error))
+        let operation = rpc_client::Operation::Echo;
+        let outcome = match timeout_at(deadline, self.connection.lock()).await {
+            Ok(mut smb) => smb.echo(deadline).await,
+            Err(_) => Err(rpc_client::Error::Timeout { operation }),
+        };
+        outcome.map_err(|error| SessionError::of_rpc(&self.target, &error))
     }
 
     /// Whether another call can succeed. A call that was dropped or timed out makes it false for good.

@@ -47,23 +47,44 @@ async fn a_session_is_kept_between_polls_and_counts_its_calls() {
 
 #[tokio::test]
 async fn what_the_host_answers_decides_the_reason_and_leaves_the_session() {
+    use Recovery::{Handle, Nothing};
     let table = [
-        (Mood::Fails(Win32Error::ERROR_ACCESS_DENIED), Stage::Query, Reason::AccessDenied),
-        (Mood::Fails(Win32Error::ERROR_WMI_GUID_NOT_FOUND), Stage::Query, Reason::NotFound),
-        (Mood::Fails(Win32Error::ERROR_NO_SYSTEM_RESOURCES), Stage::Query, Reason::Busy),
-        (Mood::Fails(Win32Error::ERROR_INVALID_PARAMETER), Stage::Query, Reason::ServerFault),
-        (Mood::Faults(FaultStatus::NCA_S_FAULT_ACCESS_DENIED), Stage::Query, Reason::AccessDenied),
-        (Mood::Faults(FaultStatus::NCA_S_SERVER_TOO_BUSY), Stage::Query, Reason::Busy),
-        (Mood::Faults(FaultStatus::RPC_X_BAD_STUB_DATA), Stage::Query, Reason::ServerFault),
-        (Mood::Rambles, Stage::Decode, Reason::MalformedReply),
+        (Mood::Fails(Win32Error::ERROR_WMI_GUID_NOT_FOUND), Stage::Query, Reason::NotFound, Nothing),
+        (Mood::Fails(Win32Error::ERROR_NO_SYSTEM_RESOURCES), Stage::Query, Reason::Busy, Nothing),
+        (Mood::Fails(Win32Error::ERROR_INVALID_PARAMETER), Stage::Query, Reason::ServerFault, Nothing),
+        (Mood::Fails(Win32Error::ERROR_INVALID_HANDLE), Stage::Query, Reason::ServerFault, Handle),
+        (Mood::Faults(FaultStatus::NCA_S_SERVER_TOO_BUSY), Stage::Query, Reason::Busy, Nothing),
+        (Mood::Faults(FaultStatus::RPC_X_BAD_STUB_DATA), Stage::Query, Reason::ServerFault, Handle),
+        (Mood::Faults(FaultStatus(0xc000_0005)), Stage::Query, Reason::ServerFault, Handle),
+        (Mood::Rambles, Stage::Decode, Reason::MalformedReply, Nothing),
     ];
-    for (mood, stage, reason) in table {
+    for (mood, stage, reason, recovery) in table {
         let (_world, mut session, error) = poll_in(mood).await;
         assert_eq!((error.stage, error.reason), (stage, reason), "{mood:?}: {error}");
-        assert_eq!(error.recovery, Recovery::Nothing, "{mood:?}: {error}");
+        assert_eq!(error.recovery, recovery, "{mood:?}: {error}");
         assert!(error.to_string().contains("enumerate countersets"), "the method is named: {error}");
         poll(&mut session).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn who_is_denied_access_logs_on_anew_since_rights_count_from_the_next_logon_on() {
+    let table =
+        [Mood::Fails(Win32Error::ERROR_ACCESS_DENIED), Mood::Faults(FaultStatus::NCA_S_FAULT_ACCESS_DENIED)];
+    for mood in table {
+        let (_world, _session, error) = poll_in(mood).await;
+        assert_eq!((error.stage, error.reason), (Stage::Query, Reason::AccessDenied), "{mood:?}: {error}");
+        assert!(error.is_connection_lost(), "{mood:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_interface_that_is_gone_from_a_pipe_that_is_not_costs_the_pipe() {
+    let (_world, mut session, error) = poll_in(Mood::Faults(FaultStatus::NCA_S_UNK_IF)).await;
+    assert_eq!((error.stage, error.reason), (Stage::Query, Reason::RemoteRegistryStopped), "{error}");
+    assert_eq!(error.recovery, Recovery::Pipe, "{error}");
+    session.reopen(soon()).await.unwrap();
+    poll(&mut session).await.unwrap();
 }
 
 #[tokio::test]
