@@ -56,7 +56,7 @@ const SIMULATED: [Bad; 15] = [
     bad("lying-total-size", &["--fault", "6=lie:total-size"], "decode", &["malformed_reply"]),
     bad("lying-block-size", &["--fault", "6=lie:block-size"], "decode", &["malformed_reply"]),
     bad("garbage", &["--fault", "6=garbage"], "query", &["malformed_reply", "protocol_error"]),
-    bad("truncated", &["--fault", "6=truncate"], "query", &["malformed_reply", "timeout"]),
+    bad("truncated", &["--fault", "6=truncate"], "query", &["malformed_reply", "connection_reset"]),
     bad("endless", &["--fault", "6=stall"], "query", &["timeout"]),
     bad("dropping", &["--fault", "6=drop"], "query", &["connection_reset"]),
 ];
@@ -68,16 +68,18 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     simulators.push(good);
     let mut configuration = Configuration::new(&stage)?;
     configuration.add(GOOD, &address.ip().to_string(), address.port(), "");
-    for bad in &SIMULATED {
-        let (simulator, address) = stage.simulator(bad.simulator)?;
+    for (index, bad) in SIMULATED.iter().enumerate() {
+        // An address of its own for each: what one host says of an account of its own is true for that host only.
+        let bind = format!("127.0.1.{}", index + 1);
+        let (simulator, address) = stage.simulator(&[bad.simulator, &["--bind", &bind]].concat())?;
         simulators.push(simulator);
         configuration.add(bad.name, &address.ip().to_string(), address.port(), bad.transport);
     }
-    configuration.add("closed-port", "127.0.0.1", free_port()?, "");
+    configuration.add("closed-port", "127.0.2.1", free_port()?, "");
     configuration.add("no-such-host", "no-such-host.invalid", 445, "");
     // Accepts connections, by the kernel's grace, and says nothing.
-    let silent = TcpListener::bind(("127.0.0.1", 0))?;
-    configuration.add("silent", "127.0.0.1", silent.local_addr()?.port(), "");
+    let silent = TcpListener::bind(("127.0.2.2", 0))?;
+    configuration.add("silent", "127.0.2.2", silent.local_addr()?.port(), "");
 
     let (mut exporter, address) = stage.exporter_with(&configuration.finish())?;
     for Bad { name, stage, reasons, .. } in &SIMULATED {
@@ -155,7 +157,7 @@ impl Configuration {
         let file = &self.password_file;
         let _ = writeln!(
             self.identities,
-            "  {name}: {{kind: ntlm, domain: '.', username: metrics, password_file: {file}, allow_hosts: ['*']}}"
+            "  {name}: {{kind: ntlm, domain: '.', username: metrics, password_file: {file}, allow_hosts: [{host}]}}"
         );
         let _ =
             writeln!(self.transports, "  {name}: {{connect_timeout: 2s, smb: {{port: {port}{transport}}}}}");

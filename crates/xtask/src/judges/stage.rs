@@ -55,10 +55,12 @@ impl<'a> Stage<'a> {
     /// Starts windows-sim on a free port and answers where it listens.
     pub(crate) fn simulator(&self, more: &[&str]) -> Result<(Running, SocketAddr)> {
         let mut command = Command::new(self.workspace.release("windows-sim"));
-        if !more.contains(&"--smb-port") {
-            command.args(["--smb-port", "0"]);
+        for (option, value) in [("--smb-port", "0"), ("--bind", "127.0.0.1")] {
+            if !more.contains(&option) {
+                command.args([option, value]);
+            }
         }
-        command.args(["--bind", "127.0.0.1", "--seed", "1", "--account", ACCOUNT]);
+        command.args(["--seed", "1", "--account", ACCOUNT]);
         command.arg("--password-file").arg(self.password_file()?).args(more);
         let mut running = Running::start("windows-sim", &mut command)?;
         let address = running.wait_for("listening address", START_TIMEOUT, |line| {
