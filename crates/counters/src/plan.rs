@@ -1,3 +1,5 @@
+use std::collections::{HashMap, HashSet};
+
 use ms_pcq::types::{Attrib, CounterId};
 use ms_pcq::wire::CounterRegInfo;
 
@@ -32,27 +34,69 @@ pub struct ObjectClock {
 /// A base goes out with each counter that is divided by it, and alone only where nobody is. Counters that are not
 /// to be shown ([`Attrib::NO_DISPLAYABLE`]) go out as a base only. Of an id that occurs twice the first counts.
 pub fn plan<'n>(counters: &[CounterRegInfo], name_of: impl Fn(CounterId) -> Option<&'n str>) -> Vec<Family> {
+    let known = Known::new(counters);
     let mut families = Vec::with_capacity(counters.len());
     for (index, counter) in counters.iter().enumerate() {
-        if counters[..index].iter().any(|earlier| earlier.counter_id == counter.counter_id) {
+        if !known.is_first(index, counter) {
             continue;
         }
         let unit = name_of(counter.counter_id).map_or(Unit::None, unit_of_name);
         let Some(row) = properties(counter.counter_type) else {
             families.extend(
-                shown(counter).then(|| family(counter, counter.counter_id, Exposition::UNKNOWN, counters)),
+                shown(counter).then(|| known.family(counter, counter.counter_id, Exposition::UNKNOWN)),
             );
             continue;
         };
-        if row.is_base && is_referred_to(counter.counter_id, counters) {
+        if row.is_base && known.bases.contains(&counter.counter_id) {
             continue;
         }
         if let Some(exposition) = Exposition::of(row, unit).filter(|_| shown(counter)) {
-            families.push(family(counter, counter.counter_id, exposition, counters));
-            families.extend(base_family(counter, row, counters));
+            families.push(known.family(counter, counter.counter_id, exposition));
+            families.extend(known.base_family(counter, row));
         }
     }
     families
+}
+
+/// The counters of a set by their ids. A host decides how many there are, so that none is looked for in a list.
+struct Known<'a> {
+    /// The first of each id, and its index.
+    by_id: HashMap<CounterId, (usize, &'a CounterRegInfo)>,
+    /// Those that a counter which is shown is divided by.
+    bases: HashSet<CounterId>,
+}
+
+impl<'a> Known<'a> {
+    fn new(counters: &'a [CounterRegInfo]) -> Self {
+        let mut by_id = HashMap::with_capacity(counters.len());
+        for (index, counter) in counters.iter().enumerate() {
+            by_id.entry(counter.counter_id).or_insert((index, counter));
+        }
+        let base_of = |counter| base_id(counter, properties(counter.counter_type)?);
+        let bases = counters.iter().filter(|counter| shown(counter)).filter_map(base_of).collect();
+        Self { by_id, bases }
+    }
+
+    fn is_first(&self, index: usize, counter: &CounterRegInfo) -> bool {
+        self.by_id.get(&counter.counter_id).is_some_and(|&(first, _)| first == index)
+    }
+
+    fn find(&self, id: CounterId) -> Option<&'a CounterRegInfo> {
+        self.by_id.get(&id).filter(|_| id != CounterId::NONE).map(|&(_, counter)| counter)
+    }
+
+    fn base_family(&self, counter: &CounterRegInfo, row: &Properties) -> Option<Family> {
+        let base = self.find(base_id(counter, row)?)?;
+        let exposition = Exposition::of_base(properties(base.counter_type), row);
+        Some(self.family(counter, base.counter_id, exposition))
+    }
+
+    fn family(&self, item: &CounterRegInfo, source: CounterId, exposition: Exposition) -> Family {
+        let needs_clock = properties(item.counter_type).is_some_and(|row| row.needs.object_clock);
+        let there = |id| self.find(id).filter(|_| needs_clock).map(|counter| counter.counter_id);
+        let clock = ObjectClock { time: there(item.perf_time_id), freq: there(item.perf_freq_id) };
+        Family { item: item.counter_id, source, exposition, clock }
+    }
 }
 
 fn shown(counter: &CounterRegInfo) -> bool {
@@ -68,33 +112,4 @@ const fn base_id(counter: &CounterRegInfo, row: &Properties) -> Option<CounterId
     } else {
         None
     }
-}
-
-fn is_referred_to(id: CounterId, counters: &[CounterRegInfo]) -> bool {
-    let names_it = |counter: &CounterRegInfo| {
-        properties(counter.counter_type).and_then(|row| base_id(counter, row)) == Some(id)
-    };
-    counters.iter().any(|counter| shown(counter) && names_it(counter))
-}
-
-fn base_family(counter: &CounterRegInfo, row: &Properties, counters: &[CounterRegInfo]) -> Option<Family> {
-    let base = find(base_id(counter, row)?, counters)?;
-    let exposition = Exposition::of_base(properties(base.counter_type), row);
-    Some(family(counter, base.counter_id, exposition, counters))
-}
-
-fn family(
-    item: &CounterRegInfo,
-    source: CounterId,
-    exposition: Exposition,
-    counters: &[CounterRegInfo],
-) -> Family {
-    let needs_clock = properties(item.counter_type).is_some_and(|row| row.needs.object_clock);
-    let there = |id| find(id, counters).filter(|_| needs_clock).map(|counter| counter.counter_id);
-    let clock = ObjectClock { time: there(item.perf_time_id), freq: there(item.perf_freq_id) };
-    Family { item: item.counter_id, source, exposition, clock }
-}
-
-fn find(id: CounterId, counters: &[CounterRegInfo]) -> Option<&CounterRegInfo> {
-    counters.iter().find(|counter| id != CounterId::NONE && counter.counter_id == id)
 }

@@ -143,3 +143,10 @@ fn an_id_that_occurs_twice_counts_once() {
     let exposition = families[0].exposition;
     assert_eq!((exposition.kind, exposition.unit, exposition.scale), (Kind::Gauge, Unit::Bytes, Scale::One));
 }
+
+// A host may say that it has as many counters as the client takes, and each of them a base.
+#[test]
+fn a_set_of_very_many_counters_is_planned_in_one_pass() {
+    let counters: Vec<_> = (0..1 << 16).map(|id| counter(id, T::PERF_AVERAGE_BASE)).collect();
+    assert_eq!(plan(&counters, |_| None).len(), counters.len());
+}

@@ -36,7 +36,7 @@ impl Default for Limits {
         Self {
             retries_max: 4,
             reply_bytes_max: 64 << 20,
-            counters_max: 1 << 16,
+            counters_max: 1 << 13,
             instances_max: 1 << 17,
             first_reply_bytes: 64 << 10,
         }
