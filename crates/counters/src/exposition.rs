@@ -46,6 +46,8 @@ pub enum Scale {
     ObjectFreq,
     /// The object's time less the value, to seconds.
     Elapsed,
+    /// Nothing, but the 64 bits are a number in IEEE 754.
+    Double,
 }
 
 /// Which part of a counter a family is; what the exporter puts behind the counter's name.
@@ -120,6 +122,9 @@ impl Exposition {
             Measure::Momentary => {
                 Self { kind: Kind::Gauge, unit: unit.amount(), scale: Scale::One, part, wraps }
             }
+            Measure::MomentaryDouble => {
+                Self { kind: Kind::Gauge, unit: unit.amount(), scale: Scale::Double, part, wraps }
+            }
             Measure::Beginning => seconds(Kind::Gauge, Scale::Elapsed),
             Measure::Text => Self { kind: Kind::Info, unit: Unit::None, scale: Scale::One, part, wraps },
             Measure::Nothing => return None,
@@ -161,6 +166,7 @@ impl Exposition {
         let object_freq = clocks.object_freq.unwrap_or(clocks.perf_freq);
         match self.scale {
             Scale::One => Some(Value::U64(raw)),
+            Scale::Double => Some(Value::F64(f64::from_bits(raw))),
             Scale::Percent => divided(raw, 100),
             Scale::HundredNanoseconds => divided(raw, 10_000_000),
             Scale::PerfFreq => divided(raw, clocks.perf_freq),

@@ -65,6 +65,8 @@ pub enum Measure {
     QueueTime,
     /// How it is now.
     Momentary,
+    /// How it is now, in IEEE 754.
+    MomentaryDouble,
     /// When something began.
     Beginning,
     /// Text.
@@ -104,6 +106,7 @@ const TABLE: &[Properties] = &[
     row(T::PERF_COUNTER_RAWCOUNT_HEX, Size::Dword, Clock::None, Measure::Momentary),
     row(T::PERF_COUNTER_LARGE_RAWCOUNT, Size::Large, Clock::None, Measure::Momentary),
     row(T::PERF_COUNTER_LARGE_RAWCOUNT_HEX, Size::Large, Clock::None, Measure::Momentary),
+    row(T::PERF_DOUBLE_RAW, Size::Large, Clock::None, Measure::MomentaryDouble),
     // Timers.
     row(T::PERF_COUNTER_TIMER, Size::Large, Clock::PerfTime, Measure::Time),
     row(T::PERF_COUNTER_TIMER_INV, Size::Large, Clock::PerfTime, Measure::Time).inverse(),
@@ -208,7 +211,9 @@ mod tests {
             };
             // The types of bases carry a number in the bits of the size.
             let numbered = bits & 0xFF != 0;
-            assert!(row.size == size || numbered, "{name}");
+            // The bits of the size are those of 32 bits, and the value has 64.
+            let is_double = row.measure == Measure::MomentaryDouble;
+            assert!(row.size == size || numbered || is_double, "{name}");
             assert_eq!(row.inverse, bits & INVERSE != 0, "{name}");
             assert_eq!(
                 row.needs.multi || row.counter_type == T::PERF_COUNTER_MULTI_BASE,
@@ -240,8 +245,8 @@ mod tests {
         types.sort_unstable();
         types.dedup();
         assert_eq!(types.len(), TABLE.len());
-        // 34 types of [MS-PCQ] 2.2.4.2, and four of winperf.h.
-        assert_eq!(TABLE.len(), 38);
+        // 34 types of [MS-PCQ] 2.2.4.2, and five of winperf.h.
+        assert_eq!(TABLE.len(), 39);
         assert!(TABLE.iter().all(|row| row.counter_type.name().is_some()));
         assert_eq!(properties(CounterType(0x1234_5678)), None);
     }

@@ -84,7 +84,8 @@ impl InstanceType {
 
 open_enum! {
     /// [MS-PCQ] 2.2.4.2: how a client computes with a counter's values. Also the types of winperf.h that the
-    /// document lacks (`PERF_COUNTER_MULTI_BASE`, the deltas, `PERF_COUNTER_NODATA`).
+    /// document lacks (`PERF_COUNTER_MULTI_BASE`, the deltas, `PERF_COUNTER_NODATA`,
+    /// `PERF_DOUBLE_RAW`).
     ///
     /// What each of them means is the table of the crate `counters`.
     pub struct CounterType(u32) {
@@ -164,6 +165,8 @@ open_enum! {
         PERF_COUNTER_LARGE_DELTA = 0x0040_0500,
         /// A label without a value.
         PERF_COUNTER_NODATA = 0x4000_0200,
+        /// A number of 64 bits in IEEE 754; 73728 among the `CounterType` qualifiers of WMI.
+        PERF_DOUBLE_RAW = 0x0001_2000,
     }
 }
 

@@ -134,3 +134,11 @@ fn a_hundred_nanoseconds_become_the_nearest_seconds() {
     let timer = exposition(CounterType::PERF_100NSEC_TIMER, "Thing");
     assert_eq!(timer.export(3, &CLOCKS), Some(Value::F64(0.000_000_3)));
 }
+
+#[test]
+fn a_double_is_not_the_integer_of_its_bits() {
+    let exposition = exposition(CounterType::PERF_DOUBLE_RAW, "% Load");
+    assert_eq!((exposition.kind, exposition.unit), (Kind::Gauge, Unit::None));
+    assert!(!exposition.is_integer());
+    assert_eq!(exposition.export(0x3FF8_0000_0000_0000, &CLOCKS), Some(Value::F64(1.5)));
+}
