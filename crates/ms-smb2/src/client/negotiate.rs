@@ -108,6 +108,7 @@ fn offered_capabilities(config: &ClientConfig) -> Capabilities {
     }
 }
 
+/// In the order of their types, as Windows sends them. One with nothing to choose from would be an invalid parameter.
 fn offered_contexts(config: &ClientConfig) -> Vec<NegotiateContext> {
     if !config.dialects.contains(&Dialect::Smb3_1_1) {
         return Vec::new();
@@ -120,11 +121,11 @@ fn offered_contexts(config: &ClientConfig) -> Vec<NegotiateContext> {
         contexts
             .push(NegotiateContext::Encryption(config.ciphers.iter().map(|cipher| cipher.id()).collect()));
     }
+    contexts.extend(config.netname.clone().map(NegotiateContext::Netname));
     if !config.signing_algorithms.is_empty() {
         let ids = config.signing_algorithms.iter().map(|algorithm| algorithm.id()).collect();
         contexts.push(NegotiateContext::Signing(ids));
     }
-    contexts.extend(config.netname.clone().map(NegotiateContext::Netname));
     contexts
 }
 

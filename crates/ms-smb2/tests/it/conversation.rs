@@ -1,6 +1,8 @@
+use codec::{Decode as _, ReadCursor};
 use ms_dtyp::NtStatus;
 use ms_smb2::client::{ClientConfig, ClientConnection, ClientLimits, Encryption, Event, Reply};
 use ms_smb2::server::{self, ServerConfig, ServerLimits};
+use ms_smb2::wire::{Header, NegotiateContext, NegotiateRequest};
 use ms_smb2::{Cipher, Dialect, Error, SigningAlgorithm};
 
 use crate::pair::{Direction, Pair, client_config, only, server_config};
@@ -91,6 +93,30 @@ fn the_newest_common_dialect_is_chosen() {
         let Event::Negotiated(negotiated) = pair.event() else { panic!() };
         assert_eq!(negotiated.dialect, newest);
     }
+}
+
+#[test]
+fn contexts_go_out_in_the_order_of_their_types_and_none_is_empty() {
+    let netname = Some("web1".to_owned());
+    let check = |config: ClientConfig| {
+        let frame = ClientConnection::new(config).unwrap().poll_transmit().unwrap();
+        let mut src = ReadCursor::new(&frame[4..]);
+        src.read_slice(Header::FIXED_PART_SIZE);
+        NegotiateRequest::decode(&mut src).unwrap().contexts
+    };
+    let contexts = check(ClientConfig { netname: netname.clone(), ..client_config() });
+    let [
+        NegotiateContext::PreauthIntegrity { .. },
+        NegotiateContext::Encryption(ciphers),
+        NegotiateContext::Netname(name),
+        NegotiateContext::Signing(algorithms),
+    ] = &contexts[..]
+    else {
+        panic!("{contexts:?}")
+    };
+    assert_eq!((ciphers.len(), name.as_str(), algorithms.len()), (4, "web1", 2));
+    let bare = ClientConfig { ciphers: Vec::new(), signing_algorithms: Vec::new(), ..client_config() };
+    assert!(matches!(check(ClientConfig { netname, ..bare })[..], [_, NegotiateContext::Netname(_)]));
 }
 
 #[test]
