@@ -29,7 +29,8 @@ pub struct Race<'a> {
 }
 
 struct Contestant<'a> {
-    name: &'a str,
+    /// Without a name it is a step between contestants, whose time nobody asks for.
+    name: Option<&'a str>,
     round: Box<dyn FnMut() + 'a>,
 }
 
@@ -40,11 +41,17 @@ impl<'a> Race<'a> {
         Self { workload, unit, units, contestants: Vec::new() }
     }
 
-    /// Adds a contestant. `round` does the whole workload once; what differs from round to round (new values,
-    /// say) it prepares in a contestant of its own that runs before, or within its time.
+    /// Adds a contestant. `round` does the whole workload once.
     #[must_use]
     pub fn contestant(mut self, name: &'a str, round: impl FnMut() + 'a) -> Self {
-        self.contestants.push(Contestant { name, round: Box::new(round) });
+        self.contestants.push(Contestant { name: Some(name), round: Box::new(round) });
+        self
+    }
+
+    /// Adds a step that every round does at this place and nobody measures: new values, say.
+    #[must_use]
+    pub fn step(mut self, step: impl FnMut() + 'a) -> Self {
+        self.contestants.push(Contestant { name: None, round: Box::new(step) });
         self
     }
 
@@ -62,12 +69,14 @@ impl<'a> Race<'a> {
                 }
             }
         }
-        let names = self.contestants.iter().map(|contestant| contestant.name.to_owned());
+        let names = self.contestants.iter().map(|contestant| contestant.name);
+        let named = names.zip(best).filter_map(|(name, best)| Some((name?.to_owned(), best)));
         Results {
             workload: self.workload.to_owned(),
             unit: self.unit.to_owned(),
             units: self.units,
-            best: names.zip(best).collect(),
+            rounds,
+            best: named.collect(),
         }
     }
 }
@@ -78,7 +87,21 @@ pub struct Results {
     workload: String,
     unit: String,
     units: u64,
+    rounds: usize,
     best: Vec<(String, Duration)>,
+}
+
+/// A number that a benchmark guards: one contestant takes at most so many times as long as another.
+///
+/// A busy machine spoils ratios, too: what misses the goal is said, what takes twice as long as that is a failure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal<'a> {
+    /// Who is measured.
+    pub name: &'a str,
+    /// Against whom.
+    pub yardstick: &'a str,
+    /// The most that is wanted.
+    pub ratio: f64,
 }
 
 impl Results {
@@ -86,6 +109,17 @@ impl Results {
     #[must_use]
     pub fn ratio(&self, name: &str, yardstick: &str) -> Option<f64> {
         Some(self.seconds(name)? / self.seconds(yardstick)?.max(f64::MIN_POSITIVE))
+    }
+
+    /// Prints the table and, for each goal, whether it is met. Answers whether none is missed by a factor of two.
+    #[must_use]
+    pub fn judge(&self, goals: &[Goal<'_>]) -> bool {
+        println!("{self}");
+        goals.iter().fold(true, |holds, goal| {
+            let ratio = self.ratio(goal.name, goal.yardstick).unwrap_or(f64::INFINITY);
+            println!("  {goal}: {ratio:.2} × ({})", verdict(ratio, goal.ratio));
+            holds && ratio <= FAILURE * goal.ratio
+        })
     }
 
     /// A contestant's best round, in nanoseconds a unit.
@@ -102,7 +136,9 @@ impl Results {
 
 impl fmt::Display for Results {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} ({} × {})", self.workload, self.units, self.unit)?;
+        writeln!(f, "{}", self.workload)?;
+        let (unit, rounds) = (&self.unit, self.rounds);
+        writeln!(f, "  processor time of the thread for one {unit}, best of {rounds} interleaved rounds")?;
         let Some((yardstick, _)) = self.best.first() else { return Ok(()) };
         for (name, _) in &self.best {
             let nanos = self.nanos_a_unit(name).unwrap_or_default();
@@ -113,9 +149,78 @@ impl fmt::Display for Results {
     }
 }
 
+impl fmt::Display for Goal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "goal: {} within {} × {}", self.name, self.ratio, self.yardstick)
+    }
+}
+
+fn verdict(ratio: f64, goal: f64) -> &'static str {
+    if ratio <= goal {
+        "met"
+    } else if ratio <= FAILURE * goal {
+        "above the goal"
+    } else {
+        "failed: more than twice the goal"
+    }
+}
+
+/// How many times the goal is a failure.
+const FAILURE: f64 = 2.0;
+
 /// Processor time of this thread: what other programs do on the machine is not in it.
 #[must_use]
 pub fn thread_cpu_time() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn results(ours_ms: u64) -> Results {
+        let best = vec![
+            ("memcpy".to_owned(), Duration::from_millis(10)),
+            ("ours".to_owned(), Duration::from_millis(ours_ms)),
+        ];
+        Results { workload: "Rows".into(), unit: "row".into(), units: 1_000_000, rounds: 9, best }
+    }
+
+    #[test]
+    fn a_goal_is_met_missed_or_failed() {
+        let goal = Goal { name: "ours", yardstick: "memcpy", ratio: 2.0 };
+        assert_eq!(goal.to_string(), "goal: ours within 2 × memcpy");
+        for (ours_ms, expected, holds) in [
+            (20, "met", true),
+            (21, "above the goal", true),
+            (40, "above the goal", true),
+            (41, "failed: more than twice the goal", false),
+        ] {
+            let results = results(ours_ms);
+            let ratio = results.ratio("ours", "memcpy").expect("both ran");
+            assert_eq!(
+                (verdict(ratio, goal.ratio), results.judge(&[goal])),
+                (expected, holds),
+                "{ours_ms} ms"
+            );
+        }
+    }
+
+    #[test]
+    fn who_did_not_run_meets_no_goal() {
+        assert!(!results(1).judge(&[Goal { name: "theirs", yardstick: "memcpy", ratio: 2.0 }]));
+    }
+
+    #[test]
+    fn steps_run_in_their_place_and_are_not_in_the_table() {
+        let order = std::cell::RefCell::new(String::new());
+        let results = Race::new("Letters", "letter", 1)
+            .contestant("first", || order.borrow_mut().push('a'))
+            .step(|| order.borrow_mut().push('-'))
+            .contestant("second", || order.borrow_mut().push('b'))
+            .run(1);
+        assert_eq!(*order.borrow(), "a-ba-b");
+        assert_eq!(results.to_string().lines().count(), 4);
+    }
 }
