@@ -1,4 +1,6 @@
 //! Families, series and values on their way to the host.
+#![expect(unsafe_code, reason = "says that a series id is an integer")]
+// UNSAFETY: the one implementation below makes columns of ids what the header calls an array of uint32_t.
 
 use plugin_abi::{
     ACCEPTED, Array, Batch, FULL, KIND_COUNTER, KIND_GAUGE, KIND_INFO, KIND_UNKNOWN, OK, Plain, VALUE_F64,
@@ -71,7 +73,11 @@ pub struct FamilyId(pub(crate) u32);
 
 /// A series that the host accepted. Dense within an instance; used again after [`Output::retire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct SeriesId(pub(crate) u32);
+
+// SAFETY: an integer in a transparent struct.
+unsafe impl Plain for SeriesId {}
 
 impl FamilyId {
     /// As an index into a table of one's own.
@@ -177,6 +183,16 @@ impl Output {
         self.rejected += self.i64.push(self.instance, VALUE_I64, id, value, stamp);
     }
 
+    /// Values that stand in columns already: sent at once, from where they are, behind what was pushed before. Rows
+    /// that only one of the columns has are rejected.
+    pub fn send_f64(&mut self, ids: &[SeriesId], values: &[f64]) {
+        self.rejected += self.f64.flush(self.instance, VALUE_F64);
+        let rows = ids.len().min(values.len());
+        let columns = Columns { ids: &ids[..rows], values: &values[..rows], times: None, starts: None };
+        let taken = columns.send(self.instance, VALUE_F64);
+        self.rejected += (ids.len().max(values.len()) - taken) as u64;
+    }
+
     /// Sends what is buffered. Happens by itself when a buffer is full and before a collection is completed.
     pub fn flush(&mut self) {
         self.rejected += self.f64.flush(self.instance, VALUE_F64);
@@ -234,23 +250,14 @@ impl<T: Plain> Column<T> {
 
     /// Sends the column and answers how many rows were not taken.
     fn flush(&mut self, instance: u64, value_kind: u32) -> u64 {
-        let mut from = 0;
-        while from < self.ids.len() {
-            let batch = Batch {
-                size: struct_size::<Batch>(),
-                value_kind,
-                ids: Array::of(&self.ids[from..]),
-                values: Array::of(&self.values[from..]),
-                timestamps: if self.has_times { Array::of(&self.times[from..]) } else { Array::EMPTY },
-                start_times: if self.has_starts { Array::of(&self.starts[from..]) } else { Array::EMPTY },
-            };
-            match host::batch(instance, &batch) {
-                (OK, _) => from = self.ids.len(),
-                (FULL, taken) if taken > 0 => from += taken,
-                _ => break,
-            }
-        }
-        let rejected = self.ids.len().saturating_sub(from) as u64;
+        let columns = Columns {
+            ids: &self.ids,
+            values: &self.values,
+            times: self.has_times.then_some(self.times.as_slice()),
+            starts: self.has_starts.then_some(self.starts.as_slice()),
+        };
+        let taken = columns.send(instance, value_kind);
+        let rejected = self.ids.len().saturating_sub(taken) as u64;
         self.clear();
         rejected
     }
@@ -262,6 +269,37 @@ impl<T: Plain> Column<T> {
         self.starts.clear();
         self.has_times = false;
         self.has_starts = false;
+    }
+}
+
+/// Rows to send. INVARIANT: all columns have one length.
+struct Columns<'a, I, T> {
+    ids: &'a [I],
+    values: &'a [T],
+    times: Option<&'a [i64]>,
+    starts: Option<&'a [i64]>,
+}
+
+impl<I: Plain, T: Plain> Columns<'_, I, T> {
+    /// Sends them in as many batches as the host wants, and answers how many rows it took.
+    fn send(&self, instance: u64, value_kind: u32) -> usize {
+        let mut from = 0;
+        while from < self.ids.len() {
+            let batch = Batch {
+                size: struct_size::<Batch>(),
+                value_kind,
+                ids: Array::of(&self.ids[from..]),
+                values: Array::of(&self.values[from..]),
+                timestamps: self.times.map_or(Array::EMPTY, |times| Array::of(&times[from..])),
+                start_times: self.starts.map_or(Array::EMPTY, |starts| Array::of(&starts[from..])),
+            };
+            match host::batch(instance, &batch) {
+                (OK, _) => from = self.ids.len(),
+                (FULL, taken) if taken > 0 => from += taken,
+                _ => break,
+            }
+        }
+        from
     }
 }
 

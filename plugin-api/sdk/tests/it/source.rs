@@ -13,6 +13,9 @@ struct Settings {
     rows: usize,
     #[serde(default)]
     log_in: bool,
+    /// Sends the doubles of the rows in columns, after it pushed them.
+    #[serde(default)]
+    in_columns: bool,
 }
 
 /// Sends as many rows as it is told, and retires what it sends no more.
@@ -59,6 +62,12 @@ impl Source for Rows {
         for (row, id) in self.ids.iter().take(rows).enumerate() {
             output.push_f64_at(*id, row as f64, Stamp { time_unix_nanos: 7, start_unix_nanos: 0 });
         }
+        if self.settings.in_columns {
+            let doubles: Vec<f64> = (0..rows).map(|row| row as f64 * 2.0).collect();
+            output.send_f64(&self.ids, &doubles);
+            output.send_f64(&self.ids[..2], &doubles[..1]);
+            assert_eq!(output.rejected(), 1);
+        }
         let gone = self.ids.split_off(rows.min(self.ids.len()));
         output.retire(&gone);
         Ok(Coverage::Full)
@@ -91,6 +100,16 @@ fn more_rows_than_a_buffer_holds_all_arrive() {
     assert!(seen.series.iter().enumerate().all(|(row, series)| series.value == expected(row)));
     assert_eq!(seen.series[20_000].labels, [("counter_instance".to_owned(), "20000".to_owned())]);
     assert!(fake.destroy(), "it says that it is destroyed");
+}
+
+#[test]
+fn columns_arrive_behind_what_was_pushed_before() {
+    let settings = json!({"rows": 9_001, "in_columns": true});
+    let fake = FakeInstance::create::<Rows>(Target::default(), &settings).expect("it is made");
+    let done = fake.collect(DEADLINE).expect("it ends");
+    assert_eq!(done.outcome, FakeOutcome::Full);
+    let expected = |row: usize| Some(SeenValue::F64(row as f64 * 2.0));
+    assert!(fake.seen().series.iter().enumerate().all(|(row, series)| series.value == expected(row)));
 }
 
 #[test]
