@@ -66,6 +66,12 @@ impl Collection {
         self.stages.enter(stage);
     }
 
+    /// Time runs on no stage until the next [`Collection::enter`]: what follows is measured elsewhere and told by
+    /// [`Stages::account`]. The stage entered last stays the one that a failure by deadline is told of.
+    pub fn leave(&self) {
+        self.stages.leave();
+    }
+
     /// The accounts of the stages, to be handed to whatever drives the connection.
     #[must_use]
     pub fn stages(&self) -> &Stages {
@@ -103,7 +109,8 @@ pub struct Stages(Arc<Mutex<Accounts>>);
 
 #[derive(Debug, Default)]
 struct Accounts {
-    current: Option<(Stage, u64)>,
+    /// The stage entered last, and since when time runs on it.
+    current: Option<(Stage, Option<u64>)>,
     costs: Vec<StageCost>,
 }
 
@@ -112,10 +119,15 @@ impl Stages {
     pub fn enter(&self, stage: Stage) {
         self.with(|accounts| {
             let now_ns = host::now_ns();
-            accounts.close(now_ns);
-            accounts.current = Some((stage, now_ns));
+            accounts.pause(now_ns);
+            accounts.current = Some((stage, Some(now_ns)));
             accounts.cost(stage, now_ns);
         });
+    }
+
+    /// As [`Collection::leave`].
+    pub fn leave(&self) {
+        self.with(|accounts| accounts.pause(host::now_ns()));
     }
 
     /// Adds calls and bytes to the stage entered last.
@@ -143,7 +155,8 @@ impl Stages {
     /// Ends the stage entered last and hands the accounts out, in the order of the stages.
     pub(crate) fn close(&self) -> Vec<StageCost> {
         self.with(|accounts| {
-            accounts.close(host::now_ns());
+            accounts.pause(host::now_ns());
+            accounts.current = None;
             accounts.costs.sort_by_key(|cost| cost.stage);
             std::mem::take(&mut accounts.costs)
         })
@@ -155,8 +168,12 @@ impl Stages {
 }
 
 impl Accounts {
-    fn close(&mut self, now_ns: u64) {
-        if let Some((stage, since_ns)) = self.current.take() {
+    /// Puts what has passed on the stage entered last.
+    fn pause(&mut self, now_ns: u64) {
+        if let Some((stage, since)) = &mut self.current
+            && let Some(since_ns) = since.take()
+        {
+            let stage = *stage;
             self.cost(stage, since_ns).duration_ns += now_ns.saturating_sub(since_ns);
         }
     }

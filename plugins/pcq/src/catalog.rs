@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use dcerpc::Channel;
-use ms_dtyp::Guid;
+use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::perflibv2::PerflibV2Client;
 use ms_pcq::types::{CounterId, InstanceType, Lcid};
 use ms_pcq::wire::{CounterRegInfo, CounterStrings};
@@ -18,8 +18,29 @@ use crate::config::same_name;
 pub(crate) struct Catalog {
     /// All countersets of the host, once they were enumerated.
     guids: Vec<Guid>,
-    names: HashMap<Guid, String>,
+    names: HashMap<Guid, Name>,
     countersets: HashMap<Guid, Counterset>,
+}
+
+/// What a counterset is called.
+#[derive(Debug)]
+struct Name {
+    text: String,
+    /// Whether the host told it in English; where it did not, it may do so the next time.
+    is_english: bool,
+}
+
+/// What became of the search for a counterset.
+#[derive(Debug)]
+pub(crate) enum Lookup<'a> {
+    /// Here it is.
+    Found(&'a Counterset),
+    /// The host has none of that name.
+    Unknown,
+    /// The host has it and does not tell what is in it: its provider may not be running.
+    Refused(Win32Error),
+    /// What the host tells of it cannot be believed.
+    Malformed(String),
 }
 
 /// A counterset whose registration was read.
@@ -49,27 +70,36 @@ pub(crate) struct Counter {
 type Result<T, C> = std::result::Result<T, ms_pcq::Error<<C as Channel>::Error>>;
 
 impl Catalog {
-    /// The counterset with the English name `name`, or nothing where the host has none of that name.
+    /// The counterset with the English name `name`.
     ///
     /// # Errors
-    /// When a call fails for another reason than a missing text.
+    /// When a call fails for a reason that is not the counterset's own.
     pub(crate) async fn find<C: Channel>(
         &mut self,
         client: &mut PerflibV2Client<C>,
         name: &str,
-    ) -> Result<Option<&Counterset>, C> {
-        let Some(guid) = self.guid_of(client, name).await? else { return Ok(None) };
+    ) -> Result<Lookup<'_>, C> {
+        let Some(guid) = self.guid_of(client, name).await? else { return Ok(Lookup::Unknown) };
         if !self.countersets.contains_key(&guid) {
-            let name = self.names.get(&guid).cloned().unwrap_or_default();
-            let counterset = read_counterset(client, guid, name).await?;
-            self.countersets.insert(guid, counterset);
+            let name = self.names.get(&guid).map(|name| name.text.clone()).unwrap_or_default();
+            match read_counterset(client, guid, name).await {
+                Ok(counterset) => {
+                    self.countersets.insert(guid, counterset);
+                }
+                Err(ms_pcq::Error::Status { status, .. }) => return Ok(Lookup::Refused(status)),
+                Err(error @ (ms_pcq::Error::Buffer { .. } | ms_pcq::Error::Stub { .. })) => {
+                    return Ok(Lookup::Malformed(error.to_string()));
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(self.countersets.get(&guid))
+        Ok(self.countersets.get(&guid).map_or(Lookup::Unknown, Lookup::Found))
     }
 
     /// Forgets which countersets the host has, but not what is known of each: software may have been installed.
     pub(crate) fn forget_enumeration(&mut self) {
         self.guids.clear();
+        self.names.retain(|_, name| name.is_english);
     }
 
     /// Asks for one name after the other until the wanted one has come.
@@ -81,7 +111,7 @@ impl Catalog {
         if self.guids.is_empty() {
             self.guids = client.enumerate_counter_set().await?;
         }
-        let known = |guid: &&Guid| self.names.get(guid).is_some_and(|name| same_name(name, wanted));
+        let known = |guid: &&Guid| self.names.get(guid).is_some_and(|name| same_name(&name.text, wanted));
         if let Some(guid) = self.guids.iter().find(known) {
             return Ok(Some(*guid));
         }
@@ -89,7 +119,7 @@ impl Catalog {
             self.guids.iter().filter(|guid| !self.names.contains_key(guid)).copied().collect::<Vec<_>>()
         {
             let name = read_name(client, guid).await?;
-            let found = same_name(&name, wanted);
+            let found = same_name(&name.text, wanted);
             self.names.insert(guid, name);
             if found {
                 return Ok(Some(guid));
@@ -100,12 +130,12 @@ impl Catalog {
 }
 
 /// The English name; where the host cannot tell it, the one in its own language; else one made of the GUID.
-async fn read_name<C: Channel>(client: &mut PerflibV2Client<C>, guid: Guid) -> Result<String, C> {
-    if let Some(name) = told(client.english_counter_set_name(guid).await)? {
-        return Ok(name);
+async fn read_name<C: Channel>(client: &mut PerflibV2Client<C>, guid: Guid) -> Result<Name, C> {
+    if let Some(text) = told(client.english_counter_set_name(guid).await)? {
+        return Ok(Name { text, is_english: true });
     }
     let own = told(client.counter_set_name(guid, Lcid::DEFAULT).await)?;
-    Ok(own.unwrap_or_else(|| format!("counterset_{guid}")))
+    Ok(Name { text: own.unwrap_or_else(|| format!("counterset_{guid}")), is_english: false })
 }
 
 async fn read_counterset<C: Channel>(

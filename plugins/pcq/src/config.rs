@@ -48,7 +48,7 @@ pub(crate) struct FilterSettings {
 }
 
 /// How the host is spoken to.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TransportSettings {
     /// What each of the stages dns and tcp may take, in milliseconds.
@@ -58,7 +58,7 @@ pub(crate) struct TransportSettings {
 }
 
 /// How SMB is spoken.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SmbSettings {
     /// Whether SMB itself is encrypted. The calls within it always are.

@@ -10,12 +10,16 @@
 //! | `catalog` | what the host offers: names, types, explain texts; outlives connections |
 //! | `query` | the query that is open at the host |
 //! | `polled` | one counterset from reply to reply: values to series |
+//! | `link` | the connection: leases, logons, what a loss leaves |
+//! | `missing` | what is said about countersets without values |
 //! | `source` | one collection, from whatever state the last one left |
 //! | `failure` | what a session's errors are called on the plugin's side |
 
 mod catalog;
 mod config;
 mod failure;
+mod link;
+mod missing;
 mod polled;
 mod query;
 mod source;

@@ -12,7 +12,6 @@ pub(crate) struct OpenQuery {
     query: Query,
     /// By index of the block: which of the wanted countersets it is.
     blocks: Vec<Option<usize>>,
-    is_filled: bool,
 }
 
 /// A counterset to add.
@@ -43,25 +42,21 @@ impl OpenQuery {
     /// # Errors
     /// When the call fails.
     pub(crate) async fn open<C: Channel>(client: &mut PerflibV2Client<C>) -> Result<Self, C> {
-        Ok(Self { query: client.open_query_handle().await?, blocks: Vec::new(), is_filled: false })
+        Ok(Self { query: client.open_query_handle().await?, blocks: Vec::new() })
     }
 
-    /// Adds countersets in one call, and answers those that the host refused.
+    /// Adds countersets in one call, and answers those that the host refused. Once for each query: adding more may
+    /// move the blocks of those that are there.
     ///
     /// # Errors
     /// When the call fails.
-    pub(crate) async fn add<C: Channel>(
+    pub(crate) async fn fill<C: Channel>(
         &mut self,
         client: &mut PerflibV2Client<C>,
         additions: &[Addition],
     ) -> Result<Vec<Refusal>, C> {
-        if additions.is_empty() {
-            self.is_filled = true;
-            return Ok(Vec::new());
-        }
         let identifiers: Vec<_> = additions.iter().map(identifier).collect();
         let answered = client.validate_counters(&self.query, &identifiers, Change::Add).await?;
-        self.is_filled = true;
         let mut refusals = Vec::new();
         for (addition, answer) in additions.iter().zip(answered) {
             if answer.status.is_success() {
@@ -73,10 +68,12 @@ impl OpenQuery {
         Ok(refusals)
     }
 
-    /// Whether countersets were added since it was opened, or there were none to add.
-    #[must_use]
-    pub(crate) const fn is_filled(&self) -> bool {
-        self.is_filled
+    /// Closes it. A host keeps queries that nobody closes for as long as the connection lives.
+    ///
+    /// # Errors
+    /// When the call fails.
+    pub(crate) async fn close<C: Channel>(self, client: &mut PerflibV2Client<C>) -> Result<(), C> {
+        client.close_query_handle(self.query).await
     }
 
     /// Fetches the values: one call, as long as their size does not grow by much.
@@ -96,10 +93,10 @@ impl OpenQuery {
         self.blocks.get(usize::try_from(block).ok()?).copied().flatten()
     }
 
-    /// Whether a counterset was added.
+    /// Whether the host took no counterset.
     #[must_use]
-    pub(crate) fn holds(&self, wanted: usize) -> bool {
-        self.blocks.contains(&Some(wanted))
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
     }
 
     fn note(&mut self, block: u32, wanted: usize) {

@@ -1,60 +1,40 @@
 //! One collection, from whatever state the last one left.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use dcerpc::Channel;
 use ms_dtyp::Win32Error;
-use ms_pcq::perflibv2::{CounterData, PerflibV2Client};
+use ms_pcq::perflibv2::CounterData;
 use ms_pcq::wire::Body;
-use ms_smb2::client::Encryption as SmbEncryption;
 use plugin_sdk::{
-    Collection, Coverage, Credential, Failure, FamilyId, GeneralReason, Output, Problem, Setup, Source,
-    Stage, Target,
+    Collection, Coverage, Failure, FamilyId, GeneralReason, Output, Problem, Setup, Source, Stage, Target,
 };
-use ssp::{Credentials, Secret};
 use tokio::time::Instant;
-use transport::{Connector, TcpConnector};
-use windows_session::{Options, Reached, Recovery, Session, SessionError};
+use windows_session::Session;
 
-use crate::catalog::Catalog;
-use crate::config::{self, Encryption, Settings, TransportSettings, Wanted};
-use crate::failure;
+use crate::catalog::{Catalog, Lookup};
+use crate::config::{self, Settings, Wanted};
+use crate::link::{Broken, Link, Standing};
+use crate::missing::{self, Missing, Why};
 use crate::polled::Polled;
 use crate::query::{Addition, OpenQuery, Refusal};
 
 /// The performance counters of one host.
 #[derive(Debug)]
 pub struct PcqSource {
-    target: windows_session::Target,
-    connector: Arc<TcpConnector>,
-    transport: TransportSettings,
+    link: Link,
     wanted: Vec<Wanted>,
     catalog: Catalog,
     /// By wanted counterset; `None` until the host was asked about it.
     polled: Vec<Option<Polled>>,
-    session: Option<Session>,
+    /// Of earlier settings; their series have to be ended.
+    outdated: Vec<Polled>,
+    /// INVARIANT: there is one only while the link stands up to the interface.
     query: Option<OpenQuery>,
+    /// Whether `query` is not what the settings want any more.
+    is_query_outdated: bool,
     /// What the open query could not be given.
     missing: Vec<Missing>,
     polls: u64,
-}
-
-/// A counterset that the host does not have now.
-#[derive(Clone, Copy, Debug)]
-struct Missing {
-    wanted: usize,
-    why: Why,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Why {
-    /// No counterset has this name.
-    Unknown,
-    /// The host answered with this status.
-    Refused(Win32Error),
-    /// What the host sent of it cannot be believed.
-    Malformed,
 }
 
 impl Source for PcqSource {
@@ -69,15 +49,15 @@ impl Source for PcqSource {
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let wanted = config::compile(&setup.settings)?;
         let Target { host, port, .. } = setup.target;
+        let target = windows_session::Target::new(host, port.unwrap_or(SMB_PORT));
         Ok(Self {
-            target: windows_session::Target::new(host, port.unwrap_or(SMB_PORT)),
-            connector: Arc::default(),
-            transport: setup.settings.transport,
+            link: Link::new(target, setup.settings.transport),
             polled: wanted.iter().map(|_| None).collect(),
             wanted,
             catalog: Catalog::default(),
-            session: None,
+            outdated: Vec::new(),
             query: None,
+            is_query_outdated: false,
             missing: Vec::new(),
             polls: 0,
         })
@@ -86,134 +66,90 @@ impl Source for PcqSource {
     fn reconfigure(&mut self, settings: Settings) {
         // Per the calling order of a source the settings were checked; those that are wrong change nothing.
         let Ok(wanted) = config::compile(&settings) else { return };
-        self.polled = wanted.iter().map(|_| None).collect();
+        self.outdated.extend(self.polled.drain(..).flatten());
+        self.polled.extend(wanted.iter().map(|_| None));
         self.wanted = wanted;
-        self.transport = settings.transport;
-        self.query = None;
-        self.session = None;
+        self.is_query_outdated = true;
+        self.link.reconfigure(settings.transport);
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         let deadline = Instant::from_std(collection.deadline()) - margin(collection.remaining());
-        for rebuilt in 0..=REBUILDS_MAX {
-            // Only what was kept from an earlier collection may have been lost meanwhile; what fails right
-            // after it was built will fail again.
-            let kept = if self.query.is_some() { Kept::Query } else { Kept::from(self.session.is_some()) };
-            match self.attempt(collection, deadline).await {
+        self.outdated.drain(..).for_each(|mut polled| polled.clear(collection.output()));
+        loop {
+            let stood = self.standing();
+            let Broken { failure, left } = match self.attempt(collection, deadline).await {
                 Ok(coverage) => return Ok(coverage),
-                Err(error) => {
-                    self.give_up(error.recovery);
-                    if kept == Kept::Nothing || rebuilt == REBUILDS_MAX || error.recovery == Recovery::Nothing
-                    {
-                        return Err(error.failure);
-                    }
-                    tracing::debug!(error = %error.failure.message, "Building anew what was lost");
-                }
+                Err(broken) => broken,
+            };
+            let Some(left) = left else { return Err(failure) };
+            // Only what was kept from an earlier collection may have been lost meanwhile; what fails right after it
+            // was made will fail again. Each turn begins with less, so that there are three at most.
+            self.keep_only(left.min(stood.without_top()));
+            if stood == Standing::Nothing || Instant::now() >= deadline {
+                return Err(failure);
             }
+            tracing::debug!(error = %failure.message, "Building anew what was lost");
         }
-        Err(Failure::new(Stage::Plugin, GeneralReason::Internal, "the attempts ended without an outcome"))
     }
 }
 
 type PcqError = ms_pcq::Error<rpc_client::Error>;
+type Client<'a> = ms_pcq::perflibv2::PerflibV2Client<rpc_client::Interface<'a, rpc_client::NamedPipe>>;
 
-/// What an attempt began with.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    Nothing,
-    Session,
-    Query,
+/// Why there are no values.
+enum Stop {
+    /// A call failed.
+    Call(PcqError),
+    /// The host has none of the countersets.
+    Missing,
 }
 
-impl From<bool> for Kept {
-    fn from(session: bool) -> Self {
-        if session { Self::Session } else { Self::Nothing }
-    }
-}
-
-/// Why an attempt failed and what it leaves.
-struct Broken {
-    failure: Failure,
-    recovery: Recovery,
-}
-
-impl From<Failure> for Broken {
-    fn from(failure: Failure) -> Self {
-        Self { failure, recovery: Recovery::Nothing }
-    }
-}
-
-impl From<SessionError> for Broken {
-    fn from(error: SessionError) -> Self {
-        Self { failure: failure::of_session(&error), recovery: error.recovery }
+impl From<PcqError> for Stop {
+    fn from(error: PcqError) -> Self {
+        Self::Call(error)
     }
 }
 
 impl PcqSource {
+    fn standing(&self) -> Standing {
+        if self.query.is_some() { Standing::Query } else { self.link.standing() }
+    }
+
+    fn keep_only(&mut self, left: Standing) {
+        if left < Standing::Query {
+            self.query = None;
+        }
+        self.link.keep_only(left);
+    }
+
     async fn attempt(&mut self, collection: &mut Collection, deadline: Instant) -> Result<Coverage, Broken> {
-        let mut session = match self.session.take().filter(Session::is_usable) {
-            Some(session) => session,
-            None => {
-                self.query = None;
-                self.catalog.forget_enumeration();
-                self.connect(collection, deadline).await?
+        if self.link.standing() < Standing::Interface {
+            self.query = None;
+        }
+        if self.link.standing() == Standing::Nothing {
+            self.catalog.forget_enumeration();
+        }
+        let mut line = self.link.take(collection, deadline).await?;
+        collection.enter(Stage::Query);
+        let timer = line.session().start_stage(windows_session::Stage::Query);
+        let fetched = self.fetch(line.session(), collection.output(), deadline).await;
+        let report = line.session().stop_stage(timer);
+        collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
+        let data = match fetched {
+            Ok(data) => data,
+            Err(Stop::Missing) => {
+                self.link.put_back(line);
+                return Err(missing::explain(&self.missing, &self.wanted).into());
+            }
+            Err(Stop::Call(error)) => {
+                let error = line.session().error(&error);
+                return Err(self.link.fail(line, &error, collection, deadline).await);
             }
         };
-        collection.enter(Stage::Query);
-        let timer = session.start_stage(windows_session::Stage::Query);
-        let fetched = self.fetch(&mut session, collection.output(), deadline).await;
-        let report = session.stop_stage(timer);
-        collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
-        // An error that leaves the connection standing keeps it; `give_up` decides about the rest.
-        let fetched = fetched.map_err(|error| session.error(&error));
-        self.session = Some(session);
-        let data = fetched?;
+        self.link.put_back(line);
         collection.enter(Stage::Decode);
         self.emit(&data, collection.output())
-    }
-
-    /// Connects, and asks for the secret only when the host has answered: one that does not must not keep the
-    /// secret from others.
-    async fn connect(&mut self, collection: &Collection, deadline: Instant) -> Result<Session, Broken> {
-        let failed = |error: SessionError| {
-            failure::account(collection, &error.stages);
-            Broken::from(error)
-        };
-        let connector: &dyn Connector = &*self.connector;
-        let reached = Reached::connect(self.target.clone(), self.options(), connector, deadline).await;
-        let reached = reached.map_err(failed)?;
-        let waiting_since = Instant::now();
-        let credential = match lease(collection, deadline).await {
-            Ok(credential) => credential,
-            Err(withheld) => {
-                failure::account(collection, reached.stages());
-                return Err(withheld.into());
-            }
-        };
-        collection.stages().account(Stage::Auth, waiting_since.elapsed(), 0, 0, 0);
-        let credentials =
-            Credentials::new(credential.domain(), credential.username(), Secret::new(credential.password()));
-        let logged_on = match reached.log_on(credentials, deadline).await {
-            Ok(logged_on) => logged_on,
-            Err(error) => {
-                failure::judge(credential, error.verdict());
-                return Err(failed(error));
-            }
-        };
-        credential.accepted();
-        let session = logged_on.open(deadline).await.map_err(failed)?;
-        failure::account(collection, session.stages());
-        Ok(session)
-    }
-
-    fn options(&self) -> Options {
-        let mut options = Options { connect_timeout: self.transport.connect_timeout(), ..Options::default() };
-        options.smb.encryption = match self.transport.smb.encryption {
-            Encryption::Disabled => SmbEncryption::Disabled,
-            Encryption::Preferred => SmbEncryption::Preferred,
-            Encryption::Required => SmbEncryption::Required,
-        };
-        options
     }
 
     /// Opens the query where there is none, and fetches.
@@ -222,53 +158,73 @@ impl PcqSource {
         session: &mut Session,
         output: &mut Output,
         deadline: Instant,
-    ) -> Result<CounterData, PcqError> {
+    ) -> Result<CounterData, Stop> {
         let mut client = session.perflib(deadline);
         self.polls += 1;
+        if !self.missing.is_empty() && self.polls.is_multiple_of(POLLS_BETWEEN_SEARCHES) {
+            self.catalog.forget_enumeration();
+            self.is_query_outdated = true;
+        }
+        if let Some(query) = self.query.take_if(|_| self.is_query_outdated) {
+            query.close(&mut client).await?;
+        }
         let mut query = match self.query.take() {
             Some(query) => query,
-            None => OpenQuery::open(&mut client).await?,
+            None => self.open(&mut client, output).await?,
         };
-        let mut added = Ok(());
-        if !query.is_filled()
-            || (!self.missing.is_empty() && self.polls.is_multiple_of(POLLS_BETWEEN_SEARCHES))
-        {
-            added = self.add_missing(&mut query, &mut client, output).await;
+        self.is_query_outdated = false;
+        match query.fetch(&mut client).await {
+            Ok(data) => {
+                self.query = Some(query);
+                Ok(data)
+            }
+            Err(error) => Err(abandon(query, &mut client, error).await),
         }
-        let fetched = match added {
-            Ok(()) => query.fetch(&mut client).await,
-            Err(error) => Err(error),
-        };
-        // What an error takes with it `give_up` drops; a query that is alive must not be opened twice.
-        self.query = Some(query);
-        fetched
     }
 
-    /// Adds the wanted countersets that the query does not hold, as far as the host has them.
-    async fn add_missing<C: Channel>(
+    /// Opens a query with all countersets that the host has.
+    async fn open(&mut self, client: &mut Client<'_>, output: &mut Output) -> Result<OpenQuery, Stop> {
+        let additions = self.search(client, output).await?;
+        if additions.is_empty() {
+            return Err(Stop::Missing);
+        }
+        let mut query = OpenQuery::open(client).await?;
+        let refusals = match query.fill(client, &additions).await {
+            Ok(refusals) => refusals,
+            Err(error) => return Err(abandon(query, client, error).await),
+        };
+        let refused = |Refusal { wanted, status }| Missing { wanted, why: Why::Refused(status) };
+        self.missing.extend(refusals.into_iter().map(refused));
+        if query.is_empty() {
+            query.close(client).await?;
+            return Err(Stop::Missing);
+        }
+        Ok(query)
+    }
+
+    /// Finds the wanted countersets, as far as the host has them; notes the others.
+    async fn search(
         &mut self,
-        query: &mut OpenQuery,
-        client: &mut PerflibV2Client<C>,
+        client: &mut Client<'_>,
         output: &mut Output,
-    ) -> Result<(), ms_pcq::Error<C::Error>> {
-        let mut missing = Vec::new();
+    ) -> Result<Vec<Addition>, PcqError> {
+        self.missing.clear();
         let mut additions = Vec::new();
-        for (index, wanted) in self.wanted.iter().enumerate().filter(|(index, _)| !query.holds(*index)) {
-            let Some(counterset) = self.catalog.find(client, &wanted.name).await? else {
-                missing.push(Missing { wanted: index, why: Why::Unknown });
-                continue;
+        for (index, (wanted, place)) in self.wanted.iter().zip(&mut self.polled).enumerate() {
+            let why = match self.catalog.find(client, &wanted.name).await? {
+                Lookup::Found(counterset) => {
+                    place.get_or_insert_with(|| Polled::new(counterset, wanted, output));
+                    let (guid, instance_type) = (counterset.guid, counterset.instance_type);
+                    additions.push(Addition { wanted: index, guid, instance_type });
+                    continue;
+                }
+                Lookup::Unknown => Why::Unknown,
+                Lookup::Refused(status) => Why::Refused(status),
+                Lookup::Malformed(reason) => Why::Malformed(reason),
             };
-            if let Some(polled) = self.polled.get_mut(index) {
-                polled.get_or_insert_with(|| Polled::new(counterset, wanted, output));
-            }
-            let (guid, instance_type) = (counterset.guid, counterset.instance_type);
-            additions.push(Addition { wanted: index, guid, instance_type });
+            self.missing.push(Missing { wanted: index, why });
         }
-        for Refusal { wanted, status } in query.add(client, &additions).await? {
-            missing.push(Missing { wanted, why: Why::Refused(status) });
-        }
-        self.missing = missing;
-        Ok(())
+        Ok(additions)
     }
 
     /// Sends what the reply holds.
@@ -301,8 +257,7 @@ impl PcqSource {
                     covered[wanted] = true;
                 }
                 Err(error) => {
-                    tracing::debug!(counterset = settings.name, %error, "A block cannot be believed");
-                    missing.push(Missing { wanted, why: Why::Malformed });
+                    missing.push(Missing { wanted, why: Why::Malformed(error.to_string()) });
                 }
             }
         }
@@ -313,7 +268,7 @@ impl PcqSource {
         if missing.is_empty() && covered.iter().all(|covered| *covered) {
             return Ok(Coverage::Full);
         }
-        let failure = self.explain(missing);
+        let failure = missing::explain(missing, &self.wanted);
         let there = self.polled.iter().zip(covered).filter(|(_, covered)| **covered);
         let families: Vec<FamilyId> =
             there.filter_map(|(polled, _)| polled.as_ref()).flat_map(Polled::families).collect();
@@ -323,52 +278,14 @@ impl PcqSource {
             Ok(Coverage::Partial { families, failure: Some(failure) })
         }
     }
-
-    /// One failure for all countersets that are missing; its reason is that of the first.
-    fn explain(&self, missing: &[Missing]) -> Failure {
-        let sentence = |missing: &Missing| {
-            let name = self.wanted.get(missing.wanted).map_or("", |wanted| wanted.name.as_str());
-            match missing.why {
-                Why::Unknown => format!("the host has no counterset `{name}`"),
-                Why::Refused(status) => format!("counterset `{name}`: {status}"),
-                Why::Malformed => format!("counterset `{name}`: its values cannot be read"),
-            }
-        };
-        let (stage, reason) = match missing.first().map(|missing| missing.why) {
-            Some(Why::Unknown) => (Stage::Query, GeneralReason::NotFound),
-            Some(Why::Refused(Win32Error::ERROR_ACCESS_DENIED)) => {
-                (Stage::Query, GeneralReason::AccessDenied)
-            }
-            Some(Why::Refused(_)) => (Stage::Query, GeneralReason::NotFound),
-            Some(Why::Malformed) => (Stage::Decode, GeneralReason::MalformedReply),
-            None => (Stage::Decode, GeneralReason::MalformedReply),
-        };
-        let sentences: Vec<String> = missing.iter().map(sentence).collect();
-        let message = if sentences.is_empty() {
-            "the reply lacks countersets that were asked for".to_owned()
-        } else {
-            sentences.join("; ")
-        };
-        Failure::new(stage, reason, message)
-    }
-
-    /// Drops what an error has taken with it.
-    fn give_up(&mut self, recovery: Recovery) {
-        if recovery > Recovery::Nothing {
-            self.query = None;
-        }
-        if recovery > Recovery::Handle {
-            self.session = None;
-        }
-    }
 }
 
-/// The secret, or why there is none; another target may be trying it first.
-async fn lease(collection: &Collection, deadline: Instant) -> Result<Credential, Failure> {
-    tokio::time::timeout_at(deadline, collection.credential()).await.unwrap_or_else(|_late| {
-        let message = "another target tries the secret first and has not been answered";
-        Err(Failure::new(Stage::Auth, GeneralReason::Timeout, message))
-    })
+/// Closes a query with which a call failed: nobody will use it again, and the host may still hold it.
+async fn abandon(query: OpenQuery, client: &mut Client<'_>, error: PcqError) -> Stop {
+    if let Err(error) = query.close(client).await {
+        tracing::debug!(%error, "Query not closed");
+    }
+    error.into()
 }
 
 /// What a collection keeps for itself, so that it ends by its own account and not by being dropped.
@@ -376,8 +293,6 @@ fn margin(remaining: Duration) -> Duration {
     (remaining / 20).min(Duration::from_millis(250))
 }
 
-/// Times that one collection builds anew what it had kept.
-const REBUILDS_MAX: u32 = 2;
 /// A counterset that is missing is looked for again after so many collections.
 const POLLS_BETWEEN_SEARCHES: u64 = 20;
 const SMB_PORT: u16 = 445;

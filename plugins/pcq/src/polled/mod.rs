@@ -3,12 +3,18 @@
 //! Names, labels and series are made when a counter or an instance is seen first; a reply that holds what the last
 //! one held is then a walk over its bytes and a few pushes a value, without allocations.
 
-use std::collections::HashMap;
+mod families;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
 
 use counters::{Exposition, Kind, RawClocks, Selection, Value, Widen32};
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
 use ms_pcq::wire::{Block, DataHeader, InstanceValues, RawValue};
-use plugin_sdk::{Family, FamilyId, Output, Series, SeriesId, ValueKind};
+use plugin_sdk::{FamilyId, Output, Series, SeriesId};
+
+use self::families::register;
 
 use crate::catalog::Counterset;
 use crate::config::Wanted;
@@ -28,6 +34,8 @@ pub(crate) struct Polled {
     order: Vec<usize>,
     /// Counts the replies.
     epoch: u64,
+    /// The host's performance clock in the last reply.
+    perf_time: u64,
     scratch: Scratch,
 }
 
@@ -47,17 +55,24 @@ struct Instance {
     id: InstanceId,
     /// The name as it is on the wire.
     name: Box<[u8]>,
+    /// The reply that it was in last.
     seen: u64,
-    /// By column; empty where the instance is not wanted.
+    /// By column; empty where nobody wants the instance.
     cells: Box<[Cell]>,
+}
+
+impl Instance {
+    fn series(&self) -> impl Iterator<Item = SeriesId> {
+        self.cells.iter().filter_map(|cell| cell.series)
+    }
 }
 
 #[derive(Debug, Default)]
 struct Cell {
     series: Option<SeriesId>,
     widen: Widen32,
-    /// For a family of texts: the text that the series carries.
-    text: Box<[u8]>,
+    /// For a family of texts: the text of which a series was offered last.
+    text: Option<Box<[u8]>>,
 }
 
 /// Buffers that are used again.
@@ -95,6 +110,7 @@ impl Polled {
             by_key: HashMap::new(),
             order: Vec::new(),
             epoch: 0,
+            perf_time: 0,
             scratch: Scratch::default(),
         }
     }
@@ -112,7 +128,7 @@ impl Polled {
         selection: &Selection,
         output: &mut Output,
     ) {
-        self.epoch += 1;
+        self.begin(header);
         if !block.counters().ids().eq(self.counters.iter().copied()) {
             self.place_columns(block);
         }
@@ -122,18 +138,38 @@ impl Polled {
             object_time: None,
             object_freq: None,
         };
+        let mut are_known = true;
         self.scratch.order.clear();
         for (position, instance) in block.instances().enumerate() {
-            let index = match self.find(position, &instance) {
-                Some(index) => index,
-                None => self.add(&instance, selection, output),
-            };
-            self.scratch.order.push(index);
-            self.emit_instance(index, instance, clocks, output);
+            match self.find(position, &instance) {
+                Some(index) => {
+                    self.scratch.order.push(index);
+                    self.emit_instance(index, instance, clocks, output);
+                }
+                None => are_known = false,
+            }
+        }
+        // Who has gone makes room first: who comes may have the same name.
+        let have_gone = self.retire_absent(output);
+        if !are_known || have_gone {
+            self.scratch.order.clear();
+            for instance in block.instances() {
+                let known = self.find_by_key(&instance);
+                let Some(index) = known.or_else(|| self.add(&instance, selection, output)) else { break };
+                self.scratch.order.push(index);
+                self.emit_instance(index, instance, clocks, output);
+            }
         }
         std::mem::swap(&mut self.order, &mut self.scratch.order);
-        if self.instances.iter().any(|instance| instance.seen != self.epoch) {
-            self.retire_absent(output);
+    }
+
+    /// Begins a reply. A host whose clock has gone back was started anew, and its counters with it.
+    fn begin(&mut self, header: &DataHeader) {
+        self.epoch += 1;
+        let before = std::mem::replace(&mut self.perf_time, header.perf_time_stamp);
+        if header.perf_time_stamp < before {
+            let cells = self.instances.iter_mut().flat_map(|instance| &mut instance.cells);
+            cells.for_each(|cell| cell.widen = Widen32::new());
         }
     }
 
@@ -157,38 +193,57 @@ impl Polled {
         if let Some(index) = guess.filter(|index| self.instances.get(*index).is_some_and(is_it)) {
             return Some(index);
         }
+        self.find_by_key(seen)
+    }
+
+    fn find_by_key(&mut self, seen: &InstanceValues<'_>) -> Option<usize> {
         write_key(&mut self.scratch.key, seen.instance_id, seen.name.as_bytes());
         self.by_key.get(self.scratch.key.as_slice()).copied()
     }
 
-    fn add(&mut self, seen: &InstanceValues<'_>, selection: &Selection, output: &mut Output) -> usize {
+    /// Takes an instance in; nothing where there are too many.
+    fn add(
+        &mut self,
+        seen: &InstanceValues<'_>,
+        selection: &Selection,
+        output: &mut Output,
+    ) -> Option<usize> {
+        if self.instances.len() >= INSTANCES_MAX {
+            return None;
+        }
         let name = seen.name.to_string();
         let is_wanted = !self.has_instances || selection.wants_instance(&name);
-        let mut cells: Box<[Cell]> =
-            if is_wanted { self.columns.iter().map(|_| Cell::default()).collect() } else { Box::default() };
-        let number = seen.instance_id.0.to_string();
-        let labels = self.labels(&name, &number);
-        let numeric = |column: &&Column| column.family.exposition.kind != Kind::Info;
-        let wanted: Vec<Series<'_>> = if is_wanted {
-            let families = self.columns.iter().filter(numeric).filter_map(|column| column.id);
-            families.map(|family| Series { family, labels: &labels, start_unix_nanos: None }).collect()
-        } else {
-            Vec::new()
-        };
-        let ids = output.register_series(&wanted);
-        let accepted =
-            self.columns.iter().enumerate().filter(|(_, column)| numeric(column) && column.id.is_some());
-        for ((index, _), series) in accepted.zip(ids) {
-            if let Some(cell) = cells.get_mut(index) {
-                cell.series = series;
-            }
-        }
+        let cells = if is_wanted { self.register_instance(seen, &name, output) } else { Box::default() };
         let (id, name) = (seen.instance_id, Box::from(seen.name.as_bytes()));
         write_key(&mut self.scratch.key, id, &name);
         let index = self.instances.len();
         self.by_key.insert(self.scratch.key.as_slice().into(), index);
         self.instances.push(Instance { id, name, seen: 0, cells });
-        index
+        Some(index)
+    }
+
+    /// Registers the series of an instance, but for those of texts, which are not known yet.
+    fn register_instance(&self, seen: &InstanceValues<'_>, name: &str, output: &mut Output) -> Box<[Cell]> {
+        let number = seen.instance_id.0.to_string();
+        let labels = self.labels(name, &number);
+        let is_numeric = |column: &Column| column.family.exposition.kind != Kind::Info;
+        let numeric = self.columns.iter().filter(|column| is_numeric(column));
+        let offered: Vec<Series<'_>> = numeric
+            .filter_map(|column| column.id)
+            .map(|family| Series { family, labels: &labels, start_unix_nanos: None })
+            .collect();
+        let mut ids = output.register_series(&offered).into_iter();
+        let cells: Box<[Cell]> = self
+            .columns
+            .iter()
+            .map(|column| match column.id {
+                Some(_) if is_numeric(column) => Cell { series: ids.next().flatten(), ..Cell::default() },
+                _ => Cell::default(),
+            })
+            .collect();
+        let has_texts = self.columns.iter().any(|column| !is_numeric(column) && column.id.is_some());
+        // Whoever sends instances without end gets no memory for what the host of the plugin does not take.
+        if has_texts || cells.iter().any(|cell| cell.series.is_some()) { cells } else { Box::default() }
     }
 
     fn labels<'a>(&self, name: &'a str, number: &'a str) -> Vec<(&'a str, &'a str)> {
@@ -225,8 +280,12 @@ impl Polled {
         let at = |place: Option<usize>| place.and_then(|place| raw.get(place).copied().flatten());
         let Some(instance) = self.instances.get_mut(index) else { return };
         for (column, cell) in self.columns.iter().zip(&mut instance.cells) {
-            let (Some(series), Some(value)) = (cell.series, at(column.source)) else { continue };
             let exposition = &column.family.exposition;
+            // A text that is as short as a number is one all the same.
+            if exposition.kind == Kind::Info {
+                continue;
+            }
+            let (Some(series), Some(value)) = (cell.series, at(column.source)) else { continue };
             let clocks = RawClocks {
                 object_time: at(column.object_time),
                 object_freq: at(column.object_freq),
@@ -249,7 +308,7 @@ impl Polled {
             let Some(cell) = self.instances.get(index).and_then(|instance| instance.cells.get(place)) else {
                 continue;
             };
-            if cell.series.is_none() || *cell.text != *bytes {
+            if cell.text.as_deref() != Some(bytes.as_ref()) {
                 output.retire(cell.series.as_slice());
                 let (name, number) = (seen.name.to_string(), seen.instance_id.0.to_string());
                 let told = text::decode(&bytes);
@@ -261,7 +320,7 @@ impl Polled {
                     self.instances.get_mut(index).and_then(|instance| instance.cells.get_mut(place))
                 {
                     cell.series = series.into_iter().next().flatten();
-                    cell.text = bytes.as_ref().into();
+                    cell.text = Some(bytes.as_ref().into());
                 }
             }
             let cell = self.instances.get(index).and_then(|instance| instance.cells.get(place));
@@ -271,13 +330,20 @@ impl Polled {
         }
     }
 
-    fn retire_absent(&mut self, output: &mut Output) {
+    /// Ends the series of instances that the reply does not hold, and answers whether there are any.
+    fn retire_absent(&mut self, output: &mut Output) -> bool {
         let epoch = self.epoch;
-        let gone = self.instances.iter().filter(|instance| instance.seen != epoch);
-        let series: Vec<SeriesId> =
-            gone.flat_map(|instance| instance.cells.iter().filter_map(|cell| cell.series)).collect();
+        if self.instances.iter().all(|instance| instance.seen == epoch) {
+            return false;
+        }
+        let gone = || self.instances.iter().filter(|instance| instance.seen != epoch);
+        let series: Vec<SeriesId> = gone().flat_map(Instance::series).collect();
+        let names: HashSet<Box<[u8]>> = gone().map(|instance| instance.name.clone()).collect();
         output.retire(&series);
-        self.instances.retain(|instance| instance.seen == epoch);
+        // One that got no series because another had its name is offered again when that one has gone.
+        let had_no_place =
+            |instance: &Instance| instance.series().next().is_none() && names.contains(&instance.name);
+        self.instances.retain(|instance| instance.seen == epoch && !had_no_place(instance));
         self.by_key.clear();
         for (index, instance) in self.instances.iter().enumerate() {
             write_key(&mut self.scratch.key, instance.id, &instance.name);
@@ -285,60 +351,13 @@ impl Polled {
         }
         // The guesses are for places that have moved.
         self.order.clear();
+        true
     }
 
-    /// Ends all series: the counterset has no instance now.
+    /// Ends all series: the counterset has no instance now, or is not wanted any more.
     pub(crate) fn clear(&mut self, output: &mut Output) {
         self.epoch += 1;
         self.retire_absent(output);
-    }
-}
-
-fn register(
-    counterset: &Counterset,
-    families: &[counters::Family],
-    output: &mut Output,
-) -> Vec<Option<FamilyId>> {
-    let counter_of = |id: CounterId| counterset.counters.iter().find(|counter| counter.info.counter_id == id);
-    let origins: Vec<String> = families
-        .iter()
-        .map(|family| {
-            let counter = counter_of(family.item);
-            let (name, kind) = counter.map_or(("", counters::CounterType::default()), |counter| {
-                (counter.name.as_str(), counter.info.counter_type)
-            });
-            let instances = if counterset.instance_type == InstanceType::SINGLE { "" } else { "(*)" };
-            format!(r"\{}{instances}\{name} [{kind}]", counterset.name)
-        })
-        .collect();
-    let offered: Vec<Family<'_>> = families
-        .iter()
-        .zip(&origins)
-        .map(|(family, origin)| {
-            let Exposition { kind, unit, part, .. } = family.exposition;
-            let counter = counter_of(family.item);
-            Family {
-                namespace: "",
-                object: &counterset.name,
-                item: counter.map_or("", |counter| &counter.name),
-                part: part.as_str(),
-                kind: kind_of(kind),
-                unit: unit.as_str(),
-                help: counter.map_or("", |counter| &counter.help),
-                origin,
-                value: if family.exposition.is_integer() { ValueKind::U64 } else { ValueKind::F64 },
-            }
-        })
-        .collect();
-    output.register_families(&offered)
-}
-
-const fn kind_of(kind: Kind) -> plugin_sdk::Kind {
-    match kind {
-        Kind::Counter => plugin_sdk::Kind::Counter,
-        Kind::Gauge => plugin_sdk::Kind::Gauge,
-        Kind::Info => plugin_sdk::Kind::Info,
-        Kind::Unknown => plugin_sdk::Kind::Unknown,
     }
 }
 
@@ -365,6 +384,8 @@ fn write_key(key: &mut Vec<u8>, id: InstanceId, name: &[u8]) {
     key.extend_from_slice(name);
 }
 
+/// Instances of one counterset; more are left out. The exporter's limit of series is far below.
+const INSTANCES_MAX: usize = 1 << 17;
 const INSTANCE_LABEL: &str = "counter_instance";
 const INSTANCE_ID_LABEL: &str = "instance_id";
 const TEXT_LABEL: &str = "text";

@@ -1,0 +1,158 @@
+//! Hosts that answer nonsense: each kind ends the collection in time, by name, and does no other harm.
+
+use std::time::Duration;
+
+use plugin_host::testing::RecordedOutcome;
+
+use crate::world::{Ended, Plugin, SimHost, Watch, countersets};
+
+const SETS: &[&str] = &["HTTP Service", "Thermal Zone Information", "Processor Information"];
+
+/// Stage and reason of a failure, or of what a partial collection lacks; `full` where nothing was noticed.
+fn told(ended: &Ended) -> String {
+    match &ended.outcome {
+        RecordedOutcome::Full => "full".to_owned(),
+        RecordedOutcome::Partial(_, Some(failure)) => {
+            assert!(!failure.message.is_empty() && !failure.reason.next_step().is_empty());
+            format!("partial: {} {}", failure.stage, failure.reason.word())
+        }
+        RecordedOutcome::Partial(_, None) => "partial".to_owned(),
+        RecordedOutcome::Failed(failure) => {
+            ended.failed();
+            format!("{} {}", failure.stage, failure.reason.word())
+        }
+    }
+}
+
+/// Lets `rule` hit a host that was polled before where `is_warm`, or else one that is new.
+fn hit(rule: &str, is_warm: bool, deadline: Duration) -> (String, String) {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let other_sim = SimHost::new();
+    let (watch, other) = (plugin.watch(&sim, countersets(SETS)), plugin.watch(&other_sim, countersets(SETS)));
+    other.full();
+    if is_warm {
+        watch.full();
+    }
+    sim.rule(rule);
+    let ended = watch.collect_within(deadline);
+    let message = match &ended.outcome {
+        RecordedOutcome::Failed(failure) | RecordedOutcome::Partial(_, Some(failure)) => {
+            failure.message.clone()
+        }
+        _ => String::new(),
+    };
+    assert_still_polled(&other, &other_sim);
+    sim.heal();
+    assert_recovers(&watch, rule);
+    let violations: Vec<_> = watch.instance.violations().iter().filter(|(_, count)| *count > 0).collect();
+    assert_eq!(violations, [], "{rule}");
+    (told(&ended), message)
+}
+
+fn assert_still_polled(other: &Watch, sim: &SimHost) {
+    let (calls, connections) = (sim.all_calls(), sim.connections());
+    other.full();
+    assert_eq!((sim.all_calls(), sim.connections()), (calls + 1, connections), "another host noticed");
+}
+
+#[track_caller]
+fn assert_recovers(watch: &Watch, rule: &str) {
+    let after = watch.collect();
+    assert_eq!(after.outcome, RecordedOutcome::Full, "after {rule}");
+    assert!(after.series().iter().all(|line| !line.ends_with("None")), "after {rule}");
+}
+
+const LONG: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_fault_on_any_call_is_told_with_its_method_and_name() {
+    let methods = [
+        (0, "enumerate countersets"),
+        (1, "query counterset registration info"),
+        (3, "open query handle"),
+        (6, "query counter data"),
+        (7, "validate counters"),
+    ];
+    for (opnum, method) in methods {
+        let (told, message) = hit(&format!("{opnum}=fault:0x1c000012"), false, LONG);
+        assert_eq!(told, "query server_fault", "{message}");
+        assert!(message.contains(method) && message.contains("0x1c000012"), "{message}");
+        let (told, message) = hit(&format!("{opnum}=fault:0x5"), false, LONG);
+        assert_eq!(told, "query access_denied", "{message}");
+    }
+    let (told, _) = hit("6=fault:0x1c000012", true, LONG);
+    assert_eq!(told, "query server_fault");
+}
+
+#[test]
+fn sizes_of_the_data_that_lie_are_malformed_replies() {
+    for (lie, expected) in [
+        ("out-size", "decode malformed_reply"),
+        ("total-size", "decode malformed_reply"),
+        ("block-size", "decode malformed_reply"),
+        ("instance-count", "partial: decode malformed_reply"),
+    ] {
+        for is_warm in [false, true] {
+            let (told, message) = hit(&format!("6=lie:{lie}"), is_warm, LONG);
+            assert_eq!(told, expected, "{lie}: {message}");
+        }
+    }
+}
+
+#[test]
+fn sizes_of_registrations_that_lie_are_malformed_replies() {
+    for (rule, expected) in
+        [("0=lie:out-size", "decode malformed_reply"), ("1=lie:out-size", "decode malformed_reply")]
+    {
+        let (told, message) = hit(rule, false, LONG);
+        assert_eq!(told, expected, "{rule}: {message}");
+    }
+}
+
+#[test]
+fn a_registration_that_lies_costs_its_own_counterset_only() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    // The names of the first counterset's counters are the first strings that are asked for.
+    let names_before = {
+        let probe = plugin.watch(&sim, countersets(&["Processor Information"]));
+        probe.full();
+        sim.calls(1)
+    };
+    assert_eq!(names_before, 4, "one name, then registration, names and explain texts");
+    let watch = plugin.watch(&sim, countersets(&["Processor Information", "Process V2"]));
+    sim.rule("1+2x1=lie:string-offset");
+    let ended = watch.collect();
+    let (objects, failure) = ended.partial();
+    assert_eq!(objects, ["Process V2"]);
+    assert!(failure.message.contains("Processor Information"), "{failure}");
+    assert_recovers_in_time(&watch);
+}
+
+/// What could not be read is looked for again by and by.
+fn assert_recovers_in_time(watch: &Watch) {
+    for _ in 0..20 {
+        if watch.collect().outcome == RecordedOutcome::Full {
+            return;
+        }
+    }
+    panic!("the counterset is not looked for again");
+}
+
+#[test]
+fn bytes_that_are_no_pdu_and_answers_that_end_too_early_are_refused() {
+    let (told, message) = hit("6=garbage", true, LONG);
+    assert!(["query malformed_reply", "query protocol_error"].contains(&told.as_str()), "{told}: {message}");
+    // What is behind the end of an answer is nothing that it says.
+    let (told, message) = hit("6=oversize:1000000", true, LONG);
+    assert_eq!(told, "full", "{message}");
+    let (told, message) = hit("6=truncate", true, LONG);
+    assert_eq!(told, "query connection_reset", "{message}");
+}
+
+#[test]
+fn a_fragment_that_never_ends_and_an_answer_that_never_comes_end_at_the_deadline() {
+    for rule in ["6=stall", "1=stall", "6=delay:1h"] {
+        let (told, message) = hit(rule, false, Duration::from_millis(1_500));
+        assert_eq!(told, "query timeout", "{rule}: {message}");
+    }
+}

@@ -1,0 +1,10 @@
+//! The plugin as the exporter sees it, against simulated Windows hosts on loopback.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
+
+mod collecting;
+mod lies;
+mod loss;
+mod population;
+mod refusals;
+mod values;
+mod world;
