@@ -101,7 +101,7 @@ impl Connection {
             config.dialects.clone_from(&behaviour.dialects);
             config.encryption = behaviour.encryption;
         }
-        config.security_token = NEG_TOKEN_INIT.to_vec();
+        config.security_token = ssp::SERVER_HINT.to_vec();
         config.system_time = host.source().moment().time;
         config.limits.output_bytes_max = OUTPUT_BYTES_MAX;
         Self {
@@ -242,13 +242,3 @@ fn step(host: &WindowsHost, logon: &mut Logon, token: &[u8]) -> AuthReply {
 
 /// More than any answer that a client would take.
 const OUTPUT_BYTES_MAX: usize = 256 << 20;
-
-/// [MS-SPNG] 2.2.1 `NegTokenInit2` without the hint's name: the server would like NTLM.
-const NEG_TOKEN_INIT: [u8; 30] = [
-    0x60, 0x1c, // [APPLICATION 0]
-    0x06, 0x06, 0x2b, 0x06, 0x01, 0x05, 0x05, 0x02, // SPNEGO: 1.3.6.1.5.5.2
-    0xa0, 0x12, 0x30, 0x10, // NegTokenInit
-    0xa0, 0x0e, 0x30, 0x0c, // mechTypes
-    0x06, 0x0a, 0x2b, 0x06, 0x01, 0x04, 0x01, 0x82, 0x37, 0x02, 0x02,
-    0x0a, // NTLM: 1.3.6.1.4.1.311.2.2.10
-];
