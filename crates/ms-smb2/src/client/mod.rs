@@ -8,6 +8,7 @@ mod negotiate;
 mod receive;
 mod requests;
 mod session;
+mod state;
 
 pub use self::config::{ClientConfig, ClientLimits, Encryption};
 pub use self::connection::ClientConnection;

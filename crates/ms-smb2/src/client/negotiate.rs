@@ -3,8 +3,9 @@ use codec::{Decode as _, Encode as _};
 use ms_dtyp::NtStatus;
 use tracing::debug;
 
-use super::connection::{Agreement, ClientConnection, Kind, Phase};
+use super::connection::ClientConnection;
 use super::event::{Event, Negotiated};
+use super::state::{Agreement, Kind, Phase};
 use super::{ClientConfig, Encryption};
 use crate::wire::{
     Capabilities, HASH_SHA512, Header, IoctlResponse, NegotiateContext, NegotiateRequest, NegotiateResponse,

@@ -2,8 +2,9 @@ use codec::{Decode, ReadCursor};
 use ms_dtyp::NtStatus;
 use tracing::trace;
 
-use super::connection::{ClientConnection, Kind, Pending, Phase, Tree};
+use super::connection::ClientConnection;
 use super::event::{Event, FileId, Reply, TreeId};
+use super::state::{Kind, Pending, Phase, Tree};
 use crate::Error;
 use crate::packet::split_compound;
 use crate::wire::{

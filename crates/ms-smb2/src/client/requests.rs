@@ -1,5 +1,6 @@
-use super::connection::{Agreement, ClientConnection, Kind};
+use super::connection::ClientConnection;
 use super::event::{FileId, RequestId, TreeId};
+use super::state::{Agreement, Kind};
 use crate::Error;
 use crate::packet::credit_charge;
 use crate::wire::{

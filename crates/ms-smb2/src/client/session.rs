@@ -3,8 +3,9 @@ use ms_dtyp::NtStatus;
 use tracing::debug;
 
 use super::Encryption;
-use super::connection::{ClientConnection, Kind, Phase, Session};
+use super::connection::ClientConnection;
 use super::event::{Event, RequestId};
+use super::state::{Kind, Phase, Session};
 use crate::Error;
 use crate::crypto::{KeyMaterial, Side};
 use crate::packet::Keys;
