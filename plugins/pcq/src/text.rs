@@ -1,15 +1,34 @@
 //! Counters whose value is a text (`PERF_COUNTER_TEXT`).
 
-use std::borrow::Cow;
-
 use ms_pcq::wire::RawValue;
 
-/// The value's bytes, whatever its width: a short text is as wide as a number.
-pub(crate) fn bytes_of<'a>(value: &RawValue<'a>) -> Cow<'a, [u8]> {
-    match *value {
-        RawValue::U32(value) => Cow::Owned(value.to_le_bytes().to_vec()),
-        RawValue::U64(value) => Cow::Owned(value.to_le_bytes().to_vec()),
-        RawValue::Other(bytes) => Cow::Borrowed(bytes),
+/// The bytes of a text, whatever its width: a short one is as wide as a number.
+pub(crate) enum TextBytes<'a> {
+    /// Four bytes.
+    Dword([u8; 4]),
+    /// Eight bytes.
+    Large([u8; 8]),
+    /// As many as there are.
+    Variable(&'a [u8]),
+}
+
+impl<'a> TextBytes<'a> {
+    /// The bytes of this value.
+    pub(crate) const fn of(value: &RawValue<'a>) -> Self {
+        match *value {
+            RawValue::U32(value) => Self::Dword(value.to_le_bytes()),
+            RawValue::U64(value) => Self::Large(value.to_le_bytes()),
+            RawValue::Other(bytes) => Self::Variable(bytes),
+        }
+    }
+
+    /// The bytes themselves.
+    pub(crate) const fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Dword(bytes) => bytes,
+            Self::Large(bytes) => bytes,
+            Self::Variable(bytes) => bytes,
+        }
     }
 }
 
@@ -28,7 +47,7 @@ mod tests {
     #[test]
     fn a_text_as_short_as_a_number_is_a_text() {
         let value = RawValue::U32(u32::from_le_bytes(*b"o\0k\0"));
-        assert_eq!(decode(&bytes_of(&value)), "ok");
+        assert_eq!(decode(TextBytes::of(&value).as_slice()), "ok");
     }
 
     #[test]

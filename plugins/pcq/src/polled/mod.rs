@@ -4,28 +4,29 @@
 //! one held is then a walk over its bytes and a few pushes a value, without allocations.
 
 mod families;
+mod instances;
 #[cfg(test)]
 mod tests;
+mod texts;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use counters::{Exposition, Kind, RawClocks, Selection, Value, Widen32};
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
 use ms_pcq::wire::{Block, DataHeader, InstanceValues, RawValue};
-use plugin_sdk::{FamilyId, Output, Series, SeriesId};
+use plugin_sdk::{FamilyId, Output, SeriesId};
 
 use self::families::register;
+use self::instances::Labelling;
 
 use crate::catalog::Counterset;
 use crate::config::Wanted;
-use crate::text;
 
 /// A counterset that is being polled.
 #[derive(Debug)]
 pub(crate) struct Polled {
     columns: Vec<Column>,
-    has_instances: bool,
-    has_instance_id: bool,
+    labelling: Labelling,
     /// The counters of the last reply, in its order. The columns' places are for these.
     counters: Vec<CounterId>,
     instances: Vec<Instance>,
@@ -94,6 +95,7 @@ impl Polled {
         let mut families = counters::plan(&registered, name_of);
         families.retain(|family| wanted.selection.wants_counter(name_of(family.item)));
         let ids = register(counterset, &families, output);
+        let has_names = counterset.instance_type != InstanceType::SINGLE;
         let columns = families.into_iter().zip(ids).map(|(family, id)| Column {
             family,
             id,
@@ -103,8 +105,7 @@ impl Polled {
         });
         Self {
             columns: columns.collect(),
-            has_instances: counterset.instance_type != InstanceType::SINGLE,
-            has_instance_id: wanted.instance_id,
+            labelling: Labelling { by_name: has_names, by_number: has_names && wanted.instance_id },
             counters: Vec::new(),
             instances: Vec::new(),
             by_key: HashMap::new(),
@@ -185,78 +186,6 @@ impl Polled {
         }
     }
 
-    /// Instances mostly come in the order of the last reply; only where they do not, the key is looked up.
-    fn find(&mut self, position: usize, seen: &InstanceValues<'_>) -> Option<usize> {
-        let is_it =
-            |instance: &Instance| instance.id == seen.instance_id && *instance.name == *seen.name.as_bytes();
-        let guess = self.order.get(position).copied();
-        if let Some(index) = guess.filter(|index| self.instances.get(*index).is_some_and(is_it)) {
-            return Some(index);
-        }
-        self.find_by_key(seen)
-    }
-
-    fn find_by_key(&mut self, seen: &InstanceValues<'_>) -> Option<usize> {
-        write_key(&mut self.scratch.key, seen.instance_id, seen.name.as_bytes());
-        self.by_key.get(self.scratch.key.as_slice()).copied()
-    }
-
-    /// Takes an instance in; nothing where there are too many.
-    fn add(
-        &mut self,
-        seen: &InstanceValues<'_>,
-        selection: &Selection,
-        output: &mut Output,
-    ) -> Option<usize> {
-        if self.instances.len() >= INSTANCES_MAX {
-            return None;
-        }
-        let name = seen.name.to_string();
-        let is_wanted = !self.has_instances || selection.wants_instance(&name);
-        let cells = if is_wanted { self.register_instance(seen, &name, output) } else { Box::default() };
-        let (id, name) = (seen.instance_id, Box::from(seen.name.as_bytes()));
-        write_key(&mut self.scratch.key, id, &name);
-        let index = self.instances.len();
-        self.by_key.insert(self.scratch.key.as_slice().into(), index);
-        self.instances.push(Instance { id, name, seen: 0, cells });
-        Some(index)
-    }
-
-    /// Registers the series of an instance, but for those of texts, which are not known yet.
-    fn register_instance(&self, seen: &InstanceValues<'_>, name: &str, output: &mut Output) -> Box<[Cell]> {
-        let number = seen.instance_id.0.to_string();
-        let labels = self.labels(name, &number);
-        let is_numeric = |column: &Column| column.family.exposition.kind != Kind::Info;
-        let numeric = self.columns.iter().filter(|column| is_numeric(column));
-        let offered: Vec<Series<'_>> = numeric
-            .filter_map(|column| column.id)
-            .map(|family| Series { family, labels: &labels, start_unix_nanos: None })
-            .collect();
-        let mut ids = output.register_series(&offered).into_iter();
-        let cells: Box<[Cell]> = self
-            .columns
-            .iter()
-            .map(|column| match column.id {
-                Some(_) if is_numeric(column) => Cell { series: ids.next().flatten(), ..Cell::default() },
-                _ => Cell::default(),
-            })
-            .collect();
-        let has_texts = self.columns.iter().any(|column| !is_numeric(column) && column.id.is_some());
-        // Whoever sends instances without end gets no memory for what the host of the plugin does not take.
-        if has_texts || cells.iter().any(|cell| cell.series.is_some()) { cells } else { Box::default() }
-    }
-
-    fn labels<'a>(&self, name: &'a str, number: &'a str) -> Vec<(&'a str, &'a str)> {
-        let mut labels = Vec::with_capacity(3);
-        if self.has_instances {
-            labels.push((INSTANCE_LABEL, name));
-        }
-        if self.has_instances && self.has_instance_id {
-            labels.push((INSTANCE_ID_LABEL, number));
-        }
-        labels
-    }
-
     fn emit_instance(
         &mut self,
         index: usize,
@@ -295,65 +224,6 @@ impl Polled {
         }
     }
 
-    /// A text is a label, so a new text is a new series.
-    fn emit_texts(&mut self, index: usize, seen: &InstanceValues<'_>, output: &mut Output) {
-        for place in 0..self.columns.len() {
-            let Some(column) = self.columns.get(place) else { continue };
-            let (Some(family), Some(source)) = (column.id, column.source) else { continue };
-            if column.family.exposition.kind != Kind::Info {
-                continue;
-            }
-            let Some(value) = seen.values.clone().nth(source) else { continue };
-            let bytes = text::bytes_of(&value);
-            let Some(cell) = self.instances.get(index).and_then(|instance| instance.cells.get(place)) else {
-                continue;
-            };
-            if cell.text.as_deref() != Some(bytes.as_ref()) {
-                output.retire(cell.series.as_slice());
-                let (name, number) = (seen.name.to_string(), seen.instance_id.0.to_string());
-                let told = text::decode(&bytes);
-                let mut labels = self.labels(&name, &number);
-                labels.push((TEXT_LABEL, &told));
-                let series =
-                    output.register_series(&[Series { family, labels: &labels, start_unix_nanos: None }]);
-                if let Some(cell) =
-                    self.instances.get_mut(index).and_then(|instance| instance.cells.get_mut(place))
-                {
-                    cell.series = series.into_iter().next().flatten();
-                    cell.text = Some(bytes.as_ref().into());
-                }
-            }
-            let cell = self.instances.get(index).and_then(|instance| instance.cells.get(place));
-            if let Some(series) = cell.and_then(|cell| cell.series) {
-                output.push_u64(series, 1);
-            }
-        }
-    }
-
-    /// Ends the series of instances that the reply does not hold, and answers whether there are any.
-    fn retire_absent(&mut self, output: &mut Output) -> bool {
-        let epoch = self.epoch;
-        if self.instances.iter().all(|instance| instance.seen == epoch) {
-            return false;
-        }
-        let gone = || self.instances.iter().filter(|instance| instance.seen != epoch);
-        let series: Vec<SeriesId> = gone().flat_map(Instance::series).collect();
-        let names: HashSet<Box<[u8]>> = gone().map(|instance| instance.name.clone()).collect();
-        output.retire(&series);
-        // One that got no series because another had its name is offered again when that one has gone.
-        let had_no_place =
-            |instance: &Instance| instance.series().next().is_none() && names.contains(&instance.name);
-        self.instances.retain(|instance| instance.seen == epoch && !had_no_place(instance));
-        self.by_key.clear();
-        for (index, instance) in self.instances.iter().enumerate() {
-            write_key(&mut self.scratch.key, instance.id, &instance.name);
-            self.by_key.insert(self.scratch.key.as_slice().into(), index);
-        }
-        // The guesses are for places that have moved.
-        self.order.clear();
-        true
-    }
-
     /// Ends all series: the counterset has no instance now, or is not wanted any more.
     pub(crate) fn clear(&mut self, output: &mut Output) {
         self.epoch += 1;
@@ -377,15 +247,3 @@ fn push(output: &mut Output, series: SeriesId, exposition: &Exposition, value: u
         None => {}
     }
 }
-
-fn write_key(key: &mut Vec<u8>, id: InstanceId, name: &[u8]) {
-    key.clear();
-    key.extend_from_slice(&id.0.to_le_bytes());
-    key.extend_from_slice(name);
-}
-
-/// Instances of one counterset; more are left out. The exporter's limit of series is far below.
-const INSTANCES_MAX: usize = 1 << 17;
-const INSTANCE_LABEL: &str = "counter_instance";
-const INSTANCE_ID_LABEL: &str = "instance_id";
-const TEXT_LABEL: &str = "text";

@@ -1,0 +1,38 @@
+//! Counters whose value is a text: series whose label it is.
+
+use counters::Kind;
+use ms_pcq::wire::InstanceValues;
+use plugin_sdk::{Output, Series};
+
+use super::Polled;
+use crate::text::{self, TextBytes};
+
+impl Polled {
+    /// A text is a label, so a new text is a new series.
+    pub(super) fn emit_texts(&mut self, index: usize, seen: &InstanceValues<'_>, output: &mut Output) {
+        let Some(instance) = self.instances.get_mut(index) else { return };
+        for (column, cell) in self.columns.iter().zip(&mut instance.cells) {
+            let (Some(family), Some(source)) = (column.id, column.source) else { continue };
+            if column.family.exposition.kind != Kind::Info {
+                continue;
+            }
+            let Some(value) = seen.values.clone().nth(source) else { continue };
+            let bytes = TextBytes::of(&value);
+            if cell.text.as_deref() != Some(bytes.as_slice()) {
+                output.retire(cell.series.as_slice());
+                let (name, number) = (seen.name.to_string(), seen.instance_id.0.to_string());
+                let told = text::decode(bytes.as_slice());
+                let mut labels = self.labelling.labels(&name, &number);
+                labels.push((TEXT_LABEL, &told));
+                let offered = [Series { family, labels: &labels, start_unix_nanos: None }];
+                cell.series = output.register_series(&offered).into_iter().next().flatten();
+                cell.text = Some(bytes.as_slice().into());
+            }
+            if let Some(series) = cell.series {
+                output.push_u64(series, 1);
+            }
+        }
+    }
+}
+
+const TEXT_LABEL: &str = "text";
