@@ -1,10 +1,12 @@
 //! Hosts that cannot be reached or do not let us in: stage, reason, words, and what the exporter hears of the password.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
-use plugin_host::Stage;
+use plugin_host::sink::CredentialAnswer;
 use plugin_host::sink::CredentialVerdict::{Accepted, Locked, Rejected, Unknown};
+use plugin_host::{GeneralReason, Stage};
 use serde_json::json;
 use tokio::net::{TcpSocket, TcpStream};
 use windows_sim::AccountState;
@@ -99,6 +101,84 @@ fn a_black_hole_ends_at_the_connect_timeout_and_at_the_deadline() {
         assert_eq!((stage, reason), (Stage::Tcp, "timeout"));
     }
     assert_eq!(plugin.lender.verdicts(), []);
+}
+
+#[test]
+fn a_server_that_takes_connections_and_says_nothing_ends_at_the_deadline() {
+    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let plugin = Plugin::new();
+    let ended =
+        plugin.watch_port("127.0.0.1", port, countersets(SETS)).collect_within(Duration::from_millis(800));
+    let (stage, reason, _) = ended.failed();
+    assert_eq!((stage, reason), (Stage::Smb, "timeout"));
+    assert_eq!(plugin.lender.verdicts(), []);
+}
+
+#[test]
+fn a_server_of_another_kind_is_called_so() {
+    let web = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = web.local_addr().unwrap().port();
+    let serving = std::thread::spawn(move || {
+        let (mut client, _) = web.accept().unwrap();
+        client.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        // Until the client goes: an end before its bytes were read would be a reset.
+        std::io::copy(&mut client, &mut std::io::sink()).unwrap_or_default()
+    });
+    let plugin = Plugin::new();
+    let ended = plugin.watch_port("127.0.0.1", port, countersets(SETS)).collect();
+    let (stage, reason, _) = ended.failed();
+    assert_eq!((stage, reason), (Stage::Smb, "protocol_error"));
+    assert_eq!(plugin.lender.verdicts(), []);
+    assert!(serving.join().unwrap() > 0, "it was asked first");
+}
+
+#[test]
+fn a_password_that_is_withheld_is_not_tried() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let denied = CredentialAnswer::Denied {
+        reason: GeneralReason::CredentialsWithheld,
+        message: "refused before".to_owned(),
+    };
+    *plugin.lender.answer.lock().unwrap() = Some(denied);
+    let watch = plugin.watch(&sim, countersets(SETS));
+    let ended = watch.collect();
+    let (stage, reason, _) = ended.failed();
+    assert_eq!((stage, reason), (Stage::Auth, "credentials_withheld"));
+    let stages: Vec<Stage> = ended.stages.iter().map(|report| report.stage).collect();
+    assert_eq!(stages, [Stage::Dns, Stage::Tcp, Stage::Smb, Stage::Auth]);
+    assert_eq!(sim.logons(), (0, 0));
+    *plugin.lender.answer.lock().unwrap() = None;
+    watch.full();
+}
+
+#[test]
+fn a_password_that_another_target_tries_is_waited_for_until_the_deadline() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    *plugin.lender.answer.lock().unwrap() = Some(CredentialAnswer::Wait { retry_after_ms: 60_000 });
+    let ended = plugin.watch(&sim, countersets(SETS)).collect_within(Duration::from_millis(800));
+    let (stage, reason, message) = ended.failed();
+    assert_eq!((stage, reason), (Stage::Auth, "timeout"));
+    assert!(message.contains("another target"), "{message}");
+    assert_eq!(sim.logons(), (0, 0));
+}
+
+#[test]
+fn a_pipe_is_not_opened_again_with_a_password_that_is_withheld() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim, countersets(SETS));
+    watch.full();
+    let denied = CredentialAnswer::Denied {
+        reason: GeneralReason::CredentialsWithheld,
+        message: "refused elsewhere meanwhile".to_owned(),
+    };
+    *plugin.lender.answer.lock().unwrap() = Some(denied);
+    watch.full();
+    sim.host.stop_service();
+    let ended = watch.collect();
+    let (stage, reason, _) = ended.failed();
+    assert_eq!((stage, reason), (Stage::Auth, "credentials_withheld"));
+    assert_eq!(sim.logons(), (2, 0));
 }
 
 #[test]
