@@ -46,7 +46,7 @@ mod write;
 
 pub use self::error::{DecodeError, DecodeErrorKind, DecodeResult, EncodeError, EncodeResult};
 pub use self::read::ReadCursor;
-pub use self::utf16::{Utf16Error, decode_utf16, decode_utf16_nul, encode_utf16, utf16_len_bytes};
+pub use self::utf16::{Utf16Error, decode_utf16, encode_utf16, utf16_len_bytes};
 pub use self::write::WriteCursor;
 
 /// A structure that can be written. Object-safe.

@@ -1,14 +1,12 @@
 use core::fmt;
 
-/// UTF-16 that is none: an odd number of bytes, a lone surrogate, or a terminator that is missing.
+/// UTF-16 that is none: an odd number of bytes, or a lone surrogate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Utf16Error {
     /// The bytes are not a whole number of code units.
     OddLength,
     /// A surrogate without its partner.
     LoneSurrogate,
-    /// No NUL where one has to be.
-    NotTerminated,
 }
 
 impl fmt::Display for Utf16Error {
@@ -16,7 +14,6 @@ impl fmt::Display for Utf16Error {
         f.write_str(match self {
             Self::OddLength => "text has an odd number of bytes",
             Self::LoneSurrogate => "text has a lone surrogate",
-            Self::NotTerminated => "text has no terminating NUL",
         })
     }
 }
@@ -40,16 +37,6 @@ pub fn decode_utf16(bytes: &[u8]) -> Result<String, Utf16Error> {
     Ok(text)
 }
 
-/// Reads UTF-16LE text up to its terminating NUL; what follows the NUL is padding and is not looked at.
-///
-/// # Errors
-/// Where there is no NUL, or what precedes it is no UTF-16.
-pub fn decode_utf16_nul(bytes: &[u8]) -> Result<String, Utf16Error> {
-    let end =
-        bytes.chunks_exact(2).position(|unit| unit == [0, 0]).ok_or(Utf16Error::NotTerminated)?;
-    decode_utf16(&bytes[..end * 2])
-}
-
 /// Writes `text` as UTF-16LE, without a terminator.
 #[must_use]
 pub fn encode_utf16(text: &str) -> Vec<u8> {
@@ -67,15 +54,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_ends_at_its_nul_and_padding_is_not_looked_at() {
-        assert_eq!(decode_utf16_nul(b"C\0:\0\0\0\xff\xd8"), Ok("C:".to_owned()));
-    }
-
-    #[test]
     fn text_that_is_no_utf16_is_refused_with_its_reason() {
         assert_eq!(decode_utf16(b"a"), Err(Utf16Error::OddLength));
         assert_eq!(decode_utf16(b"\x00\xd8a\0"), Err(Utf16Error::LoneSurrogate));
-        assert_eq!(decode_utf16_nul(b"a\0b\0"), Err(Utf16Error::NotTerminated));
     }
 
     #[test]
