@@ -13,3 +13,4 @@ mod pipeline_plugin;
 mod planner;
 mod program;
 mod serve;
+mod stack;

@@ -1,0 +1,135 @@
+//! The whole way of a password: from a file, through the guard, through the counter plugin, to simulated hosts.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use perfmon_exporter::config::{AllowHosts, Identity, Position, SecretSource};
+use perfmon_exporter::credentials::{Broker, Resolver, SystemClock};
+use plugin_host::sink::{Failure, TargetInfo};
+use plugin_host::testing::{RecordedOutcome, RecordingSink};
+use plugin_host::{CredentialBroker, Host, HostOptions, Instance, InstanceConfig, monotonic_ns};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use windows_sim::model::{self, ValueSource};
+use windows_sim::{Account, Accounts, WindowsHost, server};
+
+const HOSTS: u8 = 50;
+
+/// The hosts of one domain, each on an address of its own.
+struct Domain {
+    accounts: Arc<Accounts>,
+    ports: Vec<(Ipv4Addr, u16)>,
+    _runtime: Runtime,
+}
+
+impl Domain {
+    fn new(password: &str) -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let account = Account::new("CORP", "svc", ssp::Secret::new(password));
+        let accounts = Arc::new(Accounts::new(vec![account]));
+        let ports = (1..=HOSTS).map(|number| {
+            let source: Arc<dyn ValueSource> = Arc::new(model::Host::new(model::HostOptions::default()));
+            let host = WindowsHost::new(format!("web{number}"), source, Arc::clone(&accounts));
+            let address = Ipv4Addr::new(127, 0, 0, number);
+            let listener = runtime.block_on(TcpListener::bind((address, 0))).unwrap();
+            let port = listener.local_addr().unwrap().port();
+            runtime.spawn(server::listen_smb(Arc::new(host), listener, server::Limits::default()));
+            (address, port)
+        });
+        Self { ports: ports.collect(), accounts, _runtime: runtime }
+    }
+}
+
+/// Addresses only.
+struct NoNames;
+
+impl Resolver for NoNames {
+    fn resolve(&self, _host: &str, done: Box<dyn FnOnce(Vec<IpAddr>) + Send>) {
+        done(Vec::new());
+    }
+}
+
+fn broker(file: &std::path::Path) -> Broker {
+    let mut allow_hosts = AllowHosts::default();
+    allow_hosts.add("127.0.0.0/8").unwrap();
+    let identity = Identity {
+        domain: "CORP".to_owned(),
+        username: "svc".to_owned(),
+        secret: SecretSource::File(file.to_owned()),
+        allow_hosts,
+        position: Position { line: 1, column: 1 },
+    };
+    let identities = BTreeMap::from([("corp".to_owned(), identity)]);
+    let cooldown = Duration::from_secs(3_600);
+    Broker::new(identities, cooldown, None, Arc::new(SystemClock), Arc::new(NoNames)).unwrap()
+}
+
+fn begin(instance: &Instance) {
+    instance.collect(monotonic_ns() + 60_000_000_000).unwrap();
+}
+
+/// How the collection number `count` of a target ended.
+fn outcome(sink: &RecordingSink, count: usize) -> RecordedOutcome {
+    let recorded = sink.wait_completions(count).expect("the collection ends");
+    recorded.completions[count - 1].outcome.clone()
+}
+
+fn failure(sink: &RecordingSink, count: usize) -> Failure {
+    match outcome(sink, count) {
+        RecordedOutcome::Failed(failure) => failure,
+        other => panic!("it did not fail: {other:?}"),
+    }
+}
+
+#[test]
+fn a_wrong_password_costs_one_attempt_for_fifty_targets_and_a_corrected_one_brings_them_all_up() {
+    let domain = Domain::new("the right one");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("password");
+    std::fs::write(&file, "a wrong one\n").unwrap();
+    let broker: Arc<dyn CredentialBroker> = Arc::new(broker(&file));
+    let host = Host::new(HostOptions { broker, ..HostOptions::default() });
+    let library = host.link("pcq", plugin_pcq::entry).unwrap();
+    let targets: Vec<(Instance, Arc<RecordingSink>)> = domain
+        .ports
+        .iter()
+        .map(|(address, port)| {
+            let target = TargetInfo {
+                name: address.to_string(),
+                host: address.to_string(),
+                port: Some(*port),
+                identity: "corp".to_owned(),
+            };
+            let settings = json!({"countersets": [{"name": "HTTP Service"}]});
+            let sink = Arc::new(RecordingSink::default());
+            let config = InstanceConfig { target, settings };
+            (library.create("pcq", &config, Arc::<RecordingSink>::clone(&sink)).unwrap(), sink)
+        })
+        .collect();
+
+    // All at once, and once more.
+    for round in 1..=2 {
+        targets.iter().for_each(|(instance, _)| begin(instance));
+        let mut reasons = BTreeMap::<String, usize>::new();
+        for (_, sink) in &targets {
+            *reasons.entry(failure(sink, round).reason.word().to_owned()).or_default() += 1;
+        }
+        let tried = usize::from(round == 1);
+        let withheld = usize::from(HOSTS) - tried;
+        assert_eq!(reasons.get("wrong_credentials").copied().unwrap_or(0), tried, "{reasons:?}");
+        assert_eq!(reasons.get("credentials_withheld"), Some(&withheld), "{reasons:?}");
+        assert_eq!(domain.accounts.refused(), 1, "round {round}");
+    }
+
+    std::fs::write(&file, "the right one\n").unwrap();
+    for (instance, sink) in &targets {
+        begin(instance);
+        assert_eq!(outcome(sink, 3), RecordedOutcome::Full);
+    }
+    assert_eq!(domain.accounts.refused(), 1);
+    assert_eq!(domain.accounts.attempts()[r"corp\svc"].accepted, 2 * u64::from(HOSTS), "over SMB and RPC");
+}
