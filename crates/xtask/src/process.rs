@@ -74,6 +74,11 @@ impl Running {
         format!("{}: {problem}; it printed:\n{}", self.name, printed.join("\n")).into()
     }
 
+    /// The process' id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The status, where the process has ended by itself.
     pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>> {
         Ok(self.child.try_wait()?)

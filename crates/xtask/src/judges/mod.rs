@@ -4,6 +4,7 @@ mod bad_input;
 mod exposition;
 mod impacket;
 mod lockout;
+mod memory;
 mod prometheus;
 mod samba;
 mod smbd_front;
@@ -19,9 +20,10 @@ use crate::workspace::{Workspace, build_release};
 type Run = fn(&Workspace) -> Result<Outcome>;
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const JUDGES: [(&str, &[Peer], Run); 8] = [
+const JUDGES: [(&str, &[Peer], Run); 9] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
+    ("a host of 5,000 series takes little memory", &[], memory::run),
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
