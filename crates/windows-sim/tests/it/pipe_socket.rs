@@ -5,7 +5,7 @@ use windows_sim::server::serve_named_pipe;
 
 use crate::host::host;
 
-/// A bind of the interface at the level "none", as [C706] 12.6.4.3 draws it.
+/// A bind of the interface at the level "none", as C706 12.6.4.3 draws it.
 const BIND: [u8; 72] = [
     5, 0, 11, 3, 0x10, 0, 0, 0, 72, 0, 0, 0, 1, 0, 0, 0, // header: bind, whole, little-endian, call 1
     0xb8, 0x10, 0xb8, 0x10, 0, 0, 0, 0, 1, 0, 0, 0, // fragments of 4280 bytes, one context
