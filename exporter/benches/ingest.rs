@@ -1,44 +1,94 @@
-//! Batches of 65,536 (u32, f64) into 1,000,000 registered series.
+//! Batches of 65,536 (u32, f64) into 1,000,000 registered series, from a plugin through the C ABI into the store.
 //!
-//! Goals: within 2 × of a memcpy of the same bytes by ascending id, within 5 × shuffled.
+//! Every value differs from the one before. Guarded numbers: within 2 × of a memcpy of the same ids and values by
+//! ascending id, within 5 × shuffled.
 #![allow(clippy::panic, missing_docs, reason = "a benchmark fails by panicking")]
 
+#[path = "support/linked.rs"]
+mod linked;
 mod support;
 
-use self::support::meter::{self, ROUNDS, Row};
-use self::support::workload;
+use std::cell::{Cell, RefCell};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use perfmon_exporter::model::{Target, Value};
+use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope};
+use plugin_sdk::{Output, SeriesId};
+use test_support::race::{Goal, Race, thread_cpu_time};
+
+use self::linked::Linked;
+use self::support::workload::{self, BATCH_ROWS};
 
 const SERIES: usize = 1_000_000;
+const ROUNDS: usize = 9;
 
-fn main() {
-    let mut registering = Row::new("registering the series", SERIES);
-    let fleet = registering.round(|| workload::Fleet::with_targets(SERIES, 1));
-    let store = &*fleet.stores[0];
+const MEMCPY: &str = "memcpy of ids and values";
+const ASCENDING: &str = "ABI batches, ascending ids";
+const SHUFFLED: &str = "ABI batches, shuffled ids";
+const GOALS: [Goal<'static>; 2] = [
+    Goal { name: ASCENDING, yardstick: MEMCPY, ratio: 2.0 },
+    Goal { name: SHUFFLED, yardstick: MEMCPY, ratio: 5.0 },
+];
 
-    let ascending = workload::ids(SERIES);
+fn main() -> ExitCode {
+    let limits = Limits { series_max: SERIES, ..Limits::default() };
+    let scope = Scope::new(Catalog::new(), Target::new("host.example.com"), limits);
+    let store = scope.store(Arc::new(NoObserver));
+    let mut linked = Linked::new(&store, SERIES);
+
+    let begun = thread_cpu_time();
+    let ascending = linked.register(SERIES);
+    let registering = thread_cpu_time().saturating_sub(begun);
+
     let mut shuffled = ascending.clone();
     workload::Random(7).shuffle(&mut shuffled);
-    let mut copied_ids = vec![0_u32; SERIES];
-    let mut copied_values = vec![0_f64; SERIES];
+    let (mut copied_ids, mut copied_values) = (ascending.clone(), vec![0_f64; SERIES]);
+    let (round, values) = (Cell::new(0), RefCell::new(Vec::new()));
+    let output = RefCell::new(&mut linked.output);
 
-    let mut copy = Row::new("memcpy of the batches", SERIES);
-    let mut in_order = Row::new("ingest by ascending id", SERIES);
-    let mut at_random = Row::new("ingest shuffled", SERIES);
-    let mut commit = Row::new("end of the collection", SERIES);
-    for round in 0..ROUNDS + 1 {
-        let values = workload::values(SERIES, round);
-        copy.round(|| {
-            for start in (0..SERIES).step_by(workload::BATCH_ROWS) {
-                let rows = start..SERIES.min(start + workload::BATCH_ROWS);
-                copied_ids[rows.clone()].copy_from_slice(&ascending[rows.clone()]);
-                copied_values[rows.clone()].copy_from_slice(&values[rows]);
-                std::hint::black_box((&mut copied_ids, &mut copied_values));
-            }
-        });
-        in_order.round(|| workload::send(store, &ascending, &values));
-        commit.round(|| workload::complete(store, round));
-        at_random.round(|| workload::send(store, &shuffled, &values));
-        commit.round(|| workload::complete(store, round));
+    let results =
+        Race::new("Ingest of batches of 65,536 into 1,000,000 registered series", "value", SERIES as u64)
+            .step(|| {
+                round.set(round.get() + 1);
+                values.replace(workload::values(SERIES, round.get()));
+            })
+            .contestant(MEMCPY, || copy(&ascending, &values.borrow(), &mut copied_ids, &mut copied_values))
+            .contestant(ASCENDING, || send(&mut output.borrow_mut(), &ascending, &values.borrow()))
+            .step(|| workload::complete(&*store, round.get()))
+            .contestant(SHUFFLED, || send(&mut output.borrow_mut(), &shuffled, &values.borrow()))
+            .contestant("end of the collection: new snapshot", || workload::complete(&*store, round.get()))
+            .contestant("Output::push_f64, ascending ids", || {
+                let mut output = output.borrow_mut();
+                ascending.iter().zip(&*values.borrow()).for_each(|(&id, &value)| output.push_f64(id, value));
+                output.flush();
+            })
+            .step(|| workload::complete(&*store, round.get()))
+            .run(ROUNDS);
+
+    assert_eq!(linked.output.rejected(), 0, "the host took every row");
+    let (snapshot, last) = (store.snapshot(), values.borrow()[SERIES - 1]);
+    assert_eq!(snapshot.series(), SERIES);
+    let id = u32::try_from(ascending[SERIES - 1].index()).expect("ids are small here");
+    assert_eq!(snapshot.values().value(id), Some(Value::F64(last)), "the value is where it belongs");
+
+    let holds = results.judge(&GOALS);
+    println!("  registering a series through the ABI: {} ns", registering.as_nanos() / SERIES as u128);
+    if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The yardstick: the bytes of the batches, and nothing else.
+fn copy(ids: &[SeriesId], values: &[f64], copied_ids: &mut [SeriesId], copied_values: &mut [f64]) {
+    for start in (0..ids.len()).step_by(BATCH_ROWS) {
+        let rows = start..ids.len().min(start + BATCH_ROWS);
+        copied_ids[rows.clone()].copy_from_slice(&ids[rows.clone()]);
+        copied_values[rows.clone()].copy_from_slice(&values[rows]);
+        std::hint::black_box((&mut *copied_ids, &mut *copied_values));
     }
-    meter::print("Ingest into 1,000,000 series", &[copy, in_order, at_random, commit, registering]);
+}
+
+fn send(output: &mut Output, ids: &[SeriesId], values: &[f64]) {
+    for (ids, values) in ids.chunks(BATCH_ROWS).zip(values.chunks(BATCH_ROWS)) {
+        output.send_f64(ids, values);
+    }
 }
