@@ -43,9 +43,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             report.check(name, || step(&workspace).map(|()| Outcome::Ran(String::new())));
         }
     }
-    if !options.peers.contains(&Peers::Skip) {
-        judges::run(&workspace, &mut report, &options.only);
-    }
+    judges::run(&workspace, &mut report, &options.only, !options.peers.contains(&Peers::Skip));
     report.finish(options.peers.contains(&Peers::Require))
 }
 

@@ -19,8 +19,10 @@ use crate::workspace::{Workspace, build_release};
 
 type Run = fn(&Workspace) -> Result<Outcome>;
 
+type Judge = (&'static str, &'static [Peer], Run);
+
 /// Name, what it needs, what it does. The order is that of the layers.
-const JUDGES: [(&str, &[Peer], Run); 9] = [
+const JUDGES: [Judge; 9] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -32,9 +34,10 @@ const JUDGES: [(&str, &[Peer], Run); 9] = [
     ("Prometheus scrapes the exporter", &[Peer::Prometheus], prometheus::run),
 ];
 
-/// Runs every judge whose name contains `only`.
-pub(crate) fn run(workspace: &Workspace, report: &mut Report, only: &str) {
-    let chosen: Vec<_> = JUDGES.into_iter().filter(|(name, ..)| name.contains(only)).collect();
+/// Runs every judge whose name contains `only`; without peers those that need none.
+pub(crate) fn run(workspace: &Workspace, report: &mut Report, only: &str, with_peers: bool) {
+    let is_chosen = |(name, needed, _): &Judge| name.contains(only) && (with_peers || needed.is_empty());
+    let chosen: Vec<_> = JUDGES.into_iter().filter(is_chosen).collect();
     if chosen.iter().all(|(_, needed, _)| missing(workspace, needed).is_some()) {
         for (name, needed, _) in chosen {
             report.check(name, || missing(workspace, needed).ok_or_else(|| "a peer appeared".into()));
