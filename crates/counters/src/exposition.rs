@@ -1,7 +1,11 @@
 use core::fmt;
 
+use ms_dtyp::FileTime;
+
+use crate::clocks::RawClocks;
 use crate::properties::{Clock, Measure, Properties};
 use crate::unit::Unit;
+use crate::widen::Width;
 
 /// How a counter's raw values go out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +18,7 @@ pub struct Exposition {
     pub scale: Scale,
     /// Which part of the counter it is.
     pub part: Part,
-    /// Whether 32-bit values wrap and have to go through [`crate::Widen32`] first.
+    /// Whether values come back to zero at 2³², so that [`crate::Widen`] has to make them go on.
     pub wraps: bool,
 }
 
@@ -44,8 +48,8 @@ pub enum Scale {
     HundredNanoseconds,
     /// Ticks of the object's clock to seconds.
     ObjectFreq,
-    /// The object's time less the value, to seconds.
-    Elapsed,
+    /// The moment on the object's clock, to seconds since 1970.
+    Beginning,
     /// Nothing, but the 64 bits are a number in IEEE 754.
     Double,
 }
@@ -59,6 +63,8 @@ pub enum Part {
     Base,
     /// The time in which the thing was not busy.
     Inactive,
+    /// When the thing began.
+    StartTime,
 }
 
 impl Part {
@@ -69,6 +75,7 @@ impl Part {
             Self::Whole => "",
             Self::Base => "base",
             Self::Inactive => "inactive",
+            Self::StartTime => "start_time",
         }
     }
 }
@@ -77,19 +84,6 @@ impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
-}
-
-/// The clocks of one reply, as they come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct RawClocks {
-    /// `PerfTimeStamp` of the data header.
-    pub perf_time: u64,
-    /// `PerfFreq` of the data header.
-    pub perf_freq: u64,
-    /// The value of the counter that `PerfTimeId` names, of the same instance.
-    pub object_time: Option<u64>,
-    /// The value of the counter that `PerfFreqId` names, of the same instance.
-    pub object_freq: Option<u64>,
 }
 
 /// An exported value. Integers stay what they are, since counters pass 2⁵³.
@@ -125,7 +119,7 @@ impl Exposition {
             Measure::MomentaryDouble => {
                 Self { kind: Kind::Gauge, unit: unit.amount(), scale: Scale::Double, part, wraps }
             }
-            Measure::Beginning => seconds(Kind::Gauge, Scale::Elapsed),
+            Measure::Beginning => Self { part: Part::StartTime, ..seconds(Kind::Gauge, Scale::Beginning) },
             Measure::Text => Self { kind: Kind::Info, unit: Unit::None, scale: Scale::One, part, wraps },
             Measure::Nothing => return None,
         })
@@ -158,23 +152,37 @@ impl Exposition {
         matches!(self.scale, Scale::One)
     }
 
+    /// In how many bits values count: what [`crate::Widen::update`] wants to know.
+    #[must_use]
+    pub const fn width(&self) -> Width {
+        if self.wraps { Width::Bits32 } else { Width::Bits64 }
+    }
+
     /// Makes the exported value of a raw one; `None` where the clock that it needs stands still.
     ///
     /// A counter whose object clock is missing goes by the performance clock.
     #[must_use]
     pub fn export(&self, raw: u64, clocks: &RawClocks) -> Option<Value> {
-        let object_freq = clocks.object_freq.unwrap_or(clocks.perf_freq);
         match self.scale {
             Scale::One => Some(Value::U64(raw)),
             Scale::Double => Some(Value::F64(f64::from_bits(raw))),
             Scale::Percent => divided(raw, 100),
-            Scale::HundredNanoseconds => divided(raw, 10_000_000),
+            Scale::HundredNanoseconds => divided(raw, FileTime::INTERVALS_PER_SECOND),
             Scale::PerfFreq => divided(raw, clocks.perf_freq),
-            Scale::ObjectFreq => divided(raw, object_freq),
-            Scale::Elapsed => {
-                let time = clocks.object_time.unwrap_or(clocks.perf_time);
-                divided(time.saturating_sub(raw), object_freq)
-            }
+            Scale::ObjectFreq => divided(raw, clocks.object().1),
+            Scale::Beginning => clocks.unix_seconds(raw).map(Value::F64),
+        }
+    }
+
+    /// The same of the mean of `count` values of a gauge, whose sum is `sum`.
+    #[expect(clippy::cast_precision_loss, reason = "means are floating-point by nature")]
+    pub(crate) fn export_mean(&self, sum: u128, count: u64, clocks: &RawClocks) -> Option<Value> {
+        let mean = || sum as f64 / count as f64;
+        match self.scale {
+            Scale::One => Some(Value::F64(mean())),
+            Scale::Percent => Some(Value::F64(mean() / 100.0)),
+            // The fraction of a tick is below what a clock can tell.
+            _ => self.export(u64::try_from(sum.checked_div(count.into())?).ok()?, clocks),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Counter types, units and selection of Windows performance counters: one table for those of [MS-PCQ] and, later,
-//! those of the performance registry.
+//! those of the performance registry. No input or output, and no clock: samples and their times come in.
+//!
+//! # What goes out
 //!
 //! Values go out as a server gives them and are never turned into rates here: a query language does that better,
 //! over any time. What has to be done to a raw value depends on its [`CounterType`] alone and is a row of
@@ -13,12 +15,12 @@
 //! | fractions and averages | numerator, and part `base` |
 //! | timers of several things | counter in seconds, and part `base`: how many things |
 //! | momentary values | gauge |
-//! | elapsed time | gauge in seconds |
+//! | elapsed time | gauge in seconds since 1970 with part `start_time` |
 //! | text | info |
 //! | a type without a row | raw, of unknown kind |
 //!
-//! Counters of 32 bits wrap around; [`Widen32`] makes 64-bit ones of them. Formulas over two samples ("cooking")
-//! are not here yet: they will be functions over the same table.
+//! Counters of 32 bits wrap around; [`Widen`] makes 64-bit ones of them, and tells of all that begin anew.
+//! [`boot_time`] infers when a host was started. [`aggregate`] does what aggregate countersets leave to the client.
 //!
 //! ```
 //! use counters::{Kind, Part, RawClocks, Unit, Value, plan};
@@ -31,9 +33,46 @@
 //! assert_eq!((exposition.kind, exposition.unit, exposition.part), (Kind::Counter, Unit::Seconds, Part::Inactive));
 //! assert_eq!(exposition.export(25_000_000, &RawClocks::default()), Some(Value::F64(2.5)));
 //! ```
+//!
+//! # What is displayed
+//!
+//! [`cook`] computes what a counter displays from two samples, for every type, and [`display`] writes it down. The
+//! formulas are those of [`Formula`], where N is the counter, D its clock, F the clock's frequency, B its base, and 0 and
+//! 1 are the older and the newer sample. All types:
+//!
+#![doc = include_str!("../TYPES.md")]
+//!
+//! # What is chosen
+//!
+//! People write [`PatternText`]; a [`Selection`] is made of these once and then asked about each counter and instance.
+//! [`CounterPath`] reads `\\Machine\Counterset(Instance)\Counter`. [`nearest`] finds what somebody meant who named
+//! something that does not exist.
+//!
+//! ```
+//! use counters::{Choice, Filter, PatternText, Selection, SelectionRules, Totals};
+//!
+//! let plain = |text: &str| PatternText::Plain(text.to_owned());
+//! let selection = Selection::new(&SelectionRules {
+//!     instances: Filter { include: vec![], exclude: vec![plain(".*,_Total")] },
+//!     totals: Totals::Separate,
+//!     ..SelectionRules::default()
+//! })?;
+//! assert_eq!(selection.instance("0,3"), Choice::Yes);
+//! assert_eq!(selection.instance("0,_Total"), Choice::No);
+//! assert_eq!(selection.instance("_Total"), Choice::Total);
+//! # Ok::<(), counters::SelectionError>(())
+//! ```
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod aggregate;
+mod clocks;
+mod cook;
+mod display;
 mod exposition;
+mod formula;
+mod nearest;
+mod path;
+mod pattern;
 mod plan;
 mod properties;
 mod selection;
@@ -42,9 +81,16 @@ mod widen;
 
 pub use ms_pcq::types::CounterType;
 
-pub use self::exposition::{Exposition, Kind, Part, RawClocks, Scale, Value};
+pub use self::clocks::{RawClocks, boot_time};
+pub use self::cook::{Cooked, Reading, cook};
+pub use self::display::{display, display_exact, shown_as};
+pub use self::exposition::{Exposition, Kind, Part, Scale, Value};
+pub use self::formula::Formula;
+pub use self::nearest::{WORK_MAX, nearest};
+pub use self::path::{CounterPath, InstanceIndex, InstancePath, PATH_CHARS_MAX, PathError};
+pub use self::pattern::{NamePattern, PatternError, PatternText, WILDCARD_BYTES_MAX, same_name};
 pub use self::plan::{Family, ObjectClock, plan};
-pub use self::properties::{Clock, Measure, Needs, Properties, Size, properties};
-pub use self::selection::{Filter, Pattern, Selection, SelectionError, SelectionRules};
+pub use self::properties::{ALL, Clock, Measure, Needs, Properties, Size, properties};
+pub use self::selection::{Choice, Filter, Place, Selection, SelectionError, SelectionRules, Totals};
 pub use self::unit::{Unit, unit_of_name};
-pub use self::widen::{Widen32, Widened};
+pub use self::widen::{Widen, Widened, Width};

@@ -1,5 +1,8 @@
 use ms_pcq::types::CounterType;
 
+use crate::formula::Formula;
+use crate::widen::Width;
+
 /// What a counter type says about its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
@@ -11,6 +14,8 @@ pub struct Properties {
     pub clock: Clock,
     /// What a value counts.
     pub measure: Measure,
+    /// What is computed of two samples.
+    pub formula: Formula,
     /// Which other counters the formula needs.
     pub needs: Needs,
     /// Whether the value is the time in which the thing was *not* busy.
@@ -20,6 +25,12 @@ pub struct Properties {
 }
 
 impl Properties {
+    /// In how many bits the value counts.
+    #[must_use]
+    pub const fn width(&self) -> Width {
+        if matches!(self.size, Size::Dword) { Width::Bits32 } else { Width::Bits64 }
+    }
+
     /// Whether the value goes up and comes back to zero at 2³².
     #[must_use]
     pub const fn wraps_at_32_bits(&self) -> bool {
@@ -89,71 +100,106 @@ pub struct Needs {
 /// The row of a type, or `None` for a type that nobody described: its values go out raw.
 #[must_use]
 pub fn properties(counter_type: CounterType) -> Option<&'static Properties> {
-    TABLE.iter().find(|row| row.counter_type == counter_type)
+    ALL.iter().find(|row| row.counter_type == counter_type)
 }
 
 /// [MS-PCQ] 2.2.4.2, with the corrections that winperf.h makes: the queue length by object time has 64 bits, the
 /// plain counter goes by the performance clock, and elapsed time is the object's time less the value.
-const TABLE: &[Properties] = &[
+pub static ALL: &[Properties] = &[
     // Counts.
-    row(T::PERF_COUNTER_COUNTER, Size::Dword, Clock::PerfTime, Measure::Events),
-    row(T::PERF_COUNTER_BULK_COUNT, Size::Large, Clock::PerfTime, Measure::Events),
-    row(T::PERF_SAMPLE_COUNTER, Size::Dword, Clock::PerfTime, Measure::Events),
-    row(T::PERF_COUNTER_DELTA, Size::Dword, Clock::None, Measure::Events),
-    row(T::PERF_COUNTER_LARGE_DELTA, Size::Large, Clock::None, Measure::Events),
+    row(T::PERF_COUNTER_COUNTER, Size::Dword, Clock::PerfTime, Measure::Events, F::Rate),
+    row(T::PERF_COUNTER_BULK_COUNT, Size::Large, Clock::PerfTime, Measure::Events, F::Rate),
+    row(T::PERF_SAMPLE_COUNTER, Size::Dword, Clock::PerfTime, Measure::Events, F::Rate),
+    row(T::PERF_COUNTER_DELTA, Size::Dword, Clock::None, Measure::Events, F::Delta),
+    row(T::PERF_COUNTER_LARGE_DELTA, Size::Large, Clock::None, Measure::Events, F::Delta),
     // Momentary values.
-    row(T::PERF_COUNTER_RAWCOUNT, Size::Dword, Clock::None, Measure::Momentary),
-    row(T::PERF_COUNTER_RAWCOUNT_HEX, Size::Dword, Clock::None, Measure::Momentary),
-    row(T::PERF_COUNTER_LARGE_RAWCOUNT, Size::Large, Clock::None, Measure::Momentary),
-    row(T::PERF_COUNTER_LARGE_RAWCOUNT_HEX, Size::Large, Clock::None, Measure::Momentary),
-    row(T::PERF_DOUBLE_RAW, Size::Large, Clock::None, Measure::MomentaryDouble),
+    row(T::PERF_COUNTER_RAWCOUNT, Size::Dword, Clock::None, Measure::Momentary, F::Value),
+    row(T::PERF_COUNTER_RAWCOUNT_HEX, Size::Dword, Clock::None, Measure::Momentary, F::Value),
+    row(T::PERF_COUNTER_LARGE_RAWCOUNT, Size::Large, Clock::None, Measure::Momentary, F::Value),
+    row(T::PERF_COUNTER_LARGE_RAWCOUNT_HEX, Size::Large, Clock::None, Measure::Momentary, F::Value),
+    row(T::PERF_DOUBLE_RAW, Size::Large, Clock::None, Measure::MomentaryDouble, F::Double),
     // Timers.
-    row(T::PERF_COUNTER_TIMER, Size::Large, Clock::PerfTime, Measure::Time),
-    row(T::PERF_COUNTER_TIMER_INV, Size::Large, Clock::PerfTime, Measure::Time).inverse(),
-    row(T::PERF_100NSEC_TIMER, Size::Large, Clock::HundredNanoseconds, Measure::Time),
-    row(T::PERF_100NSEC_TIMER_INV, Size::Large, Clock::HundredNanoseconds, Measure::Time).inverse(),
-    row(T::PERF_OBJ_TIME_TIMER, Size::Large, Clock::Object, Measure::Time).by_object_clock(),
-    row(T::PERF_PRECISION_SYSTEM_TIMER, Size::Large, Clock::PerfTime, Measure::Time).over_base(),
-    row(T::PERF_PRECISION_100NS_TIMER, Size::Large, Clock::HundredNanoseconds, Measure::Time).over_base(),
-    row(T::PERF_PRECISION_OBJECT_TIMER, Size::Large, Clock::Object, Measure::Time)
+    row(T::PERF_COUNTER_TIMER, Size::Large, Clock::PerfTime, Measure::Time, F::Busy),
+    row(T::PERF_COUNTER_TIMER_INV, Size::Large, Clock::PerfTime, Measure::Time, F::Idle).inverse(),
+    row(T::PERF_100NSEC_TIMER, Size::Large, Clock::HundredNanoseconds, Measure::Time, F::Busy),
+    row(T::PERF_100NSEC_TIMER_INV, Size::Large, Clock::HundredNanoseconds, Measure::Time, F::Idle).inverse(),
+    row(T::PERF_OBJ_TIME_TIMER, Size::Large, Clock::Object, Measure::Time, F::Busy).by_object_clock(),
+    row(T::PERF_PRECISION_SYSTEM_TIMER, Size::Large, Clock::PerfTime, Measure::Time, F::Share).over_base(),
+    row(T::PERF_PRECISION_100NS_TIMER, Size::Large, Clock::HundredNanoseconds, Measure::Time, F::Share)
+        .over_base(),
+    row(T::PERF_PRECISION_OBJECT_TIMER, Size::Large, Clock::Object, Measure::Time, F::Share)
         .over_base()
         .by_object_clock(),
     // Timers of several things.
-    row(T::PERF_COUNTER_MULTI_TIMER, Size::Large, Clock::PerfTime, Measure::Time).multi(),
-    row(T::PERF_COUNTER_MULTI_TIMER_INV, Size::Large, Clock::PerfTime, Measure::Time).multi().inverse(),
-    row(T::PERF_100NSEC_MULTI_TIMER, Size::Large, Clock::HundredNanoseconds, Measure::Time).multi(),
-    row(T::PERF_100NSEC_MULTI_TIMER_INV, Size::Large, Clock::HundredNanoseconds, Measure::Time)
+    row(T::PERF_COUNTER_MULTI_TIMER, Size::Large, Clock::PerfTime, Measure::Time, F::BusyOfMany).multi(),
+    row(T::PERF_COUNTER_MULTI_TIMER_INV, Size::Large, Clock::PerfTime, Measure::Time, F::IdleOfMany)
         .multi()
         .inverse(),
-    row(T::PERF_COUNTER_MULTI_BASE, Size::Large, Clock::None, Measure::Momentary).base(),
+    row(T::PERF_100NSEC_MULTI_TIMER, Size::Large, Clock::HundredNanoseconds, Measure::Time, F::BusyOfMany)
+        .multi(),
+    row(
+        T::PERF_100NSEC_MULTI_TIMER_INV,
+        Size::Large,
+        Clock::HundredNanoseconds,
+        Measure::Time,
+        F::IdleOfMany,
+    )
+    .multi()
+    .inverse(),
+    row(T::PERF_COUNTER_MULTI_BASE, Size::Large, Clock::None, Measure::Momentary, F::Value).base(),
     // Lengths of queues.
-    row(T::PERF_COUNTER_QUEUELEN_TYPE, Size::Dword, Clock::PerfTime, Measure::QueueTime),
-    row(T::PERF_COUNTER_LARGE_QUEUELEN_TYPE, Size::Large, Clock::PerfTime, Measure::QueueTime),
-    row(T::PERF_COUNTER_100NS_QUEUELEN_TYPE, Size::Large, Clock::HundredNanoseconds, Measure::QueueTime),
-    row(T::PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, Size::Large, Clock::Object, Measure::QueueTime)
-        .by_object_clock(),
+    row(T::PERF_COUNTER_QUEUELEN_TYPE, Size::Dword, Clock::PerfTime, Measure::QueueTime, F::QueueLength),
+    row(
+        T::PERF_COUNTER_LARGE_QUEUELEN_TYPE,
+        Size::Large,
+        Clock::PerfTime,
+        Measure::QueueTime,
+        F::QueueLength,
+    ),
+    row(
+        T::PERF_COUNTER_100NS_QUEUELEN_TYPE,
+        Size::Large,
+        Clock::HundredNanoseconds,
+        Measure::QueueTime,
+        F::QueueLength,
+    ),
+    row(
+        T::PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE,
+        Size::Large,
+        Clock::Object,
+        Measure::QueueTime,
+        F::QueueLength,
+    )
+    .by_object_clock(),
     // Fractions.
-    row(T::PERF_SAMPLE_FRACTION, Size::Dword, Clock::None, Measure::Events).over_base(),
-    row(T::PERF_SAMPLE_BASE, Size::Dword, Clock::None, Measure::Events).base(),
-    row(T::PERF_RAW_FRACTION, Size::Dword, Clock::None, Measure::Momentary).over_base(),
-    row(T::PERF_RAW_BASE, Size::Dword, Clock::None, Measure::Momentary).base(),
-    row(T::PERF_LARGE_RAW_FRACTION, Size::Large, Clock::None, Measure::Momentary).over_base(),
-    row(T::PERF_LARGE_RAW_BASE, Size::Large, Clock::None, Measure::Momentary).base(),
+    row(T::PERF_SAMPLE_FRACTION, Size::Dword, Clock::None, Measure::Events, F::Share).over_base(),
+    row(T::PERF_SAMPLE_BASE, Size::Dword, Clock::None, Measure::Events, F::Value).base(),
+    row(T::PERF_RAW_FRACTION, Size::Dword, Clock::None, Measure::Momentary, F::Part).over_base(),
+    row(T::PERF_RAW_BASE, Size::Dword, Clock::None, Measure::Momentary, F::Value).base(),
+    row(T::PERF_LARGE_RAW_FRACTION, Size::Large, Clock::None, Measure::Momentary, F::Part).over_base(),
+    row(T::PERF_LARGE_RAW_BASE, Size::Large, Clock::None, Measure::Momentary, F::Value).base(),
     // Averages.
-    row(T::PERF_AVERAGE_TIMER, Size::Dword, Clock::PerfTime, Measure::Time).over_base(),
-    row(T::PERF_AVERAGE_BULK, Size::Large, Clock::None, Measure::Events).over_base(),
-    row(T::PERF_AVERAGE_BASE, Size::Dword, Clock::None, Measure::Events).base(),
+    row(T::PERF_AVERAGE_TIMER, Size::Dword, Clock::PerfTime, Measure::Time, F::MeanTime).over_base(),
+    row(T::PERF_AVERAGE_BULK, Size::Large, Clock::None, Measure::Events, F::Mean).over_base(),
+    row(T::PERF_AVERAGE_BASE, Size::Dword, Clock::None, Measure::Events, F::Value).base(),
     // The rest.
-    row(T::PERF_ELAPSED_TIME, Size::Large, Clock::Object, Measure::Beginning).by_object_clock(),
-    row(T::PERF_COUNTER_TEXT, Size::Variable, Clock::None, Measure::Text),
-    row(T::PERF_COUNTER_NODATA, Size::Zero, Clock::None, Measure::Nothing),
+    row(T::PERF_ELAPSED_TIME, Size::Large, Clock::Object, Measure::Beginning, F::Elapsed).by_object_clock(),
+    row(T::PERF_COUNTER_TEXT, Size::Variable, Clock::None, Measure::Text, F::Nothing),
+    row(T::PERF_COUNTER_NODATA, Size::Zero, Clock::None, Measure::Nothing, F::Nothing),
 ];
 
+type F = Formula;
 type T = CounterType;
 
-const fn row(counter_type: CounterType, size: Size, clock: Clock, measure: Measure) -> Properties {
+const fn row(
+    counter_type: CounterType,
+    size: Size,
+    clock: Clock,
+    measure: Measure,
+    formula: Formula,
+) -> Properties {
     let needs = Needs { base: false, object_clock: false, multi: false };
-    Properties { counter_type, size, clock, measure, needs, inverse: false, is_base: false }
+    Properties { counter_type, size, clock, measure, formula, needs, inverse: false, is_base: false }
 }
 
 impl Properties {
@@ -200,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_table_says_what_the_bits_of_winperf_say() {
-        for row in TABLE {
+        for row in ALL {
             let bits = row.counter_type.0;
             let name = row.counter_type;
             let size = match bits & SIZE {
@@ -241,20 +287,20 @@ mod tests {
 
     #[test]
     fn every_type_with_a_name_has_one_row() {
-        let mut types: Vec<u32> = TABLE.iter().map(|row| row.counter_type.0).collect();
+        let mut types: Vec<u32> = ALL.iter().map(|row| row.counter_type.0).collect();
         types.sort_unstable();
         types.dedup();
-        assert_eq!(types.len(), TABLE.len());
+        assert_eq!(types.len(), ALL.len());
         // 34 types of [MS-PCQ] 2.2.4.2, and five of winperf.h.
-        assert_eq!(TABLE.len(), 39);
-        assert!(TABLE.iter().all(|row| row.counter_type.name().is_some()));
+        assert_eq!(ALL.len(), 39);
+        assert!(ALL.iter().all(|row| row.counter_type.name().is_some()));
         assert_eq!(properties(CounterType(0x1234_5678)), None);
     }
 
     #[test]
     fn counters_that_wrap_are_those_of_32_bits_that_go_up() {
         let wrapping: Vec<_> =
-            TABLE.iter().filter(|row| row.wraps_at_32_bits()).map(|row| row.counter_type).collect();
+            ALL.iter().filter(|row| row.wraps_at_32_bits()).map(|row| row.counter_type).collect();
         let expected = [
             T::PERF_COUNTER_COUNTER,
             T::PERF_SAMPLE_COUNTER,

@@ -1,60 +1,95 @@
-use regex::{Regex, RegexBuilder};
+use ms_pcq::types::DetailLevel;
+
+use crate::pattern::{NamePattern, PatternError, PatternText};
 
 /// Which counters and instances of a counterset are wanted, as a configuration says it. What is excluded is not
 /// wanted even if it is included; nothing included means all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelectionRules {
-    /// Names of counters, exact but for upper and lower case.
+    /// Which counters, by their English names.
     pub counters: Filter,
-    /// Regular expressions that match whole names of instances.
+    /// Which instances, by their names.
     pub instances: Filter,
-    /// Leaves out the instances that sum up others ([`Selection::is_total`]).
-    pub without_totals: bool,
+    /// What becomes of the instances that sum up others ([`Selection::is_total`]).
+    pub totals: Totals,
+    /// Counters above this level are not wanted.
+    pub detail: Option<DetailLevel>,
 }
 
 /// What is in and what is out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only these; all where there are none.
-    pub include: Vec<String>,
+    pub include: Vec<PatternText>,
     /// Not these.
-    pub exclude: Vec<String>,
+    pub exclude: Vec<PatternText>,
+}
+
+/// What becomes of the instances that sum up others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Totals {
+    /// They are instances like the others. Who adds up all instances has everything twice.
+    #[default]
+    Keep,
+    /// They are left out.
+    Drop,
+    /// They are shown apart from the others.
+    Separate,
+}
+
+/// What is done with an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// It is left out.
+    No,
+    /// It is wanted.
+    Yes,
+    /// It sums up others and is wanted apart from them ([`Totals::Separate`]).
+    Total,
 }
 
 /// [`SelectionRules`] that were checked once.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    counters: Filter,
-    include: Vec<Regex>,
-    exclude: Vec<Regex>,
-    without_totals: bool,
+    counters: Names,
+    instances: Names,
+    totals: Totals,
+    detail: Option<DetailLevel>,
 }
 
-/// A rule that is no regular expression, and where it stands.
+/// A pattern that is none, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{pattern} is no regular expression: {reason}")]
+#[error("{place} is {error}")]
 pub struct SelectionError {
-    /// Which rule.
-    pub pattern: Pattern,
-    /// What is wrong with it.
-    pub reason: String,
+    /// Which pattern.
+    pub place: Place,
+    /// What is wrong with it, and what may have been meant.
+    #[source]
+    pub error: PatternError,
 }
 
-/// Where a rule stands in [`SelectionRules::instances`].
+/// Where a pattern stands in [`SelectionRules`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    /// In `include`, at this index.
-    Include(usize),
-    /// In `exclude`, at this index.
-    Exclude(usize),
+pub struct Place {
+    /// `counters` or `instances`.
+    pub filter: &'static str,
+    /// `include` or `exclude`.
+    pub list: &'static str,
+    /// Counted from zero.
+    pub index: usize,
 }
 
-impl core::fmt::Display for Pattern {
+impl Place {
+    /// The JSON pointer from where the rules stand: `/instances/include/0`.
+    #[must_use]
+    pub fn pointer(&self) -> String {
+        format!("/{}/{}/{}", self.filter, self.list, self.index)
+    }
+}
+
+impl core::fmt::Display for Place {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Include(index) => write!(f, "instances.include[{index}]"),
-            Self::Exclude(index) => write!(f, "instances.exclude[{index}]"),
-        }
+        write!(f, "{}.{}[{}]", self.filter, self.list, self.index)
     }
 }
 
@@ -62,50 +97,94 @@ impl Selection {
     /// Checks the rules.
     ///
     /// # Errors
-    /// At the first that is no regular expression, or too large a one.
-    pub fn new(rules: SelectionRules) -> Result<Self, SelectionError> {
-        let SelectionRules { counters, instances, without_totals } = rules;
-        let include = compile(&instances.include, Pattern::Include)?;
-        let exclude = compile(&instances.exclude, Pattern::Exclude)?;
-        Ok(Self { counters, include, exclude, without_totals })
+    /// At the first pattern that is none.
+    pub fn new(rules: &SelectionRules) -> Result<Self, SelectionError> {
+        Ok(Self {
+            counters: Names::new(&rules.counters, "counters")?,
+            instances: Names::new(&rules.instances, "instances")?,
+            totals: rules.totals,
+            detail: rules.detail,
+        })
     }
 
     /// Whether a counter is wanted. One without a name is wanted as long as none are chosen by name.
     #[must_use]
-    pub fn wants_counter(&self, name: Option<&str>) -> bool {
-        let among = |names: &[String]| {
-            name.is_some_and(|name| names.iter().any(|other| other.to_lowercase() == name.to_lowercase()))
-        };
-        let Filter { include, exclude } = &self.counters;
-        (include.is_empty() || among(include)) && !among(exclude)
+    pub fn wants_counter(&self, name: Option<&str>, detail: DetailLevel) -> bool {
+        let is_for_us = self.detail.is_none_or(|highest| detail.0 <= highest.0);
+        is_for_us && name.map_or(self.counters.include.is_empty(), |name| self.counters.contain(name))
     }
 
-    /// Whether an instance is wanted.
+    /// What is done with an instance.
+    #[must_use]
+    pub fn instance(&self, name: &str) -> Choice {
+        match (self.instances.contain(name), self.totals) {
+            (false, _) => Choice::No,
+            (true, Totals::Keep) => Choice::Yes,
+            (true, _) if !Self::is_total(name) => Choice::Yes,
+            (true, Totals::Drop) => Choice::No,
+            (true, Totals::Separate) => Choice::Total,
+        }
+    }
+
+    /// Whether an instance is wanted at all.
     #[must_use]
     pub fn wants_instance(&self, name: &str) -> bool {
-        let among = |patterns: &[Regex]| patterns.iter().any(|pattern| pattern.is_match(name));
-        (self.include.is_empty() || among(&self.include))
-            && !among(&self.exclude)
-            && !(self.without_totals && Self::is_total(name))
+        self.instance(name) != Choice::No
     }
 
-    /// Whether an instance sums up others: `_Total`, and one whose last part behind a comma is (`0,_Total`).
+    /// Whether instances that sum up others are shown apart.
+    #[must_use]
+    pub const fn separates_totals(&self) -> bool {
+        matches!(self.totals, Totals::Separate)
+    }
+
+    /// The patterns of counters that are to be in, in the order of the rules: each of them should match something.
+    #[must_use]
+    pub fn included_counters(&self) -> &[NamePattern] {
+        &self.counters.include
+    }
+
+    /// The patterns of instances that are to be in, in the order of the rules.
+    #[must_use]
+    pub fn included_instances(&self) -> &[NamePattern] {
+        &self.instances.include
+    }
+
+    /// Whether an instance sums up others: `_Total` (as ASP.NET writes it `__Total__`, as the .NET run time `_Global_`),
+    /// and one whose last part behind a comma is that (`0,_Total`).
     #[must_use]
     pub fn is_total(name: &str) -> bool {
-        name.rsplit(',').next().is_some_and(|last| last.trim().eq_ignore_ascii_case("_total"))
+        let last = name.rsplit(',').next().unwrap_or_default().trim();
+        TOTALS.iter().any(|total| last.eq_ignore_ascii_case(total))
     }
 }
 
-/// Bytes that one compiled expression may take; rules come from people, so this only stops accidents.
-const PATTERN_BYTES_MAX: usize = 1 << 20;
+const TOTALS: [&str; 3] = ["_total", "__total__", "_global_"];
 
-fn compile(patterns: &[String], place: impl Fn(usize) -> Pattern) -> Result<Vec<Regex>, SelectionError> {
-    let build = |text: &str| RegexBuilder::new(text).size_limit(PATTERN_BYTES_MAX).build();
-    let compile_one = |(index, pattern): (usize, &String)| {
-        // Alone first: parentheses that do not match must not find their partners in what anchors them.
-        build(pattern)
-            .and_then(|_alone| build(&format!("^(?:{pattern})$")))
-            .map_err(|error| SelectionError { pattern: place(index), reason: error.to_string() })
-    };
-    patterns.iter().enumerate().map(compile_one).collect()
+/// A [`Filter`] that was checked once.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    include: Vec<NamePattern>,
+    exclude: Vec<NamePattern>,
+}
+
+impl Names {
+    fn new(filter: &Filter, name: &'static str) -> Result<Self, SelectionError> {
+        let compile = |texts: &[PatternText], list| {
+            let compile_one = |(index, text)| {
+                let place = Place { filter: name, list, index };
+                NamePattern::new(text).map_err(|error| SelectionError { place, error })
+            };
+            texts.iter().enumerate().map(compile_one).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Self {
+            include: compile(&filter.include, "include")?,
+            exclude: compile(&filter.exclude, "exclude")?,
+        })
+    }
+
+    fn contain(&self, name: &str) -> bool {
+        let among = |patterns: &[NamePattern]| patterns.iter().any(|pattern| pattern.matches(name));
+        (self.include.is_empty() || among(&self.include)) && !among(&self.exclude)
+    }
 }

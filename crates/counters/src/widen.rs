@@ -1,65 +1,120 @@
-/// Makes a 64-bit counter of a 32-bit one that wraps around, by adding up what happened between two polls.
+/// A counter over polls: what goes round at 2³² goes on, and what begins anew is told.
 ///
-/// A counter that comes back lower went round, or its provider began anew; both look the same. Less than 2³¹ events
-/// on the way round are taken for the former. Polling faster than the counter makes 2³¹ events keeps it right.
+/// A counter that comes back lower went round, or began anew; both look the same. Less than 2³¹ events on the way
+/// round are taken for the former, as long as the host and the instance are still the same: whoever knows that they
+/// are not says so by [`Widen::begin_anew`]. Polling faster than the counter makes 2³¹ events keeps it right.
+///
+/// What a counter of 64 bits has counted is its own value; here one only learns that it began anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Widen32 {
-    state: Option<State>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct State {
-    last: u32,
+pub struct Widen {
+    /// INVARIANT: of a counter of 32 bits the lower half is the value that was seen last.
     total: u64,
+    state: State,
 }
 
-/// What [`Widen32::update`] answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// No value was seen.
+    #[default]
+    Unseen,
+    /// The next value goes on where the last one was.
+    Seen,
+    /// The next value does not.
+    Anew,
+}
+
+/// In how many bits a counter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// It comes back to zero at 2³².
+    Bits32,
+    /// It never does.
+    Bits64,
+}
+
+/// What [`Widen::update`] answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Widened {
     /// The counter with 64 bits.
     pub total: u64,
-    /// Whether it began anew.
+    /// How much that is more than before. All of it where it began anew or was not seen before.
+    pub delta: u64,
+    /// Whether it began anew, so that it has a new start time. Not so where it was not seen before.
     pub reset: bool,
 }
 
-impl Widen32 {
+impl Widen {
     /// A counter that was not seen yet: its first value is taken as it is.
     #[must_use]
     pub const fn new() -> Self {
-        Self { state: None }
+        Self { total: 0, state: State::Unseen }
     }
 
-    /// Takes the value of a poll.
-    pub fn update(&mut self, raw: u32) -> Widened {
-        let anew = Widened { total: raw.into(), reset: true };
-        let widened = match self.state {
-            None => Widened { reset: false, ..anew },
-            Some(State { last, total }) => {
-                let delta = raw.wrapping_sub(last);
-                if raw >= last || delta < 1 << 31 {
-                    Widened { total: total.wrapping_add(delta.into()), reset: false }
-                } else {
-                    anew
-                }
-            }
+    /// Takes the value of a poll. One that does not fit into 32 bits has 64, whatever its type says.
+    pub fn update(&mut self, raw: u64, width: Width) -> Widened {
+        let delta = match self.state {
+            State::Unseen | State::Anew => None,
+            State::Seen => delta(self.total, raw, width),
         };
-        self.state = Some(State { last: raw, total: widened.total });
-        widened
+        let reset = delta.is_none() && self.state != State::Unseen;
+        // A sum that passes 2⁶⁴ has no place to go on in.
+        let total = delta.and_then(|delta| self.total.checked_add(delta));
+        *self = Self { total: total.unwrap_or(raw), state: State::Seen };
+        Widened {
+            total: self.total,
+            delta: delta.unwrap_or(raw),
+            reset: reset || (delta.is_some() && total.is_none()),
+        }
+    }
+
+    /// The host or the instance is another one: the next value does not go on where the last one was.
+    pub fn begin_anew(&mut self) {
+        if self.state == State::Seen {
+            self.state = State::Anew;
+        }
+    }
+
+    /// The counter with 64 bits as it was told last.
+    #[must_use]
+    pub const fn total(&self) -> Option<u64> {
+        match self.state {
+            State::Unseen => None,
+            State::Seen | State::Anew => Some(self.total),
+        }
     }
 }
 
+/// What was counted between two values, or `None` where the counter began anew. Of `older` only as many bits count
+/// as `width` says.
+pub(crate) fn delta(older: u64, newer: u64, width: Width) -> Option<u64> {
+    let (before, turn) = match u32::try_from(newer) {
+        Ok(_) if width == Width::Bits32 => (older & u64::from(u32::MAX), u64::from(u32::MAX)),
+        _ => (older, u64::MAX),
+    };
+    let delta = newer.wrapping_sub(before) & turn;
+    (newer >= before || delta < WRAP_DELTA_MAX).then_some(delta)
+}
+
+/// A decrease by which a counter would have counted this much or more is none that went round.
+const WRAP_DELTA_MAX: u64 = 1 << 31;
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    fn totals(values: &[u32]) -> Vec<(u64, bool)> {
-        let mut counter = Widen32::new();
-        values.iter().map(|raw| counter.update(*raw)).map(|widened| (widened.total, widened.reset)).collect()
+    fn totals(width: Width, values: &[u64]) -> Vec<(u64, bool)> {
+        let mut counter = Widen::new();
+        let update = |raw: &u64| counter.update(*raw, width);
+        values.iter().map(update).map(|widened| (widened.total, widened.reset)).collect()
     }
+
+    const MAX: u64 = u32::MAX as u64;
 
     #[test]
     fn a_counter_that_goes_round_goes_on() {
-        let values = totals(&[u32::MAX - 1, u32::MAX, 3, u32::MAX, 3]);
+        let values = totals(Width::Bits32, &[MAX - 1, MAX, 3, MAX, 3]);
         let turn = 1_u64 << 32;
         let expected = [turn - 2, turn - 1, turn + 3, 2 * turn - 1, 2 * turn + 3];
         assert_eq!(values, expected.map(|total| (total, false)));
@@ -67,11 +122,66 @@ mod tests {
 
     #[test]
     fn a_counter_that_falls_far_begins_anew() {
-        assert_eq!(totals(&[1000, 5, 7]), [(1000, false), (5, true), (7, false)]);
+        let expected = [(1000, false), (5, true), (7, false)];
+        assert_eq!(totals(Width::Bits32, &[1000, 5, 7]), expected);
+        assert_eq!(totals(Width::Bits64, &[1000, 5, 7]), expected);
     }
 
     #[test]
     fn a_large_step_up_is_no_turn() {
-        assert_eq!(totals(&[0, u32::MAX]), [(0, false), (u64::from(u32::MAX), false)]);
+        assert_eq!(totals(Width::Bits32, &[0, MAX]), [(0, false), (MAX, false)]);
+    }
+
+    // 2³¹ is the border: from 2³¹ + 1 to 0 are 2³¹ − 1 steps.
+    #[test]
+    fn half_a_turn_is_the_border_between_going_round_and_beginning_anew() {
+        let half = 1 << 31;
+        assert_eq!(totals(Width::Bits32, &[half + 1, 0])[1], (1 << 32, false));
+        assert_eq!(totals(Width::Bits32, &[half, 0])[1], (0, true));
+    }
+
+    #[test]
+    fn a_counter_of_64_bits_does_not_go_round_at_32() {
+        assert_eq!(totals(Width::Bits64, &[MAX, 3]), [(MAX, false), (3, true)]);
+    }
+
+    #[test]
+    fn a_counter_that_is_wider_than_its_type_is_taken_as_it_is() {
+        let values = [MAX + 10, MAX + 12, 5];
+        assert_eq!(totals(Width::Bits32, &values)[..2], [(MAX + 10, false), (MAX + 12, false)]);
+    }
+
+    // Nothing wider goes out, so that what reads it sees a counter that begins anew.
+    #[test]
+    fn a_counter_that_passes_two_to_the_64th_begins_anew() {
+        assert_eq!(totals(Width::Bits64, &[u64::MAX, 4]), [(u64::MAX, false), (4, true)]);
+    }
+
+    #[test]
+    fn after_a_restart_that_somebody_saw_no_value_goes_on() {
+        let mut counter = Widen::new();
+        counter.begin_anew();
+        assert!(!counter.update(MAX, Width::Bits32).reset, "nothing was seen before");
+        counter.begin_anew();
+        let widened = counter.update(3, Width::Bits32);
+        assert_eq!(widened, Widened { total: 3, delta: 3, reset: true });
+        assert_eq!(counter.update(5, Width::Bits32), Widened { total: 5, delta: 2, reset: false });
+    }
+
+    proptest! {
+        // The witness is a counter of 64 bits, of which only the lower half is told.
+        #[test]
+        fn as_long_as_it_is_polled_in_time_nothing_is_lost(
+            first in 0..=MAX, steps in prop::collection::vec(0..1_u64 << 31, 0..20),
+        ) {
+            let mut counter = Widen::new();
+            let mut truth = first;
+            counter.update(truth, Width::Bits32);
+            for step in steps {
+                truth += step;
+                let widened = counter.update(truth & MAX, Width::Bits32);
+                prop_assert_eq!(widened, Widened { total: truth, delta: step, reset: false });
+            }
+        }
     }
 }

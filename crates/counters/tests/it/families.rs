@@ -114,7 +114,7 @@ fn every_kind_of_base_and_clock_is_found() {
             % Object||seconds: Counter of 12 ObjectFreq by 90/91
             % Precise Object||seconds: Counter of 13 ObjectFreq by 90/91
             % Precise Object|base|seconds: Counter of 8 ObjectFreq by 90/91
-            Elapsed Time||seconds: Gauge of 14 Elapsed by 90/91
+            Elapsed Time|start_time|seconds: Gauge of 14 Beginning by 90/91
         "#]],
     );
 }

@@ -4,8 +4,16 @@ use counters::{CounterType, Exposition, Kind, Part, RawClocks, Unit, Value, plan
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::CounterRegInfo;
 
-const CLOCKS: RawClocks =
-    RawClocks { perf_time: 900, perf_freq: 10, object_time: Some(5000), object_freq: Some(100) };
+const CLOCKS: RawClocks = RawClocks {
+    perf_time: 900,
+    perf_freq: 10,
+    time_100ns: NEW_YEAR,
+    object_time: Some(5000),
+    object_freq: Some(100),
+};
+/// 2020-01-01T00:00:00Z, in 100 ns since 1601 and in seconds since 1970 (`date -d 2020-01-01Z +%s`).
+const NEW_YEAR: u64 = (1_577_836_800 + 11_644_473_600) * 10_000_000;
+const NEW_YEAR_UNIX: f64 = 1_577_836_800.0;
 
 fn exposition(counter_type: CounterType, name: &'static str) -> Exposition {
     let counter = CounterRegInfo::new(CounterId(0), counter_type);
@@ -23,7 +31,7 @@ fn check(counter_type: CounterType, kind: Kind, unit: Unit, part: Part, value: V
 fn every_type_goes_out_as_the_table_in_the_documentation_says() {
     use CounterType as T;
     use Kind::{Counter, Gauge, Info, Unknown};
-    use Part::{Inactive, Whole};
+    use Part::{Inactive, StartTime, Whole};
     let raw = Value::U64(4000);
     for counter_type in [
         T::PERF_COUNTER_COUNTER,
@@ -78,8 +86,8 @@ fn every_type_goes_out_as_the_table_in_the_documentation_says() {
     {
         check(counter_type, Counter, Unit::Seconds, Whole, object_freq);
     }
-    // (5000 - 4000) / 100: the object's time less the value.
-    check(T::PERF_ELAPSED_TIME, Gauge, Unit::Seconds, Whole, Value::F64(10.0));
+    // It began (5000 - 4000) / 100 = 10 s before the reply, by the object's own clock.
+    check(T::PERF_ELAPSED_TIME, Gauge, Unit::Seconds, StartTime, Value::F64(NEW_YEAR_UNIX - 10.0));
     check(T::PERF_COUNTER_TEXT, Info, Unit::None, Whole, raw);
     check(CounterType(0x7777_7777), Unknown, Unit::None, Whole, raw);
 }
@@ -122,11 +130,36 @@ fn a_clock_that_stands_still_gives_no_value() {
 fn a_counter_whose_object_clock_is_missing_goes_by_the_performance_clock() {
     let without = RawClocks { object_time: None, object_freq: None, ..CLOCKS };
     let elapsed = exposition(CounterType::PERF_ELAPSED_TIME, "Thing");
-    assert_eq!(elapsed.export(400, &without), Some(Value::F64(50.0)));
+    assert_eq!(elapsed.export(400, &without), Some(Value::F64(NEW_YEAR_UNIX - 50.0)));
     // What begins in the future has not elapsed.
-    assert_eq!(elapsed.export(1000, &without), Some(Value::F64(0.0)));
+    assert_eq!(elapsed.export(1000, &without), Some(Value::F64(NEW_YEAR_UNIX)));
     let timer = exposition(CounterType::PERF_OBJ_TIME_TIMER, "Thing");
     assert_eq!(timer.export(400, &without), Some(Value::F64(40.0)));
+}
+
+// Processes are timed by the time of day: whatever the reply's own clock says, the answer does not move.
+#[test]
+fn a_start_on_the_clock_of_the_day_is_exact() {
+    let process = exposition(CounterType::PERF_ELAPSED_TIME, "Elapsed Time");
+    for wavering in [0, 3, 500] {
+        let clocks = RawClocks {
+            object_time: Some(NEW_YEAR + 70_000_000),
+            object_freq: Some(10_000_000),
+            time_100ns: NEW_YEAR + 70_000_000 + wavering,
+            ..CLOCKS
+        };
+        assert_eq!(process.export(NEW_YEAR + 5_000_000, &clocks), Some(Value::F64(NEW_YEAR_UNIX + 0.5)));
+    }
+}
+
+#[test]
+fn what_never_began_has_no_start() {
+    let elapsed = exposition(CounterType::PERF_ELAPSED_TIME, "Thing");
+    let of_day = RawClocks { object_time: Some(NEW_YEAR), object_freq: Some(10_000_000), ..CLOCKS };
+    assert_eq!(elapsed.export(0, &of_day), None, "in 1601");
+    let since_boot = Some(Value::F64(NEW_YEAR_UNIX - 50.0));
+    assert_eq!(elapsed.export(0, &CLOCKS), since_boot, "when its clock did: 5000 ticks of 1/100 s ago");
+    assert_eq!(elapsed.export(4000, &RawClocks { time_100ns: 0, ..CLOCKS }), None, "without a time of day");
 }
 
 #[test]

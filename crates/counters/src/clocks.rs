@@ -1,0 +1,100 @@
+/// The clocks of one reply, as they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct RawClocks {
+    /// `PerfTimeStamp` of the data header.
+    pub perf_time: u64,
+    /// `PerfFreq` of the data header.
+    pub perf_freq: u64,
+    /// `PerfTime100NSec` of the data header: 100 ns since 1601.
+    pub time_100ns: u64,
+    /// The value of the counter that `PerfTimeId` names, of the same instance.
+    pub object_time: Option<u64>,
+    /// The value of the counter that `PerfFreqId` names, of the same instance.
+    pub object_freq: Option<u64>,
+}
+
+impl RawClocks {
+    /// The object's clock, and where it has none the performance clock.
+    #[must_use]
+    pub(crate) fn object(&self) -> (u64, u64) {
+        (self.object_time.unwrap_or(self.perf_time), self.object_freq.unwrap_or(self.perf_freq))
+    }
+
+    /// Whether the object's clock shows the time of day: a FILETIME, which is 10 MHz since 1601.
+    fn shows_time_of_day(&self) -> bool {
+        let (now, freq) = self.object();
+        freq == INTERVALS_PER_SECOND && now > UNIX_EPOCH
+    }
+
+    /// How many seconds ago a moment on the object's clock was, or `None` where nobody can tell. What is later than the
+    /// reply has not elapsed.
+    ///
+    /// By the time of day nothing began before 1970: zero is written for what never began.
+    #[must_use]
+    pub(crate) fn elapsed_seconds(&self, moment: u64) -> Option<f64> {
+        let (now, freq) = self.object();
+        let began = moment > UNIX_EPOCH || !self.shows_time_of_day();
+        (freq > 0 && began).then(|| seconds(now.saturating_sub(moment), freq))
+    }
+
+    /// A moment on the object's clock in seconds since 1970, or `None` where nobody can tell.
+    ///
+    /// Where that clock shows the time of day the answer is exact and the same in each reply. Else it is the time of
+    /// the reply less what has elapsed, so that it wavers by as much as the two clocks do.
+    #[must_use]
+    pub(crate) fn unix_seconds(&self, moment: u64) -> Option<f64> {
+        let elapsed = self.elapsed_seconds(moment)?;
+        if self.shows_time_of_day() {
+            return Some(seconds(moment - UNIX_EPOCH, INTERVALS_PER_SECOND));
+        }
+        let unix_now = self.time_100ns.checked_sub(UNIX_EPOCH)?;
+        Some(seconds(unix_now, INTERVALS_PER_SECOND) - elapsed)
+    }
+}
+
+/// When the host was started, in nanoseconds since 1970: what its performance clock has counted before the time of
+/// day, which the reply tells both. `None` where a clock is missing or they do not fit together.
+///
+/// This is inferred: the performance clock of a virtual machine may begin earlier than its system, each reply gives
+/// another answer by some milliseconds, and setting the time of day moves it. Take it once a boot.
+#[must_use]
+pub fn boot_time(perf_time: u64, perf_freq: u64, time_100ns: u64) -> Option<i64> {
+    let uptime_ns = (u128::from(perf_time) * NANOS_PER_SECOND).checked_div(perf_freq.into())?;
+    let unix_ns = u128::from(time_100ns.checked_sub(UNIX_EPOCH)?) * NANOS_PER_INTERVAL;
+    i64::try_from(unix_ns.checked_sub(uptime_ns)?).ok()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "seconds are floating-point by nature")]
+fn seconds(ticks: u64, freq: u64) -> f64 {
+    ticks as f64 / freq as f64
+}
+
+const INTERVALS_PER_SECOND: u64 = ms_dtyp::FileTime::INTERVALS_PER_SECOND;
+const NANOS_PER_SECOND: u128 = 1_000_000_000;
+const NANOS_PER_INTERVAL: u128 = 100;
+/// 1970 in 100 ns since 1601.
+pub(crate) const UNIX_EPOCH: u64 = 116_444_736_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // 2020-01-01T00:00:00Z is 1,577,836,800 s after 1970: 132,223,104,000,000,000 in 100 ns since 1601.
+    const NEW_YEAR: u64 = 132_223_104_000_000_000;
+    const NEW_YEAR_NS: i64 = 1_577_836_800_000_000_000;
+
+    #[test]
+    fn a_host_was_started_as_long_ago_as_its_performance_clock_says() {
+        // 30,000,000 ticks at 3 MHz are 10 s.
+        assert_eq!(boot_time(30_000_000, 3_000_000, NEW_YEAR), Some(NEW_YEAR_NS - 10_000_000_000));
+        assert_eq!(boot_time(0, 10_000_000, NEW_YEAR), Some(NEW_YEAR_NS));
+    }
+
+    #[test]
+    fn clocks_that_do_not_fit_tell_no_start() {
+        assert_eq!(boot_time(1, 0, NEW_YEAR), None, "without a frequency");
+        assert_eq!(boot_time(u64::MAX, 1, NEW_YEAR), None, "before 1970");
+        assert_eq!(boot_time(1, 1, 0), None, "without a time of day");
+        assert_eq!(boot_time(0, 1, u64::MAX), None, "later than 64 bits can say");
+    }
+}

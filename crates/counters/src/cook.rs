@@ -1,0 +1,192 @@
+use ms_pcq::types::CounterType;
+
+use crate::clocks::RawClocks;
+use crate::formula::Formula;
+use crate::properties::{Clock, Properties, properties};
+use crate::widen::{Width, delta};
+
+/// One sample of a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// The counter.
+    pub value: u64,
+    /// The counter that `BaseCounterId` names, of the same instance; for a multi timer the one that `MultiId` names.
+    pub base: Option<u64>,
+    /// The clocks of the reply, and those of the instance.
+    pub clocks: RawClocks,
+}
+
+/// What becomes of two samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cooked {
+    /// What is displayed. It is finite.
+    Value(f64),
+    /// One sample is not enough for this type.
+    NeedsTwo,
+    /// Between the two the counter, its base or the host's clock began anew. The next pair is right again.
+    Restarted,
+    /// The formula has no answer: nothing happened that could be divided by, no time has passed, the base or a
+    /// clock is missing or stands still.
+    Undefined,
+    /// The type has no number.
+    NoValue,
+}
+
+/// Computes what a counter displays, by the formula of its type ([`Formula`] tells what was decided where the documents
+/// disagree). A type without a row in the table shows its newer value.
+///
+/// What goes wrong between two samples of a real host:
+///
+/// - 32-bit counters and bases go round: differences are taken in 32 bits. A decrease by which one would have counted
+///   2³¹ or more was no turn, and the counter began anew; the same of 64 bits.
+/// - The host was started anew: its performance clock went back, and with it everything else began anew.
+/// - Somebody set the time of day. `PerfTime100NSec` then moves by anything; where it disagrees with the performance
+///   clock about the interval by more than an eighth and 100 ms (its own steps may be 16 ms), the performance clock
+///   is believed.
+/// - The base did not move: no operation, no average. That is no zero, and [`Cooked::Undefined`].
+///
+/// ```
+/// use counters::{Cooked, CounterType, RawClocks, Reading, cook};
+///
+/// let at = |seconds: u64, value| {
+///     let clocks = RawClocks { perf_time: seconds * 10_000_000, perf_freq: 10_000_000, ..RawClocks::default() };
+///     Reading { value, base: None, clocks }
+/// };
+/// // A counter of 32 bits that goes round: 296 events before the turn and 204 after it, in five seconds.
+/// let (older, newer) = (at(100, 4_294_967_000), at(105, 204));
+/// assert_eq!(cook(CounterType::PERF_COUNTER_COUNTER, Some(&older), &newer), Cooked::Value(100.0));
+/// assert_eq!(cook(CounterType::PERF_COUNTER_COUNTER, None, &newer), Cooked::NeedsTwo);
+/// ```
+#[must_use]
+pub fn cook(counter_type: CounterType, older: Option<&Reading>, newer: &Reading) -> Cooked {
+    let Some(row) = properties(counter_type) else { return Cooked::Value(real(newer.value)) };
+    let cooked = if row.formula.needs_two() {
+        match older {
+            Some(older) => Pair { row, older, newer }.cook(),
+            None => return Cooked::NeedsTwo,
+        }
+    } else {
+        of_one(row.formula, newer)
+    };
+    match cooked {
+        Ok(value) if value.is_finite() => Cooked::Value(value),
+        Ok(_infinite) => Cooked::Undefined,
+        Err(reason) => reason,
+    }
+}
+
+fn of_one(formula: Formula, newer: &Reading) -> Result<f64, Cooked> {
+    match formula {
+        Formula::Double => Ok(f64::from_bits(newer.value)),
+        Formula::Part => quotient(100.0 * real(newer.value), newer.base.map(real)),
+        Formula::Elapsed => newer.clocks.elapsed_seconds(newer.value).ok_or(Cooked::Undefined),
+        Formula::Nothing => Err(Cooked::NoValue),
+        _ => Ok(real(newer.value)),
+    }
+}
+
+/// Two samples of a counter of a type that needs two.
+struct Pair<'a> {
+    row: &'a Properties,
+    older: &'a Reading,
+    newer: &'a Reading,
+}
+
+impl Pair<'_> {
+    fn cook(&self) -> Result<f64, Cooked> {
+        // A host whose performance clock has gone back was started anew, whatever the counters look like.
+        if self.newer.clocks.perf_time < self.older.clocks.perf_time {
+            return Err(Cooked::Restarted);
+        }
+        let n = restarted(delta(self.older.value, self.newer.value, self.row.width()))?;
+        match self.row.formula {
+            Formula::Rate => quotient(n * self.freq()?, Some(self.ticks()?)),
+            Formula::QueueLength => quotient(n, Some(self.ticks()?)),
+            Formula::Busy => quotient(100.0 * n, Some(self.ticks()?)),
+            Formula::Idle => Ok(100.0 * (1.0 - quotient(n, Some(self.ticks()?))?).max(0.0)),
+            Formula::BusyOfMany => quotient(100.0 * n, Some(self.ticks()? * self.things()?)),
+            Formula::IdleOfMany => Ok(100.0 * (self.things()? - quotient(n, Some(self.ticks()?))?).max(0.0)),
+            Formula::Share => quotient(100.0 * n, Some(self.base()?)),
+            Formula::MeanTime => quotient(n, Some(self.freq()? * self.base()?)),
+            Formula::Mean => quotient(n, Some(self.base()?)),
+            _ => Ok(n),
+        }
+    }
+
+    /// F of the performance clock.
+    fn freq(&self) -> Result<f64, Cooked> {
+        let freq = self.newer.clocks.perf_freq;
+        if freq > 0 { Ok(real(freq)) } else { Err(Cooked::Undefined) }
+    }
+
+    /// D1 − D0.
+    fn ticks(&self) -> Result<f64, Cooked> {
+        let (older, newer) = (&self.older.clocks, &self.newer.clocks);
+        match self.row.clock {
+            Clock::HundredNanoseconds => self.hundred_nanoseconds(),
+            Clock::Object => restarted(newer.object().0.checked_sub(older.object().0)),
+            Clock::PerfTime | Clock::None => restarted(newer.perf_time.checked_sub(older.perf_time)),
+        }
+    }
+
+    /// The interval by the time of day, unless somebody has set that meanwhile.
+    fn hundred_nanoseconds(&self) -> Result<f64, Cooked> {
+        let (older, newer) = (&self.older.clocks, &self.newer.clocks);
+        let by_day = newer.time_100ns.checked_sub(older.time_100ns).map(real);
+        let by_perf = real(newer.perf_time.saturating_sub(older.perf_time)) * INTERVALS_PER_SECOND
+            / real(newer.perf_freq);
+        let can_tell = by_perf.is_finite() && by_perf > 0.0;
+        match by_day {
+            Some(by_day) if !can_tell || (by_day - by_perf).abs() <= by_perf / 8.0 + CLOCK_JITTER => {
+                Ok(by_day)
+            }
+            _ if can_tell => Ok(by_perf),
+            // It went back, and nothing tells how long it really was.
+            _ => Err(Cooked::Undefined),
+        }
+    }
+
+    /// B1 − B0, in the bits of the base.
+    fn base(&self) -> Result<f64, Cooked> {
+        let (Some(older), Some(newer)) = (self.older.base, self.newer.base) else {
+            return Err(Cooked::Undefined);
+        };
+        restarted(delta(older, newer, self.row.base_width()))
+    }
+
+    /// B1 of a multi timer.
+    fn things(&self) -> Result<f64, Cooked> {
+        self.newer.base.filter(|things| *things != 0).map(real).ok_or(Cooked::Undefined)
+    }
+}
+
+fn restarted(delta: Option<u64>) -> Result<f64, Cooked> {
+    delta.map(real).ok_or(Cooked::Restarted)
+}
+
+/// Undefined where there is nothing to divide by.
+fn quotient(numerator: f64, denominator: Option<f64>) -> Result<f64, Cooked> {
+    let denominator = denominator.filter(|denominator| *denominator > 0.0).ok_or(Cooked::Undefined)?;
+    Ok(numerator / denominator)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "what is displayed has the precision of a double")]
+const fn real(value: u64) -> f64 {
+    value as f64
+}
+
+impl Properties {
+    /// In how many bits the base of this type counts: winperf.h knows one of 64 bits only.
+    const fn base_width(&self) -> Width {
+        match self.counter_type {
+            CounterType::PERF_PRECISION_100NS_TIMER
+            | CounterType::PERF_PRECISION_SYSTEM_TIMER
+            | CounterType::PERF_PRECISION_OBJECT_TIMER => Width::Bits64,
+            _ => Width::Bits32,
+        }
+    }
+}
+
+const INTERVALS_PER_SECOND: f64 = 10_000_000.0;
+/// 100 ms: what the time of day may be behind, since it moves in steps.
+const CLOCK_JITTER: f64 = 1_000_000.0;

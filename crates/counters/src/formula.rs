@@ -1,0 +1,103 @@
+use core::fmt;
+
+/// What is computed of two samples of a counter.
+///
+/// N is the counter, D its clock, F the clock's frequency, B its base or how many things it covers; 0 is the older
+/// sample and 1 the newer one. Where the documents contradict one another or themselves, this is what was decided:
+///
+/// - [`Formula::BusyOfMany`]: the Win32 pages divide the interval of `PERF_COUNTER_MULTI_TIMER` by the frequency as
+///   well. N counts ticks of the clock that D shows, so that this would be off by the frequency; [MS-PCQ] and
+///   the same pages' row for 100 ns have no such factor.
+/// - [`Formula::IdleOfMany`]: the Win32 pages and [MS-PCQ] subtract from the number of things and do not divide by
+///   it, so that four idle disks show 0 and four busy ones 400 %. The pages for Windows CE divide. What a user
+///   of Windows sees is the former, though the timers that are not inverse are divided.
+/// - [`Formula::Idle`] and [`Formula::IdleOfMany`] are never below zero: the clock of idle time is read some
+///   moments after that of the reply. Nothing is cut off at 100 %, since two processors do twice the work of one.
+/// - [`Formula::Share`] of a precision timer: its base is a time stamp that is taken with the value, and the
+///   reply's own clock has no part in it. That is what the type is for. [MS-PCQ] gives `PERF_PRECISION_OBJECT_TIMER`
+///   the object's clock instead; winperf.h and the other two types say it has a base.
+/// - [`Formula::Elapsed`]: [MS-PCQ] subtracts the other way round, which would be negative.
+/// - [`Formula::Rate`] goes by the performance clock for all of its types. [MS-PCQ] has `PERF_COUNTER_COUNTER` and
+///   `PERF_SAMPLE_COUNTER` differ in their clocks; winperf.h has not.
+/// - [`Formula::MeanTime`]: `PERF_AVERAGE_TIMER` has 32 bits by its type and in [MS-PCQ], and 64 in an example of the
+///   Win32 pages. A value that does not fit into 32 bits is taken to have 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Formula {
+    /// The newer value.
+    Value,
+    /// The newer value, whose 64 bits are a number in IEEE 754.
+    Double,
+    /// How much it has changed.
+    Delta,
+    /// Events a second.
+    Rate,
+    /// The mean length of a queue.
+    QueueLength,
+    /// Percent of the time in which the thing was busy.
+    Busy,
+    /// The same of what counts the time in which it was not.
+    Idle,
+    /// Percent of the time in which several things were busy, in the mean.
+    BusyOfMany,
+    /// The same of what counts the time in which they were not, for all of them together.
+    IdleOfMany,
+    /// Percent of the base.
+    Part,
+    /// Percent of what the base has changed.
+    Share,
+    /// Seconds for each of what the base counts.
+    MeanTime,
+    /// Items for each of what the base counts.
+    Mean,
+    /// Seconds since something began.
+    Elapsed,
+    /// No number.
+    Nothing,
+}
+
+impl Formula {
+    /// The formula in letters; empty for [`Formula::Nothing`].
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Value => "N1",
+            Self::Double => "N1 (IEEE 754)",
+            Self::Delta => "N1 - N0",
+            Self::Rate => "(N1 - N0) / ((D1 - D0) / F)",
+            Self::QueueLength => "(N1 - N0) / (D1 - D0)",
+            Self::Busy => "100 * (N1 - N0) / (D1 - D0)",
+            Self::Idle => "100 * (1 - (N1 - N0) / (D1 - D0))",
+            Self::BusyOfMany => "100 * (N1 - N0) / (D1 - D0) / B1",
+            Self::IdleOfMany => "100 * (B1 - (N1 - N0) / (D1 - D0))",
+            Self::Part => "100 * N1 / B1",
+            Self::Share => "100 * (N1 - N0) / (B1 - B0)",
+            Self::MeanTime => "(N1 - N0) / F / (B1 - B0)",
+            Self::Mean => "(N1 - N0) / (B1 - B0)",
+            Self::Elapsed => "(D1 - N1) / F",
+            Self::Nothing => "",
+        }
+    }
+
+    /// What is written behind the result.
+    #[must_use]
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::Rate => "/s",
+            Self::Busy | Self::Idle | Self::BusyOfMany | Self::IdleOfMany | Self::Part | Self::Share => "%",
+            Self::MeanTime | Self::Elapsed => "s",
+            Self::Value | Self::Double | Self::Delta | Self::QueueLength | Self::Mean | Self::Nothing => "",
+        }
+    }
+
+    /// Whether one sample is not enough.
+    #[must_use]
+    pub const fn needs_two(self) -> bool {
+        !matches!(self, Self::Value | Self::Double | Self::Part | Self::Elapsed | Self::Nothing)
+    }
+}
+
+impl fmt::Display for Formula {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

@@ -1,0 +1,151 @@
+use crate::pattern::{folded, same_name};
+
+/// The name that `wanted` most likely was meant to be; the first of several, and none where all are too far away.
+///
+/// Upper and lower case, the order of words and what stands between them cost little; of the rest each character
+/// that is missing, wrong, too much, or swapped with its neighbour counts. Names may come from a hostile host: a
+/// long one is compared by its beginning, and when [`WORK_MAX`] is done the best so far is it.
+#[must_use]
+pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted_form = Form::new(wanted);
+    // A third of the characters may be wrong, and in a short name one.
+    let farthest = wanted_form.text.len().max(3) / 3;
+    let mut best: Option<(usize, &str)> = None;
+    let mut work_left = WORK_MAX;
+    for name in names {
+        if same_name(wanted, name) {
+            return Some(name);
+        }
+        let form = Form::new(name);
+        let work = 2 * (wanted_form.text.len() + 1) * (form.text.len() + 1);
+        let Some(left) = work_left.checked_sub(work) else { break };
+        work_left = left;
+        let distance = wanted_form.distance(&form);
+        if distance <= farthest && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, name));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+/// Characters of a name that are compared.
+const COMPARED_CHARS_MAX: usize = 128;
+/// Pairs of characters that one search may compare: well below a second, and some thousand names.
+pub const WORK_MAX: usize = 1 << 25;
+
+/// A name in the two forms in which it is compared.
+struct Form {
+    /// Without upper and lower case.
+    text: Vec<char>,
+    /// Its words only, in the order of the alphabet.
+    words: Vec<char>,
+}
+
+impl Form {
+    fn new(name: &str) -> Self {
+        let text: Vec<char> = folded(name).take(COMPARED_CHARS_MAX).collect();
+        // A slash is read as "per", and people write what they read.
+        let is_word = |word: &&[char]| !word.is_empty() && *word != ['p', 'e', 'r'];
+        let mut split: Vec<&[char]> = text.split(|c| !c.is_alphanumeric()).filter(is_word).collect();
+        split.sort_unstable();
+        let words = split.join(&' ');
+        Self { text, words }
+    }
+
+    fn distance(&self, other: &Self) -> usize {
+        // Words in another order, or other signs between them, are one mistake.
+        let reordered =
+            if self.words.is_empty() { usize::MAX } else { 1 + distance(&self.words, &other.words) };
+        distance(&self.text, &other.text).min(reordered)
+    }
+}
+
+/// The restricted edit distance (optimal string alignment): inserted, removed, changed and swapped characters.
+fn distance(one: &[char], other: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    let mut row = Vec::with_capacity(last.len());
+    for (i, a) in one.iter().enumerate() {
+        row.clear();
+        row.push(i + 1);
+        for (j, b) in other.iter().enumerate() {
+            let changed = last[j] + usize::from(a != b);
+            let mut least = changed.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == other[j - 1] && one[i - 1] == *b {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        std::mem::swap(&mut before, &mut last);
+        std::mem::swap(&mut last, &mut row);
+    }
+    last.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNTERS: [&str; 6] = [
+        "% Processor Time",
+        "% Processor Utility",
+        "% User Time",
+        "Interrupts/sec",
+        "Parking Status",
+        "Avg. Disk sec/Read",
+    ];
+
+    fn check(wanted: &str, expected: Option<&str>) {
+        assert_eq!(nearest(wanted, COUNTERS), expected, "{wanted}");
+    }
+
+    #[test]
+    fn small_mistakes_find_the_name() {
+        check("% processor time", Some("% Processor Time"));
+        check("Processor Time", Some("% Processor Time"));
+        check("% Procesor Tiem", Some("% Processor Time"));
+        check("Interupts per sec", Some("Interrupts/sec"));
+        check("avg disk sec read", Some("Avg. Disk sec/Read"));
+        check("User Time %", Some("% User Time"));
+    }
+
+    #[test]
+    fn words_may_be_in_another_order() {
+        check("Time Processor", Some("% Processor Time"));
+        check("Status Parking", Some("Parking Status"));
+    }
+
+    #[test]
+    fn another_thing_is_not_suggested() {
+        check("Working Set", None);
+        check("", None);
+        assert_eq!(nearest("abc", []), None);
+    }
+
+    #[test]
+    fn neighbours_that_are_swapped_are_one_mistake() {
+        let chars = |text: &str| text.chars().collect::<Vec<_>>();
+        let check = |one: &str, other: &str, expected| {
+            assert_eq!(distance(&chars(one), &chars(other)), expected, "{one} {other}");
+        };
+        check("ab", "ba", 1);
+        check("kitten", "sitting", 3);
+        check("", "abc", 3);
+        check("abc", "", 3);
+        // The restricted distance; the unrestricted one would be 2.
+        check("ca", "abc", 3);
+    }
+
+    // A host decides how many counters it has and how long their names are.
+    #[test]
+    fn a_flood_of_long_names_ends() {
+        let long = "x".repeat(1 << 16);
+        let flood = std::iter::repeat_n(long.as_str(), 1 << 20);
+        assert_eq!(nearest(&"y".repeat(1 << 16), flood), None);
+    }
+
+    #[test]
+    fn the_first_of_two_that_are_equally_near_is_taken() {
+        assert_eq!(nearest("disk 3", ["disk 1", "disk 2"]), Some("disk 1"));
+    }
+}
