@@ -50,6 +50,14 @@ impl PduStream {
         Ok(Some((header, &mut self.buffer[start..start + length])))
     }
 
+    /// Gives the buffer back where no part of a PDU is left in it: most associations wait for their next call at any
+    /// time.
+    pub(crate) fn settle(&mut self) {
+        if !self.is_within_pdu() {
+            *self = Self::default();
+        }
+    }
+
     /// Whether the stream stands within a PDU.
     pub(crate) fn is_within_pdu(&self) -> bool {
         self.start < self.buffer.len()
@@ -81,6 +89,18 @@ mod tests {
             seen.extend(call_ids(&mut stream));
             assert_eq!(seen, [1, 2], "split at {split}");
         }
+    }
+
+    #[test]
+    fn a_buffer_is_kept_for_the_rest_of_a_pdu_and_for_nothing_else() {
+        let mut stream = PduStream::default();
+        stream.push(&[&SHUTDOWN[..], &SHUTDOWN[..5]].concat());
+        assert_eq!(call_ids(&mut stream), [1]);
+        stream.settle();
+        stream.push(&SHUTDOWN[5..]);
+        assert_eq!(call_ids(&mut stream), [1]);
+        stream.settle();
+        assert_eq!(stream.buffer.capacity(), 0);
     }
 
     #[test]

@@ -6,6 +6,8 @@ open_enum! {
     pub struct Win32Error(u32) {
         /// Success.
         ERROR_SUCCESS = 0,
+        /// The file, or the registry key, does not exist.
+        ERROR_FILE_NOT_FOUND = 2,
         /// The path does not exist.
         ERROR_PATH_NOT_FOUND = 3,
         /// The caller may not do this.
@@ -28,6 +30,10 @@ open_enum! {
         ERROR_NO_DATA = 232,
         /// More data is there than fits.
         ERROR_MORE_DATA = 234,
+        /// An enumeration is at its end.
+        ERROR_NO_MORE_ITEMS = 259,
+        /// The registry key was deleted after it was opened.
+        ERROR_KEY_DELETED = 1018,
         /// The element was not found.
         ERROR_NOT_FOUND = 1168,
         /// The server lacks a resource other than memory.

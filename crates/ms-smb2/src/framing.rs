@@ -22,14 +22,18 @@ impl Deframer {
 
     /// Takes bytes of the stream.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        /// A buffer that one large frame made is given back.
-        const IDLE_BYTES_MAX: usize = 64 * 1024;
         self.input.drain(..self.consumed);
         self.consumed = 0;
-        if self.input.is_empty() {
-            self.input.shrink_to(IDLE_BYTES_MAX);
-        }
         self.input.extend_from_slice(bytes);
+    }
+
+    /// Gives the buffer back where no part of a frame is left in it. Connections are idle for most of their lives, and
+    /// there are thousands of them.
+    pub(crate) fn settle(&mut self) {
+        if self.consumed == self.input.len() {
+            self.consumed = 0;
+            self.input = Vec::new();
+        }
     }
 
     /// The next whole frame, without its length.
@@ -70,6 +74,22 @@ mod tests {
             }
             assert_eq!(frames, [vec![1, 2, 3, 4], vec![5, 6, 7, 8, 9]], "pieces of {piece}");
         }
+    }
+
+    #[test]
+    fn a_buffer_is_kept_for_the_rest_of_a_frame_and_for_nothing_else() {
+        let mut deframer = Deframer::new(1000);
+        let mut frame = vec![0, 0, 3, 0xe8];
+        frame.resize(1004, 7);
+        deframer.push(&frame);
+        deframer.push(&frame[..500]);
+        assert!(deframer.next_frame().unwrap().is_some());
+        assert!(deframer.next_frame().unwrap().is_none());
+        deframer.settle();
+        deframer.push(&frame[500..]);
+        assert_eq!(deframer.next_frame().unwrap().map(|frame| frame.len()), Some(1000));
+        deframer.settle();
+        assert_eq!(deframer.input.capacity(), 0);
     }
 
     #[test]

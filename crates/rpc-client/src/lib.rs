@@ -39,6 +39,7 @@ mod error;
 mod kind;
 mod pipe;
 mod smb;
+mod stream;
 mod tcp;
 
 pub use self::association::{Association, Interface, Security};

@@ -42,6 +42,10 @@ pub trait Transport: Send {
 /// A PDU that wants an answer goes as `FSCTL_PIPE_TRANSCEIVE`, one round trip; one that does not goes as a write;
 /// what is longer than a transceive's answer is read. A pipe in message mode and one in byte mode look alike from
 /// here, since whoever uses it puts the PDUs together by their own lengths.
+///
+/// One request at a time: a server may work on several at once, and the fragments that two reads of one pipe get
+/// could then come exchanged, with nothing that tells which is the first. So an answer of many fragments takes a
+/// round trip for each.
 #[derive(Debug)]
 pub struct NamedPipe {
     connection: SharedSmbConnection,

@@ -1,10 +1,11 @@
 use core::fmt;
 use std::io;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout_at};
 use transport::BoxStream;
 
+use crate::stream::read_once;
 use crate::{Error, Operation, Transport};
 
 /// RPC straight over a stream, `ncacn_ip_tcp`.
@@ -12,14 +13,13 @@ pub struct TcpTransport {
     stream: BoxStream,
     /// Set while something is under way: a PDU may be half written, or have an answer that nobody took.
     is_busy: bool,
-    incoming: Box<[u8]>,
 }
 
 impl TcpTransport {
     /// Over a stream that leads to an RPC server.
     #[must_use]
     pub fn new(stream: BoxStream) -> Self {
-        Self { stream, is_busy: false, incoming: vec![0; READ_BYTES].into() }
+        Self { stream, is_busy: false }
     }
 
     fn begin(&mut self, operation: Operation) -> Result<(), Error> {
@@ -35,8 +35,8 @@ impl TcpTransport {
     }
 
     async fn read(&mut self) -> io::Result<Vec<u8>> {
-        let len = self.stream.read(&mut self.incoming).await?;
-        if len == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(self.incoming[..len].to_vec()) }
+        let bytes = read_once(&mut self.stream, <[u8]>::to_vec).await?;
+        if bytes.is_empty() { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(bytes) }
     }
 
     fn end<T>(
@@ -84,5 +84,3 @@ impl fmt::Debug for TcpTransport {
         f.debug_struct("TcpTransport").field("is_busy", &self.is_busy).finish_non_exhaustive()
     }
 }
-
-const READ_BYTES: usize = 16 * 1024;

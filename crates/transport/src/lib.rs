@@ -53,7 +53,7 @@ pub use self::error::{ConnectError, ConnectErrorKind, ConnectStage};
 pub use self::faulty::{Direction, FaultPlan, Faulty};
 pub use self::memory::{MemoryListener, MemoryNetwork};
 pub use self::pcap::{PcapFile, Recorded};
-pub use self::tcp::TcpConnector;
+pub use self::tcp::{KeepAlive, TcpConnector};
 pub use self::traced::{TraceOptions, Traced};
 
 /// A duplex stream of bytes.

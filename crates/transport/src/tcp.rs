@@ -2,6 +2,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use rustix::net::sockopt;
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::{Instant, timeout_at};
 use tracing::debug;
@@ -11,17 +12,47 @@ use crate::race::first_success;
 use crate::{BoxStream, ConnectError, ConnectErrorKind, ConnectStage, Endpoint};
 
 /// TCP, with `TCP_NODELAY`: small requests that wait for replies must not wait for Nagle.
+///
+/// Connections are kept for long, and a host may go without a word. So the system asks on its own whether it is
+/// still there, and gives a connection up where what was sent is not acknowledged in time: whoever uses it next hears
+/// of it at once, or has time left to connect again.
 #[derive(Clone, Debug)]
 pub struct TcpConnector {
     /// How long one address has for itself before the next one is tried beside it.
     pub stagger: Duration,
     /// Addresses of one name that are tried.
     pub addresses_max: usize,
+    /// When a connection on which nothing happens is asked for a sign of life, and how often until it is given up.
+    pub keep_alive: KeepAlive,
+    /// How long what was sent may go unacknowledged by the other system, however busy its programs are.
+    pub unacknowledged_max: Duration,
+}
+
+/// How a silent connection is asked for a sign of life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepAlive {
+    /// After so long without traffic. Whole seconds.
+    pub idle: Duration,
+    /// Then every so often. Whole seconds.
+    pub interval: Duration,
+    /// So many times.
+    pub probes: u32,
+}
+
+impl Default for KeepAlive {
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(20), interval: Duration::from_secs(5), probes: 3 }
+    }
 }
 
 impl Default for TcpConnector {
     fn default() -> Self {
-        Self { stagger: Duration::from_millis(250), addresses_max: 8 }
+        Self {
+            stagger: Duration::from_millis(250),
+            addresses_max: 8,
+            keep_alive: KeepAlive::default(),
+            unacknowledged_max: Duration::from_secs(5),
+        }
     }
 }
 
@@ -52,19 +83,28 @@ impl TcpConnector {
         }
     }
 
+    async fn dial(&self, address: SocketAddr) -> io::Result<TcpStream> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let KeepAlive { idle, interval, probes } = self.keep_alive;
+        sockopt::set_socket_keepalive(&stream, true)?;
+        sockopt::set_tcp_keepidle(&stream, idle)?;
+        sockopt::set_tcp_keepintvl(&stream, interval)?;
+        sockopt::set_tcp_keepcnt(&stream, probes)?;
+        let unacknowledged_ms = u32::try_from(self.unacknowledged_max.as_millis()).unwrap_or(u32::MAX);
+        sockopt::set_tcp_user_timeout(&stream, unacknowledged_ms)?;
+        Ok(stream)
+    }
+
     async fn open(
         &self,
         endpoint: &Endpoint,
         addresses: &[SocketAddr],
         deadline: Instant,
     ) -> Result<BoxStream, ConnectError> {
-        let attempt = |address: &SocketAddr| -> BoxFuture<'static, io::Result<TcpStream>> {
+        let attempt = |address: &SocketAddr| -> BoxFuture<'_, io::Result<TcpStream>> {
             let address = *address;
-            Box::pin(async move {
-                let stream = TcpStream::connect(address).await?;
-                stream.set_nodelay(true)?;
-                Ok(stream)
-            })
+            Box::pin(self.dial(address))
         };
         let race = first_success(addresses, self.stagger, attempt);
         let (kind, source) = match timeout_at(deadline, race).await {
@@ -133,6 +173,19 @@ mod tests {
         let found = ["[::1]:1", "[::2]:1", "[::3]:1", "1.1.1.1:1", "2.2.2.2:1"].map(parse).to_vec();
         let expected = ["[::1]:1", "1.1.1.1:1", "[::2]:1", "2.2.2.2:1"].map(parse).to_vec();
         assert_eq!(interleave_families(found, 4), expected);
+    }
+
+    #[tokio::test]
+    async fn the_system_watches_a_connection_while_nobody_uses_it() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let connector = TcpConnector::default();
+        let stream = connector.dial(listener.local_addr().unwrap()).await.unwrap();
+        assert!(sockopt::socket_keepalive(&stream).unwrap());
+        let KeepAlive { idle, interval, probes } = connector.keep_alive;
+        assert_eq!(sockopt::tcp_keepidle(&stream).unwrap(), idle);
+        assert_eq!(sockopt::tcp_keepintvl(&stream).unwrap(), interval);
+        assert_eq!(sockopt::tcp_keepcnt(&stream).unwrap(), probes);
+        assert_eq!(sockopt::tcp_user_timeout(&stream).unwrap(), 5000);
     }
 
     #[test]

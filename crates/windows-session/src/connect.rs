@@ -5,7 +5,7 @@ use ms_dtyp::NtStatus;
 use rpc_client::{Association, NamedPipe, Security, SharedSmbConnection, SmbConnection};
 use ssp::Credentials;
 use tokio::sync::Mutex;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 use tracing::debug;
 use transport::{BoxStream, ByteCounter, Connector, Counted};
 
@@ -168,11 +168,12 @@ impl<'a> Connecting<'a> {
         credentials: &Credentials,
     ) -> Result<Association<NamedPipe>, SessionError> {
         if self.running.is_none() {
-            let requests = connection.lock().await.requests();
+            let requests = self.requests(connection, 0).await;
             self.begin(Stage::Pipe, requests);
         }
         let outcome = self.open_pipe(connection).await;
-        let requests = connection.lock().await.requests();
+        let before = self.running.as_ref().map_or(0, StageTimer::calls_before);
+        let requests = self.requests(connection, before).await;
         self.end(requests);
         let pipe = outcome?;
         self.begin(Stage::Bind, requests);
@@ -183,9 +184,15 @@ impl<'a> Connecting<'a> {
         let interfaces: [SyntaxId; 1] = [ms_pcq::SYNTAX_ID];
         let config = self.options.rpc.clone();
         let outcome = Association::bind(pipe, &interfaces, Some(&security), config, self.deadline).await;
-        let requests = connection.lock().await.requests();
+        let requests = self.requests(connection, requests).await;
         self.end(requests);
         self.check(outcome)
+    }
+
+    /// Requests made on `connection` so far, or `otherwise` where somebody else is still busy with it at the deadline:
+    /// a count is nothing to wait for longer.
+    async fn requests(&self, connection: &SharedSmbConnection, otherwise: u64) -> u64 {
+        timeout_at(self.deadline, connection.lock()).await.map_or(otherwise, |smb| smb.requests())
     }
 
     async fn dial(&mut self, connector: &dyn Connector) -> Result<BoxStream, SessionError> {

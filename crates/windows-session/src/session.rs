@@ -1,4 +1,6 @@
 use ms_pcq::perflibv2::PerflibV2Client;
+use ms_rrp::RegisteredCounterSets;
+use ms_rrp::winreg::RegistryClient;
 use rpc_client::{Association, Interface, NamedPipe, SharedSmbConnection};
 use ssp::Credentials;
 use tokio::time::{Instant, timeout_at};
@@ -64,6 +66,31 @@ impl Session {
     /// The methods of PerflibV2 until `deadline`.
     pub fn perflib(&mut self, deadline: Instant) -> PerflibV2Client<Interface<'_, NamedPipe>> {
         PerflibV2Client::new(self.association.channel(PERFLIB_CONTEXT, deadline), &self.target.host)
+    }
+
+    /// The countersets in the host's registry, by `deadline`: for hosts that have more than PCQ can list. Needs a caller
+    /// who may read `HKEY_LOCAL_MACHINE`.
+    ///
+    /// # Errors
+    /// When the host does not offer its registry, or does not let us see it.
+    pub async fn registered_counter_sets(
+        &mut self,
+        deadline: Instant,
+    ) -> Result<RegisteredCounterSets, ms_rrp::Error<rpc_client::Error>> {
+        let is_registry = |context: &&dcerpc::client::PresentationContext| {
+            context.interface == ms_rrp::SYNTAX_ID && context.outcome.is_ok()
+        };
+        let bound = self.association.contexts().iter().find(is_registry).map(|context| context.context_id);
+        let context = match bound {
+            Some(context) => context,
+            None => {
+                let altered = self.association.alter_context(ms_rrp::SYNTAX_ID, deadline).await;
+                let method = ms_rrp::Method::OpenLocalMachine;
+                altered.map_err(|source| ms_rrp::Error::Call { method, source })?
+            }
+        };
+        let mut client = RegistryClient::new(self.association.channel(context, deadline));
+        ms_rrp::enumerate_counter_sets(&mut client).await
     }
 
     /// What went wrong in a method of [`perflib`](Self::perflib).

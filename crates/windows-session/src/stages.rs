@@ -46,6 +46,11 @@ impl StageTimer {
         }
     }
 
+    /// Calls that had been made when it began.
+    pub(crate) const fn calls_before(&self) -> u64 {
+        self.calls_before
+    }
+
     pub(crate) fn stop(self, calls: u64) -> StageReport {
         StageReport {
             stage: self.stage,

@@ -32,6 +32,7 @@ impl ClientAssociation {
                 Err(error) => break Err(error.into()),
             }
         };
+        stream.settle();
         self.stream = stream;
         if result.is_err() {
             self.fail();

@@ -41,6 +41,7 @@ impl ServerAssociation {
                 Err(error) => break Err(error.into()),
             }
         };
+        stream.settle();
         self.stream = stream;
         if result.is_err() {
             self.set_state(State::Failed);

@@ -1,4 +1,4 @@
-use core::fmt;
+use core::{fmt, slice};
 
 use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
@@ -17,6 +17,9 @@ pub enum RawValue<'a> {
     /// Another width: text, or nothing at all.
     Other(&'a [u8]),
 }
+
+/// What a value of four or eight bytes takes with the usual padding.
+pub(crate) type NumberSlot = [u8; RawValue::FIXED_PART_SIZE + 8];
 
 impl<'a> RawValue<'a> {
     /// Bytes on the wire before the value.
@@ -43,20 +46,33 @@ impl<'a> RawValue<'a> {
         }
     }
 
-    /// Reads a value of four or eight bytes with the usual padding, which is nearly all of them, in one piece.
+    /// Whether there are values of four or eight bytes in all `slots`, with the usual padding.
+    #[inline]
+    pub(crate) fn are_numbers(slots: &[NumberSlot]) -> bool {
+        // Both sizes as one number: of four bytes, and the same with 4 more. What is more than the former is
+        // collected without a branch, so that several slots are looked at in one instruction.
+        let four_bytes = u64_at_start(&[4, 0, 0, 0, 16, 0, 0, 0]);
+        let more = slots.iter().fold(0, |more, slot| more | u64_at_start(slot).wrapping_sub(four_bytes));
+        more & !4 == 0
+    }
+
+    /// The value in a slot that [`RawValue::are_numbers`] saw.
+    #[inline]
+    pub(crate) fn from_number(slot: &NumberSlot) -> Self {
+        let [data_size, _, _, _, _, _, _, _, value @ ..] = *slot;
+        let value = u64::from_le_bytes(value);
+        if data_size == 8 { Self::U64(value) } else { Self::U32(low_half(value)) }
+    }
+
+    /// Reads a value of four or eight bytes with the usual padding in one piece.
     #[inline]
     fn decode_number(src: &mut ReadCursor<'a>) -> Option<Self> {
-        let [a, b, c, d, e, f, g, h, value @ ..] = *src.remaining().first_chunk::<16>()?;
-        let data_size = u32::from_le_bytes([a, b, c, d]);
-        let size = u32::from_le_bytes([e, f, g, h]);
-        let value = u64::from_le_bytes(value);
-        let number = match (data_size, size) {
-            (8, 16) => Self::U64(value),
-            (4, 16) => Self::U32(u32::try_from(value & 0xFFFF_FFFF).ok()?),
-            _ => return None,
-        };
-        src.read_slice(16);
-        Some(number)
+        let slot: &NumberSlot = src.remaining().first_chunk()?;
+        if !Self::are_numbers(slice::from_ref(slot)) {
+            return None;
+        }
+        src.read_slice(slot.len());
+        Some(Self::from_number(slot))
     }
 
     const fn from_bytes(bytes: &'a [u8]) -> Self {
@@ -120,4 +136,13 @@ impl fmt::Display for RawValue<'_> {
             Self::Other(bytes) => write!(f, "{} bytes", bytes.len()),
         }
     }
+}
+
+fn u64_at_start(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().map_or(0, |chunk| u64::from_le_bytes(*chunk))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the upper half is padding")]
+const fn low_half(value: u64) -> u32 {
+    value as u32
 }

@@ -27,6 +27,7 @@ impl Instance<'_> {
 }
 
 impl<'de> Decode<'de> for Instance<'de> {
+    #[inline]
     fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
         ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
         let (size_at, available) = (src.pos(), src.len());

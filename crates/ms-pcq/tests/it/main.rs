@@ -1,6 +1,7 @@
 //! What a peer that speaks [MS-PCQ] sees of this crate.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod allocations;
 mod client;
 mod fixture;
 mod golden;

@@ -98,6 +98,7 @@ impl ClientConnection {
         while let Some(frame) = deframer.next_frame()? {
             self.handle_frame(frame)?;
         }
+        deframer.settle();
         Ok(())
     }
 

@@ -123,6 +123,7 @@ impl ServerConnection {
         let mut deframer = core::mem::take(&mut self.deframer);
         deframer.push(bytes);
         let result = self.handle_frames(&mut deframer);
+        deframer.settle();
         self.deframer = deframer;
         result.inspect_err(|error| {
             debug!(%error, "Connection failed");

@@ -1,4 +1,6 @@
 use core::fmt;
+use std::borrow::Cow;
+use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use ms_dtyp::NtStatus;
@@ -39,7 +41,6 @@ pub struct SmbConnection {
     /// A frame that is being written, and how much of it has been.
     pub(super) outgoing: Vec<u8>,
     pub(super) outgoing_sent: usize,
-    pub(super) incoming: Box<[u8]>,
     /// The request whose answer is awaited; still set when the next one begins if nobody awaits it any longer.
     pub(super) awaited: Option<RequestId>,
     pub(super) dropped_pipes: DroppedPipes,
@@ -87,7 +88,6 @@ impl SmbConnection {
             stream,
             outgoing: Vec::new(),
             outgoing_sent: 0,
-            incoming: vec![0; READ_BYTES].into(),
             awaited: None,
             dropped_pipes: DroppedPipes::default(),
             requests: 1,
@@ -128,7 +128,7 @@ impl SmbConnection {
     /// When the server refuses, or the connection fails.
     pub async fn connect_ipc(&mut self, deadline: Instant) -> Result<(), Error> {
         let operation = Operation::ConnectTree;
-        let unc = format!(r"\\{}\IPC$", self.server_name);
+        let unc = format!(r"\\{}\IPC$", unc_host(&self.server_name));
         match self.request(operation, deadline, |smb| smb.tree_connect(&unc)).await? {
             Reply::TreeConnected(tree) => {
                 self.ipc = Some(tree);
@@ -222,5 +222,30 @@ pub(crate) const fn unexpected(operation: Operation) -> Error {
     Error::Protocol { operation, reason: "the answer belongs to another kind of request" }
 }
 
-/// What one read of the stream takes at most.
-const READ_BYTES: usize = 64 * 1024;
+/// A host as a UNC path names it: an IPv6 address cannot stand there, since a colon may not. What Windows writes
+/// instead resolves to the address, and no name server is asked for it.
+fn unc_host(host: &str) -> Cow<'_, str> {
+    let (address, zone) = host.split_once('%').map_or((host, None), |(address, zone)| (address, Some(zone)));
+    if address.parse::<Ipv6Addr>().is_err() {
+        return Cow::Borrowed(host);
+    }
+    let zone = zone.map(|zone| format!("s{zone}")).unwrap_or_default();
+    Cow::Owned(format!("{}{zone}.ipv6-literal.net", address.replace(':', "-")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_ipv6_is_written_without_colons_in_a_unc_path() {
+        for (host, expected) in [
+            ("web1", "web1"),
+            ("192.0.2.7", "192.0.2.7"),
+            ("2001:db8::ff00:42:8329", "2001-db8--ff00-42-8329.ipv6-literal.net"),
+            ("fe80::1%4", "fe80--1s4.ipv6-literal.net"),
+        ] {
+            assert_eq!(unc_host(host), expected);
+        }
+    }
+}

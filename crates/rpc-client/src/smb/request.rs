@@ -4,11 +4,12 @@ use std::io;
 use std::sync::PoisonError;
 
 use ms_smb2::client::{ClientConnection, Event, FileId, Reply, RequestId};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, trace};
 
 use crate::smb::connection::{SmbConnection, State};
+use crate::stream::read_once;
 use crate::{Error, Operation};
 
 impl SmbConnection {
@@ -121,12 +122,13 @@ impl SmbConnection {
             if let Some(event) = self.smb.poll_event() {
                 return Ok(event);
             }
-            let len = self.stream.read(&mut self.incoming).await.map_err(stream_failed)?;
-            let smb_failed = |source| Error::Smb { operation, source };
-            if len == 0 {
-                return Err(smb_failed(self.smb.handle_eof()));
-            }
-            self.smb.handle_bytes(&self.incoming[..len]).map_err(smb_failed)?;
+            let smb = &mut self.smb;
+            let taken = read_once(&mut self.stream, |bytes| match bytes {
+                [] => Err(smb.handle_eof()),
+                bytes => smb.handle_bytes(bytes),
+            });
+            let taken = taken.await.map_err(stream_failed)?;
+            taken.map_err(|source| Error::Smb { operation, source })?;
         }
     }
 
@@ -141,7 +143,7 @@ impl SmbConnection {
                 self.outgoing_sent += len;
             }
             self.outgoing_sent = 0;
-            self.outgoing.clear();
+            self.outgoing = Vec::new();
             match self.smb.poll_transmit() {
                 Some(frame) => self.outgoing = frame,
                 None => return self.stream.flush().await,

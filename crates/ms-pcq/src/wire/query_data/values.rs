@@ -1,35 +1,95 @@
+use core::slice;
+
 use codec::{Decode, DecodeResult, ReadCursor};
 
 use crate::types::InstanceId;
+use crate::wire::counter_data::NumberSlot;
 use crate::wire::{Instance, RawValue, WideStr};
 
 /// The values of one instance, in the order of the block's counters.
-#[derive(Clone, Debug)]
-pub struct Values<'a>(Source<'a>);
+#[derive(Clone, Debug, Default)]
+pub struct Values<'a> {
+    /// Numbers with the usual padding, which is nearly all there is; all of the values, or none of them.
+    ///
+    /// INVARIANT: [`RawValue::are_numbers`] said so.
+    numbers: slice::Iter<'a, NumberSlot>,
+    others: Others<'a>,
+}
 
-#[derive(Clone, Debug)]
-enum Source<'a> {
+#[derive(Clone, Debug, Default)]
+enum Others<'a> {
+    #[default]
+    None,
     /// INVARIANT: so many values were walked once.
     Walked {
         src: ReadCursor<'a>,
         remaining: usize,
     },
-    One(Option<RawValue<'a>>),
+    One(RawValue<'a>),
 }
 
 impl<'a> Values<'a> {
-    pub(super) const fn one(value: RawValue<'a>) -> Self {
-        Self(Source::One(Some(value)))
+    pub(super) fn one(value: RawValue<'a>) -> Self {
+        Self { numbers: slice::Iter::default(), others: Others::One(value) }
     }
 
     /// Walks `count` values and leaves `src` behind them.
     pub(super) fn decode(src: &mut ReadCursor<'a>, count: usize) -> DecodeResult<Self> {
-        let values = Self(Source::Walked { src: *src, remaining: count });
-        for _ in 0..count {
-            RawValue::decode(src)?;
+        let start = *src;
+        if walk(src, count)? {
+            Ok(Self::numbers(slots(&start, count).unwrap_or_default()))
+        } else {
+            let others = Others::Walked { src: start, remaining: count };
+            Ok(Self { numbers: slice::Iter::default(), others })
         }
-        Ok(values)
     }
+
+    fn numbers(slots: &'a [NumberSlot]) -> Self {
+        Self { numbers: slots.iter(), others: Others::None }
+    }
+
+    fn next_other(&mut self) -> Option<RawValue<'a>> {
+        match &mut self.others {
+            Others::None | Others::Walked { remaining: 0, .. } => None,
+            Others::Walked { src, remaining } => {
+                *remaining -= 1;
+                // Per the invariant this cannot fail; were it to, the values would end here.
+                RawValue::decode(src).ok()
+            }
+            Others::One(value) => {
+                let value = *value;
+                self.others = Others::None;
+                Some(value)
+            }
+        }
+    }
+}
+
+/// Walks `count` values, leaves `src` behind them, and answers whether all of them are in slots for numbers.
+#[inline]
+fn walk(src: &mut ReadCursor<'_>, count: usize) -> DecodeResult<bool> {
+    match slots(src, count) {
+        Some(slots) if RawValue::are_numbers(slots) => {
+            src.read_slice(slots.as_flattened().len());
+            Ok(true)
+        }
+        _ => walk_others(src, count),
+    }
+}
+
+#[cold]
+fn walk_others(src: &mut ReadCursor<'_>, count: usize) -> DecodeResult<bool> {
+    for _ in 0..count {
+        RawValue::decode(src)?;
+    }
+    Ok(false)
+}
+
+/// What `count` numbers would take, where so much is there.
+#[inline]
+fn slots<'a>(src: &ReadCursor<'a>, count: usize) -> Option<&'a [NumberSlot]> {
+    let bytes = src.remaining().get(..count.checked_mul(size_of::<NumberSlot>())?)?;
+    Some(bytes.as_chunks().0)
 }
 
 impl<'a> Iterator for Values<'a> {
@@ -37,23 +97,32 @@ impl<'a> Iterator for Values<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<RawValue<'a>> {
-        match &mut self.0 {
-            Source::Walked { remaining: 0, .. } => None,
-            Source::Walked { src, remaining } => {
-                *remaining -= 1;
-                // Per the invariant this cannot fail; were it to, the values would end here.
-                RawValue::decode(src).ok()
-            }
-            Source::One(value) => value.take(),
+        match self.numbers.next() {
+            Some(slot) => Some(RawValue::from_number(slot)),
+            None => self.next_other(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let count = match &self.0 {
-            Source::Walked { remaining, .. } => *remaining,
-            Source::One(value) => usize::from(value.is_some()),
+        let others = match &self.others {
+            Others::None => 0,
+            Others::Walked { remaining, .. } => *remaining,
+            Others::One(_) => 1,
         };
+        let count = self.numbers.len() + others;
         (count, Some(count))
+    }
+
+    /// What `for_each`, `sum` and the like come to: the numbers in a loop of their own.
+    #[inline]
+    fn fold<B, F: FnMut(B, RawValue<'a>) -> B>(mut self, init: B, mut f: F) -> B {
+        let numbers = core::mem::take(&mut self.numbers);
+        let mut accumulated =
+            numbers.fold(init, |accumulated, slot| f(accumulated, RawValue::from_number(slot)));
+        while let Some(value) = self.next_other() {
+            accumulated = f(accumulated, value);
+        }
+        accumulated
     }
 }
 
@@ -72,47 +141,62 @@ pub struct InstanceValues<'a> {
 
 /// Iterates over the instances of a block.
 #[derive(Clone, Debug, Default)]
-pub struct Instances<'a>(Option<Kind<'a>>);
+pub struct Instances<'a>(Kind<'a>);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 enum Kind<'a> {
-    /// INVARIANT: so many instances with so many values each were walked once.
+    #[default]
+    None,
+    /// INVARIANT: so many instances with so many values each were walked once, and where it says so, all values of
+    /// all of them were numbers that [`RawValue::are_numbers`] saw.
     Walked {
         src: ReadCursor<'a>,
         remaining: u32,
         values_each: usize,
+        only_numbers: bool,
     },
     Nameless(Values<'a>),
 }
 
 impl<'a> Instances<'a> {
     pub(super) const fn nameless(values: Values<'a>) -> Self {
-        Self(Some(Kind::Nameless(values)))
+        Self(Kind::Nameless(values))
     }
 
     /// Walks `count` instances. Each takes its header at least, so a count that lies ends with the buffer.
-    pub(super) fn decode(mut src: ReadCursor<'a>, count: u32, values_each: usize) -> DecodeResult<Self> {
-        let instances = Self(Some(Kind::Walked { src, remaining: count, values_each }));
+    pub(super) fn decode(src: ReadCursor<'a>, count: u32, values_each: usize) -> DecodeResult<Self> {
+        let (mut inside, mut only_numbers) = (src, true);
         for _ in 0..count {
-            decode_one(&mut src, values_each)?;
+            let _instance = Instance::decode(&mut inside)?;
+            only_numbers &= walk(&mut inside, values_each)?;
         }
-        Ok(instances)
+        Ok(Self(Kind::Walked { src, remaining: count, values_each, only_numbers }))
     }
 }
 
 impl<'a> Iterator for Instances<'a> {
     type Item = InstanceValues<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<InstanceValues<'a>> {
-        match self.0.take()? {
-            Kind::Walked { remaining: 0, .. } => None,
-            Kind::Walked { mut src, remaining, values_each } => {
-                // Per the invariant this cannot fail; were it to, the instances would end here.
-                let instance = decode_one(&mut src, values_each).ok()?;
-                self.0 = Some(Kind::Walked { src, remaining: remaining - 1, values_each });
-                Some(instance)
+        match &mut self.0 {
+            Kind::None | Kind::Walked { remaining: 0, .. } => None,
+            Kind::Walked { src, remaining, values_each, only_numbers } => {
+                *remaining -= 1;
+                // Per the invariant none of this can fail; were it to, the instances would end here.
+                let Instance { instance_id, name } = Instance::decode(src).ok()?;
+                let values = if *only_numbers {
+                    let slots = slots(src, *values_each)?;
+                    src.read_slice(slots.as_flattened().len());
+                    Values::numbers(slots)
+                } else {
+                    Values::decode(src, *values_each).ok()?
+                };
+                Some(InstanceValues { instance_id, name, values })
             }
             Kind::Nameless(values) => {
+                let values = core::mem::take(values);
+                self.0 = Kind::None;
                 Some(InstanceValues { instance_id: InstanceId::ANY, name: WideStr::default(), values })
             }
         }
@@ -120,17 +204,12 @@ impl<'a> Iterator for Instances<'a> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         let count = match &self.0 {
-            None => 0,
-            Some(Kind::Walked { remaining, .. }) => usize::try_from(*remaining).unwrap_or(usize::MAX),
-            Some(Kind::Nameless(_)) => 1,
+            Kind::None => 0,
+            Kind::Walked { remaining, .. } => usize::try_from(*remaining).unwrap_or(usize::MAX),
+            Kind::Nameless(_) => 1,
         };
         (count, Some(count))
     }
 }
 
 impl ExactSizeIterator for Instances<'_> {}
-
-fn decode_one<'a>(src: &mut ReadCursor<'a>, values_each: usize) -> DecodeResult<InstanceValues<'a>> {
-    let Instance { instance_id, name } = Instance::decode(src)?;
-    Ok(InstanceValues { instance_id, name, values: Values::decode(src, values_each)? })
-}

@@ -1,0 +1,191 @@
+use codec::DecodeError;
+use dcerpc::Channel;
+use ms_dtyp::Win32Error;
+
+use crate::types::{AccessMask, KeyHandle};
+use crate::winreg::ops::{
+    CloseKeyRequest, EnumKeyReply, EnumKeyRequest, HandleReply, OpenKeyRequest, OpenLocalMachineRequest,
+    QueryInfoKeyReply, QueryInfoKeyRequest, Request,
+};
+use crate::winreg::server::KeyInfo;
+use crate::{Error, Method};
+
+/// What a [`RegistryClient`] accepts from a server, in all that it does for one call of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Subkeys of one key.
+    pub sub_keys_max: u32,
+    /// Countersets in the whole list.
+    pub counter_sets_max: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { sub_keys_max: 1 << 12, counter_sets_max: 1 << 13 }
+    }
+}
+
+/// A key that is open at the server. It dies with the connection; close it with [`RegistryClient::close_key`].
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a key that is not closed stays open at the server"]
+pub struct Key {
+    handle: KeyHandle,
+}
+
+impl Key {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn handle(&self) -> KeyHandle {
+        self.handle
+    }
+}
+
+/// Typed calls of the interface on a channel that is bound to [`crate::SYNTAX_ID`].
+#[derive(Debug)]
+pub struct RegistryClient<C> {
+    channel: C,
+    limits: Limits,
+}
+
+/// Room for the name of a key: 255 characters and a NUL. The registry has none that are longer.
+const NAME_ROOM: u16 = 2 * 256;
+/// Room for the class of a key, which has no limit of its own; it is dropped.
+const CLASS_ROOM: u16 = 2 * 256;
+
+impl<C: Channel> RegistryClient<C> {
+    /// A client of the host at the other end of `channel`.
+    pub fn new(channel: C) -> Self {
+        Self { channel, limits: Limits::default() }
+    }
+
+    /// The same client with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What is accepted.
+    pub const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The channel below.
+    pub const fn channel(&mut self) -> &mut C {
+        &mut self.channel
+    }
+
+    /// Gives the channel back.
+    pub fn into_channel(self) -> C {
+        self.channel
+    }
+
+    /// Opnum 2: opens `HKEY_LOCAL_MACHINE` for whatever the caller may do there.
+    ///
+    /// # Errors
+    /// `ERROR_ACCESS_DENIED` for callers that the remote registry is closed to.
+    pub async fn open_local_machine(&mut self) -> Result<Key, Error<C::Error>> {
+        let stub = self.call(&OpenLocalMachineRequest { sam_desired: AccessMask::MAXIMUM_ALLOWED }).await?;
+        opened(Method::OpenLocalMachine, &stub)
+    }
+
+    /// Opnum 15: opens a key below `key` for reading; `path` has backslashes between its parts.
+    ///
+    /// # Errors
+    /// `ERROR_FILE_NOT_FOUND` when it is not there, `ERROR_ACCESS_DENIED` when the caller may not read it.
+    pub async fn open_key(&mut self, key: &Key, path: &str) -> Result<Key, Error<C::Error>> {
+        let (sub_key, sam_desired) = (path.to_owned(), AccessMask::KEY_READ);
+        let stub = self.call(&OpenKeyRequest { key: key.handle, sub_key, sam_desired }).await?;
+        opened(Method::BaseRegOpenKey, &stub)
+    }
+
+    /// Opnum 9: the name of the subkey number `index`, or nothing behind the last one.
+    ///
+    /// # Errors
+    /// When the server does not know the key any more.
+    pub async fn enum_key(&mut self, key: &Key, index: u32) -> Result<Option<String>, Error<C::Error>> {
+        let method = Method::BaseRegEnumKey;
+        let (name_room, class_room) = (NAME_ROOM, CLASS_ROOM);
+        let stub = self.call(&EnumKeyRequest { key: key.handle, index, name_room, class_room }).await?;
+        let reply = EnumKeyReply::from_stub(&stub).map_err(|source| Error::Stub { method, source })?;
+        match reply.status {
+            Win32Error::ERROR_SUCCESS => Ok(Some(reply.name.text.unwrap_or_default())),
+            Win32Error::ERROR_NO_MORE_ITEMS => Ok(None),
+            status => Err(Error::Status { method, status }),
+        }
+    }
+
+    /// The names of all subkeys, by one call each; those that come or go meanwhile may be missing or told twice.
+    ///
+    /// # Errors
+    /// [`Error::LimitExceeded`] when there are more than [`Limits::sub_keys_max`].
+    pub async fn sub_keys(&mut self, key: &Key) -> Result<Vec<String>, Error<C::Error>> {
+        let limit = self.limits.sub_keys_max;
+        let too_many = || Error::LimitExceeded { method: Method::BaseRegEnumKey, unit: "subkeys", limit };
+        if self.query_info_key(key).await?.sub_keys > limit {
+            return Err(too_many());
+        }
+        let mut names = Vec::new();
+        for index in 0..limit {
+            match self.enum_key(key, index).await? {
+                Some(name) => names.push(name),
+                None => return Ok(names),
+            }
+        }
+        match self.enum_key(key, limit).await? {
+            Some(_) => Err(too_many()),
+            None => Ok(names),
+        }
+    }
+
+    /// Opnum 16: how many subkeys there are.
+    ///
+    /// # Errors
+    /// When the server does not know the key any more.
+    pub async fn query_info_key(&mut self, key: &Key) -> Result<KeyInfo, Error<C::Error>> {
+        let method = Method::BaseRegQueryInfoKey;
+        let stub = self.call(&QueryInfoKeyRequest { key: key.handle }).await?;
+        let reply = QueryInfoKeyReply::from_stub(&stub).map_err(|source| Error::Stub { method, source })?;
+        let QueryInfoKeyReply { sub_keys, sub_key_bytes_max, status, .. } = reply;
+        if status.is_success() {
+            Ok(KeyInfo { sub_keys, sub_key_bytes_max })
+        } else {
+            Err(Error::Status { method, status })
+        }
+    }
+
+    /// Opnum 5: closes a key.
+    ///
+    /// # Errors
+    /// When the server does not know it any more.
+    pub async fn close_key(&mut self, key: Key) -> Result<(), Error<C::Error>> {
+        let stub = self.call(&CloseKeyRequest { key: key.handle }).await?;
+        handle_reply(Method::BaseRegCloseKey, &stub).map(|_null| ())
+    }
+
+    async fn call<R: Request + Sync>(&mut self, request: &R) -> Result<Vec<u8>, Error<C::Error>> {
+        let method = R::METHOD;
+        let stub = request.to_stub().map_err(|source| Error::Request { method, source })?;
+        self.channel.call(method.opnum(), None, &stub).await.map_err(|source| Error::Call { method, source })
+    }
+}
+
+/// The key that a method opened.
+fn opened<E: core::error::Error + 'static>(method: Method, stub: &[u8]) -> Result<Key, Error<E>> {
+    let handle = handle_reply(method, stub)?;
+    if handle.is_null() {
+        let source = DecodeError::invalid_field(method.name(), "phKey", 0, "NULL, though the key was opened");
+        Err(Error::Stub { method, source: source.into() })
+    } else {
+        Ok(Key { handle })
+    }
+}
+
+fn handle_reply<E: core::error::Error + 'static>(method: Method, stub: &[u8]) -> Result<KeyHandle, Error<E>> {
+    let reply = HandleReply::from_stub(stub, method).map_err(|source| Error::Stub { method, source })?;
+    if reply.status.is_success() {
+        Ok(reply.key)
+    } else {
+        Err(Error::Status { method, status: reply.status })
+    }
+}

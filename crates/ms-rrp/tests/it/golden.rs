@@ -1,0 +1,88 @@
+//! Bytes that others wrote or read; each file says which.
+
+use ms_dtyp::{Guid, Win32Error};
+use ms_rrp::PROVIDERS_KEY;
+use ms_rrp::types::AccessMask;
+use ms_rrp::winreg::RegistryClient;
+use ms_rrp::winreg::ops::{
+    CloseKeyRequest, EnumKeyReply, EnumKeyRequest, OpenKeyRequest, OpenLocalMachineRequest,
+    QueryInfoKeyRequest, Request,
+};
+
+use crate::fixture::{Canned, KEY, now};
+use crate::hex;
+
+macro_rules! data {
+    ($name:literal) => {
+        hex(include_str!(concat!("../data/", $name, ".hex")))
+    };
+}
+
+#[test]
+fn requests_of_impacket_are_read() {
+    let request = OpenLocalMachineRequest::from_stub(&data!("request_open_local_machine")).unwrap();
+    assert_eq!(request.sam_desired, AccessMask::MAXIMUM_ALLOWED);
+    let request = OpenKeyRequest::from_stub(&data!("request_open_key")).unwrap();
+    let expected =
+        OpenKeyRequest { key: KEY, sub_key: PROVIDERS_KEY.to_owned(), sam_desired: AccessMask::KEY_READ };
+    assert_eq!(request, expected);
+    let request = EnumKeyRequest::from_stub(&data!("request_enum_key")).unwrap();
+    assert_eq!(request, EnumKeyRequest { key: KEY, index: 1, name_room: 1024, class_room: 128 });
+    let request = QueryInfoKeyRequest::from_stub(&data!("request_query_info_key")).unwrap();
+    assert_eq!(request, QueryInfoKeyRequest { key: KEY });
+    assert_eq!(
+        CloseKeyRequest::from_stub(&data!("request_close_key")).unwrap(),
+        CloseKeyRequest { key: KEY }
+    );
+}
+
+#[test]
+fn requests_are_written_as_impacket_writes_them() {
+    let root = OpenLocalMachineRequest { sam_desired: AccessMask::MAXIMUM_ALLOWED };
+    assert_eq!(root.to_stub().unwrap(), data!("request_open_local_machine"));
+    let close = CloseKeyRequest { key: KEY };
+    assert_eq!(close.to_stub().unwrap(), data!("request_close_key"));
+    let open =
+        OpenKeyRequest { key: KEY, sub_key: PROVIDERS_KEY.to_owned(), sam_desired: AccessMask::KEY_READ };
+    let (ours, theirs) = (open.to_stub().unwrap(), data!("request_open_key"));
+    // But for the number that stands for the pointer, which is free.
+    assert_eq!(ours[..24], theirs[..24]);
+    assert_eq!(ours[28..], theirs[28..]);
+}
+
+#[test]
+fn a_conversation_with_samba_is_understood() {
+    let mut client = RegistryClient::new(Canned::new([
+        data!("response_open_local_machine"),
+        data!("response_open_key"),
+        data!("response_query_info_key"),
+        data!("response_enum_key"),
+        data!("response_enum_key_end"),
+        data!("response_open_key_missing"),
+        data!("response_close_key"),
+    ]));
+    let root = now(client.open_local_machine()).unwrap();
+    assert_eq!(root.handle().attributes, 1);
+    assert_eq!(root.handle().uuid, "a01d1d8b-d537-4811-a52f-83818230bbc3".parse::<Guid>().unwrap());
+    let key = now(client.open_key(&root, r"SOFTWARE\Microsoft\Windows NT\CurrentVersion")).unwrap();
+    assert_ne!(key, root);
+    let info = now(client.query_info_key(&key)).unwrap();
+    assert_eq!((info.sub_keys, info.sub_key_bytes_max), (5, 24));
+    assert_eq!(now(client.enum_key(&key, 0)).unwrap().as_deref(), Some("Print"));
+    assert_eq!(now(client.enum_key(&key, 5)).unwrap(), None);
+    let missing = now(client.open_key(&key, "Nothing")).unwrap_err();
+    assert_eq!(missing.status(), Some(Win32Error::ERROR_FILE_NOT_FOUND));
+    assert_eq!(missing.to_string(), "open registry key: ERROR_FILE_NOT_FOUND");
+    now(client.close_key(key)).unwrap();
+}
+
+#[test]
+fn a_name_is_written_as_samba_writes_it() {
+    let stub = data!("response_enum_key");
+    let reply = EnumKeyReply::from_stub(&stub).unwrap();
+    let written = reply.to_stub().unwrap();
+    // But for the number that stands for the pointer, which is free.
+    assert_eq!(written[..4], stub[..4]);
+    assert_eq!(written[8..32], stub[8..32]);
+    assert_eq!(&stub[20..32], b"P\0r\0i\0n\0t\0\0\0");
+}
