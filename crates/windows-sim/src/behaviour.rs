@@ -2,7 +2,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use dcerpc::FaultStatus;
-use ms_dtyp::NtStatus;
+use ms_dtyp::{NtStatus, Win32Error};
 use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
 
@@ -17,8 +17,10 @@ pub struct Behaviour {
     pub refused_opens: u32,
     /// What they are refused with.
     pub refusal: NtStatus,
-    /// The service stops when no call came for so long; its pipes break and its queries are gone.
+    /// The service stops when no call came for so long by the host's clock; its pipes break and its queries are gone.
     pub idle_stop: Option<Duration>,
+    /// So many opens are refused after the service has stopped, while it starts again.
+    pub refused_after_stop: u32,
     /// A session expires after so many messages into its pipes.
     pub session_expires_after: Option<u32>,
     /// What happens to single calls.
@@ -33,6 +35,7 @@ impl Default for Behaviour {
             refused_opens: 0,
             refusal: NtStatus::STATUS_PIPE_NOT_AVAILABLE,
             idle_stop: None,
+            refused_after_stop: 0,
             session_expires_after: None,
             rules: Vec::new(),
         }
@@ -41,12 +44,14 @@ impl Default for Behaviour {
 
 /// Something that goes wrong with certain calls.
 ///
-/// As text `OPNUM[+SKIP][xTIMES]=ACTION`, where OPNUM is `0` to `7` or `*`: `6+2x1=fault:0x1c00001b` lets the third
-/// QueryCounterData fail.
+/// As text `OPNUM[.CODE][+SKIP][xTIMES]=ACTION`, where OPNUM is `0` to `7` or `*`: `6+2x1=fault:0x1c00001b` lets the
+/// third QueryCounterData fail. CODE is the request code of opnum 1: `1.9=status:1168` refuses English names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Of which method; `None` for all.
     pub opnum: Option<u16>,
+    /// With which request code; `None` for all, and for the other methods.
+    pub code: Option<u32>,
     /// How many of its calls are let through first.
     pub skip: u32,
     /// How many are hit after that.
@@ -60,6 +65,11 @@ pub struct Rule {
 pub enum Action {
     /// `fault:STATUS`: a fault is the answer.
     Fault(FaultStatus),
+    /// `status:STATUS`: the method returns this and nothing else.
+    Status(Win32Error),
+    /// `grow:PERCENT`: what is asked for has become so much larger than the client's buffer meanwhile. Calls that ask
+    /// for the size alone are neither hit nor counted.
+    Grow(u32),
     /// `delay:DURATION`: the answer comes late.
     Delay(Duration),
     /// `lose-handles`: the service has forgotten all queries.
@@ -95,7 +105,7 @@ pub enum Lie {
 
 /// Why a text is no [`Rule`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a fault is OPNUM[+SKIP][xTIMES]=ACTION, such as 6x1=delay:3s: {0}")]
+#[error("a fault is OPNUM[.CODE][+SKIP][xTIMES]=ACTION, such as 6x1=delay:3s: {0}")]
 pub struct ParseRuleError(String);
 
 impl FromStr for Rule {
@@ -112,11 +122,15 @@ impl FromStr for Rule {
             Some((opnum, skip)) => (opnum, skip.parse().map_err(|_| invalid("SKIP is no number"))?),
             None => (head, 0),
         };
+        let (opnum, code) = match opnum.split_once('.') {
+            Some((opnum, code)) => (opnum, Some(code.parse().map_err(|_| invalid("CODE is no number"))?)),
+            None => (opnum, None),
+        };
         let opnum = match opnum {
             "*" => None,
             number => Some(number.parse().map_err(|_| invalid("OPNUM is neither a number nor `*`"))?),
         };
-        Ok(Self { opnum, skip, times, action: action.parse()? })
+        Ok(Self { opnum, code, skip, times, action: action.parse()? })
     }
 }
 
@@ -127,12 +141,11 @@ impl FromStr for Action {
         let invalid = |what: String| ParseRuleError(what);
         let (word, argument) = text.split_once(':').unwrap_or((text, ""));
         match word {
-            "fault" => {
-                let hexadecimal = argument.strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16));
-                let status = hexadecimal.unwrap_or_else(|| argument.parse());
-                Ok(Self::Fault(FaultStatus(
-                    status.map_err(|_| invalid(format!("`{argument}` is no status")))?,
-                )))
+            "fault" => Ok(Self::Fault(FaultStatus(parse_status(argument)?))),
+            "status" => Ok(Self::Status(Win32Error(parse_status(argument)?))),
+            "grow" => {
+                let percent = argument.parse();
+                Ok(Self::Grow(percent.map_err(|_| invalid(format!("`{argument}` is no number of percent")))?))
             }
             "delay" => {
                 let delay = humantime::parse_duration(argument);
@@ -161,11 +174,37 @@ impl FromStr for Action {
     }
 }
 
+fn parse_status(text: &str) -> Result<u32, ParseRuleError> {
+    let status = match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    status.map_err(|_| ParseRuleError(format!("`{text}` is no status")))
+}
+
+/// What a rule looks at in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallKind {
+    pub(crate) opnum: u16,
+    /// The request code of opnum 1.
+    pub(crate) code: Option<u32>,
+    /// Whether it asks for the size alone.
+    pub(crate) is_probe: bool,
+}
+
+impl Rule {
+    fn is_for(&self, call: CallKind) -> bool {
+        self.opnum.is_none_or(|only| only == call.opnum)
+            && (self.code.is_none() || self.code == call.code)
+            && !(call.is_probe && matches!(self.action, Action::Grow(_)))
+    }
+}
+
 impl Behaviour {
-    /// What happens to this call. Each rule that is for its method counts it; the first that hits it decides.
-    pub(crate) fn action_for(&mut self, opnum: u16) -> Option<Action> {
+    /// What happens to this call. Each rule that is for it counts it; the first that hits it decides.
+    pub(crate) fn action_for(&mut self, call: CallKind) -> Option<Action> {
         let mut hit = None;
-        for rule in self.rules.iter_mut().filter(|rule| rule.opnum.is_none_or(|only| only == opnum)) {
+        for rule in self.rules.iter_mut().filter(|rule| rule.is_for(call)) {
             if rule.skip > 0 {
                 rule.skip -= 1;
             } else if rule.times > 0 && hit.is_none() {
@@ -186,10 +225,30 @@ mod tests {
         let rules = vec!["6+1x1=drop".parse().unwrap(), "*=delay:3s".parse().unwrap()];
         let mut behaviour = Behaviour { rules, ..Behaviour::default() };
         let delay = Some(Action::Delay(Duration::from_secs(3)));
-        assert_eq!(behaviour.action_for(0), delay);
-        assert_eq!(behaviour.action_for(6), delay);
-        assert_eq!(behaviour.action_for(6), Some(Action::Drop));
-        assert_eq!(behaviour.action_for(6), delay);
+        let actions = [0, 6, 6, 6].map(|opnum| behaviour.action_for(call(opnum)));
+        assert_eq!(actions, [delay.clone(), delay.clone(), Some(Action::Drop), delay]);
+    }
+
+    fn call(opnum: u16) -> CallKind {
+        CallKind { opnum, code: None, is_probe: false }
+    }
+
+    #[test]
+    fn a_rule_for_one_request_code_lets_the_others_through() {
+        let rules = vec!["1.9=status:15100".parse().unwrap()];
+        let mut behaviour = Behaviour { rules, ..Behaviour::default() };
+        assert_eq!(behaviour.action_for(CallKind { code: Some(5), ..call(1) }), None);
+        let refused = Some(Action::Status(Win32Error(15100)));
+        assert_eq!(behaviour.action_for(CallKind { code: Some(9), ..call(1) }), refused);
+    }
+
+    #[test]
+    fn a_call_for_the_size_alone_is_not_outgrown() {
+        let rules = vec!["6x1=grow:50".parse().unwrap()];
+        let mut behaviour = Behaviour { rules, ..Behaviour::default() };
+        assert_eq!(behaviour.action_for(CallKind { is_probe: true, ..call(6) }), None);
+        assert_eq!(behaviour.action_for(call(6)), Some(Action::Grow(50)));
+        assert_eq!(behaviour.action_for(call(6)), None);
     }
 
     #[test]

@@ -6,19 +6,26 @@ use clap::{Parser, ValueEnum};
 use ms_dtyp::FileTime;
 use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
+use windows_sim::model::{AggregateForm, Change, SYNTHETIC_MAX};
 use windows_sim::{AccountState, Rule};
+
+use crate::share::{Share, Slow};
 
 const EXAMPLES: &str = r"Examples:
   One host on a port of the system's choice, with values that stand still:
     windows-sim --smb-port 0 --account 'CORP\svc-metrics' --password-file secret --seed 7 --clock 2026-11-01T12:00:00Z
   A fleet on 127.0.0.1, 127.0.0.2 … with the wall clock:
-    windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --hosts 4000
+    windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --hosts 4000 --profile small
+  The same, and of each hundred hosts one never answers and five take three seconds for each poll:
+    windows-sim --smb-port 4450 … --hosts 4000 --profile small --black-hole 1% --slow 5%:3s
   This machine's own processors, processes and disks:
     windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --live
   The pipe behind a real smbd:
     windows-sim --pipe-socket /srv/samba/ncalrpc/np/winreg --account 'CORP\svc-metrics' --password-file secret
   The third collection fails, the fourth is slow:
     windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --fault 6+2x1=drop --fault 6+3x1=delay:3s
+  A host without English names, whose graphics driver is away for four of each ten minutes:
+    windows-sim --smb-port 4450 … --language 1031 --fault 1.9=status:1168 --fault 1.10=status:15100 --change 'GPU Engine=absent@10m/4m'
 
 When it is ready, it prints `listening on ADDRESS` for each address, and `serving \PIPE\winreg on PATH` for the socket.
 SIGTERM and SIGINT end it with 0.";
@@ -60,15 +67,27 @@ pub(crate) struct Options {
     /// Serves this Linux machine's own processors, processes and disks.
     #[arg(long, conflicts_with_all = ["clock", "hosts"])]
     pub(crate) live: bool,
-    /// Logical processors of each host.
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    pub(crate) processors: u32,
-    /// Services that run on each host all the time.
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    pub(crate) services: u32,
-    /// Places in which short-lived processes come and go.
-    #[arg(long, value_name = "N", default_value_t = 6)]
-    pub(crate) slots: u32,
+    /// What size the hosts have; the three options that follow change parts of it.
+    #[arg(long, value_enum, default_value_t = Profile::Default)]
+    pub(crate) profile: Profile,
+    /// Logical processors of each host. [default: 4]
+    #[arg(long, value_name = "N")]
+    pub(crate) processors: Option<u32>,
+    /// Services that run on each host all the time. [default: 8; small: 4]
+    #[arg(long, value_name = "N")]
+    pub(crate) services: Option<u32>,
+    /// Places in which short-lived processes come and go. [default: 6; small: 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) slots: Option<u32>,
+    /// So many small countersets more; with 240 of them, more than one call can enumerate.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=i64::from(SYNTHETIC_MAX)))]
+    pub(crate) countersets: u32,
+    /// How countersets of the aggregate types without named instances (4 and 0xC) are sent.
+    #[arg(long, value_enum, default_value_t = Aggregates::Instances)]
+    pub(crate) aggregates: Aggregates,
+    /// Language of the hosts, as an LCID: 1033 is English, 1031 is German.
+    #[arg(long, value_name = "LCID", default_value_t = 1033)]
+    pub(crate) language: u32,
     /// Ticks a second of the performance clock.
     #[arg(long, value_name = "HZ", default_value_t = 10_000_000)]
     pub(crate) perf_freq: u64,
@@ -83,20 +102,34 @@ pub(crate) struct Options {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What goes wrong")]
 pub(crate) struct Wrong {
-    /// OPNUM[+SKIP][xTIMES]=ACTION, where ACTION is fault:STATUS, delay:DURATION, lose-handles, lie:WHAT, stall,
-    /// truncate, garbage, oversize:BYTES or drop, and WHAT is out-size, total-size, block-size, instance-count or
-    /// string-offset. May be repeated.
+    /// OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where ACTION is fault:STATUS, status:STATUS, delay:DURATION, lose-handles,
+    /// grow:PERCENT, lie:WHAT, stall, truncate, garbage, oversize:BYTES or drop; WHAT is out-size, total-size,
+    /// block-size, instance-count or string-offset; CODE is the request code of opnum 1. May be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) fault: Vec<Rule>,
+    /// COUNTERSET=WHAT[@PERIOD/LENGTH], where WHAT is absent (not registered), stopped (its provider does not run),
+    /// error:STATUS (its blocks say so) or updated (more counters; for `Updates` alone); for the last LENGTH of each
+    /// PERIOD of the host's uptime, or always. May be repeated.
+    #[arg(long, value_name = "CHANGE")]
+    pub(crate) change: Vec<Change>,
+    /// So many of the hosts, by their number, take connections and never say a word.
+    #[arg(long, value_name = "PERCENT", default_value = "0%")]
+    pub(crate) black_hole: Share,
+    /// So many of the hosts, by their number, answer each poll so late.
+    #[arg(long, value_name = "PERCENT:DURATION")]
+    pub(crate) slow: Option<Slow>,
     /// Refuses the first opens of the pipe, as while the service starts.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) refuse_opens: u32,
     /// What they are refused with.
     #[arg(long, value_enum, default_value_t = Refusal::NotAvailable)]
     pub(crate) refusal: Refusal,
-    /// Stops the service after so long without a call.
+    /// Stops the service after so long without a call, by the hosts' clock: never, where that stands still.
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub(crate) idle_stop: Option<Duration>,
+    /// Refuses so many opens after each such stop, while the service starts again.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) refuse_after_stop: u32,
     /// Lets a session expire after so many messages.
     #[arg(long, value_name = "N")]
     pub(crate) session_expires_after: Option<u32>,
@@ -115,6 +148,31 @@ pub(crate) struct Wrong {
     /// The accounts can log on and may not read counters.
     #[arg(long)]
     pub(crate) not_authorised: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Profile {
+    /// What the other options say.
+    Default,
+    /// About 500 series in `Processor Information` and `Process V2`, and always the same ones.
+    Small,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Aggregates {
+    /// Each process's instance, for the client to add up.
+    Instances,
+    /// One instance, which the host has added up.
+    Single,
+}
+
+impl From<Aggregates> for AggregateForm {
+    fn from(aggregates: Aggregates) -> Self {
+        match aggregates {
+            Aggregates::Instances => Self::Instances,
+            Aggregates::Single => Self::Single,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

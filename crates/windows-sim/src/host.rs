@@ -1,11 +1,10 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ms_dtyp::{Guid, NtStatus};
-use tokio::time::Instant;
+use ms_dtyp::{FileTime, Guid, NtStatus};
 
 use crate::accounts::Accounts;
-use crate::behaviour::{Action, Behaviour};
+use crate::behaviour::{Action, Behaviour, CallKind};
 use crate::model::ValueSource;
 use crate::random;
 
@@ -26,9 +25,19 @@ pub struct WindowsHost {
 /// The remote registry service, which the pipe belongs to.
 #[derive(Debug, Default)]
 struct Service {
-    last_used: Option<Instant>,
+    /// By the host's clock.
+    last_used: Option<FileTime>,
+    /// Opens that are refused before it runs again.
+    refusals: u32,
     /// How often it was stopped; what belongs to an earlier run is gone.
     run: u64,
+}
+
+impl Service {
+    fn stop(&mut self, refusals: u32) {
+        self.run += 1;
+        self.refusals = refusals;
+    }
 }
 
 /// Which run of the service a pipe belongs to.
@@ -90,7 +99,8 @@ impl WindowsHost {
 
     /// Stops the service: its pipes break and its queries are gone. The next open starts it again.
     pub fn stop_service(&self) {
-        self.service().run += 1;
+        let refusals = self.behaviour().refused_after_stop;
+        self.service().stop(refusals);
     }
 
     pub(crate) const fn server_guid(&self) -> Guid {
@@ -116,27 +126,40 @@ impl WindowsHost {
             self.counts.refused_opens.fetch_add(1, Ordering::Relaxed);
             return Err(behaviour.refusal);
         }
+        let refusal = behaviour.refusal;
         drop(behaviour);
+        let run = self.use_service();
+        let mut service = self.service();
+        if service.refusals > 0 {
+            service.refusals -= 1;
+            self.counts.refused_opens.fetch_add(1, Ordering::Relaxed);
+            return Err(refusal);
+        }
+        drop(service);
         self.counts.pipes.fetch_add(1, Ordering::Relaxed);
-        Ok(self.use_service())
+        Ok(run)
     }
 
     /// Counts a call, and says what goes wrong with it.
-    pub(crate) fn begin_call(&self, opnum: u16) -> Option<Action> {
-        if let Some(count) = self.counts.calls.get(usize::from(opnum)) {
+    pub(crate) fn begin_call(&self, call: CallKind) -> Option<Action> {
+        if let Some(count) = self.counts.calls.get(usize::from(call.opnum)) {
             count.fetch_add(1, Ordering::Relaxed);
         }
-        self.behaviour().action_for(opnum)
+        self.behaviour().action_for(call)
     }
 
     /// The run of the service now. It stops by itself when nobody has used it for long enough.
     pub(crate) fn use_service(&self) -> Run {
-        let idle_stop = self.behaviour().idle_stop;
-        let now = Instant::now();
+        let (idle_stop, refusals) = {
+            let behaviour = self.behaviour();
+            (behaviour.idle_stop, behaviour.refused_after_stop)
+        };
+        let now = self.source.moment().time;
         let mut service = self.service();
-        let idle = service.last_used.map(|last_used| now.duration_since(last_used));
-        if idle.zip(idle_stop).is_some_and(|(idle, limit)| idle >= limit) {
-            service.run += 1;
+        let idle_stop = idle_stop.map(|limit| limit.as_nanos() / 100);
+        let idle = service.last_used.map(|last_used| now.0.saturating_sub(last_used.0));
+        if idle.zip(idle_stop).is_some_and(|(idle, limit)| u128::from(idle) >= limit) {
+            service.stop(refusals);
         }
         service.last_used = Some(now);
         Run(service.run)

@@ -23,6 +23,15 @@
 //! In memory, [`server::serve_smb`] takes any stream, such as one end of a duplex. The values of a reply are
 //! functions of seed and clock: [`model::counter_types`] tells what a client has to show for each counter type.
 //!
+//! What changes at run time is a [`model::Change`] of one counterset (it goes, its provider stops, fails or is
+//! updated), a [`Rule`] for single calls (a fault, a status, a delay, a size that has grown), or another field of
+//! [`Behaviour`] (a service that stops when it is idle, opens that are refused). All of it goes by the host's clock or by
+//! counting calls, so that it happens at the same place each time.
+//!
+//! Beside countersets under Windows's own names there are some of ours, each for one thing that clients trip over:
+//! `Counter Types`, `Workers Together`, `Workers` and `Workers Ever` ([`model::aggregates`]), `Duplicates`,
+//! `Oddities`, `Updates`, and any number of `Synthetic 0000` and on. No GUID of theirs exists elsewhere.
+//!
 //! Where to look: [`model`] for what is counted, [`live`] for this machine's own figures, [`service`] for the
 //! methods of [MS-PCQ], [`server`] for SMB, RPC and the door behind a real smbd.
 

@@ -2,6 +2,7 @@
 
 mod cli;
 mod run;
+mod share;
 mod stats;
 
 use std::process::ExitCode;

@@ -2,6 +2,7 @@ use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ms_dtyp::NtStatus;
 use tokio::net::{TcpListener, UnixListener};
@@ -10,9 +11,10 @@ use tokio::task::JoinSet;
 use tracing::warn;
 use windows_sim::live::Live;
 use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
-use windows_sim::{Account, Accounts, Behaviour, WindowsHost, server};
+use windows_sim::{Account, Accounts, Action, Behaviour, Rule, WindowsHost, server};
 
-use crate::cli::{Options, Refusal};
+use crate::cli::{Options, Profile, Refusal};
+use crate::share::{self, Kind};
 use crate::stats;
 
 /// Why the program ends before it is told to.
@@ -49,12 +51,13 @@ pub(crate) async fn run(options: Options) -> Result<(), Error> {
     let mut lines = String::new();
     if let Some(port) = options.smb_port {
         raise_descriptor_limit();
-        for (host, address) in hosts.iter().zip(addresses(options.bind, options.hosts)?) {
+        let kinds = share::kinds(options.hosts, options.wrong.black_hole, options.wrong.slow);
+        for ((host, address), kind) in hosts.iter().zip(addresses(options.bind, options.hosts)?).zip(kinds) {
             let address = SocketAddr::new(address, port);
             let doing = || format!("listen on {address}");
             let listener = TcpListener::bind(address).await.map_err(cannot(doing()))?;
             lines += &format!("listening on {}\n", listener.local_addr().map_err(cannot(doing()))?);
-            tasks.spawn(server::listen_smb(Arc::clone(host), listener, server::Limits::default()));
+            serve(&mut tasks, Arc::clone(host), listener, kind);
         }
     }
     if let Some(path) = &options.pipe_socket {
@@ -77,6 +80,25 @@ pub(crate) async fn run(options: Options) -> Result<(), Error> {
         std::fs::remove_file(path).map_err(cannot(format!("remove {}", path.display())))?;
     }
     Ok(())
+}
+
+/// Serves a host of a fleet, in its own way.
+fn serve(tasks: &mut JoinSet<()>, host: Arc<WindowsHost>, listener: TcpListener, kind: Kind) {
+    let limits = server::Limits::default();
+    match kind {
+        Kind::BlackHole => {
+            tasks.spawn(server::listen_black_hole(host, listener, limits));
+            return;
+        }
+        Kind::Slow(delay) => host.change_behaviour(|behaviour| behaviour.rules.push(late_polls(delay))),
+        Kind::Healthy => {}
+    }
+    tasks.spawn(server::listen_smb(host, listener, limits));
+}
+
+fn late_polls(delay: Duration) -> Rule {
+    let opnum = Some(ms_pcq::Method::QueryCounterData.opnum());
+    Rule { opnum, code: None, skip: 0, times: u32::MAX, action: Action::Delay(delay) }
 }
 
 fn accounts(options: &Options) -> Result<Vec<Account>, Error> {
@@ -105,6 +127,10 @@ fn hosts(options: &Options, accounts: &Arc<Accounts>) -> Result<Vec<Arc<WindowsH
     let clock =
         options.clock.map_or_else(Clock::wall, |origin| Clock::starting_at(origin, options.clock_speed));
     let behaviour = behaviour(options);
+    let (services, slots) = match options.profile {
+        Profile::Default => (8, 6),
+        Profile::Small => (4, 0),
+    };
     let host = |index: u32| {
         let source: Arc<dyn ValueSource> = if options.live {
             Arc::new(Live::new().map_err(cannot("read /proc"))?)
@@ -113,9 +139,13 @@ fn hosts(options: &Options, accounts: &Arc<Accounts>) -> Result<Vec<Arc<WindowsH
                 seed: options.seed.wrapping_add(u64::from(index)),
                 clock: clock.clone(),
                 perf_freq: options.perf_freq,
-                processors: options.processors,
-                services: options.services,
-                slots: options.slots,
+                processors: options.processors.unwrap_or(4),
+                services: options.services.unwrap_or(services),
+                slots: options.slots.unwrap_or(slots),
+                synthetic: options.countersets,
+                aggregates: options.aggregates.into(),
+                language: ms_pcq::types::Lcid(options.language),
+                changes: options.wrong.change.clone(),
                 ..HostOptions::default()
             }))
         };
@@ -137,6 +167,7 @@ fn behaviour(options: &Options) -> Behaviour {
             Refusal::NotFound => NtStatus::STATUS_OBJECT_NAME_NOT_FOUND,
         },
         idle_stop: wrong.idle_stop,
+        refused_after_stop: wrong.refuse_after_stop,
         session_expires_after: wrong.session_expires_after,
         rules: wrong.fault.clone(),
     }

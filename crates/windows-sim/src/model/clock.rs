@@ -60,7 +60,7 @@ impl Clock {
     }
 }
 
-fn intervals_of(duration: std::time::Duration) -> u64 {
+pub(super) fn intervals_of(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_nanos() / 100).unwrap_or(u64::MAX / 2)
 }
 

@@ -1,12 +1,16 @@
 //! What a host counts: countersets, instances that come and go, and values that are functions of seed and clock.
 
 pub(crate) mod catalog;
+mod change;
 mod clock;
 mod host;
 mod population;
 mod schema;
 
-pub use self::catalog::counter_types;
+pub use self::catalog::aggregates::AggregateForm;
+pub use self::catalog::synthetic::SYNTHETIC_MAX;
+pub use self::catalog::{aggregates, counter_types};
+pub use self::change::{Change, ParseChangeError, What};
 pub use self::clock::{Clock, Moment, scale};
 pub use self::host::{Host, HostOptions, ValueSource};
 pub use self::schema::{Counter, Counterset, Provider, Sample, Value};

@@ -28,7 +28,7 @@ pub struct Counterset {
     pub detail: DetailLevel,
     /// Whether it has instances, and who aggregates them.
     pub instances: InstanceType,
-    /// Its counters, by ascending id.
+    /// Its counters, by ascending id. An id may be there twice, as on some real hosts.
     pub counters: &'static [Counter],
 }
 
@@ -39,21 +39,22 @@ impl Counterset {
         self.counters.iter().find(|counter| counter.id == id)
     }
 
-    /// Whether instances have names.
+    /// Whether a query has to name the instances that it wants. A global aggregate has several as well, and they are
+    /// always asked for together, without a name.
     #[must_use]
-    pub fn has_instances(&self) -> bool {
-        self.instances != InstanceType::SINGLE
+    pub const fn has_instances(&self) -> bool {
+        self.instances.is_multiple()
     }
 }
 
 /// A counter as it is registered on the host.
 #[derive(Debug)]
 pub struct Counter {
-    /// Unique in its counterset.
+    /// Its number in the counterset.
     pub id: u32,
     /// How its values are read.
     pub kind: CounterType,
-    /// Its English name.
+    /// Its English name; one without is empty.
     pub name: &'static str,
     /// What it counts, in English.
     pub explain: &'static str,
@@ -142,8 +143,21 @@ impl Counter {
 
     /// Is meant for administrators.
     #[must_use]
-    pub const fn advanced(mut self) -> Self {
-        self.detail = DetailLevel::ADVANCED;
+    pub const fn advanced(self) -> Self {
+        self.level(DetailLevel::ADVANCED)
+    }
+
+    /// Is meant for whom `level` says.
+    #[must_use]
+    pub const fn level(mut self, level: DetailLevel) -> Self {
+        self.detail = level;
+        self
+    }
+
+    /// Is displayed as `flags` say, beside what was said before.
+    #[must_use]
+    pub const fn flags(mut self, flags: Attrib) -> Self {
+        self.attributes.0 |= flags.0;
         self
     }
 

@@ -1,3 +1,5 @@
+use ms_dtyp::Win32Error;
+use ms_pcq::Method;
 use ms_pcq::perflibv2::ops::BufferReply;
 use ms_pcq::types::BlockType;
 use ms_pcq::wire::{CounterHeader, DataHeader, MultiCounters, StringBufferHeader};
@@ -13,8 +15,7 @@ pub(super) fn tell(lie: Lie, request: &[u8], response: &mut [u8]) {
     let first_block = data + DataHeader::FIXED_PART_SIZE;
     match lie {
         Lie::OutSize => {
-            let in_size = request.last_chunk().map_or(0, |size| u32::from_le_bytes(*size));
-            let beyond = in_size.saturating_add(8);
+            let beyond = in_size(request).saturating_add(8);
             patch(response, 0 /* pdwOutSize */, beyond);
             patch(response, data - 4 /* actual_count */, beyond);
         }
@@ -27,6 +28,53 @@ pub(super) fn tell(lie: Lie, request: &[u8], response: &mut [u8]) {
         Lie::StringOffset => {
             patch(response, data + StringBufferHeader::FIXED_PART_SIZE + 4 /* dwCounterId */, TOO_MUCH);
         }
+    }
+}
+
+/// dwInSize, the last field of a request for a buffer.
+pub(super) fn in_size(request: &[u8]) -> u32 {
+    request.last_chunk().map_or(0, |size| u32::from_le_bytes(*size))
+}
+
+/// Makes the method return `status`, and nothing where it would return a buffer.
+pub(super) fn refuse(opnum: u16, status: Win32Error, request: &[u8], response: &mut Vec<u8>) {
+    if returns_buffer(opnum) {
+        answer_without_data(in_size(request), 0, status, response);
+    } else {
+        if opnum == Method::OpenQueryHandle.opnum() {
+            response.fill(0);
+        }
+        let at = response.len().saturating_sub(4);
+        patch(response, at, status.0);
+    }
+}
+
+/// Makes the answer larger than the client's buffer, by so many percent and eight bytes.
+pub(super) fn outgrow(opnum: u16, percent: u32, request: &[u8], response: &mut Vec<u8>) {
+    if returns_buffer(opnum) {
+        let size = in_size(request);
+        let more = u64::from(size) * u64::from(percent) / 100 + 8;
+        let grown = size.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        answer_without_data(size, grown, Win32Error::ERROR_NOT_ENOUGH_MEMORY, response);
+    }
+}
+
+fn returns_buffer(opnum: u16) -> bool {
+    matches!(
+        Method::from_opnum(opnum),
+        Some(
+            Method::EnumerateCounterSet
+                | Method::QueryCounterSetRegistrationInfo
+                | Method::EnumerateCounterSetInstances
+                | Method::QueryCounterInfo
+                | Method::QueryCounterData
+        )
+    )
+}
+
+fn answer_without_data(in_size: u32, rtn_size: u32, status: Win32Error, response: &mut Vec<u8>) {
+    if let Ok(stub) = (BufferReply { in_size, rtn_size, data: &[], status }).to_stub() {
+        *response = stub;
     }
 }
 

@@ -46,6 +46,19 @@ pub async fn listen_smb(host: Arc<WindowsHost>, listener: TcpListener, limits: L
     }
 }
 
+/// Takes connections and never says a word. Runs until it is dropped, and its connections end with it.
+pub async fn listen_black_hole(host: Arc<WindowsHost>, listener: TcpListener, limits: Limits) {
+    let mut connections = Connections::new(Arc::clone(&host), limits);
+    loop {
+        match listener.accept().await {
+            Ok((mut stream, _)) => connections.add(async move {
+                tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.map(|_bytes| ())
+            }),
+            Err(error) => accept_failed(&error).await,
+        }
+    }
+}
+
 /// Serves the pipe on a socket that smbd connects to. Runs until it is dropped, and its connections end with it.
 pub async fn listen_pipe_socket(host: Arc<WindowsHost>, listener: UnixListener, limits: Limits) {
     let mut connections = Connections::new(Arc::clone(&host), limits);

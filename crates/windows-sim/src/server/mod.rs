@@ -6,6 +6,6 @@ mod npa;
 mod pipe;
 mod smb;
 
-pub use self::listen::{Limits, listen_pipe_socket, listen_smb};
+pub use self::listen::{Limits, listen_black_hole, listen_pipe_socket, listen_smb};
 pub use self::npa::serve_named_pipe;
 pub use self::smb::serve_smb;

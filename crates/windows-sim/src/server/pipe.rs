@@ -3,14 +3,16 @@ use std::time::Duration;
 
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{AuthLevel, AuthService, FaultStatus};
+use ms_pcq::Method;
+use ms_pcq::perflibv2::ops::{QueryCounterSetRegistrationInfoRequest, Request};
 use ms_pcq::perflibv2::{CallInfo, dispatch};
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
 use super::lie;
-use crate::behaviour::Action;
+use crate::behaviour::{Action, CallKind};
 use crate::host::{Run, WindowsHost};
-use crate::service::PerflibService;
+use crate::service::{PerflibService, RegistryService};
 
 /// One open of `\PIPE\winreg`: an RPC association and the queries that belong to it.
 ///
@@ -20,6 +22,7 @@ pub(super) struct Pipe {
     run: Run,
     association: ServerAssociation,
     service: PerflibService,
+    registry: RegistryService,
     /// An answer stopped half-way, and nothing comes behind it.
     is_stalled: bool,
 }
@@ -49,12 +52,14 @@ pub(super) enum Then {
 impl Pipe {
     /// A pipe that was just opened, in this run of the service.
     pub(super) fn new(host: Arc<WindowsHost>, run: Run) -> Self {
-        let mut config = ServerConfig::new(vec![ms_pcq::SYNTAX_ID]);
+        let mut config = ServerConfig::new(vec![ms_pcq::SYNTAX_ID, ms_rrp::SYNTAX_ID]);
         config.sec_addr = ms_pcq::ENDPOINT.to_owned();
         let accounts = Arc::clone(host.accounts());
         let acceptor = move |service| accept(service, accounts.clone());
         let service = PerflibService::new(host.source());
-        Self { run, association: ServerAssociation::new(config, acceptor), service, host, is_stalled: false }
+        let registry = RegistryService::new(host.source());
+        let association = ServerAssociation::new(config, acceptor);
+        Self { run, association, service, registry, host, is_stalled: false }
     }
 
     /// Takes one message, or any part of a stream of PDUs.
@@ -73,6 +78,9 @@ impl Pipe {
         }
         while let Some(event) = self.association.poll_event() {
             match event {
+                ServerEvent::Request(call) if call.interface.uuid == ms_rrp::SYNTAX_ID.uuid => {
+                    self.registry_call(&call);
+                }
                 ServerEvent::Request(call) => self.call(&call, &mut reply),
                 ServerEvent::AuthenticationFailed(error) => {
                     debug!(host = self.host.name(), %error, "Authentication failed");
@@ -87,7 +95,7 @@ impl Pipe {
     }
 
     fn call(&mut self, call: &IncomingCall, reply: &mut Reply) {
-        let action = self.host.begin_call(call.opnum);
+        let action = self.host.begin_call(kind(call));
         if action == Some(Action::LoseHandles) {
             self.service.lose_queries();
         }
@@ -99,9 +107,19 @@ impl Pipe {
             match action {
                 Some(Action::Lie(what)) => lie::tell(what, &call.stub, stub),
                 Some(Action::Oversize(bytes)) => stub.resize(bytes, 0),
+                Some(Action::Status(status)) => lie::refuse(call.opnum, status, &call.stub, stub),
+                Some(Action::Grow(percent)) => lie::outgrow(call.opnum, percent, &call.stub, stub),
                 _ => {}
             }
         }
+        self.answer(call, result);
+        while let Some(message) = self.association.poll_transmit() {
+            reply.messages.push(message);
+        }
+        self.spoil(action.as_ref(), reply);
+    }
+
+    fn answer(&mut self, call: &IncomingCall, result: Result<Vec<u8>, FaultStatus>) {
         let answered = match result {
             Ok(stub) => self.association.respond(call.call_id, &stub),
             Err(status) => self.association.fault(call.call_id, status),
@@ -109,22 +127,28 @@ impl Pipe {
         if let Err(error) = answered {
             debug!(host = self.host.name(), %error, "Answer not sent");
         }
-        while let Some(message) = self.association.poll_transmit() {
-            reply.messages.push(message);
-        }
-        self.spoil(action.as_ref(), reply);
+    }
+
+    /// The registry is open to whom the counters are open to. No rule spoils its answers.
+    fn registry_call(&mut self, call: &IncomingCall) {
+        self.registry.set_granted(self.auth_level(call) >= AuthLevel::PKT_PRIVACY);
+        let result = ms_rrp::winreg::dispatch(&mut self.registry, call.opnum, &call.stub);
+        self.answer(call, result);
     }
 
     //= [MS-PCQ] <1>
     //# Windows only allows system administrators, members of the Performance Log Users Group, and members of the
     //# Performance Monitor Users Group
     fn execute(&mut self, call: &IncomingCall) -> Result<Vec<u8>, FaultStatus> {
+        let info = CallInfo { auth_level: self.auth_level(call) };
+        dispatch(&mut self.service, info, call.opnum, &call.stub)
+    }
+
+    /// A caller without the right gets the status that one without encryption gets.
+    fn auth_level(&self, call: &IncomingCall) -> AuthLevel {
         let accounts = self.host.accounts();
         let may = |account: &ssp::Account| accounts.may_read_counters(&account.domain, &account.user);
-        // A caller without the right gets the status that one without encryption gets.
-        let auth_level =
-            if call.peer.as_deref().is_some_and(may) { call.auth_level } else { AuthLevel::NONE };
-        dispatch(&mut self.service, CallInfo { auth_level }, call.opnum, &call.stub)
+        if call.peer.as_deref().is_some_and(may) { call.auth_level } else { AuthLevel::NONE }
     }
 
     /// Does to the answer what cannot be done to its stub.
@@ -144,6 +168,15 @@ impl Pipe {
             _ => {}
         }
     }
+}
+
+/// What rules look at in a call.
+fn kind(call: &IncomingCall) -> CallKind {
+    let code = (call.opnum == Method::QueryCounterSetRegistrationInfo.opnum())
+        .then(|| QueryCounterSetRegistrationInfoRequest::from_stub(&call.stub).ok())
+        .flatten()
+        .map(|request| request.request_code.0);
+    CallKind { opnum: call.opnum, code, is_probe: lie::in_size(&call.stub) == 0 }
 }
 
 fn halve(message: Option<&mut Vec<u8>>) {

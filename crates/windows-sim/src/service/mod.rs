@@ -3,6 +3,7 @@
 mod pattern;
 mod query;
 mod registration;
+mod winreg;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use ms_pcq::types::QueryHandle;
 use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
 
 use self::query::Query;
-use crate::model::{Counterset, ValueSource};
+pub use self::winreg::RegistryService;
+use crate::model::{Counterset, Moment, ValueSource};
 use crate::random;
 
 /// The methods of one association. Its queries end when it is dropped.
@@ -39,8 +41,8 @@ impl PerflibService {
         self.queries.clear();
     }
 
-    fn counterset(&self, guid: Guid) -> Result<&'static Counterset, Win32Error> {
-        self.source.counterset(guid).ok_or(Win32Error::ERROR_WMI_GUID_NOT_FOUND)
+    fn counterset(&self, guid: Guid, at: &Moment) -> Result<&'static Counterset, Win32Error> {
+        self.source.counterset(guid, at).ok_or(Win32Error::ERROR_WMI_GUID_NOT_FOUND)
     }
 
     /// `dispatch` asks whether a handle is open before it calls a method with it.
@@ -60,7 +62,8 @@ impl PerflibV2Server for PerflibService {
         set: Guid,
         request: RegistrationRequest,
     ) -> Result<RegistrationInfo, Win32Error> {
-        registration::answer(self.counterset(set)?, request)
+        let set = self.counterset(set, &self.source.moment())?;
+        registration::answer(set, request, self.source.language())
     }
 
     fn enumerate_counter_set_instances(
@@ -68,8 +71,12 @@ impl PerflibV2Server for PerflibService {
         _machine: &str,
         set: Guid,
     ) -> Result<Vec<InstanceInfo>, Win32Error> {
-        let set = self.counterset(set)?;
-        let samples = self.source.sample(set.guid, &self.source.moment()).unwrap_or_default();
+        let at = self.source.moment();
+        let set = self.counterset(set, &at)?;
+        if let Some(status) = self.source.failure(set.guid, &at) {
+            return Err(status);
+        }
+        let samples = self.source.sample(set.guid, &at).unwrap_or_default();
         if samples.is_empty() {
             Err(Win32Error::ERROR_WMI_INSTANCE_NOT_FOUND)
         } else {
@@ -113,10 +120,11 @@ impl PerflibV2Server for PerflibService {
         change: Change,
     ) -> Result<(), Win32Error> {
         let source = Arc::clone(&self.source);
+        let at = source.moment();
         let query = self.query(query)?;
         for identifier in &mut *identifiers {
             identifier.status = match change {
-                Change::Add => query.add(&*source, identifier),
+                Change::Add => query.add(&*source, &at, identifier),
                 Change::Remove => query.remove(identifier),
             };
         }

@@ -1,14 +1,38 @@
 //! Instance names with wild cards: `*` is any text, `?` any character; case does not matter.
 
-/// Whether a name asks for several instances.
-pub(super) fn has_wildcard(pattern: &str) -> bool {
-    pattern.contains(['*', '?'])
+/// What a name in an identifier asks for.
+pub(super) struct Pattern {
+    /// In lower case; `None` for whatever there is.
+    text: Option<Vec<char>>,
 }
 
-/// Whether `text` is what `pattern` asks for. Takes time by the product of both lengths at most.
-pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    let pattern: Vec<char> = pattern.to_lowercase().chars().collect();
-    let text: Vec<char> = text.to_lowercase().chars().collect();
+impl Pattern {
+    /// What `text` asks for.
+    pub(super) fn new(text: &str) -> Self {
+        if text == "*" { Self::everything() } else { Self { text: Some(lower_case(text)) } }
+    }
+
+    /// All there is.
+    pub(super) const fn everything() -> Self {
+        Self { text: None }
+    }
+
+    /// Whether it asks for several instances.
+    pub(super) fn has_wildcard(&self) -> bool {
+        self.text.as_ref().is_none_or(|text| text.iter().any(|c| matches!(c, '*' | '?')))
+    }
+
+    /// Whether it asks for `text`. Takes time by the product of both lengths at most.
+    pub(super) fn matches(&self, text: &str) -> bool {
+        self.text.as_ref().is_none_or(|pattern| matches(pattern, &lower_case(text)))
+    }
+}
+
+fn lower_case(text: &str) -> Vec<char> {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
+fn matches(pattern: &[char], text: &[char]) -> bool {
     let (mut p, mut t) = (0, 0);
     // Where to go on when what follows the last `*` turns out wrong: behind it, one character further on.
     let mut retry = None;
@@ -35,6 +59,10 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn matches(pattern: &str, text: &str) -> bool {
+        Pattern::new(pattern).matches(text)
+    }
 
     #[test]
     fn stars_and_question_marks_match_as_in_file_names() {

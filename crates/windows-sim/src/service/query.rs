@@ -3,7 +3,7 @@ use ms_dtyp::Win32Error;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{Clocks, CounterIdentifier, QueryDataWriter, RawValue};
 
-use super::pattern;
+use super::pattern::Pattern;
 use crate::model::{Counterset, Moment, Sample, ValueSource};
 
 /// What a client has added to one query.
@@ -21,14 +21,19 @@ impl Query {
     ///
     /// Whether an instance is there is a matter of the data and not of adding: what the document says of
     /// ERROR_PATH_NOT_FOUND is not what Windows does.
-    pub(super) fn add(&mut self, source: &dyn ValueSource, identifier: &CounterIdentifier) -> Win32Error {
-        let Some(set) = source.counterset(identifier.counter_set_guid) else {
+    pub(super) fn add(
+        &mut self,
+        source: &dyn ValueSource,
+        at: &Moment,
+        identifier: &CounterIdentifier,
+    ) -> Win32Error {
+        let Some(set) = source.counterset(identifier.counter_set_guid, at) else {
             return Win32Error::ERROR_WMI_GUID_NOT_FOUND;
         };
         let CounterId(id) = identifier.counter_id;
         if identifier.counter_id != CounterId::ALL && set.counter(id).is_none() {
             Win32Error::ERROR_WMI_ITEMID_NOT_FOUND
-        } else if set.has_instances() && identifier.instance_name.is_none() {
+        } else if !is_well_formed(set, identifier) {
             Win32Error::ERROR_INVALID_PARAMETER
         } else if self.position(identifier).is_some() {
             Win32Error::ERROR_ALREADY_EXISTS
@@ -74,11 +79,16 @@ impl Query {
         // A counterset is asked once, however many identifiers name it. Those of one counterset lie side by side.
         for group in self.identifiers.chunk_by(|a, b| a.counter_set_guid == b.counter_set_guid) {
             let guid = group[0].counter_set_guid;
-            let found = source.counterset(guid).zip(source.sample(guid, at));
+            let failure = source.failure(guid, at);
+            let found = match failure {
+                None => source.counterset(guid, at).zip(source.sample(guid, at)),
+                Some(_) => None,
+            };
+            let status = failure.unwrap_or(Win32Error::ERROR_WMI_GUID_NOT_FOUND);
             for identifier in group {
                 match &found {
                     Some((set, samples)) => write_block(&mut writer, set, samples, identifier)?,
-                    None => writer.error_return(Win32Error::ERROR_WMI_GUID_NOT_FOUND)?,
+                    None => writer.error_return(status)?,
                 }
             }
         }
@@ -106,39 +116,67 @@ impl Query {
 /// Identifiers of one query.
 const IDENTIFIERS_MAX: usize = 4096;
 
-/// One block: which of the five kinds it is depends on whether counter and instance are wild cards.
+/// Whether an identifier names an instance where it has to, and nowhere else.
+///
+/// [inferred] The document contradicts itself about what follows the identifier of a counterset without the bit
+/// "multiple"; those of real clients are 40 bytes and ask for instance 0 or any. What a host answers to others was not
+/// seen: of the statuses that the document lists for this field, ERROR_INVALID_PARAMETER is the one for an
+/// identifier that is corrupt.
+fn is_well_formed(set: &Counterset, identifier: &CounterIdentifier) -> bool {
+    let name = identifier.instance_name.as_deref();
+    if set.has_instances() {
+        name.is_some_and(|name| !name.is_empty())
+    } else {
+        name.is_none() && [InstanceId(0), InstanceId::ANY].contains(&identifier.instance_id)
+    }
+}
+
+/// One block: which of the five kinds it is depends on whether counter and instance are wild cards. A global
+/// aggregate is asked for without a name and means all of its instances.
 fn write_block(
     writer: &mut QueryDataWriter,
     set: &Counterset,
     samples: &[Sample],
     identifier: &CounterIdentifier,
 ) -> EncodeResult<()> {
-    let counter = set.counters.iter().position(|counter| CounterId(counter.id) == identifier.counter_id);
-    let name = identifier.instance_name.as_deref().filter(|_| set.has_instances());
-    let mut matching =
-        samples.iter().filter(|sample| matches(sample, name, identifier.instance_id)).peekable();
-    if matching.peek().is_none() {
-        return writer.error_return(Win32Error::ERROR_NO_DATA);
+    let id = identifier.counter_id;
+    let counter = set.counters.iter().position(|counter| CounterId(counter.id) == id);
+    if id != CounterId::ALL && counter.is_none() {
+        // An older registration had it.
+        return writer.error_return(Win32Error::ERROR_WMI_ITEMID_NOT_FOUND);
     }
-    if name.is_some_and(pattern::has_wildcard) {
+    let pattern = match identifier.instance_name.as_deref().filter(|_| set.has_instances()) {
+        Some(name) => Pattern::new(name),
+        None => Pattern::everything(),
+    };
+    let any = identifier.instance_id == InstanceId::ANY || !set.has_instances();
+    let mut matching = samples.iter().filter(|sample| {
+        (any || sample.instance.instance_id == identifier.instance_id)
+            && pattern.matches(&sample.instance.name)
+    });
+    let are_several = if set.has_instances() {
+        pattern.has_wildcard()
+    } else {
+        set.instances.is_aggregate() && samples.iter().any(|sample| !sample.instance.name.is_empty())
+    };
+    let Some(first) = matching.next() else {
+        return writer.error_return(Win32Error::ERROR_NO_DATA);
+    };
+    if are_several {
+        let all = std::iter::once(first).chain(matching);
         match counter {
-            Some(counter) => writer
-                .multi_instances(matching.map(|sample| (&sample.instance, sample.values[counter].as_raw()))),
-            None => writer.counter_set(&all_ids(set), matching.map(|sample| (&sample.instance, raw(sample)))),
+            Some(counter) => {
+                writer.multi_instances(all.map(|sample| (&sample.instance, sample.values[counter].as_raw())))
+            }
+            None => writer.counter_set(&all_ids(set), all.map(|sample| (&sample.instance, raw(sample)))),
         }
     } else {
         // Several instances may share a name; a client that wants one of them says its id.
-        matching.next().map_or(Ok(()), |sample| match counter {
-            Some(counter) => writer.single_counter(sample.values[counter].as_raw()),
-            None => writer.multi_counters(&all_ids(set), &raw(sample)),
-        })
+        match counter {
+            Some(counter) => writer.single_counter(first.values[counter].as_raw()),
+            None => writer.multi_counters(&all_ids(set), &raw(first)),
+        }
     }
-}
-
-fn matches(sample: &Sample, name: Option<&str>, id: InstanceId) -> bool {
-    let Some(name) = name else { return true };
-    (id == InstanceId::ANY || id == sample.instance.instance_id)
-        && pattern::matches(name, &sample.instance.name)
 }
 
 fn all_ids(set: &Counterset) -> Vec<CounterId> {

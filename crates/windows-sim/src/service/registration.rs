@@ -3,53 +3,71 @@ use ms_pcq::perflibv2::{RegistrationInfo, RegistrationRequest};
 use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::{CounterRegInfo, CounterSetRegInfo, CounterSetRegistration, CounterStrings};
 
+use crate::model::catalog::german;
 use crate::model::{Counter, Counterset};
 
-/// A language of the simulated hosts beside English.
-const LCID_GERMAN: Lcid = Lcid(0x0407);
-
-/// What is registered of a counterset.
-pub(super) fn answer(set: &Counterset, request: RegistrationRequest) -> Result<RegistrationInfo, Win32Error> {
+/// What is registered of a counterset. `own` is the language of who asks for none.
+pub(super) fn answer(
+    set: &Counterset,
+    request: RegistrationRequest,
+    own: Lcid,
+) -> Result<RegistrationInfo, Win32Error> {
+    let is_german = |lcid: Lcid| Ok(language(lcid, own)? == Language::German);
     Ok(match request {
         RegistrationRequest::CounterSet => RegistrationInfo::CounterSet(registration(set)),
         RegistrationRequest::Counter(CounterId(id)) => {
             let counter = set.counter(id).ok_or(Win32Error::ERROR_WMI_ITEMID_NOT_FOUND)?;
             RegistrationInfo::Counter(counter_info(counter))
         }
-        RegistrationRequest::CounterSetName(lcid) => text(match language(lcid)? {
-            Language::English => set.name,
-            Language::German => set.german.unwrap_or(set.name),
-        }),
-        RegistrationRequest::CounterSetHelp(lcid) => {
-            let _language = language(lcid)?;
-            text(set.explain)
+        RegistrationRequest::CounterSetName(lcid) => {
+            let german = if is_german(lcid)? { set.german } else { None };
+            text(german.unwrap_or(set.name))
         }
-        RegistrationRequest::CounterNames(lcid) => match language(lcid)? {
-            Language::English => strings(set, |counter| Some(counter.name)),
-            Language::German => strings(set, |counter| Some(counter.german.unwrap_or(counter.name))),
-        },
+        RegistrationRequest::CounterSetHelp(lcid) => {
+            let german = if is_german(lcid)? { german::counterset_explain(set.guid) } else { None };
+            text(german.unwrap_or(set.explain))
+        }
+        RegistrationRequest::CounterNames(lcid) => {
+            let is_german = is_german(lcid)?;
+            strings(set, |counter| {
+                let german = if is_german { counter.german } else { None };
+                german.or_else(|| name(counter))
+            })
+        }
         RegistrationRequest::CounterHelps(lcid) => {
-            let _language = language(lcid)?;
+            let is_german = is_german(lcid)?;
             // What is there for the arithmetic of others only has no text, as on many real hosts.
-            strings(set, |counter| counter.is_displayed().then_some(counter.explain))
+            strings(set, |counter| {
+                let german = if is_german { german::counter_explain(set.guid, counter.id) } else { None };
+                counter.is_displayed().then(|| german.unwrap_or(counter.explain))
+            })
         }
         RegistrationRequest::ProviderName => text(set.provider.name),
         RegistrationRequest::ProviderGuid => RegistrationInfo::ProviderGuid(set.provider.guid),
         RegistrationRequest::EnglishCounterSetName => text(set.name),
-        RegistrationRequest::EnglishCounterNames => strings(set, |counter| Some(counter.name)),
+        RegistrationRequest::EnglishCounterNames => strings(set, name),
     })
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Language {
     English,
     German,
 }
 
-/// What is not installed is an error; which one, the document leaves open.
-fn language(lcid: Lcid) -> Result<Language, Win32Error> {
-    match lcid {
-        Lcid::DEFAULT | Lcid::ENGLISH_US => Ok(Language::English),
-        LCID_GERMAN => Ok(Language::German),
+/// [MS-LCID]: the lower ten bits of an LCID are the language, whatever the country.
+const LANGUAGE_BITS: u32 = 0x3FF;
+
+/// Which texts a client gets.
+///
+/// [inferred] A neutral LCID and those of other countries get the language's texts; the user's and the system's
+/// default are the host's own language. What is not installed is an error; which one, the document leaves open.
+fn language(lcid: Lcid, own: Lcid) -> Result<Language, Win32Error> {
+    match lcid.0 & LANGUAGE_BITS {
+        // LOCALE_NEUTRAL, LOCALE_USER_DEFAULT, LOCALE_SYSTEM_DEFAULT
+        0 if own.0 & LANGUAGE_BITS != 0 => language(own, own),
+        0x09 => Ok(Language::English),
+        0x07 => Ok(Language::German),
         _ => Err(Win32Error::ERROR_NOT_FOUND),
     }
 }
@@ -79,6 +97,11 @@ fn counter_info(counter: &Counter) -> CounterRegInfo {
         aggregate_func: counter.aggregate,
         ..CounterRegInfo::new(CounterId(counter.id), counter.kind)
     }
+}
+
+/// A counter without a name has none, and not an empty one.
+fn name(counter: &Counter) -> Option<&str> {
+    Some(counter.name).filter(|name| !name.is_empty())
 }
 
 fn text(text: &str) -> RegistrationInfo {

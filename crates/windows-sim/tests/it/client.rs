@@ -9,7 +9,8 @@ use ms_dtyp::{Guid, NtStatus};
 use ms_pcq::perflibv2::PerflibV2Client;
 use ms_smb2::client::{ClientConfig, ClientConnection, Event, FileId, Reply, RequestId, TreeId};
 use ssp::{ClientOptions, Credentials, Mechanism, SecurityContext, Step, Usage};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+use transport::Stream;
 use windows_sim::{WindowsHost, server};
 
 /// Why the conversation ended.
@@ -38,7 +39,7 @@ const READ_BYTES: u32 = 64 * 1024;
 
 pub(crate) struct Smb {
     smb: ClientConnection,
-    stream: DuplexStream,
+    stream: Box<dyn Stream>,
     tree: Option<TreeId>,
 }
 
@@ -50,7 +51,12 @@ impl Smb {
     pub(crate) fn connect_with(host: &Arc<WindowsHost>, config: ClientConfig) -> Self {
         let (ours, theirs) = duplex(STREAM_BYTES);
         tokio::spawn(server::serve_smb(Arc::clone(host), theirs, Duration::from_secs(3600)));
-        Self { smb: ClientConnection::new(config).unwrap(), stream: ours, tree: None }
+        Self::over(ours, config)
+    }
+
+    /// Over a stream that somebody serves.
+    pub(crate) fn over(stream: impl Stream + 'static, config: ClientConfig) -> Self {
+        Self { smb: ClientConnection::new(config).unwrap(), stream: Box::new(stream), tree: None }
     }
 
     pub(crate) async fn event(&mut self) -> Result<Event, Failure> {

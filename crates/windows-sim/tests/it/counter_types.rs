@@ -11,12 +11,12 @@ use windows_sim::model::{Clock, Counter, Host, HostOptions, Moment, Value, Value
 use crate::host::NOON;
 
 /// The numbers of one instance by counter, and the clocks.
-struct Reading {
-    at: Moment,
-    numbers: BTreeMap<u32, u64>,
+pub(crate) struct Reading {
+    pub(crate) at: Moment,
+    pub(crate) numbers: BTreeMap<u32, u64>,
 }
 
-fn read(host: &Host, n: u32) -> Reading {
+pub(crate) fn read(host: &Host, n: u32) -> Reading {
     let at = host.moment();
     let samples = host.sample(COUNTER_TYPES.guid, &at).unwrap();
     let sample = samples.iter().find(|sample| sample.instance.name == n.to_string()).unwrap();

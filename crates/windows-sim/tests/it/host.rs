@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ms_dtyp::FileTime;
 use ssp::{Credentials, Secret};
-use windows_sim::model::{Clock, Host, HostOptions};
+use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
 use windows_sim::{Account, Accounts, WindowsHost};
 
 /// 2026-11-01T12:00:00Z
@@ -16,9 +16,13 @@ pub(crate) fn model(clock: &Clock) -> Host {
 
 /// A healthy host at noon with one account, whose credentials are [`credentials`].
 pub(crate) fn host() -> Arc<WindowsHost> {
+    host_of(Arc::new(model(&Clock::manual(NOON))))
+}
+
+/// The same with values from elsewhere.
+pub(crate) fn host_of(source: Arc<dyn ValueSource>) -> Arc<WindowsHost> {
     let account = Account::new("CORP", "svc-metrics", Secret::new("Passw0rd!"));
-    let model = Arc::new(model(&Clock::manual(NOON)));
-    Arc::new(WindowsHost::new("web1", model, Arc::new(Accounts::new(vec![account]))))
+    Arc::new(WindowsHost::new("web1", source, Arc::new(Accounts::new(vec![account]))))
 }
 
 pub(crate) fn credentials() -> Credentials {

@@ -1,11 +1,15 @@
 //! The simulated host, asked through its doors. The judge from outside is `tests/peers/impacket_pcq.py`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail by panicking")]
 
+mod aggregates;
+mod change;
 mod client;
+mod cooking;
 mod counter_types;
 mod counters;
 mod host;
 mod live;
+mod oddities;
 mod pipe_socket;
 mod program;
 mod smb;

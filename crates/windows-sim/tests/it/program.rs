@@ -67,6 +67,15 @@ fn options_that_make_no_sense_are_refused_with_what_to_write() {
         refusal(program(&folder).args(["--smb-port", "0", "--fault", "6=explode"]))
             .contains("no action `explode`")
     );
+    for (option, value, complaint) in [
+        ("--black-hole", "101%", "number of percent"),
+        ("--slow", "5%", "write SHARE:DURATION"),
+        ("--change", "Workers=updated", "only `Updates` can be updated"),
+        ("--countersets", "2001", "2000"),
+    ] {
+        let error = refusal(program(&folder).args(["--smb-port", "0", option, value]));
+        assert!(error.contains(complaint), "{error}");
+    }
     let fleet = ["--smb-port", "0", "--bind", "192.0.2.1", "--hosts", "2"];
     assert!(refusal(program(&folder).args(fleet)).contains("leaves 127.0.0.0/8"));
 }

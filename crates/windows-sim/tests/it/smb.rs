@@ -1,5 +1,6 @@
 //! Conversations through the SMB door: the eight methods, and what can go wrong on the way to them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dcerpc::{AuthLevel, FaultStatus};
@@ -8,14 +9,17 @@ use ms_pcq::perflibv2::Change;
 use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::{Body, CounterIdentifier};
 use ms_smb2::Dialect;
-use ms_smb2::client::ClientConfig;
 use ms_smb2::client::Encryption as ClientEncryption;
+use ms_smb2::client::{ClientConfig, ClientConnection};
 use ms_smb2::server::Encryption;
 use ssp::{Credentials, Secret};
-use windows_sim::{AccountState, Rule};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use windows_sim::model::Clock;
+use windows_sim::{AccountState, Rule, server};
 
 use crate::client::{Failure, Rpc, Smb};
-use crate::host::{credentials, host};
+use crate::host::{NOON, credentials, host, host_of, model};
 
 const PROCESSOR_INFORMATION: Guid = Guid::from_u128(0xb4fc721a_0378_476f_89ba_a5a79f810b36);
 const SEALED: AuthLevel = AuthLevel::PKT_PRIVACY;
@@ -125,14 +129,22 @@ async fn the_pipe_is_refused_as_often_as_it_is_said_and_other_pipes_are_not_ther
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_idle_service_stops_and_its_pipes_break() {
-    let host = host();
-    host.change_behaviour(|behaviour| behaviour.idle_stop = Some(Duration::from_secs(600)));
+async fn an_idle_service_stops_by_the_hosts_clock_and_refuses_who_comes_while_it_starts() {
+    let clock = Clock::manual(NOON);
+    let host = host_of(Arc::new(model(&clock)));
+    host.change_behaviour(|behaviour| {
+        behaviour.idle_stop = Some(Duration::from_secs(600));
+        behaviour.refused_after_stop = 1;
+    });
     let mut client = Rpc::connect(&host, &credentials(), SEALED).await.unwrap().perflib();
     client.enumerate_counter_set().await.unwrap();
-    tokio::time::advance(Duration::from_secs(601)).await;
+    clock.advance(Duration::from_secs(599));
+    client.enumerate_counter_set().await.unwrap();
+    clock.advance(Duration::from_secs(600));
     let error = client.enumerate_counter_set().await.unwrap_err().to_string();
     assert!(error.contains("STATUS_PIPE"), "{error}");
+    let refused = Rpc::connect(&host, &credentials(), SEALED).await.err();
+    assert_eq!(refused, Some(Failure::Status(NtStatus::STATUS_PIPE_NOT_AVAILABLE)));
     let mut again = Rpc::connect(&host, &credentials(), SEALED).await.unwrap().perflib();
     again.enumerate_counter_set().await.unwrap();
 }
@@ -195,6 +207,9 @@ async fn each_rule_does_to_a_poll_what_it_says() {
         ("5=drop", "good data"),
         ("6=fault:0x1c010013", &FaultStatus::NCA_S_OUT_ARGS_TOO_BIG.to_string()),
         ("6=lose-handles", "does not know the context handle"),
+        ("6=status:1450", "ERROR_NO_SYSTEM_RESOURCES"),
+        // The client asks again with more room, and gives up on what never ends.
+        ("6x1=grow:50", "good data"),
         ("6=delay:30s", "good data"),
         ("6=delay:2m", "no answer"),
         ("6=drop", "connection ended"),
@@ -218,4 +233,29 @@ async fn an_offset_of_a_name_can_lie_too() {
     host.change_behaviour(|behaviour| behaviour.rules = rule("1=lie:string-offset"));
     let error = client.english_counter_names(PROCESSOR_INFORMATION).await.unwrap_err().to_string();
     assert!(error.contains("dwOffset"), "{error}");
+}
+
+/// What comes back for a client's first message before the connection ends.
+async fn answer_to_a_negotiation(address: std::net::SocketAddr) -> Vec<u8> {
+    let mut client = ClientConnection::new(ClientConfig::new(Guid::from_u128(1), [7; 32])).unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(&client.poll_transmit().unwrap()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn a_black_hole_takes_what_others_answer() {
+    let (healthy, dark) = (listener().await, listener().await);
+    let addresses = [healthy.local_addr().unwrap(), dark.local_addr().unwrap()];
+    tokio::spawn(server::listen_smb(host(), healthy, server::Limits::default()));
+    tokio::spawn(server::listen_black_hole(host(), dark, server::Limits::default()));
+    assert_ne!(answer_to_a_negotiation(addresses[0]).await, []);
+    assert_eq!(answer_to_a_negotiation(addresses[1]).await, []);
+}
+
+async fn listener() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").await.unwrap()
 }

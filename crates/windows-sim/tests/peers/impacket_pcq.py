@@ -34,6 +34,8 @@ ALREADY_EXISTS, NO_DATA, GUID_NOT_FOUND, ITEMID_NOT_FOUND = 183, 232, 4200, 4202
 ERROR_RETURN, SINGLE_COUNTER, MULTI_COUNTERS, MULTI_INSTANCES, COUNTERSET = 0, 1, 2, 4, 6
 PROCESSOR_INFORMATION = uuid.UUID("b4fc721a-0378-476f-89ba-a5a79f810b36")
 PROCESSOR_PROVIDER = uuid.UUID("383487a6-3676-4870-a4e7-d45b30c35629")
+# The counterset of windows-sim for what providers register although nobody should.
+ODDITIES = uuid.UUID("53e7b2a5-5c02-4f6d-9f6c-30ed2ff2a005")
 NOBODYS = uuid.UUID("00000000-0000-4000-8000-000000000001")
 UNKNOWN_LCID = 0x0F0F
 
@@ -318,6 +320,9 @@ def judge_metadata(perflib, summary):
     for guid in perflib.countersets():
         status, data = perflib.registration(guid, 1)
         expect("request code 1", status, SUCCESS)
+        if guid == ODDITIES:
+            judge_oddities(perflib, data)
+            continue
         info = parse_registration(data)
         expect("GUID in the registration", info["guid"], guid)
         expect("ids are unique", len(info["counters"]), (len(data) - 32) // 48)
@@ -351,9 +356,21 @@ def judge_metadata(perflib, summary):
     return sets
 
 
+def judge_oddities(perflib, data):
+    """What is registered wrongly on purpose: an id twice, counters without a name, levels above the document's."""
+    counters = [parse_counter(data[at:at + 48]) for at in range(32, len(data), 48)]
+    ids = [counter["id"] for counter in counters]
+    expect("one id of Oddities is there twice", len(ids) - len(set(ids)), 1)
+    expect("levels of Oddities", {counter["detail"] for counter in counters}, {100, 200, 300, 400})
+    expect("scales of Oddities", {counter["scale"] for counter in counters}, set(range(-3, 4)))
+    names = parse_strings(perflib.registration(ODDITIES, 10)[1])
+    expect("counters of Oddities without a name", sorted(id for id in names if names[id] is None), [1, 8])
+
+
 def judge_query(perflib, sets, summary):
     """Methods 3 to 7: every form of identifier, and the kind of block that it has to give."""
     processors, types, http = sets["Processor Information"], sets["Counter Types"], sets["HTTP Service"]
+    together = sets["Workers Together"]
     handle = perflib.call(OpenQuery)["hQuery"]
     forms = [
         (identifier(types["guid"], ALL, "*"), COUNTERSET),
@@ -365,12 +382,18 @@ def judge_query(perflib, sets, summary):
         (identifier(processors["guid"], 0, "_Total", 4711), ERROR_RETURN),
         (identifier(http["guid"], ALL), MULTI_COUNTERS),
         (identifier(http["guid"], 3), SINGLE_COUNTER),
+        # Asked for without a name, and still several instances.
+        (identifier(together["guid"], ALL), COUNTERSET),
+        (identifier(together["guid"], 1), MULTI_INSTANCES),
     ]
     for added in perflib.validate(handle, [form for form, _ in forms]):
         expect(f"adding {added}", added["status"], SUCCESS)
     wrong = [identifier(NOBODYS, ALL, "*"), identifier(processors["guid"], 999, "*"), forms[0][0]]
     statuses = [found["status"] for found in perflib.validate(handle, wrong)]
     expect("adding what is wrong", statuses, [GUID_NOT_FOUND, ITEMID_NOT_FOUND, ALREADY_EXISTS])
+    misnamed = [identifier(http["guid"], ALL, "*"), identifier(together["guid"], ALL, "*"), identifier(types["guid"], ALL)]
+    statuses = [found["status"] for found in perflib.validate(handle, misnamed)]
+    expect("names where there are none, none where there are", statuses, [INVALID_PARAMETER] * 3)
 
     listed = parse_identifiers(perflib.data(QueryInfo, hQuery=handle))
     expect("identifiers of the query", len(listed), len(forms))

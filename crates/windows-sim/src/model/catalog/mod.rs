@@ -1,20 +1,28 @@
 //! The countersets of a simulated host, one file for each subject: what is registered, and the formulas.
 
+pub mod aggregates;
 pub mod counter_types;
 mod disk;
+mod duplicates;
+pub(crate) mod german;
 mod gpu;
 mod http;
+mod oddities;
 mod process;
 mod processor;
+pub(crate) mod synthetic;
 mod thermal;
+mod updates;
 
 use super::clock::Moment;
 use super::schema::{Counterset, Provider, Sample};
 use ms_dtyp::Guid;
 
+use self::aggregates::AggregateForm;
 pub(crate) use self::disk::FILE_SYSTEM_DISK_ACTIVITY;
 pub(crate) use self::process::{PROCESS_V2, Usage, row as process_row};
 pub(crate) use self::processor::{PROCESSOR_INFORMATION, Times, row as processor_row, with_totals};
+pub(crate) use self::updates::{UPDATES, UPDATES_LATER, sample_later};
 
 /// What the formulas know of the host.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +35,15 @@ pub(crate) struct Machine {
     pub(crate) services: u32,
     /// Places in which short-lived processes come and go.
     pub(crate) slots: u32,
+    /// How countersets are sent that the client has to add up.
+    pub(crate) aggregates: AggregateForm,
 }
 
 /// A counterset and how its instances are computed.
 pub(crate) type Entry = (&'static Counterset, fn(Machine, &Moment) -> Vec<Sample>);
 
-/// All countersets of the model.
-pub(crate) static CATALOG: [Entry; 11] = [
+/// All countersets of the model but for the synthetic ones.
+pub(crate) static CATALOG: [Entry; 17] = [
     (&PROCESSOR_INFORMATION, processor::sample),
     (&PROCESS_V2, process::sample),
     (&FILE_SYSTEM_DISK_ACTIVITY, disk::sample),
@@ -45,6 +55,12 @@ pub(crate) static CATALOG: [Entry; 11] = [
     (&gpu::GPU_LOCAL_ADAPTER_MEMORY, gpu::sample_local_memory),
     (&gpu::GPU_NON_LOCAL_ADAPTER_MEMORY, gpu::sample_non_local_memory),
     (&counter_types::COUNTER_TYPES, counter_types::sample),
+    (&aggregates::GLOBAL_AGGREGATE, aggregates::sample_global),
+    (&aggregates::MULTIPLE_AGGREGATE, aggregates::sample_named),
+    (&aggregates::GLOBAL_AGGREGATE_HISTORY, aggregates::sample_history),
+    (&duplicates::DUPLICATES, duplicates::sample),
+    (&oddities::ODDITIES, oddities::sample),
+    (&UPDATES, updates::sample),
 ];
 
 /// The provider of Processor Information; its GUID is public, the name is ours.

@@ -1,0 +1,181 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ms_dtyp::{Guid, Win32Error};
+use ms_rrp::types::{AccessMask, KeyHandle};
+use ms_rrp::winreg::{KeyInfo, RegistryServer};
+
+use crate::model::ValueSource;
+use crate::random;
+
+/// The remote registry of one association, with nothing in it but the list of countersets. Its keys close when it is
+/// dropped.
+pub struct RegistryService {
+    source: Arc<dyn ValueSource>,
+    /// Whether the caller may open anything.
+    is_granted: bool,
+    keys: BTreeMap<Guid, Key>,
+}
+
+/// Keys that one association may hold open.
+const KEYS_MAX: usize = 256;
+
+/// A place in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    /// So many parts of [`ms_rrp::PROVIDERS_KEY`] down from the root.
+    OnTheWay(usize),
+    Provider(Guid),
+    CounterSet,
+}
+
+impl RegistryService {
+    /// Serves the registrations of the countersets of `source`.
+    #[must_use]
+    pub fn new(source: Arc<dyn ValueSource>) -> Self {
+        Self { source, is_granted: false, keys: BTreeMap::new() }
+    }
+
+    /// Lets the caller in, or keeps it out.
+    pub fn set_granted(&mut self, is_granted: bool) {
+        self.is_granted = is_granted;
+    }
+
+    fn open(&mut self, key: Key) -> Result<KeyHandle, Win32Error> {
+        if self.keys.len() < KEYS_MAX {
+            let uuid = random::guid();
+            self.keys.insert(uuid, key);
+            Ok(KeyHandle { attributes: 0, uuid })
+        } else {
+            Err(Win32Error::ERROR_NO_SYSTEM_RESOURCES)
+        }
+    }
+
+    /// `dispatch` asks whether a handle is open before it calls a method with it.
+    fn key(&self, handle: KeyHandle) -> Result<Key, Win32Error> {
+        self.keys.get(&handle.uuid).copied().ok_or(Win32Error::ERROR_INVALID_HANDLE)
+    }
+
+    /// The subkeys by name, in order.
+    fn sub_keys(&self, key: Key) -> Vec<(String, Key)> {
+        let named = |guid: Guid, key| (format!("{{{guid}}}"), key);
+        match key {
+            Key::OnTheWay(depth) => match ms_rrp::PROVIDERS_KEY.split('\\').nth(depth) {
+                Some(part) => vec![(part.to_owned(), Key::OnTheWay(depth + 1))],
+                None => {
+                    let sets = self.source.countersets();
+                    let providers: BTreeSet<Guid> = sets.iter().map(|set| set.provider.guid).collect();
+                    providers.into_iter().map(|guid| named(guid, Key::Provider(guid))).collect()
+                }
+            },
+            Key::Provider(provider) => {
+                let sets = self.source.countersets();
+                let own = sets.iter().filter(|set| set.provider.guid == provider);
+                own.map(|set| named(set.guid, Key::CounterSet)).collect()
+            }
+            Key::CounterSet => Vec::new(),
+        }
+    }
+}
+
+impl RegistryServer for RegistryService {
+    fn open_local_machine(&mut self, _sam_desired: AccessMask) -> Result<KeyHandle, Win32Error> {
+        if self.is_granted { self.open(Key::OnTheWay(0)) } else { Err(Win32Error::ERROR_ACCESS_DENIED) }
+    }
+
+    fn is_open(&self, key: KeyHandle) -> bool {
+        key.attributes == 0 && self.keys.contains_key(&key.uuid)
+    }
+
+    fn close_key(&mut self, key: KeyHandle) -> Result<(), Win32Error> {
+        self.keys.remove(&key.uuid);
+        Ok(())
+    }
+
+    fn enum_key(&mut self, key: KeyHandle, index: u32) -> Result<String, Win32Error> {
+        let names = self.sub_keys(self.key(key)?);
+        let name = usize::try_from(index).ok().and_then(|index| names.into_iter().nth(index));
+        name.map(|(name, _)| name).ok_or(Win32Error::ERROR_NO_MORE_ITEMS)
+    }
+
+    fn open_key(
+        &mut self,
+        key: KeyHandle,
+        path: &str,
+        _sam_desired: AccessMask,
+    ) -> Result<KeyHandle, Win32Error> {
+        let mut place = self.key(key)?;
+        for part in path.split('\\').filter(|part| !part.is_empty()) {
+            let mut below = self.sub_keys(place).into_iter();
+            let found = below.find(|(name, _)| name.eq_ignore_ascii_case(part));
+            place = found.ok_or(Win32Error::ERROR_FILE_NOT_FOUND)?.1;
+        }
+        self.open(place)
+    }
+
+    fn query_info_key(&mut self, key: KeyHandle) -> Result<KeyInfo, Win32Error> {
+        let names = self.sub_keys(self.key(key)?);
+        let longest = names.iter().map(|(name, _)| 2 * name.len()).max().unwrap_or(0);
+        let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
+        Ok(KeyInfo { sub_keys: count(names.len()), sub_key_bytes_max: count(longest) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::future::{Future, ready};
+    use core::pin::pin;
+    use core::task::{Context, Poll, Waker};
+
+    use dcerpc::{Channel, FaultStatus};
+    use ms_rrp::winreg::{RegistryClient, dispatch};
+
+    use super::*;
+    use crate::model::{Host, HostOptions};
+
+    struct Loop(RegistryService);
+
+    impl Channel for Loop {
+        type Error = FaultStatus;
+
+        fn call(
+            &mut self,
+            opnum: u16,
+            _object: Option<Guid>,
+            stub: &[u8],
+        ) -> impl Future<Output = Result<Vec<u8>, FaultStatus>> + Send {
+            ready(dispatch(&mut self.0, opnum, stub))
+        }
+    }
+
+    fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        }
+    }
+
+    fn client(is_granted: bool) -> (Vec<Guid>, RegistryClient<Loop>) {
+        let source: Arc<dyn ValueSource> = Arc::new(Host::new(HostOptions::default()));
+        let mut guids: Vec<Guid> = source.countersets().iter().map(|set| set.guid).collect();
+        guids.sort_unstable();
+        let mut service = RegistryService::new(source);
+        service.set_granted(is_granted);
+        (guids, RegistryClient::new(Loop(service)))
+    }
+
+    #[test]
+    fn the_registry_lists_what_the_host_counts() {
+        let (guids, mut client) = client(true);
+        let found = now(ms_rrp::enumerate_counter_sets(&mut client)).expect("nothing here waits");
+        assert_eq!(found.map(|found| found.counter_sets).ok(), Some(guids));
+        assert!(client.channel().0.keys.is_empty(), "the client closed all keys");
+    }
+
+    #[test]
+    fn the_registry_is_closed_to_whom_the_counters_are_closed_to() {
+        let (_, mut client) = client(false);
+        let refused = now(client.open_local_machine()).expect("nothing here waits");
+        assert_eq!(refused.map_err(|error| error.status()), Err(Some(Win32Error::ERROR_ACCESS_DENIED)));
+    }
+}
