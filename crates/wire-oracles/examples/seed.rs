@@ -43,6 +43,24 @@ fn main() {
             None => {}
         }
     }
+    // A list of countersets as Samba would begin to tell it.
+    let samba = ["open_local_machine", "open_key", "close_key", "query_info_key", "enum_key", "enum_key_end"]
+        .map(|name| crates.join(format!("ms-rrp/tests/data/response_{name}.hex")))
+        .map(|path| chunk(&hex(&fs::read_to_string(path).unwrap())));
+    all.push(("rrp_responses", "samba".to_owned(), samba.concat()));
+    for path in files(&crates.join("ms-rrp/tests/data")) {
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let opnum = match &name[..] {
+            "request_open_local_machine" => 2,
+            "request_close_key" => 5,
+            "request_enum_key" => 9,
+            "request_open_key" => 15,
+            "request_query_info_key" => 16,
+            _ => continue,
+        };
+        let stub = chunk(&hex(&fs::read_to_string(&path).unwrap()));
+        all.push(("rrp_requests", name, [vec![opnum], stub].concat()));
+    }
     for path in files(&crates.join("ms-smb2/tests/data")) {
         all.extend(recording(&path));
     }

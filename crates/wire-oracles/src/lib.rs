@@ -18,11 +18,13 @@
 //! oracle(b"no law is broken by this");
 //! ```
 
+pub mod counters;
 pub mod dcerpc;
 mod input;
 mod law;
 pub mod ms_dtyp;
 pub mod ms_pcq;
+pub mod ms_rrp;
 pub mod ms_smb2;
 pub mod ndr;
 pub mod seeds;
@@ -34,13 +36,19 @@ pub use self::input::INPUT_BYTES_MAX;
 pub type Oracle = fn(&[u8]);
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 13] = [
+pub const ORACLES: [(&str, Oracle); 19] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("pcq_query_data", ms_pcq::query_data),
     ("pcq_lists", ms_pcq::lists),
     ("pcq_requests", ms_pcq::requests),
     ("pcq_responses", ms_pcq::responses),
+    ("pcq_blocks", ms_pcq::blocks),
+    ("pcq_registration", ms_pcq::registration),
+    ("pcq_conversation", ms_pcq::conversation),
+    ("rrp_requests", ms_rrp::requests),
+    ("rrp_responses", ms_rrp::responses),
+    ("counter_path", counters::path),
     ("dcerpc_pdu", dcerpc::pdu),
     ("dcerpc_client", dcerpc::client),
     ("dcerpc_server", dcerpc::server),

@@ -9,16 +9,16 @@ use ms_pcq::perflibv2::ops::{
 use ms_pcq::perflibv2::{CallInfo, Change, dispatch};
 use ms_pcq::types::{CounterId, CounterType, DetailLevel, InstanceId, InstanceType};
 use ms_pcq::wire::{
-    Clocks, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration, CounterStrings,
-    InstanceInfo, QueryDataWriter, RawValue,
+    Clocks, CounterHeader, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration,
+    CounterStrings, DataHeader, InstanceInfo, QueryDataWriter, RawValue,
 };
 use ms_smb2::Dialect;
 use ms_smb2::client::{Event, Reply};
 use ndr::{Conformant, WideString, Writer};
 
-use crate::ms_pcq::{HANDLE, SET, Service};
+use crate::ms_pcq::{HANDLE, SET, Service, honest_conversation};
 use crate::ms_smb2::{Pair, client_stage};
-use crate::{dcerpc as rpc, law};
+use crate::{dcerpc as rpc, law, ms_rrp};
 
 /// An input: its oracle, its name, and its bytes.
 pub type Seed = (&'static str, String, Vec<u8>);
@@ -31,6 +31,9 @@ pub fn seeds() -> Vec<Seed> {
     let mut seeds = values();
     seeds.extend(buffers());
     seeds.extend(calls());
+    seeds.extend(blocks());
+    seeds.extend(registrations());
+    seeds.extend(texts());
     seeds.extend(associations());
     seeds.extend(connections());
     seeds
@@ -61,6 +64,50 @@ fn values() -> Vec<Seed> {
         ("ndr_constructs", "nodes".to_owned(), node),
         ("ndr_constructs", "bytes".to_owned(), vec![3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0xaa, 0xbb]),
     ]
+}
+
+/// The blocks of a reply one by one, each behind its kind.
+fn blocks() -> Vec<Seed> {
+    let data = query_data();
+    let mut rest = &data[DataHeader::FIXED_PART_SIZE..];
+    let mut seeds = Vec::new();
+    while let Ok(header) = codec::decode::<CounterHeader>(rest.get(..16).unwrap_or_default()) {
+        let (block, behind) = rest.split_at(usize::try_from(header.size_bytes).unwrap_or(0));
+        let kind = header.block_type.0.to_le_bytes()[0];
+        let bytes = [&[kind], &block[CounterHeader::FIXED_PART_SIZE..]].concat();
+        seeds.push(("pcq_blocks", format!("kind_{kind}"), bytes));
+        rest = behind;
+    }
+    seeds
+}
+
+/// Buffers of registration, each behind its request code less one.
+fn registrations() -> Vec<Seed> {
+    let text = codec::encode_utf16("Prozessorinformationen\0");
+    let buffer = |name: &str| buffers().into_iter().find(|(_, own, _)| own == name).map(|(.., bytes)| bytes);
+    let registration = buffer("registration").unwrap_or_default();
+    let strings = buffer("strings").unwrap_or_default();
+    let counter =
+        registration[CounterSetRegInfo::FIXED_PART_SIZE..][..CounterRegInfo::FIXED_PART_SIZE].to_vec();
+    let guid = SET.to_bytes().to_vec();
+    let by_code = [&registration, &counter, &text, &text, &strings, &strings, &text, &guid, &text, &strings];
+    let seed = |(code, bytes): (u8, &Vec<u8>)| {
+        ("pcq_registration", format!("code_{}", code + 1), [&[code], &bytes[..]].concat())
+    };
+    (0..).zip(by_code).map(seed).collect()
+}
+
+/// Counter paths as people write them.
+fn texts() -> Vec<Seed> {
+    let paths = [
+        r"\\web7\Processor Information(0,*)\% Processor Time",
+        r"\Process(svchost#2)\ID Process",
+        r"\Thread(chrome/14#*)\Context Switches/sec",
+        r"\Memory\Available MBytes",
+        r"\GPU Engine(pid_4_luid_0x0_engtype_3D (x))\Utilization Percentage",
+        r"\Processor Information(0,*\% Processor Time",
+    ];
+    (0..).zip(paths).map(|(n, path): (u8, _)| ("counter_path", format!("path_{n}"), path.into())).collect()
 }
 
 /// The same bytes for the buffer that they are and for who mistakes them for another.
@@ -127,6 +174,9 @@ fn calls() -> Vec<Seed> {
         seeds.push(("pcq_responses", format!("made_{opnum}"), response));
     }
     seeds.push(("pcq_requests", "query".to_owned(), requests));
+    seeds.push(("pcq_conversation", "honest".to_owned(), honest_conversation()));
+    seeds.push(("rrp_requests", "honest".to_owned(), ms_rrp::honest_requests()));
+    seeds.push(("rrp_responses", "honest".to_owned(), ms_rrp::honest_responses()));
     seeds
 }
 

@@ -51,7 +51,7 @@ pub fn requests(bytes: &[u8]) {
 }
 
 /// Reads a request, and writes and reads it again; answers the room that it offers.
-fn parse(method: Method, stub: &[u8]) -> Option<u32> {
+pub(super) fn parse(method: Method, stub: &[u8]) -> Option<u32> {
     match method {
         Method::EnumerateCounterSet => again::<EnumerateCounterSetRequest>(stub).map(|r| r.in_size),
         Method::QueryCounterSetRegistrationInfo => {
@@ -178,7 +178,7 @@ impl Channel for Canned<'_> {
 }
 
 /// Runs a future that never waits.
-fn now<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
         Poll::Pending => unreachable!("nothing here waits"),
