@@ -54,7 +54,7 @@ impl Source for Ticks {
         collection.enter(Stage::Query);
         let number = self.next;
         self.next += 1;
-        tracing::debug!(number, target_name = collection.target().name, "Tick");
+        tracing::debug!(number, target = collection.target().name, "Tick");
         if self.settings.trouble_at == Some(number) {
             return Err(Failure::new(Stage::Query, GeneralReason::Other, "trouble, as configured"));
         }
@@ -63,8 +63,7 @@ impl Source for Ticks {
         if self.series.is_none()
             && let Some(family) = output.register_families(&[TICKS])[0]
         {
-            self.series =
-                output.register_series(&[Series { family, labels: &[], start_unix_nanos: None }])[0];
+            self.series = output.register_series(&[Series { family, labels: &[], start: None }])[0];
         }
         if let Some(series) = self.series {
             output.push_u64(series, number);

@@ -13,6 +13,7 @@
  * VERSIONS. The major version is part of the symbol and must match. Of two minor versions the smaller counts:
  * both sides say what they have in abi_minor and in the size of each struct, and neither reads or calls what the
  * other does not have. A later minor version only appends to structs and adds values to enumerations.
+ * What came after version 1.0 says since when it is there.
  *
  * STRUCTS begin with their size in bytes, as the side that filled them knows it; who reads one takes a member as
  * zero where the size ends before it. Arrays carry the size of their elements, which is also their stride.
@@ -55,7 +56,7 @@ extern "C" {
 #endif
 
 #define PERFMON_ABI_MAJOR 1
-#define PERFMON_ABI_MINOR 0
+#define PERFMON_ABI_MINOR 1
 
 /* ------------------------------------------------------------------------------------------ pairs and arrays */
 
@@ -149,6 +150,11 @@ typedef int32_t perfmon_status;
 #define PERFMON_DROPPED_INVALID 4
 #define PERFMON_DROPPED_UNKNOWN_FAMILY 5
 #define PERFMON_DROPPED_UNSUPPORTED 6
+
+/* Since 1.1. How the start time of a series is known. The host takes an unknown value as PERFMON_START_TIME_UNKNOWN. */
+#define PERFMON_START_TIME_UNKNOWN 0  /* not said: a start time that is there nevertheless is taken as known */
+#define PERFMON_START_TIME_KNOWN 1    /* the target said so, or the plugin saw it */
+#define PERFMON_START_TIME_INFERRED 2 /* it follows from something else: from when the target was started, say */
 
 /* How a collection ended. */
 #define PERFMON_OUTCOME_FULL 1    /* all there is was sent: a series without a value is gone */
@@ -332,6 +338,8 @@ typedef struct perfmon_series {
     uint32_t family;            /* an id that register_families accepted */
     perfmon_array labels;       /* of perfmon_label; names match [a-zA-Z_][a-zA-Z0-9_]* and are distinct */
     int64_t start_time_unix_ns; /* when it began to count; 0 where that is not known */
+    uint32_t start_time_kind;   /* since 1.1: PERFMON_START_TIME_... */
+    uint32_t reserved;
 } perfmon_series;
 
 /* Values by series. All columns that are there have the length of ids. */
@@ -341,7 +349,8 @@ typedef struct perfmon_batch {
     perfmon_array ids;           /* of uint32_t: accepted series, in any order; ascending is fastest */
     perfmon_array values;        /* of double, uint64_t or int64_t */
     perfmon_array timestamps;    /* of int64_t, Unix ns; empty for "now" */
-    perfmon_array start_times;   /* of int64_t, Unix ns, 0 for unknown; empty for "as before" */
+    perfmon_array start_times;   /* of int64_t, Unix ns: it began anew then, which the plugin saw; 0 or empty for "as
+                                  * before" */
 } perfmon_batch;
 
 /* What a stage of a collection cost. */

@@ -11,7 +11,7 @@ macro_rules! constants {
 
 constants! {
     ABI_MAJOR: u16 = 1;
-    ABI_MINOR: u16 = 0;
+    ABI_MINOR: u16 = 1;
     OK: i32 = 0;
     FULL: i32 = 1;
     WAIT: i32 = 2;
@@ -41,6 +41,9 @@ constants! {
     DROPPED_INVALID: u32 = 4;
     DROPPED_UNKNOWN_FAMILY: u32 = 5;
     DROPPED_UNSUPPORTED: u32 = 6;
+    START_TIME_UNKNOWN: u32 = 0;
+    START_TIME_KNOWN: u32 = 1;
+    START_TIME_INFERRED: u32 = 2;
     OUTCOME_FULL: u32 = 1;
     OUTCOME_PARTIAL: u32 = 2;
     OUTCOME_FAILED: u32 = 3;

@@ -136,7 +136,7 @@ impl Array {
         Ok(unsafe { core::slice::from_raw_parts(self.ptr.cast(), len) })
     }
 
-    /// The structs of an array, whatever version the other side has.
+    /// The structs of an array, whatever version the other side has: what an older one lacks is zero.
     ///
     /// # Errors
     /// When pointer, length, alignment or element size are not as they must be.
@@ -148,7 +148,7 @@ impl Array {
         let len = checked_len(self.ptr, self.len, align_of::<T>(), len_max)?;
         let stride = self.element_size as usize;
         if len > 0
-            && (stride < size_of::<T>()
+            && (stride < T::FIRST_SIZE
                 || stride > ELEMENT_BYTES_MAX
                 || !stride.is_multiple_of(align_of::<T>()))
         {
@@ -204,11 +204,14 @@ impl<T: Plain> Iterator for Structs<'_, T> {
 
     fn next(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
-        // SAFETY: `Array::structs` saw an aligned pointer, which strides keep aligned, and elements of at least the
-        // size of `T`; its caller promised that they are there during `'a`.
-        let value = unsafe { self.next.cast::<T>().read() };
+        let mut value = MaybeUninit::<T>::zeroed();
+        let len = self.stride.min(size_of::<T>());
+        // SAFETY: `Array::structs` was promised elements of `stride` bytes during `'a`, and the value has the size of
+        // `T`; `len` is within both.
+        unsafe { core::ptr::copy_nonoverlapping(self.next, value.as_mut_ptr().cast::<u8>(), len) };
         self.next = self.next.wrapping_add(self.stride);
-        Some(value)
+        // SAFETY: a `Plain` struct may be all zeros, and what was copied over them are its own members.
+        Some(unsafe { value.assume_init() })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -23,7 +23,10 @@ pub struct Layout {
 ///
 /// # Safety
 /// Every member is an integer, a raw pointer, an optional function pointer, or such a struct.
-pub unsafe trait Plain: Copy + 'static {}
+pub unsafe trait Plain: Copy + 'static {
+    /// How large it was in version 1.0: what the other side has at least.
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
 
 // SAFETY: an integer.
 unsafe impl Plain for u32 {}
@@ -35,7 +38,7 @@ unsafe impl Plain for i64 {}
 unsafe impl Plain for f64 {}
 
 macro_rules! abi_structs {
-    ($($(#[$meta:meta])* pub struct $name:ident as $c_name:literal, size $size:literal {
+    ($($(#[$meta:meta])* pub struct $name:ident as $c_name:literal, size $size:literal $(, at first $first:literal)? {
         $($offset:literal => $member:ident: $type:ty,)*
     })*) => {
         $(
@@ -48,11 +51,14 @@ macro_rules! abi_structs {
 
             const _: () = {
                 assert!(size_of::<$name>() == $size);
+                assert!(<$name as Plain>::FIRST_SIZE <= $size);
                 $(assert!(offset_of!($name, $member) == $offset);)*
             };
 
             // SAFETY: the members are integers, raw pointers, optional function pointers, or structs of this macro.
-            unsafe impl Plain for $name {}
+            unsafe impl Plain for $name {
+                $(const FIRST_SIZE: usize = $first;)?
+            }
         )*
 
         /// All structs of the header.
@@ -211,11 +217,13 @@ abi_structs! {
     }
 
     /// `perfmon_series`: a series of a family.
-    pub struct Series as "perfmon_series", size 40 {
+    pub struct Series as "perfmon_series", size 48, at first 40 {
         0 => size: u32,
         4 => family: u32,
         8 => labels: Array,
         32 => start_time_unix_ns: i64,
+        40 => start_time_kind: u32,
+        44 => reserved: u32,
     }
 
     /// `perfmon_batch`: values by series.

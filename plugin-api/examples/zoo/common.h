@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the broken plugins of this folder share. Each includes this first, defines what it does wrong (COLLECT, CREATE,
- * DESTROY, CANCEL, VALIDATE, NAME, SOURCE_NAME, MODE, MAJOR), and includes table.h at its end, which does the rest right.
+ * DESTROY, CANCEL, VALIDATE, NAME, SOURCE_NAME, MODE, MAJOR, MINOR), and includes table.h at its end, which does the rest right.
  */
 #include "perfmon_plugin.h"
 

@@ -31,6 +31,9 @@ static void zoo_destroy(uint64_t instance) { host->destroyed(instance); }
 #ifndef MAJOR
 #define MAJOR PERFMON_ABI_MAJOR
 #endif
+#ifndef MINOR
+#define MINOR PERFMON_ABI_MINOR
+#endif
 #ifndef NAME
 #define NAME STR("zoo")
 #endif
@@ -43,7 +46,7 @@ static const perfmon_source sources[] = {
 };
 
 static const perfmon_plugin plugin = {
-    .size = sizeof(perfmon_plugin), .abi_major = MAJOR, .abi_minor = PERFMON_ABI_MINOR,
+    .size = sizeof(perfmon_plugin), .abi_major = MAJOR, .abi_minor = MINOR,
     .name = NAME, .version = STR("0"), .description = STR("Broken on purpose"), .sources = ARRAY(sources),
     .validate = VALIDATE, .create = CREATE, .reconfigure = VALIDATE, .collect = COLLECT, .cancel = CANCEL,
     .destroy = DESTROY,

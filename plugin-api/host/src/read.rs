@@ -12,7 +12,7 @@ use crate::info::SourceInfo;
 use crate::limits::Limits;
 use crate::sink::{
     Batch, Column, Completion, DropReason, Event, Failure, FamilyDef, Kind, Level, Outcome, Reason,
-    SeriesDef, StageReport, ValueKind,
+    SeriesDef, StageReport, StartTimeKind, ValueKind,
 };
 use crate::violation::Violation;
 
@@ -117,8 +117,14 @@ pub(crate) unsafe fn labels<'a>(
 }
 
 pub(crate) fn series<'a>(raw: &abi::Series, labels: &'a [(&'a str, &'a str)]) -> SeriesDef<'a> {
-    let start_time_unix_nanos = (raw.start_time_unix_ns != 0).then_some(raw.start_time_unix_ns);
-    SeriesDef { family: raw.family, labels, start_time_unix_nanos }
+    let start = (raw.start_time_unix_ns != 0).then_some(raw.start_time_unix_ns);
+    // A plugin of version 1.0 does not say how it knows what it tells.
+    let def = SeriesDef::new(raw.family, labels, start);
+    if start.is_some() && raw.start_time_kind == abi::START_TIME_INFERRED {
+        SeriesDef { start_time_kind: StartTimeKind::Inferred, ..def }
+    } else {
+        def
+    }
 }
 
 /// The batch, cut to `rows_max`, and whether it was cut.

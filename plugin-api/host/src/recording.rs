@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::registry::lock;
 use crate::sink::{
     Batch, BatchOutcome, CollectionId, Column, Completion, DropReason, Event, Failure, FamilyDef,
-    InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, ValueKind, Verdict,
+    InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, StartTimeKind, ValueKind, Verdict,
 };
 
 /// Keeps everything that arrives.
@@ -76,8 +76,10 @@ pub struct RecordedSeries {
     pub family: u32,
     /// Its labels.
     pub labels: Vec<(String, String)>,
-    /// Its start, where one was told.
+    /// Its start, where one was told; a batch may tell another one.
     pub start_time_unix_nanos: Option<i64>,
+    /// As [`SeriesDef::start_time_kind`].
+    pub start_time_kind: StartTimeKind,
     /// Its last value.
     pub value: Option<Value>,
     /// The time of its last value, where one was told.
@@ -218,6 +220,11 @@ impl InstanceSink for RecordingSink {
                     outcome.stored += 1;
                     series.value = value(&batch.values, row);
                     series.timestamp = batch.timestamps.and_then(|times| times.get(row)).copied();
+                    let anew = batch.start_times.and_then(|starts| starts.get(row)).copied();
+                    if let Some(start) = anew.filter(|start| *start != 0) {
+                        series.start_time_unix_nanos = Some(start);
+                        series.start_time_kind = StartTimeKind::Known;
+                    }
                 }
             }
             outcome
@@ -279,6 +286,7 @@ impl RecordedSeries {
             family: series.family,
             labels: owned(series.labels),
             start_time_unix_nanos: series.start_time_unix_nanos,
+            start_time_kind: series.start_time_kind,
             value: None,
             timestamp: None,
             retired: false,

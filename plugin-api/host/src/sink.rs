@@ -72,6 +72,37 @@ pub struct SeriesDef<'a> {
     pub labels: &'a [(&'a str, &'a str)],
     /// When the series began to count, where that is known.
     pub start_time_unix_nanos: Option<i64>,
+    /// How that is known. INVARIANT: `Unknown` where there is no start time, and only there.
+    pub start_time_kind: StartTimeKind,
+}
+
+impl<'a> SeriesDef<'a> {
+    /// A series whose start, where there is one, is known and not inferred.
+    #[must_use]
+    pub const fn new(
+        family: u32,
+        labels: &'a [(&'a str, &'a str)],
+        start_time_unix_nanos: Option<i64>,
+    ) -> Self {
+        let start_time_kind = match start_time_unix_nanos {
+            None => StartTimeKind::Unknown,
+            Some(_) => StartTimeKind::Known,
+        };
+        Self { family, labels, start_time_unix_nanos, start_time_kind }
+    }
+}
+
+/// How it is known when a series began to count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StartTimeKind {
+    /// It is not.
+    #[default]
+    Unknown,
+    /// The target said so, or the plugin saw it.
+    Known,
+    /// It follows from something else, such as when the target was started.
+    Inferred,
 }
 
 /// The answer for one family or series.

@@ -11,13 +11,17 @@ use crate::host;
 use crate::token::Signal;
 
 /// One option, for the help; the command parses its arguments itself.
+///
+/// The program knows some names. What its configuration says of the target that `target` names is filled in, where
+/// nobody gave it, as `port`, `identity`, `connect-timeout` and `smb-encryption`, as far as they are declared. `config`,
+/// `username`, `password-file`, `password-env`, `log.level` and `help` are the program's own and never arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandOption {
     /// Without dashes; empty for arguments that are no option.
     pub name: &'static str,
     /// What stands for its value; empty where it takes none.
     pub value_name: &'static str,
-    /// One line for people.
+    /// One line for people. What stands in single quotes at its end, behind a colon, is shown as an example.
     pub help: &'static str,
     /// Whether the command needs it.
     pub required: bool,

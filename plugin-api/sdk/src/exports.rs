@@ -3,7 +3,6 @@
 // UNSAFETY: every exported function follows pointers of the host, whose header promises for each of them a struct as
 // long as it says, valid until the call returns. What is kept is copied.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use plugin_abi::{
@@ -11,12 +10,13 @@ use plugin_abi::{
     PluginApi, Run, STALE, Str, Text, VERSION, read_struct, struct_size, write_plugin, write_text,
 };
 
+use crate::caught::caught;
 use crate::command;
 use crate::handle::Handle;
 use crate::host;
 use crate::log;
 use crate::plugin::{Plugin, PluginDef, State};
-use crate::slot::{NO_INSTANCE, panic_message};
+use crate::slot::NO_INSTANCE;
 use crate::source::{Problem, Target};
 
 /// The entry of a plugin. Called by what [`crate::export_plugin`] makes.
@@ -208,12 +208,12 @@ unsafe extern "C" fn run<P: PluginDef>(request: *const Run) -> i32 {
         let cancel = state.cancel_for(run.token);
         state.begin_run(run.clone());
         let token = run.token;
-        let exit = catch_unwind(AssertUnwindSafe(|| (command.run)(state.runtime(), run, &cancel.cancel)));
+        let exit = caught(|| (command.run)(state.runtime(), run, &cancel.cancel));
         state.end_run(token);
         match exit {
             Ok(exit) => exit.code(),
             Err(panic) => {
-                let message = format!("the command panicked: {}\n", panic_message(panic));
+                let message = format!("the command panicked: {panic}\n");
                 host::output(token, plugin_abi::OUTPUT_ERR, message.as_bytes());
                 command::Exit::Failure.code()
             }
@@ -245,7 +245,7 @@ unsafe fn configured<P: PluginDef>(
         // SAFETY: the host's room for a message, valid until the call returns.
         unsafe { write_text(raw.error_host, message) };
     };
-    let result = catch_unwind(AssertUnwindSafe(|| {
+    let result = caught(|| {
         // SAFETY: the strings of the request are valid until the call returns.
         let call = unsafe { read_call(&raw) }.map_err(|error| vec![Problem::new("", error.to_string())])?;
         let state = plugin
@@ -253,7 +253,7 @@ unsafe fn configured<P: PluginDef>(
             .map_err(|error| vec![Problem::new("", format!("start the run time: {error}"))])?;
         let _inside = state.runtime().enter();
         log::scope(call.instance, || action(plugin, state, call))
-    }));
+    });
     match result {
         Ok(Ok(())) => OK,
         Ok(Err(problems)) => {
@@ -261,7 +261,7 @@ unsafe fn configured<P: PluginDef>(
             INVALID
         }
         Err(panic) => {
-            let message = panic_message(panic);
+            let message = panic.to_string();
             log::error(host::library(), "Call panicked", &[("call", what), ("panic", &message)]);
             say(&message);
             PANICKED
@@ -304,12 +304,12 @@ unsafe fn read_run(request: *const Run) -> Result<(usize, command::Run), Malform
 
 /// Runs `action` so that no panic leaves the library.
 fn guard(what: &'static str, action: impl FnOnce() -> i32) -> i32 {
-    match catch_unwind(AssertUnwindSafe(action)) {
+    match caught(action) {
         Ok(status) => status,
         Err(panic) => {
-            let message = panic_message(panic);
+            let message = panic.to_string();
             // The log goes through the host; should even that panic, nothing is left to say.
-            let _ = catch_unwind(|| {
+            let _ = caught(|| {
                 log::error(host::library(), "Call panicked", &[("call", what), ("panic", &message)]);
             });
             PANICKED

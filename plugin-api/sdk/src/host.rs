@@ -8,12 +8,13 @@ use std::sync::OnceLock;
 
 use plugin_abi::{
     Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest, DENIED, Event, HostApi,
-    Label, Log, Malformed, OK, Str, UNSUPPORTED, Verdict, WAIT, struct_size,
+    Label, Log, Malformed, OK, START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Str, UNSUPPORTED,
+    Verdict, WAIT, struct_size,
 };
 use zeroize::Zeroizing;
 
 use crate::credential::Credential;
-use crate::output::{Family, Series};
+use crate::output::{Family, Series, Start};
 use crate::source::Problem;
 
 static HOST: OnceLock<HostApi> = OnceLock::new();
@@ -93,7 +94,13 @@ pub(crate) fn register_series(instance: u64, series: &[Series<'_>], each: impl F
                 size: struct_size::<plugin_abi::Series>(),
                 family: series.family.0,
                 labels: Array::of(own),
-                start_time_unix_ns: series.start_unix_nanos.unwrap_or(0),
+                start_time_unix_ns: series.start.map_or(0, |start| start.unix_nanos),
+                start_time_kind: match series.start {
+                    None => START_TIME_UNKNOWN,
+                    Some(Start { is_inferred: false, .. }) => START_TIME_KNOWN,
+                    Some(Start { is_inferred: true, .. }) => START_TIME_INFERRED,
+                },
+                reserved: 0,
             }
         })
         .collect();

@@ -28,7 +28,7 @@
 //!             let family = Family { namespace: "", object: "Ticks", item: "Ticks", part: "", kind: Kind::Counter,
 //!                 unit: "", help: "Collections so far.", origin: "", value: ValueKind::U64 };
 //!             if let [Some(family)] = output.register_families(&[family])[..] {
-//!                 self.series = output.register_series(&[Series { family, labels: &[], start_unix_nanos: None }])[0];
+//!                 self.series = output.register_series(&[Series { family, labels: &[], start: None }])[0];
 //!             }
 //!         }
 //!         if let Some(id) = self.series {
@@ -49,6 +49,7 @@
 //! # fn main() {}
 //! ```
 
+mod caught;
 mod collection;
 mod command;
 mod credential;
@@ -76,7 +77,7 @@ pub use self::command::{Command, CommandOption, Exit, Run};
 pub use self::credential::Credential;
 pub use self::failure::{Coverage, DeclaredReason, Failure, Reason};
 pub use self::handle::{Handle, Severity};
-pub use self::output::{Family, FamilyId, Kind, Output, Series, SeriesId, Stamp, ValueKind};
+pub use self::output::{Family, FamilyId, Kind, Output, Series, SeriesId, Stamp, Start, ValueKind};
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SourceEntry};
 pub use self::settings::parse as parse_settings;
 pub use self::source::{BlockingSource, Problem, Setup, Source, Target};

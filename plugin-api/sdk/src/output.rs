@@ -64,7 +64,17 @@ pub struct Series<'a> {
     /// Name and value of each label: `counter_instance`, `instance_id` … The exporter adds those of the target.
     pub labels: &'a [(&'a str, &'a str)],
     /// When it began to count, where that is known.
-    pub start_unix_nanos: Option<i64>,
+    pub start: Option<Start>,
+}
+
+/// When a series began to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Start {
+    /// In Unix nanoseconds.
+    pub unix_nanos: i64,
+    /// Whether it follows from something else, such as when the target was started. A host of version 1.0 does not
+    /// hear of it.
+    pub is_inferred: bool,
 }
 
 /// A family that the host accepted. Dense from 0 within an instance.
@@ -95,12 +105,12 @@ impl SeriesId {
     }
 }
 
-/// Times of a value that differ from "now" and "as before". Zero is "not known".
+/// Times of a value that differ from "now" and "as before", which zero stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// When it was measured, in Unix nanoseconds.
     pub time_unix_nanos: i64,
-    /// When it began to count, in Unix nanoseconds.
+    /// When it began to count anew, in Unix nanoseconds: a start that the source saw.
     pub start_unix_nanos: i64,
 }
 
@@ -154,33 +164,39 @@ impl Output {
     }
 
     /// A value of a family of [`ValueKind::F64`].
+    #[inline]
     pub fn push_f64(&mut self, id: SeriesId, value: f64) {
-        self.push_f64_at(id, value, Stamp::default());
+        self.rejected += self.f64.push(self.instance, VALUE_F64, id, value);
     }
 
     /// A value of a family of [`ValueKind::U64`].
+    #[inline]
     pub fn push_u64(&mut self, id: SeriesId, value: u64) {
-        self.push_u64_at(id, value, Stamp::default());
+        self.rejected += self.u64.push(self.instance, VALUE_U64, id, value);
     }
 
     /// A value of a family of [`ValueKind::I64`].
+    #[inline]
     pub fn push_i64(&mut self, id: SeriesId, value: i64) {
-        self.push_i64_at(id, value, Stamp::default());
+        self.rejected += self.i64.push(self.instance, VALUE_I64, id, value);
     }
 
     /// As [`Output::push_f64`], with times.
     pub fn push_f64_at(&mut self, id: SeriesId, value: f64, stamp: Stamp) {
-        self.rejected += self.f64.push(self.instance, VALUE_F64, id, value, stamp);
+        self.f64.stamp(stamp);
+        self.rejected += self.f64.push(self.instance, VALUE_F64, id, value);
     }
 
     /// As [`Output::push_u64`], with times.
     pub fn push_u64_at(&mut self, id: SeriesId, value: u64, stamp: Stamp) {
-        self.rejected += self.u64.push(self.instance, VALUE_U64, id, value, stamp);
+        self.u64.stamp(stamp);
+        self.rejected += self.u64.push(self.instance, VALUE_U64, id, value);
     }
 
     /// As [`Output::push_i64`], with times.
     pub fn push_i64_at(&mut self, id: SeriesId, value: i64, stamp: Stamp) {
-        self.rejected += self.i64.push(self.instance, VALUE_I64, id, value, stamp);
+        self.i64.stamp(stamp);
+        self.rejected += self.i64.push(self.instance, VALUE_I64, id, value);
     }
 
     /// Values that stand in columns already: sent at once, from where they are, behind what was pushed before. Rows
@@ -218,43 +234,47 @@ impl Output {
 struct Column<T> {
     ids: Vec<u32>,
     values: Vec<T>,
+    /// INVARIANT: no longer than `ids`; rows behind its end have none. Most rows have none.
     times: Vec<i64>,
+    /// As `times`.
     starts: Vec<i64>,
-    has_times: bool,
-    has_starts: bool,
 }
 
 impl<T> Default for Column<T> {
     fn default() -> Self {
-        Self {
-            ids: Vec::new(),
-            values: Vec::new(),
-            times: Vec::new(),
-            starts: Vec::new(),
-            has_times: false,
-            has_starts: false,
-        }
+        Self { ids: Vec::new(), values: Vec::new(), times: Vec::new(), starts: Vec::new() }
     }
 }
 
 impl<T: Plain> Column<T> {
-    fn push(&mut self, instance: u64, value_kind: u32, id: SeriesId, value: T, stamp: Stamp) -> u64 {
+    #[inline]
+    fn push(&mut self, instance: u64, value_kind: u32, id: SeriesId, value: T) -> u64 {
         self.ids.push(id.0);
         self.values.push(value);
-        self.times.push(stamp.time_unix_nanos);
-        self.starts.push(stamp.start_unix_nanos);
-        self.has_times |= stamp.time_unix_nanos != 0;
-        self.has_starts |= stamp.start_unix_nanos != 0;
         if self.ids.len() < BATCH_ROWS { 0 } else { self.flush(instance, value_kind) }
+    }
+
+    /// Notes the times of the row that is pushed next.
+    fn stamp(&mut self, stamp: Stamp) {
+        let rows = self.ids.len();
+        for (column, time) in
+            [(&mut self.times, stamp.time_unix_nanos), (&mut self.starts, stamp.start_unix_nanos)]
+        {
+            if time != 0 {
+                column.resize(rows, 0);
+                column.push(time);
+            }
+        }
     }
 
     /// Sends the column and answers how many rows were not taken.
     fn flush(&mut self, instance: u64, value_kind: u32) -> u64 {
+        let rows = self.ids.len();
         let columns = Columns {
             ids: &self.ids,
             values: &self.values,
-            times: self.has_times.then_some(self.times.as_slice()),
-            starts: self.has_starts.then_some(self.starts.as_slice()),
+            times: filled(&mut self.times, rows),
+            starts: filled(&mut self.starts, rows),
         };
         let taken = columns.send(instance, value_kind);
         let rejected = self.ids.len().saturating_sub(taken) as u64;
@@ -267,9 +287,16 @@ impl<T: Plain> Column<T> {
         self.values.clear();
         self.times.clear();
         self.starts.clear();
-        self.has_times = false;
-        self.has_starts = false;
     }
+}
+
+/// A column with all its rows, where any has a time.
+fn filled(column: &mut Vec<i64>, rows: usize) -> Option<&[i64]> {
+    if column.is_empty() {
+        return None;
+    }
+    column.resize(rows, 0);
+    Some(column)
 }
 
 /// Rows to send. INVARIANT: all columns have one length.

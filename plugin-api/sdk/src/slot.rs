@@ -1,8 +1,6 @@
 //! An instance inside the library: the source, its buffers, and the collection that it owes.
 
-use std::any::Any;
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,6 +12,7 @@ use plugin_abi::{
     STALE, Stage, StageCost, Str, struct_size,
 };
 
+use crate::caught::{caught, caught_future};
 use crate::collection::{Collection, Stages};
 use crate::failure::{Coverage, Failure};
 use crate::handle::Handle;
@@ -140,12 +139,12 @@ impl<S: Source> AsyncSlot<S> {
         }
         let stages = collection.stages.clone();
         let deadline = collection.deadline;
-        let guarded = cancel.cancel.unless(catching(running.collect(&mut collection)));
+        let guarded = cancel.cancel.unless(caught_future(running.collect(&mut collection)));
         let ended = tokio::time::timeout_at(deadline.into(), guarded).await;
         let result = match ended {
             Ok(Some(Ok(result))) => result,
             Ok(Some(Err(panic))) => {
-                let message = panic_message(panic);
+                let message = panic.to_string();
                 log::error(request.instance, "Collection panicked", &[("panic", &message)]);
                 drop_quietly(running);
                 return owed.fail(&stages, Failure::new(Stage::Plugin, GeneralReason::Panicked, message));
@@ -224,12 +223,12 @@ impl<S: BlockingSource> Slot for BlockingSlot<S> {
         let pending = lock(&self.common.pending).take();
         let stages = collection.stages.clone();
         let result = log::scope(request.instance, || {
-            catch_unwind(AssertUnwindSafe(|| {
+            caught(|| {
                 if let Some(settings) = pending {
                     running.reconfigure(settings);
                 }
                 running.collect(&mut collection)
-            }))
+            })
         });
         match result {
             Ok(result) => {
@@ -238,7 +237,7 @@ impl<S: BlockingSource> Slot for BlockingSlot<S> {
                 *output = collection.output;
             }
             Err(panic) => {
-                let message = panic_message(panic);
+                let message = panic.to_string();
                 log::error(request.instance, "Collection panicked", &[("panic", &message)]);
                 drop_quietly(running);
                 owed.fail(&stages, Failure::new(Stage::Plugin, GeneralReason::Panicked, message));
@@ -324,17 +323,6 @@ impl Drop for Owed {
 /// The status for a collection on an instance that is not there.
 pub(crate) const NO_INSTANCE: i32 = STALE;
 
-/// Polls `work` and catches its panic.
-async fn catching<F: Future>(work: F) -> Result<F::Output, Box<dyn Any + Send>> {
-    let mut work = pin!(work);
-    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-        Err(panic) => Poll::Ready(Err(panic)),
-    })
-    .await
-}
-
 /// The host cancels at the deadline, too: who comes first shall not make a difference.
 fn interrupted(stages: &Stages, deadline: Instant) -> Failure {
     if deadline.saturating_duration_since(Instant::now()) <= DEADLINE_NEAR {
@@ -346,20 +334,9 @@ fn interrupted(stages: &Stages, deadline: Instant) -> Failure {
 
 /// Drops what may panic while it is dropped.
 fn drop_quietly<T>(value: T) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        log::error(host::library(), "Destructor panicked", &[("panic", &panic_message(panic))]);
+    if let Err(panic) = caught(|| drop(value)) {
+        log::error(host::library(), "Destructor panicked", &[("panic", &panic.to_string())]);
     }
-}
-
-/// The words of a panic. The payload is leaked: its destructor is not ours to trust.
-pub(crate) fn panic_message(panic: Box<dyn Any + Send>) -> String {
-    let message = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "no message".to_owned());
-    std::mem::forget(panic);
-    message
 }
 
 const DEADLINE_NEAR: Duration = Duration::from_millis(10);

@@ -26,6 +26,7 @@ use serde_json::Value;
 use crate::failure::{Failure, Reason};
 use crate::handle::Handle;
 use crate::host;
+use crate::output::Stamp;
 use crate::plugin::{Plugin, SourceEntry, lock};
 use crate::slot::Slot;
 use crate::source::{BlockingSource, Problem, Source, Target};
@@ -61,6 +62,8 @@ pub struct SeenSeries {
     pub labels: Vec<(String, String)>,
     /// Its last value.
     pub value: Option<SeenValue>,
+    /// The times of its last value.
+    pub stamp: Stamp,
     /// Whether it was retired.
     pub retired: bool,
 }
@@ -310,7 +313,13 @@ unsafe extern "C" fn register_series(
         for (row, verdict) in rows.iter().zip(verdicts) {
             *verdict = accepted(state.seen.series.len());
             let (family, labels) = (row.family as usize, pairs(row.labels));
-            state.seen.series.push(SeenSeries { family, labels, value: None, retired: false });
+            state.seen.series.push(SeenSeries {
+                family,
+                labels,
+                value: None,
+                stamp: Stamp::default(),
+                retired: false,
+            });
         }
         OK
     })
@@ -335,9 +344,13 @@ unsafe extern "C" fn batch(instance: u64, batch: *const Batch, _taken: *mut u64)
         _ => column(batch.values).into_iter().map(SeenValue::U64).collect(),
     };
     let ids = column::<u32>(batch.ids);
+    let (times, starts) = (column::<i64>(batch.timestamps), column::<i64>(batch.start_times));
+    let at = |column: &[i64], row: usize| column.get(row).copied().unwrap_or(0);
     change(instance, |state| {
-        for (id, value) in ids.into_iter().zip(values) {
-            state.seen.series[id as usize].value = Some(value);
+        for (row, (id, value)) in ids.into_iter().zip(values).enumerate() {
+            let series = &mut state.seen.series[id as usize];
+            series.value = Some(value);
+            series.stamp = Stamp { time_unix_nanos: at(&times, row), start_unix_nanos: at(&starts, row) };
         }
         OK
     })

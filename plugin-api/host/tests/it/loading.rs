@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use expect_test::{Expect, expect};
+use plugin_host::sink::StartTimeKind;
 use plugin_host::testing::{RecordedOutcome, Value};
 use plugin_host::{AbiVersion, ConfigureError, Host, HostOptions, Mode};
 
@@ -11,7 +12,10 @@ fn a_plugin_in_c_loads_collects_and_is_destroyed() {
     let world = World::new();
     let library = world.load("pulse.c");
     let info = library.info();
-    assert_eq!((info.name.as_str(), info.abi), ("pulse", AbiVersion { major: 1, minor: 0 }));
+    assert_eq!(
+        (info.name.as_str(), info.abi),
+        ("pulse", AbiVersion { major: 1, minor: plugin_abi::ABI_MINOR })
+    );
     assert_eq!(info.sources[0].mode, Mode::Async);
     let (instance, sink) = instance(&library, "a");
     collect(&world, &instance, &sink);
@@ -60,7 +64,7 @@ fn another_major_version_is_refused_with_both_versions() {
     check_zoo(
         "wrong_major",
         &expect![
-            "load plugin FOLDER/libplugin_wrong_major.so: expected plugin ABI 1.0, found 2.0; install the plugin that was built for this version of the program"
+            "load plugin FOLDER/libplugin_wrong_major.so: expected plugin ABI 1.1, found 2.1; install the plugin that was built for this version of the program"
         ],
     );
 }
@@ -70,7 +74,7 @@ fn the_symbol_of_another_major_version_is_recognised() {
     check_zoo(
         "other_symbol",
         &expect![
-            "load plugin FOLDER/libplugin_other_symbol.so: expected plugin ABI 1.0, found 2.0; install the plugin that was built for this version of the program"
+            "load plugin FOLDER/libplugin_other_symbol.so: expected plugin ABI 1.1, found 2.0; install the plugin that was built for this version of the program"
         ],
     );
 }
@@ -143,7 +147,7 @@ fn an_unknown_source_is_told_with_those_that_there_are() {
 fn a_plugin_of_a_later_minor_version_loads_and_collects() {
     let world = World::new();
     let library = world.load("zoo/newer_minor.c");
-    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 0 });
+    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: plugin_abi::ABI_MINOR });
     let names: Vec<_> = library.info().sources.iter().map(|source| source.name.as_str()).collect();
     assert_eq!(names, ["bear", "lynx"], "larger elements are stepped over whole");
     let (instance, sink) = instance(&library, "a");
@@ -162,9 +166,35 @@ fn a_plugin_of_a_later_minor_version_loads_and_collects() {
 fn a_plugin_of_an_earlier_minor_version_loads_in_a_later_host() {
     let world = World::with(|options| options.abi_minor = 3);
     let library = world.load("pulse.c");
+    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: plugin_abi::ABI_MINOR });
+    let (instance, sink) = instance(&library, "a");
+    assert_eq!(collect(&world, &instance, &sink).completions[0].outcome, RecordedOutcome::Full);
+}
+
+#[test]
+fn a_plugin_of_this_version_loads_in_a_host_of_the_first() {
+    let world = World::with(|options| options.abi_minor = 0);
+    let library = world.load("pulse.c");
     assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 0 });
     let (instance, sink) = instance(&library, "a");
     assert_eq!(collect(&world, &instance, &sink).completions[0].outcome, RecordedOutcome::Full);
+}
+
+#[test]
+fn series_of_an_earlier_minor_version_are_read_as_far_as_they_go() {
+    let world = World::new();
+    let library = world.load("zoo/older_minor.c");
+    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 0 });
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    let series: Vec<_> = recorded
+        .series
+        .iter()
+        .map(|series| (series.labels[0].1.as_str(), series.start_time_unix_nanos, series.start_time_kind))
+        .collect();
+    assert_eq!(series, [("a", Some(5), StartTimeKind::Known), ("b", None, StartTimeKind::Unknown)]);
+    assert_eq!(recorded.series[1].value, Some(Value::F64(2.0)));
+    assert!(library.violations().iter().all(|(_, count)| count == 0), "the past is no violation");
 }
 
 fn check_zoo(name: &str, expected: &Expect) {

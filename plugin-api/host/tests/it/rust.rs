@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plugin_host::sink::Level;
+use plugin_host::sink::{Level, StartTimeKind};
 use plugin_host::testing::{Recorded, RecordedOutcome, RecordingSink, Value};
 use plugin_host::{
     CommandOutput, CommandRequest, Host, HostOptions, Instance, InstanceConfig, InstanceState, Library,
@@ -12,7 +12,7 @@ use plugin_host::{
 use plugin_sdk::{
     BlockingSource, Collection, Command, CommandEntry, CommandOption, Coverage, DeclaredReason, Exit,
     Failure, Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setup, Source,
-    SourceEntry, Stage, Target, ValueKind,
+    SourceEntry, Stage, Start, Target, ValueKind,
 };
 use serde_json::json;
 
@@ -129,7 +129,11 @@ const FAMILY: Family<'static> = Family {
 fn register(output: &mut Output) -> Option<SeriesId> {
     let family = output.register_families(&[FAMILY])[0]?;
     let labels = [("counter_instance", "one")];
-    output.register_series(&[Series { family, labels: &labels, start_unix_nanos: Some(5) }])[0]
+    output.register_series(&[Series {
+        family,
+        labels: &labels,
+        start: Some(Start { unix_nanos: 5, is_inferred: true }),
+    }])[0]
 }
 
 /// The same, blocking.
@@ -254,6 +258,7 @@ fn a_source_in_rust_registers_once_and_sends_values_with_the_cost_of_its_stages(
     assert_eq!(recorded.series.len(), 1);
     assert_eq!(recorded.series[0].value, Some(Value::U64(42)));
     assert_eq!(recorded.series[0].start_time_unix_nanos, Some(5));
+    assert_eq!(recorded.series[0].start_time_kind, StartTimeKind::Inferred);
     let stages: Vec<_> =
         recorded.completions[0].stages.iter().map(|r| (r.stage, r.calls, r.bytes_in)).collect();
     assert_eq!(stages, [(Stage::Tcp, 1, 200), (Stage::Decode, 0, 0)]);
@@ -298,7 +303,11 @@ fn a_panic_while_an_instance_is_made_is_answered() {
     let config = InstanceConfig { settings: json!({"start": 13}), ..config("web1.example") };
     let error =
         library.create("counting", &config, Arc::new(RecordingSink::default())).expect_err("it panics");
-    assert_eq!(error.to_string(), "rust: create failed with status PANICKED: thirteen brings bad luck");
+    let error = error.to_string();
+    assert!(
+        error.starts_with("rust: create failed with status PANICKED: thirteen brings bad luck (at "),
+        "{error}"
+    );
     assert_eq!(library.violations().of(Violation::Panic), 1);
 }
 
@@ -400,7 +409,8 @@ fn a_command_runs_with_its_arguments_and_can_be_cancelled() {
     let (running, output) = run("echo", &[]);
     assert_eq!((running.wait(), output.all()), (2, "nothing to say\n".to_owned()));
     let (running, output) = run("echo", &["panic"]);
-    assert_eq!((running.wait(), output.all()), (1, "the command panicked: lost for words\n".to_owned()));
+    assert_eq!(running.wait(), 1);
+    assert!(output.all().starts_with("the command panicked: lost for words (at "), "{}", output.all());
     let (running, output) = run("echo", &["wait"]);
     wait_until("it is at work", || output.all() == "waiting");
     running.cancel.cancel();

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use plugin_sdk::testing::{FakeIdentity, FakeInstance, FakeOutcome, SeenValue};
+use plugin_sdk::testing::{FakeIdentity, FakeInstance, FakeOutcome, SeenSeries, SeenValue};
 use plugin_sdk::{
     Collection, Coverage, Failure, Family, GeneralReason, Kind, Problem, Series, SeriesId, Setup, Source,
     Stage, Stamp, Target, ValueKind, parse_settings,
@@ -55,12 +55,14 @@ impl Source for Rows {
             let Some(family) = output.register_families(&[FAMILY])[0] else { return Ok(Coverage::Full) };
             let names: Vec<String> = (0..rows).map(|row| row.to_string()).collect();
             let labels: Vec<_> = names.iter().map(|name| [("counter_instance", name.as_str())]).collect();
-            let series: Vec<_> =
-                labels.iter().map(|labels| Series { family, labels, start_unix_nanos: None }).collect();
+            let series: Vec<_> = labels.iter().map(|labels| Series { family, labels, start: None }).collect();
             self.ids = output.register_series(&series).into_iter().flatten().collect();
         }
         for (row, id) in self.ids.iter().take(rows).enumerate() {
-            output.push_f64_at(*id, row as f64, Stamp { time_unix_nanos: 7, start_unix_nanos: 0 });
+            match stamp_of(row) {
+                Some(stamp) => output.push_f64_at(*id, row as f64, stamp),
+                None => output.push_f64(*id, row as f64),
+            }
         }
         if self.settings.in_columns {
             let doubles: Vec<f64> = (0..rows).map(|row| row as f64 * 2.0).collect();
@@ -72,6 +74,16 @@ impl Source for Rows {
         output.retire(&gone);
         Ok(Coverage::Full)
     }
+}
+
+/// Every fifth row has a time, every seventh a start.
+fn stamp_of(row: usize) -> Option<Stamp> {
+    let nanos = |is: bool| if is { i64::try_from(row).expect("few rows") } else { 0 };
+    let stamp = Stamp {
+        time_unix_nanos: nanos(row.is_multiple_of(5)),
+        start_unix_nanos: nanos(row.is_multiple_of(7)),
+    };
+    (stamp != Stamp::default()).then_some(stamp)
 }
 
 const FAMILY: Family<'static> = Family {
@@ -98,6 +110,8 @@ fn more_rows_than_a_buffer_holds_all_arrive() {
     assert_eq!(seen.series.len(), 20_001);
     let expected = |row: usize| Some(SeenValue::F64(row as f64));
     assert!(seen.series.iter().enumerate().all(|(row, series)| series.value == expected(row)));
+    let stamps = |(row, series): (usize, &SeenSeries)| series.stamp == stamp_of(row).unwrap_or_default();
+    assert!(seen.series.iter().enumerate().all(stamps), "times stay with their rows, over batches too");
     assert_eq!(seen.series[20_000].labels, [("counter_instance".to_owned(), "20000".to_owned())]);
     assert!(fake.destroy(), "it says that it is destroyed");
 }

@@ -1,0 +1,247 @@
+//! A collection, from the moment it is due to its end, whoever ends it.
+
+use std::sync::Arc;
+
+use plugin_abi::{Collect, GeneralReason, OK, PANICKED, Stage, struct_size};
+
+use super::{Flight, InstanceShared, State};
+use crate::calls::{Asking, status_name};
+use crate::configure;
+use crate::error::CollectError;
+use crate::instance::QuarantineCause;
+use crate::intake::Data;
+use crate::lane::{Job, Limit};
+use crate::registry::{self, lock};
+use crate::sink::{CollectionId, Completion, Failure, Outcome, Reason};
+use crate::violation::Violation;
+
+impl InstanceShared {
+    pub(crate) fn collect(&self, deadline_ns: u64) -> Result<CollectionId, CollectError> {
+        let library = &self.library;
+        let now_ns = library.now_ns();
+        let collection = registry::new_token(library.number);
+        {
+            let mut state = lock(&self.state);
+            if state.stopped || library.host.is_stopping() {
+                return Err(CollectError::Stopped);
+            }
+            if state.flight.is_some() {
+                return Err(CollectError::InFlight);
+            }
+            if let Some((until_ns, why)) = state.quarantine.filter(|(until_ns, _)| *until_ns > now_ns) {
+                return Err(CollectError::Quarantined { until_ns, why });
+            }
+            if state.given_up.is_some() {
+                return Err(CollectError::Hung);
+            }
+            let host = state.config.target.host.clone();
+            if !library.host.enter_target(&host) {
+                let limit = library.limits().collections_per_target_max;
+                return Err(CollectError::TargetBusy { limit });
+            }
+            if std::mem::replace(&mut state.clean, true) {
+                state.faults = 0;
+                state.quarantines = 0;
+            }
+            state.quarantine = None;
+            state.violations = 0;
+            state.flight = Some(Flight { collection, deadline_ns, watched_ns: deadline_ns, host });
+        }
+        library.host.watch(deadline_ns, collection, self.me.clone());
+        if self.dispatch(collection, deadline_ns) {
+            return Ok(CollectionId(collection));
+        }
+        let flight = lock(&self.state).flight.take_if(|flight| flight.collection == collection);
+        if let Some(flight) = flight {
+            self.release(&flight);
+        }
+        Err(CollectError::Hung)
+    }
+
+    /// Queues the plugin's `collect`. Answers false where every thread of the library hangs.
+    fn dispatch(&self, collection: u64, deadline_ns: u64) -> bool {
+        let Some(me) = self.me.upgrade() else { return false };
+        let limits = self.library.limits();
+        let (lane, limit) = if self.is_async() {
+            (&self.library.control, Limit::Within { ns: limits.async_call_ms_max * 1_000_000 })
+        } else {
+            (
+                &self.library.blocking,
+                Limit::At { ns: deadline_ns.saturating_add(limits.deadline_grace_ms * 1_000_000) },
+            )
+        };
+        let slow = Arc::clone(&me);
+        lane.submit(Job {
+            limit,
+            work: Box::new(move || me.call_collect(collection, deadline_ns)),
+            overrun: Box::new(move || slow.overran(collection)),
+        })
+    }
+
+    /// On a thread of the library's: starts the instance anew where it must be, and collects.
+    fn call_collect(&self, collection: u64, deadline_ns: u64) {
+        if !self.is_flying(collection) {
+            return;
+        }
+        if let Err(failure) = self.restart() {
+            self.end(collection, &failure);
+            return;
+        }
+        let instance = lock(&self.state).token;
+        let now_ns = self.library.now_ns();
+        let size = struct_size::<Collect>();
+        let status = self.library.calls.collect(&Collect {
+            size,
+            reserved: 0,
+            instance,
+            collection,
+            now_ns,
+            deadline_ns,
+        });
+        let async_call_ns = self.library.limits().async_call_ms_max * 1_000_000;
+        if self.library.now_ns().saturating_sub(now_ns) > async_call_ns {
+            self.overran(collection);
+        }
+        if status == OK {
+            return;
+        }
+        let violation = if status == PANICKED { Violation::Panic } else { Violation::FailedCall };
+        self.violation(violation, 1);
+        let reason = if status == PANICKED { GeneralReason::Panicked } else { GeneralReason::Internal };
+        let message = format!("collect answered {}", status_name(status));
+        self.end(collection, &Failure::new(Stage::Plugin, reason, message));
+    }
+
+    /// After a panic: the old instance is destroyed and a new one made under a new token.
+    fn restart(&self) -> Result<(), Failure> {
+        let (old, config) = {
+            let state = lock(&self.state);
+            if !state.poisoned {
+                return Ok(());
+            }
+            (state.token, state.config.clone())
+        };
+        self.library.calls.destroy(old);
+        self.leases.end_all();
+        let token = registry::new_token(self.library.number);
+        {
+            let mut data = lock(&self.data);
+            *data = Data::default();
+            lock(&self.state).token = token;
+            self.sink.reset();
+        }
+        self.enlist(token);
+        configure::ask_here(&self.library, Asking::Create, self.source, token, &config).map_err(|error| {
+            registry::remove(token);
+            self.library.forget(token);
+            Failure::new(Stage::Plugin, GeneralReason::Internal, format!("start the instance anew: {error}"))
+        })?;
+        lock(&self.state).poisoned = false;
+        Ok(())
+    }
+
+    pub(crate) fn cancel(&self, collection: u64) {
+        if self.is_flying(collection) {
+            self.library.call(move |calls| calls.cancel(collection));
+        }
+    }
+
+    /// The plugin ends a collection. Answers false where it is over already.
+    pub(crate) fn complete(&self, token: u64, collection: u64, completion: Completion<'_>) -> bool {
+        let _data = lock(&self.data);
+        let landed = {
+            let mut state = lock(&self.state);
+            if state.token == token {
+                self.land(&mut state, collection, &completion)
+            } else {
+                Err(Violation::UnknownToken)
+            }
+        };
+        match landed {
+            Ok(()) => {
+                self.sink.complete(CollectionId(collection), completion);
+                true
+            }
+            Err(violation) => {
+                self.violation(violation, u64::from(!self.is_stopped()));
+                false
+            }
+        }
+    }
+
+    /// The host ends a collection that the plugin does not end (any more).
+    fn end(&self, collection: u64, failure: &Failure) {
+        let _data = lock(&self.data);
+        let completion = Completion { outcome: Outcome::Failed(failure.clone()), stages: &[] };
+        let landed = self.land(&mut lock(&self.state), collection, &completion);
+        if landed.is_ok() {
+            self.sink.complete(CollectionId(collection), completion);
+        }
+    }
+
+    /// Takes the collection out of flight and judges the plugin by its end.
+    fn land(&self, state: &mut State, collection: u64, completion: &Completion<'_>) -> Result<(), Violation> {
+        let Some(flight) = state.flight.take_if(|flight| flight.collection == collection) else {
+            return Err(match state.given_up.take_if(|given_up| *given_up == collection) {
+                Some(_) => Violation::LateCompletion,
+                None => Violation::DoubleCompletion,
+            });
+        };
+        self.release(&flight);
+        let reason = match &completion.outcome {
+            Outcome::Failed(Failure { reason: Reason::General(reason), stage: Stage::Plugin, .. }) => {
+                Some(*reason)
+            }
+            _ => None,
+        };
+        match reason {
+            Some(GeneralReason::Panicked) => {
+                state.poisoned = true;
+                self.quarantine(state, QuarantineCause::Panicked);
+            }
+            Some(GeneralReason::Internal) => self.fault(state, QuarantineCause::Faults),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The host's look at a collection whose time has come.
+    pub(crate) fn look(&self, collection: u64, now_ns: u64) {
+        let grace_ns = self.library.limits().deadline_grace_ms * 1_000_000;
+        let given_up_ns = {
+            let mut state = lock(&self.state);
+            let Some(flight) = state.flight.as_mut().filter(|flight| flight.collection == collection) else {
+                return;
+            };
+            let given_up_ns = flight.deadline_ns.saturating_add(grace_ns);
+            flight.watched_ns = given_up_ns;
+            given_up_ns
+        };
+        if now_ns < given_up_ns {
+            self.library.call(move |calls| calls.cancel(collection));
+            self.library.host.watch(given_up_ns, collection, self.me.clone());
+        } else {
+            self.give_up(collection);
+        }
+    }
+
+    fn give_up(&self, collection: u64) {
+        let _data = lock(&self.data);
+        {
+            let mut state = lock(&self.state);
+            let Some(flight) = state.flight.take_if(|flight| flight.collection == collection) else { return };
+            self.release(&flight);
+            state.given_up = Some(collection);
+            self.quarantine(&mut state, QuarantineCause::Hung);
+        }
+        self.violations.count(Violation::Hang);
+        self.library.violations.count(Violation::Hang);
+        let message = "the plugin did not end the collection at its deadline";
+        let outcome = Outcome::Failed(Failure::new(Stage::Plugin, GeneralReason::Timeout, message));
+        self.sink.complete(CollectionId(collection), Completion { outcome, stages: &[] });
+    }
+
+    fn is_flying(&self, collection: u64) -> bool {
+        lock(&self.state).flight.as_ref().is_some_and(|flight| flight.collection == collection)
+    }
+}

@@ -1,0 +1,241 @@
+//! The state behind an instance and behind its token: what it is, from its making to its end. How its collections go
+//! stands in `collecting`, what becomes of one that misbehaves in `judging`.
+
+mod collecting;
+mod judging;
+
+use std::sync::{Arc, Mutex, Weak};
+
+use plugin_abi::{GeneralReason, Stage};
+
+use crate::calls::Asking;
+use crate::configure;
+use crate::error::ConfigureError;
+use crate::info::{Mode, SourceInfo};
+use crate::instance::{InstanceConfig, InstanceState, QuarantineCause};
+use crate::intake::{Budget, Data};
+use crate::lease::Leases;
+use crate::library::LibraryShared;
+use crate::registry::{self, Entry, lock};
+use crate::sink::{CollectionId, Completion, Failure, InstanceSink, Outcome, TargetInfo};
+use crate::violation::Violations;
+
+/// The state behind an [`crate::Instance`] and behind its token.
+///
+/// Locks are taken in the order `data`, `state`. The sink is called under `data` at most.
+pub(crate) struct InstanceShared {
+    pub(crate) library: Arc<LibraryShared>,
+    pub(crate) sink: Arc<dyn InstanceSink>,
+    pub(crate) violations: Violations,
+    pub(crate) data: Mutex<Data>,
+    pub(crate) log_budget: Budget,
+    pub(crate) leases: Arc<Leases>,
+    source: u32,
+    state: Mutex<State>,
+    me: Weak<Self>,
+}
+
+struct State {
+    /// Another after each new start.
+    token: u64,
+    config: InstanceConfig,
+    stopped: bool,
+    flight: Option<Flight>,
+    /// A collection that was given up and that the plugin has not ended yet.
+    given_up: Option<u64>,
+    poisoned: bool,
+    faults: u32,
+    /// Whether nothing was wrong with the last collection; what makes faults "in a row".
+    clean: bool,
+    /// The collection whose call was slow, so that it is counted once.
+    slow: Option<u64>,
+    quarantine: Option<(u64, QuarantineCause)>,
+    /// How many in a row: each is twice as long as the one before.
+    quarantines: u32,
+    violations: u32,
+}
+
+/// The collection under way.
+struct Flight {
+    collection: u64,
+    deadline_ns: u64,
+    /// When the host looks at it next.
+    watched_ns: u64,
+    host: String,
+}
+
+impl InstanceShared {
+    /// Makes the instance in the plugin.
+    pub(crate) fn create(
+        library: &Arc<LibraryShared>,
+        source: u32,
+        config: &InstanceConfig,
+        sink: Arc<dyn InstanceSink>,
+    ) -> Result<Arc<Self>, ConfigureError> {
+        let limit = library.limits().instances_max;
+        if library.host.is_stopping() {
+            return Err(ConfigureError::Stopped);
+        }
+        if lock(&library.instances).len() >= limit as usize {
+            return Err(ConfigureError::Limit {
+                plugin: library.name(),
+                what: "instances",
+                limit: limit.into(),
+            });
+        }
+        let token = registry::new_token(library.number);
+        let instance = Arc::new_cyclic(|me| Self {
+            library: Arc::clone(library),
+            sink,
+            violations: Violations::default(),
+            data: Mutex::default(),
+            log_budget: Budget::default(),
+            leases: Arc::default(),
+            source,
+            state: Mutex::new(State::new(token, config.clone())),
+            me: me.clone(),
+        });
+        instance.enlist(token);
+        match configure::ask(library, Asking::Create, source, token, config) {
+            Ok(()) => Ok(instance),
+            Err(error) => {
+                // A create that hangs may still succeed later: it is to be destroyed then.
+                if matches!(error, ConfigureError::Hung { .. }) {
+                    library.call(move |calls| calls.destroy(token));
+                } else {
+                    registry::remove(token);
+                    library.forget(token);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    pub(crate) fn target(&self) -> TargetInfo {
+        lock(&self.state).config.target.clone()
+    }
+
+    /// Whether data for `token` is taken: yes, no more, or never again.
+    pub(crate) fn admits(&self, token: u64) -> Admission {
+        let state = lock(&self.state);
+        if state.token != token {
+            Admission::Stale
+        } else if state.stopped || self.library.host.is_stopping() {
+            Admission::Stopped
+        } else {
+            Admission::Open
+        }
+    }
+
+    fn enlist(&self, token: u64) {
+        lock(&self.library.instances).insert(token, self.me.clone());
+        if let Some(me) = self.me.upgrade() {
+            registry::insert(token, Entry::Instance(me));
+        }
+    }
+
+    pub(crate) fn reconfigure(&self, config: &InstanceConfig) -> Result<(), ConfigureError> {
+        let (token, poisoned) = {
+            let state = lock(&self.state);
+            if state.stopped {
+                return Err(ConfigureError::Stopped);
+            }
+            (state.token, state.poisoned)
+        };
+        // A poisoned instance is made anew from its configuration: the source only says whether it would accept it.
+        let asking = if poisoned { Asking::Validate } else { Asking::Reconfigure };
+        configure::ask(&self.library, asking, self.source, token, config)?;
+        lock(&self.state).config = config.clone();
+        Ok(())
+    }
+
+    pub(crate) fn destroy(&self) {
+        let (token, flight) = {
+            let mut state = lock(&self.state);
+            if std::mem::replace(&mut state.stopped, true) {
+                return;
+            }
+            (state.token, state.flight.take())
+        };
+        if let Some(flight) = &flight {
+            self.release(flight);
+        }
+        let collection = flight.map(|flight| flight.collection);
+        if let Some(collection) = collection {
+            let _data = lock(&self.data);
+            let outcome = Outcome::Failed(Failure::new(Stage::Plugin, GeneralReason::Cancelled, "destroyed"));
+            self.sink.complete(CollectionId(collection), Completion { outcome, stages: &[] });
+        }
+        self.leases.end_all();
+        self.library.call(move |calls| {
+            if let Some(collection) = collection {
+                calls.cancel(collection);
+            }
+            calls.destroy(token);
+        });
+    }
+
+    pub(crate) fn state_at(&self, now_ns: u64) -> InstanceState {
+        let state = lock(&self.state);
+        match (&state.flight, state.quarantine) {
+            _ if state.stopped => InstanceState::Stopped,
+            (Some(_), _) => InstanceState::Collecting,
+            (None, Some((until_ns, why))) if until_ns > now_ns => {
+                InstanceState::Quarantined { until_ns, why }
+            }
+            _ if state.given_up.is_some() => InstanceState::Hung,
+            _ => InstanceState::Idle,
+        }
+    }
+
+    /// What the source declares.
+    pub(crate) fn source_info(&self) -> Option<&SourceInfo> {
+        self.library.info.sources.get(self.source as usize)
+    }
+
+    /// How many family ids were handed out.
+    pub(crate) fn family_count(&self) -> u32 {
+        lock(&self.data).families()
+    }
+
+    fn is_async(&self) -> bool {
+        self.source_info().is_none_or(|source| source.mode == Mode::Async)
+    }
+
+    /// A plugin that ends what `destroy` has ended already does nothing wrong.
+    fn is_stopped(&self) -> bool {
+        lock(&self.state).stopped
+    }
+
+    fn release(&self, flight: &Flight) {
+        self.library.host.leave_target(&flight.host);
+        self.library.host.unwatch(flight.watched_ns, flight.collection);
+    }
+}
+
+impl State {
+    fn new(token: u64, config: InstanceConfig) -> Self {
+        Self {
+            token,
+            config,
+            stopped: false,
+            flight: None,
+            given_up: None,
+            poisoned: false,
+            faults: 0,
+            clean: true,
+            slow: None,
+            quarantine: None,
+            quarantines: 0,
+            violations: 0,
+        }
+    }
+}
+
+/// Whether a call for an instance is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    Open,
+    Stopped,
+    Stale,
+}
