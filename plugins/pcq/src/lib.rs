@@ -11,19 +11,26 @@
 //! | `query` | the query that is open at the host |
 //! | `polled` | one counterset from reply to reply: values to series |
 //! | `link` | the connection: leases, logons, what a loss leaves |
+//! | `watched` | the countersets that are watched: found, polled, missed, exchanged |
 //! | `missing` | what is said about countersets without values |
+//! | `notes` | what the plugin tells of its own work |
 //! | `source` | one collection, from whatever state the last one left |
 //! | `failure` | what a session's errors are called on the plugin's side |
+//! | `commands` | `discover` and `query` on the command line |
 
 mod catalog;
+mod commands;
 mod config;
 mod failure;
+mod known;
 mod link;
 mod missing;
+mod notes;
 mod polled;
 mod query;
 mod source;
 mod text;
+mod watched;
 
 pub use self::source::PcqSource;
 
@@ -32,5 +39,8 @@ plugin_sdk::export_plugin! {
     version: env!("CARGO_PKG_VERSION"),
     description: "Performance counters of Windows hosts, by the Performance Counter Query Protocol [MS-PCQ]",
     sources: [plugin_sdk::SourceEntry::of::<PcqSource>()],
-    commands: [],
+    commands: [
+        plugin_sdk::CommandEntry::of::<commands::Discover>(),
+        plugin_sdk::CommandEntry::of::<commands::Query>(),
+    ],
 }

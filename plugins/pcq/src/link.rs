@@ -7,17 +7,17 @@ use ms_smb2::client::Encryption as SmbEncryption;
 use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
 use ssp::{Credentials, Secret};
 use tokio::time::{Instant, timeout_at};
-use transport::TcpConnector;
 use windows_session::{Options, Reached, Recovery, Session, SessionError, Target, Verdict};
 
 use crate::config::{Encryption, TransportSettings};
 use crate::failure;
+use crate::known::Known;
 
 /// The connection to one host, or what is left of it.
 #[derive(Debug)]
 pub(crate) struct Link {
     target: Target,
-    connector: TcpConnector,
+    connector: Known,
     transport: TransportSettings,
     line: Option<Line>,
 }
@@ -73,12 +73,13 @@ impl Standing {
 impl Link {
     /// A host that was not asked yet.
     pub(crate) fn new(target: Target, transport: TransportSettings) -> Self {
-        Self { target, connector: TcpConnector::default(), transport, line: None }
+        Self { target, connector: Known::of(&transport), transport, line: None }
     }
 
     /// Speaks otherwise from now on, which takes another connection.
     pub(crate) fn reconfigure(&mut self, transport: TransportSettings) {
         if transport != self.transport {
+            self.connector = Known::of(&transport);
             self.transport = transport;
             self.line = None;
         }

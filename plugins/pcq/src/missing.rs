@@ -3,21 +3,23 @@
 use ms_dtyp::Win32Error;
 use plugin_sdk::{Failure, GeneralReason, Stage};
 
-use crate::config::Wanted;
-
 /// A counterset that the host does not have now.
 #[derive(Clone, Debug)]
 pub(crate) struct Missing {
-    /// Which of the wanted ones.
-    pub(crate) wanted: usize,
+    /// Its name, or what the settings say of it.
+    pub(crate) name: String,
     /// Why.
     pub(crate) why: Why,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Why {
-    /// No counterset has this name.
-    Unknown,
+    /// No counterset has this name; the one that was meant, perhaps.
+    Unknown { nearest: Option<String> },
+    /// No counterset's name matches the pattern.
+    NoMatch,
+    /// The counterset has no counter of this name; the one that was meant, perhaps.
+    UnknownCounter { counter: String, nearest: Option<String> },
     /// The host answered with this status.
     Refused(Win32Error),
     /// What the host sent of it cannot be believed.
@@ -25,18 +27,27 @@ pub(crate) enum Why {
 }
 
 /// One failure for all countersets that are missing; its reason is that of the first.
-pub(crate) fn explain(missing: &[Missing], wanted: &[Wanted]) -> Failure {
-    let sentence = |missing: &Missing| {
-        let name = wanted.get(missing.wanted).map_or("", |wanted| wanted.name.as_str());
-        match &missing.why {
-            Why::Unknown => format!("the host has no counterset `{name}`"),
-            Why::Refused(status) => format!("counterset `{name}`: {status}"),
-            Why::Malformed(reason) => format!("counterset `{name}`: {reason}"),
+pub(crate) fn explain(missing: &[Missing]) -> Failure {
+    let sentence = |Missing { name, why }: &Missing| match why {
+        Why::Unknown { nearest: Some(nearest) } => {
+            format!("the host has no counterset `{name}`; did you mean `{nearest}`?")
         }
+        Why::Unknown { nearest: None } => format!("the host has no counterset `{name}`"),
+        Why::NoMatch => format!("the host has no counterset whose name matches `{name}`"),
+        Why::UnknownCounter { counter, nearest: Some(nearest) } => {
+            format!("counterset `{name}` has no counter `{counter}`; did you mean `{nearest}`?")
+        }
+        Why::UnknownCounter { counter, nearest: None } => {
+            format!("counterset `{name}` has no counter `{counter}`")
+        }
+        Why::Refused(status) => format!("counterset `{name}`: {status}"),
+        Why::Malformed(reason) => format!("counterset `{name}`: {reason}"),
     };
     let (stage, reason) = match missing.first().map(|missing| &missing.why) {
         Some(Why::Refused(Win32Error::ERROR_ACCESS_DENIED)) => (Stage::Query, GeneralReason::AccessDenied),
-        Some(Why::Unknown | Why::Refused(_)) => (Stage::Query, GeneralReason::NotFound),
+        Some(Why::Unknown { .. } | Why::UnknownCounter { .. } | Why::NoMatch | Why::Refused(_)) => {
+            (Stage::Query, GeneralReason::NotFound)
+        }
         Some(Why::Malformed(_)) | None => (Stage::Decode, GeneralReason::MalformedReply),
     };
     let sentences: Vec<String> = missing.iter().map(sentence).collect();

@@ -10,15 +10,15 @@ use ms_pcq::wire::CounterIdentifier;
 #[derive(Debug)]
 pub(crate) struct OpenQuery {
     query: Query,
-    /// By index of the block: which of the wanted countersets it is.
+    /// By index of the block: which of the watched countersets it is.
     blocks: Vec<Option<usize>>,
 }
 
 /// A counterset to add.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addition {
-    /// Which of the wanted ones.
-    pub(crate) wanted: usize,
+    /// Which of the watched ones.
+    pub(crate) watched: usize,
     /// What the host knows it by.
     pub(crate) guid: Guid,
     /// Whether its instances have names.
@@ -28,8 +28,8 @@ pub(crate) struct Addition {
 /// A counterset that the host did not take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refusal {
-    /// Which of the wanted ones.
-    pub(crate) wanted: usize,
+    /// Which of the watched ones.
+    pub(crate) watched: usize,
     /// Why.
     pub(crate) status: Win32Error,
 }
@@ -55,17 +55,68 @@ impl OpenQuery {
         client: &mut PerflibV2Client<C>,
         additions: &[Addition],
     ) -> Result<Vec<Refusal>, C> {
-        let identifiers: Vec<_> = additions.iter().map(identifier).collect();
+        let form = |addition: &Addition| addition.instance_type.is_multiple();
+        let refused = self.add(client, additions, form).await?;
+        // Documents do not agree on which of the aggregate types take a name: the other form may do.
+        let may_do = |refusal: &&Refusal| {
+            let addition = additions.iter().find(|addition| addition.watched == refusal.watched);
+            addition.is_some_and(|addition| addition.instance_type.is_aggregate())
+        };
+        let again: Vec<usize> = refused.iter().filter(may_do).map(|refusal| refusal.watched).collect();
+        if again.is_empty() {
+            return Ok(refused);
+        }
+        let again: Vec<Addition> =
+            additions.iter().filter(|addition| again.contains(&addition.watched)).copied().collect();
+        let still = self.add(client, &again, |addition| !form(addition)).await?;
+        self.find_blocks(client, additions).await?;
+        // The first answer says more than the one to a guess.
+        let is_still = |refusal: &Refusal| {
+            let was_tried = again.iter().any(|addition| addition.watched == refusal.watched);
+            !was_tried || still.iter().any(|other| other.watched == refusal.watched)
+        };
+        Ok(refused.into_iter().filter(is_still).collect())
+    }
+
+    async fn add<C: Channel>(
+        &mut self,
+        client: &mut PerflibV2Client<C>,
+        additions: &[Addition],
+        has_name: impl Fn(&Addition) -> bool,
+    ) -> Result<Vec<Refusal>, C> {
+        let identifiers: Vec<_> = additions
+            .iter()
+            .map(|addition| match has_name(addition) {
+                true => CounterIdentifier::all_instances(addition.guid),
+                false => CounterIdentifier::single_instance(addition.guid),
+            })
+            .collect();
         let answered = client.validate_counters(&self.query, &identifiers, Change::Add).await?;
         let mut refusals = Vec::new();
         for (addition, answer) in additions.iter().zip(answered) {
             if answer.status.is_success() {
-                self.note(answer.index, addition.wanted);
+                self.note(answer.index, addition.watched);
             } else {
-                refusals.push(Refusal { wanted: addition.wanted, status: answer.status });
+                refusals.push(Refusal { watched: addition.watched, status: answer.status });
             }
         }
         Ok(refusals)
+    }
+
+    /// Asks for the index of each block: adding a counterset may have moved those that were there.
+    async fn find_blocks<C: Channel>(
+        &mut self,
+        client: &mut PerflibV2Client<C>,
+        additions: &[Addition],
+    ) -> Result<(), C> {
+        self.blocks.clear();
+        for identifier in client.query_counter_info(&self.query).await? {
+            let addition = additions.iter().find(|addition| addition.guid == identifier.counter_set_guid);
+            if let Some(addition) = addition {
+                self.note(identifier.index, addition.watched);
+            }
+        }
+        Ok(())
     }
 
     /// Closes it. A host keeps queries that nobody closes for as long as the connection lives.
@@ -87,9 +138,9 @@ impl OpenQuery {
         client.query_counter_data(&mut self.query).await
     }
 
-    /// Which of the wanted countersets a block is.
+    /// Which of the watched countersets a block is.
     #[must_use]
-    pub(crate) fn wanted_of(&self, block: u32) -> Option<usize> {
+    pub(crate) fn watched_of(&self, block: u32) -> Option<usize> {
         self.blocks.get(usize::try_from(block).ok()?).copied().flatten()
     }
 
@@ -99,25 +150,17 @@ impl OpenQuery {
         self.blocks.is_empty()
     }
 
-    fn note(&mut self, block: u32, wanted: usize) {
+    fn note(&mut self, block: u32, watched: usize) {
         // A host that numbers its blocks beyond reason gets them dropped, not memory for them.
         let Some(block) = usize::try_from(block).ok().filter(|block| *block < BLOCKS_MAX) else { return };
         if self.blocks.len() <= block {
             self.blocks.resize(block + 1, None);
         }
         if let Some(place) = self.blocks.get_mut(block) {
-            *place = Some(wanted);
+            *place = Some(watched);
         }
     }
 }
 
 /// More countersets than any host has.
 const BLOCKS_MAX: usize = 1 << 16;
-
-fn identifier(addition: &Addition) -> CounterIdentifier {
-    if addition.instance_type == InstanceType::SINGLE {
-        CounterIdentifier::single_instance(addition.guid)
-    } else {
-        CounterIdentifier::all_instances(addition.guid)
-    }
-}

@@ -2,38 +2,34 @@
 
 use std::time::Duration;
 
-use ms_dtyp::Win32Error;
+use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
-use ms_pcq::wire::Body;
+use ms_pcq::types::Lcid;
 use plugin_sdk::{
-    Collection, Coverage, Failure, FamilyId, GeneralReason, Output, Problem, Setup, Source, Stage, Target,
+    Collection, Coverage, Failure, GeneralReason, Output, Problem, Setup, Source, Stage, Target,
 };
 use tokio::time::Instant;
 use windows_session::Session;
 
-use crate::catalog::{Catalog, Lookup};
+use crate::catalog::{Catalog, WELL_KNOWN};
 use crate::config::{self, Settings, Wanted};
 use crate::link::{Broken, Link, Standing};
-use crate::missing::{self, Missing, Why};
-use crate::polled::Polled;
-use crate::query::{Addition, OpenQuery, Refusal};
+use crate::missing;
+use crate::query::{OpenQuery, Refusal};
+use crate::watched::WatchList;
 
 /// The performance counters of one host.
 #[derive(Debug)]
 pub struct PcqSource {
     link: Link,
     wanted: Vec<Wanted>,
+    language: Option<Lcid>,
     catalog: Catalog,
-    /// By wanted counterset; `None` until the host was asked about it.
-    polled: Vec<Option<Polled>>,
-    /// Of earlier settings; their series have to be ended.
-    outdated: Vec<Polled>,
+    watched: WatchList,
     /// INVARIANT: there is one only while the link stands up to the interface.
     query: Option<OpenQuery>,
-    /// Whether `query` is not what the settings want any more.
+    /// Whether `query` is not what the settings or the host want any more.
     is_query_outdated: bool,
-    /// What the open query could not be given.
-    missing: Vec<Missing>,
     polls: u64,
 }
 
@@ -48,17 +44,17 @@ impl Source for PcqSource {
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let wanted = config::compile(&setup.settings)?;
+        let language = config::language(&setup.settings);
         let Target { host, port, .. } = setup.target;
         let target = windows_session::Target::new(host, port.unwrap_or(SMB_PORT));
         Ok(Self {
             link: Link::new(target, setup.settings.transport),
-            polled: wanted.iter().map(|_| None).collect(),
             wanted,
+            language,
             catalog: Catalog::default(),
-            outdated: Vec::new(),
+            watched: WatchList::default(),
             query: None,
             is_query_outdated: false,
-            missing: Vec::new(),
             polls: 0,
         })
     }
@@ -66,16 +62,16 @@ impl Source for PcqSource {
     fn reconfigure(&mut self, settings: Settings) {
         // Per the calling order of a source the settings were checked; those that are wrong change nothing.
         let Ok(wanted) = config::compile(&settings) else { return };
-        self.outdated.extend(self.polled.drain(..).flatten());
-        self.polled.extend(wanted.iter().map(|_| None));
+        self.watched.forget_all();
         self.wanted = wanted;
+        self.language = config::language(&settings);
         self.is_query_outdated = true;
         self.link.reconfigure(settings.transport);
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         let deadline = Instant::from_std(collection.deadline()) - margin(collection.remaining());
-        self.outdated.drain(..).for_each(|mut polled| polled.clear(collection.output()));
+        self.watched.end_outdated(collection.output());
         loop {
             let stood = self.standing();
             let Broken { failure, left } = match self.attempt(collection, deadline).await {
@@ -140,7 +136,7 @@ impl PcqSource {
             Ok(data) => data,
             Err(Stop::Missing) => {
                 self.link.put_back(line);
-                return Err(missing::explain(&self.missing, &self.wanted).into());
+                return Err(missing::explain(self.watched.missing()).into());
             }
             Err(Stop::Call(error)) => {
                 let error = line.session().error(&error);
@@ -159,12 +155,15 @@ impl PcqSource {
         output: &mut Output,
         deadline: Instant,
     ) -> Result<CounterData, Stop> {
-        let mut client = session.perflib(deadline);
         self.polls += 1;
-        if !self.missing.is_empty() && self.polls.is_multiple_of(POLLS_BETWEEN_SEARCHES) {
+        if self.polls.is_multiple_of(POLLS_BETWEEN_SEARCHES) && self.is_search_due() {
             self.catalog.forget_enumeration();
-            self.is_query_outdated = true;
         }
+        if !self.catalog.is_enumerated() {
+            let is_news = self.catalog.enumerated(enumerate(session, deadline).await?);
+            self.is_query_outdated |= is_news;
+        }
+        let mut client = session.perflib(deadline);
         if let Some(query) = self.query.take_if(|_| self.is_query_outdated) {
             query.close(&mut client).await?;
         }
@@ -182,9 +181,15 @@ impl PcqSource {
         }
     }
 
+    /// Whether countersets may have come that are wanted.
+    fn is_search_due(&self) -> bool {
+        self.watched.lacks_some() || self.wanted.iter().any(|wanted| wanted.which.is_pattern())
+    }
+
     /// Opens a query with all countersets that the host has.
     async fn open(&mut self, client: &mut Client<'_>, output: &mut Output) -> Result<OpenQuery, Stop> {
-        let additions = self.search(client, output).await?;
+        self.catalog.speak(self.language);
+        let additions = self.watched.search(&mut self.catalog, client, &self.wanted, output).await?;
         if additions.is_empty() {
             return Err(Stop::Missing);
         }
@@ -193,8 +198,9 @@ impl PcqSource {
             Ok(refusals) => refusals,
             Err(error) => return Err(abandon(query, client, error).await),
         };
-        let refused = |Refusal { wanted, status }| Missing { wanted, why: Why::Refused(status) };
-        self.missing.extend(refusals.into_iter().map(refused));
+        for Refusal { watched, status } in refusals {
+            self.watched.refuse(watched, status);
+        }
         if query.is_empty() {
             query.close(client).await?;
             return Err(Stop::Missing);
@@ -202,80 +208,38 @@ impl PcqSource {
         Ok(query)
     }
 
-    /// Finds the wanted countersets, as far as the host has them; notes the others.
-    async fn search(
-        &mut self,
-        client: &mut Client<'_>,
-        output: &mut Output,
-    ) -> Result<Vec<Addition>, PcqError> {
-        self.missing.clear();
-        let mut additions = Vec::new();
-        for (index, (wanted, place)) in self.wanted.iter().zip(&mut self.polled).enumerate() {
-            let why = match self.catalog.find(client, &wanted.name).await? {
-                Lookup::Found(counterset) => {
-                    place.get_or_insert_with(|| Polled::new(counterset, wanted, output));
-                    let (guid, instance_type) = (counterset.guid, counterset.instance_type);
-                    additions.push(Addition { wanted: index, guid, instance_type });
-                    continue;
-                }
-                Lookup::Unknown => Why::Unknown,
-                Lookup::Refused(status) => Why::Refused(status),
-                Lookup::Malformed(reason) => Why::Malformed(reason),
-            };
-            self.missing.push(Missing { wanted: index, why });
-        }
-        Ok(additions)
-    }
-
     /// Sends what the reply holds.
     fn emit(&mut self, data: &CounterData, output: &mut Output) -> Result<Coverage, Broken> {
-        let data = data.data();
-        let mut covered = vec![false; self.wanted.len()];
-        let mut missing = self.missing.clone();
         let Some(query) = &self.query else {
             return Err(
                 Failure::new(Stage::Plugin, GeneralReason::Internal, "a reply without a query").into()
             );
         };
-        for (index, block) in data.blocks().enumerate() {
-            let index = u32::try_from(index).unwrap_or(u32::MAX);
-            let Some(wanted) = query.wanted_of(index) else { continue };
-            let (Some(Some(polled)), Some(settings)) = (self.polled.get_mut(wanted), self.wanted.get(wanted))
-            else {
-                continue;
-            };
-            match block {
-                Ok(block) if block.status == Win32Error::ERROR_NO_DATA => {
-                    polled.clear(output);
-                    covered[wanted] = true;
-                }
-                Ok(block) if matches!(block.body, Body::ErrorReturn) => {
-                    missing.push(Missing { wanted, why: Why::Refused(block.status) });
-                }
-                Ok(block) => {
-                    polled.emit(&block, data.header(), &settings.selection, output);
-                    covered[wanted] = true;
-                }
-                Err(error) => {
-                    missing.push(Missing { wanted, why: Why::Malformed(error.to_string()) });
-                }
-            }
+        let seen = self.watched.emit(&data.data(), query, &self.wanted, self.polls, output);
+        for guid in seen.exchanged {
+            self.catalog.forget(guid);
+            self.is_query_outdated = true;
         }
-        self.coverage(&covered, &missing)
+        self.is_query_outdated |= seen.has_malformed;
+        seen.coverage.map_err(Broken::from)
     }
+}
 
-    fn coverage(&self, covered: &[bool], missing: &[Missing]) -> Result<Coverage, Broken> {
-        if missing.is_empty() && covered.iter().all(|covered| *covered) {
-            return Ok(Coverage::Full);
-        }
-        let failure = missing::explain(missing, &self.wanted);
-        let there = self.polled.iter().zip(covered).filter(|(_, covered)| **covered);
-        let families: Vec<FamilyId> =
-            there.filter_map(|(polled, _)| polled.as_ref()).flat_map(Polled::families).collect();
-        if families.is_empty() {
-            Err(failure.into())
-        } else {
-            Ok(Coverage::Partial { families, failure: Some(failure) })
+/// Which countersets the host has. What it cannot say by PCQ, whose limit is 256, its registry says.
+async fn enumerate(session: &mut Session, deadline: Instant) -> Result<Vec<Guid>, PcqError> {
+    let too_many = match session.perflib(deadline).enumerate_counter_set().await {
+        Err(error @ ms_pcq::Error::LimitExceeded { .. }) => error,
+        answer => return answer,
+    };
+    match session.registered_counter_sets(deadline).await {
+        Ok(registered) => Ok(registered.counter_sets),
+        Err(error) => {
+            tracing::warn!(
+                %error,
+                "{too_many}, and the registry does not list them; only well-known countersets and those with a \
+                 guid in the settings are found"
+            );
+            Ok(WELL_KNOWN.to_vec())
         }
     }
 }

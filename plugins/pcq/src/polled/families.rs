@@ -1,52 +1,92 @@
 //! What a counterset's counters are called on the way to the host.
 
 use counters::{Exposition, Kind};
-use ms_pcq::types::{CounterId, InstanceType};
+use ms_pcq::types::InstanceType;
 use plugin_sdk::{Family, FamilyId, Output, ValueKind};
 
-use crate::catalog::Counterset;
+use crate::catalog::{Counter, Counterset};
 
-/// Registers `families`, in their order; `None` for those that the host does not want.
+/// What stands behind a counterset's name where instances that sum up others are shown apart.
+pub(super) const TOTAL: &str = " Total";
+
+/// The same where the instances are added up.
+pub(super) const AGGREGATE: &str = " Aggregate";
+/// Told of counters whose instances do not say when they were created: those that are there at first are taken to count
+/// since the host was started, which follows from its clocks.
+const INFERRED: &str = " (start time inferred from the host's start)";
+
+/// What is told of a family, made once.
+pub(super) struct Told<'a> {
+    counter: Option<&'a Counter>,
+    object: String,
+    origin: String,
+}
+
+/// Registers `families`, in their order, with `suffix` behind the counterset's name; `None` for those that the host
+/// does not want.
 pub(super) fn register(
     counterset: &Counterset,
+    suffix: &str,
     families: &[counters::Family],
     output: &mut Output,
 ) -> Vec<Option<FamilyId>> {
-    let counter_of = |id: CounterId| counterset.counters.iter().find(|counter| counter.info.counter_id == id);
-    let origins: Vec<String> = families
-        .iter()
-        .map(|family| {
-            let counter = counter_of(family.item);
-            let (name, kind) = counter.map_or(("", counters::CounterType::default()), |counter| {
-                (counter.name.as_str(), counter.info.counter_type)
-            });
-            let instances = if counterset.instance_type == InstanceType::SINGLE { "" } else { "(*)" };
-            format!(r"\{}{instances}\{name} [{kind}]", counterset.name)
-        })
-        .collect();
-    let offered: Vec<Family<'_>> = families
-        .iter()
-        .zip(&origins)
-        .map(|(family, origin)| {
-            let Exposition { kind, unit, part, .. } = family.exposition;
-            let counter = counter_of(family.item);
-            Family {
-                namespace: "",
-                object: &counterset.name,
-                item: counter.map_or("", |counter| &counter.name),
-                part: part.as_str(),
-                kind: kind_of(kind),
-                unit: unit.as_str(),
-                help: counter.map_or("", |counter| &counter.help),
-                origin,
-                value: if family.exposition.is_integer() { ValueKind::U64 } else { ValueKind::F64 },
-            }
-        })
-        .collect();
+    let told: Vec<Told<'_>> = families.iter().map(|family| describe(counterset, family, suffix)).collect();
+    let offered: Vec<Family<'_>> =
+        families.iter().zip(&told).map(|(family, told)| told.family(&family.exposition)).collect();
     output.register_families(&offered)
 }
 
-const fn kind_of(kind: Kind) -> plugin_sdk::Kind {
+/// Where a family comes from: its path with the counter's type, and the same in the language of the settings.
+pub(super) fn describe<'a>(counterset: &'a Counterset, family: &counters::Family, suffix: &str) -> Told<'a> {
+    let is_item = |counter: &&Counter| counter.info.counter_id == family.item;
+    let counter = counterset.counters.iter().find(is_item);
+    let instances = if counterset.instance_type == InstanceType::SINGLE { "" } else { "(*)" };
+    let path = |object: &str, item: &str| format!(r"\{object}{instances}\{item}");
+    let name = counter.map_or("", |counter| counter.name.as_str());
+    let kind = counter.map_or_else(counters::CounterType::default, |counter| counter.info.counter_type);
+    let mut origin = format!("{} [{kind}]", path(&counterset.name, name));
+    let local = counter.and_then(|counter| counter.local_name.as_deref());
+    if let (Some(object), Some(item)) = (&counterset.local_name, local) {
+        origin = format!("{origin} = {}", path(object, item));
+    }
+    if family.exposition.kind == Kind::Counter && suffix != AGGREGATE && !tells_creation(counterset) {
+        origin.push_str(INFERRED);
+    }
+    Told { counter, object: format!("{}{suffix}", counterset.name), origin }
+}
+
+/// Whether instances say when they were created.
+fn tells_creation(counterset: &Counterset) -> bool {
+    let is_creation =
+        |counter: &Counter| counter.info.counter_type == counters::CounterType::PERF_ELAPSED_TIME;
+    counterset.counters.iter().any(is_creation)
+}
+
+impl Told<'_> {
+    /// The family as it is offered.
+    pub(super) fn family(&self, exposition: &Exposition) -> Family<'_> {
+        let Exposition { kind, unit, part, .. } = *exposition;
+        Family {
+            namespace: "",
+            object: &self.object,
+            item: self.counter.map_or("", |counter| &counter.name),
+            part: part.as_str(),
+            kind: kind_of(kind),
+            unit: unit.as_str(),
+            help: self.counter.map_or("", |counter| &counter.help),
+            origin: &self.origin,
+            value: if exposition.is_integer() { ValueKind::U64 } else { ValueKind::F64 },
+        }
+    }
+}
+
+/// Whether a family's values are of counters that the registration does not know the type of.
+pub(crate) fn unknown_types(counterset: &Counterset) -> u64 {
+    let is_unknown = |counter: &&Counter| counters::properties(counter.info.counter_type).is_none();
+    counterset.counters.iter().filter(is_unknown).count() as u64
+}
+
+pub(super) const fn kind_of(kind: Kind) -> plugin_sdk::Kind {
     match kind {
         Kind::Counter => plugin_sdk::Kind::Counter,
         Kind::Gauge => plugin_sdk::Kind::Gauge,

@@ -1,13 +1,14 @@
 //! Which instances are there, and their series: they are found by place or key, come, and go.
 
-use std::collections::HashSet;
-
-use counters::{Kind, Selection};
+use counters::aggregate::Scope;
+use counters::{Choice, Kind, Part, RawClocks, Value, Widen};
 use ms_pcq::types::InstanceId;
-use ms_pcq::wire::InstanceValues;
-use plugin_sdk::{Output, Series, SeriesId};
+use ms_pcq::wire::{Block, InstanceValues, RawValue};
+use plugin_sdk::{Output, Series, SeriesId, Start};
 
-use super::{Cell, Column, Instance, Polled};
+use super::{Cell, Column, Instance, Polled, Standing};
+use crate::config::Wanted;
+use crate::text;
 
 /// Which labels tell the instances of a counterset apart.
 #[derive(Clone, Copy, Debug)]
@@ -35,65 +36,182 @@ impl Polled {
         self.by_key.get(self.scratch.key.as_slice()).copied()
     }
 
-    /// Takes an instance in; nothing where there are too many.
-    pub(super) fn add(
+    /// Takes in who has come and lets go who has gone.
+    pub(super) fn settle(
         &mut self,
-        seen: &InstanceValues<'_>,
-        selection: &Selection,
+        block: &Block<'_>,
+        clocks: RawClocks,
+        wanted: &Wanted,
         output: &mut Output,
-    ) -> Option<usize> {
-        if self.instances.len() >= INSTANCES_MAX {
-            return None;
+    ) {
+        for (position, seen) in block.instances().enumerate() {
+            if let Some(index) = self.find(position, &seen) {
+                self.instances[index].seen = self.epoch;
+            }
         }
+        // Who has gone makes room first: who comes may have the same name.
+        for name in self.retire_absent(output) {
+            self.let_follow(&name, wanted, output);
+        }
+        let mut newcomers: Vec<InstanceValues<'_>> = Vec::new();
+        for seen in block.instances() {
+            if self.find_by_key(&seen).is_none() {
+                newcomers.push(seen);
+            }
+        }
+        // Of several with one name the lowest number counts.
+        newcomers.sort_by_key(|seen| seen.instance_id.0);
+        self.over_limit = 0;
+        for seen in &newcomers {
+            if self.find_by_key(seen).is_some() {
+                continue;
+            }
+            if self.instances.len() >= INSTANCES_MAX {
+                self.over_limit += 1;
+            } else {
+                self.add(seen, clocks, wanted, output);
+            }
+        }
+        self.rank(block, output);
+    }
+
+    fn add(&mut self, seen: &InstanceValues<'_>, clocks: RawClocks, wanted: &Wanted, output: &mut Output) {
         let name = seen.name.to_string();
-        let is_wanted = !self.labelling.by_name || selection.wants_instance(&name);
-        let cells = if is_wanted { self.register_instance(seen, &name, output) } else { Box::default() };
-        let (id, name) = (seen.instance_id, Box::from(seen.name.as_bytes()));
-        write_key(&mut self.scratch.key, id, &name);
+        let choice = self.choice(&name, wanted);
+        let is_taken = self.shows_instances
+            && !self.labelling.by_number
+            && self.instances.iter().any(|other| {
+                let has_label =
+                    matches!(other.standing, Standing::Shown | Standing::Total | Standing::BelowTop);
+                has_label && *other.name == *seen.name.as_bytes()
+            });
+        let standing =
+            if is_taken && choice != Choice::No { Standing::Duplicate } else { self.standing_of(choice) };
+        let is_part =
+            |scope| !counters::Selection::is_total(&name) && (scope == Scope::All || choice != Choice::No);
+        let aggregated = self.aggregated.as_ref().filter(|aggregated| is_part(aggregated.scope));
+        let shares = aggregated.map_or_else(Box::default, super::Aggregated::shares);
         let index = self.instances.len();
+        write_key(&mut self.scratch.key, seen.instance_id, seen.name.as_bytes());
         self.by_key.insert(self.scratch.key.as_slice().into(), index);
-        self.instances.push(Instance { id, name, seen: 0, cells });
-        Some(index)
+        self.instances.push(Instance {
+            id: seen.instance_id,
+            name: Box::from(seen.name.as_bytes()),
+            seen: self.epoch,
+            emitted: 0,
+            added: 0,
+            standing,
+            start: self.start_of(seen, clocks),
+            rank: Widen::new(),
+            cells: Box::default(),
+            shares,
+        });
+        if matches!(standing, Standing::Shown | Standing::Total) {
+            self.show(index, output);
+        }
+    }
+
+    /// Of those that were left out because another had their name the first takes its place.
+    fn let_follow(&mut self, name: &[u8], wanted: &Wanted, output: &mut Output) {
+        let waits = |one: &Instance| one.standing == Standing::Duplicate && *one.name == *name;
+        let waiting = self.instances.iter().enumerate().filter(|(_, one)| waits(one));
+        let Some((index, _)) = waiting.min_by_key(|(_, one)| one.id.0) else { return };
+        let choice = self.choice(&text::decode(name), wanted);
+        let standing = self.standing_of(choice);
+        self.instances[index].standing = standing;
+        if standing != Standing::BelowTop {
+            self.show(index, output);
+        }
+    }
+
+    fn choice(&self, name: &str, wanted: &Wanted) -> Choice {
+        if self.labelling.by_name { wanted.selection.instance(name) } else { Choice::Yes }
+    }
+
+    fn standing_of(&self, choice: Choice) -> Standing {
+        match choice {
+            _ if !self.shows_instances => Standing::Unwanted,
+            Choice::No => Standing::Unwanted,
+            Choice::Total => Standing::Total,
+            Choice::Yes if self.top.is_some() => Standing::BelowTop,
+            Choice::Yes => Standing::Shown,
+        }
+    }
+
+    /// Since when the counters of an instance count: since it was created, where a counter tells; and of those that
+    /// were there in the first reply it is inferred that they count since the host was started. Of others nobody knows.
+    fn start_of(&self, seen: &InstanceValues<'_>, clocks: RawClocks) -> Option<Start> {
+        let tells = |column: &&Column| column.family.exposition.part == Part::StartTime;
+        let Some(column) = self.columns.iter().find(tells) else {
+            let boot = self.boot.filter(|_| self.epoch == 1);
+            return boot.map(|unix_nanos| Start { unix_nanos, is_inferred: true });
+        };
+        let at = |place: Option<usize>| seen.values.clone().nth(place?).and_then(RawValue::to_u64);
+        let clocks =
+            RawClocks { object_time: at(column.object_time), object_freq: at(column.object_freq), ..clocks };
+        match column.family.exposition.export(at(column.source)?, &clocks)? {
+            #[expect(clippy::cast_possible_truncation, reason = "`as` keeps within the limits")]
+            Value::F64(seconds) => Some((seconds * 1e9) as i64)
+                .filter(|&start| start > 0)
+                .map(|unix_nanos| Start { unix_nanos, is_inferred: false }),
+            Value::U64(_) => None,
+        }
     }
 
     /// Registers the series of an instance, but for those of texts, which are not known yet.
-    fn register_instance(&self, seen: &InstanceValues<'_>, name: &str, output: &mut Output) -> Box<[Cell]> {
-        let number = seen.instance_id.0.to_string();
-        let labels = self.labelling.labels(name, &number);
+    pub(super) fn show(&mut self, index: usize, output: &mut Output) {
+        let Some(instance) = self.instances.get(index) else { return };
+        let name = text::decode(&instance.name);
+        let number = instance.id.0.to_string();
+        let labels = self.labelling.labels(&name, &number);
+        let is_total = instance.standing == Standing::Total;
+        let family_of = |column: &Column| if is_total { column.total } else { column.id };
         let is_numeric = |column: &Column| column.family.exposition.kind != Kind::Info;
-        let numeric = self.columns.iter().filter(|column| is_numeric(column));
-        let offered: Vec<Series<'_>> = numeric
-            .filter_map(|column| column.id)
-            .map(|family| Series { family, labels: &labels, start_unix_nanos: None })
+        let start = instance.start;
+        let offered: Vec<Series<'_>> = self
+            .columns
+            .iter()
+            .filter(|column| is_numeric(column))
+            .filter_map(|column| {
+                let counts = column.family.exposition.kind == Kind::Counter;
+                let start = start.filter(|_| counts);
+                Some(Series { family: family_of(column)?, labels: &labels, start })
+            })
             .collect();
         let mut ids = output.register_series(&offered).into_iter();
         let cells: Box<[Cell]> = self
             .columns
             .iter()
-            .map(|column| match column.id {
+            .map(|column| match family_of(column) {
                 Some(_) if is_numeric(column) => Cell { series: ids.next().flatten(), ..Cell::default() },
                 _ => Cell::default(),
             })
             .collect();
-        let has_texts = self.columns.iter().any(|column| !is_numeric(column) && column.id.is_some());
+        let has_texts = self.columns.iter().any(|column| !is_numeric(column) && family_of(column).is_some());
         // Whoever sends instances without end gets no memory for what the host of the plugin does not take.
-        if has_texts || cells.iter().any(|cell| cell.series.is_some()) { cells } else { Box::default() }
+        let is_taken = has_texts || cells.iter().any(|cell| cell.series.is_some());
+        let Some(instance) = self.instances.get_mut(index) else { return };
+        instance.cells = if is_taken { cells } else { Box::default() };
+        instance.emitted = 0;
+        if instance.standing == Standing::BelowTop {
+            instance.standing = Standing::Shown;
+        }
     }
 
-    /// Ends the series of instances that the reply does not hold, and answers whether there are any.
-    pub(super) fn retire_absent(&mut self, output: &mut Output) -> bool {
+    /// Ends the series of instances that the reply does not hold, and answers their names.
+    pub(super) fn retire_absent(&mut self, output: &mut Output) -> Vec<Box<[u8]>> {
         let epoch = self.epoch;
         if self.instances.iter().all(|instance| instance.seen == epoch) {
-            return false;
+            return Vec::new();
         }
         let gone = || self.instances.iter().filter(|instance| instance.seen != epoch);
         let series: Vec<SeriesId> = gone().flat_map(Instance::series).collect();
-        let names: HashSet<Box<[u8]>> = gone().map(|instance| instance.name.clone()).collect();
+        let names = gone().filter(|one| !one.cells.is_empty()).map(|one| one.name.clone()).collect();
+        if let Some(aggregated) = &mut self.aggregated {
+            gone().for_each(|instance| aggregated.leave(&instance.shares));
+        }
         output.retire(&series);
-        // One that got no series because another had its name is offered again when that one has gone.
-        let had_no_place =
-            |instance: &Instance| instance.series().next().is_none() && names.contains(&instance.name);
-        self.instances.retain(|instance| instance.seen == epoch && !had_no_place(instance));
+        self.instances.retain(|instance| instance.seen == epoch);
         self.by_key.clear();
         for (index, instance) in self.instances.iter().enumerate() {
             write_key(&mut self.scratch.key, instance.id, &instance.name);
@@ -101,7 +219,7 @@ impl Polled {
         }
         // The guesses are for places that have moved.
         self.order.clear();
-        true
+        names
     }
 }
 

@@ -3,32 +3,44 @@
 //! Names, labels and series are made when a counter or an instance is seen first; a reply that holds what the last
 //! one held is then a walk over its bytes and a few pushes a value, without allocations.
 
+mod aggregated;
 mod families;
 mod instances;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod top;
+mod values;
 
 use std::collections::HashMap;
 
-use counters::{Exposition, Kind, RawClocks, Selection, Value, Widen32};
+use counters::Widen;
+use counters::aggregate::Share;
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
-use ms_pcq::wire::{Block, DataHeader, InstanceValues, RawValue};
-use plugin_sdk::{FamilyId, Output, SeriesId};
+use plugin_sdk::{FamilyId, Output, SeriesId, Start};
 
+use self::aggregated::Aggregated;
 use self::families::register;
+pub(crate) use self::families::unknown_types;
 use self::instances::Labelling;
+use self::top::Top;
 
 use crate::catalog::Counterset;
-use crate::config::Wanted;
+use crate::config::{Aggregate, Wanted};
 
 /// A counterset that is being polled.
 #[derive(Debug)]
 pub(crate) struct Polled {
     columns: Vec<Column>,
     labelling: Labelling,
+    /// Not so where only what they come to is wanted.
+    shows_instances: bool,
+    aggregated: Option<Aggregated>,
+    top: Option<Top>,
     /// The counters of the last reply, in its order. The columns' places are for these.
     counters: Vec<CounterId>,
+    /// Whether the last reply held counters that the registration lacks.
+    has_strangers: bool,
     instances: Vec<Instance>,
     by_key: HashMap<Box<[u8]>, usize>,
     /// Places in `instances`, in the order of the last reply.
@@ -37,6 +49,12 @@ pub(crate) struct Polled {
     epoch: u64,
     /// The host's performance clock in the last reply.
     perf_time: u64,
+    /// When the host was started, in Unix nanoseconds: inferred from the first reply since then.
+    boot: Option<i64>,
+    /// When what this reply shows anew began to count.
+    anew_since: i64,
+    /// Instances that the limit leaves out, in the last reply.
+    over_limit: u64,
     scratch: Scratch,
 }
 
@@ -45,6 +63,8 @@ pub(crate) struct Polled {
 struct Column {
     family: counters::Family,
     id: Option<FamilyId>,
+    /// The same for instances that sum up others, where those are shown apart.
+    total: Option<FamilyId>,
     source: Option<usize>,
     object_time: Option<usize>,
     object_freq: Option<usize>,
@@ -58,8 +78,34 @@ struct Instance {
     name: Box<[u8]>,
     /// The reply that it was in last.
     seen: u64,
-    /// By column; empty where nobody wants the instance.
+    /// The reply whose values its series have.
+    emitted: u64,
+    /// The reply that it was added up with last.
+    added: u64,
+    standing: Standing,
+    /// Since when it counts.
+    start: Option<Start>,
+    /// What [`Top`] ranks it by.
+    rank: Widen,
+    /// By column; empty where it is not shown.
     cells: Box<[Cell]>,
+    /// By aggregated family; empty where it is in no aggregate.
+    shares: Box<[Share]>,
+}
+
+/// Why an instance is shown or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// It is.
+    Shown,
+    /// It is, apart from the others.
+    Total,
+    /// Nobody wants it.
+    Unwanted,
+    /// Another one has its name.
+    Duplicate,
+    /// Others have larger values.
+    BelowTop,
 }
 
 impl Instance {
@@ -71,7 +117,7 @@ impl Instance {
 #[derive(Debug, Default)]
 struct Cell {
     series: Option<SeriesId>,
-    widen: Widen32,
+    widen: Widen,
     /// For a family of texts: the text of which a series was offered last.
     text: Option<Box<[u8]>>,
 }
@@ -84,21 +130,43 @@ struct Scratch {
     order: Vec<usize>,
 }
 
+/// How many instances of a counterset are not shown although they are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    /// Others have their names.
+    pub(crate) duplicate: u64,
+    /// Others have larger values.
+    pub(crate) top_n: u64,
+    /// There are too many.
+    pub(crate) limit: u64,
+}
+
 impl Polled {
     /// Registers the families of the counters that are wanted.
     pub(crate) fn new(counterset: &Counterset, wanted: &Wanted, output: &mut Output) -> Self {
-        let name_of = |id: CounterId| {
-            let counter = counterset.counters.iter().find(|counter| counter.info.counter_id == id);
-            counter.map(|counter| counter.name.as_str())
-        };
+        let find = |id: CounterId| counterset.counters.iter().find(|counter| counter.info.counter_id == id);
+        let name_of = |id: CounterId| find(id).map(|counter| counter.name.as_str());
         let registered: Vec<_> = counterset.counters.iter().map(|counter| counter.info).collect();
         let mut families = counters::plan(&registered, name_of);
-        families.retain(|family| wanted.selection.wants_counter(name_of(family.item)));
-        let ids = register(counterset, &families, output);
+        let detail_of = |id| find(id).map_or_else(Default::default, |counter| counter.info.detail_level);
+        families
+            .retain(|family| wanted.selection.wants_counter(name_of(family.item), detail_of(family.item)));
+        let aggregated =
+            (wanted.aggregate != Aggregate::No).then(|| Aggregated::new(counterset, &families, output));
+        let aggregated = aggregated.flatten();
+        let shows_instances = aggregated.is_none() || wanted.aggregate != Aggregate::Only;
+        let nobody = || vec![None; families.len()];
+        let ids = if shows_instances { register(counterset, "", &families, output) } else { nobody() };
+        let totals = if shows_instances && wanted.selection.separates_totals() {
+            register(counterset, families::TOTAL, &families, output)
+        } else {
+            nobody()
+        };
         let has_names = counterset.instance_type != InstanceType::SINGLE;
-        let columns = families.into_iter().zip(ids).map(|(family, id)| Column {
+        let columns = families.into_iter().zip(ids).zip(totals).map(|((family, id), total)| Column {
             family,
             id,
+            total,
             source: None,
             object_time: None,
             object_freq: None,
@@ -106,144 +174,65 @@ impl Polled {
         Self {
             columns: columns.collect(),
             labelling: Labelling { by_name: has_names, by_number: has_names && wanted.instance_id },
+            shows_instances,
+            aggregated,
+            top: wanted.top_n.as_ref().and_then(|top| Top::new(counterset, top)),
             counters: Vec::new(),
+            has_strangers: false,
             instances: Vec::new(),
             by_key: HashMap::new(),
             order: Vec::new(),
             epoch: 0,
             perf_time: 0,
+            boot: None,
+            anew_since: 0,
+            over_limit: 0,
             scratch: Scratch::default(),
         }
     }
 
     /// The families that the host of the plugin accepted.
     pub(crate) fn families(&self) -> impl Iterator<Item = FamilyId> {
-        self.columns.iter().filter_map(|column| column.id)
+        let aggregated = self.aggregated.iter().flat_map(Aggregated::families);
+        self.columns.iter().flat_map(|column| [column.id, column.total]).flatten().chain(aggregated)
     }
 
-    /// Sends the values of a block, and ends the series of instances that are not in it any more.
-    pub(crate) fn emit(
-        &mut self,
-        block: &Block<'_>,
-        header: &DataHeader,
-        selection: &Selection,
-        output: &mut Output,
-    ) {
-        self.begin(header);
-        if !block.counters().ids().eq(self.counters.iter().copied()) {
-            self.place_columns(block);
-        }
-        let clocks = RawClocks {
-            perf_time: header.perf_time_stamp,
-            perf_freq: header.perf_freq,
-            object_time: None,
-            object_freq: None,
-        };
-        let mut are_known = true;
-        self.scratch.order.clear();
-        for (position, instance) in block.instances().enumerate() {
-            match self.find(position, &instance) {
-                Some(index) => {
-                    self.scratch.order.push(index);
-                    self.emit_instance(index, instance, clocks, output);
-                }
-                None => are_known = false,
-            }
-        }
-        // Who has gone makes room first: who comes may have the same name.
-        let have_gone = self.retire_absent(output);
-        if !are_known || have_gone {
-            self.scratch.order.clear();
-            for instance in block.instances() {
-                let known = self.find_by_key(&instance);
-                let Some(index) = known.or_else(|| self.add(&instance, selection, output)) else { break };
-                self.scratch.order.push(index);
-                self.emit_instance(index, instance, clocks, output);
-            }
-        }
-        std::mem::swap(&mut self.order, &mut self.scratch.order);
+    /// Whether the last reply held counters that the registration lacks: its provider was exchanged.
+    pub(crate) const fn has_strangers(&self) -> bool {
+        self.has_strangers
     }
 
-    /// Begins a reply. A host whose clock has gone back was started anew, and its counters with it.
-    fn begin(&mut self, header: &DataHeader) {
-        self.epoch += 1;
-        let before = std::mem::replace(&mut self.perf_time, header.perf_time_stamp);
-        if header.perf_time_stamp < before {
-            let cells = self.instances.iter_mut().flat_map(|instance| &mut instance.cells);
-            cells.for_each(|cell| cell.widen = Widen32::new());
+    /// Instances that are wanted, and not shown.
+    pub(crate) fn left_out(&self) -> LeftOut {
+        let count = |standing| self.instances.iter().filter(|one| one.standing == standing).count() as u64;
+        LeftOut {
+            duplicate: count(Standing::Duplicate),
+            top_n: count(Standing::BelowTop),
+            limit: self.over_limit,
         }
     }
 
-    /// Finds out where each column's values stand. Needed when the provider was exchanged.
-    fn place_columns(&mut self, block: &Block<'_>) {
-        self.counters.clear();
-        self.counters.extend(block.counters().ids());
-        let place = |id: CounterId| self.counters.iter().position(|counter| *counter == id);
-        for column in &mut self.columns {
-            column.source = place(column.family.source);
-            column.object_time = column.family.clock.time.and_then(place);
-            column.object_freq = column.family.clock.freq.and_then(place);
-        }
-    }
-
-    fn emit_instance(
-        &mut self,
-        index: usize,
-        seen: InstanceValues<'_>,
-        clocks: RawClocks,
-        output: &mut Output,
-    ) {
-        let Some(instance) = self.instances.get_mut(index) else { return };
-        // Windows does not see to it that instances differ ([MS-PCQ] <3>); of two that are one the first counts.
-        if instance.seen == self.epoch || instance.cells.is_empty() {
-            instance.seen = self.epoch;
-            return;
-        }
-        instance.seen = self.epoch;
-        if self.columns.iter().any(|column| column.family.exposition.kind == Kind::Info) {
-            self.emit_texts(index, &seen, output);
-        }
-        let raw = &mut self.scratch.raw;
-        raw.clear();
-        raw.extend(seen.values.map(RawValue::to_u64));
-        let at = |place: Option<usize>| place.and_then(|place| raw.get(place).copied().flatten());
-        let Some(instance) = self.instances.get_mut(index) else { return };
-        for (column, cell) in self.columns.iter().zip(&mut instance.cells) {
-            let exposition = &column.family.exposition;
-            // A text that is as short as a number is one all the same.
-            if exposition.kind == Kind::Info {
-                continue;
-            }
-            let (Some(series), Some(value)) = (cell.series, at(column.source)) else { continue };
-            let clocks = RawClocks {
-                object_time: at(column.object_time),
-                object_freq: at(column.object_freq),
-                ..clocks
-            };
-            push(output, series, exposition, widened(cell, exposition, value), &clocks);
-        }
+    /// Says which counters the registration has, so that others are noticed.
+    pub(crate) fn compare(&mut self, counterset: &Counterset) {
+        let is_known =
+            |id: &CounterId| counterset.counters.iter().any(|counter| counter.info.counter_id == *id);
+        self.has_strangers = !self.counters.iter().all(is_known);
     }
 
     /// Ends all series: the counterset has no instance now, or is not wanted any more.
     pub(crate) fn clear(&mut self, output: &mut Output) {
         self.epoch += 1;
+        if let Some(aggregated) = &mut self.aggregated {
+            aggregated.begin();
+        }
         self.retire_absent(output);
     }
-}
 
-/// Only counters wrap into something wrong; a momentary value is what it is.
-fn widened(cell: &mut Cell, exposition: &Exposition, value: u64) -> u64 {
-    match u32::try_from(value) {
-        Ok(value) if exposition.wraps && exposition.kind == Kind::Counter => cell.widen.update(value).total,
-        _ => value,
-    }
-}
-
-fn push(output: &mut Output, series: SeriesId, exposition: &Exposition, value: u64, clocks: &RawClocks) {
-    match exposition.export(value, clocks) {
-        Some(Value::U64(value)) => output.push_u64(series, value),
-        Some(Value::F64(value)) => output.push_f64(series, value),
-        // A clock that stands still measures nothing.
-        None => {}
+    /// Ends everything: the counterset is not watched any more.
+    pub(crate) fn end(&mut self, output: &mut Output) {
+        self.clear(output);
+        if let Some(aggregated) = self.aggregated.take() {
+            aggregated.end(output);
+        }
     }
 }

@@ -11,8 +11,10 @@ impl Polled {
     /// A text is a label, so a new text is a new series.
     pub(super) fn emit_texts(&mut self, index: usize, seen: &InstanceValues<'_>, output: &mut Output) {
         let Some(instance) = self.instances.get_mut(index) else { return };
+        let is_total = instance.standing == super::Standing::Total;
         for (column, cell) in self.columns.iter().zip(&mut instance.cells) {
-            let (Some(family), Some(source)) = (column.id, column.source) else { continue };
+            let family = if is_total { column.total } else { column.id };
+            let (Some(family), Some(source)) = (family, column.source) else { continue };
             if column.family.exposition.kind != Kind::Info {
                 continue;
             }
@@ -24,7 +26,7 @@ impl Polled {
                 let told = text::decode(bytes.as_slice());
                 let mut labels = self.labelling.labels(&name, &number);
                 labels.push((TEXT_LABEL, &told));
-                let offered = [Series { family, labels: &labels, start_unix_nanos: None }];
+                let offered = [Series { family, labels: &labels, start: None }];
                 cell.series = output.register_series(&offered).into_iter().next().flatten();
                 cell.text = Some(bytes.as_slice().into());
             }

@@ -64,7 +64,10 @@ fn a_family_tells_its_origin_and_what_it_counts() {
     };
     let busy = family("% Processor Time");
     assert_eq!(busy.object, "Processor Information");
-    assert_eq!(busy.origin, r"\Processor Information(*)\% Processor Time [PERF_100NSEC_TIMER_INV]");
+    assert_eq!(
+        busy.origin,
+        r"\Processor Information(*)\% Processor Time [PERF_100NSEC_TIMER_INV] (start time inferred from the host's start)"
+    );
     assert!(!busy.help.is_empty());
     let single = family("CurrentUrisCached");
     assert_eq!(single.origin, r"\HTTP Service\CurrentUrisCached [PERF_COUNTER_RAWCOUNT]");
@@ -158,7 +161,7 @@ fn a_counterset_that_the_host_lacks_is_named_and_the_others_arrive() {
         let (objects, failure) = ended.partial();
         assert_eq!(objects, ["HTTP Service"]);
         assert_eq!((failure.stage, failure.reason.word()), (Stage::Query, "not_found"));
-        assert_eq!(failure.message, "the host has no counterset `Process V3`");
+        assert_eq!(failure.message, "the host has no counterset `Process V3`; did you mean `Process V2`?");
     }
     assert_eq!(sim.calls(6), 2);
 }
@@ -166,10 +169,11 @@ fn a_counterset_that_the_host_lacks_is_named_and_the_others_arrive() {
 #[test]
 fn a_host_that_has_none_of_the_countersets_fails_and_holds_no_query() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
-    let watch = plugin.watch(&sim, countersets(&["Process V3", "Process V4"]));
+    let watch = plugin.watch(&sim, countersets(&["Process V3", "Nonsense"]));
     for _ in 0..2 {
         let ended = watch.collect();
-        let message = "the host has no counterset `Process V3`; the host has no counterset `Process V4`";
+        let message = "the host has no counterset `Process V3`; did you mean `Process V2`?; \
+                       the host has no counterset `Nonsense`";
         assert_eq!(ended.failed(), (Stage::Query, "not_found", message));
     }
     assert_eq!((sim.calls(3), sim.calls(6)), (0, 0));

@@ -1,7 +1,10 @@
 //! The plugin as the exporter sees it, against simulated Windows hosts on loopback.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
+mod choosing;
 mod collecting;
+mod commands;
+mod commands_query;
 mod lies;
 mod loss;
 mod population;

@@ -59,6 +59,11 @@ fn object_time(at: &At) -> u64 {
     at.t / 10
 }
 
+/// When the host was started, in seconds since 1970.
+fn boot_unix() -> f64 {
+    (BOOT.0 / 10_000_000) as f64 - 11_644_473_600.0
+}
+
 fn stamp_100ns(at: &At) -> u64 {
     at.t - at.t % (10_000_000 / 64)
 }
@@ -119,7 +124,7 @@ const ROWS: &[Row] = &[
     row("Average Bulk", "", Kind::Counter, "", Whole(|at| events(at, at.r) * 512 * at.n)),
     row("Average Bulk", "base", Kind::Counter, "", Narrow(|at| events(at, at.r))),
     // Instance n was started n minutes after the host.
-    row("Elapsed Time", "", Kind::Gauge, "seconds", Seconds(|at| (at.t / 10) as f64 / 1e6 - (60 * at.n) as f64)),
+    row("Elapsed Time", "start_time", Kind::Gauge, "seconds", Seconds(|at| boot_unix() + (60 * at.n) as f64)),
     row("Precision System Timer", "", Kind::Counter, "seconds", Ticks(|at| stamp_perf(at) * at.n / 10, perf_ticks)),
     row("Precision System Timer", "base", Kind::Counter, "seconds", Ticks(stamp_perf, perf_ticks)),
     row("Precision 100ns Timer", "", Kind::Counter, "seconds", Ticks(|at| stamp_100ns(at) * at.n / 10, ticks_100ns)),

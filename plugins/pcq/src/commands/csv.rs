@@ -1,0 +1,63 @@
+use counters::Cooked;
+
+use super::clock;
+use super::plan::Plan;
+use super::query::Show;
+use super::sample::{Key, Sample, Value};
+
+/// What typeperf writes: everything in quotes, the paths in the first line, then a line a sample.
+///
+/// The columns are those of the first sample, since the first line cannot be changed later.
+#[derive(Debug)]
+pub(super) struct Csv {
+    host: String,
+    columns: Option<Vec<Key>>,
+    left_out: bool,
+}
+
+impl Csv {
+    pub(super) fn new(host: &str) -> Self {
+        Self { host: host.to_owned(), columns: None, left_out: false }
+    }
+}
+
+impl Show for Csv {
+    fn show(&mut self, plan: &Plan, sample: &Sample) -> String {
+        let mut text = String::new();
+        let columns = self.columns.get_or_insert_with(|| {
+            let columns: Vec<Key> = sample.values.iter().map(|(key, _)| key.clone()).collect();
+            let paths = columns.iter().map(|key| format!("\\\\{}{}", self.host, key.path(plan)));
+            let title = "(PDH-CSV 4.0) (Coordinated Universal Time)(0)".to_owned();
+            text += &line(std::iter::once(title).chain(paths));
+            columns
+        });
+        let values: std::collections::HashMap<&Key, &Value> =
+            sample.values.iter().map(|(key, value)| (key, value)).collect();
+        self.left_out = columns.iter().filter(|key| values.contains_key(key)).count() < values.len();
+        let cells = columns.iter().map(|key| cell(plan, key, values.get(key).copied()));
+        text + &line(std::iter::once(clock::american(sample.time)).chain(cells))
+    }
+
+    fn note(&mut self) -> Option<String> {
+        let note = "instances came after the first line was written, and are left out";
+        self.left_out.then(|| note.to_owned())
+    }
+}
+
+/// A blank where there is no value, as typeperf does it.
+fn cell(plan: &Plan, key: &Key, value: Option<&Value>) -> String {
+    match value {
+        Some(Value::Number(_, Cooked::Value(value))) => {
+            let scale = plan.countersets[key.counterset].counters[key.counter].info.default_scale;
+            let scale = if (-10..=10).contains(&scale) { scale } else { 0 };
+            format!("{:.6}", value * 10_f64.powi(scale))
+        }
+        Some(Value::Text(text)) => text.clone(),
+        _ => " ".to_owned(),
+    }
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    let quoted: Vec<String> = cells.map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect();
+    quoted.join(",") + "\r\n"
+}

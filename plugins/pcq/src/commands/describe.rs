@@ -1,0 +1,242 @@
+//! What was found, as a module, as a table, and as JSON.
+
+use std::fmt::Write;
+
+use counters::{Selection, same_name};
+use ms_pcq::types::{DetailLevel, InstanceType};
+use ms_pcq::wire::InstanceInfo;
+use serde_json::{Value, json};
+
+use super::survey::{Counter, Counterset};
+use super::table::{cut, wrapped};
+
+/// A counterset with the instances that it has now.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) counterset: Counterset,
+    pub(super) instances: Vec<InstanceInfo>,
+}
+
+/// Everything that was found at a host.
+#[derive(Debug)]
+pub(super) struct Findings {
+    pub(super) host: String,
+    /// Name and version, as the host tells them, and when it was asked.
+    pub(super) about: String,
+    pub(super) found: Vec<Found>,
+    /// Countersets that the host has and tells nothing of, in words.
+    pub(super) refused: Vec<String>,
+    /// Counters above it are left out.
+    pub(super) detail: Option<(&'static str, DetailLevel)>,
+}
+
+impl Found {
+    fn has_totals(&self) -> bool {
+        let is_total = |instance: &InstanceInfo| Selection::is_total(&instance.name);
+        self.instances.iter().any(is_total) && !self.instances.iter().all(is_total)
+    }
+
+    /// `5 instances: 0,0 0,1 …`
+    fn instances(&self) -> String {
+        if self.counterset.instance_type == InstanceType::SINGLE {
+            return "no instances".to_owned();
+        }
+        let count = self.instances.len();
+        let names: Vec<String> =
+            self.instances.iter().take(INSTANCES_SHOWN_MAX).map(|instance| plain(&instance.name)).collect();
+        let more =
+            if count > names.len() { format!(" and {} more", count - names.len()) } else { String::new() };
+        match count {
+            0 => "no instances now".to_owned(),
+            1 => format!("1 instance: {}", names.join(" | ")),
+            _ => format!("{count} instances: {}{more}", names.join(" | ")),
+        }
+    }
+
+    fn counters<'a>(&'a self, detail: Option<(&str, DetailLevel)>) -> impl Iterator<Item = &'a Counter> {
+        self.counterset.counters.iter().filter(move |counter| {
+            !self.counterset.is_helper(counter)
+                && detail.is_none_or(|(_, highest)| counter.info.detail_level.0 <= highest.0)
+        })
+    }
+
+    /// `(Prozessorinformationen)` in the language that was asked for.
+    fn local(name: &str, local: Option<&String>) -> String {
+        match local {
+            Some(local) if local != name => format!(" ({})", plain(local)),
+            _ => String::new(),
+        }
+    }
+}
+
+impl Findings {
+    /// A configuration with one module, which asks for all of it.
+    pub(super) fn yaml(&self) -> String {
+        let mut text = format!("# What {} offers{}.\n", plain(&self.host), self.about);
+        text += "# Copy the module into the configuration, name it, and delete what is not wanted.\n";
+        for refused in &self.refused {
+            let _ = writeln!(text, "# Left out: {}", plain(refused));
+        }
+        text += "plugins: {load: [pcq]}\nmodules:\n  discovered:\n    plugin: pcq\n";
+        if let Some((word, _)) = self.detail {
+            let _ = writeln!(text, "    detail: {word}");
+        }
+        text += "    countersets:\n";
+        for found in &self.found {
+            self.yaml_counterset(&mut text, found);
+        }
+        text
+    }
+
+    fn yaml_counterset(&self, text: &mut String, found: &Found) {
+        let Counterset { name, local_name, help, guid, .. } = &found.counterset;
+        text.push('\n');
+        let comment = |text: &mut String, line: &str| {
+            let _ = writeln!(text, "      # {line}");
+        };
+        for line in wrapped(&first_sentence(help), COMMENT_CHARS).iter().filter(|line| !line.is_empty()) {
+            comment(text, line);
+        }
+        let twins =
+            self.found.iter().filter(|other| same_name(&other.counterset.name.text, &name.text)).count();
+        let title = format!("{}{}", plain(&name.text), Found::local(&name.text, local_name.as_ref()));
+        if name.is_english && twins == 1 {
+            if title != name.text {
+                comment(text, &title);
+            }
+            let _ = writeln!(text, "      - name: {}", quoted(&name.text));
+        } else {
+            // A name that several countersets have, or that is not English, finds nothing.
+            comment(text, &title);
+            let _ = writeln!(text, "      - guid: {guid}");
+        }
+        if found.has_totals() {
+            text.push_str("        totals: drop\n");
+        }
+        let comment = |text: &mut String, line: &str| {
+            let _ = writeln!(text, "        # {}", line.trim_end());
+        };
+        comment(text, &found.instances());
+        for row in rows(found, self.detail, ROW_CHARS) {
+            comment(text, &row);
+        }
+    }
+
+    /// For a terminal of `width` columns.
+    pub(super) fn table(&self, width: usize) -> String {
+        let mut text = format!("{}{}\n", plain(&self.host), self.about);
+        for found in &self.found {
+            let Counterset { name, local_name, guid, help, .. } = &found.counterset;
+            let local = Found::local(&name.text, local_name.as_ref());
+            let _ = writeln!(text, "\n{}{local}  {guid}", plain(&name.text));
+            let help = first_sentence(help);
+            if !help.is_empty() {
+                wrapped(&help, width.saturating_sub(2)).iter().for_each(|line| {
+                    let _ = writeln!(text, "  {line}");
+                });
+            }
+            let _ = writeln!(text, "  {}", cut(&found.instances(), width.saturating_sub(2)));
+            for row in rows(found, self.detail, width.saturating_sub(4)) {
+                let _ = writeln!(text, "    {}", row.trim_end());
+            }
+        }
+        for refused in &self.refused {
+            let _ = writeln!(text, "\nleft out: {}", plain(refused));
+        }
+        text
+    }
+
+    /// For programs: everything, bases and all instances too.
+    pub(super) fn json(&self) -> String {
+        let countersets: Vec<Value> = self.found.iter().map(counterset_json).collect();
+        let all = json!({"host": self.host, "countersets": countersets, "left_out": self.refused});
+        format!("{all:#}\n")
+    }
+}
+
+fn counterset_json(found: &Found) -> Value {
+    let Counterset { guid, name, local_name, help, instance_type, counters } = &found.counterset;
+    let instances: Vec<Value> = found
+        .instances
+        .iter()
+        .map(|instance| json!({"name": instance.name, "id": instance.instance_id.0}))
+        .collect();
+    let counters: Vec<Value> =
+        counters.iter().map(|counter| counter_json(&found.counterset, counter)).collect();
+    json!({
+        "name": name.text, "local_name": local_name, "guid": guid.to_string(), "help": help,
+        "instance_type": instance_type.to_string(), "instances": instances, "counters": counters,
+    })
+}
+
+fn counter_json(counterset: &Counterset, counter: &Counter) -> Value {
+    let info = &counter.info;
+    json!({
+        "id": info.counter_id.0, "name": counter.name, "local_name": counter.local_name, "help": counter.help,
+        "type": info.counter_type.to_string(), "detail": info.detail_level.to_string(),
+        "default_scale": info.default_scale, "is_helper": counterset.is_helper(counter),
+    })
+}
+
+/// Name, type and explain text of each counter, in columns.
+fn rows(found: &Found, detail: Option<(&str, DetailLevel)>, width: usize) -> Vec<String> {
+    let names: Vec<(String, String, String)> = found
+        .counters(detail)
+        .map(|counter| {
+            let name = plain(&counter.name) + &Found::local(&counter.name, counter.local_name.as_ref());
+            let kind = counter.info.counter_type.to_string();
+            (name, kind, first_sentence(&counter.help))
+        })
+        .collect();
+    let longest = |of: fn(&(String, String, String)) -> &String| {
+        names.iter().map(of).map(|text| text.chars().count()).max().unwrap_or(0)
+    };
+    let (name_width, kind_width) = (longest(|row| &row.0).min(NAME_CHARS_MAX), longest(|row| &row.1));
+    let room = width.saturating_sub(name_width + kind_width + 4);
+    let shown = names.iter().map(|(name, kind, help)| {
+        let help = if room < HELP_CHARS_MIN { String::new() } else { cut(help, room) };
+        format!("{name:name_width$}  {kind:kind_width$}  {help}")
+    });
+    shown.collect()
+}
+
+/// What an explain text begins with: to the first full stop before a space.
+fn first_sentence(help: &str) -> String {
+    let help = plain(help);
+    let mut ends = help.match_indices(". ").map(|(at, _)| at + 1);
+    // `e.g. ` and the like end no sentence.
+    let end = ends.find(|end| help[..*end].rsplit(' ').next().is_some_and(|word| word.chars().count() > 4));
+    help[..end.unwrap_or(help.len())].trim().to_owned()
+}
+
+/// In one line, without control characters: texts come from a host.
+fn plain(text: &str) -> String {
+    let is_bad = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || is_bad(c)).filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+/// A YAML scalar that is this text, whatever is in it.
+fn quoted(text: &str) -> String {
+    let is_harmless = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '.' | '/' | '(' | ')');
+    let begins_well = text.starts_with(|c: char| c.is_alphabetic()) && !text.ends_with(' ');
+    let is_word = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"]
+        .iter()
+        .any(|word| text.eq_ignore_ascii_case(word));
+    if begins_well && !is_word && text.chars().all(is_harmless) {
+        text.to_owned()
+    } else if text.chars().any(char::is_control) {
+        // The strings of JSON are scalars of YAML.
+        Value::from(text).to_string()
+    } else {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+}
+
+const INSTANCES_SHOWN_MAX: usize = 8;
+const COMMENT_CHARS: usize = 110;
+/// A row of a counter goes beyond the screen rather than hiding what it says.
+const ROW_CHARS: usize = 220;
+const NAME_CHARS_MAX: usize = 48;
+const HELP_CHARS_MIN: usize = 20;

@@ -1,0 +1,209 @@
+//! `discover`: what a host offers, and a module that asks for it.
+
+use std::time::Duration;
+
+use counters::{NamePattern, PatternText, nearest};
+use ms_dtyp::Guid;
+use ms_pcq::types::{DetailLevel, Lcid};
+use plugin_sdk::{Command, CommandOption, Exit, Run};
+use tokio::time::Instant;
+use windows_session::{HostInfo, Session};
+
+use super::arguments::{Arguments, CONNECT_TIMEOUT, IDENTITY, PORT, SMB_ENCRYPTION, TARGET, option};
+use super::clock;
+use super::connect::Access;
+use super::describe::{Findings, Found};
+use super::stop::Stop;
+use super::survey::{self, Name};
+
+/// Lists the countersets of a host.
+#[derive(Debug)]
+pub(crate) struct Discover;
+
+/// What the command line asks for.
+struct Wish {
+    access: Access,
+    /// As they were written, and compiled. None: everything.
+    patterns: Vec<(String, NamePattern)>,
+    lcid: Option<Lcid>,
+    detail: Option<(&'static str, DetailLevel)>,
+    format: Format,
+}
+
+#[derive(Clone, Copy)]
+enum Format {
+    Yaml,
+    Table,
+    Json,
+}
+
+impl Command for Discover {
+    const NAME: &'static str = "discover";
+    const HELP: &'static str = "Lists what a host offers, and writes a module that asks for it";
+    const ALIASES: &'static [&'static str] = &["discover"];
+    const OPTIONS: &'static [CommandOption] = &[
+        TARGET,
+        IDENTITY,
+        CommandOption {
+            repeated: true,
+            ..option(
+                "counterset",
+                "PATTERN",
+                "Only countersets of this name, with * for any characters: 'Process*'",
+                false,
+            )
+        },
+        option("detail", "LEVEL", "Leaves out counters above novice, advanced, expert or wizard", false),
+        option(
+            "lcid",
+            "N",
+            "Shows the host's names in this language beside the English ones; 1031 is German",
+            false,
+        ),
+        option(
+            "format",
+            "FORMAT",
+            "yaml (a configuration), table (for reading) or json (everything) [default: yaml]",
+            false,
+        ),
+        PORT,
+        CONNECT_TIMEOUT,
+        SMB_ENCRYPTION,
+    ];
+
+    async fn run(run: Run) -> Exit {
+        let wish = match Wish::read(&run) {
+            Ok(wish) => wish,
+            Err(message) => return Stop::usage(message).print(&run),
+        };
+        match discover(&run, &wish).await {
+            Ok(text) => {
+                run.progress("");
+                run.out(&text);
+                Exit::Success
+            }
+            Err(stop) => stop.print(&run),
+        }
+    }
+}
+
+impl Wish {
+    fn read(run: &Run) -> Result<Self, String> {
+        let arguments = Arguments::parse(run.args(), Discover::OPTIONS)?;
+        let access = Access::new(&arguments)?;
+        let formats = [("yaml", Format::Yaml), ("table", Format::Table), ("json", Format::Json)];
+        let format = arguments.choice("format", &formats)?.unwrap_or(Format::Yaml);
+        let levels = LEVELS.map(|(word, level)| (word, (word, level)));
+        let detail = arguments.choice("detail", &levels)?;
+        let lcid = arguments.number("lcid")?.map(Lcid);
+        let patterns = arguments.all("counterset").map(|text| {
+            let pattern = NamePattern::new(&PatternText::Wildcard(text.to_owned()));
+            pattern
+                .map(|pattern| (text.to_owned(), pattern))
+                .map_err(|error| format!("--counterset: {error}"))
+        });
+        let patterns = patterns.collect::<Result<_, _>>()?;
+        Ok(Self { access, patterns, lcid, detail, format })
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.patterns.is_empty() || self.patterns.iter().any(|(_, pattern)| pattern.matches(name))
+    }
+}
+
+async fn discover(run: &Run, wish: &Wish) -> Result<String, Stop> {
+    run.progress(&format!("connecting to {}…", wish.access.host()));
+    let mut session = wish.access.connect(run).await.map_err(|no_session| no_session.stop)?;
+    let names = names(run, &mut session).await?;
+    let all: Vec<&str> = names.iter().map(|(_, name)| name.text.as_str()).collect();
+    for (text, pattern) in &wish.patterns {
+        if !all.iter().any(|name| pattern.matches(name)) {
+            let hint = nearest(text, all.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
+            let message = format!("the host has no counterset `{text}`{}", hint.unwrap_or_default());
+            return Err(Stop::failed(message, "see all of them without --counterset"));
+        }
+    }
+    let mut findings = Findings {
+        host: wish.access.host().to_owned(),
+        about: about(session.host()),
+        found: Vec::new(),
+        refused: Vec::new(),
+        detail: wish.detail,
+    };
+    let mut wanted: Vec<_> = names.into_iter().filter(|(_, name)| wish.wants(&name.text)).collect();
+    wanted.sort_by_cached_key(|(guid, name)| (name.text.to_lowercase(), guid.to_string()));
+    let total = wanted.len();
+    for (index, (guid, name)) in wanted.into_iter().enumerate() {
+        run.progress(&format!("{} of {total} countersets: {}", index + 1, name.text));
+        look_at(&mut session, guid, name, wish, &mut findings).await?;
+    }
+    let width = run.terminal_width().and_then(|width| usize::try_from(width).ok()).unwrap_or(WIDTH);
+    Ok(match wish.format {
+        Format::Yaml => findings.yaml(),
+        Format::Table => findings.table(width),
+        Format::Json => findings.json(),
+    })
+}
+
+async fn names(run: &Run, session: &mut Session) -> Result<Vec<(Guid, Name)>, Stop> {
+    let mut client = session.perflib(Instant::now() + COUNTERSET_MAX);
+    let guids = match client.enumerate_counter_set().await {
+        Ok(guids) => guids,
+        Err(error) => return Err(Stop::of_session(&session.error(&error))),
+    };
+    let mut names = Vec::new();
+    for guid in &guids {
+        run.progress(&format!("{} of {} names…", names.len() + 1, guids.len()));
+        match survey::name(&mut session.perflib(Instant::now() + COUNTERSET_MAX), *guid).await {
+            Ok(name) => names.push((*guid, name)),
+            Err(error) => return Err(Stop::of_session(&session.error(&error))),
+        }
+    }
+    Ok(names)
+}
+
+async fn look_at(
+    session: &mut Session,
+    guid: Guid,
+    name: Name,
+    wish: &Wish,
+    findings: &mut Findings,
+) -> Result<(), Stop> {
+    use ms_pcq::Error::{Buffer, Status, Stub};
+    let text = name.text.clone();
+    let mut client = session.perflib(Instant::now() + COUNTERSET_MAX);
+    let looked = match survey::counterset(&mut client, guid, name, wish.lcid).await {
+        Ok(counterset) => {
+            survey::instances(&mut client, &counterset).await.map(|instances| (counterset, instances))
+        }
+        Err(error) => Err(error),
+    };
+    match looked {
+        Ok((counterset, instances)) => findings.found.push(Found { counterset, instances }),
+        // Its provider may not be running; the others are of interest all the same.
+        Err(error @ (Status { .. } | Buffer { .. } | Stub { .. })) => {
+            findings.refused.push(format!("{text}: {error}"));
+        }
+        Err(error) => return Err(Stop::of_session(&session.error(&error))),
+    }
+    Ok(())
+}
+
+/// ` (WEB1, Windows 10.0.20348, 2026-01-01T12:00:00.000Z)`
+fn about(host: &HostInfo) -> String {
+    let names = &host.names;
+    let name = names.dns_computer.clone().or_else(|| names.netbios_computer.clone());
+    let version = names.os_version.map(|version| format!("Windows {version}"));
+    let time = clock::rfc3339(host.system_time);
+    let parts: Vec<String> = name.into_iter().chain(version).chain([time]).collect();
+    format!(" ({})", parts.join(", "))
+}
+
+const LEVELS: [(&str, DetailLevel); 4] = [
+    ("novice", DetailLevel::NOVICE),
+    ("advanced", DetailLevel::ADVANCED),
+    ("expert", DetailLevel(300)),
+    ("wizard", DetailLevel(400)),
+];
+const COUNTERSET_MAX: Duration = Duration::from_secs(10);
+const WIDTH: usize = 120;

@@ -1,0 +1,80 @@
+use counters::{Cooked, Reading};
+use serde_json::{Map, json};
+
+use super::clock;
+use super::plan::Plan;
+use super::query::Show;
+use super::sample::{Key, Sample, Value, is_shown_as_read};
+
+/// One JSON object a line: the clocks of the reply, and for each value what was read beside what is displayed, so
+/// that another client can be compared.
+#[derive(Debug)]
+pub(super) struct Json;
+
+impl Show for Json {
+    fn show(&mut self, plan: &Plan, sample: &Sample) -> String {
+        let values: Vec<serde_json::Value> =
+            sample.values.iter().map(|(key, value)| object(plan, key, value)).collect();
+        let line = json!({
+            "time": clock::rfc3339(sample.time),
+            "perf_time": sample.clocks.perf_time,
+            "perf_freq": sample.clocks.perf_freq,
+            "time_100ns": sample.clocks.time_100ns,
+            "values": values,
+        });
+        format!("{line}\n")
+    }
+}
+
+fn object(plan: &Plan, key: &Key, value: &Value) -> serde_json::Value {
+    let counterset = &plan.countersets[key.counterset];
+    let counter = &counterset.counters[key.counter];
+    let mut object = Map::new();
+    let mut put = |name: &str, value: serde_json::Value| object.insert(name.to_owned(), value);
+    put("path", key.path(plan).into());
+    put("counterset", counterset.name.text.as_str().into());
+    put("instance", key.instance.as_ref().map(|instance| instance.name.as_str()).into());
+    put("instance_id", key.instance.as_ref().and_then(|instance| instance.id).into());
+    put("counter", counter.name.as_str().into());
+    put("counter_id", counter.info.counter_id.0.into());
+    put("type", counter.info.counter_type.to_string().into());
+    match value {
+        Value::Text(text) => {
+            put("value", text.as_str().into());
+            put("raw", serde_json::Value::Null);
+        }
+        Value::Nothing => {
+            put("value", serde_json::Value::Null);
+            put("raw", serde_json::Value::Null);
+        }
+        Value::Number(reading, cooked) => {
+            let Reading { value: raw, base, clocks } = reading;
+            match cooked {
+                Cooked::Value(_) if is_shown_as_read(&counter.info) => put("value", (*raw).into()),
+                Cooked::Value(value) => put("value", (*value).into()),
+                _ => put("value", serde_json::Value::Null),
+            };
+            if let Some(reason) = reason(*cooked) {
+                put("no_value", reason.into());
+            }
+            put("raw", (*raw).into());
+            put("base", (*base).into());
+            if clocks.object_time.is_some() || clocks.object_freq.is_some() {
+                put("object_time", clocks.object_time.into());
+                put("object_freq", clocks.object_freq.into());
+            }
+        }
+    }
+    serde_json::Value::Object(object)
+}
+
+/// Why there is no value.
+const fn reason(cooked: Cooked) -> Option<&'static str> {
+    match cooked {
+        Cooked::Value(_) => None,
+        Cooked::NeedsTwo => Some("needs_two"),
+        Cooked::Restarted => Some("restarted"),
+        Cooked::Undefined => Some("undefined"),
+        Cooked::NoValue => Some("no_value"),
+    }
+}

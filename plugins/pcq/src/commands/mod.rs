@@ -1,0 +1,31 @@
+//! What the plugin adds to the command line: `discover` and `query`.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `arguments` | the words of a command, by its declared options |
+//! | `connect` | a host, connected and logged on with a leased secret |
+//! | `stop` | why a command ends early: stage, reason, next step |
+//! | `survey` | what a host offers: countersets, counters, instances |
+//! | `discover`, `describe` | lists them, and writes a module of them |
+//! | `query` | values, live |
+//! | `plan` | counter paths against what the host offers |
+//! | `sample` | one reply as cooked values |
+//! | `table`, `csv`, `json` | how values are shown |
+//! | `clock` | times as text |
+
+mod arguments;
+mod clock;
+mod connect;
+mod csv;
+mod describe;
+mod discover;
+mod json;
+mod plan;
+mod query;
+mod sample;
+mod stop;
+mod survey;
+mod table;
+
+pub(crate) use self::discover::Discover;
+pub(crate) use self::query::Query;

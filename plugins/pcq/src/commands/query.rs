@@ -1,0 +1,304 @@
+//! `query`: values of a host, live.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use counters::{CounterPath, InstancePath, nearest};
+use ms_pcq::perflibv2::{Change, Query as OpenQuery};
+use plugin_sdk::{Command, CommandOption, Exit, Run};
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use windows_session::{Recovery, Session};
+
+use super::arguments::{Arguments, CONNECT_TIMEOUT, IDENTITY, PORT, SMB_ENCRYPTION, TARGET, option};
+use super::connect::Access;
+use super::csv::Csv;
+use super::json::Json;
+use super::plan::{self, Failed, Plan};
+use super::sample::{Readings, Sample};
+use super::stop::Stop;
+use super::survey;
+use super::table::Table;
+
+/// Shows cooked values live, as typeperf does.
+#[derive(Debug)]
+pub(crate) struct Query;
+
+/// What the command line asks for.
+struct Wish {
+    access: Access,
+    interval: Duration,
+    count: Option<u64>,
+    paths: Vec<CounterPath>,
+}
+
+/// Where rows go.
+pub(super) trait Show: Send {
+    /// The text of one sample.
+    fn show(&mut self, plan: &Plan, sample: &Sample) -> String;
+
+    /// What somebody should know beside it, once.
+    fn note(&mut self) -> Option<String> {
+        None
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Format {
+    Table,
+    Csv,
+    Json,
+}
+
+/// A session with the query that is open in it.
+struct Open {
+    session: Session,
+    query: OpenQuery,
+    /// By index of the block: which counterset, and which instance was asked for by name.
+    blocks: HashMap<u32, (usize, Option<String>)>,
+}
+
+impl Command for Query {
+    const NAME: &'static str = "query";
+    const HELP: &'static str = "Shows values of a host live, computed as Windows shows them";
+    const ALIASES: &'static [&'static str] = &["query"];
+    const OPTIONS: &'static [CommandOption] = &[
+        CommandOption {
+            name: "",
+            value_name: "PATH",
+            help: r"What is shown, with * for any characters in each part: '\Processor Information(_Total)\% Processor Time'",
+            required: true,
+            repeated: true,
+        },
+        TARGET,
+        IDENTITY,
+        option("interval", "TIME", "Between two samples, such as 500ms or 5s [default: 1s]", false),
+        option("count", "N", "Ends after so many rows [default: at Ctrl-C]", false),
+        option(
+            "format",
+            "FORMAT",
+            "table, csv (as typeperf writes it) or json (an object a line) [default: table]",
+            false,
+        ),
+        PORT,
+        CONNECT_TIMEOUT,
+        SMB_ENCRYPTION,
+    ];
+
+    async fn run(run: Run) -> Exit {
+        let (wish, mut show) = match Wish::read(&run) {
+            Ok(wish) => wish,
+            Err(stop) => return stop.print(&run),
+        };
+        match watch(&run, &wish, &mut *show).await {
+            Ok(()) => Exit::Success,
+            Err(stop) => stop.print(&run),
+        }
+    }
+}
+
+impl Wish {
+    fn read(run: &Run) -> Result<(Self, Box<dyn Show>), Stop> {
+        let arguments = Arguments::parse(run.args(), Query::OPTIONS).map_err(Stop::usage)?;
+        let access = Access::new(&arguments).map_err(Stop::usage)?;
+        let interval = arguments.duration("interval").map_err(Stop::usage)?.unwrap_or(INTERVAL);
+        let formats = [("table", Format::Table), ("csv", Format::Csv), ("json", Format::Json)];
+        let format = arguments.choice("format", &formats).map_err(Stop::usage)?;
+        let paths: Vec<CounterPath> =
+            arguments.positional().iter().map(|text| plan::parse(text)).collect::<Result<_, _>>()?;
+        let elsewhere = |path: &&CounterPath| {
+            path.machine.as_ref().is_some_and(|machine| !counters::same_name(machine, access.host()))
+        };
+        if let Some(path) = paths.iter().find(elsewhere) {
+            let message = format!("{path}: the host is named by --target, and that is {}", access.host());
+            return Err(Stop::usage(message));
+        }
+        let count = arguments.number("count").map_err(Stop::usage)?;
+        let show: Box<dyn Show> = match format.unwrap_or(Format::Table) {
+            Format::Table => Box::new(Table::new(run.terminal_width(), interval)),
+            Format::Csv => Box::new(Csv::new(access.host())),
+            Format::Json => Box::new(Json),
+        };
+        Ok((Self { access, interval, count, paths }, show))
+    }
+}
+
+async fn watch(run: &Run, wish: &Wish, show: &mut dyn Show) -> Result<(), Stop> {
+    run.progress(&format!("connecting to {}…", wish.access.host()));
+    let mut session = wish.access.connect(run).await.map_err(|no_session| no_session.stop)?;
+    let deadline = Instant::now() + SEARCH_MAX;
+    let plan = match Plan::find(run, &mut session, &wish.paths, deadline).await {
+        Ok(plan) => plan,
+        Err(Failed::Stop(stop)) => return Err(stop),
+        Err(Failed::Call(error)) => return Err(Stop::of_session(&session.error(&error))),
+    };
+    run.progress("waiting for the first values…");
+    let mut open = Some(Open::new(session, &plan).await.map_err(|(_, stop)| stop)?);
+    let mut ticks = interval(wish.interval);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let mut watching =
+        Watching { run, wish, plan: &plan, readings: Readings::default(), rows: 0, told: Vec::new() };
+    while wish.count.is_none_or(|count| watching.rows < count) {
+        ticks.tick().await;
+        match open.take() {
+            Some(mut at) => open = watching.step(&mut at, show).await?.then_some(at),
+            None => open = watching.connect_again().await?,
+        }
+    }
+    if let Some(Open { mut session, query, .. }) = open {
+        // A host that is slow to forget a query forgets it with the connection.
+        let _ = session.perflib(Instant::now() + CLOSE_MAX).close_query_handle(query).await;
+    }
+    Ok(())
+}
+
+/// What goes on from sample to sample.
+struct Watching<'a> {
+    run: &'a Run,
+    wish: &'a Wish,
+    plan: &'a Plan,
+    readings: Readings,
+    rows: u64,
+    /// Notes are printed once.
+    told: Vec<String>,
+}
+
+impl Watching<'_> {
+    /// Takes a sample and shows it; false where the connection is lost.
+    async fn step(&mut self, open: &mut Open, show: &mut dyn Show) -> Result<bool, Stop> {
+        let deadline = Instant::now() + CALL_MAX.max(self.wish.interval);
+        let data = match open.session.perflib(deadline).query_counter_data(&mut open.query).await {
+            Ok(data) => data,
+            Err(error) => {
+                let error = open.session.error(&error);
+                let stop = Stop::of_session(&error);
+                if error.recovery == Recovery::Nothing {
+                    return Err(stop);
+                }
+                self.run.progress("");
+                self.run.err(&format!("{}; connecting again\n", stop.line()));
+                return Ok(false);
+            }
+        };
+        let is_first = self.readings.is_empty();
+        let sample = Sample::read(self.plan, &open.blocks, &data, &mut self.readings);
+        for refused in &sample.refused {
+            self.tell_once(refused.clone());
+        }
+        if !(is_first && sample.needs_another) {
+            self.run.progress("");
+            let text = show.show(self.plan, &sample);
+            self.run.out(&text);
+            self.rows += 1;
+            if let Some(note) = show.note() {
+                self.tell_once(note);
+            }
+        }
+        if sample.refused.is_empty() {
+            self.tell_missing(open, &sample).await;
+        }
+        Ok(true)
+    }
+
+    /// Tells of paths without values, and what they may have meant.
+    async fn tell_missing(&mut self, open: &mut Open, sample: &Sample) {
+        let plan = self.plan;
+        for pick in &plan.picks {
+            let is_there = sample.values.iter().any(|(key, _)| key.counterset == pick.counterset);
+            let note = format!("{}: no such instance now; it is shown as soon as there is one", pick.path);
+            if is_there || self.told.iter().any(|told| told.starts_with(&note)) {
+                continue;
+            }
+            let mut client = open.session.perflib(Instant::now() + CALL_MAX);
+            let counterset = &plan.countersets[pick.counterset];
+            // Only a hint: what goes wrong is told by the next sample.
+            let there = survey::instances(&mut client, counterset).await.unwrap_or_default();
+            let wanted = pick.path.instance.as_ref().map(InstancePath::whole_name);
+            let names = there.iter().map(|instance| instance.name.as_str());
+            let hint = wanted.and_then(|wanted| near_instance(&wanted, names).map(str::to_owned));
+            let hint = hint.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+            self.tell_once(format!("{note}{hint}"));
+        }
+    }
+
+    fn tell_once(&mut self, note: String) {
+        if !self.told.contains(&note) && self.told.len() < NOTES_MAX {
+            self.run.err(&format!("{note}\n"));
+            self.told.push(note);
+        }
+    }
+
+    /// One attempt; the next tick makes another.
+    async fn connect_again(&mut self) -> Result<Option<Open>, Stop> {
+        let session = match self.wish.access.connect(self.run).await {
+            Ok(session) => session,
+            Err(no_session) if no_session.is_final => return Err(no_session.stop),
+            Err(no_session) => {
+                self.run.progress(&format!("{}; trying again…", no_session.stop.line()));
+                return Ok(None);
+            }
+        };
+        match Open::new(session, self.plan).await {
+            Ok(open) => {
+                self.run.progress("");
+                self.run.err("connected again\n");
+                Ok(Some(open))
+            }
+            Err((Recovery::Nothing, stop)) => Err(stop),
+            Err((_, stop)) => {
+                self.run.progress(&format!("{}; trying again…", stop.line()));
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Open {
+    /// Opens a query with what the plan needs.
+    async fn new(mut session: Session, plan: &Plan) -> Result<Self, (Recovery, Stop)> {
+        match Self::fill(&mut session, plan).await {
+            Ok((query, blocks)) if !blocks.is_empty() => Ok(Self { session, query, blocks }),
+            Ok(_) => {
+                let stop = Stop::failed(
+                    "the host adds none of the countersets to a query",
+                    "see whether their providers run on the host",
+                );
+                Err((Recovery::Nothing, stop))
+            }
+            Err(error) => {
+                let error = session.error(&error);
+                Err((error.recovery, Stop::of_session(&error)))
+            }
+        }
+    }
+
+    async fn fill(
+        session: &mut Session,
+        plan: &Plan,
+    ) -> Result<(OpenQuery, HashMap<u32, (usize, Option<String>)>), ms_pcq::Error<rpc_client::Error>> {
+        let mut client = session.perflib(Instant::now() + CALL_MAX);
+        let query = client.open_query_handle().await?;
+        let (countersets, identifiers): (Vec<usize>, Vec<_>) = plan.identifiers().into_iter().unzip();
+        let answered = client.validate_counters(&query, &identifiers, Change::Add).await?;
+        let mut blocks = HashMap::new();
+        for ((counterset, asked_for), answer) in countersets.into_iter().zip(identifiers).zip(answered) {
+            if answer.status.is_success() {
+                let name = asked_for.instance_name.filter(|name| name != "*");
+                blocks.insert(answer.index, (counterset, name));
+            }
+        }
+        Ok((query, blocks))
+    }
+}
+
+/// The instance that was meant: one that begins like it, such as `chrome:4242`, or one that is written almost so.
+fn near_instance<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let begins = |name: &&str| name.to_lowercase().starts_with(&wanted.to_lowercase());
+    names.clone().find(begins).or_else(|| nearest(wanted, names))
+}
+
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Names are asked for one by one, over a slow line maybe.
+const SEARCH_MAX: Duration = Duration::from_secs(120);
+const CALL_MAX: Duration = Duration::from_secs(10);
+const CLOSE_MAX: Duration = Duration::from_secs(1);
+const NOTES_MAX: usize = 100;

@@ -1,0 +1,189 @@
+//! The settings of a module, as the exporter hands them over.
+
+mod names;
+mod wanted;
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use ms_pcq::types::DetailLevel;
+use serde::Deserialize;
+
+use self::names::{FilterSettings, NameSettings};
+pub(crate) use self::wanted::{Wanted, Which, compile, language};
+
+/// What is fetched, and how the host is spoken to.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// At least one.
+    pub(crate) countersets: Vec<CountersetSettings>,
+    /// An LCID: help shows the host's own names in this language, too.
+    #[serde(default)]
+    pub(crate) language: Option<u32>,
+    /// Counters above this level are left out.
+    #[serde(default)]
+    pub(crate) detail: Option<DetailSettings>,
+    /// The target's transport; the exporter fills it in.
+    #[serde(default)]
+    pub(crate) transport: TransportSettings,
+}
+
+/// One counterset, or those whose names match.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CountersetSettings {
+    /// The English name; case does not matter. A plain text is the name itself.
+    #[serde(default)]
+    pub(crate) name: Option<NameSettings>,
+    /// Its identifier, for those that cannot be found by name.
+    #[serde(default)]
+    pub(crate) guid: Option<String>,
+    /// Which instances; all where nothing is said.
+    #[serde(default)]
+    pub(crate) instances: FilterSettings,
+    /// Which counters, by English name; all where nothing is said.
+    #[serde(default)]
+    pub(crate) counters: FilterSettings,
+    /// What becomes of the instances that sum up others.
+    #[serde(default)]
+    pub(crate) totals: TotalsSettings,
+    /// Whether series carry the instance's number as label `instance_id`, for countersets whose instances
+    /// share names.
+    #[serde(default)]
+    pub(crate) instance_id: bool,
+    /// Whether the instances of an aggregate counterset are added up here.
+    #[serde(default)]
+    pub(crate) aggregate: Aggregate,
+    /// Only the instances with the largest values of a counter.
+    #[serde(default)]
+    pub(crate) top_n: Option<TopNSettings>,
+}
+
+/// What becomes of the instances that sum up others.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TotalsSettings {
+    /// They are instances like the others.
+    #[default]
+    Keep,
+    /// They are left out.
+    Drop,
+    /// They have families of their own.
+    Separate,
+}
+
+/// Whether the instances of an aggregate counterset are added up here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Aggregate {
+    /// They are not.
+    #[default]
+    No,
+    /// Beside the instances.
+    Beside,
+    /// In the place of the instances.
+    Only,
+}
+
+/// The highest level of detail that is wanted.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DetailSettings {
+    Novice,
+    Advanced,
+    Expert,
+    Wizard,
+}
+
+/// Only the instances with the largest values of a counter.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TopNSettings {
+    /// Its English name.
+    pub(crate) counter: String,
+    /// How many instances.
+    pub(crate) n: u32,
+}
+
+/// How the host is spoken to.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TransportSettings {
+    /// What each of the stages dns and tcp may take, in milliseconds.
+    pub(crate) connect_timeout_ms: u64,
+    /// Where the host's name may lead, and nowhere else; found out here where nothing is said.
+    pub(crate) addresses: Vec<IpAddr>,
+    /// SMB.
+    pub(crate) smb: SmbSettings,
+}
+
+/// How SMB is spoken.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SmbSettings {
+    /// Whether SMB itself is encrypted. The calls within it always are.
+    pub(crate) encryption: Encryption,
+}
+
+/// Whether SMB itself is encrypted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Encryption {
+    /// Only where the server insists.
+    Disabled,
+    /// Where the server can.
+    #[default]
+    Preferred,
+    /// Or not at all.
+    Required,
+}
+
+impl Default for TransportSettings {
+    fn default() -> Self {
+        Self { connect_timeout_ms: 3_000, addresses: Vec::new(), smb: SmbSettings::default() }
+    }
+}
+
+impl TransportSettings {
+    /// What each of the stages dns and tcp may take.
+    #[must_use]
+    pub(crate) const fn connect_timeout(&self) -> Duration {
+        Duration::from_millis(self.connect_timeout_ms)
+    }
+}
+
+impl DetailSettings {
+    pub(crate) const fn level(self) -> DetailLevel {
+        DetailLevel(match self {
+            Self::Novice => 100,
+            Self::Advanced => 200,
+            Self::Expert => 300,
+            Self::Wizard => 400,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Aggregate {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Flag(bool),
+            Word(String),
+        }
+        match Written::deserialize(deserializer)? {
+            Written::Flag(false) => Ok(Self::No),
+            Written::Flag(true) => Ok(Self::Beside),
+            Written::Word(word) if word == "only" => Ok(Self::Only),
+            Written::Word(word) => {
+                Err(serde::de::Error::custom(format!("`{word}` is none of true, false and `only`")))
+            }
+        }
+    }
+}
+
+/// Whether two names are one to Windows.
+#[must_use]
+pub(crate) fn same_name(one: &str, other: &str) -> bool {
+    counters::same_name(one, other)
+}

@@ -1,0 +1,139 @@
+//! Settings that were checked once, with their patterns compiled.
+
+use counters::{NamePattern, PatternText, Selection, SelectionRules, Totals};
+use ms_dtyp::Guid;
+use ms_pcq::types::Lcid;
+use plugin_sdk::Problem;
+
+use super::names::NameSettings;
+use super::{
+    Aggregate, CountersetSettings, DetailSettings, Settings, TopNSettings, TotalsSettings, same_name,
+};
+
+/// A counterset that is wanted, or those that match, with the patterns compiled.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    /// How the settings name it, for people.
+    pub(crate) label: String,
+    /// What it is found by.
+    pub(crate) which: Which,
+    /// Which instances and counters.
+    pub(crate) selection: Selection,
+    /// Whether series carry the instance's number.
+    pub(crate) instance_id: bool,
+    /// Whether instances are added up.
+    pub(crate) aggregate: Aggregate,
+    /// Only the first instances by a counter.
+    pub(crate) top_n: Option<TopNSettings>,
+}
+
+/// What countersets are found by.
+#[derive(Clone, Debug)]
+pub(crate) enum Which {
+    /// The one with this name.
+    Name(String),
+    /// All whose names match.
+    Matching(NamePattern),
+    /// The one with this identifier.
+    Guid(Guid),
+}
+
+impl Which {
+    /// Whether more than one may be meant.
+    pub(crate) const fn is_pattern(&self) -> bool {
+        matches!(self, Self::Matching(_))
+    }
+}
+
+/// Compiles all countersets, or says everything that is wrong with them.
+pub(crate) fn compile(settings: &Settings) -> Result<Vec<Wanted>, Vec<Problem>> {
+    let mut problems = Vec::new();
+    if settings.countersets.is_empty() {
+        problems.push(
+            Problem::new("/countersets", "no counterset is named").suggest("- {name: Processor Information}"),
+        );
+    }
+    let mut wanted: Vec<Wanted> = Vec::with_capacity(settings.countersets.len());
+    for (index, counterset) in settings.countersets.iter().enumerate() {
+        let pointer = format!("/countersets/{index}");
+        match counterset.compile(&pointer, settings.detail) {
+            Ok(compiled) => {
+                if wanted.iter().any(|earlier| same_name(&earlier.label, &compiled.label)) {
+                    let message = format!("counterset `{}` is named twice", compiled.label);
+                    problems.push(Problem::new(format!("{pointer}/name"), message));
+                }
+                wanted.push(compiled);
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(wanted) } else { Err(problems) }
+}
+
+/// The language in which names are shown beside the English ones.
+pub(crate) fn language(settings: &Settings) -> Option<Lcid> {
+    settings.language.map(Lcid)
+}
+
+impl CountersetSettings {
+    /// Compiles the patterns, or says what is wrong first.
+    fn compile(&self, pointer: &str, detail: Option<DetailSettings>) -> Result<Wanted, Problem> {
+        let (label, which) = self.which(pointer)?;
+        if let Some(TopNSettings { counter, n }) = &self.top_n
+            && (*n == 0 || counter.is_empty())
+        {
+            let problem =
+                Problem::new(format!("{pointer}/top_n"), "a counter and how many instances are needed");
+            return Err(problem.suggest("{counter: 'Working Set', n: 20}"));
+        }
+        let rules = SelectionRules {
+            counters: self.counters.rules(),
+            instances: self.instances.rules(),
+            totals: match self.totals {
+                TotalsSettings::Keep => Totals::Keep,
+                TotalsSettings::Drop => Totals::Drop,
+                TotalsSettings::Separate => Totals::Separate,
+            },
+            detail: detail.map(DetailSettings::level),
+        };
+        let selection = Selection::new(&rules).map_err(|error| {
+            let suggestion = error.error.suggestion;
+            Problem::new(format!("{pointer}{}", error.place.pointer()), error.error.reason).suggest(
+                suggestion.unwrap_or_else(|| {
+                    "a regular expression for the whole name, such as `.*,_Total`".to_owned()
+                }),
+            )
+        })?;
+        let (instance_id, aggregate, top_n) = (self.instance_id, self.aggregate, self.top_n.clone());
+        Ok(Wanted { label, which, selection, instance_id, aggregate, top_n })
+    }
+
+    fn which(&self, pointer: &str) -> Result<(String, Which), Problem> {
+        if let Some(guid) = &self.guid {
+            let parsed = guid.trim_matches(['{', '}']).parse().map_err(|_| {
+                Problem::new(format!("{pointer}/guid"), format!("`{guid}` is no GUID"))
+                    .suggest("b4fc721a-0378-476f-89ba-a5a79f810b36")
+            })?;
+            let name = self.name.as_ref().map(NameSettings::text);
+            return Ok((name.unwrap_or(guid).to_owned(), Which::Guid(parsed)));
+        }
+        let place = format!("{pointer}/name");
+        let Some(name) = &self.name else {
+            return Err(Problem::new(pointer, "neither name nor guid is given").suggest("name: Process V2"));
+        };
+        let text = name.text().to_owned();
+        if text.is_empty() {
+            return Err(Problem::new(place, "the name is empty"));
+        }
+        let pattern = match name {
+            NameSettings::Plain(_) | NameSettings::Exact(_) => return Ok((text.clone(), Which::Name(text))),
+            NameSettings::Wildcard(_) => PatternText::Wildcard(text.clone()),
+            NameSettings::Regex(_) => PatternText::Regex(text.clone()),
+        };
+        let pattern = NamePattern::new(&pattern).map_err(|error| {
+            let problem = Problem::new(place, error.reason.clone());
+            error.suggestion.into_iter().fold(problem, Problem::suggest)
+        })?;
+        Ok((text, Which::Matching(pattern)))
+    }
+}

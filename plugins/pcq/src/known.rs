@@ -1,0 +1,63 @@
+//! Connections to addresses that somebody else found out and approved.
+
+use std::net::{IpAddr, SocketAddr};
+
+use tokio::time::Instant;
+use transport::{Addresses, BoxFuture, BoxStream, ConnectError, Connector, Endpoint, TcpConnector};
+
+use crate::config::TransportSettings;
+
+/// Connects over TCP, to the addresses that the settings name where they do: the name was resolved and checked once,
+/// and a second answer of the resolver may be another one.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    tcp: TcpConnector,
+    addresses: Vec<IpAddr>,
+}
+
+impl Known {
+    pub(crate) fn of(transport: &TransportSettings) -> Self {
+        Self { tcp: TcpConnector::default(), addresses: transport.addresses.clone() }
+    }
+}
+
+impl Connector for Known {
+    fn resolve<'a>(
+        &'a self,
+        endpoint: &'a Endpoint,
+        deadline: Instant,
+    ) -> BoxFuture<'a, Result<Addresses, ConnectError>> {
+        if self.addresses.is_empty() {
+            return self.tcp.resolve(endpoint, deadline);
+        }
+        let known = self.addresses.iter().map(|&address| SocketAddr::new(address, endpoint.port));
+        let known = known.collect();
+        Box::pin(async move { Ok(known) })
+    }
+
+    fn connect_to<'a>(
+        &'a self,
+        endpoint: &'a Endpoint,
+        addresses: &'a [SocketAddr],
+        deadline: Instant,
+    ) -> BoxFuture<'a, Result<BoxStream, ConnectError>> {
+        self.tcp.connect_to(endpoint, addresses, deadline)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_name_leads_where_it_was_said_to_and_nowhere_else() {
+        let addresses: Vec<IpAddr> = vec!["192.0.2.7".parse().unwrap(), "2001:db8::7".parse().unwrap()];
+        let transport = TransportSettings { addresses: addresses.clone(), ..TransportSettings::default() };
+        let endpoint = Endpoint::new("localhost", 445);
+        let found = Known::of(&transport).resolve(&endpoint, Instant::now() + Duration::from_secs(1)).await;
+        let expected: Vec<SocketAddr> = addresses.into_iter().map(|ip| SocketAddr::new(ip, 445)).collect();
+        assert_eq!(found.unwrap(), expected);
+    }
+}

@@ -1,0 +1,103 @@
+//! What the plugin tells of its own work, as families of its own: `perfmon_pcq_…`.
+//!
+//! A series appears when there is something to tell, and stays from then on.
+
+use plugin_sdk::{Family, FamilyId, Kind, Output, Series, SeriesId, ValueKind};
+
+use crate::polled::LeftOut;
+
+/// The plugin's own families of one instance.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    left_out: Option<FamilyId>,
+    unknown_types: Option<FamilyId>,
+    series: Vec<Note>,
+}
+
+#[derive(Debug)]
+struct Note {
+    counterset: String,
+    subject: Subject,
+    series: Option<SeriesId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    LeftOut(&'static str),
+    UnknownTypes,
+}
+
+impl Notes {
+    /// The families that were registered.
+    pub(crate) fn families(&self) -> impl Iterator<Item = FamilyId> {
+        [self.left_out, self.unknown_types].into_iter().flatten()
+    }
+
+    /// Tells how many instances of a counterset are not shown although they are wanted, and how many of its counters
+    /// have a type that nobody described.
+    pub(crate) fn tell(
+        &mut self,
+        counterset: &str,
+        left_out: LeftOut,
+        unknown_types: u64,
+        output: &mut Output,
+    ) {
+        let LeftOut { duplicate, top_n, limit } = left_out;
+        self.set(counterset, Subject::LeftOut("duplicate"), duplicate, output);
+        self.set(counterset, Subject::LeftOut("top_n"), top_n, output);
+        self.set(counterset, Subject::LeftOut("limit"), limit, output);
+        self.set(counterset, Subject::UnknownTypes, unknown_types, output);
+    }
+
+    fn set(&mut self, counterset: &str, subject: Subject, value: u64, output: &mut Output) {
+        let is_it = |note: &Note| note.subject == subject && note.counterset == counterset;
+        if let Some(note) = self.series.iter().find(|note| is_it(note)) {
+            if let Some(series) = note.series {
+                output.push_u64(series, value);
+            }
+        } else if value > 0 {
+            let series = self.begin(counterset, subject, output);
+            if let Some(series) = series {
+                output.push_u64(series, value);
+            }
+            self.series.push(Note { counterset: counterset.to_owned(), subject, series });
+        }
+    }
+
+    fn begin(&mut self, counterset: &str, subject: Subject, output: &mut Output) -> Option<SeriesId> {
+        let (place, definition) = match subject {
+            Subject::LeftOut(_) => (&mut self.left_out, LEFT_OUT),
+            Subject::UnknownTypes => (&mut self.unknown_types, UNKNOWN_TYPES),
+        };
+        if place.is_none() {
+            *place = output.register_families(&[definition]).into_iter().next().flatten();
+        }
+        let family = (*place)?;
+        let mut labels = vec![("counterset", counterset)];
+        if let Subject::LeftOut(reason) = subject {
+            labels.push(("reason", reason));
+        }
+        let offered = [Series { family, labels: &labels, start: None }];
+        output.register_series(&offered).into_iter().next().flatten()
+    }
+}
+
+const LEFT_OUT: Family<'_> = Family {
+    namespace: "pcq",
+    object: "Instances",
+    item: "Left Out",
+    part: "",
+    kind: Kind::Gauge,
+    unit: "",
+    help: "Instances that are wanted and not shown: another has the same name (set instance_id), others have larger \
+           values (top_n), or there are too many.",
+    origin: "the last collection",
+    value: ValueKind::U64,
+};
+
+const UNKNOWN_TYPES: Family<'_> = Family {
+    item: "Of Unknown Type",
+    object: "Counters",
+    help: "Counters whose type nobody described. Their values go out as they come.",
+    ..LEFT_OUT
+};

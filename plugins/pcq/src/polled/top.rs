@@ -1,0 +1,92 @@
+//! Only the instances with the largest values of one counter.
+//!
+//! Of a counter that goes up what counts is how much it went up since the last reply, in the first reply all of it;
+//! of others it is their value. So that two that are nearly alike do not take turns, one that is in counts a tenth
+//! more than it has.
+
+use counters::{Kind, Width, properties};
+use ms_pcq::types::CounterId;
+use ms_pcq::wire::{Block, RawValue};
+use plugin_sdk::Output;
+
+use super::{Polled, Standing};
+use crate::catalog::Counterset;
+use crate::config::{TopNSettings, same_name};
+
+/// By what instances are ranked.
+#[derive(Debug)]
+pub(super) struct Top {
+    counter: CounterId,
+    n: usize,
+    /// For one that goes up.
+    width: Option<Width>,
+    /// Where it stands in a reply.
+    pub(super) place: Option<usize>,
+    /// Value, number and place of each candidate; used again.
+    ranking: Vec<(f64, u32, usize)>,
+}
+
+impl Top {
+    /// Nothing where the counterset has no such counter; that is told elsewhere.
+    pub(super) fn new(counterset: &Counterset, settings: &TopNSettings) -> Option<Self> {
+        let counter =
+            counterset.counters.iter().find(|counter| same_name(&counter.name, &settings.counter))?.info;
+        let family = counters::plan(&[counter], |_| None).into_iter().next();
+        let goes_up = family.is_some_and(|family| family.exposition.kind == Kind::Counter);
+        let width = properties(counter.counter_type).map_or(Width::Bits64, counters::Properties::width);
+        let n = usize::try_from(settings.n).unwrap_or(usize::MAX);
+        let width = goes_up.then_some(width);
+        Some(Self { counter: counter.counter_id, n, width, place: None, ranking: Vec::new() })
+    }
+
+    pub(super) const fn counter(&self) -> CounterId {
+        self.counter
+    }
+}
+
+impl Polled {
+    /// Ranks the instances of a reply: those that fall out end their series, those that come in begin theirs.
+    pub(super) fn rank(&mut self, block: &Block<'_>, output: &mut Output) {
+        let Some(mut top) = self.top.take() else { return };
+        top.ranking.clear();
+        for (position, seen) in block.instances().enumerate() {
+            let Some(index) = self.find(position, &seen) else { continue };
+            let raw = top.place.and_then(|place| seen.values.clone().nth(place)).and_then(RawValue::to_u64);
+            let Some(instance) = self.instances.get_mut(index) else { continue };
+            let bonus = match instance.standing {
+                Standing::Shown => BONUS,
+                Standing::BelowTop => 1.0,
+                Standing::Total | Standing::Unwanted | Standing::Duplicate => continue,
+            };
+            let raw = raw.unwrap_or(0);
+            let value = top.width.map_or(raw, |width| instance.rank.update(raw, width).delta);
+            #[expect(clippy::cast_precision_loss, reason = "a ranking needs no more digits")]
+            top.ranking.push((value as f64 * bonus, instance.id.0, index));
+        }
+        top.ranking.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        top.ranking.dedup_by_key(|&mut (.., index)| index);
+        // Those that leave make room first.
+        for &(.., index) in top.ranking.iter().skip(top.n) {
+            self.hide(index, output);
+        }
+        for &(.., index) in top.ranking.iter().take(top.n) {
+            if self.instances.get(index).is_some_and(|one| one.standing == Standing::BelowTop) {
+                self.show(index, output);
+            }
+        }
+        self.top = Some(top);
+    }
+
+    fn hide(&mut self, index: usize, output: &mut Output) {
+        let Some(instance) = self.instances.get_mut(index) else { return };
+        if instance.standing == Standing::Shown {
+            let series: Vec<_> = instance.series().collect();
+            instance.standing = Standing::BelowTop;
+            instance.cells = Box::default();
+            output.retire(&series);
+        }
+    }
+}
+
+/// What the value of one that is in counts for.
+const BONUS: f64 = 1.1;

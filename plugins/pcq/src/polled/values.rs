@@ -1,0 +1,186 @@
+//! From the values of a reply to those of series.
+
+use counters::aggregate::Share;
+use counters::{Exposition, Kind, RawClocks, Value, boot_time};
+use ms_pcq::types::CounterId;
+use ms_pcq::wire::{Block, DataHeader, InstanceValues, RawValue};
+use plugin_sdk::{Output, SeriesId, Stamp};
+
+use super::{Cell, Column, Polled};
+use crate::config::Wanted;
+
+impl Polled {
+    /// Sends the values of a block, and ends the series of instances that are not in it any more.
+    pub(crate) fn emit(
+        &mut self,
+        block: &Block<'_>,
+        header: &DataHeader,
+        wanted: &Wanted,
+        output: &mut Output,
+    ) {
+        self.begin(header);
+        if !block.counters().ids().eq(self.counters.iter().copied()) {
+            self.place_columns(block);
+        }
+        let clocks = RawClocks {
+            perf_time: header.perf_time_stamp,
+            perf_freq: header.perf_freq,
+            time_100ns: header.perf_time_100ns.0,
+            object_time: None,
+            object_freq: None,
+        };
+        // In most replies nothing has come or gone: then one walk does.
+        let is_settled = self.top.is_none() && self.emit_known(block, clocks, output);
+        if !is_settled {
+            self.settle(block, clocks, wanted, output);
+            self.emit_all(block, clocks, output);
+        }
+        if let Some(aggregated) = &self.aggregated {
+            aggregated.emit(output);
+        }
+    }
+
+    /// Sends the values of the instances that are known, and answers whether those are all there are and were.
+    fn emit_known(&mut self, block: &Block<'_>, clocks: RawClocks, output: &mut Output) -> bool {
+        let mut are_known = true;
+        self.scratch.order.clear();
+        for (position, instance) in block.instances().enumerate() {
+            match self.find(position, &instance) {
+                Some(index) => {
+                    self.scratch.order.push(index);
+                    self.emit_instance(index, instance, clocks, output);
+                }
+                None => are_known = false,
+            }
+        }
+        std::mem::swap(&mut self.order, &mut self.scratch.order);
+        let epoch = self.epoch;
+        are_known && self.instances.iter().all(|instance| instance.seen == epoch)
+    }
+
+    /// Sends the values of all instances that have not sent theirs.
+    fn emit_all(&mut self, block: &Block<'_>, clocks: RawClocks, output: &mut Output) {
+        self.scratch.order.clear();
+        for (position, instance) in block.instances().enumerate() {
+            let Some(index) = self.find(position, &instance) else { continue };
+            self.scratch.order.push(index);
+            self.emit_instance(index, instance, clocks, output);
+        }
+        std::mem::swap(&mut self.order, &mut self.scratch.order);
+    }
+
+    /// Begins a reply. A host whose clock has gone back was started anew, and its counters with it.
+    fn begin(&mut self, header: &DataHeader) {
+        self.epoch += 1;
+        let before = std::mem::replace(&mut self.perf_time, header.perf_time_stamp);
+        let boot = || boot_time(header.perf_time_stamp, header.perf_freq, header.perf_time_100ns.0);
+        self.anew_since = unix_nanos(header.perf_time_100ns.0);
+        if header.perf_time_stamp < before {
+            self.boot = boot();
+            self.anew_since = self.boot.unwrap_or(self.anew_since);
+            for instance in &mut self.instances {
+                instance.cells.iter_mut().for_each(|cell| cell.widen.begin_anew());
+                instance.shares.iter_mut().for_each(Share::begin_anew);
+                instance.rank.begin_anew();
+            }
+        } else if self.boot.is_none() {
+            self.boot = boot();
+        }
+        if let Some(aggregated) = &mut self.aggregated {
+            aggregated.begin();
+        }
+    }
+
+    /// Finds out where each column's values stand. Needed when the provider was exchanged.
+    fn place_columns(&mut self, block: &Block<'_>) {
+        self.counters.clear();
+        self.counters.extend(block.counters().ids());
+        let place = |id: CounterId| self.counters.iter().position(|counter| *counter == id);
+        for column in &mut self.columns {
+            column.source = place(column.family.source);
+            column.object_time = column.family.clock.time.and_then(place);
+            column.object_freq = column.family.clock.freq.and_then(place);
+        }
+        if let Some(top) = &mut self.top {
+            top.place = place(top.counter());
+        }
+    }
+
+    fn emit_instance(
+        &mut self,
+        index: usize,
+        seen: InstanceValues<'_>,
+        clocks: RawClocks,
+        output: &mut Output,
+    ) {
+        let epoch = self.epoch;
+        let Some(instance) = self.instances.get_mut(index) else { return };
+        instance.seen = epoch;
+        // Of two that are one to the last character the first counts ([MS-PCQ] <3>).
+        let is_shown = std::mem::replace(&mut instance.emitted, epoch) != epoch && !instance.cells.is_empty();
+        let is_part = std::mem::replace(&mut instance.added, epoch) != epoch && !instance.shares.is_empty();
+        if !is_shown && !is_part {
+            return;
+        }
+        if is_shown && self.columns.iter().any(|column| column.family.exposition.kind == Kind::Info) {
+            self.emit_texts(index, &seen, output);
+        }
+        let raw = &mut self.scratch.raw;
+        raw.clear();
+        raw.extend(seen.values.map(RawValue::to_u64));
+        let at = |place: Option<usize>| place.and_then(|place| raw.get(place).copied().flatten());
+        let clocks_of = |column: &Column| RawClocks {
+            object_time: at(column.object_time),
+            object_freq: at(column.object_freq),
+            ..clocks
+        };
+        let Some(instance) = self.instances.get_mut(index) else { return };
+        let cells = if is_shown { &mut *instance.cells } else { &mut [] };
+        for (column, cell) in self.columns.iter().zip(cells) {
+            let exposition = &column.family.exposition;
+            // A text that is as short as a number is one all the same.
+            if exposition.kind == Kind::Info {
+                continue;
+            }
+            let (Some(series), Some(value)) = (cell.series, at(column.source)) else { continue };
+            let (value, start) = counted(cell, exposition, value, self.anew_since);
+            push(output, series, exposition, value, &clocks_of(column), start);
+        }
+        if let Some(aggregated) = self.aggregated.as_mut().filter(|_| is_part) {
+            aggregated.add(&self.columns, &mut instance.shares, at, clocks_of);
+        }
+    }
+}
+
+/// Only counters wrap into something wrong; a momentary value is what it is. Answers the value, and since when it
+/// counts where that is news, else 0.
+fn counted(cell: &mut Cell, exposition: &Exposition, value: u64, anew_since: i64) -> (u64, i64) {
+    if exposition.kind != Kind::Counter {
+        return (value, 0);
+    }
+    let widened = cell.widen.update(value, exposition.width());
+    (widened.total, if widened.reset { anew_since } else { 0 })
+}
+
+fn push(
+    output: &mut Output,
+    series: SeriesId,
+    exposition: &Exposition,
+    value: u64,
+    clocks: &RawClocks,
+    start_unix_nanos: i64,
+) {
+    let stamp = Stamp { time_unix_nanos: 0, start_unix_nanos };
+    match exposition.export(value, clocks) {
+        Some(Value::U64(value)) => output.push_u64_at(series, value, stamp),
+        Some(Value::F64(value)) => output.push_f64_at(series, value, stamp),
+        // A clock that stands still measures nothing.
+        None => {}
+    }
+}
+
+/// 100 ns since 1601 in nanoseconds since 1970.
+fn unix_nanos(time_100ns: u64) -> i64 {
+    let since_1970 = time_100ns.saturating_sub(ms_dtyp::FileTime::UNIX_EPOCH.0);
+    i64::try_from(since_1970.saturating_mul(100)).unwrap_or(i64::MAX)
+}

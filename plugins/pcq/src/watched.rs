@@ -1,0 +1,276 @@
+//! The countersets of a host that are watched: found by the settings, polled, missed, exchanged.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use counters::nearest;
+use dcerpc::Channel;
+use ms_dtyp::{Guid, Win32Error};
+use ms_pcq::perflibv2::PerflibV2Client;
+use ms_pcq::wire::{Body, QueryData};
+use plugin_sdk::{Coverage, Failure, FamilyId, Output};
+
+use crate::catalog::{Catalog, Counterset, Lookup};
+use crate::config::{Wanted, Which, same_name};
+use crate::missing::{self, Missing, Why};
+use crate::notes::Notes;
+use crate::polled::{Polled, unknown_types};
+use crate::query::{Addition, OpenQuery};
+
+/// All countersets that are watched.
+#[derive(Debug, Default)]
+pub(crate) struct WatchList {
+    watched: Vec<Watched>,
+    /// Of earlier settings or registrations; their series have to be ended.
+    outdated: Vec<Polled>,
+    /// What the open query could not be given.
+    missing: Vec<Missing>,
+    /// Whether the last reply lacked a counterset of the query.
+    has_lost_some: bool,
+    notes: Notes,
+}
+
+/// One counterset.
+#[derive(Debug)]
+struct Watched {
+    /// Which of the wanted ones.
+    wanted: usize,
+    counterset: Arc<Counterset>,
+    polled: Polled,
+    /// The collection in which its registration was found outdated last.
+    exchanged_at: Option<u64>,
+}
+
+/// What a reply showed.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) coverage: Result<Coverage, Failure>,
+    /// Countersets whose registration has changed.
+    pub(crate) exchanged: Vec<Guid>,
+    /// Whether there was something that cannot be believed.
+    pub(crate) has_malformed: bool,
+}
+
+type Result<T, E> = std::result::Result<T, E>;
+
+impl WatchList {
+    /// What the host does not have, or does not give.
+    pub(crate) fn missing(&self) -> &[Missing] {
+        &self.missing
+    }
+
+    /// Whether something that is wanted is not there.
+    pub(crate) fn lacks_some(&self) -> bool {
+        self.has_lost_some || !self.missing.is_empty()
+    }
+
+    /// The settings have changed: nothing is watched any more.
+    pub(crate) fn forget_all(&mut self) {
+        self.outdated.extend(self.watched.drain(..).map(|watched| watched.polled));
+    }
+
+    /// Ends the series of what is not watched any more.
+    pub(crate) fn end_outdated(&mut self, output: &mut Output) {
+        self.outdated.drain(..).for_each(|mut polled| polled.end(output));
+    }
+
+    /// Finds the wanted countersets, as far as the host has them; notes the others. A counterset that is wanted twice is
+    /// watched as it is wanted first.
+    ///
+    /// # Errors
+    /// When a call fails.
+    pub(crate) async fn search<C: Channel>(
+        &mut self,
+        catalog: &mut Catalog,
+        client: &mut PerflibV2Client<C>,
+        wanted: &[Wanted],
+        output: &mut Output,
+    ) -> Result<Vec<Addition>, ms_pcq::Error<C::Error>> {
+        self.missing.clear();
+        let mut found: Vec<(usize, Arc<Counterset>)> = Vec::new();
+        let mut taken = HashSet::new();
+        for (index, one) in wanted.iter().enumerate() {
+            let lookups = catalog.find(client, &one.which).await?;
+            if lookups.is_empty() {
+                self.missing.push(unknown(one, catalog));
+            }
+            for lookup in lookups {
+                match lookup {
+                    Lookup::Found(counterset) if taken.insert(counterset.guid) => {
+                        found.push((index, counterset));
+                    }
+                    Lookup::Found(_) => {}
+                    Lookup::Refused(name, status) => {
+                        self.missing.push(Missing { name, why: Why::Refused(status) });
+                    }
+                    Lookup::Malformed(name, reason) => {
+                        self.missing.push(Missing { name, why: Why::Malformed(reason) });
+                    }
+                }
+            }
+        }
+        self.watch(found, wanted, output);
+        let addition = |(watched, one): (usize, &Watched)| {
+            let Counterset { guid, instance_type, .. } = *one.counterset;
+            Addition { watched, guid, instance_type }
+        };
+        Ok(self.watched.iter().enumerate().map(addition).collect())
+    }
+
+    /// Watches these and no others. What is watched already goes on.
+    fn watch(&mut self, found: Vec<(usize, Arc<Counterset>)>, wanted: &[Wanted], output: &mut Output) {
+        let mut before: Vec<Watched> = std::mem::take(&mut self.watched);
+        for (index, counterset) in found {
+            let Some(settings) = wanted.get(index) else { continue };
+            self.missing.extend(unknown_counters(settings, &counterset));
+            let is_it = |one: &Watched| one.wanted == index && one.counterset == counterset;
+            let known = before.iter().position(is_it).map(|place| before.swap_remove(place));
+            // The provider may be exchanged once more; which collection it was in is kept.
+            let exchanged_at = before.iter().find(|one| one.counterset.guid == counterset.guid);
+            let exchanged_at = exchanged_at.and_then(|one| one.exchanged_at);
+            self.watched.push(known.unwrap_or_else(|| {
+                warn_of_nothing(settings, &counterset);
+                let polled = Polled::new(&counterset, settings, output);
+                Watched { wanted: index, counterset, polled, exchanged_at }
+            }));
+        }
+        for mut gone in before {
+            gone.polled.end(output);
+        }
+    }
+
+    /// The host does not give one of those that were found.
+    pub(crate) fn refuse(&mut self, watched: usize, status: Win32Error) {
+        let Some(watched) = self.watched.get(watched) else { return };
+        let name = watched.counterset.name.clone();
+        self.missing.push(Missing { name, why: Why::Refused(status) });
+    }
+
+    /// Sends what a reply holds.
+    pub(crate) fn emit(
+        &mut self,
+        data: &QueryData<'_>,
+        query: &OpenQuery,
+        wanted: &[Wanted],
+        poll: u64,
+        output: &mut Output,
+    ) -> Seen {
+        let mut covered = vec![false; self.watched.len()];
+        let mut missing = self.missing.clone();
+        let known = missing.len();
+        let (mut exchanged, mut has_malformed) = (Vec::new(), false);
+        for (index, block) in data.blocks().enumerate() {
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            let Some(place) = query.watched_of(index) else { continue };
+            let Some(watched) = self.watched.get_mut(place) else { continue };
+            let Some(settings) = wanted.get(watched.wanted) else { continue };
+            let name = || watched.counterset.name.clone();
+            match block {
+                Ok(block) if block.status == Win32Error::ERROR_NO_DATA => {
+                    watched.polled.clear(output);
+                    covered[place] = true;
+                }
+                Ok(block) if matches!(block.body, Body::ErrorReturn) => {
+                    missing.push(Missing { name: name(), why: Why::Refused(block.status) });
+                }
+                Ok(block) => {
+                    watched.polled.emit(&block, data.header(), settings, output);
+                    covered[place] = true;
+                    if watched.was_exchanged(poll) {
+                        exchanged.push(watched.counterset.guid);
+                    }
+                }
+                Err(error) => {
+                    has_malformed = true;
+                    missing.push(Missing { name: name(), why: Why::Malformed(error.to_string()) });
+                }
+            }
+        }
+        self.has_lost_some = missing.len() > known || covered.iter().any(|covered| !covered);
+        for (Watched { polled, counterset, .. }, _) in
+            self.watched.iter().zip(&covered).filter(|(_, is)| **is)
+        {
+            self.notes.tell(&counterset.name, polled.left_out(), unknown_types(counterset), output);
+        }
+        Seen { coverage: self.coverage(&covered, &missing), exchanged, has_malformed }
+    }
+
+    fn coverage(&self, covered: &[bool], missing: &[Missing]) -> Result<Coverage, Failure> {
+        if missing.is_empty() && covered.iter().all(|covered| *covered) {
+            return Ok(Coverage::Full);
+        }
+        let failure = missing::explain(missing);
+        let there = self.watched.iter().zip(covered).filter(|(_, covered)| **covered);
+        let mut families: Vec<FamilyId> = there.flat_map(|(watched, _)| watched.polled.families()).collect();
+        if families.is_empty() {
+            return Err(failure);
+        }
+        families.extend(self.notes.families());
+        Ok(Coverage::Partial { families, failure: Some(failure) })
+    }
+}
+
+impl Watched {
+    /// Whether the host's provider was exchanged, so that its registration has to be read again. A host whose replies
+    /// never fit what it registers is asked now and then, not each time.
+    fn was_exchanged(&mut self, poll: u64) -> bool {
+        self.polled.compare(&self.counterset);
+        let is_due = self.exchanged_at.is_none_or(|last| poll >= last + POLLS_BETWEEN_READINGS);
+        let was = self.polled.has_strangers() && is_due;
+        if was {
+            self.exchanged_at = Some(poll);
+        }
+        was
+    }
+}
+
+fn unknown(wanted: &Wanted, catalog: &Catalog) -> Missing {
+    let name = wanted.label.clone();
+    let why = match &wanted.which {
+        Which::Matching(_) => Why::NoMatch,
+        Which::Name(_) | Which::Guid(_) => {
+            Why::Unknown { nearest: nearest(&name, catalog.names()).map(str::to_owned) }
+        }
+    };
+    Missing { name, why }
+}
+
+/// Counters that the settings name and the counterset does not have.
+fn unknown_counters(wanted: &Wanted, counterset: &Counterset) -> Vec<Missing> {
+    if wanted.which.is_pattern() {
+        return Vec::new();
+    }
+    let names = || counterset.counters.iter().map(|counter| counter.name.as_str());
+    let is_unknown = |name: &&str| !names().any(|other| same_name(other, name));
+    let included = wanted
+        .selection
+        .included_counters()
+        .iter()
+        .filter(|pattern| !names().any(|name| pattern.matches(name)));
+    let by_name = included.filter_map(|pattern| pattern.exact_name());
+    let ranked = wanted.top_n.iter().map(|top| top.counter.as_str()).filter(is_unknown);
+    by_name
+        .chain(ranked)
+        .map(|counter| Missing {
+            name: counterset.name.clone(),
+            why: Why::UnknownCounter {
+                counter: counter.to_owned(),
+                nearest: nearest(counter, names()).map(str::to_owned),
+            },
+        })
+        .collect()
+}
+
+/// A pattern of counters that matches none is worth a word, once.
+fn warn_of_nothing(wanted: &Wanted, counterset: &Counterset) {
+    let matches_none = |pattern: &&counters::NamePattern| {
+        pattern.exact_name().is_none()
+            && !counterset.counters.iter().any(|counter| pattern.matches(&counter.name))
+    };
+    for pattern in wanted.selection.included_counters().iter().filter(matches_none) {
+        tracing::warn!(counterset = %counterset.name, ?pattern, "No counter matches a pattern of the settings");
+    }
+}
+
+/// A registration that does not fit the replies is read again after so many collections.
+const POLLS_BETWEEN_READINGS: u64 = 20;

@@ -1,0 +1,236 @@
+//! What of a host is fetched, and how it is told apart: patterns, totals, first ones, aggregates, languages, start times.
+
+use std::time::Duration;
+
+use ms_dtyp::FileTime;
+use ms_pcq::types::Lcid;
+use plugin_host::sink::StartTimeKind;
+use plugin_host::testing::{RecordedSeries, Value};
+use serde_json::{Value as Json, json};
+use windows_sim::model::Moment;
+
+use crate::world::{BOOT, Ended, NOON, Plugin, SimHost};
+
+fn collect(sim: &SimHost, counterset: &Json) -> Ended {
+    Plugin::new().watch(sim, json!({ "countersets": [counterset] })).full()
+}
+
+/// The objects of the series that are there.
+fn objects(ended: &Ended) -> Vec<String> {
+    let mut objects: Vec<String> = live(ended).map(|(_, object, _)| object.to_owned()).collect();
+    objects.sort();
+    objects.dedup();
+    objects
+}
+
+fn live(ended: &Ended) -> impl Iterator<Item = (&RecordedSeries, &str, &str)> {
+    ended.recorded.series.iter().filter(|series| !series.retired).map(|series| {
+        let family = &ended.recorded.families[series.family as usize];
+        (series, family.object.as_str(), family.item.as_str())
+    })
+}
+
+fn unix_nanos(time: FileTime) -> i64 {
+    i64::try_from(time.0 - FileTime::UNIX_EPOCH.0).expect("this century") * 100
+}
+
+#[test]
+fn countersets_are_found_by_wildcard_expression_and_identifier() {
+    let sim = SimHost::new();
+    let memories = ["GPU Adapter Memory", "GPU Process Memory"];
+    assert_eq!(objects(&collect(&sim, &json!({"name": {"wildcard": "gpu ??????? memory"}}))), memories);
+    assert_eq!(objects(&collect(&sim, &json!({"name": {"regex": "GPU (Ad|Pro)\\w+ Memory"}}))), memories);
+    let guid = json!({"guid": "52bc5412-dac2-449c-8bc2-96443888fe6b"});
+    assert_eq!(objects(&collect(&sim, &guid)), ["Thermal Zone Information"]);
+}
+
+#[test]
+fn a_pattern_that_no_counterset_matches_says_so() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim, json!({"countersets": [{"name": {"wildcard": "Hyper-V *"}}]}));
+    let ended = watch.collect();
+    assert_eq!(ended.failed().2, "the host has no counterset whose name matches `Hyper-V *`");
+}
+
+#[test]
+fn a_counterset_of_a_pattern_that_comes_later_is_found() {
+    // Of each four days it is away for the last two, and the third of them is over.
+    let sim = SimHost::with_options(|options| {
+        options.changes = vec!["GPU Engine=absent@4d/2d".parse().expect("a change")];
+        options.boot = Some(FileTime(NOON.0 - 3 * 86_400 * FileTime::INTERVALS_PER_SECOND));
+    });
+    let plugin = Plugin::new();
+    let watch = plugin.watch(&sim, json!({"countersets": [{"name": {"wildcard": "GPU *"}}]}));
+    let has_engine = || objects(&watch.full()).contains(&"GPU Engine".to_owned());
+    assert!(!has_engine());
+    sim.clock.advance(Duration::from_secs(86_400));
+    assert!((0..20).any(|_| has_engine()));
+}
+
+#[test]
+fn totals_are_kept_dropped_or_shown_apart() {
+    let sim = SimHost::new();
+    let processors = |totals: &str| {
+        let counters = json!({"include": ["% User Time"]});
+        let counterset = json!({"name": "Processor Information", "counters": counters, "totals": totals});
+        let ended = collect(&sim, &counterset);
+        let of = |wanted: &str| {
+            let series = live(&ended).filter(|(_, object, _)| *object == wanted);
+            let mut names: Vec<String> = series.map(|(series, ..)| series.labels[0].1.clone()).collect();
+            names.sort();
+            names
+        };
+        (of("Processor Information"), of("Processor Information Total"))
+    };
+    let (single, totals) = (["0,0", "0,1", "0,2", "0,3"], ["0,_Total", "_Total"]);
+    let all: Vec<String> = ["0,0", "0,1", "0,2", "0,3", "0,_Total", "_Total"].map(str::to_owned).into();
+    assert_eq!(processors("keep"), (all, vec![]));
+    assert_eq!(processors("drop"), (single.map(str::to_owned).into(), vec![]));
+    assert_eq!(processors("separate"), (single.map(str::to_owned).into(), totals.map(str::to_owned).into()));
+}
+
+#[test]
+fn the_first_instances_by_a_counter_are_shown_and_the_others_counted() {
+    let sim = SimHost::new();
+    let named = |top_n: &Json| {
+        let counters = json!({"include": ["Working Set"]});
+        json!({"name": "Process V2", "totals": "drop", "counters": counters, "top_n": top_n})
+    };
+    let sets = |ended: &Ended| {
+        let of =
+            live(ended).filter(|(.., item)| *item == "Working Set").map(|(series, ..)| match series.value {
+                Some(Value::U64(value)) => value,
+                other => panic!("{other:?}"),
+            });
+        let mut sets: Vec<u64> = of.collect();
+        sets.sort_unstable_by(|one, other| other.cmp(one));
+        sets
+    };
+    let all = sets(&collect(&sim, &named(&Json::Null)));
+    let plugin = Plugin::new();
+    let watch =
+        plugin.watch(&sim, json!({"countersets": [named(&json!({"counter": "working set", "n": 3}))]}));
+    for _ in 0..2 {
+        let first = watch.full();
+        assert_eq!(sets(&first), all[..3]);
+        let left_out = format!("reason=top_n}} = Some(U64({}))", all.len() - 3);
+        assert!(first.series().iter().any(|line| line.ends_with(&left_out)), "{:?}", first.series());
+    }
+}
+
+// The simulator says what a client makes of its workers, some of which come and go.
+#[test]
+fn the_workers_of_an_aggregate_counterset_are_added_up() {
+    let sim = SimHost::new();
+    let ended = collect(&sim, &json!({"name": "Workers Together", "aggregate": "only"}));
+    assert_eq!(objects(&ended), ["Workers Together Aggregate"]);
+    let at = Moment { time: NOON, boot: BOOT, perf_freq: 10_000_000 };
+    for (id, item) in [(1, "Requests/sec"), (2, "Errors/sec"), (3, "Queue Length")] {
+        let expected = windows_sim::model::aggregates::aggregated(id, &at, false).map(Value::U64);
+        let series = live(&ended).find(|(.., name)| *name == item).expect("it is added up").0;
+        assert_eq!((series.value, series.labels.len()), (expected, 0), "{item}");
+    }
+    let beside = collect(&sim, &json!({"name": "Workers", "aggregate": true}));
+    assert_eq!(objects(&beside), ["Workers", "Workers Aggregate"]);
+    let apart = collect(&sim, &json!({"name": "Workers"}));
+    assert_eq!(objects(&apart), ["Workers"]);
+}
+
+#[test]
+fn what_all_workers_have_done_never_falls() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let counterset = json!({"name": "Workers Together", "aggregate": "only",
+        "counters": {"include": ["Requests/sec"]}});
+    let watch = plugin.watch(&sim, json!({"countersets": [counterset]}));
+    let mut last = 0;
+    for _ in 0..40 {
+        let Some(Value::U64(sum)) = watch.full().recorded.series[0].value else { panic!("a sum") };
+        assert!(sum >= last, "{sum} after {last}");
+        last = sum;
+        sim.clock.advance(Duration::from_secs(7));
+    }
+}
+
+#[test]
+fn a_counter_that_is_not_there_is_a_state_that_names_the_nearest() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let counters = json!({"include": ["% Processer Time", "% User Time"]});
+    let watch = plugin.watch(
+        &sim,
+        json!({"countersets": [
+            {"name": "Processor Information", "counters": counters},
+        ]}),
+    );
+    let ended = watch.collect();
+    let (objects, failure) = ended.partial();
+    assert_eq!(objects, ["Processor Information"]);
+    let said = "counterset `Processor Information` has no counter `% Processer Time`; \
+                did you mean `% Processor Time`?";
+    assert_eq!(failure.message, said);
+}
+
+#[test]
+fn help_tells_the_names_in_the_language_that_is_asked_for() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let settings = json!({"language": Lcid(1031).0, "countersets": [{"name": "Processor Information"}]});
+    let ended = plugin.watch(&sim, settings).full();
+    let origin = &ended.recorded.families[0].origin;
+    assert!(origin.starts_with(r"\Processor Information(*)\% Processor Time ["), "{origin}");
+    assert!(origin.contains(r"] = \Prozessorinformationen(*)\"), "{origin}");
+}
+
+#[test]
+fn a_host_with_more_countersets_than_it_can_list_is_asked_for_its_registry() {
+    let sim = SimHost::with_options(|options| options.synthetic = 300);
+    let ended = collect(&sim, &json!({"name": "Synthetic 0299"}));
+    assert_eq!(objects(&ended), ["Synthetic 0299"]);
+}
+
+#[test]
+fn counters_that_a_newer_provider_brings_are_found() {
+    let sim = SimHost::with_options(|options| {
+        options.changes = vec!["Updates=updated@4d/2d".parse().expect("a change")];
+        options.boot = Some(FileTime(NOON.0 - 86_400 * FileTime::INTERVALS_PER_SECOND));
+    });
+    let plugin = Plugin::new();
+    let watch = plugin.watch(&sim, json!({"countersets": [{"name": "Updates"}]}));
+    assert_eq!(live(&watch.full()).count(), 2);
+    sim.clock.advance(Duration::from_secs(2 * 86_400));
+    // The reply shows that there are others, and the next collection knows them.
+    watch.collect();
+    assert_eq!(live(&watch.full()).count(), 4);
+}
+
+#[test]
+fn counters_count_since_the_host_was_started_or_the_process_created() {
+    const PROCESSOR: &str = "Processor Information";
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(
+        &sim,
+        json!({"countersets": [
+            {"name": PROCESSOR, "counters": {"include": ["% User Time", "Processor Frequency"]}},
+            {"name": "Process V2", "totals": "drop"},
+        ]}),
+    );
+    let ended = watch.full();
+    let start_of = |object: &str, item: &str| {
+        let is_it = |(_, of, name): &(&RecordedSeries, &str, &str)| (*of, *name) == (object, item);
+        let series = live(&ended).find(is_it).expect("it is there").0;
+        (series.start_time_unix_nanos, series.start_time_kind, series.labels[0].1.clone())
+    };
+    let (start, kind, _) = start_of(PROCESSOR, "% User Time");
+    assert_eq!((start, kind), (Some(unix_nanos(BOOT)), StartTimeKind::Inferred));
+    assert_eq!(start_of(PROCESSOR, "Processor Frequency").0, None, "a gauge counts nothing");
+    let origin_of = |item: &str| {
+        ended.recorded.families.iter().find(|family| family.item == item).expect("it is there").origin.clone()
+    };
+    assert!(origin_of("% User Time").ends_with("(start time inferred from the host's start)"));
+    assert!(origin_of("IO Read Bytes/sec").ends_with(']'), "that one is known");
+    let (start, kind, process) = start_of("Process V2", "IO Read Bytes/sec");
+    assert_eq!(kind, StartTimeKind::Known);
+    let created =
+        live(&ended).find(|(series, _, item)| *item == "Elapsed Time" && series.labels[0].1 == process);
+    let Some(Value::F64(created)) = created.expect("it tells").0.value else { panic!("seconds") };
+    let start = start.expect("a process knows when it was created");
+    assert!((Duration::from_nanos(start.unsigned_abs()).as_secs_f64() - created).abs() < 1e-3);
+}
