@@ -97,9 +97,7 @@ fn nasty_snapshots() -> Vec<Arc<Snapshot>> {
             INSTANCES.iter().map(|&text| text.to_owned()).chain([String::new()]).collect();
         let labels: Vec<_> = instances.iter().map(|text| [("counter_instance", text.as_str())]).collect();
         let defs: Vec<_> = (0..6)
-            .flat_map(|family| {
-                labels.iter().map(move |labels| SeriesDef { family, labels, start_time_unix_nanos: None })
-            })
+            .flat_map(|family| labels.iter().map(move |labels| SeriesDef::new(family, labels, None)))
             .collect();
         verdicts.clear();
         store.register_series(&defs, &mut verdicts);

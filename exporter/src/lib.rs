@@ -8,6 +8,7 @@
 //! | [`pipeline`] | from what plugins send to snapshots |
 //! | [`model`] | families, series, snapshots |
 //! | [`expose`] | pages of snapshots |
+//! | [`otlp`] | pushing snapshots to OpenTelemetry collectors |
 //! | [`telemetry`] | what the exporter says of itself: accounts, metrics, log |
 //! | [`web`] | the HTTP server |
 //! | [`process`] | the command line, start and end |
@@ -17,6 +18,7 @@ pub mod config;
 pub mod credentials;
 pub mod expose;
 pub mod model;
+pub mod otlp;
 pub mod pipeline;
 pub mod process;
 pub mod schedule;

@@ -40,8 +40,7 @@ impl Linked {
             let names: Vec<String> =
                 (0..SERIES_PER_FAMILY.min(series - ids.len())).map(|index| format!("{index},disk")).collect();
             let labels: Vec<_> = names.iter().map(|name| [("counter_instance", name.as_str())]).collect();
-            let rows: Vec<_> =
-                labels.iter().map(|labels| Series { family, labels, start_unix_nanos: None }).collect();
+            let rows: Vec<_> = labels.iter().map(|labels| Series { family, labels, start: None }).collect();
             let taken = self.output.register_series(&rows).into_iter();
             ids.extend(taken.map(|id| id.expect("the series is taken")));
         }

@@ -43,6 +43,12 @@ impl Strings {
         }
         Arc::new(Self(families.into_values().collect()))
     }
+
+    /// All series, with their families, in the order of the page.
+    pub(crate) fn series(&self) -> impl Iterator<Item = (&Family, &[(&'static str, &'static str)])> {
+        let families = self.0.iter();
+        families.flat_map(|(family, series)| series.iter().map(|(.., labels)| (&**family, labels.as_slice())))
+    }
 }
 
 /// A collector over snapshots all of whose series have a value.

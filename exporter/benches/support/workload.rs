@@ -91,10 +91,7 @@ pub(crate) fn register(sink: &dyn InstanceSink, series: usize) {
                 [("counter_instance", instance.as_str()), ("mode", MODES[index % 8]), ("zone", zone.as_str())]
             })
             .collect();
-        let defs: Vec<_> = labels
-            .iter()
-            .map(|labels| SeriesDef { family: id, labels, start_time_unix_nanos: None })
-            .collect();
+        let defs: Vec<_> = labels.iter().map(|labels| SeriesDef::new(id, labels, None)).collect();
         verdicts.clear();
         sink.register_series(&defs, &mut verdicts);
         assert!(

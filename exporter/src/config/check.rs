@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::nearest::suggestion;
 use super::problem::Problems;
 use super::tree::{Node, Position, Value};
-use super::types::{Config, Target};
+use super::types::{Config, Identity, Target};
 
 /// Reports every reference of `config` that leads nowhere.
 pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
@@ -15,6 +15,7 @@ pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
         identities: declared(root, "identities"),
         transports: declared(root, "transports"),
         modules: declared(root, "modules"),
+        known: &config.identities,
     };
     for (name, module) in &config.modules {
         let loaded = config.plugins.load.iter().map(|plugin| plugin.name.as_str());
@@ -25,61 +26,125 @@ pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
             problems.push_hint(module.source.locate("/plugin"), &format!("modules.{name}"), message, hint);
         }
     }
+    names.check_defaults(config, root, problems);
     let mut seen: BTreeMap<&str, Position> = BTreeMap::new();
     for (index, target) in config.targets.iter().enumerate() {
         let index = target_index(root, target.position).unwrap_or(index);
         let at = |field: &str| root.locate(&format!("/targets/{index}/{field}"));
         let path = format!("targets[{index}]");
-        names.check_target(target, &path, &at, problems);
+        names.check_target(target, config, &path, &at, problems);
         if let Some(first) = seen.insert(&target.name, target.position) {
             let message = format!("target `{}` is there already, on line {}", target.name, first.line);
             let hint = Some("give one of them another `name`".to_owned());
             problems.push_hint(target.position, &path, message, hint);
         }
-        let identity = target.identity.as_ref().and_then(|name| Some((name, config.identities.get(name)?)));
+        names.check_host(target, |message, hint| problems.push_hint(at("host"), &path, message, hint));
+    }
+}
+
+/// The names that a target may use.
+pub(super) struct Names<'a> {
+    identities: Vec<&'a str>,
+    transports: Vec<&'a str>,
+    modules: Vec<&'a str>,
+    known: &'a BTreeMap<String, Identity>,
+}
+
+/// What to do about it, where that is known.
+type Hint = Option<String>;
+
+impl<'a> Names<'a> {
+    /// Those of a configuration in which nothing is wrong.
+    pub(super) fn of_config(config: &'a Config) -> Self {
+        Self {
+            identities: config.identities.keys().map(String::as_str).collect(),
+            transports: config.transports.keys().map(String::as_str).collect(),
+            modules: config.modules.keys().map(String::as_str).collect(),
+            known: &config.identities,
+        }
+    }
+
+    pub(super) fn check_identity(&self, name: &str, tell: impl FnOnce(String, Hint)) {
+        check_name("identity", name, &self.identities, tell);
+    }
+
+    pub(super) fn check_transport(&self, name: &str, tell: impl FnOnce(String, Hint)) {
+        if name != "default" {
+            check_name("transport", name, &self.transports, tell);
+        }
+    }
+
+    pub(super) fn check_module(&self, name: &str, tell: impl FnOnce(String, Hint)) {
+        check_name("module", name, &self.modules, tell);
+    }
+
+    /// Whether the target's host may see its identity.
+    pub(super) fn check_host(&self, target: &Target, tell: impl FnOnce(String, Hint)) {
+        let identity = target.identity.as_ref().and_then(|name| Some((name, self.known.get(name)?)));
         if let Some((name, identity)) = identity
             && !identity.allow_hosts.is_empty()
             && !identity.allow_hosts.allows_host(&target.host)
         {
             let allowed = &identity.allow_hosts;
             let message = format!("identity `{name}` may not be shown to `{}`", target.host);
-            let hint = Some(format!("its `allow_hosts` has {allowed}"));
-            problems.push_hint(at("host"), &path, message, hint);
+            tell(message, Some(format!("its `allow_hosts` has {allowed}")));
+        }
+    }
+
+    fn check_defaults(&self, config: &Config, root: &Node, problems: &Problems) {
+        let defaults = &config.target_defaults;
+        let at = |field: &str| root.locate(&format!("/target_defaults/{field}"));
+        let tell = |field: String| {
+            move |message, hint| problems.push_hint(at(&field), "target_defaults", message, hint)
+        };
+        if let Some(identity) = &defaults.identity {
+            self.check_identity(identity, tell("identity".to_owned()));
+        }
+        self.check_transport(&defaults.transport, tell("transport".to_owned()));
+        for (index, module) in defaults.modules.iter().enumerate() {
+            let field = format!("modules/{index}");
+            if defaults.modules[..index].contains(module) {
+                tell(field)(format!("module `{module}` is here twice"), None);
+            } else {
+                self.check_module(module, tell(field));
+            }
+        }
+    }
+
+    /// What a target has from the defaults was checked there.
+    fn check_target(
+        &self,
+        target: &Target,
+        config: &Config,
+        path: &str,
+        at: &dyn Fn(&str) -> Position,
+        problems: &Problems,
+    ) {
+        let defaults = &config.target_defaults;
+        let tell = |field: String| move |message, hint| problems.push_hint(at(&field), path, message, hint);
+        if let Some(identity) = target.identity.as_ref().filter(|_| target.identity != defaults.identity) {
+            self.check_identity(identity, tell("identity".to_owned()));
+        }
+        if target.transport != defaults.transport {
+            self.check_transport(&target.transport, tell("transport".to_owned()));
+        }
+        if target.modules == defaults.modules {
+            return;
+        }
+        for (index, module) in target.modules.iter().enumerate() {
+            let field = format!("modules/{index}");
+            if self.modules.contains(&module.as_str()) && target.modules[..index].contains(module) {
+                tell(field)(format!("module `{module}` is here twice"), None);
+            } else {
+                self.check_module(module, tell(field));
+            }
         }
     }
 }
 
-struct Names<'a> {
-    identities: Vec<&'a str>,
-    transports: Vec<&'a str>,
-    modules: Vec<&'a str>,
-}
-
-impl Names<'_> {
-    fn check_target(&self, target: &Target, path: &str, at: &dyn Fn(&str) -> Position, problems: &Problems) {
-        let unknown = |field: &str, what: &str, name: &str, known: &[&str]| {
-            let hint = suggestion(name, known.iter().copied());
-            problems.push_hint(at(field), path, format!("there is no {what} `{name}`"), hint);
-        };
-        if let Some(identity) = &target.identity
-            && !self.identities.contains(&identity.as_str())
-        {
-            unknown("identity", "identity", identity, &self.identities);
-        }
-        if target.transport != "default" && !self.transports.contains(&target.transport.as_str()) {
-            unknown("transport", "transport", &target.transport, &self.transports);
-        }
-        for (index, module) in target.modules.iter().enumerate() {
-            if !self.modules.contains(&module.as_str()) {
-                unknown(&format!("modules/{index}"), "module", module, &self.modules);
-            } else if target.modules[..index].contains(module) {
-                problems.push(
-                    at(&format!("modules/{index}")),
-                    path,
-                    format!("module `{module}` is here twice"),
-                );
-            }
-        }
+fn check_name(what: &str, name: &str, known: &[&str], tell: impl FnOnce(String, Hint)) {
+    if !known.contains(&name) {
+        tell(format!("there is no {what} `{name}`"), suggestion(name, known.iter().copied()));
     }
 }
 

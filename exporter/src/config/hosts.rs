@@ -20,6 +20,9 @@ pub struct AllowHosts {
     patterns: Vec<String>,
 }
 
+/// The longest name that the domain name system has.
+const HOST_BYTES_MAX: usize = 253;
+
 /// Why an entry is neither a network nor a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadEntry;
@@ -73,6 +76,12 @@ impl AllowHosts {
         !addresses.is_empty() && addresses.iter().all(|address| self.has(*address))
     }
 
+    /// Whether addresses are restricted.
+    #[must_use]
+    pub fn has_networks(&self) -> bool {
+        !self.networks.is_empty()
+    }
+
     /// Whether nothing is allowed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -99,6 +108,14 @@ impl fmt::Display for AllowHosts {
 pub fn address(host: &str) -> Option<IpAddr> {
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     bare.parse().ok()
+}
+
+/// Whether a text may be a host's name or address.
+#[must_use]
+pub fn is_host_name(text: &str) -> bool {
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let is_short = !text.is_empty() && text.len() <= HOST_BYTES_MAX;
+    is_short && (address(text).is_some() || text.chars().all(in_name))
 }
 
 /// Linear in the name for each star; no recursion, so that a pattern of many stars costs nothing.

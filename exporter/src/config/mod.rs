@@ -2,45 +2,104 @@
 //! that is wrong, each with line, column and what to do.
 //!
 //! ```yaml
-//! web: {listen: ["0.0.0.0:9483"]}             # also max_connections, max_scrapes, header_timeout, write_timeout
+//! web: {listen: ["0.0.0.0:9483"], config_file: web.yml}       # TLS and passwords, see `web_file`; also max_connections,
+//!                                             # max_connections_per_peer, max_scrapes, header_timeout, write_timeout,
+//!                                             # answer_timeout, idle_timeout, handshake_timeout, enable_lifecycle,
+//!                                             # external_url
 //! plugins: {path: /usr/lib/perfmon-exporter, load: [pcq]}
-//! scrape: {interval: 30s, deadline: 10s}      # defaults of the targets; also max_connecting, max_concurrent, drain
+//! scrape: {interval: 30s, deadline: 10s, max_series: 200000}   # defaults of the targets
+//!                                             # also connect_rate, max_connecting, max_concurrent, drain
+//!                                             # stale_after: 0 to 3 intervals, or a time
 //! credentials: {state_dir: /var/lib/perfmon-exporter, cooldown: 1h}
 //! identities:
 //!   corp: {kind: ntlm, domain: CORP, username: svc, password_file: /run/secrets/corp, allow_hosts: ['*.corp.example']}
 //! transports:
 //!   default: {connect_timeout: 3s, smb: {encryption: preferred, port: 445}}
+//! normalize:                                  # also of a module and of a target: `normalize: {…}` there
+//!   naming: native                            # or verbatim
+//!   drop: ['perfmon_memory_.*', {name: 'perfmon_process_.*', labels: {counter_instance: 'svchost.*'}}]
+//!   rename: [{from: 'perfmon_processor_information_(.*)', to: 'cpu_$1'}]
+//!   metric_relabel_configs: [{source_labels: [counter_instance], regex: '(.):', target_label: drive}]
+//!   limits: {max_labels: 16, max_label_bytes: 1024, max_name_bytes: 400, max_families: 20000}
+//!                                             # also max_series, max_family_series
 //! modules:
 //!   os: {plugin: pcq, countersets: [{name: Process V2}]}     # every key but `plugin` is the plugin's
 //! targets:
 //!   - {host: web1.corp.example, identity: corp, modules: [os], interval: 15s, deadline: 5s, labels: {env: prod}}
+//!     # also max_series, stale_after
+//! target_defaults: {identity: corp, modules: [os]}             # also transport, labels
+//! target_files: ['targets.d/*.yml']           # more targets, in the format of Prometheus' file_sd
+//! probe: {allow_targets: ['*.corp.example', 10.0.0.0/8]}      # who /probe may ask besides the targets above; also
+//!                                             # enabled, deadline, timeout_offset, cache, max_concurrent, max_targets, idle
+//! otlp:                                       # collectors that snapshots are pushed to; all but `endpoint` has a default
+//!   - {endpoint: 'https://otel.example:4317', protocol: grpc, interval: 30s, compression: gzip, timeout: 10s,
+//!      headers: {authorization: {file: /run/secrets/otel, prefix: 'Bearer '}}, tls: {ca_file: /etc/ssl/otel.pem},
+//!      temporality: cumulative, queue_points: 5000000, request_bytes: 3145728}
+//! config: {watch: true, watch_interval: 5s}   # reads this file again when it changes
+//! log: {level: 'info,perfmon_exporter::web=debug'}             # unless the command line says it
+//! telemetry: {endpoint: 'http://otel.example:4318'}            # the exporter's own figures; as above, by HTTP
 //! ```
 //!
+//! Target files may change at any time: [`TargetFiles`] looks at them, [`parse_target_file`] says what they hold.
 //! Relative paths start at the file's own folder. Keys that later versions will have are told apart from
 //! mistakes. The file's tree is kept (in [`Module::source`]), so that what a plugin says of its settings is
 //! shown with line and column as well.
 
 mod check;
+mod external;
+mod groups;
 mod hosts;
+mod in_use;
 mod nearest;
+mod normalize;
+mod operate;
+mod otlp;
 mod parse;
+mod pattern;
+mod probe;
 mod problem;
 mod section;
+mod shown;
+mod stale;
+mod stamp;
+mod target;
+mod target_files;
+mod traces;
 mod tree;
 mod types;
+mod web_file;
 
 use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use self::problem::Problems;
 use self::section::Item;
 
-pub use self::hosts::{AllowHosts, BadEntry, address};
+pub use self::external::ExternalUrl;
+pub use self::groups::parse_target_file;
+pub use self::hosts::{AllowHosts, BadEntry, address, is_host_name};
+pub use self::in_use::InUse;
 pub use self::nearest::{nearest, suggestion};
+pub use self::normalize::{LimitsSection, NormalizeSection};
+pub use self::otlp::{ClientCertificate, Compression, HeaderSource, OtlpEndpoint, OtlpProtocol, OtlpTls};
+pub use self::parse::SERIES_MAX;
+pub use self::pattern::FilePattern;
+pub use self::probe::Probe;
 pub use self::problem::{Problem, Report};
+pub use self::shown::{HIDDEN, shown_module};
+pub use self::stale::StaleAfter;
+pub use self::stamp::Stamp;
+pub use self::target_files::{FileNews, FileState, Refused, TARGETS_MAX, TargetFiles, Wanted};
+pub use self::traces::Traces;
 pub use self::tree::{CONFIG_BYTES_MAX, Entry, Node, Position, SyntaxError, Value};
 pub use self::types::{
     Config, Credentials, Encryption, Identity, Module, PluginName, Plugins, Scrape, SecretSource, Target,
-    Transport, Web,
+    TargetDefaults, Transport, Web,
+};
+pub(crate) use self::web_file::is_tls13;
+pub use self::web_file::{
+    ClientAuth, Pem, PemSource, RateLimit, TlsServer, Users, Versions, WEB_USERS_MAX, WebFile,
 };
 
 /// Reads and checks a file.
@@ -54,6 +113,21 @@ pub fn load(path: &Path) -> Result<Config, Report> {
     })?;
     let base = path.parent().unwrap_or_else(|| Path::new("."));
     parse(&file, &text, base)
+}
+
+/// Reads and checks a file and the target files that it names; the targets of these are among the configuration's.
+/// For who asks once; a server looks at the files again and again, with [`TargetFiles`].
+///
+/// # Errors
+/// Everything that is wrong with any of them.
+pub fn load_with_target_files(path: &Path) -> Result<Config, Report> {
+    let config = Arc::new(load(path)?);
+    let targets = TargetFiles::check(&config, SystemTime::now()).map_err(|mut reports| {
+        let mut first = reports.remove(0);
+        first.more = reports;
+        first
+    })?;
+    Ok(Config { targets, ..Arc::unwrap_or_clone(config) })
 }
 
 /// Checks the text of a file.
@@ -86,4 +160,89 @@ fn read(path: &Path) -> Result<String, String> {
         return Err(format!("has {bytes} bytes, the limit is {CONFIG_BYTES_MAX}"));
     }
     std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use super::*;
+
+    const REFERENCE: &str = include_str!("../../perfmon.reference.yaml");
+
+    /// The way to a key without what the user chose, the numbers of lists and the names. A section that may stand in
+    /// several places is one.
+    fn shape(path: &str) -> String {
+        let without_numbers = path.split('.').map(|segment| segment.split('[').next().unwrap_or_default());
+        let mut segments: Vec<&str> = without_numbers.collect();
+        let named = match segments[0] {
+            "identities" | "modules" | "transports" => Some(1),
+            "otlp" | "telemetry" if segments.get(1) == Some(&"headers") => Some(2),
+            _ => None,
+        };
+        if let Some(name) = named.and_then(|name| segments.get_mut(name)) {
+            *name = "*";
+        }
+        let path = segments.join(".");
+        for (place, home) in [
+            ("modules.*.normalize.", "normalize."),
+            ("targets.normalize.", "normalize."),
+            ("telemetry.tls.", "otlp.tls."),
+            ("telemetry.headers.", "otlp.headers."),
+        ] {
+            if let Some(rest) = path.strip_prefix(place) {
+                return format!("{home}{rest}");
+            }
+        }
+        path
+    }
+
+    #[test]
+    fn the_reference_has_every_key_and_no_other() {
+        let root = Node::parse(REFERENCE).unwrap();
+        let problems = Problems::default();
+        let config = parse::config(&Item::root(&root, &problems), Path::new("/etc")).unwrap();
+        check::references(&config, &root, &problems);
+        let mut known: BTreeMap<String, bool> = BTreeMap::new();
+        for (path, is_there) in problems.known.borrow().iter() {
+            *known.entry(shape(path)).or_default() |= is_there;
+        }
+        assert_eq!(problems.into_vec(), []);
+        let elsewhere = ["tls_server_config", "http_server_config", "basic_auth_users", "rate_limit", "tls"];
+        let is_refused = |key: &str| {
+            key == "identities.*.password"
+                || key.strip_prefix("web.").is_some_and(|key| elsewhere.contains(&key))
+        };
+        let missing: Vec<_> =
+            known.iter().filter(|(key, is_there)| !**is_there && !is_refused(key)).collect();
+        assert!(missing.is_empty(), "the reference lacks {missing:?}");
+    }
+
+    #[test]
+    fn the_reference_shows_the_defaults() {
+        let config = parse("perfmon.reference.yaml", REFERENCE, Path::new("/etc")).unwrap();
+        let web = Web {
+            external_url: None,
+            config_file: None,
+            max_connections_per_peer: None,
+            ..config.web.clone()
+        };
+        assert_eq!(web, Web::default());
+        assert_eq!(Scrape { deadline: None, ..config.scrape }, Scrape::default());
+        assert_eq!(config.scrape.deadline, Some(Duration::from_secs(10)));
+        assert_eq!(config.credentials.cooldown, Credentials::default().cooldown);
+        assert_eq!(Transport { port: None, ..config.transports["default"].clone() }, Transport::default());
+        assert_eq!(Probe { allow_targets: AllowHosts::default(), ..config.probe.clone() }, Probe::default());
+        let least = "{plugins: {load: [pcq]}, otlp: [{endpoint: 'https://collector.example.com:4317'}]}";
+        let least = parse("least.yaml", least, Path::new("/etc")).unwrap();
+        let (shown, default) = (config.otlp[0].as_ref().clone(), least.otlp[0].as_ref().clone());
+        let shown = OtlpEndpoint {
+            name: default.name.clone(),
+            headers: Vec::new(),
+            tls: OtlpTls::default(),
+            ..shown
+        };
+        assert!(shown.is_like(&default), "{shown:?}\n{default:?}");
+    }
 }

@@ -6,50 +6,88 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::external::external_url;
 use super::hosts::AllowHosts;
+use super::normalize::{NormalizeSection, normalize};
+use super::operate;
+use super::pattern::FilePattern;
+use super::probe::probe;
 use super::section::{Item, Later, Section};
+use super::stale::stale_after;
+use super::target;
 use super::types::{
-    Config, Credentials, Encryption, Identity, Module, PluginName, Plugins, Scrape, SecretSource, Target,
-    Transport, Web,
+    Config, Credentials, Encryption, Identity, Module, PluginName, Plugins, Scrape, SecretSource, Transport,
+    Web,
 };
 
-const LATER_TOP: Later =
-    &["probe", "otlp", "target_files", "naming", "profiles", "relabel", "limits", "telemetry", "log", "sd"];
-const LATER_WEB: Later =
-    &["config_file", "metrics_targets", "tls", "basic_auth_users", "rate_limit", "systemd_socket"];
-const LATER_SCRAPE: Later = &["stale_after", "max_series"];
+const LATER_WEB: Later = &[];
+const LATER_TOP: Later = &["profiles", "sd"];
 const LATER_IDENTITY: Later =
     &["principal", "keytab_file", "ccache_file", "realm", "kdc", "delegate", "lockout_guard"];
 const LATER_TRANSPORT: Later = &["call_timeout", "retries", "max_series", "rpc", "proxy"];
-const LATER_TARGET: Later = &["stale_after", "max_series", "probe", "naming", "relabel", "address"];
 
-const INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
-const DEADLINES: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(3600);
+pub(super) const INTERVALS: RangeInclusive<Duration> =
+    Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
+pub(super) const DEADLINES: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(3600);
+const ANSWER_TIMEOUTS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
 const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(300);
 const COOLDOWNS: RangeInclusive<Duration> = Duration::from_secs(60)..=Duration::from_secs(30 * 24 * 3600);
-const NAME_BYTES_MAX: usize = 253;
+/// The highest `max_series`.
+pub const SERIES_MAX: u32 = 1_000_000;
+pub(super) const SERIES: RangeInclusive<u32> = 1..=SERIES_MAX;
+/// Wildcards and their files are looked at every few seconds.
+const TARGET_FILES_MAX: usize = 100;
 
 /// Reads the document. `base` is the folder that relative paths start from.
 pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
     let mut top = root.section(LATER_TOP)?;
-    let web = top.get("web").map(|item| web(&item)).unwrap_or_default();
+    let web = top.get("web").map(|item| web(&item, base)).unwrap_or_default();
     let plugins = match top.get("plugins") {
         Some(item) => plugins(&item, base),
         None => Plugins { path: None, load: Vec::new() },
     };
     let scrape = top.get("scrape").map(|item| scrape(&item)).unwrap_or_default();
+    let probe = top.get("probe").map(|item| probe(&item)).unwrap_or_default();
     let credentials = top.get("credentials").map(|item| credentials(&item, base)).unwrap_or_default();
     let identities = named(top.get("identities"), |item| identity(item, base));
     let mut transports = named(top.get("transports"), transport);
     transports.entry("default".to_owned()).or_default();
-    let modules = named(top.get("modules"), module);
+    let normalize = top.get("normalize").map(|item| normalize(&item, None)).unwrap_or_default();
+    let modules = named(top.get("modules"), |item| module(item, &normalize));
+    let target_defaults = top.get("target_defaults").map(|item| target::defaults(&item)).unwrap_or_default();
     let targets = top.get("targets").map(|item| item.list()).unwrap_or_default();
-    let targets = targets.iter().filter_map(|item| target(item, &scrape)).collect();
+    let targets = targets
+        .iter()
+        .filter_map(|item| target::target(item, &scrape, &target_defaults, &normalize))
+        .collect();
+    let target_files = top.get("target_files").map(|item| target_files(&item, base)).unwrap_or_default();
+    let otlp = super::otlp::endpoints(top.get("otlp"), base);
+    let telemetry = top.get("telemetry").and_then(|item| super::otlp::telemetry(&item, base));
+    let watch = top.get("config").and_then(|item| operate::watch(&item));
+    let log_level = top.get("log").and_then(|item| operate::log(&item));
     top.finish();
-    Some(Config { web, plugins, scrape, credentials, identities, transports, modules, targets })
+    Some(Config {
+        web,
+        plugins,
+        scrape,
+        probe,
+        credentials,
+        identities,
+        transports,
+        normalize,
+        modules,
+        target_defaults,
+        targets,
+        target_files,
+        otlp,
+        telemetry,
+        shown: super::shown::shown(root.node).into(),
+        watch,
+        log_level,
+    })
 }
 
-fn web(item: &Item<'_>) -> Web {
+fn web(item: &Item<'_>, base: &Path) -> Web {
     let mut web = Web::default();
     let Some(mut section) = item.section(LATER_WEB) else { return web };
     if let Some(listen) = section.get("listen") {
@@ -61,10 +99,36 @@ fn web(item: &Item<'_>) -> Web {
     }
     set(&mut web.max_connections, section.get("max_connections").and_then(|item| item.count(1..=65_536)));
     set(&mut web.max_scrapes, section.get("max_scrapes").and_then(|item| item.count(1..=1024)));
+    set(&mut web.metrics_targets, section.get("metrics_targets").and_then(|item| item.flag()));
+    set(&mut web.enable_lifecycle, section.get("enable_lifecycle").and_then(|item| item.flag()));
+    web.external_url = section.get("external_url").and_then(|item| external_url(&item));
     set(&mut web.header_timeout, section.get("header_timeout").and_then(|item| item.duration(TIMEOUTS)));
     set(&mut web.write_timeout, section.get("write_timeout").and_then(|item| item.duration(TIMEOUTS)));
+    web.config_file = section.get("config_file").and_then(|item| path(&item, base));
+    web.max_connections_per_peer =
+        section.get("max_connections_per_peer").and_then(|item| item.count(1..=65_536));
+    set(
+        &mut web.answer_timeout,
+        section.get("answer_timeout").and_then(|item| item.duration(ANSWER_TIMEOUTS)),
+    );
+    set(&mut web.idle_timeout, section.get("idle_timeout").and_then(|item| item.duration(ANSWER_TIMEOUTS)));
+    set(
+        &mut web.handshake_timeout,
+        section.get("handshake_timeout").and_then(|item| item.duration(TIMEOUTS)),
+    );
+    refer_to_file(&mut section);
     section.finish();
     web
+}
+
+/// What other programs have in their main file and we in another one.
+fn refer_to_file(section: &mut Section<'_>) {
+    for key in ["tls_server_config", "http_server_config", "basic_auth_users", "rate_limit", "tls"] {
+        if let Some(item) = section.get(key) {
+            let hint = "put it into a file of its own and name that in `web.config_file`".to_owned();
+            item.problem("does not stand here", Some(hint));
+        }
+    }
 }
 
 /// `ADDRESS:PORT`, `NAME:PORT` or `:PORT` for every IPv4 address.
@@ -110,17 +174,21 @@ fn plugins(item: &Item<'_>, base: &Path) -> Plugins {
 
 fn scrape(item: &Item<'_>) -> Scrape {
     let mut scrape = Scrape::default();
-    let Some(mut section) = item.section(LATER_SCRAPE) else { return scrape };
+    let Some(mut section) = item.section(&[]) else { return scrape };
     set(&mut scrape.interval, section.get("interval").and_then(|item| item.duration(INTERVALS)));
     scrape.deadline = deadline(&mut section, scrape.interval);
     set(&mut scrape.max_connecting, section.get("max_connecting").and_then(|item| item.count(1..=65_536)));
+    set(&mut scrape.connect_rate, section.get("connect_rate").and_then(|item| item.count(1..=100_000)));
+    set(&mut scrape.max_series, section.get("max_series").and_then(|item| item.count(SERIES)));
     set(&mut scrape.max_concurrent, section.get("max_concurrent").and_then(|item| item.count(1..=65_536)));
+    let stale = section.get("stale_after").and_then(|item| stale_after(&item, scrape.interval));
+    set(&mut scrape.stale_after, stale);
     set(&mut scrape.drain, section.get("drain").and_then(|item| item.duration(TIMEOUTS)));
     section.finish();
     scrape
 }
 
-fn deadline(section: &mut Section<'_>, interval: Duration) -> Option<Duration> {
+pub(super) fn deadline(section: &mut Section<'_>, interval: Duration) -> Option<Duration> {
     let item = section.get("deadline")?;
     let deadline = item.duration(DEADLINES)?;
     if deadline <= interval {
@@ -217,93 +285,26 @@ fn transport(item: &Item<'_>) -> Option<Transport> {
     Some(transport)
 }
 
-fn module(item: &Item<'_>) -> Option<Module> {
+fn module(item: &Item<'_>, outer: &NormalizeSection) -> Option<Module> {
     let mut section = item.section(&[])?;
     let plugin = section.require("plugin", "name one of `plugins.load`").and_then(|item| item.text());
+    let normalize = section.get("normalize").map(|item| normalize(&item, Some(outer))).unwrap_or_default();
     let settings = section.rest();
     let settings = settings.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect();
-    Some(Module { plugin: plugin?.to_owned(), settings, source: item.node.clone() })
+    Some(Module { plugin: plugin?.to_owned(), normalize, settings, source: item.node.clone() })
 }
 
-fn target(item: &Item<'_>, scrape: &Scrape) -> Option<Target> {
-    let mut section = item.section(LATER_TARGET)?;
-    let host = section.require("host", "name the host or its address");
-    let host = host.and_then(|item| host_name(&item));
-    let name = section.get("name").and_then(|item| name_of(&item)).or(host);
-    let identity = section.get("identity").and_then(|item| item.text());
-    let transport = section.get("transport").and_then(|item| item.text()).unwrap_or("default");
-    let modules = section.require("modules", "list what is asked of it").map(|item| {
-        let items = item.list();
-        if items.is_empty() {
-            item.problem("is empty", Some("name at least one of `modules`".to_owned()));
-        }
-        items.iter().filter_map(Item::text).map(str::to_owned).collect()
+fn target_files(item: &Item<'_>, base: &Path) -> Vec<FilePattern> {
+    let items = item.list();
+    if items.len() > TARGET_FILES_MAX {
+        item.problem(format!("has {} entries, the limit is {TARGET_FILES_MAX}", items.len()), None);
+    }
+    let patterns = items.iter().take(TARGET_FILES_MAX).filter_map(|item| {
+        let text = item.text()?;
+        let made = FilePattern::new(base, text);
+        made.map_err(|bad| item.problem(bad.message, Some(bad.hint))).ok()
     });
-    let interval = section.get("interval").and_then(|item| item.duration(INTERVALS));
-    let interval = interval.unwrap_or(scrape.interval);
-    let default_deadline = scrape.deadline.unwrap_or(Duration::from_secs(10)).min(interval);
-    let deadline = deadline(&mut section, interval).unwrap_or(default_deadline);
-    let labels = section.get("labels").map(|item| labels(&item)).unwrap_or_default();
-    let position = section.position;
-    section.finish();
-    Some(Target {
-        name: name?.to_owned(),
-        host: host?.to_owned(),
-        identity: identity.map(str::to_owned),
-        transport: transport.to_owned(),
-        modules: modules?,
-        interval,
-        deadline,
-        labels,
-        position,
-    })
-}
-
-fn host_name<'a>(item: &Item<'a>) -> Option<&'a str> {
-    let host = name_of(item)?;
-    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    if super::hosts::address(host).is_some() || host.chars().all(is_name) {
-        Some(host)
-    } else {
-        let hint = match host.rsplit_once(':') {
-            Some(_) => "a port goes into the transport: `smb: {port: …}`",
-            None => "write the name or the address alone",
-        };
-        item.problem(format!("`{host}` is no host"), Some(hint.to_owned()));
-        None
-    }
-}
-
-fn name_of<'a>(item: &Item<'a>) -> Option<&'a str> {
-    let name = item.text()?;
-    if name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
-        item.problem(format!("must be printable and at most {NAME_BYTES_MAX} bytes long"), None);
-        return None;
-    }
-    Some(name)
-}
-
-fn labels(item: &Item<'_>) -> BTreeMap<String, String> {
-    const RESERVED: &[&str] = &["target", "counter_instance", "instance_id", "le", "quantile"];
-    let mut labels = BTreeMap::new();
-    for (entry, value) in item.named() {
-        let key = entry.key.as_str();
-        let mut chars = key.chars();
-        let begins = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-        let valid = begins && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let at = |message: &str, hint: &str| {
-            let hint = Some(hint.to_owned());
-            item.problem_at(entry.position, format!("label `{key}` {message}"), hint);
-        };
-        if !valid || key.starts_with("__") {
-            at("is no label name", "use letters, digits and `_`, and no digit or `__` in front");
-        } else if RESERVED.contains(&key) {
-            at("is the exporter's own", "choose another name");
-        } else if let Some(text) = value.text_or_empty() {
-            labels.insert(key.to_owned(), text.to_owned());
-        }
-    }
-    labels
+    patterns.collect()
 }
 
 /// A path; a relative one starts at the folder of the configuration.

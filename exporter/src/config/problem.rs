@@ -27,6 +27,8 @@ pub struct Report {
     pub file: String,
     /// In the order of the file.
     pub problems: Vec<Problem>,
+    /// What is wrong with other files.
+    pub more: Vec<Report>,
 }
 
 impl Report {
@@ -34,14 +36,14 @@ impl Report {
     #[must_use]
     pub fn of_file(file: &str, message: String, hint: Option<String>) -> Self {
         let problem = Problem { position: None, path: String::new(), message, hint };
-        Self { file: file.to_owned(), problems: vec![problem] }
+        Self { file: file.to_owned(), problems: vec![problem], more: Vec::new() }
     }
 
     /// Collects `problems`, the first line first.
     #[must_use]
     pub fn new(file: &str, mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.position);
-        Self { file: file.to_owned(), problems }
+        Self { file: file.to_owned(), problems, more: Vec::new() }
     }
 }
 
@@ -57,10 +59,10 @@ impl fmt::Display for Report {
             }
             write!(f, ": {problem}")?;
         }
-        match self.problems.len().checked_sub(PROBLEMS_SHOWN_MAX) {
-            None | Some(0) => Ok(()),
-            Some(more) => write!(f, "\n{}: and {more} more", self.file),
+        if let Some(more @ 1..) = self.problems.len().checked_sub(PROBLEMS_SHOWN_MAX) {
+            write!(f, "\n{}: and {more} more", self.file)?;
         }
+        self.more.iter().try_for_each(|report| write!(f, "\n{report}"))
     }
 }
 
@@ -81,13 +83,14 @@ impl fmt::Display for Problem {
 
 /// Where the readers of the configuration put what they find, so that one bad key does not hide the next.
 #[derive(Debug, Default)]
-pub(crate) struct Problems(RefCell<Vec<Problem>>);
+pub(crate) struct Problems {
+    found: RefCell<Vec<Problem>>,
+    /// Each key that a section knows, by the way to it, and whether the section has it.
+    #[cfg(test)]
+    pub(super) known: RefCell<std::collections::BTreeMap<String, bool>>,
+}
 
 impl Problems {
-    pub(crate) fn push(&self, position: Position, path: &str, message: impl Into<String>) {
-        self.push_hint(position, path, message, None);
-    }
-
     pub(crate) fn push_hint(
         &self,
         position: Position,
@@ -97,10 +100,10 @@ impl Problems {
     ) {
         let problem =
             Problem { position: Some(position), path: path.to_owned(), message: message.into(), hint };
-        self.0.borrow_mut().push(problem);
+        self.found.borrow_mut().push(problem);
     }
 
     pub(crate) fn into_vec(self) -> Vec<Problem> {
-        self.0.into_inner()
+        self.found.into_inner()
     }
 }

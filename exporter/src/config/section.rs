@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::nearest::suggestion;
+use super::normalize::way_to_rules;
 use super::problem::Problems;
 use super::tree::{Entry, Node, Position, Value};
 
@@ -60,6 +61,8 @@ impl<'a> Section<'a> {
 
     /// Reports the keys that nobody asked for.
     pub(crate) fn finish(self) {
+        #[cfg(test)]
+        self.note_known();
         for (entry, _) in self.entries.iter().zip(&self.taken).filter(|(_, taken)| !**taken) {
             let key = entry.key.as_str();
             if self.later.contains(&key) {
@@ -67,9 +70,21 @@ impl<'a> Section<'a> {
                 let hint = Some("remove it, or use a later version".to_owned());
                 self.problems.push_hint(entry.position, &self.path, message, hint);
             } else {
-                let hint = suggestion(key, self.asked.iter().copied());
+                let hint =
+                    way_to_rules(&self.path, key).or_else(|| suggestion(key, self.asked.iter().copied()));
                 self.problems.push_hint(entry.position, &self.path, format!("unknown key `{key}`"), hint);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+impl Section<'_> {
+    fn note_known(&self) {
+        let mut known = self.problems.known.borrow_mut();
+        for key in &self.asked {
+            let is_there = self.entries.iter().any(|entry| entry.key == *key);
+            *known.entry(child(&self.path, key)).or_default() |= is_there;
         }
     }
 }
@@ -104,6 +119,15 @@ impl<'a> Item<'a> {
             path: self.path.clone(),
             problems: self.problems,
         })
+    }
+
+    /// The value of one of its keys, or the value itself where there is no such key.
+    pub(crate) fn key(&self, key: &str) -> Item<'a> {
+        let entries = if let Value::Map(entries) = &self.node.value { entries.as_slice() } else { &[] };
+        match entries.iter().find(|entry| entry.key == key) {
+            Some(entry) => Item { node: &entry.node, path: child(&self.path, key), problems: self.problems },
+            None => self.clone(),
+        }
     }
 
     /// The value as a mapping whose keys are the user's names.
@@ -166,6 +190,15 @@ impl<'a> Item<'a> {
                 None
             }
         }
+    }
+
+    /// The value as yes or no.
+    pub(crate) fn flag(&self) -> Option<bool> {
+        let Value::Bool(value) = self.node.value else {
+            self.wrong_type("`true` or `false`");
+            return None;
+        };
+        Some(value)
     }
 
     /// The value as a whole number within `range`.

@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use plugin_host::GeneralReason;
@@ -57,7 +58,8 @@ pub struct IdentityState {
 
 /// The exporter's [`CredentialBroker`].
 pub struct Broker {
-    identities: BTreeMap<String, Identity>,
+    /// Replaced as a whole: who reads goes on with what it has.
+    identities: RwLock<Arc<Identities>>,
     salt: Salt,
     clock: Arc<dyn Clock>,
     addresses: AddressBook,
@@ -65,7 +67,11 @@ pub struct Broker {
     shared: Arc<Mutex<Shared>>,
     /// Written by a thread of its own, so that no caller waits for the disk; the lock keeps the order.
     file: Option<Arc<Mutex<VerdictFile>>>,
+    /// Those that may still be writing.
+    writers: Mutex<Vec<JoinHandle<()>>>,
 }
+
+type Identities = BTreeMap<String, Identity>;
 
 struct Shared {
     guard: Guard,
@@ -77,6 +83,10 @@ struct Shared {
 
 struct Lent {
     identity: String,
+    /// The account's name as it was then.
+    account: String,
+    /// The configured target, or whom the plugin named.
+    target: String,
     secret: Zeroizing<Vec<u8>>,
 }
 
@@ -100,14 +110,57 @@ impl Broker {
         }
         let shared = Shared { guard, leases: HashMap::new(), counts: BTreeMap::new(), users };
         Ok(Self {
-            identities,
+            identities: RwLock::new(Arc::new(identities)),
             salt,
             addresses: AddressBook::new(resolver, Arc::clone(&clock)),
             clock,
             next_lease: AtomicU64::new(1),
             shared: Arc::new(Mutex::new(shared)),
             file: file.map(|file| Arc::new(Mutex::new(file))),
+            writers: Mutex::default(),
         })
+    }
+
+    /// From now on these are the identities. What is known of an account's secret stays known; who asks next for an
+    /// account that is new tries it alone, as ever.
+    pub fn set_identities(&self, identities: BTreeMap<String, Identity>, cooldown: Duration) {
+        let before = self.identities();
+        let is_new = |(name, identity): &(&String, &Identity)| {
+            before.get(*name).is_none_or(|known| known.account() != identity.account())
+        };
+        let new: Identities = identities
+            .iter()
+            .filter(is_new)
+            .map(|(name, identity)| (name.clone(), identity.clone()))
+            .collect();
+        let mut shared = lock(&self.shared);
+        let Shared { guard, users, .. } = &mut *shared;
+        guard.set_cooldown(cooldown);
+        // An account that no identity stands for any more shows nowhere; it is remembered all the same.
+        for (scope, user) in users.iter_mut() {
+            if !identities.get(user).is_some_and(|identity| stands_for(identity, scope))
+                && let Some((name, _)) = identities.iter().find(|(_, identity)| stands_for(identity, scope))
+            {
+                user.clone_from(name);
+            }
+        }
+        if let Some(file) = &self.file {
+            restore(guard, users, &lock(file), &new, &self.salt);
+        }
+        *self.identities.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(identities);
+    }
+
+    fn identities(&self) -> Arc<Identities> {
+        Arc::clone(&self.identities.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until every verdict so far is on the disk: a program that ends right after one would lose it.
+    pub fn finish_writes(&self) {
+        let writers = std::mem::take(&mut *lock(&self.writers));
+        for writer in writers {
+            // What a thread that panicked did not write is tried once more, as if the disk had been full.
+            let _ = writer.join();
+        }
     }
 
     /// What is known of each identity.
@@ -115,9 +168,9 @@ impl Broker {
     pub fn states(&self) -> BTreeMap<String, IdentityState> {
         let shared = lock(&self.shared);
         let mut states: BTreeMap<String, IdentityState> =
-            self.identities.keys().map(|name| (name.clone(), IdentityState::default())).collect();
+            self.identities().keys().map(|name| (name.clone(), IdentityState::default())).collect();
         for (name, (leases, withheld)) in &shared.counts {
-            let state = states.entry(name.clone()).or_default();
+            let Some(state) = states.get_mut(name) else { continue };
             (state.leases, state.withheld) = (*leases, *withheld);
         }
         for (scope, state) in shared.guard.states() {
@@ -136,9 +189,10 @@ impl Broker {
     }
 
     /// Whether `request` is for what the configuration allows; `Err` is the sentence that says why not.
-    fn check_target(&self, request: &CredentialRequest<'_>) -> Result<&Identity, String> {
+    fn check_target(&self, request: &CredentialRequest<'_>) -> Result<Identity, String> {
         let name = request.identity;
-        let identity = self.identities.get(name).ok_or_else(|| format!("there is no identity `{name}`"))?;
+        let identities = self.identities();
+        let identity = identities.get(name).ok_or_else(|| format!("there is no identity `{name}`"))?;
         if let Some(target) = request.configured {
             if target.identity != name {
                 return Err(format!(
@@ -162,14 +216,14 @@ impl Broker {
                 let address: Vec<IpAddr> = config::address(request.host).into_iter().collect();
                 let needed = identity.allow_hosts.needs_addresses(&target.host);
                 return if !needed || identity.allow_hosts.allows_addresses(&address) {
-                    Ok(identity)
+                    Ok(identity.clone())
                 } else {
                     Err(format!("`{}` is not in the `allow_hosts` of identity `{name}`", request.host))
                 };
             }
         }
         if identity.allow_hosts.allows_host(request.host) {
-            Ok(identity)
+            Ok(identity.clone())
         } else {
             Err(format!("`{}` is not in the `allow_hosts` of identity `{name}`", request.host))
         }
@@ -191,20 +245,16 @@ impl Broker {
                 warn!(%error, "Credential state not written; a restart may try a refused secret once more");
             }
         };
-        if let Err(error) = std::thread::Builder::new().name("credential-state".to_owned()).spawn(write) {
-            warn!(%error, "Credential state not written; a restart may try a refused secret once more");
+        match std::thread::Builder::new().name("credential-state".to_owned()).spawn(write) {
+            Ok(writer) => {
+                let mut writers = lock(&self.writers);
+                writers.retain(|earlier| !earlier.is_finished());
+                writers.push(writer);
+            }
+            Err(error) => {
+                warn!(%error, "Credential state not written; a restart may try a refused secret once more");
+            }
         }
-    }
-
-    fn withheld(&self, identity: &str, refused: &Refused) -> CredentialAnswer {
-        let account = &self.identities[identity];
-        let message = format!(
-            "the secret of {} was {} by `{}` and is not tried again until it changes",
-            account_name(account),
-            refused.refusal.word(),
-            refused.host
-        );
-        CredentialAnswer::Denied { reason: GeneralReason::CredentialsWithheld, message }
     }
 }
 
@@ -244,11 +294,16 @@ impl CredentialBroker for Broker {
             Decision::Wait => CredentialAnswer::Wait { retry_after_ms: RETRY_AFTER_MS },
             Decision::Withheld(refused) => {
                 counts.1 += 1;
-                self.withheld(request.identity, &refused)
+                withheld(&identity, &refused)
             }
             Decision::Lease => {
                 counts.0 += 1;
-                let lent = Lent { identity: request.identity.to_owned(), secret: secret.clone() };
+                let lent = Lent {
+                    identity: request.identity.to_owned(),
+                    account: account_name(&identity),
+                    target: request.configured.map_or(request.host, |target| &target.name).to_owned(),
+                    secret: secret.clone(),
+                };
                 shared.leases.insert(id, lent);
                 CredentialAnswer::Lease(Lease {
                     id,
@@ -268,7 +323,7 @@ impl CredentialBroker for Broker {
         let (change, waiters) = shared.guard.result(lease, verdict, now);
         drop(shared);
         if let (Some((scope, change)), Some(lent)) = (change, lent) {
-            tell(&lent.identity, &self.identities[&lent.identity], &change);
+            tell(&lent, &change);
             self.keep(&scope, &change, lent.secret);
         }
         waiters.iter().for_each(Waiter::wake);
@@ -276,26 +331,44 @@ impl CredentialBroker for Broker {
 }
 
 /// One line per change, never one per target.
-fn tell(name: &str, identity: &Identity, change: &Change) {
-    let account = account_name(identity);
+fn tell(lent: &Lent, change: &Change) {
+    let Lent { identity, account, target, .. } = lent;
     match change {
-        Change::Accepted => info!(identity = name, account, "Credential accepted"),
+        Change::Accepted => info!(target, identity, account, "Credential accepted"),
         Change::Doubted(refused) => warn!(
-            identity = name,
+            target,
+            identity,
             account,
-            target_host = refused.host,
+            host = refused.host,
             verdict = refused.refusal.word(),
             "Credential refused by one host and accepted by others; this host is left out, and one more host decides"
         ),
         Change::Refused(refused) => error!(
-            identity = name,
+            target,
+            identity,
             account,
-            target_host = refused.host,
+            host = refused.host,
             verdict = refused.refusal.word(),
             next_step = "correct the secret; it is read again by itself",
             "Credential refused; it is withheld from every target until it changes"
         ),
     }
+}
+
+fn withheld(identity: &Identity, refused: &Refused) -> CredentialAnswer {
+    let message = format!(
+        "the secret of {} was {} by `{}` and is not tried again until it changes",
+        account_name(identity),
+        refused.refusal.word(),
+        refused.host
+    );
+    CredentialAnswer::Denied { reason: GeneralReason::CredentialsWithheld, message }
+}
+
+/// Whether `scope` may be an account of `identity`.
+fn stands_for(identity: &Identity, scope: &Scope) -> bool {
+    let of_identity = Scope::new(&identity.domain, &identity.username, &scope.realm);
+    of_identity == *scope
 }
 
 fn account_name(identity: &Identity) -> String {
@@ -331,7 +404,7 @@ fn restore(
         let mut stored_now: Option<Fingerprint> = None;
         for stored in &file.verdicts {
             let scope = Scope::new(&identity.domain, &identity.username, &stored.refused.host);
-            if scope != stored.scope {
+            if scope != stored.scope || guard.knows(&scope) {
                 continue;
             }
             // Slow on purpose; once per identity that has a verdict.
@@ -340,7 +413,7 @@ fn restore(
                 warn!(
                     identity = name.as_str(),
                     account = account_name(identity),
-                    target_host = stored.refused.host,
+                    host = stored.refused.host,
                     verdict = stored.refused.refusal.word(),
                     "Credential was refused before the restart and has not changed; it is withheld"
                 );

@@ -170,6 +170,17 @@ impl Guard {
         Self { accounts: HashMap::new(), leases: HashMap::new(), cooldown }
     }
 
+    /// From now on a refused secret is tried once more after so long.
+    pub fn set_cooldown(&mut self, cooldown: Duration) {
+        self.cooldown = cooldown;
+    }
+
+    /// Whether anybody asked for it yet.
+    #[must_use]
+    pub fn knows(&self, scope: &Scope) -> bool {
+        self.accounts.contains_key(scope)
+    }
+
     /// Takes over a verdict of an earlier process.
     pub fn restore(&mut self, scope: Scope, fingerprint: Fingerprint, refused: Refused) {
         let mut account = Account::new(fingerprint);

@@ -1,120 +1,186 @@
 //! Which format a reader gets.
 
-/// A text format of metrics.
+use super::accept::{Ranges, parameters};
+use crate::model::Escaping;
+
+/// A format of metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Prometheus text 0.0.4, which everybody reads.
+    /// Prometheus text, which everybody reads.
     #[default]
     Text,
-    /// OpenMetrics 1.0.
+    /// OpenMetrics text.
     OpenMetrics,
+    /// `io.prometheus.client.MetricFamily` messages, each behind its length.
+    Protobuf,
 }
 
-impl Format {
-    /// The Content-Type. All names here are legal without quotes, so `escaping` is "underscores" whatever was
-    /// asked for.
+/// A format with its version and the way in which names come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Representation {
+    /// The format.
+    pub format: Format,
+    /// The version: `0.0.4` or `1.0.0` of text, `0.0.1` or `1.0.0` of OpenMetrics, empty for protobuf.
+    pub version: &'static str,
+    /// INVARIANT: not [`Escaping::AllowUtf8`] where the version knows no quotes.
+    pub escaping: Escaping,
+}
+
+impl From<Format> for Representation {
+    /// What a reader gets who says nothing more.
+    fn from(format: Format) -> Self {
+        let version = match format {
+            Format::Text => TEXT_0,
+            Format::OpenMetrics => V1,
+            Format::Protobuf => "",
+        };
+        Self { format, version, escaping: Escaping::Underscores }
+    }
+}
+
+impl Representation {
+    /// The newest version of the format, its names in this way.
     #[must_use]
-    pub fn content_type(self) -> &'static str {
-        match self {
-            Self::Text => "text/plain; version=0.0.4; charset=utf-8; escaping=underscores",
-            Self::OpenMetrics => {
-                "application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores"
+    pub fn newest(format: Format, escaping: Escaping) -> Self {
+        let version = if format == Format::Protobuf { "" } else { V1 };
+        Self { format, version, escaping }
+    }
+
+    /// The Content-Type.
+    #[must_use]
+    pub fn content_type(self) -> String {
+        let Self { format, version, escaping } = self;
+        let escaping = escaping.word();
+        match format {
+            Format::Text => format!("text/plain; version={version}; charset=utf-8; escaping={escaping}"),
+            Format::OpenMetrics => {
+                format!("application/openmetrics-text; version={version}; charset=utf-8; escaping={escaping}")
+            }
+            Format::Protobuf => format!("{PROTOBUF}; proto={PROTO}; encoding=delimited; escaping={escaping}"),
+        }
+    }
+
+    /// What one media range of an Accept header asks for, if we speak it.
+    fn of_range(media_type: &str, rest: &str) -> Option<Self> {
+        let (mut version, mut proto, mut encoding) = (None, "", "");
+        let mut escaping = Escaping::Underscores;
+        for (name, value) in parameters(rest) {
+            match name.to_ascii_lowercase().as_str() {
+                "version" => version = Some(value),
+                "proto" => proto = value,
+                "encoding" => encoding = value,
+                // A scheme that nobody knows is passed over.
+                "escaping" => escaping = Escaping::of_word(value).unwrap_or(escaping),
+                _ => {}
             }
         }
-    }
-
-    fn of_media_type(media_type: &str, version: Option<&str>) -> Option<Self> {
-        match (media_type, version) {
-            ("application/openmetrics-text", None | Some("1.0.0" | "0.0.1")) => Some(Self::OpenMetrics),
-            ("text/plain", None | Some("0.0.4")) | ("text/*" | "*/*", _) => Some(Self::Text),
-            _ => None,
-        }
+        let (format, version) = match (media_type, version) {
+            ("application/openmetrics-text", None | Some(V1)) => (Format::OpenMetrics, V1),
+            ("application/openmetrics-text", Some(OPENMETRICS_0)) => (Format::OpenMetrics, OPENMETRICS_0),
+            ("text/plain", None | Some(TEXT_0)) | ("text/*" | "*/*", _) => (Format::Text, TEXT_0),
+            ("text/plain", Some(V1)) => (Format::Text, V1),
+            (PROTOBUF, _) if proto == PROTO && encoding == "delimited" => (Format::Protobuf, ""),
+            _ => return None,
+        };
+        let knows_quotes = version == V1 || format == Format::Protobuf;
+        let quotes_unknown = escaping == Escaping::AllowUtf8 && !knows_quotes;
+        let escaping = if quotes_unknown { Escaping::Underscores } else { escaping };
+        Some(Self { format, version, escaping })
     }
 }
 
-/// The format that an Accept header wants most, of those that we speak; text 0.0.4 if it wants none of them.
+/// What an Accept header wants most, of what we speak; text 0.0.4 if it wants none of it.
 ///
 /// As Prometheus' own exporters do it: the highest q wins, among equals the first; what cannot be read is passed
 /// over.
 #[must_use]
-pub fn negotiate(accept: Option<&str>) -> Format {
-    let mut best: Option<(u16, Format)> = None;
-    for range in accept.unwrap_or_default().split(',').take(RANGES_MAX) {
-        if let Some((quality, format)) = media_range(range)
-            && quality > best.map_or(0, |(quality, _)| quality)
+pub fn negotiate(accept: Option<&str>) -> Representation {
+    let mut best: Option<(u16, Representation)> = None;
+    for range in Ranges::of(accept.unwrap_or_default()) {
+        if range.quality > best.map_or(0, |(quality, _)| quality)
+            && let Some(representation) = Representation::of_range(&range.name, range.parameters)
         {
-            best = Some((quality, format));
+            best = Some((range.quality, representation));
         }
     }
-    best.map_or(Format::Text, |(_, format)| format)
+    best.map_or_else(|| Format::Text.into(), |(_, representation)| representation)
 }
 
-/// One media range with its q in thousandths.
-fn media_range(range: &str) -> Option<(u16, Format)> {
-    let mut parts = range.split(';').map(str::trim);
-    let media_type = parts.next()?.to_ascii_lowercase();
-    let (mut quality, mut version) = (1_000, None);
-    for (name, value) in parts.filter_map(|parameter| parameter.split_once('=')) {
-        let value = value.trim().trim_matches('"');
-        match name.trim().to_ascii_lowercase().as_str() {
-            "q" => quality = thousandths(value)?,
-            "version" => version = Some(value),
-            _ => {}
-        }
-    }
-    Some((quality, Format::of_media_type(&media_type, version)?))
-}
-
-/// `0.75` is 750. A q has at most three decimals.
-fn thousandths(quality: &str) -> Option<u16> {
-    let (whole, decimals) = quality.split_once('.').unwrap_or((quality, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(decimals) || whole.len() > 1 || decimals.len() > 3 {
-        return None;
-    }
-    let number: u16 = format!("{whole:0>1}{decimals:0<3}").parse().ok()?;
-    Some(number.min(1_000))
-}
-
-/// More ranges than anybody sends.
-const RANGES_MAX: usize = 64;
+const TEXT_0: &str = "0.0.4";
+const OPENMETRICS_0: &str = "0.0.1";
+const V1: &str = "1.0.0";
+const PROTOBUF: &str = "application/vnd.google.protobuf";
+const PROTO: &str = "io.prometheus.client.MetricFamily";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const OM: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=";
+    const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
+
+    fn check(accept: &str, expected: &str) {
+        assert_eq!(negotiate(Some(accept)).content_type(), expected, "{accept}");
+    }
+
+    #[test]
+    fn prometheus_gets_what_it_asks_for() {
+        // Prometheus 3
+        check(
+            "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,\
+             application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,\
+             text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
+            &format!("{OM}allow-utf-8"),
+        );
+        // The same with native histograms
+        check(
+            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6,\
+             application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5",
+            "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited; \
+             escaping=underscores",
+        );
+        // Prometheus 2.42
+        check(
+            "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,\
+             text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+            &format!("{OM}underscores"),
+        );
+    }
+
     #[test]
     fn readers_get_what_they_ask_for() {
-        for (accept, format) in [
-            // Prometheus 3
-            (
-                "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,\
-                 application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,\
-                 text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
-                Format::OpenMetrics,
-            ),
-            // Prometheus 2.42
-            (
-                "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,\
-                 text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
-                Format::OpenMetrics,
-            ),
-            // A browser
-            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", Format::Text),
-            ("*/*", Format::Text),
-            ("text/plain", Format::Text),
-            ("text/plain;q=0.5, application/openmetrics-text;q=0.4", Format::Text),
-            ("text/plain;q=0.4, application/openmetrics-text;q=0.5", Format::OpenMetrics),
-            ("Application/OpenMetrics-Text; Version=\"1.0.0\"", Format::OpenMetrics),
-            ("application/openmetrics-text;version=2.0.0", Format::Text),
-            ("application/openmetrics-text;q=0", Format::Text),
-            ("application/openmetrics-text;q=nonsense,text/plain;q=0.1", Format::Text),
-            ("application/json", Format::Text),
-            ("", Format::Text),
-            (";;;,,,=", Format::Text),
-        ] {
-            assert_eq!(negotiate(Some(accept)), format, "{accept}");
+        for escaping in ["allow-utf-8", "underscores", "dots", "values"] {
+            check(
+                &format!("text/plain;version=1.0.0;escaping={escaping}"),
+                &format!("text/plain; version=1.0.0; charset=utf-8; escaping={escaping}"),
+            );
         }
-        assert_eq!(negotiate(None), Format::Text);
+        // No version without quotes is told that there will be some.
+        check("text/plain;version=0.0.4;escaping=allow-utf-8", TEXT);
+        check("text/plain;version=1.0.0;escaping=nonsense", &TEXT.replace("0.0.4", "1.0.0"));
+        check(
+            "application/openmetrics-text;version=0.0.1",
+            &format!("{OM}underscores").replace("1.0.0", "0.0.1"),
+        );
+        let openmetrics = format!("{OM}underscores");
+        check("text/plain;q=0.4, application/openmetrics-text;q=0.5", &openmetrics);
+        check("Application/OpenMetrics-Text; Version=\"1.0.0\"", &openmetrics);
+        for accept in [
+            "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+            "*/*",
+            "text/plain",
+            "text/plain;q=0.5, application/openmetrics-text;q=0.4",
+            "application/openmetrics-text;version=2.0.0",
+            "application/openmetrics-text;q=0",
+            "application/openmetrics-text;q=nonsense,text/plain;q=0.1",
+            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text",
+            "application/vnd.google.protobuf;encoding=delimited",
+            "application/json",
+            "",
+            ";;;,,,=",
+        ] {
+            check(accept, TEXT);
+        }
+        assert_eq!(negotiate(None), Format::Text.into());
     }
 }

@@ -4,47 +4,67 @@
 //! integers or have a few decimals (seconds made of ticks of 100 ns): those are turned into digits eight at a
 //! time, straight into the page. The others take the general way through `zmij`.
 
-use super::piece::{put, put_byte, put_eight, put_short};
+use super::room::{put_byte, put_eight, put_short};
 use crate::model::Value;
 
-/// Writes a sample line into `room` from `at`; answers where it ends.
+/// Writes a sample line into `room` from `at`: what `prefix` writes, then the value. Answers where it ends.
+///
+/// The value's text is ready before the prefix is copied: read back at once, its bytes would not have reached the
+/// cache.
 #[inline]
-pub(super) fn put_sample(room: &mut [u8], at: usize, prefix: &[u8], value: Value) -> usize {
-    let end = match value {
-        Value::F64(value) => put_f64(room, at, prefix, value),
-        Value::U64(value) if value < WHOLE_END => {
-            let at = put(room, at, prefix);
-            put_whole(room, at, value)
-        }
-        Value::I64(value) if value >= 0 && value.cast_unsigned() < WHOLE_END => {
-            let at = put(room, at, prefix);
-            put_whole(room, at, value.cast_unsigned())
-        }
-        Value::U64(value) => put_text(room, at, prefix, itoa::Buffer::new().format(value)),
-        Value::I64(value) => put_text(room, at, prefix, itoa::Buffer::new().format(value)),
+pub(super) fn put_sample(
+    room: &mut [u8],
+    at: usize,
+    prefix: impl FnOnce(&mut [u8], usize) -> usize,
+    value: Value,
+) -> usize {
+    let (mut double, mut integer) = (zmij::Buffer::new(), itoa::Buffer::new());
+    let decimal = match value {
+        Value::F64(value) => Decimal::exactly(value),
+        Value::U64(value) => Decimal::of_whole(value),
+        Value::I64(value) => u64::try_from(value).ok().and_then(Decimal::of_whole),
     };
-    put_byte(room, end, b'\n')
-}
-
-#[inline]
-fn put_f64(room: &mut [u8], at: usize, prefix: &[u8], value: f64) -> usize {
-    if let Some(decimal) = Decimal::exactly(value) {
-        let at = put(room, at, prefix);
+    let end = if let Some(decimal) = decimal {
+        let at = prefix(room, at);
         decimal.put(room, at)
-    } else if value.is_finite() {
-        put_text(room, at, prefix, zmij::Buffer::new().format_finite(value))
-    } else if value.is_nan() {
-        put_text(room, at, prefix, "NaN")
     } else {
-        put_text(room, at, prefix, if value > 0.0 { "+Inf" } else { "-Inf" })
-    }
+        let text = match value {
+            Value::F64(value) if value.is_finite() => double.format_finite(value),
+            Value::F64(value) if value.is_nan() => "NaN",
+            Value::F64(value) => {
+                if value > 0.0 {
+                    "+Inf"
+                } else {
+                    "-Inf"
+                }
+            }
+            Value::U64(value) => integer.format(value),
+            Value::I64(value) => integer.format(value),
+        };
+        let at = prefix(room, at);
+        put_short(room, at, text.as_bytes())
+    };
+    put_line_end(room, end)
 }
 
-/// The text is ready before the prefix is copied: read back at once, its bytes would not have reached the cache.
+/// Ends a line.
 #[inline]
-fn put_text(room: &mut [u8], at: usize, prefix: &[u8], text: &str) -> usize {
-    let at = put(room, at, prefix);
-    put_short(room, at, text.as_bytes())
+pub(super) fn put_line_end(room: &mut [u8], at: usize) -> usize {
+    put_byte(room, at, b'\n')
+}
+
+/// Writes nanoseconds as seconds, exactly, and ends the line.
+pub(super) fn put_unix_seconds(room: &mut [u8], at: usize, nanos: u64) -> usize {
+    let at = put_whole(room, at, nanos / 1_000_000_000);
+    let (high, low) = ((nanos % 1_000_000_000) / 10, nanos % 10);
+    let mut text = [b'.'; 10];
+    let digits = eight_digits(u32::try_from(high).unwrap_or(0)) | ASCII_ZEROS;
+    text[1..9].copy_from_slice(&digits.to_le_bytes());
+    text[9] = low.to_le_bytes()[0] | b'0';
+    let zeros = text.iter().rev().take_while(|&&digit| digit == b'0').count();
+    let kept = if zeros == 9 { 0 } else { text.len() - zeros };
+    let at = put_short(room, at, &text[..kept]);
+    put_line_end(room, at)
 }
 
 /// A number with at most seven decimals and fifteen digits.
@@ -60,13 +80,18 @@ struct Decimal {
 
 impl Decimal {
     #[inline]
+    fn of_whole(value: u64) -> Option<Self> {
+        (value < WHOLE_END).then_some(Self { negative: false, whole: value, fraction: 0 })
+    }
+
+    #[inline(always)]
     fn exactly(value: f64) -> Option<Self> {
         let size = value.abs();
-        let is_minus_zero = value == 0.0 && value.is_sign_negative();
+        let is_minus_zero = value.to_bits() == MINUS_ZERO;
         if size < DIGITS_END && !is_minus_zero { Self::of_size(value < 0.0, size) } else { None }
     }
 
-    #[inline]
+    #[inline(always)]
     fn of_size(negative: bool, size: f64) -> Option<Self> {
         let (whole, whole_bits) = nearest_whole(size);
         if whole == size {
@@ -83,7 +108,7 @@ impl Decimal {
         exact.then_some(Self { negative, whole: units_bits / FRACTION_UNITS, fraction })
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(self, room: &mut [u8], mut at: usize) -> usize {
         if self.negative {
             at = put_byte(room, at, b'-');
@@ -100,7 +125,7 @@ impl Decimal {
 }
 
 /// Writes an integer of at most 16 digits.
-#[inline]
+#[inline(always)]
 fn put_whole(room: &mut [u8], at: usize, value: u64) -> usize {
     #[expect(clippy::cast_possible_truncation, reason = "the quotient and the remainder have eight digits")]
     let (high, low) = ((value / EIGHT_DIGITS) as u32, (value % EIGHT_DIGITS) as u32);
@@ -113,7 +138,7 @@ fn put_whole(room: &mut [u8], at: usize, value: u64) -> usize {
 }
 
 /// Writes a number of at most eight digits without its leading zeros.
-#[inline]
+#[inline(always)]
 fn put_leading(room: &mut [u8], at: usize, value: u32) -> usize {
     let digits = eight_digits(value);
     let zeros = (digits.trailing_zeros() / 8).min(7);
@@ -124,7 +149,7 @@ fn put_leading(room: &mut [u8], at: usize, value: u32) -> usize {
 ///
 /// Halves are split in parallel: into groups of four digits, of two, of one. The multiplications stand for divisions
 /// by 100 and by 10 and are exact in the range of their lanes.
-#[inline]
+#[inline(always)]
 fn eight_digits(value: u32) -> u64 {
     let fours = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
@@ -136,12 +161,13 @@ fn eight_digits(value: u32) -> u64 {
 /// The whole number next to a positive value below 2⁵¹, as a double and as an integer.
 ///
 /// Above 2⁵² doubles have no bits for fractions: the sum is rounded, and its lowest bits are the integer.
-#[inline]
+#[inline(always)]
 fn nearest_whole(value: f64) -> (f64, u64) {
     let sum = value + TWO_POW_52;
     (sum - TWO_POW_52, sum.to_bits() & ((1 << 52) - 1))
 }
 
+const MINUS_ZERO: u64 = 1 << 63;
 const TWO_POW_52: f64 = 4_503_599_627_370_496.0;
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
 const EIGHT_DIGITS: u64 = 100_000_000;
@@ -157,7 +183,7 @@ mod tests {
 
     fn text(value: Value) -> String {
         let mut room = [0; 64];
-        let end = put_sample(&mut room, 0, b"", value);
+        let end = put_sample(&mut room, 0, |_, at| at, value);
         String::from_utf8(room[..end].to_vec()).unwrap().strip_suffix('\n').unwrap().to_owned()
     }
 
@@ -187,6 +213,22 @@ mod tests {
             (Value::F64(f64::NAN), "NaN"),
         ] {
             assert_eq!(text(value), expected);
+        }
+    }
+
+    #[test]
+    fn times_are_exact_and_short() {
+        for (nanos, expected) in [
+            (0, "0\n"),
+            (1, "0.000000001\n"),
+            (1_700_000_000_000_000_000, "1700000000\n"),
+            (1_700_000_000_120_000_000, "1700000000.12\n"),
+            (1_700_000_000_123_456_780, "1700000000.12345678\n"),
+            (1_700_000_000_123_456_789, "1700000000.123456789\n"),
+        ] {
+            let mut room = [0; 64];
+            let end = put_unix_seconds(&mut room, 0, nanos);
+            assert_eq!(String::from_utf8_lossy(&room[..end]), expected);
         }
     }
 

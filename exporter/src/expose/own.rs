@@ -1,84 +1,167 @@
 //! The exporter's own metrics, joined to a page.
 //!
-//! `prometheus_client` writes OpenMetrics text and nothing else. Its samples read the same in classic text; what
-//! differs are the lines above them, which are written anew here, since it does not escape HELP either.
+//! They live in a `prometheus_client` registry, whose text encoder knows neither classic text nor names in quotes,
+//! escapes no HELP and refuses native histograms. So the registry is read through that crate's protobuf model, which
+//! has all of it as typed values, and the encoders of this module write them in whichever format is asked for.
 
-use prometheus_client::encoding::text;
+use std::fmt;
+use std::sync::Arc;
+
+use prometheus_client::encoding::prometheus_protobuf::{encode, prometheus_data_model as theirs};
 use prometheus_client::registry::Registry;
+use tracing::error;
 
-use super::Format;
-use super::encoder::push_help;
+use super::own_protobuf::push_protobuf;
+use super::own_text::push_text;
+use super::{Format, Representation};
+use crate::model::{Bucket, Histogram, NativeBuckets, NativeHistogram};
 
-/// What a registry held when it was read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a registry holds when it is read: at once, or when a page comes to it.
+#[derive(Clone, Debug, Default)]
 pub struct OwnMetrics {
-    openmetrics: String,
+    unread: Option<Arc<Registry>>,
+    /// In reverse order, so that they go one by one.
+    families: Vec<OwnFamily>,
+}
+
+/// A family of it. Names are legal in every version of every format.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OwnFamily {
+    /// Without the suffix of its kind.
+    pub(super) name: String,
+    pub(super) kind: OwnKind,
+    pub(super) unit: String,
+    pub(super) help: String,
+    pub(super) series: Vec<OwnSeries>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OwnKind {
+    Gauge,
+    Counter,
+    Info,
+    Unknown,
+    Histogram,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OwnSeries {
+    pub(super) labels: Vec<(String, String)>,
+    pub(super) value: OwnValue,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum OwnValue {
+    Number { value: f64, start_time_unix_nanos: Option<i64> },
+    Histogram(Box<Histogram>),
 }
 
 impl OwnMetrics {
-    /// Reads a registry. Help texts are ours and have no newline.
+    /// A registry that is read when the page comes to it: the targets' series need not wait for that. If it fails
+    /// then, the page ends without them, and the log says so.
+    #[must_use]
+    pub fn of(registry: Arc<Registry>) -> Self {
+        Self { unread: Some(registry), families: Vec::new() }
+    }
+
+    /// Reads a registry.
     ///
     /// # Errors
     /// When a metric of the registry fails to encode itself.
-    pub fn read(registry: &Registry) -> Result<Self, std::fmt::Error> {
-        let mut openmetrics = String::new();
-        text::encode_registry(&mut openmetrics, registry)?;
-        Ok(Self { openmetrics })
+    pub fn read(registry: &Registry) -> Result<Self, fmt::Error> {
+        let families = encode(registry)?.into_iter().rev().filter_map(family);
+        Ok(Self { unread: None, families: families.collect() })
     }
 
-    pub(super) fn into_page(self, format: Format) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.openmetrics.len());
-        let mut help: Option<(&str, &str)> = None;
-        for line in self.openmetrics.lines() {
-            if let Some(rest) = line.strip_prefix("# HELP ") {
-                help = rest.split_once(' ');
-            } else if let Some((name, kind)) =
-                line.strip_prefix("# TYPE ").and_then(|rest| rest.split_once(' '))
-            {
-                let (suffix, kind) = if format == Format::Text { as_text(kind) } else { ("", kind) };
-                let shown = format!("{name}{suffix}");
-                if let Some((_, text)) = help.take().filter(|&(of, _)| of == name) {
-                    push_help(format, &shown, text, &mut out);
-                }
-                push_line(&["# TYPE ", &shown, " ", kind], &mut out);
-            } else if line.starts_with('#') {
-                if format == Format::OpenMetrics {
-                    push_line(&[line], &mut out);
-                }
-            } else {
-                push_line(&[if format == Format::Text { without_exemplar(line) } else { line }], &mut out);
+    /// Takes the next family and appends it. Answers whether there was one.
+    pub(super) fn write_next(&mut self, representation: Representation, out: &mut Vec<u8>) -> bool {
+        if let Some(registry) = self.unread.take() {
+            match Self::read(&registry) {
+                Ok(read) => *self = read,
+                Err(_) => error!("Own metrics not encoded"),
             }
         }
-        out
-    }
-}
-
-/// What OpenMetrics' type is in classic text, and the suffix that the family's name takes on there.
-fn as_text(kind: &str) -> (&'static str, &str) {
-    match kind {
-        "counter" => ("_total", "counter"),
-        "info" => ("_info", "gauge"),
-        "unknown" => ("", "untyped"),
-        _ => ("", kind),
-    }
-}
-
-/// A sample line as far as classic text knows it. ` # ` may stand inside a label's value, so labels are passed over.
-fn without_exemplar(line: &str) -> &str {
-    let (mut quoted, mut escaped) = (false, false);
-    let exemplar = line.bytes().enumerate().find(|&(at, byte)| {
-        if byte == b'"' && !escaped {
-            quoted = !quoted;
+        let Some(family) = self.families.pop() else { return false };
+        match representation.format {
+            Format::Text | Format::OpenMetrics => push_text(representation, &family, out),
+            Format::Protobuf => push_protobuf(&family, out),
         }
-        escaped = byte == b'\\' && !escaped;
-        !quoted && line.as_bytes()[at..].starts_with(b" # ")
-    });
-    exemplar.map_or(line, |(at, _)| &line[..at])
+        true
+    }
 }
 
-fn push_line(parts: &[&str], out: &mut Vec<u8>) {
-    for part in parts {
-        out.extend_from_slice(part.as_bytes());
+impl OwnKind {
+    /// What a sample's name has behind the family's name.
+    pub(super) fn sample_suffix(self) -> &'static str {
+        match self {
+            Self::Counter => "_total",
+            Self::Info => "_info",
+            Self::Gauge | Self::Unknown | Self::Histogram => "",
+        }
     }
-    out.push(b'\n');
+}
+
+fn family(family: theirs::MetricFamily) -> Option<OwnFamily> {
+    let kind = match family.r#type() {
+        theirs::MetricType::Counter => OwnKind::Counter,
+        // No gauge of ours ends so; the crate makes gauges of infos.
+        theirs::MetricType::Gauge if family.name.ends_with("_info") => OwnKind::Info,
+        theirs::MetricType::Gauge => OwnKind::Gauge,
+        theirs::MetricType::Untyped => OwnKind::Unknown,
+        theirs::MetricType::Histogram => OwnKind::Histogram,
+        // The crate has no metrics of these types.
+        theirs::MetricType::Summary | theirs::MetricType::GaugeHistogram => return None,
+    };
+    let name = family.name.strip_suffix(kind.sample_suffix()).unwrap_or(&family.name).to_owned();
+    let series: Vec<OwnSeries> = family.metric.into_iter().filter_map(series).collect();
+    // A family without series has no lines.
+    (!series.is_empty()).then_some(OwnFamily { name, kind, unit: family.unit, help: family.help, series })
+}
+
+fn series(metric: theirs::Metric) -> Option<OwnSeries> {
+    let number = |value, start_time_unix_nanos| OwnValue::Number { value, start_time_unix_nanos };
+    let value = match metric {
+        theirs::Metric { gauge: Some(gauge), .. } => number(gauge.value, None),
+        theirs::Metric { counter: Some(counter), .. } => {
+            number(counter.value, counter.start_timestamp.map(|time| unix_nanos(time.seconds, time.nanos)))
+        }
+        theirs::Metric { untyped: Some(untyped), .. } => number(untyped.value, None),
+        theirs::Metric { histogram: Some(read), .. } => OwnValue::Histogram(Box::new(histogram(&read))),
+        _ => return None,
+    };
+    let labels = metric.label.into_iter().filter(|label| !label.value.is_empty());
+    Some(OwnSeries { labels: labels.map(|label| (label.name, label.value)).collect(), value })
+}
+
+fn histogram(read: &theirs::Histogram) -> Histogram {
+    let buckets = read.bucket.iter().map(|bucket| Bucket {
+        // How the crate writes +Inf.
+        upper_bound: if bucket.upper_bound >= f64::MAX { f64::INFINITY } else { bucket.upper_bound },
+        cumulative_count: bucket.cumulative_count,
+    });
+    // A histogram without spans is a classic one.
+    let is_native = !(read.positive_span.is_empty() && read.negative_span.is_empty())
+        || read.zero_count > 0
+        || read.zero_threshold > 0.0;
+    let side = |spans: &[theirs::BucketSpan], deltas: &[i64]| NativeBuckets {
+        spans: spans.iter().map(|span| (span.offset, span.length)).collect(),
+        deltas: deltas.to_vec(),
+    };
+    Histogram {
+        count: read.sample_count,
+        sum: read.sample_sum,
+        buckets: buckets.collect(),
+        native: is_native.then(|| NativeHistogram {
+            schema: read.schema,
+            zero_threshold: read.zero_threshold,
+            zero_count: read.zero_count,
+            negative: side(&read.negative_span, &read.negative_delta),
+            positive: side(&read.positive_span, &read.positive_delta),
+        }),
+        start_time_unix_nanos: read.start_timestamp.map(|time| unix_nanos(time.seconds, time.nanos)),
+    }
+}
+
+fn unix_nanos(seconds: i64, nanos: i32) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(i64::from(nanos))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::{Family, Snapshot};
+use crate::model::{Escaping, Family, Snapshot};
 
 /// One block of one snapshot. The order of the fields is the order on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,9 +16,10 @@ pub(super) struct Step {
 
 /// All blocks that have series: by the family's name, then in the order of the snapshots.
 ///
-/// Two families of one name but of different kinds cannot stand on one page; the catalog lets no such pair live.
-/// Should snapshots of different catalogs meet, the kind that comes first stays and the other is left out.
-pub(super) fn plan(snapshots: &[Arc<Snapshot>]) -> Vec<Step> {
+/// Two families of one name but of different kinds, or that only differ until names are escaped, cannot stand on one
+/// page; the catalog lets no such pair live. Should snapshots of different catalogs meet, the one that comes first
+/// stays and the other is left out.
+pub(super) fn plan(snapshots: &[Arc<Snapshot>], escaping: Escaping) -> Vec<Step> {
     let mut places: HashMap<*const Family, u32> = HashMap::new();
     let mut families: Vec<&Family> = Vec::new();
     let mut steps = Vec::new();
@@ -33,7 +34,7 @@ pub(super) fn plan(snapshots: &[Arc<Snapshot>]) -> Vec<Step> {
             }
         }
     }
-    let ranks = ranks(&families);
+    let ranks = ranks(&families, escaping);
     steps.retain_mut(|step| match ranks[step.family as usize] {
         Some(rank) => {
             step.family = rank;
@@ -46,14 +47,15 @@ pub(super) fn plan(snapshots: &[Arc<Snapshot>]) -> Vec<Step> {
 }
 
 /// The place of each family by name; nothing for one that would break the page.
-fn ranks(families: &[&Family]) -> Vec<Option<u32>> {
+fn ranks(families: &[&Family], escaping: Escaping) -> Vec<Option<u32>> {
+    let shown: Vec<_> = families.iter().map(|family| escaping.metric_name(&family.name)).collect();
     let mut order: Vec<usize> = (0..families.len()).collect();
-    order.sort_by(|&left, &right| families[left].name.cmp(&families[right].name));
+    order.sort_by(|&left, &right| shown[left].cmp(&shown[right]));
     let mut ranks = vec![None; families.len()];
-    let groups = order.chunk_by(|&left, &right| families[left].name == families[right].name);
-    for (group, rank) in groups.zip(0..) {
+    for (group, rank) in order.chunk_by(|&left, &right| shown[left] == shown[right]).zip(0..) {
         let first = families[group[0]];
-        for &index in group.iter().filter(|&&index| families[index].kind == first.kind) {
+        let same = |family: &Family| family.kind == first.kind && family.name == first.name;
+        for &index in group.iter().filter(|&&index| same(families[index])) {
             ranks[index] = Some(rank);
         }
     }

@@ -1,6 +1,6 @@
 //! What all series of one name have in common.
 
-/// What the values of a family mean. Histograms are to come.
+/// What the values of a family mean. Histograms are the exporter's own alone: see [`super::Histogram`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Goes up and down.
@@ -30,8 +30,8 @@ impl Kind {
 pub struct Family {
     /// The name without the suffix of its kind, as OpenMetrics means it: `perfmon_http_service_requests`.
     ///
-    /// INVARIANT: matches `[a-zA-Z_:][a-zA-Z0-9_:]*`; ends with `_<unit>` where there is a unit; in no
-    /// [`Family`] that lives beside this one is it, or its name with a suffix, taken.
+    /// INVARIANT: not empty and clean (see [`super::clean_name`]); ends with `_<unit>` where there is a unit; in no
+    /// [`Family`] that lives beside this one is it, or its name with a suffix, taken, in any [`super::Escaping`].
     pub name: String,
     /// What the values mean.
     pub kind: Kind,

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::name::{is_legacy_label, is_legacy_name};
+
 /// Appends `value` as it stands between the quotes of a label.
 ///
 /// Backslash, quote and newline are escaped as both text formats ask. Other control characters become U+FFFD:
@@ -25,23 +27,29 @@ pub fn escape_label_value(value: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[copied..]);
 }
 
-/// The labels of a rendered prefix `name{a="1",b="2"} `, unescaped.
+/// The labels of a rendered prefix, `name{a="1",b="2"} ` or `{"na.me","la.bel"="1"} `, unescaped.
 #[derive(Clone, Debug)]
 pub struct Labels<'a> {
     rest: &'a str,
 }
 
 impl<'a> Labels<'a> {
-    pub(super) fn of_prefix(prefix: &'a str) -> Self {
-        Self { rest: prefix.split_once('{').map_or("", |(_, labels)| labels) }
+    pub(crate) fn of_prefix(prefix: &'a str) -> Self {
+        let rest = prefix.split_once('{').map_or("", |(_, labels)| labels);
+        // A name in quotes is the metric's if no `=` follows.
+        let quoted = rest.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+        match quoted {
+            Some((_, behind)) if !behind.starts_with('=') => Self { rest: behind.trim_start_matches(',') },
+            _ => Self { rest },
+        }
     }
-}
 
-impl<'a> Iterator for Labels<'a> {
-    type Item = (&'a str, Cow<'a, str>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (name, rest) = self.rest.split_once("=\"")?;
+    /// The next label, its value as it stands in the prefix.
+    pub(crate) fn next_escaped(&mut self) -> Option<(&'a str, &'a str)> {
+        let (name, rest) = match self.rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once("\"=\"")?,
+            None => self.rest.split_once("=\"")?,
+        };
         let mut escaped = false;
         let end = rest.bytes().position(|byte| {
             let closes = byte == b'"' && !escaped;
@@ -49,8 +57,63 @@ impl<'a> Iterator for Labels<'a> {
             closes
         })?;
         self.rest = rest[end + 1..].trim_start_matches(',');
-        Some((name, unescape(&rest[..end])))
+        Some((name, &rest[..end]))
     }
+}
+
+impl<'a> Iterator for Labels<'a> {
+    type Item = (&'a str, Cow<'a, str>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (name, value) = self.next_escaped()?;
+        Some((name, unescape(value)))
+    }
+}
+
+/// Appends a label's name as it stands before the `=`, in quotes if it needs them. The name is clean.
+pub(crate) fn push_label_name(name: &str, out: &mut Vec<u8>) {
+    push_quoted_unless(is_legacy_label(name), name, out);
+}
+
+/// Appends a metric's name where it stands for itself, in quotes if it needs them. The name is clean.
+pub(crate) fn push_metric_name(name: &str, out: &mut Vec<u8>) {
+    push_quoted_unless(is_legacy_name(name), name, out);
+}
+
+fn push_quoted_unless(bare: bool, name: &str, out: &mut Vec<u8>) {
+    let quote: &[u8] = if bare { b"" } else { b"\"" };
+    for part in [quote, name.as_bytes(), quote] {
+        out.extend_from_slice(part);
+    }
+}
+
+/// Appends `name{a="1",b="2"} ` or, if the name needs quotes, `{"na.me",a="1",b="2"} `. Values are escaped already.
+pub(crate) fn push_prefix<'a>(
+    sample_name: &str,
+    labels: impl IntoIterator<Item = (&'a str, &'a str)>,
+    out: &mut Vec<u8>,
+) {
+    let begin = out.len();
+    let bare = is_legacy_name(sample_name);
+    if !bare {
+        out.push(b'{');
+    }
+    push_metric_name(sample_name, out);
+    let open = out.len();
+    for (name, value) in labels {
+        out.push(b',');
+        push_label_name(name, out);
+        out.extend_from_slice(b"=\"");
+        out.extend_from_slice(value.as_bytes());
+        out.push(b'"');
+    }
+    if bare && out.len() > open {
+        out[open] = b'{';
+    }
+    if out[begin] == b'{' || out.len() > open {
+        out.push(b'}');
+    }
+    out.push(b' ');
 }
 
 fn unescape(value: &str) -> Cow<'_, str> {
@@ -82,6 +145,24 @@ mod tests {
         let labels: Vec<_> = Labels::of_prefix(&prefix).collect();
         assert_eq!(labels, [("target", Cow::from("web1")), ("nasty", Cow::from(nasty))]);
         assert_eq!(Labels::of_prefix("name ").count(), 0);
+    }
+
+    #[test]
+    fn names_in_quotes_come_back_as_they_went_in() {
+        let labels = [("a", "1"), ("b.c", r#"}\",\"d\"="#), ("é=,{", "")];
+        for name in ["legacy", "na.me", "{}", "a=\u{e9},"] {
+            let mut prefix = Vec::new();
+            push_prefix(name, labels, &mut prefix);
+            let prefix = String::from_utf8(prefix).expect("it is made of texts");
+            let mut read = Labels::of_prefix(&prefix);
+            for label in labels {
+                assert_eq!(read.next_escaped(), Some(label), "{prefix}");
+            }
+            assert_eq!(read.next_escaped(), None);
+            let mut alone = Vec::new();
+            push_prefix(name, [], &mut alone);
+            assert_eq!(Labels::of_prefix(&String::from_utf8(alone).expect("it is a text")).count(), 0);
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Family;
+use super::name::is_legacy_label;
+use super::{Family, Labels, Shape};
 
 /// Some series of one family: their ids, and their prefixes `name{labels} ` one behind the other.
 ///
@@ -15,6 +16,11 @@ pub struct Chunk {
     prefixes: Vec<u8>,
     /// The length of the longest prefix.
     longest: usize,
+    /// Some name needs quotes.
+    quoted: bool,
+    shape: Shape,
+    /// INVARIANT: for each series one byte for each name of `shape`.
+    value_lengths: Vec<u8>,
 }
 
 impl Chunk {
@@ -59,6 +65,25 @@ impl Chunk {
         self.longest
     }
 
+    /// Whether the name of the family or of some label needs quotes.
+    #[must_use]
+    pub fn is_quoted(&self) -> bool {
+        self.quoted
+    }
+
+    /// Which labels the series have, as long as they are regular.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The lengths of each series' values, as many as [`Shape::names`]; of a series that is not regular each is
+    /// [`Shape::IRREGULAR`].
+    #[must_use]
+    pub fn value_lengths(&self) -> &[u8] {
+        &self.value_lengths
+    }
+
     /// Ids and prefixes.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
         let mut start = 0;
@@ -69,11 +94,24 @@ impl Chunk {
         })
     }
 
+    /// What it takes.
+    fn heap_bytes(&self) -> usize {
+        let Self { ids, ends, prefixes, value_lengths, .. } = self;
+        let numbers = (ids.capacity() + ends.capacity()) * size_of::<u32>();
+        size_of::<Self>() + numbers + prefixes.capacity() + value_lengths.capacity()
+    }
+
     fn is_full(&self) -> bool {
         self.len() >= Self::SERIES_MAX || self.prefixes.len() >= Self::FULL_BYTES
     }
 
     fn push(&mut self, id: u32, prefix: &[u8]) {
+        let text = std::str::from_utf8(prefix).unwrap_or_default();
+        if self.is_empty() {
+            self.shape = Shape::of_prefix(text);
+        }
+        let is_regular = self.shape.measure(text, &mut self.value_lengths);
+        self.quoted |= !is_regular && needs_quotes(text);
         self.prefixes.extend_from_slice(prefix);
         self.longest = self.longest.max(prefix.len());
         self.ids.push(id);
@@ -87,7 +125,12 @@ impl Chunk {
         self.ids.shrink_to_fit();
         self.ends.shrink_to_fit();
         self.prefixes.shrink_to_fit();
+        self.value_lengths.shrink_to_fit();
     }
+}
+
+fn needs_quotes(prefix: &str) -> bool {
+    prefix.starts_with('{') || Labels::of_prefix(prefix).any(|(name, _)| !is_legacy_label(name))
 }
 
 /// All series of one family in one store.
@@ -170,6 +213,18 @@ impl Layout {
     #[must_use]
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
+    }
+
+    /// How many series there are, with a value or without.
+    #[must_use]
+    pub fn series(&self) -> usize {
+        self.blocks.iter().flat_map(Block::chunks).map(|chunk| chunk.len()).sum()
+    }
+
+    /// What it takes, as far as it is not shared with other stores.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let chunks = self.blocks.iter().flat_map(Block::chunks).map(|chunk| chunk.heap_bytes());
+        self.blocks.capacity() * size_of::<Block>() + chunks.sum::<usize>()
     }
 
     /// Adds a family and answers its place.

@@ -12,15 +12,23 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod family;
+mod histogram;
 mod labels;
 mod layout;
+mod name;
+mod shape;
 mod snapshot;
 mod target;
+mod unlabelled;
 mod values;
 
 pub use self::family::{Family, Kind};
+pub use self::histogram::{Bucket, Histogram, NativeBuckets, NativeHistogram};
 pub use self::labels::{Labels, escape_label_value};
+pub(crate) use self::labels::{push_metric_name, push_prefix};
 pub use self::layout::{Block, Chunk, Layout};
+pub use self::name::{Escaping, clean_name, is_legacy_label, is_legacy_name};
+pub use self::shape::Shape;
 pub use self::snapshot::{FamilyPoints, Point, Snapshot};
 pub use self::target::Target;
 pub(crate) use self::values::Roster;

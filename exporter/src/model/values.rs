@@ -76,6 +76,11 @@ impl Roster {
         self.states.get(id as usize).is_some_and(|&state| state != RETIRED)
     }
 
+    /// What it takes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.states.capacity() + self.starts.capacity() * size_of::<i64>()
+    }
+
     fn start(&self, id: u32) -> i64 {
         self.starts.get(id as usize).copied().unwrap_or(0)
     }
@@ -127,6 +132,11 @@ impl Values {
         self.bits.is_empty()
     }
 
+    /// What they take.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.bits.capacity() * size_of::<u64>() + self.roster.heap_bytes()
+    }
+
     /// The value of a series, if the collection brought one.
     #[inline]
     #[must_use]
@@ -139,6 +149,18 @@ impl Values {
             PRESENT_I64 => Some(Value::I64(bits.cast_signed())),
             _ => None,
         }
+    }
+
+    /// Whether the same ids have a value here and there.
+    #[must_use]
+    pub fn has_same_ids(&self, other: &Self) -> bool {
+        self.roster.states == other.roster.states
+    }
+
+    /// Whether any series has, or had, a known start time.
+    #[must_use]
+    pub fn has_start_times(&self) -> bool {
+        !self.roster.starts.is_empty()
     }
 
     /// When the series began to count, in Unix nanoseconds, where that is known.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::model::{Family, Kind};
+use crate::model::{Escaping, Family, Kind};
 
 /// All families that live, by every name that they take up.
 ///
@@ -24,37 +24,63 @@ impl Catalog {
 
     /// The family of that name, or nothing if the name means something else.
     pub(super) fn share(&self, family: Family) -> Option<Arc<Family>> {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = claims(&family).map(|name| (names.get(&name).and_then(Weak::upgrade), name));
-        if let (Some(living), _) = &taken[0]
-            && living.name == family.name
-            && living.kind == family.kind
-        {
-            return Some(Arc::clone(living));
-        }
-        if taken.iter().any(|(living, _)| living.is_some()) {
+        let claims = claims(&family);
+        if claims.iter().any(|name| is_reserved(name)) {
             return None;
+        }
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut living = claims.iter().filter_map(|name| names.get(name)?.upgrade());
+        if let Some(living) = living.next() {
+            return is_same(&living, &family).then_some(living);
         }
         if names.len() >= names.capacity() {
             names.retain(|_, family| family.strong_count() > 0);
         }
         let family = Arc::new(family);
-        for (_, name) in taken {
+        for name in claims {
             names.insert(name, Arc::downgrade(&family));
         }
         Some(family)
     }
 }
 
-/// The family's name and those that its samples may have.
-fn claims(family: &Family) -> [String; 3] {
-    let name = &family.name;
-    match family.kind {
-        Kind::Gauge | Kind::Unknown => [name.clone(), name.clone(), name.clone()],
-        Kind::Counter => [name.clone(), format!("{name}_total"), format!("{name}_created")],
-        Kind::Info => [name.clone(), format!("{name}_info"), name.clone()],
-    }
+/// Whether two families may stand under one HELP and one TYPE. Their helps may differ; where only one has a unit, the
+/// name ends with it anyhow.
+fn is_same(living: &Family, family: &Family) -> bool {
+    let same_unit = living.unit == family.unit || living.unit.is_empty() || family.unit.is_empty();
+    living.name == family.name && living.kind == family.kind && same_unit
 }
+
+/// The family's name and those that its samples may have, in all the ways in which a reader may get them. The name
+/// itself comes first.
+fn claims(family: &Family) -> Vec<String> {
+    let suffixes: &[&str] = match family.kind {
+        Kind::Gauge | Kind::Unknown => &[""],
+        Kind::Counter => &["", "_total", "_created"],
+        Kind::Info => &["", "_info"],
+    };
+    let mut claims: Vec<String> = Vec::with_capacity(suffixes.len());
+    for suffix in suffixes {
+        let name = format!("{}{suffix}", family.name);
+        for escaped in Escaping::ALL.map(|escaping| escaping.metric_name(&name)) {
+            // OpenMetrics' name of the family is that of its samples without the suffix.
+            let stem = escaped.strip_suffix(suffix).unwrap_or(&escaped);
+            for claim in [&*escaped, stem] {
+                if !claims.iter().any(|known| known == claim) {
+                    claims.push(claim.to_owned());
+                }
+            }
+        }
+    }
+    claims
+}
+
+/// Whether the exporter's own metrics, or those of probes, may have the name.
+fn is_reserved(name: &str) -> bool {
+    RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+const RESERVED_PREFIXES: [&str; 3] = ["perfmon_exporter_", "perfmon_probe_", "process_"];
 
 #[cfg(test)]
 mod tests {
@@ -82,6 +108,28 @@ mod tests {
         }
         let _version = catalog.share(family("version_info", Kind::Gauge)).unwrap();
         assert!(catalog.share(family("version", Kind::Info)).is_none());
+    }
+
+    #[test]
+    fn names_that_some_reader_gets_alike_are_one_name() {
+        let catalog = Catalog::new();
+        let _dotted = catalog.share(family("a.b", Kind::Gauge)).unwrap();
+        for name in ["a_b", "a_dot_b", "U__a_2e_b", "a b"] {
+            assert!(catalog.share(family(name, Kind::Gauge)).is_none(), "{name}");
+        }
+        assert!(catalog.share(family("a.b", Kind::Gauge)).is_some());
+    }
+
+    #[test]
+    fn a_family_has_one_unit_and_the_exporters_names_are_its_own() {
+        let catalog = Catalog::new();
+        let with = |unit: &str| Family { unit: unit.into(), ..family("a_b_seconds", Kind::Gauge) };
+        let _first = catalog.share(with("seconds")).unwrap();
+        assert!(catalog.share(with("")).is_some());
+        assert!(catalog.share(with("b_seconds")).is_none());
+        for name in ["perfmon_exporter_target_up", "perfmon.exporter.x", "process_threads"] {
+            assert!(catalog.share(family(name, Kind::Gauge)).is_none(), "{name}");
+        }
     }
 
     #[test]

@@ -48,6 +48,11 @@ impl Buffers {
         }
     }
 
+    /// What they take.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.values.heap_bytes() + self.spare.as_ref().map_or(0, |spare| spare.heap_bytes())
+    }
+
     /// Ends the collection. `inherit` names the families whose last values still hold.
     pub(super) fn commit(
         &mut self,
@@ -81,15 +86,34 @@ pub(super) enum Inherit<'a> {
 }
 
 fn inherit_values(values: &mut Values, registry: &Registry, last: &Snapshot, covered: &[u32]) {
-    let covered: HashSet<usize> = covered.iter().map(|&family| family as usize).collect();
+    let covered: HashSet<u32> = covered.iter().copied().collect();
     let reused: HashSet<u32> = registry.reused().iter().copied().collect();
     for (index, block) in registry.layout().blocks().iter().enumerate() {
-        if !covered.contains(&index) {
+        if !covered.contains(&registry.family_of_block(index)) {
             for id in block.ids().filter(|id| !reused.contains(id)) {
                 values.inherit(id, last.values());
             }
         }
     }
+}
+
+/// The snapshot with the series of these families alone.
+pub(super) fn only(last: &Snapshot, families: &[u32]) -> Snapshot {
+    let families: HashSet<usize> = families.iter().map(|&family| family as usize).collect();
+    if families.is_empty() {
+        return Snapshot::empty(Arc::clone(last.target()));
+    }
+    let mut values = Values::default();
+    values.copy_from(last.values());
+    let mut series = last.series();
+    let blocks = last.layout().blocks().iter().enumerate();
+    for id in blocks.filter(|(index, _)| !families.contains(index)).flat_map(|(_, block)| block.ids()) {
+        if values.value(id).is_some() {
+            values.clear(id);
+            series -= 1;
+        }
+    }
+    Snapshot::new(Arc::clone(last.target()), Arc::clone(last.layout()), Arc::new(values), series)
 }
 
 /// Takes away what no counter can be, and counts what is left.

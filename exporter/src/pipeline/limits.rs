@@ -9,9 +9,13 @@ use plugin_host::sink::DropReason;
 pub struct Limits {
     /// Live series.
     pub series_max: usize,
+    /// Live series of one instance.
+    pub instance_series_max: usize,
+    /// Live series of one family of an instance.
+    pub family_series_max: usize,
     /// Families of one instance.
     pub families_max: usize,
-    /// Labels that a plugin may give one series.
+    /// Labels that one series may have beside those of its target.
     pub labels_max: usize,
     /// Bytes of one label's value.
     pub label_value_bytes_max: usize,
@@ -19,20 +23,22 @@ pub struct Limits {
     pub name_bytes_max: usize,
     /// Bytes of a family's help; longer ones are cut.
     pub help_bytes_max: usize,
-    /// After how many failed collections in a row series vanish at last; 0 is "with the first". At most three count.
-    pub stale_collections_max: u8,
+    /// Whether series outlive a collection that fails, until [`super::Store::expire`] says that they are too old.
+    pub keeps_stale: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             series_max: 200_000,
+            instance_series_max: usize::MAX,
+            family_series_max: usize::MAX,
             families_max: 20_000,
             labels_max: 16,
             label_value_bytes_max: 1_024,
             name_bytes_max: 400,
             help_bytes_max: 2_048,
-            stale_collections_max: 0,
+            keeps_stale: false,
         }
     }
 }
@@ -64,11 +70,17 @@ pub enum Refusal {
     WrongValueKind,
     /// A counter that is negative or not a number.
     InvalidCount,
+    /// Rules left the series no valid name, or a label no valid one.
+    InvalidName,
+    /// Rules would write the label `target`.
+    TargetLabel,
+    /// A rule drops it: nothing that anybody has to look at.
+    DroppedByRule,
 }
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::SeriesLimit,
         Self::FamilyLimit,
         Self::FamilyCollision,
@@ -81,6 +93,9 @@ impl Refusal {
         Self::RetiredSeries,
         Self::WrongValueKind,
         Self::InvalidCount,
+        Self::InvalidName,
+        Self::TargetLabel,
+        Self::DroppedByRule,
     ];
 
     /// The word for a label `reason`.
@@ -99,7 +114,16 @@ impl Refusal {
             Self::RetiredSeries => "retired_series",
             Self::WrongValueKind => "wrong_value_kind",
             Self::InvalidCount => "invalid_count",
+            Self::InvalidName => "invalid_name",
+            Self::TargetLabel => "target_label",
+            Self::DroppedByRule => "rule",
         }
+    }
+
+    /// Whether somebody asked for it.
+    #[must_use]
+    pub fn is_wanted(self) -> bool {
+        self == Self::DroppedByRule
     }
 
     /// What the plugin is told.
@@ -109,7 +133,10 @@ impl Refusal {
             Self::FamilyCollision | Self::DuplicateSeries => DropReason::Duplicate,
             Self::UnknownFamily => DropReason::UnknownFamily,
             Self::Unsupported => DropReason::Unsupported,
-            Self::LabelTooLong
+            Self::DroppedByRule => DropReason::Rule,
+            Self::InvalidName
+            | Self::TargetLabel
+            | Self::LabelTooLong
             | Self::NameTooLong
             | Self::RetiredSeries
             | Self::WrongValueKind

@@ -22,7 +22,7 @@
 //! }], &mut verdicts);
 //! verdicts.clear();
 //! let labels = [("counter_instance", "0,0")];
-//! store.register_series(&[SeriesDef { family: 0, labels: &labels, start_time_unix_nanos: None }], &mut verdicts);
+//! store.register_series(&[SeriesDef::new(0, &labels, None)], &mut verdicts);
 //! store.batch(&Batch { ids: &[0], values: Column::F64(&[1.5]), timestamps: None, start_times: None });
 //! store.complete(CollectionId(1), Completion { outcome: Outcome::Full, stages: &[] });
 //!
@@ -33,23 +33,31 @@
 //! ));
 //! ```
 //!
-//! Rules over names, labels and series (renaming, relabelling, dropping) belong where families and series are
-//! registered, so that a sample never pays for them: `Registry` is the place.
+//! [`Rules`] over names, labels and series (renaming, relabelling, dropping) are applied where families and series are
+//! registered, so that a sample never pays for them. [`Normalize`] holds them with the naming [`Profile`] and the
+//! [`Limits`] of one store.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod catalog;
 mod collection;
+mod footprint;
 mod labels;
 mod limits;
 mod naming;
+mod normalize;
 mod observer;
 mod registry;
+mod rules;
 mod scope;
 mod store;
+mod verbatim;
 
 pub use self::catalog::Catalog;
+pub use self::footprint::Footprint;
 pub use self::limits::{Limits, Refusal, Refusals};
 pub use self::naming::{FamilyName, Nameable, Profile};
+pub use self::normalize::Normalize;
 pub use self::observer::{NoObserver, StoreObserver};
+pub use self::rules::{ACTIONS, BadRule, RelabelConfig, Rule, Rules};
 pub use self::scope::Scope;
-pub use self::store::Store;
+pub use self::store::{StaleRow, Store};

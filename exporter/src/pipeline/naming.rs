@@ -14,6 +14,7 @@
 //!
 //! What comes out matches `[a-z][a-z0-9_]*`, whatever goes in: letters beyond ASCII are spelled `u<code point>`.
 
+use super::verbatim::verbatim;
 use crate::model::Kind;
 
 /// What a plugin says about a family, as far as the name goes.
@@ -42,21 +43,42 @@ pub struct FamilyName {
     pub unit: String,
 }
 
-/// Which rules make the names. Others are to come.
+/// Which rules make the names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// This module's doc.
+    /// This module's doc. All names, those of labels too, are legal in every version of every format.
     #[default]
     Native,
+    /// The source's own texts with dots between them. Names may be any UTF-8.
+    Verbatim,
 }
 
 impl Profile {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Native, Self::Verbatim];
+
+    /// The word in the configuration.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Verbatim => "verbatim",
+        }
+    }
+
     /// The name of a family.
     #[must_use]
     pub fn family_name(self, family: &Nameable<'_>) -> FamilyName {
         match self {
             Self::Native => native(family),
+            Self::Verbatim => verbatim(family),
         }
+    }
+
+    /// Whether names may be more than `[a-zA-Z_:][a-zA-Z0-9_:]*`.
+    #[must_use]
+    pub fn is_utf8(self) -> bool {
+        self == Self::Verbatim
     }
 }
 
@@ -125,7 +147,7 @@ fn without_per_second(item: &str) -> (&str, bool) {
 }
 
 /// The lower-case words of a text, each of `[a-z0-9]+`.
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut chars = text.chars().peekable();
@@ -186,7 +208,7 @@ const PREFIX: &str = "perfmon";
 const UNRESERVED: &str = "counterset";
 const GAUGE_SUFFIX: &str = "current";
 /// First words that are not a counterset's: the exporter's own, the probe's, and the other sources'.
-const RESERVED_NAMESPACES: &[&str] = &["exporter", "probe", "complus", "pla", "rpc"];
+const RESERVED_NAMESPACES: &[&str] = &["exporter", "probe", "pcq", "complus", "pla", "rpc"];
 const RESERVED_SUFFIXES: &[&str] = &["count", "sum", "bucket", "total", "created", "info"];
 const PER_SECOND: &[&str] = &["/sec", "/ sec", "/s", "/second", " per sec", " per second"];
 

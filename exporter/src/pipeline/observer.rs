@@ -2,11 +2,18 @@
 
 use plugin_host::sink::{CollectionId, Completion, Event, Level};
 
+use super::StaleRow;
+
 /// Whoever keeps the account of one instance: the schedule, metrics, logs. Nothing here may block.
 pub trait StoreObserver: Send + Sync {
     /// A collection ended; the store's snapshot is already the new one and has so many series.
     fn completed(&self, collection: CollectionId, completion: &Completion<'_>, series: usize) {
         let _ = (collection, completion, series);
+    }
+
+    /// A collection failed, the first one in a row, and series outlive it: [`super::Store::expire`] ends them.
+    fn stale(&self, row: StaleRow) {
+        let _ = row;
     }
 
     /// Whether a log record of this level would be kept.

@@ -5,51 +5,89 @@ use std::sync::Arc;
 
 use plugin_host::sink::{self, FamilyDef, SeriesDef};
 
+use super::Normalize;
 use super::labels::PrefixWriter;
 use super::limits::Refusal;
 use super::naming::Nameable;
+use super::rules::{Plan, family_of};
 use super::scope::{Scope, SeriesGuard};
-use crate::model::{Block, Family, Kind, Layout, Roster, ValueKind, Values};
+use crate::model::{Block, Family, Kind, Layout, Roster, ValueKind, Values, clean_name, is_legacy_name};
 
 /// What is registered in one store.
 #[derive(Debug)]
 pub(super) struct Registry {
+    normalize: Arc<Normalize>,
     prefixes: PrefixWriter,
-    /// INVARIANT: one for each block of `layout`, in the same order; the plugin's family id is the index.
+    /// By the plugin's family id.
     families: Vec<Registered>,
     names: HashMap<String, u32>,
+    /// INVARIANT: one for each block of `layout`, in the same order.
+    homes: Vec<Home>,
     layout: Arc<Layout>,
     roster: Roster,
-    /// The family of each series id.
-    homes: Vec<u32>,
+    /// The home of each series id.
+    home_of: Vec<u32>,
+    live: usize,
     /// Series ids that may be given out again.
     free: Vec<u32>,
     /// Ids given out again since the last collection ended: what a snapshot has under them is another series'.
     reused: Vec<u32>,
     scratch: Vec<u8>,
+    text: String,
 }
 
+/// A family as the plugin means it.
 #[derive(Debug)]
 struct Registered {
-    sample_name: String,
+    kind: Kind,
     value: ValueKind,
     /// What the plugin called it, so that registering it again is seen for what it is.
     identity: String,
+    plan: Plan,
+    place: Place,
+}
+
+/// Where the series of a family go.
+#[derive(Debug)]
+enum Place {
+    /// All to one home.
+    One(u32),
+    /// Rules give each its name: what the family would be without them, and the homes by name so far.
+    Many(Box<Family>, HashMap<String, u32>),
+}
+
+/// What is known of a block: series of one family on the page that come from one family of the plugin's.
+#[derive(Debug)]
+struct Home {
+    /// The plugin's family id.
+    family: u32,
+    sample_name: String,
+    live: usize,
 }
 
 impl Registry {
-    pub(super) fn new(scope: &Scope) -> Self {
+    pub(super) fn new(scope: &Scope, normalize: &Arc<Normalize>) -> Self {
+        let utf8 = normalize.profile.is_utf8() && scope.profile.is_utf8();
         Self {
-            prefixes: PrefixWriter::new(&scope.target),
+            normalize: Arc::clone(normalize),
+            prefixes: PrefixWriter::new(&scope.target, utf8),
             families: Vec::new(),
             names: HashMap::new(),
+            homes: Vec::new(),
             layout: Arc::default(),
             roster: Roster::default(),
-            homes: Vec::new(),
+            home_of: Vec::new(),
+            live: 0,
             free: Vec::new(),
             reused: Vec::new(),
             scratch: Vec::new(),
+            text: String::new(),
         }
+    }
+
+    /// The plugin's id of the family of a block's series.
+    pub(super) fn family_of_block(&self, block: usize) -> u32 {
+        self.homes[block].family
     }
 
     pub(super) fn layout(&self) -> &Arc<Layout> {
@@ -64,6 +102,18 @@ impl Registry {
         &self.reused
     }
 
+    /// What finds families and series takes about so many bytes.
+    pub(super) fn index_bytes(&self) -> usize {
+        let identities = self.families.iter().map(|family| family.identity.len());
+        let names = self.names.keys().map(|name| name.len() + size_of::<String>());
+        let families = self.families.capacity() * size_of::<Registered>();
+        let numbers = self.homes.capacity() + self.free.capacity() + self.reused.capacity();
+        families
+            + identities.chain(names).sum::<usize>()
+            + numbers * size_of::<u32>()
+            + self.roster.heap_bytes()
+    }
+
     /// A collection ended: the layout goes into a snapshot as it is.
     pub(super) fn settle(&mut self) {
         self.reused.clear();
@@ -76,29 +126,61 @@ impl Registry {
     pub(super) fn add_family(&mut self, scope: &Scope, def: &FamilyDef<'_>) -> Result<u32, Refusal> {
         let (kind, value) = (kind(def.kind)?, value_kind(def.value)?);
         let FamilyDef { namespace, object, item, part, unit, .. } = *def;
-        let named = scope.profile.family_name(&Nameable { namespace, object, item, part, kind, unit });
+        let normalize = Arc::clone(&self.normalize);
+        let Normalize { profile, rules, limits } = &*normalize;
+        let named = profile.family_name(&Nameable { namespace, object, item, part, kind, unit });
         let identity = [namespace, object, item, part, unit].join("\0");
         if let Some(&id) = self.names.get(&named.name) {
             let known = &self.families[id as usize];
-            let same = known.identity == identity && known.value == value;
-            let same = same && self.layout.blocks()[id as usize].family().kind == kind;
+            let same = known.identity == identity && known.value == value && known.kind == kind;
             return if same { Ok(id) } else { Err(Refusal::FamilyCollision) };
         }
-        if self.families.len() >= scope.limits.families_max {
+        let help = help(def.help, def.origin, limits.help_bytes_max);
+        let family = Family { name: named.name, kind, unit: named.unit, help };
+        let plan = Plan::new(rules, &family.sample_name(), kind, self.prefixes.is_utf8())?;
+        let plan = plan.ok_or(Refusal::DroppedByRule)?;
+        if self.families.len() >= limits.families_max {
             return Err(Refusal::FamilyLimit);
         }
-        let help = help(def.help, def.origin, scope.limits.help_bytes_max);
-        let family = Family { name: named.name, kind, unit: named.unit, help };
-        let sample_name = family.sample_name();
-        if sample_name.len() > scope.limits.name_bytes_max {
+        let id = u32::try_from(self.families.len()).map_err(|_| Refusal::FamilyLimit)?;
+        let name = family.name.clone();
+        let place = if plan.moves {
+            Place::Many(Box::new(family), HashMap::new())
+        } else {
+            Place::One(self.add_home(scope, id, &family, &plan.name)?)
+        };
+        self.names.insert(name, id);
+        self.families.push(Registered { kind, value, identity, plan, place });
+        Ok(id)
+    }
+
+    /// A block for series of that name that come from the plugin's family `id`.
+    fn add_home(
+        &mut self,
+        scope: &Scope,
+        id: u32,
+        origin: &Family,
+        sample_name: &str,
+    ) -> Result<u32, Refusal> {
+        let family = if sample_name == origin.sample_name() {
+            origin.clone()
+        } else if is_name(sample_name, self.prefixes.is_utf8()) {
+            moved(origin, sample_name)
+        } else {
+            return Err(Refusal::InvalidName);
+        };
+        let limits = &self.normalize.limits;
+        if sample_name.len() > limits.name_bytes_max {
             return Err(Refusal::NameTooLong);
         }
+        if self.homes.len() >= limits.families_max {
+            return Err(Refusal::FamilyLimit);
+        }
         let family = scope.catalog.share(family).ok_or(Refusal::FamilyCollision)?;
-        let id = u32::try_from(self.families.len()).map_err(|_| Refusal::FamilyLimit)?;
-        self.names.insert(family.name.clone(), id);
-        self.families.push(Registered { sample_name, value, identity });
+        let home = u32::try_from(self.homes.len()).map_err(|_| Refusal::FamilyLimit)?;
+        self.homes.push(Home { family: id, sample_name: sample_name.to_owned(), live: 0 });
         Arc::make_mut(&mut self.layout).add_family(family);
-        Ok(id)
+        Ok(home)
     }
 
     /// Takes a series in and answers its id. `building` are the values of the collection that is under way.
@@ -110,28 +192,70 @@ impl Registry {
         def: &SeriesDef<'_>,
     ) -> Result<u32, Refusal> {
         let family = self.families.get(def.family as usize).ok_or(Refusal::UnknownFamily)?;
-        if def.labels.len() > scope.limits.labels_max {
-            return Err(Refusal::TooManyLabels);
-        }
-        let value_bytes_max = scope.limits.label_value_bytes_max;
-        self.prefixes.write(&family.sample_name, def.labels, value_bytes_max, &mut self.scratch)?;
-        let next = u32::try_from(self.homes.len()).map_err(|_| Refusal::SeriesLimit)?;
+        let value = family.value;
+        let home = match &family.place {
+            Place::One(home) if family.plan.is_done() => {
+                let home = *home;
+                self.check_room(home)?;
+                let sample_name = &self.homes[home as usize].sample_name;
+                self.prefixes.write(sample_name, def.labels, &self.normalize.limits, &mut self.scratch)?;
+                home
+            }
+            _ => {
+                let home = self.apply_rules(scope, def)?;
+                self.check_room(home)?;
+                home
+            }
+        };
+        let next = u32::try_from(self.home_of.len()).map_err(|_| Refusal::SeriesLimit)?;
         series.admit(&self.scratch)?;
 
         let id = if let Some(id) = self.free.pop() {
             self.reused.push(id);
-            self.homes[id as usize] = def.family;
+            self.home_of[id as usize] = home;
             id
         } else {
-            self.homes.push(def.family);
+            self.home_of.push(home);
             next
         };
-        self.roster.admit(id, family.value, def.start_time_unix_nanos);
+        self.live += 1;
+        self.homes[home as usize].live += 1;
+        self.roster.admit(id, value, def.start_time_unix_nanos);
         if let Some(building) = building {
-            building.admit(id, family.value, def.start_time_unix_nanos);
+            building.admit(id, value, def.start_time_unix_nanos);
         }
-        Arc::make_mut(&mut self.layout).add_series(def.family as usize, id, &self.scratch);
+        Arc::make_mut(&mut self.layout).add_series(home as usize, id, &self.scratch);
         Ok(id)
+    }
+
+    /// Whether one more series may live in a home.
+    fn check_room(&self, home: u32) -> Result<(), Refusal> {
+        let limits = &self.normalize.limits;
+        let is_full = self.live >= limits.instance_series_max
+            || self.homes[home as usize].live >= limits.family_series_max;
+        if is_full { Err(Refusal::SeriesLimit) } else { Ok(()) }
+    }
+
+    /// Writes the prefix that the rules give a series, and answers its home.
+    fn apply_rules(&mut self, scope: &Scope, def: &SeriesDef<'_>) -> Result<u32, Refusal> {
+        let Registered { kind, plan, place, .. } = &self.families[def.family as usize];
+        let mut ruled = self.prefixes.label_set(&plan.name, def.labels)?;
+        if !plan.apply(&mut ruled, *kind, self.prefixes.is_utf8(), &mut self.text)? {
+            return Err(Refusal::DroppedByRule);
+        }
+        self.prefixes.write_ruled(&mut ruled, &self.normalize.limits, &mut self.scratch)?;
+        let (origin, name) = match place {
+            Place::One(home) => return Ok(*home),
+            Place::Many(origin, homes) => match homes.get(&*ruled.name) {
+                Some(home) => return Ok(*home),
+                None => (origin.clone(), ruled.name.into_owned()),
+            },
+        };
+        let home = self.add_home(scope, def.family, &origin, &name)?;
+        if let Place::Many(_, homes) = &mut self.families[def.family as usize].place {
+            homes.insert(name, home);
+        }
+        Ok(home)
     }
 
     /// Ends series.
@@ -141,28 +265,27 @@ impl Registry {
         mut building: Option<&mut Values>,
         ids: &[u32],
     ) {
-        let mut families: Vec<u32> = Vec::new();
+        let mut homes: Vec<u32> = Vec::new();
         for &id in ids {
             if self.roster.retire(id) {
                 self.free.push(id);
-                families.push(self.homes[id as usize]);
+                let home = self.home_of[id as usize];
+                self.homes[home as usize].live -= 1;
+                self.live -= 1;
+                homes.push(home);
                 if let Some(building) = building.as_deref_mut() {
                     building.retire(id);
                 }
             }
         }
-        families.sort_unstable();
-        families.dedup();
-        if families.is_empty() {
+        homes.sort_unstable();
+        homes.dedup();
+        if homes.is_empty() {
             return;
         }
         let layout = Arc::make_mut(&mut self.layout);
-        for family in families {
-            layout.remove_series(
-                family as usize,
-                |id| !self.roster.lives(id),
-                |prefix| series.remove(prefix),
-            );
+        for home in homes {
+            layout.remove_series(home as usize, |id| !self.roster.lives(id), |prefix| series.remove(prefix));
         }
     }
 
@@ -191,6 +314,19 @@ fn value_kind(kind: sink::ValueKind) -> Result<ValueKind, Refusal> {
         sink::ValueKind::I64 => Ok(ValueKind::I64),
         _ => Err(Refusal::Unsupported),
     }
+}
+
+/// What a family is under another name.
+fn moved(origin: &Family, sample_name: &str) -> Family {
+    let (name, kind) = family_of(sample_name, origin.kind);
+    let keeps_unit = !origin.unit.is_empty() && name.ends_with(&format!("_{}", origin.unit));
+    let unit = if keeps_unit && kind != Kind::Info { origin.unit.clone() } else { String::new() };
+    Family { name: name.to_owned(), kind, unit, help: origin.help.clone() }
+}
+
+/// Whether a metric may have that name.
+fn is_name(name: &str, utf8: bool) -> bool {
+    is_legacy_name(name) || (utf8 && !name.is_empty() && clean_name(name) == name)
 }
 
 /// What stands on the HELP line: one line of words, with the original name behind it.

@@ -5,8 +5,8 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::limits::Refusal;
-use super::{Catalog, Limits, Profile, Store, StoreObserver};
-use crate::model::Target;
+use super::{Catalog, Limits, Normalize, Profile, Rules, Store, StoreObserver};
+use crate::model::{Escaping, Labels, Target};
 
 /// One target: its identity, its limits, and which series it has over all its plugin instances.
 ///
@@ -23,14 +23,25 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// A target without series.
+    /// A target without series, its names by the native profile.
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, target: Target, limits: Limits) -> Arc<Self> {
+        Self::with_profile(catalog, target, limits, Profile::default())
+    }
+
+    /// The same with names by another profile.
+    #[must_use]
+    pub fn with_profile(
+        catalog: Arc<Catalog>,
+        target: Target,
+        limits: Limits,
+        profile: Profile,
+    ) -> Arc<Self> {
         Arc::new(Self {
             catalog,
             target: Arc::new(target),
             limits,
-            profile: Profile::default(),
+            profile,
             keys: RandomState::new(),
             series: Mutex::default(),
         })
@@ -39,7 +50,19 @@ impl Scope {
     /// A store for one more plugin instance of this target.
     #[must_use]
     pub fn store(self: &Arc<Self>, observer: Arc<dyn StoreObserver>) -> Arc<Store> {
-        Arc::new(Store::new(Arc::clone(self), observer))
+        let normalize = Normalize { profile: self.profile, rules: Rules::default(), limits: self.limits };
+        self.ruled_store(observer, normalize)
+    }
+
+    /// The same with names, rules and limits of its own. A scope in which any store has names beyond ASCII is made with
+    /// such a profile.
+    #[must_use]
+    pub fn ruled_store(
+        self: &Arc<Self>,
+        observer: Arc<dyn StoreObserver>,
+        normalize: Normalize,
+    ) -> Arc<Store> {
+        Arc::new(Store::new(Arc::clone(self), observer, normalize))
     }
 
     /// The target.
@@ -51,7 +74,7 @@ impl Scope {
     /// How many series are registered, over all instances.
     #[must_use]
     pub fn series(&self) -> usize {
-        self.lock().series.len()
+        self.lock().series.live
     }
 
     /// The set of series, for as long as one call takes.
@@ -60,38 +83,79 @@ impl Scope {
             series: self.series.lock().unwrap_or_else(PoisonError::into_inner),
             keys: &self.keys,
             series_max: self.limits.series_max,
+            utf8: self.profile.is_utf8(),
         }
     }
 }
 
-/// Each series by the hash of its rendered prefix. The hash has 64 bits and a secret key, so that two series of
-/// one target share one with a chance of about 10⁻⁸ at a million series; the later one would be refused.
-type SeriesSet = HashSet<u64, BuildHasherDefault<HashedAlready>>;
+/// Each series by the hash of its rendered prefix; where names may be any UTF-8, by those of all the ways in which a
+/// reader may get it. A hash has 64 bits and a secret key, so that two series of one target share one with a chance
+/// of about 10⁻⁸ at a million series; the later one would be refused.
+#[derive(Debug, Default)]
+struct SeriesSet {
+    hashes: HashSet<u64, BuildHasherDefault<HashedAlready>>,
+    live: usize,
+}
 
 pub(super) struct SeriesGuard<'a> {
     series: MutexGuard<'a, SeriesSet>,
     keys: &'a RandomState,
     series_max: usize,
+    utf8: bool,
 }
 
 impl SeriesGuard<'_> {
     /// Takes a series in.
     pub(super) fn admit(&mut self, prefix: &[u8]) -> Result<(), Refusal> {
-        let hash = self.keys.hash_one(prefix);
-        if self.series.len() >= self.series_max && !self.series.contains(&hash) {
-            Err(Refusal::SeriesLimit)
-        } else if self.series.insert(hash) {
-            Ok(())
-        } else {
+        let (hashes, count) = self.hashes(prefix);
+        let hashes = &hashes[..count];
+        if hashes.iter().any(|hash| self.series.hashes.contains(hash)) {
             Err(Refusal::DuplicateSeries)
+        } else if self.series.live >= self.series_max {
+            Err(Refusal::SeriesLimit)
+        } else {
+            self.series.hashes.extend(hashes);
+            self.series.live += 1;
+            Ok(())
         }
     }
 
-    /// Lets a series go.
+    /// Lets a series go that was taken in.
     pub(super) fn remove(&mut self, prefix: &[u8]) {
-        self.series.remove(&self.keys.hash_one(prefix));
+        let (hashes, count) = self.hashes(prefix);
+        for hash in &hashes[..count] {
+            self.series.hashes.remove(hash);
+        }
+        self.series.live = self.series.live.saturating_sub(1);
+    }
+
+    /// The hashes of a prefix: so many of these.
+    fn hashes(&self, prefix: &[u8]) -> ([u64; SCHEMES.len()], usize) {
+        if !self.utf8 {
+            return ([self.keys.hash_one(prefix); SCHEMES.len()], 1);
+        }
+        let prefix = std::str::from_utf8(prefix).unwrap_or_default();
+        let name = sample_name(prefix);
+        let hashes = SCHEMES.map(|escaping| {
+            let mut labels: Vec<_> =
+                Labels::of_prefix(prefix).map(|(name, value)| (escaping.label_name(name), value)).collect();
+            labels.sort_unstable();
+            self.keys.hash_one((escaping.metric_name(name), labels))
+        });
+        (hashes, SCHEMES.len())
     }
 }
+
+/// The name in `name{…} `, `name ` or `{"name",…} `.
+fn sample_name(prefix: &str) -> &str {
+    match prefix.strip_prefix("{\"") {
+        Some(quoted) => quoted.split_once('"').map_or("", |(name, _)| name),
+        None => prefix.split(['{', ' ']).next().unwrap_or_default(),
+    }
+}
+
+/// The schemes under which two series may become one; as they are, they differ.
+const SCHEMES: [Escaping; 3] = [Escaping::Underscores, Escaping::Dots, Escaping::Values];
 
 #[derive(Default)]
 struct HashedAlready(u64);

@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plugin_host::InstanceSink;
 use plugin_host::sink::{
-    Batch, BatchOutcome, CollectionId, Column, Completion, Event, FamilyDef, Level, Outcome, SeriesDef,
-    Verdict,
+    Batch, BatchOutcome, CollectionId, Column, Completion, Event, Failure, FamilyDef, Level, Outcome,
+    SeriesDef, Verdict,
 };
 
-use super::collection::{Buffers, Inherit};
+use super::collection::{Buffers, Inherit, only};
+use super::footprint::Footprint;
 use super::limits::{Refusal, Refusals};
 use super::registry::Registry;
-use super::{Scope, StoreObserver};
+use super::{Normalize, Scope, StoreObserver};
 use crate::model::{Scattered, Snapshot};
 
 /// The series of one plugin instance on one target.
@@ -23,35 +24,66 @@ use crate::model::{Scattered, Snapshot};
 /// * FULL: those that got a value are there, the others are gone;
 /// * PARTIAL: the same for the families it covers. The others keep their last values, unless the collection says
 ///   that they failed: then they are gone as after FAILED;
-/// * FAILED: all are gone, and what came is thrown away; [`super::Limits::stale_collections_max`] puts that off.
+/// * FAILED: all are gone, and what came is thrown away. With [`super::Limits::keeps_stale`] they go when
+///   [`Store::expire`] is called, unless a collection succeeds before.
 ///
 /// Values that come outside of a collection show when the next one ends.
 pub struct Store {
     scope: Arc<Scope>,
     observer: Arc<dyn StoreObserver>,
+    normalize: Arc<Normalize>,
     refusals: Refusals,
     state: Mutex<State>,
     published: Mutex<Arc<Snapshot>>,
+    footprint: Mutex<Footprint>,
 }
 
 struct State {
     registry: Registry,
     buffers: Buffers,
-    /// Collections in a row that failed, or failed in part.
-    failures: u8,
+    stale: Stale,
     /// The series ids of the published snapshot are those of `registry`: nothing was reset in between.
     same_ids: bool,
 }
 
+/// Collections that fail one after the other; another such row is another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaleRow(u64);
+
+/// What is known of the row of failures that goes on.
+#[derive(Debug, Default)]
+struct Stale {
+    /// How many rows there were.
+    rows: u64,
+    is_failing: bool,
+    /// Series of this row outlive nothing any more.
+    is_expired: bool,
+    /// The families that the last collection brought all the same.
+    covered: Vec<u32>,
+}
+
 impl Store {
-    pub(super) fn new(scope: Arc<Scope>, observer: Arc<dyn StoreObserver>) -> Self {
+    pub(super) fn new(scope: Arc<Scope>, observer: Arc<dyn StoreObserver>, normalize: Normalize) -> Self {
+        let normalize = Arc::new(normalize);
         Self {
             observer,
             refusals: Refusals::default(),
-            state: Mutex::new(State::new(&scope)),
+            state: Mutex::new(State::new(&scope, &normalize)),
+            normalize,
             published: Mutex::new(Arc::new(Snapshot::empty(Arc::clone(&scope.target)))),
+            footprint: Mutex::default(),
             scope,
         }
+    }
+
+    /// What its series take, as of the last collection that brought any.
+    #[must_use]
+    pub fn footprint(&self) -> Footprint {
+        *self.footprint.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_footprint(&self, footprint: Footprint) {
+        *self.footprint.lock().unwrap_or_else(PoisonError::into_inner) = footprint;
     }
 
     /// The last collection's series.
@@ -68,7 +100,19 @@ impl Store {
 
     /// Says that a collection failed before it reached the plugin.
     pub fn fail(&self) {
-        self.lock().fail(self);
+        let row = self.lock().fail(self);
+        self.tell_stale(row);
+    }
+
+    /// Series that outlived the collections of `row`, which all failed, go now.
+    pub fn expire(&self, row: StaleRow) {
+        self.lock().expire(self, row);
+    }
+
+    fn tell_stale(&self, row: Option<StaleRow>) {
+        if let Some(row) = row {
+            self.observer.stale(row);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -80,11 +124,6 @@ impl Store {
         let snapshot = Arc::new(snapshot);
         let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut published, snapshot)
-    }
-
-    /// Whether series that failed so many times in a row may still be shown.
-    fn still_holds(&self, failures: u8) -> bool {
-        failures <= self.scope.limits.stale_collections_max.min(STALE_COLLECTIONS_MAX)
     }
 
     fn verdict(&self, result: Result<u32, Refusal>) -> Verdict {
@@ -99,8 +138,13 @@ impl Store {
 }
 
 impl State {
-    fn new(scope: &Scope) -> Self {
-        Self { registry: Registry::new(scope), buffers: Buffers::default(), failures: 0, same_ids: true }
+    fn new(scope: &Scope, normalize: &Arc<Normalize>) -> Self {
+        Self {
+            registry: Registry::new(scope, normalize),
+            buffers: Buffers::default(),
+            stale: Stale::default(),
+            same_ids: true,
+        }
     }
 
     fn commit(&mut self, store: &Store, inherit: Inherit<'_>) {
@@ -109,18 +153,77 @@ impl State {
         let (registry, target) = (&mut self.registry, &store.scope.target);
         let snapshot = self.buffers.commit(registry, target, &last, inherit, &store.refusals);
         self.same_ids = true;
+        let is_same = Arc::ptr_eq(last.layout(), snapshot.layout());
         self.buffers.recycle(&last);
         drop(last);
+        if !is_same {
+            store.set_footprint(Footprint::of(&self.registry, &self.buffers, &snapshot));
+        }
         store.publish(snapshot);
     }
 
-    fn fail(&mut self, store: &Store) {
+    /// Answers the row that began, if series outlive it.
+    fn fail(&mut self, store: &Store) -> Option<StaleRow> {
         self.buffers.discard();
-        self.failures = self.failures.saturating_add(1);
-        if !store.still_holds(self.failures) {
-            let old = store.publish(Snapshot::empty(Arc::clone(&store.scope.target)));
-            self.buffers.recycle(&old);
+        let begun = self.stale.fail(&[]);
+        if self.keeps(store) {
+            begun.filter(|_| store.snapshot().series() > 0)
+        } else {
+            self.publish(store, Snapshot::empty(Arc::clone(&store.scope.target)));
+            None
         }
+    }
+
+    fn complete_in_part(
+        &mut self,
+        store: &Store,
+        families: &[u32],
+        failure: Option<&Failure>,
+    ) -> Option<StaleRow> {
+        let begun = if failure.is_some() {
+            self.stale.fail(families)
+        } else {
+            self.stale.end();
+            None
+        };
+        let keeps = failure.is_none() || self.keeps(store);
+        self.commit(store, if keeps { Inherit::AllBut(families) } else { Inherit::Nothing });
+        begun.filter(|_| keeps)
+    }
+
+    fn expire(&mut self, store: &Store, StaleRow(row): StaleRow) {
+        if self.stale.is_failing && self.stale.rows == row {
+            self.stale.is_expired = true;
+            let last = store.snapshot();
+            self.publish(store, only(&last, &self.stale.covered));
+        }
+    }
+
+    fn keeps(&self, store: &Store) -> bool {
+        store.scope.limits.keeps_stale && !self.stale.is_expired
+    }
+
+    fn publish(&mut self, store: &Store, snapshot: Snapshot) {
+        let old = store.publish(snapshot);
+        self.buffers.recycle(&old);
+    }
+}
+
+impl Stale {
+    /// One more collection failed, but for the families `covered`. Answers the row that began, if one did.
+    fn fail(&mut self, covered: &[u32]) -> Option<StaleRow> {
+        self.covered.clear();
+        self.covered.extend_from_slice(covered);
+        if std::mem::replace(&mut self.is_failing, true) {
+            return None;
+        }
+        self.rows += 1;
+        Some(StaleRow(self.rows))
+    }
+
+    /// A collection succeeded.
+    fn end(&mut self) {
+        (self.is_failing, self.is_expired) = (false, false);
     }
 }
 
@@ -168,26 +271,28 @@ impl InstanceSink for Store {
 
     fn complete(&self, collection: CollectionId, completion: Completion<'_>) {
         let mut state = self.lock();
-        match &completion.outcome {
+        let row = match &completion.outcome {
             Outcome::Full => {
-                state.failures = 0;
+                state.stale.end();
                 state.commit(self, Inherit::Nothing);
+                None
             }
             Outcome::Partial { families, failure } => {
-                state.failures = if failure.is_some() { state.failures.saturating_add(1) } else { 0 };
-                let holds = self.still_holds(state.failures);
-                state.commit(self, if holds { Inherit::AllBut(families) } else { Inherit::Nothing });
+                state.complete_in_part(self, families, failure.as_ref())
             }
             Outcome::Failed(_) => state.fail(self),
-        }
+        };
         drop(state);
+        self.tell_stale(row);
         self.observer.completed(collection, &completion, self.snapshot().series());
     }
 
     fn reset(&self) {
         let mut state = self.lock();
         state.registry.release(&mut self.scope.lock());
-        *state = State { failures: state.failures, same_ids: false, ..State::new(&self.scope) };
+        let stale = std::mem::take(&mut state.stale);
+        *state = State { stale, same_ids: false, ..State::new(&self.scope, &self.normalize) };
+        self.set_footprint(Footprint::default());
     }
 
     fn log_enabled(&self, level: Level) -> bool {
@@ -215,6 +320,3 @@ impl fmt::Debug for Store {
         f.debug_struct("Store").field("target", &self.scope.target.name).finish_non_exhaustive()
     }
 }
-
-/// The house allows stale series for at most three intervals.
-const STALE_COLLECTIONS_MAX: u8 = 3;

@@ -1,17 +1,19 @@
 use std::path::Path;
+use std::time::SystemTime;
 
 use plugin_host::{Host, HostOptions};
 
-use super::{FAILED, OK, plugins};
+use super::plugins::{self, Libraries};
+use super::{FAILED, OK};
 use crate::config::{self, Config, Report};
 use crate::credentials::read_secret;
+use crate::web::Gate;
 
 /// `check-config FILE`
-pub(super) fn check_config(file: &Path) -> u8 {
-    match check(file) {
-        Ok(config) => {
-            warnings(&config).iter().for_each(|warning| println!("{}: warning: {warning}", file.display()));
-            println!("{}: OK: {}", file.display(), summary(&config));
+pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
+    match check(file, web_file) {
+        Ok((config, gate)) => {
+            print_good(file, &config, &gate);
             OK
         }
         Err(report) => {
@@ -21,13 +23,34 @@ pub(super) fn check_config(file: &Path) -> u8 {
     }
 }
 
-fn check(file: &Path) -> Result<Config, Report> {
-    let config = config::load(file)?;
+fn check(file: &Path, web_file: Option<&Path>) -> Result<(Config, Gate), Report> {
+    let config = config::load_with_target_files(file)?;
+    let gate = gate(&config, web_file)?;
+    load(file, &config, &Host::new(HostOptions::default()))?;
+    Ok((config, gate))
+}
+
+/// Who may read, by the file that the command line or the configuration names.
+pub(super) fn gate(config: &Config, web_file: Option<&Path>) -> Result<Gate, Report> {
+    Gate::open(web_file.or(config.web.config_file.as_deref()), SystemTime::now())
+}
+
+/// Loads the plugins and asks them what they think of their modules.
+pub(super) fn load(file: &Path, config: &Config, host: &Host) -> Result<Libraries, Report> {
     let shown = file.display().to_string();
-    let host = Host::new(HostOptions::default());
-    let libraries = plugins::load(&host, &config).map_err(|problems| Report::new(&shown, problems))?;
-    let problems = plugins::validate(&libraries, &config);
-    if problems.is_empty() { Ok(config) } else { Err(Report::new(&shown, problems)) }
+    let libraries = plugins::load(host, config).map_err(|problems| Report::new(&shown, problems))?;
+    let problems = plugins::validate(&libraries, config);
+    if problems.is_empty() { Ok(libraries) } else { Err(Report::new(&shown, problems)) }
+}
+
+/// What is said of a file in which nothing is wrong.
+pub(super) fn print_good(file: &Path, config: &Config, gate: &Gate) {
+    let of_gate = gate.warnings(SystemTime::now());
+    if let Some(path) = gate.path() {
+        of_gate.iter().for_each(|warning| println!("{}: warning: {warning}", path.display()));
+    }
+    warnings(config).iter().for_each(|warning| println!("{}: warning: {warning}", file.display()));
+    println!("{}: OK: {}", file.display(), summary(config));
 }
 
 /// What is no mistake of the file, but will be missed.

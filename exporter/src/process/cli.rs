@@ -1,6 +1,7 @@
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::telemetry::log::LogFormat;
 
@@ -8,6 +9,9 @@ const EXAMPLES: &str = "\
 Examples:
   perfmon-exporter --config /etc/perfmon-exporter/perfmon.yml
   perfmon-exporter check-config /etc/perfmon-exporter/perfmon.yml
+  perfmon-exporter check-config /etc/perfmon-exporter/perfmon.yml --online
+  perfmon-exporter discover --target web1.corp.example.com --username 'CORP\\me' --password-file secret
+  perfmon-exporter query --config perfmon.yml --target web1 '\\Processor Information(_Total)\\% Processor Time'
   perfmon-exporter plugin check /usr/lib/perfmon-exporter/libplugin_pcq.so
   perfmon-exporter --config perfmon.yml --log.format json --log.level info,perfmon_exporter::plugin=debug
 
@@ -22,8 +26,16 @@ A small configuration:
 
 Exit codes:
   0  ended as asked (also by SIGTERM and SIGINT), or the check found nothing
-  1  the configuration, a plugin or the machine does not allow it; the reason is printed
-  2  the command line makes no sense";
+  1  the configuration, a plugin, a target or the machine does not allow it; the reason is printed
+  2  the command line makes no sense
+  130  a command was ended by Ctrl-C, or a server by a second SIGINT (143: SIGTERM)
+
+Signals:
+  HUP         reads the configuration again; what is wrong with it is logged, and the one before stays in use
+  TERM, INT   end the process once what runs has ended; the second one at once
+
+Commands of plugins take the configuration from --config, $PERFMON_EXPORTER_CONFIG or
+/etc/perfmon-exporter/perfmon.yml, or go without one where --username and --password-file are given.";
 
 /// Watches Windows hosts without an agent and serves what it sees to Prometheus.
 #[derive(Debug, Parser)]
@@ -33,9 +45,14 @@ pub(super) struct Cli {
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 
+    /// TLS, passwords, headers and a limit of requests, in the format of Prometheus' exporters; wins over `web.config_file`
+    #[arg(long = "web.config.file", value_name = "FILE", global = true)]
+    pub(super) web_file: Option<PathBuf>,
+
     /// What is logged: error, warn, info, debug, trace, or directives per module
-    #[arg(long = "log.level", value_name = "LEVEL", default_value = "info", global = true)]
-    pub(super) log_level: String,
+    /// [default: info; off for commands of plugins]
+    #[arg(long = "log.level", value_name = "LEVEL", global = true)]
+    pub(super) log_level: Option<String>,
 
     /// How the log looks
     #[arg(long = "log.format", value_name = "FORMAT", default_value = "text", global = true)]
@@ -45,14 +62,33 @@ pub(super) struct Cli {
     pub(super) command: Option<Command>,
 }
 
+impl Cli {
+    /// Reads the command line. Its help lists the commands of plugins, which are asked only when it is printed.
+    pub(super) fn read(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
+        let wants_help =
+            arguments.iter().skip(1).any(|word| word == "--help" || word == "-h" || word == "help");
+        let of_plugins = if wants_help { super::command::list() } else { String::new() };
+        let separator = if of_plugins.is_empty() { "" } else { "\n" };
+        let matches = Self::command()
+            .after_help(format!("{of_plugins}{separator}{EXAMPLES}"))
+            .try_get_matches_from(arguments)?;
+        <Self as clap::FromArgMatches>::from_arg_matches(&matches)
+    }
+
+    /// The names of the program's own commands.
+    pub(super) fn builtin() -> Vec<String> {
+        Self::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Checks a configuration file, the plugins' settings included, without touching a target
+    /// Checks a configuration file, the plugins' settings included; touches no target unless told to
     CheckConfig {
         /// The file
         file: PathBuf,
-        /// Also ask the targets (not supported yet)
-        #[arg(long, hide = true)]
+        /// Also collects once from every target, and prints how each of them fares
+        #[arg(long)]
         online: bool,
     },
     /// Looks at plugins
@@ -60,6 +96,9 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: PluginCommand,
     },
+    /// A command of a plugin
+    #[command(external_subcommand)]
+    OfPlugin(Vec<OsString>),
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,108 +1,252 @@
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::time::{Duration, Instant};
 
 use plugin_host::sink::Failure;
-use plugin_host::{GeneralReason, Host, InstanceSink, Stage};
+use plugin_host::{GeneralReason, Instance, InstanceSink, Stage};
 use tracing::error;
 
 use super::plugins::{Libraries, instance_config, source_of};
-use crate::config::Config;
-use crate::model::Target;
-use crate::pipeline::{Catalog, Limits, Scope, Store};
-use crate::schedule::{
-    self, Collector, Driver, Ends, HostDeadlines, JobId, JobSpec, Planner, PluginCollector,
-};
-use crate::telemetry::{Book, JobKey, JobObserver};
+use super::probe::Probes;
+use crate::config::{Config, Target};
+use crate::model;
+use crate::otlp::encode;
+use crate::otlp::push::Outlets;
+use crate::pipeline::{Catalog, Limits, Normalize, Scope, Store};
+use crate::schedule::{JobId, JobSpec, NewJob, PluginCollector, Schedule, TargetId};
+use crate::telemetry::{Book, Costs, JobObserver, Reporter, TargetEntry, TimedStore};
 
-/// Every collection of the process, ready to be driven.
+/// The targets that are asked, each with its stores, instances and jobs.
+///
+/// [`Engine::apply`] makes them those that are wanted: what is as it was goes on undisturbed, over the connection
+/// that it has; what changed in any way is made anew; what is not wanted any more ends, and its series with it.
 pub(super) struct Engine {
-    jobs: Vec<Job>,
-    specs: Vec<JobSpec>,
-    limits: schedule::Limits,
+    libraries: Libraries,
+    catalog: Arc<Catalog>,
+    book: Arc<Book>,
+    schedule: Schedule,
+    costs: Arc<Costs>,
+    outlets: Option<Arc<Outlets>>,
+    targets: HashMap<String, Living>,
+    /// Told of all changes.
+    probes: Option<Arc<Probes>>,
+    ids: u64,
 }
 
-struct Job {
-    key: JobKey,
-    collector: Arc<PluginCollector>,
-    store: Arc<Store>,
-    deadline: Duration,
+/// What was done to have the targets that are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Changes {
+    pub(super) added: usize,
+    pub(super) changed: usize,
+    pub(super) removed: usize,
+}
+
+struct Living {
+    id: TargetId,
+    target: Target,
+    /// What the names in `target` meant when it was made.
+    config: Arc<Config>,
+    entry: Arc<TargetEntry>,
 }
 
 impl Engine {
-    /// A store, an observer and an empty collector for each module of each target.
-    pub(super) fn new(config: &Config, book: &Arc<Book>, ends: &Ends) -> Self {
-        let catalog = Catalog::new();
-        let (mut jobs, mut specs) = (Vec::new(), Vec::new());
-        for (target_index, target) in config.targets.iter().enumerate() {
-            let labelled = target
-                .labels
-                .iter()
-                .fold(Target::new(&target.name), |labelled, (name, value)| labelled.with_label(name, value));
-            let scope = Scope::new(Arc::clone(&catalog), labelled, Limits::default());
-            for (module_index, module) in target.modules.iter().enumerate() {
-                let key = JobKey { target: target_index, module: module_index };
-                let observer = JobObserver {
-                    book: Arc::clone(book),
-                    key,
-                    job: JobId(jobs.len()),
-                    plugin: config.modules[module].plugin.clone(),
-                    ends: ends.clone(),
-                };
-                let store = scope.store(Arc::new(observer));
-                book.targets()[target_index].set_store(module_index, Arc::clone(&store));
-                let collector = Arc::new(PluginCollector::new(Arc::clone(book), key, Arc::clone(&store)));
-                jobs.push(Job { key, collector, store, deadline: target.deadline });
-                specs.push(JobSpec {
-                    target: target_index,
-                    key: format!("{}/{module}", target.name),
-                    interval: target.interval,
-                });
+    /// An engine without targets.
+    pub(super) fn new(libraries: Libraries, book: Arc<Book>, schedule: Schedule, costs: Arc<Costs>) -> Self {
+        let (catalog, targets) = (Catalog::new(), HashMap::new());
+        Self { libraries, catalog, book, schedule, costs, outlets: None, targets, probes: None, ids: 0 }
+    }
+
+    /// Gives metric names their meaning, for whoever else collects.
+    pub(super) fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// The same, with collectors that are told at once what happens.
+    pub(super) fn with_outlets(self, outlets: &Arc<Outlets>) -> Self {
+        Self { outlets: Some(Arc::clone(outlets)), ..self }
+    }
+
+    /// The same, with somebody who answers for its targets.
+    pub(super) fn with_probes(self, probes: &Arc<Probes>) -> Self {
+        Self { probes: Some(Arc::clone(probes)), ..self }
+    }
+
+    /// What is made from now on is made of these.
+    pub(super) fn set_libraries(&mut self, libraries: Libraries) {
+        self.libraries = libraries;
+    }
+
+    /// From now on `wanted` are the targets; their names are unique, and what they name is in `config`. Blocks:
+    /// plugins may take their time to make instances. One that cannot be made leaves its own job down and no other.
+    pub(super) fn apply(&mut self, config: &Arc<Config>, wanted: &[Target]) -> Changes {
+        self.book.set_config_text(Arc::clone(&config.shown));
+        let names: HashSet<&str> = wanted.iter().map(|target| target.name.as_str()).collect();
+        let mut changes = Changes::default();
+        let mut gone = Vec::new();
+        self.targets.retain(|name, living| {
+            let stays = names.contains(name.as_str());
+            if !stays {
+                living.entry.end();
+                gone.push(living.id);
+                changes.removed += 1;
             }
+            stays
+        });
+        if !gone.is_empty() {
+            self.show(wanted);
+            self.schedule.remove(std::mem::take(&mut gone));
         }
-        let limits = schedule::Limits {
-            running_max: config.scrape.max_concurrent as usize,
-            connecting_max: config.scrape.max_connecting as usize,
+        let mut jobs = Vec::new();
+        for target in wanted {
+            match self.targets.get_mut(&target.name) {
+                Some(living) if living.means(config, target) => {
+                    (living.config, living.target.position) = (Arc::clone(config), target.position);
+                    continue;
+                }
+                Some(living) => {
+                    living.entry.end();
+                    gone.push(living.id);
+                    changes.changed += 1;
+                }
+                None => changes.added += 1,
+            }
+            let living = self.make(config, target, &mut jobs);
+            self.targets.insert(target.name.clone(), living);
+        }
+        // The old ones of changed targets go when the new ones are there, so that none is missing from a page.
+        self.show(wanted);
+        if let Some(probes) = &self.probes {
+            let living = wanted.iter().filter_map(|target| self.targets.get(&target.name));
+            let known = living.map(|living| (living.target.clone(), Arc::clone(&living.entry)));
+            probes.know(config, &self.libraries, known.collect());
+        }
+        if !gone.is_empty() {
+            self.schedule.remove(gone);
+        }
+        if !jobs.is_empty() {
+            self.schedule.add(jobs);
+        }
+        changes
+    }
+
+    /// The book has those of `wanted` that live, in that order.
+    fn show(&self, wanted: &[Target]) {
+        let living = wanted.iter().filter_map(|target| self.targets.get(&target.name));
+        self.book.set_targets(living.map(|living| Arc::clone(&living.entry)).collect());
+    }
+
+    /// A target with a store, an instance and a job for each of its modules.
+    fn make(&mut self, config: &Arc<Config>, target: &Target, jobs: &mut Vec<NewJob>) -> Living {
+        let id = TargetId(self.next_id());
+        let entry = Arc::new(TargetEntry::new(target));
+        let (scope, normalize) = scope_of(&self.catalog, config, target, model::Target::new(&target.name));
+        for (index, (module, normalize)) in target.modules.iter().zip(normalize).enumerate() {
+            let job = JobId(self.next_id());
+            let observer = Arc::new(JobObserver {
+                entry: Arc::downgrade(&entry),
+                module: index,
+                job,
+                plugin: config.modules[module].plugin.clone(),
+                schedule: self.schedule.clone(),
+                costs: self.costs.of(&config.modules[module].plugin),
+                reporter: self.reporter(&config.modules[module].plugin),
+            });
+            let store = scope.ruled_store(observer, normalize);
+            entry.set_store(index, Arc::clone(&store));
+            let instance = self.instance(config, target, module, &store);
+            let collector = PluginCollector::new(Arc::clone(&entry), index, store, instance);
+            let key = format!("{}/{module}", target.name);
+            let spec = JobSpec { job, target: id, key, interval: target.interval };
+            jobs.push(NewJob { spec, collector: Arc::new(collector), deadline: target.deadline });
+        }
+        Living { id, target: target.clone(), config: Arc::clone(config), entry }
+    }
+
+    fn reporter(&self, plugin: &str) -> Option<Reporter> {
+        let version = self.libraries.get(plugin).map_or("", |library| &library.info().version);
+        let outlets = Arc::clone(self.outlets.as_ref()?);
+        Some(Reporter { outlets, scope: Arc::new(encode::Scope::new(plugin, version)) })
+    }
+
+    fn instance(
+        &self,
+        config: &Config,
+        target: &Target,
+        name: &str,
+        store: &Arc<Store>,
+    ) -> Result<Instance, Failure> {
+        let module = &config.modules[name];
+        let library = &self.libraries[&module.plugin];
+        let settings = instance_config(Some(target), module, &config.transports[&target.transport]);
+        let sink = TimedStore::new(Arc::clone(store), self.costs.of(&module.plugin));
+        let sink = Arc::new(sink) as Arc<dyn InstanceSink>;
+        let made = source_of(module, library)
+            .and_then(|source| library.create(source, &settings, sink).map_err(|error| error.to_string()));
+        made.map_err(|error| {
+            error!(
+                target = target.name,
+                module = name,
+                plugin = module.plugin,
+                error,
+                "Plugin instance not made"
+            );
+            Failure::new(Stage::Plugin, GeneralReason::Internal, error)
+        })
+    }
+
+    /// For targets and jobs alike; never used twice.
+    fn next_id(&mut self) -> u64 {
+        self.ids += 1;
+        self.ids
+    }
+}
+
+/// The scope of a target, and the rules of each of its modules. `named` is the target without its labels.
+pub(super) fn scope_of(
+    catalog: &Arc<Catalog>,
+    config: &Config,
+    target: &Target,
+    named: model::Target,
+) -> (Arc<Scope>, Vec<Normalize>) {
+    let labels = target.labels.iter();
+    let labelled = labels.fold(named, |labelled, (name, value)| labelled.with_label(name, value));
+    let normalize: Vec<Normalize> =
+        target.modules.iter().map(|module| config.normalize(target, module)).collect();
+    let widest = normalize.iter().map(|normalize| normalize.profile).find(|profile| profile.is_utf8());
+    let limits = Limits {
+        series_max: target.max_series as usize,
+        keeps_stale: !target.stale_after.is_zero(),
+        ..Limits::default()
+    };
+    let scope = Scope::with_profile(Arc::clone(catalog), labelled, limits, widest.unwrap_or_default());
+    (scope, normalize)
+}
+
+impl Living {
+    /// Whether the target was shown who we are, and may still be. A list of hosts that grows or shrinks elsewhere
+    /// disturbs nobody.
+    fn keeps_identity(&self, config: &Config, name: &str) -> bool {
+        let (Some(old), Some(new)) = (self.config.identities.get(name), config.identities.get(name)) else {
+            return false;
         };
-        Self { jobs, specs, limits }
+        let host = &self.target.host;
+        let is_allowed = old.allow_hosts == new.allow_hosts
+            || (new.allow_hosts.allows_host(host) && !new.allow_hosts.needs_addresses(host));
+        old.account() == new.account() && is_allowed
     }
 
-    /// Makes the plugin instances. Blocks: a plugin may take its time. One that cannot be made leaves its own job
-    /// down and no other.
-    pub(super) fn create_instances(&self, config: &Config, libraries: &Libraries) {
-        for job in &self.jobs {
-            let target = &config.targets[job.key.target];
-            let module = &config.modules[&target.modules[job.key.module]];
-            let library = &libraries[&module.plugin];
-            let settings = instance_config(Some(target), module, &config.transports[&target.transport]);
-            let sink = Arc::clone(&job.store) as Arc<dyn InstanceSink>;
-            let made = source_of(module, library).and_then(|source| {
-                library.create(source, &settings, sink).map_err(|error| error.to_string())
-            });
-            let made = made.map_err(|message| {
-                error!(
-                    target_name = target.name,
-                    plugin = module.plugin,
-                    message,
-                    "Plugin instance not made"
-                );
-                Failure::new(Stage::Plugin, GeneralReason::Internal, message)
-            });
-            job.collector.set_instance(made);
-        }
-    }
-
-    /// The task that drives them all.
-    pub(super) fn driver(
-        self,
-        host: Host,
-        ends: tokio::sync::mpsc::UnboundedReceiver<schedule::Ended>,
-        skipped: Arc<AtomicU64>,
-    ) -> Driver {
-        // One seed for all: targets are spread by their names, alike in every run.
-        let planner = Planner::new(&self.specs, self.limits, 0, Instant::now());
-        let collectors = self.jobs.into_iter();
-        let collectors = collectors.map(|job| (job.collector as Arc<dyn Collector>, job.deadline)).collect();
-        Driver::new(planner, collectors, Arc::new(HostDeadlines(host)), ends).skipped_into(skipped)
+    /// Whether `target` of `config` is the same in everything that matters.
+    fn means(&self, config: &Arc<Config>, target: &Target) -> bool {
+        let same_names = || {
+            let (old, new) = (&self.config, config);
+            let same_module = |name: &String| {
+                let (old, new) = (&old.modules[name], &new.modules[name]);
+                (&old.plugin, &old.settings, &old.normalize) == (&new.plugin, &new.settings, &new.normalize)
+            };
+            old.normalize == new.normalize
+                && old.transports[&target.transport] == new.transports[&target.transport]
+                && target.modules.iter().all(same_module)
+                && target.identity.as_ref().is_none_or(|name| self.keeps_identity(new, name))
+        };
+        self.target.is_like(target) && (Arc::ptr_eq(&self.config, config) || same_names())
     }
 }

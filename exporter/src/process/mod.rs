@@ -2,15 +2,25 @@
 
 mod check;
 mod cli;
+mod command;
 mod engine;
+mod live;
+mod online;
+mod otlp;
 mod plugins;
+mod probe;
+mod reload;
 mod resolver;
 mod serve;
+mod shelf;
+mod signals;
+mod systemd;
+mod targets;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
 
 use self::cli::{Cli, Command, PluginCommand};
@@ -21,11 +31,19 @@ const OK: u8 = 0;
 const FAILED: u8 = 1;
 /// The command line makes no sense.
 const USAGE: u8 = 2;
+/// A command was ended by a signal.
+const CANCELLED: u8 = 130;
 
 /// Does what the command line asks for.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     crate::telemetry::remember_start();
-    let cli = match Cli::try_parse_from(arguments) {
+    let code = run(arguments);
+    crate::telemetry::log::flush();
+    code
+}
+
+fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::read(arguments.into_iter().collect()) {
         Ok(cli) => cli,
         Err(error) => {
             let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -34,19 +52,32 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if asked_for { OK } else { USAGE });
         }
     };
-    if let Err(error) = crate::telemetry::log::init(&cli.log_level, cli.log_format) {
+    if let Some(Command::OfPlugin(words)) = cli.command {
+        let builtin = Cli::builtin();
+        let builtin: Vec<&str> = builtin.iter().map(String::as_str).collect();
+        return ExitCode::from(command::run(
+            words,
+            cli.config.as_deref(),
+            cli.log_level.as_deref(),
+            &builtin,
+        ));
+    }
+    // Who checks reads the findings, not how they came about.
+    let default_level = if cli.command.is_some() { "warn" } else { "info" };
+    if let Err(error) =
+        crate::telemetry::log::init(cli.log_level.as_deref().unwrap_or(default_level), cli.log_format)
+    {
         eprintln!("--log.level: {error}; write `info`, `debug`, or `info,perfmon_exporter::web=debug`");
         return ExitCode::from(USAGE);
     }
     let code = match (cli.command, cli.config) {
-        (Some(Command::CheckConfig { online: true, .. }), _) => {
-            eprintln!("--online is not supported yet; without it the file is checked offline");
-            USAGE
+        (Some(Command::CheckConfig { file, online: true }), _) => {
+            online::check_config(&file, cli.web_file.as_deref())
         }
-        (Some(Command::CheckConfig { file, .. }), _) => check::check_config(&file),
+        (Some(Command::CheckConfig { file, .. }), _) => check::check_config(&file, cli.web_file.as_deref()),
         (Some(Command::Plugin { command: PluginCommand::Check { file } }), _) => check::check_plugin(&file),
-        (None, Some(file)) => serve::serve(&file),
-        (None, None) => {
+        (None, Some(file)) => serve::serve(&file, cli.log_level.is_some(), cli.web_file.as_deref()),
+        (Some(Command::OfPlugin(_)), _) | (None, None) => {
             eprintln!("name the configuration: perfmon-exporter --config FILE (--help shows more)");
             USAGE
         }

@@ -1,11 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use plugin_host::sink::TargetInfo;
-use plugin_host::{ConfigureError, Host, InstanceConfig, Library};
+use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError};
 use serde_json::{Map, Value, json};
 
-use crate::config::{Config, Module, Position, Problem, Target, Transport};
+use crate::config::{self, Config, Module, Position, Problem, Target, Transport};
 
 /// The libraries of the configuration's plugins, by name.
 pub(super) type Libraries = BTreeMap<String, Library>;
@@ -13,9 +13,17 @@ pub(super) type Libraries = BTreeMap<String, Library>;
 /// Loads every plugin of the configuration.
 pub(super) fn load(host: &Host, config: &Config) -> Result<Libraries, Vec<Problem>> {
     let folder = folder(config);
+    load_by(config, |name| host.load(&file(&folder, name)))
+}
+
+/// Has `load` give every plugin of the configuration.
+pub(super) fn load_by(
+    config: &Config,
+    mut load: impl FnMut(&str) -> Result<Library, LoadError>,
+) -> Result<Libraries, Vec<Problem>> {
     let (mut libraries, mut problems) = (Libraries::new(), Vec::new());
     for (index, plugin) in config.plugins.load.iter().enumerate() {
-        match host.load_named(&folder, &plugin.name) {
+        match load(&plugin.name) {
             Ok(library) => {
                 libraries.insert(plugin.name.clone(), library);
             }
@@ -30,13 +38,25 @@ pub(super) fn load(host: &Host, config: &Config) -> Result<Libraries, Vec<Proble
     if problems.is_empty() { Ok(libraries) } else { Err(problems) }
 }
 
+/// The file of a plugin.
+pub(super) fn file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("libplugin_{}.so", name.replace('-', "_")))
+}
+
+/// What a plugin may ask for. How many series a target may have is the store's to say.
+pub(super) fn limits() -> plugin_host::Limits {
+    plugin_host::Limits { series_max: config::SERIES_MAX, ..plugin_host::Limits::default() }
+}
+
 /// The folder of the plugins: the configured one, or the program's own.
-fn folder(config: &Config) -> PathBuf {
-    let beside = || {
-        let program = std::env::current_exe().ok()?;
-        Some(program.parent()?.to_owned())
-    };
-    config.plugins.path.clone().or_else(beside).unwrap_or_else(|| PathBuf::from("."))
+pub(super) fn folder(config: &Config) -> PathBuf {
+    config.plugins.path.clone().unwrap_or_else(beside_program)
+}
+
+/// The program's own folder.
+pub(super) fn beside_program() -> PathBuf {
+    let program = std::env::current_exe().ok();
+    program.and_then(|program| Some(program.parent()?.to_owned())).unwrap_or_else(|| PathBuf::from("."))
 }
 
 /// Asks the plugins what they think of every module's settings, for each transport that the module is used with.

@@ -1,35 +1,43 @@
 use std::io;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::time::{Duration, SystemTime};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
 
 use plugin_host::{Host, HostOptions};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tracing::{error, info, warn};
 
 use super::engine::Engine;
-use super::plugins::{self, Libraries};
+use super::live::{self, Fixed, Live, Prepared};
+use super::otlp::{BookSupply, own_telemetry, stop_telemetry};
+use super::plugins::limits as plugin_limits;
+use super::probe::{Means, Probes};
+use super::reload::{self, Reloads};
 use super::resolver::SystemResolver;
+use super::shelf::Shelf;
+use super::signals::Signals;
+use super::systemd::{self, Notifier};
+use super::targets::{self, Targets};
+use super::watch::Watch;
 use super::{FAILED, OK};
-use crate::config::{self, Config, Report};
+use crate::config::{self, Config, InUse, Report};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
-use crate::schedule::Driver;
-use crate::telemetry::log::PluginLog;
-use crate::telemetry::{Book, PluginSource, Scrapes, SelfMetrics};
-use crate::web::{self, Server, Site};
+use crate::otlp::push::{Pusher, Supply};
+use crate::schedule::{Driver, HostDeadlines, Limits, Planner};
+use crate::telemetry::log::{self, PluginLog};
+use crate::telemetry::{self, Book, Costs, Plugins, Scrapes, SelfMetrics, Timings};
+use crate::web::{self, Gate, Server, Site};
 
 /// The exporter's own work is small: the plugins have threads of their own.
 const WORKERS: usize = 2;
 /// How long plugins may take to let go of their targets at the end.
 const DESTROY_MAX: Duration = Duration::from_secs(3);
 
-/// `--config FILE`: serves until a signal.
-pub(super) fn serve(file: &Path) -> u8 {
-    match start_and_run(file) {
+/// `--config FILE`: serves until a signal. Where the command line says what is logged, the file does not.
+pub(super) fn serve(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> u8 {
+    match start_and_run(file, log_is_fixed, web_file) {
         Ok(()) => OK,
         Err(Trouble::Configuration(report)) => {
             for problem in report.to_string().lines() {
@@ -53,8 +61,7 @@ fn machine(doing: &'static str) -> impl FnOnce(io::Error) -> Trouble {
     move |error| Trouble::Machine { doing, error }
 }
 
-fn start_and_run(file: &Path) -> Result<(), Trouble> {
-    let config = config::load(file).map_err(Trouble::Configuration)?;
+fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Result<(), Trouble> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .max_blocking_threads(16)
@@ -62,18 +69,52 @@ fn start_and_run(file: &Path) -> Result<(), Trouble> {
         .enable_all()
         .build()
         .map_err(machine("start the run time"))?;
+    let signals = {
+        let _within = runtime.enter();
+        Signals::new().map_err(machine("listen to signals"))?
+    };
+    // What changes after this is seen.
+    let watch = Watch::new(file.to_owned());
+    let config = config::load(file).map_err(Trouble::Configuration)?;
+    if !log_is_fixed && let Some(level) = &config.log_level {
+        // It was read as one when the file was.
+        let _ = log::set_filter(level);
+    }
+    let gate = gate(&config, web_file)?;
+    raise_descriptor_limit();
     let broker = Arc::new(broker(&config, &runtime)?);
     let options = HostOptions {
         broker: Arc::clone(&broker) as Arc<_>,
         log: Some(Arc::new(PluginLog)),
+        limits: plugin_limits(),
         ..HostOptions::default()
     };
     let host = Host::new(options);
-    let libraries = load(file, &host, &config)?;
-    let outcome = runtime.block_on(run(&config, host, libraries, broker));
+    let mut shelf = Shelf::new(host.clone());
+    let first = live::check(file, config, &mut shelf).map_err(Trouble::Configuration)?;
+    let begin =
+        Begin { file: file.to_owned(), first, host, shelf, broker, gate, signals, watch, log_is_fixed };
+    let outcome = runtime.block_on(begin.run());
     // A plugin's thread that hangs must not keep the process.
     runtime.shutdown_timeout(Duration::from_secs(1));
     outcome
+}
+
+/// Who may read.
+fn gate(config: &Config, web_file: Option<&Path>) -> Result<Arc<Gate>, Trouble> {
+    let gate = super::check::gate(config, web_file).map_err(Trouble::Configuration)?;
+    gate.warnings(SystemTime::now()).iter().for_each(|warning| warn!(warning, "Web configuration"));
+    Ok(Arc::new(gate))
+}
+
+/// Each target takes a descriptor. What the system allows us is more than what we begin with, often by far.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        warn!(%error, "Limit of descriptors not raised");
+    }
 }
 
 fn broker(config: &Config, runtime: &Runtime) -> Result<Broker, Trouble> {
@@ -89,101 +130,166 @@ fn broker(config: &Config, runtime: &Runtime) -> Result<Broker, Trouble> {
         .map_err(machine("draw random bytes"))
 }
 
-fn load(file: &Path, host: &Host, config: &Config) -> Result<Libraries, Trouble> {
-    let refused = |problems| Trouble::Configuration(Report::new(&file.display().to_string(), problems));
-    let libraries = plugins::load(host, config).map_err(refused)?;
-    let problems = plugins::validate(&libraries, config);
-    if !problems.is_empty() {
-        return Err(refused(problems));
-    }
-    for (name, library) in &libraries {
-        let plugin = library.info();
-        info!(plugin = name, version = plugin.version, abi = %plugin.abi, "Plugin loaded");
-    }
-    Ok(libraries)
+/// What there is before anything runs.
+struct Begin {
+    file: PathBuf,
+    first: Prepared,
+    host: Host,
+    shelf: Shelf,
+    broker: Arc<Broker>,
+    gate: Arc<Gate>,
+    signals: Signals,
+    watch: Watch,
+    log_is_fixed: bool,
 }
 
-async fn run(config: &Config, host: Host, libraries: Libraries, broker: Arc<Broker>) -> Result<(), Trouble> {
-    let end = end_signal().map_err(machine("listen to signals"))?;
-    let listeners = web::bind(&config.web.listen).await.map_err(machine("serve"))?;
-    let book = Arc::new(Book::new(config));
-    let skipped = Arc::new(AtomicU64::new(0));
-    let (site, server) = serve_site(config, &book, broker, &libraries, &skipped, listeners);
-    let (ends, ended) = Driver::ends();
-    let engine = Engine::new(config, &book, &ends);
-    let (config_there, libraries_there) = (config.clone(), libraries.clone());
-    let engine = tokio::task::spawn_blocking(move || {
-        engine.create_instances(&config_there, &libraries_there);
-        engine
-    });
-    let engine = engine.await.map_err(|error| machine("make the plugin instances")(error.into()))?;
-    site.set_ready(true);
-    info!(targets = config.targets.len(), "Ready");
-    let driver = engine.driver(host.clone(), ended, skipped);
-    let stopping = Arc::clone(&site);
-    let stop = async move {
-        // A sender that is gone is a signal task that ended: end as well.
-        let name = end.await.unwrap_or("signal task");
-        info!(signal = name, "Ending: nothing new is started");
-        stopping.set_ready(false);
-    };
-    let grace = config.scrape.drain;
-    let drained = driver.run(stop, grace).await;
-    if drained.left > 0 {
-        warn!(collections = drained.left, "Collections did not end in time");
+impl Begin {
+    async fn run(self) -> Result<(), Trouble> {
+        let Self { file, first, host, shelf, broker, gate, signals, watch, log_is_fixed } = self;
+        let Prepared { config, libraries, .. } = first;
+        let notifier = Notifier::from_environment();
+        let (hangup, end) = signals.end();
+        let listeners = listeners(&config).await.map_err(machine("serve"))?;
+        let book = Arc::new(Book::default());
+        // One seed for all: targets are spread by their names, alike in every run.
+        let planner = Planner::new(Limits::from(&config.scrape), 0, Instant::now());
+        let timings = Timings::default();
+        let (driver, schedule) = Driver::timed(planner, Arc::new(HostDeadlines(host.clone())), &timings);
+        let costs = Costs::new(&timings);
+        let engine = Engine::new(libraries.clone(), Arc::clone(&book), schedule.clone(), Arc::clone(&costs));
+        let means = Means {
+            host: host.clone(),
+            catalog: Arc::clone(engine.catalog()),
+            costs: Arc::clone(&costs),
+            runtime: tokio::runtime::Handle::current(),
+        };
+        let probes = Probes::start(&config, means);
+        let supply = Arc::new(BookSupply::new(Arc::clone(&book), &config, &libraries));
+        let pusher = Pusher::start(&config.otlp, &(Arc::clone(&supply) as Arc<dyn Supply>), &timings);
+        let engine = engine.with_probes(&probes).with_outlets(pusher.outlets());
+        let own = config.telemetry.as_ref();
+        let own = own.and_then(|endpoint| own_telemetry(endpoint, &book, &pusher));
+        let scrapes = Arc::new(Scrapes::new(&timings));
+        let (plugins, reloads) = (Arc::new(Plugins::default()), Arc::new(telemetry::Reloads::default()));
+        live::show(&plugins, &libraries);
+        reloads.succeeded(live::now_unix_s(), false);
+        let metrics = SelfMetrics {
+            book: Arc::clone(&book),
+            broker: Arc::clone(&broker),
+            plugins: Arc::clone(&plugins),
+            scrapes: Arc::clone(&scrapes),
+            schedule: Arc::clone(schedule.figures()),
+            costs,
+            timings,
+            runtime: tokio::runtime::Handle::current(),
+            reloads: Arc::clone(&reloads),
+        };
+        let mut registry = metrics.registry();
+        registry.register_collector(Box::new(pusher.metrics()));
+        gate.register(&mut registry);
+        registry.register_collector(Box::new(probes.counts().clone()));
+        let (requests, asked) = reload::requests();
+        let site = Arc::new(Site::new(web::Parts {
+            book: Arc::clone(&book),
+            registry,
+            scrapes,
+            prober: Some(probes),
+            limits: web::Limits::from(&config.web),
+            reloader: Some(requests),
+            desk: web::Desk::new(Arc::clone(&plugins), plugin_limits(), Arc::clone(pusher.counts())),
+        }));
+        let server = Server::start(&site, &gate, listeners);
+        let (config_there, book_there) = (Arc::clone(&config), Arc::clone(&book));
+        let targets = tokio::task::spawn_blocking(move || Targets::begin(config_there, engine, book_there));
+        let targets = targets.await.map_err(|error| machine("make the plugin instances")(error.into()))?;
+        let targets = Arc::new(Mutex::new(targets));
+        site.set_ready(true);
+        info!(targets = book.targets().len(), "Ready");
+        notifier.ready(&systemd::status(&book, &reloads));
+        let live = Live {
+            file,
+            fixed: Arc::new(Fixed::of(&config)),
+            shelf: Arc::new(Mutex::new(shelf)),
+            in_use: Arc::new(InUse::new(config)),
+            broker,
+            targets,
+            schedule,
+            site,
+            book,
+            plugins,
+            supply,
+            pusher,
+            own,
+            reloads,
+            log_is_fixed,
+        };
+        let reloads = Reloads { live, asked, hangup, notifier, watch: Arc::new(Mutex::new(watch)) };
+        Running { driver, host, server, reloads, end }.until_end().await
     }
+}
+
+/// Everything, at work.
+struct Running {
+    driver: Driver,
+    host: Host,
+    server: Server,
+    reloads: Reloads,
+    end: oneshot::Receiver<&'static str>,
+}
+
+impl Running {
+    async fn until_end(self) -> Result<(), Trouble> {
+        let Self { driver, host, server, reloads, end } = self;
+        let Live { site, in_use, targets, schedule, book, reloads: figures, .. } = &reloads.live;
+        let (site, in_use, notifier) = (Arc::clone(site), Arc::clone(in_use), reloads.notifier.clone());
+        let following = tokio::spawn(targets::follow(Arc::clone(targets)));
+        let keeping = notifier.clone().keep(schedule.clone(), Arc::clone(book), Arc::clone(figures));
+        let keeping = tokio::spawn(keeping);
+        let (stop_reloads, stopped) = watch::channel(false);
+        let reloading = tokio::spawn(reloads.run(stopped));
+        let stop = async move {
+            // A sender that is gone is a signal task that ended: end as well.
+            let name = end.await.unwrap_or("signal task");
+            info!(signal = name, "Ending: nothing new is started");
+            notifier.stopping();
+            site.set_ready(false);
+            // The reloads listen as long as we do.
+            let _ = stop_reloads.send(true);
+            in_use.get().scrape.drain
+        };
+        let drained = driver.run(stop).await;
+        following.abort();
+        keeping.abort();
+        if drained.left > 0 {
+            warn!(collections = drained.left, "Collections did not end in time");
+        }
+        let live = reloading.await.map_err(|error| machine("end the reloads")(error.into()))?;
+        end_all(host, server, live).await;
+        info!("Ended");
+        Ok(())
+    }
+}
+
+/// Those that the service manager hands over, or else those of the configuration.
+async fn listeners(config: &Config) -> io::Result<Vec<TcpListener>> {
+    let handed = systemd::listeners()?;
+    if handed.is_empty() {
+        return web::bind(&config.web.listen).await;
+    }
+    handed.into_iter().map(TcpListener::from_std).collect()
+}
+
+async fn end_all(host: Host, server: Server, live: Live) {
+    let grace = live.in_use.get().scrape.drain;
     let destroy = tokio::task::spawn_blocking(move || {
         host.stop();
         host.wait_destroyed(DESTROY_MAX)
     });
-    let (left, ()) = tokio::join!(destroy, server.stop(grace));
+    let (left, (), (), ()) =
+        tokio::join!(destroy, server.stop(grace), live.pusher.stop(grace), stop_telemetry(live.own));
     match left {
         Ok(0) => {}
         Ok(instances) => warn!(instances, "Plugin instances did not end in time"),
         Err(error) => warn!(%error, "Plugin instances not ended"),
     }
-    info!("Ended");
-    Ok(())
-}
-
-fn serve_site(
-    config: &Config,
-    book: &Arc<Book>,
-    broker: Arc<Broker>,
-    libraries: &Libraries,
-    skipped: &Arc<AtomicU64>,
-    listeners: Vec<TcpListener>,
-) -> (Arc<Site>, Server) {
-    let plugins =
-        libraries.iter().map(|(name, library)| PluginSource { name: name.clone(), library: library.clone() });
-    let scrapes = Arc::new(Scrapes::default());
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let metrics = SelfMetrics {
-        book: Arc::clone(book),
-        broker,
-        plugins: Arc::new(plugins.collect()),
-        scrapes: Arc::clone(&scrapes),
-        skipped: Arc::clone(skipped),
-        config_read_unix_s: now.as_secs_f64(),
-    };
-    let limits = web::Limits::from(&config.web);
-    let site = Arc::new(Site::new(Arc::clone(book), metrics.registry(), scrapes, limits));
-    let server = Server::start(&site, limits, listeners);
-    (site, server)
-}
-
-/// Tells of the first SIGTERM or SIGINT by name. A second one changes nothing, since the drain has its own end.
-fn end_signal() -> io::Result<oneshot::Receiver<&'static str>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let (told, hear) = oneshot::channel();
-    tokio::spawn(async move {
-        let name = tokio::select! {
-            _ = terminate.recv() => "SIGTERM",
-            _ = interrupt.recv() => "SIGINT",
-        };
-        // The hearer is gone only when the process ends for another reason.
-        let _ = told.send(name);
-    });
-    Ok(hear)
 }

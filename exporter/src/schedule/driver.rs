@@ -1,19 +1,22 @@
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::planner::{Ending, JobId, Planner};
+use super::figures::Figures;
+use super::planner::{Ending, JobId, JobSpec, Limits, Planner, TargetId};
+use crate::telemetry::Timings;
 
-/// Starts and ends the collections of one job.
+/// Starts and ends the collections of one job. Dropped when the job is removed; what it has under way is over then.
 pub trait Collector: Send + Sync {
-    /// Starts a collection that may take `deadline`. Does not block; its end is told to [`Ends`], perhaps before this
-    /// returns, and exactly once.
+    /// Starts a collection that may take `deadline`. Does not block; its end is told to [`Schedule::ended`], perhaps
+    /// before this returns, and exactly once.
     ///
     /// # Errors
-    /// When it cannot begin; nothing is told to [`Ends`] then.
+    /// When it cannot begin; no end is told then.
     fn start(&self, deadline: Duration) -> Result<(), NotStarted>;
 
     /// Asks for an early end.
@@ -23,7 +26,7 @@ pub trait Collector: Send + Sync {
 /// A collection that could not begin; whoever answers it has logged and counted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotStarted {
-    /// The next try comes after so long; with the next interval where nothing is said.
+    /// The next try comes after so long; by the back-off's rule where nothing is said.
     pub retry_after: Option<Duration>,
 }
 
@@ -33,24 +36,77 @@ pub trait Deadlines: Send + Sync {
     fn keep(&self) -> Option<Duration>;
 }
 
-/// The end of a collection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// Which job.
-    pub job: JobId,
-    /// How.
-    pub ending: Ending,
+/// One more job.
+pub struct NewJob {
+    /// When it runs.
+    pub spec: JobSpec,
+    /// What it does.
+    pub collector: Arc<dyn Collector>,
+    /// How long it may take.
+    pub deadline: Duration,
 }
 
-/// Where collections tell their end, from any thread. At most one end per job is under way.
-#[derive(Clone, Debug)]
-pub struct Ends(UnboundedSender<Ended>);
+enum Order {
+    Ended { job: JobId, ending: Ending },
+    Add(Vec<NewJob>),
+    Remove(Vec<TargetId>),
+    Limits(Limits),
+    Answer(oneshot::Sender<()>),
+    Later { at: Instant, what: Task },
+}
 
-impl Ends {
-    /// The job's collection is over.
-    pub fn tell(&self, ended: Ended) {
+/// Something short that is done once.
+type Task = Box<dyn FnOnce() + Send>;
+
+/// What the driver is told while it runs, from any thread and without waiting. Clones tell the same driver.
+#[derive(Clone)]
+pub struct Schedule {
+    orders: UnboundedSender<Order>,
+    figures: Arc<Figures>,
+}
+
+impl Schedule {
+    /// The job's collection is over. At most one end per job is under way.
+    pub fn ended(&self, job: JobId, ending: Ending) {
+        self.tell(Order::Ended { job, ending });
+    }
+
+    /// More jobs; all of a target in one call.
+    pub fn add(&self, jobs: Vec<NewJob>) {
+        self.tell(Order::Add(jobs));
+    }
+
+    /// All jobs of these targets go, with their collectors.
+    pub fn remove(&self, targets: Vec<TargetId>) {
+        self.tell(Order::Remove(targets));
+    }
+
+    /// These limits hold from now on.
+    pub fn set_limits(&self, limits: Limits) {
+        self.tell(Order::Limits(limits));
+    }
+
+    /// Done when the driver has answered, which proves that it works; `false` where it has ended.
+    pub async fn answers(&self) -> bool {
+        let (answer, answered) = oneshot::channel();
+        self.tell(Order::Answer(answer));
+        answered.await.is_ok()
+    }
+
+    /// Something short to be done after a time.
+    pub fn later(&self, after: Duration, what: impl FnOnce() + Send + 'static) {
+        self.tell(Order::Later { at: Instant::now() + after, what: Box::new(what) });
+    }
+
+    /// What the driver is doing.
+    #[must_use]
+    pub fn figures(&self) -> &Arc<Figures> {
+        &self.figures
+    }
+
+    fn tell(&self, order: Order) {
         // The driver is gone only when the process ends.
-        let _ = self.0.send(ended);
+        let _ = self.orders.send(order);
     }
 }
 
@@ -62,6 +118,7 @@ pub struct Drained {
 }
 
 struct Job {
+    target: TargetId,
     collector: Arc<dyn Collector>,
     deadline: Duration,
     is_running: bool,
@@ -70,103 +127,124 @@ struct Job {
 /// One task that runs every collection of the process.
 pub struct Driver {
     planner: Planner,
-    jobs: Vec<Job>,
+    jobs: HashMap<JobId, Job>,
+    later: BTreeMap<Instant, Vec<Task>>,
     deadlines: Arc<dyn Deadlines>,
-    ends: UnboundedReceiver<Ended>,
-    skipped: Arc<AtomicU64>,
+    orders: UnboundedReceiver<Order>,
+    figures: Arc<Figures>,
 }
 
 impl Driver {
-    /// Where collections tell their end: made first, since the collectors need it.
+    /// A driver without jobs, and what tells it of them.
     #[must_use]
-    pub fn ends() -> (Ends, UnboundedReceiver<Ended>) {
-        let (sender, receiver) = unbounded_channel();
-        (Ends(sender), receiver)
+    pub fn new(planner: Planner, deadlines: Arc<dyn Deadlines>) -> (Self, Schedule) {
+        Self::timed(planner, deadlines, &Timings::default())
     }
 
-    /// A driver for the jobs of `planner`, in their order.
+    /// The same; how late collections begin goes into `timings`.
     #[must_use]
-    pub fn new(
-        planner: Planner,
-        collectors: Vec<(Arc<dyn Collector>, Duration)>,
-        deadlines: Arc<dyn Deadlines>,
-        ends: UnboundedReceiver<Ended>,
-    ) -> Self {
-        let jobs = collectors.into_iter();
-        let jobs = jobs.map(|(collector, deadline)| Job { collector, deadline, is_running: false }).collect();
-        Self { planner, jobs, deadlines, ends, skipped: Arc::default() }
+    pub fn timed(planner: Planner, deadlines: Arc<dyn Deadlines>, timings: &Timings) -> (Self, Schedule) {
+        let (sender, orders) = unbounded_channel();
+        let figures = Arc::new(Figures::new(timings));
+        let schedule = Schedule { orders: sender, figures: Arc::clone(&figures) };
+        (Self { planner, jobs: HashMap::new(), later: BTreeMap::new(), deadlines, orders, figures }, schedule)
     }
 
-    /// The planner's count of places passed over, readable while the driver runs.
-    #[must_use]
-    pub fn skipped_into(mut self, skipped: Arc<AtomicU64>) -> Self {
-        self.skipped = skipped;
-        self
-    }
-
-    /// Runs until `stop` is done; then lets what runs end for `grace`, cancels the rest, and waits a moment more.
-    pub async fn run(mut self, stop: impl Future<Output = ()>, grace: Duration) -> Drained {
+    /// Runs until `stop` is done; then lets what runs end for as long as that says, cancels the rest, and waits a
+    /// moment more.
+    pub async fn run(mut self, stop: impl Future<Output = Duration>) -> Drained {
         tokio::pin!(stop);
-        loop {
+        let grace = loop {
+            let woke = Instant::now();
+            self.do_later();
             self.start_due();
+            self.figures.read(&self.planner);
+            self.figures.step(woke.elapsed(), self.orders.len());
             let wake = self.next_wake();
             tokio::select! {
-                () = &mut stop => break,
-                Some(ended) = self.ends.recv() => self.finish(ended),
+                grace = &mut stop => break grace,
+                Some(order) = self.orders.recv() => self.follow(order),
                 () = sleep_until(wake) => {}
             }
-        }
+        };
         self.planner.stop();
         self.drain_until(Instant::now() + grace).await;
-        for job in self.jobs.iter().filter(|job| job.is_running) {
+        for job in self.jobs.values().filter(|job| job.is_running) {
             job.collector.cancel();
         }
         self.drain_until(Instant::now() + AFTER_CANCEL).await;
         Drained { left: self.planner.running() }
     }
 
+    fn do_later(&mut self) {
+        while let Some(due) = self.later.first_entry().filter(|first| *first.key() <= Instant::now()) {
+            due.remove().into_iter().for_each(|what| what());
+        }
+    }
+
     fn start_due(&mut self) {
         let now = Instant::now().into_std();
         while let Some(id) = self.planner.poll(now) {
-            let job = &mut self.jobs[id.0];
+            let Some(job) = self.jobs.get_mut(&id) else { continue };
+            if let Some(begun) = self.planner.begun(id, now) {
+                self.figures.began(begun);
+            }
             match job.collector.start(job.deadline) {
                 Ok(()) => job.is_running = true,
-                Err(NotStarted { retry_after: None }) => {
-                    self.planner.finished(id, Ending::Bad, now);
-                }
                 Err(NotStarted { retry_after }) => {
-                    self.planner.finished(id, Ending::Unreachable { retry_after }, now);
+                    self.planner.finished(id, Ending::NotStarted { retry_after }, now);
                 }
             }
         }
     }
 
-    fn finish(&mut self, ended: Ended) {
+    /// This order, and those that came with it.
+    fn follow(&mut self, order: Order) {
         let now = Instant::now().into_std();
-        let mut next = Some(ended);
-        while let Some(Ended { job, ending }) = next {
-            // One end per start, per the contract of `Collector`; a second one would unbalance the planner.
-            if std::mem::take(&mut self.jobs[job.0].is_running) {
-                self.planner.finished(job, ending, now);
+        let mut next = Some(order);
+        while let Some(order) = next {
+            match order {
+                Order::Ended { job: id, ending } => {
+                    // One end per start, per the contract of `Collector`; of a removed job nobody wants to hear.
+                    if self.jobs.get_mut(&id).is_some_and(|job| std::mem::take(&mut job.is_running)) {
+                        self.planner.finished(id, ending, now);
+                    }
+                }
+                Order::Add(jobs) => {
+                    let specs: Vec<JobSpec> = jobs.iter().map(|job| job.spec.clone()).collect();
+                    self.planner.add(&specs, now);
+                    self.jobs.extend(jobs.into_iter().map(|NewJob { spec, collector, deadline }| {
+                        (spec.job, Job { target: spec.target, collector, deadline, is_running: false })
+                    }));
+                }
+                Order::Later { at, what } => self.later.entry(at).or_default().push(what),
+                Order::Remove(targets) => {
+                    self.planner.remove(&targets);
+                    let gone: HashSet<TargetId> = targets.into_iter().collect();
+                    self.jobs.retain(|_, job| !gone.contains(&job.target));
+                }
+                Order::Limits(limits) => self.planner.set_limits(limits),
+                // Who does not want to know any more is no trouble.
+                Order::Answer(answer) => drop(answer.send(())),
             }
-            next = self.ends.try_recv().ok();
+            next = self.orders.try_recv().ok();
         }
-        self.skipped.store(self.planner.skipped(), Ordering::Relaxed);
     }
 
-    /// The earlier of the planner's and the deadlines' wishes.
+    /// The earliest of what the planner, the deadlines and those who want something later wish.
     fn next_wake(&self) -> Option<Instant> {
         let planned = self.planner.next_wake().map(Instant::from_std);
         let kept = if self.planner.running() > 0 { self.deadlines.keep() } else { None };
         let kept = kept.map(|after| Instant::now() + after.max(DEADLINE_STEP));
-        [planned, kept].into_iter().flatten().min()
+        let later = self.later.keys().next().copied();
+        [planned, kept, later].into_iter().flatten().min()
     }
 
     async fn drain_until(&mut self, end: Instant) {
         while self.planner.running() > 0 {
             let wake = self.next_wake().map_or(end, |wake| wake.min(end));
             tokio::select! {
-                Some(ended) = self.ends.recv() => self.finish(ended),
+                Some(order) = self.orders.recv() => self.follow(order),
                 () = tokio::time::sleep_until(wake) => {
                     if Instant::now() >= end {
                         return;

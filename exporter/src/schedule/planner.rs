@@ -1,22 +1,31 @@
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 /// Jobs begin at least so far apart when the process starts, as far as the shortest interval allows.
 const START_STEP: Duration = Duration::from_millis(20);
 /// A target that keeps failing is tried at least so often.
 const BACKOFF_MAX: Duration = Duration::from_secs(300);
+/// Connections that could have begun so long ago may be caught up with.
+const CONNECT_SLACK: Duration = Duration::from_millis(100);
 
-/// One of the planner's jobs; the index of its [`JobSpec`].
+/// One of the planner's jobs. Never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct JobId(pub usize);
+pub struct JobId(pub u64);
+
+/// Whose job it is. Never used twice: a target that changed is another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TargetId(pub u64);
 
 /// What is done again and again: the collections of one plugin on one target.
 #[derive(Clone, Debug)]
 pub struct JobSpec {
-    /// The target, counted from zero without gaps. Its jobs never run at the same time.
-    pub target: usize,
-    /// What the job's place in its interval is drawn from: the same key, the same place in every run.
+    /// The job.
+    pub job: JobId,
+    /// The target. Its jobs never run at the same time.
+    pub target: TargetId,
+    /// What the job's place in its interval is drawn from: the same key, the same place, in every run and however
+    /// often the job is removed and added again.
     pub key: String,
     /// Between two beginnings.
     pub interval: Duration,
@@ -29,6 +38,8 @@ pub struct Limits {
     pub running_max: usize,
     /// Jobs of targets that have no connection, as far as we know. Those that failed before get half of it.
     pub connecting_max: usize,
+    /// So many of them begin in a second, at even distances; at least one.
+    pub connect_rate: u32,
 }
 
 /// How a job ended.
@@ -38,6 +49,11 @@ pub enum Ending {
     Good,
     /// The target answered, but this job failed.
     Bad,
+    /// The job could not even begin, which says nothing of the target and of its other jobs.
+    NotStarted {
+        /// The next try comes after so long; by the back-off's rule where nothing is said.
+        retry_after: Option<Duration>,
+    },
     /// The target was not reached: its other jobs would fail too.
     Unreachable {
         /// The next try comes after so long; by the back-off's rule where nothing is said.
@@ -46,7 +62,7 @@ pub enum Ending {
 }
 
 /// When each job runs. A pure state machine: call [`Planner::poll`] until it has nothing, then again at
-/// [`Planner::next_wake`] or after [`Planner::finished`].
+/// [`Planner::next_wake`], or after [`Planner::finished`], [`Planner::add`] and [`Planner::remove`].
 ///
 /// - A job begins every `interval`, at a place within it that follows from its key, so that targets are spread and
 ///   every run of the program spreads them alike. The first round begins at once, `START_STEP` apart.
@@ -54,32 +70,51 @@ pub enum Ending {
 /// - One job at a time per target. A target that was not reached is tried again after 1, 2, 4 … intervals, at most
 ///   `BACKOFF_MAX` apart, and holds at most half of the places for connecting, so that dead targets do not keep
 ///   living ones waiting.
+/// - Targets without a connection begin one after the other, `connect_rate` in a second; connected ones never wait
+///   for them.
 /// - All waiting costs one entry of a heap: nothing happens until the first of them is due.
 #[derive(Debug)]
 pub struct Planner {
-    jobs: Vec<Job>,
-    targets: Vec<Target>,
+    jobs: HashMap<JobId, Job>,
+    targets: HashMap<TargetId, Target>,
     limits: Limits,
     seed: u64,
+    /// What the places in intervals are counted from.
+    epoch: Instant,
+    /// Entries of jobs that were removed may be among them.
     due: BinaryHeap<Reverse<(Instant, JobId)>>,
     warm: VecDeque<JobId>,
     fresh: VecDeque<JobId>,
     failing: VecDeque<JobId>,
+    /// The next connection may begin at this moment.
+    connect_at: Instant,
     running: Running,
-    skipped: u64,
+    missed: Missed,
     is_stopped: bool,
+}
+
+/// Places in the schedule that went by, by why the job was not ready for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missed {
+    /// A connected target, or the process, was still busy.
+    pub busy: u64,
+    /// The target waited for its turn to be connected, or took so long at it.
+    pub connecting: u64,
 }
 
 #[derive(Debug)]
 struct Job {
-    target: usize,
+    target: TargetId,
     interval: Duration,
+    /// Drawn from its key.
+    draw: u64,
     /// A moment at which the job has a place; all others are whole intervals away.
     origin: Instant,
     /// When it was to begin, or is to begin next.
     due: Instant,
     failures: u32,
     lane: Option<Lane>,
+    is_running: bool,
 }
 
 #[derive(Debug, Default)]
@@ -98,43 +133,93 @@ struct Running {
     failing: usize,
 }
 
+/// Where a job waits once it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lane {
+pub enum Lane {
+    /// Its target is connected.
     Warm,
+    /// Its target is to be connected.
     Fresh,
+    /// Its target is to be connected, and that failed before.
     Failing,
 }
 
+/// How a job began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// Where it waited.
+    pub lane: Lane,
+    /// How long after its place in the schedule.
+    pub late: Duration,
+}
+
 impl Planner {
-    /// Plans `specs` from `now` on.
+    /// A planner without jobs. `now` is the moment that places are counted from.
     #[must_use]
-    pub fn new(specs: &[JobSpec], limits: Limits, seed: u64, now: Instant) -> Self {
-        let targets = specs.iter().map(|spec| spec.target + 1).max().unwrap_or(0);
-        let first_round = START_STEP * u32::try_from(specs.len()).unwrap_or(u32::MAX);
-        let mut due = BinaryHeap::with_capacity(specs.len());
-        let jobs = specs.iter().enumerate().map(|(index, spec)| {
-            let hash = hash(seed, spec.key.as_bytes());
-            let first = now + part(hash, first_round.min(spec.interval));
-            due.push(Reverse((first, JobId(index))));
-            // Half an interval at least between the first round and the second.
-            let origin = now + part(hash.rotate_left(32), spec.interval);
-            let is_near = origin < first + spec.interval / 2;
-            let origin = if is_near { origin + spec.interval } else { origin };
-            Job { target: spec.target, interval: spec.interval, origin, due: first, failures: 0, lane: None }
-        });
+    pub fn new(limits: Limits, seed: u64, now: Instant) -> Self {
         Self {
-            jobs: jobs.collect(),
-            targets: std::iter::repeat_with(Target::default).take(targets).collect(),
+            jobs: HashMap::new(),
+            targets: HashMap::new(),
             limits,
             seed,
-            due,
+            epoch: now,
+            due: BinaryHeap::new(),
             warm: VecDeque::new(),
             fresh: VecDeque::new(),
             failing: VecDeque::new(),
+            connect_at: now,
             running: Running::default(),
-            skipped: 0,
+            missed: Missed::default(),
             is_stopped: false,
         }
+    }
+
+    /// These limits hold from now on. What runs goes on, even where it is more than they allow.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// Plans more jobs from `now` on. All jobs of a target come in one call.
+    pub fn add(&mut self, specs: &[JobSpec], now: Instant) {
+        let first_round = START_STEP * u32::try_from(specs.len()).unwrap_or(u32::MAX);
+        for spec in specs {
+            let draw = hash(self.seed, spec.key.as_bytes());
+            let first = now + part(draw, first_round.min(spec.interval));
+            let mut job = Job {
+                target: spec.target,
+                interval: spec.interval,
+                draw,
+                origin: self.epoch + part(draw.rotate_left(32), spec.interval),
+                due: first,
+                failures: 0,
+                lane: None,
+                is_running: false,
+            };
+            // Half an interval at least between the first round and the second.
+            job.origin = job.next_place(first + spec.interval / 2);
+            self.jobs.insert(spec.job, job);
+            self.targets.entry(spec.target).or_default();
+            self.due.push(Reverse((first, spec.job)));
+        }
+    }
+
+    /// Forgets all jobs of these targets, those that run included: nothing is owed for them any more.
+    pub fn remove(&mut self, targets: &[TargetId]) {
+        let gone: HashSet<TargetId> = targets.iter().copied().collect();
+        let running = &mut self.running;
+        self.jobs.retain(|_, job| {
+            let stays = !gone.contains(&job.target);
+            if !stays && job.is_running {
+                running.leave(job.lane);
+            }
+            stays
+        });
+        self.targets.retain(|target, _| !gone.contains(target));
+        let jobs = &self.jobs;
+        for queue in [&mut self.warm, &mut self.fresh, &mut self.failing] {
+            queue.retain(|job| jobs.contains_key(job));
+        }
+        self.due.retain(|Reverse((_, job))| jobs.contains_key(job));
     }
 
     /// A job that begins now; whoever takes it owes a [`Planner::finished`].
@@ -148,48 +233,67 @@ impl Planner {
             self.due.pop();
             self.make_ready(job, now);
         }
-        self.take()
+        self.take(now)
     }
 
-    /// When [`Planner::poll`] has something again if nothing finishes before.
+    /// How a job that runs began, if it began at `now`.
+    #[must_use]
+    pub fn begun(&self, id: JobId, now: Instant) -> Option<Begun> {
+        let job = self.jobs.get(&id)?;
+        Some(Begun { lane: job.lane?, late: now.saturating_duration_since(job.due) })
+    }
+
+    /// When [`Planner::poll`] has something again if nothing finishes before. To be asked once it had nothing.
     #[must_use]
     pub fn next_wake(&self) -> Option<Instant> {
-        self.due.peek().filter(|_| !self.is_stopped).map(|Reverse((at, _))| *at)
+        if self.is_stopped {
+            return None;
+        }
+        let due = self.due.peek().map(|Reverse((at, _))| *at);
+        let connect_at = self.may_connect().then_some(self.connect_at);
+        [due, connect_at].into_iter().flatten().min()
     }
 
-    /// The job ended. Answers when it comes next.
-    pub fn finished(&mut self, id: JobId, ending: Ending, now: Instant) -> Instant {
-        let index = self.jobs[id.0].target;
-        if let Some(lane) = self.jobs[id.0].lane.take() {
-            self.running.all -= 1;
-            self.running.connecting -= usize::from(lane != Lane::Warm);
-            self.running.failing -= usize::from(lane == Lane::Failing);
+    /// The job ended. Answers when it comes next; nothing where it was removed.
+    pub fn finished(&mut self, id: JobId, ending: Ending, now: Instant) -> Option<Instant> {
+        let job = self.jobs.get_mut(&id)?;
+        if !std::mem::take(&mut job.is_running) {
+            return None;
         }
-        let target = &mut self.targets[index];
+        let lane = job.lane.take();
+        self.running.leave(lane);
+        let target = self.targets.entry(job.target).or_default();
         target.is_busy = false;
-        let job = &mut self.jobs[id.0];
         match ending {
             Ending::Good | Ending::Bad => {
                 (target.is_connected, target.failures, target.not_before) = (true, 0, None);
                 job.failures = if ending == Ending::Good { 0 } else { job.failures.saturating_add(1) };
             }
+            Ending::NotStarted { retry_after: None } => job.failures = job.failures.saturating_add(1),
+            Ending::NotStarted { .. } => {}
             Ending::Unreachable { retry_after } => {
                 target.is_connected = false;
                 target.failures = target.failures.saturating_add(1);
                 let delay = retry_after.map(|after| after.max(job.interval));
-                let delay = delay.or_else(|| backoff(self.seed, id, job.interval, target.failures));
+                let delay = delay.or_else(|| backoff(job.draw, job.interval, target.failures));
                 target.not_before = delay.map(|delay| now + delay);
             }
         }
-        self.skipped += job.places_passed(now);
+        let missed =
+            if lane == Some(Lane::Warm) { &mut self.missed.busy } else { &mut self.missed.connecting };
+        *missed += job.places_passed(now);
         let next = job.next_place(now);
-        let own = backoff(self.seed, id, job.interval, job.failures).map(|delay| now + delay);
+        let own = match ending {
+            Ending::NotStarted { retry_after: Some(after) } => Some(after),
+            _ => backoff(job.draw, job.interval, job.failures),
+        };
+        let own = own.map(|delay| now + delay);
         let next = [own, target.not_before].into_iter().flatten().fold(next, Instant::max);
         job.due = next;
         self.due.push(Reverse((next, id)));
-        let waiting = std::mem::take(&mut self.targets[index].waiting);
+        let waiting = std::mem::take(&mut target.waiting);
         waiting.into_iter().for_each(|job| self.make_ready(job, now));
-        next
+        Some(next)
     }
 
     /// Begins nothing more.
@@ -203,17 +307,31 @@ impl Planner {
         self.running.all
     }
 
+    /// Those of them whose target has no connection yet.
+    #[must_use]
+    pub fn connecting(&self) -> usize {
+        self.running.connecting
+    }
+
+    /// Targets that wait for their turn to be connected.
+    #[must_use]
+    pub fn waiting_to_connect(&self) -> usize {
+        self.fresh.len() + self.failing.len()
+    }
+
     /// Places that were passed over because the job was not ready for them.
     #[must_use]
-    pub fn skipped(&self) -> u64 {
-        self.skipped
+    pub fn missed(&self) -> Missed {
+        self.missed
     }
 
     fn make_ready(&mut self, id: JobId, now: Instant) {
-        let target = &mut self.targets[self.jobs[id.0].target];
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let target = self.targets.entry(job.target).or_default();
         if target.is_busy {
             target.waiting.push_back(id);
         } else if let Some(not_before) = target.not_before.filter(|not_before| *not_before > now) {
+            job.due = not_before;
             self.due.push(Reverse((not_before, id)));
         } else {
             target.is_busy = true;
@@ -222,26 +340,52 @@ impl Planner {
                 (false, 0) => (Lane::Fresh, &mut self.fresh),
                 (false, _) => (Lane::Failing, &mut self.failing),
             };
-            self.jobs[id.0].lane = Some(lane);
+            job.lane = Some(lane);
             queue.push_back(id);
         }
     }
 
-    fn take(&mut self) -> Option<JobId> {
-        let Running { all, connecting, failing } = self.running;
-        if all >= self.limits.running_max {
+    fn take(&mut self, now: Instant) -> Option<JobId> {
+        if self.running.all >= self.limits.running_max {
             return None;
         }
-        let may_connect = connecting < self.limits.connecting_max;
-        let may_retry = may_connect && failing < self.limits.connecting_max.div_ceil(2);
-        let taken = self.warm.pop_front();
-        let taken = taken.or_else(|| self.fresh.pop_front_if(|_| may_connect));
-        let id = taken.or_else(|| self.failing.pop_front_if(|_| may_retry))?;
-        let lane = self.jobs[id.0].lane;
-        self.running.all += 1;
-        self.running.connecting += usize::from(lane != Some(Lane::Warm));
-        self.running.failing += usize::from(lane == Some(Lane::Failing));
+        let id = match self.warm.pop_front() {
+            Some(id) => id,
+            None if self.may_connect() && self.connect_at <= now => {
+                let step = Duration::from_secs(1) / self.limits.connect_rate.max(1);
+                // A timer that comes late costs no connection, and an idle hour saves up none.
+                let oldest = now.checked_sub(CONNECT_SLACK).unwrap_or(now);
+                self.connect_at = self.connect_at.max(oldest) + step;
+                self.fresh.pop_front().or_else(|| self.failing.pop_front())?
+            }
+            None => return None,
+        };
+        let job = self.jobs.get_mut(&id)?;
+        job.is_running = true;
+        self.running.enter(job.lane);
         Some(id)
+    }
+
+    /// Whether somebody waits for a connection and has the place for it, but for the rate.
+    fn may_connect(&self) -> bool {
+        let Running { all, connecting, failing } = self.running;
+        let has_room = all < self.limits.running_max && connecting < self.limits.connecting_max;
+        let may_retry = failing < self.limits.connecting_max.div_ceil(2);
+        has_room && (!self.fresh.is_empty() || (may_retry && !self.failing.is_empty()))
+    }
+}
+
+impl Running {
+    fn enter(&mut self, lane: Option<Lane>) {
+        self.all += 1;
+        self.connecting += usize::from(lane != Some(Lane::Warm));
+        self.failing += usize::from(lane == Some(Lane::Failing));
+    }
+
+    fn leave(&mut self, lane: Option<Lane>) {
+        self.all -= 1;
+        self.connecting -= usize::from(lane != Some(Lane::Warm));
+        self.failing -= usize::from(lane == Some(Lane::Failing));
     }
 }
 
@@ -262,14 +406,14 @@ impl Job {
 }
 
 /// How long a job waits after so many failures in a row; nothing where its own interval is enough.
-fn backoff(seed: u64, id: JobId, interval: Duration, failures: u32) -> Option<Duration> {
+fn backoff(draw: u64, interval: Duration, failures: u32) -> Option<Duration> {
     if failures < 2 {
         return None;
     }
     let doubled = interval.saturating_mul(1 << (failures - 1).min(16));
     let capped = doubled.min(BACKOFF_MAX).max(interval);
     // Up to a tenth less, so that what failed together does not come back together.
-    let draw = hash(seed ^ u64::from(failures), &id.0.to_le_bytes());
+    let draw = hash(draw, &failures.to_le_bytes());
     Some(capped - part(draw, capped / 10))
 }
 

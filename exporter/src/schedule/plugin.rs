@@ -1,5 +1,5 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use plugin_host::sink::{CollectionId, Failure};
@@ -7,48 +7,68 @@ use plugin_host::{CollectError, GeneralReason, Host, Instance, Stage, monotonic_
 
 use super::driver::{Collector, Deadlines, NotStarted};
 use crate::pipeline::Store;
-use crate::telemetry::{Book, JobKey};
+use crate::telemetry::TargetEntry;
 
-/// A job whose instance could not be made is looked at again after this; only a restart will help.
+/// A job whose instance could not be made is looked at again after this; only another configuration will help.
 const BROKEN_RETRY: Duration = Duration::from_secs(3600);
 
-/// Collects through a plugin instance.
+/// Collects through a plugin instance. Dropped with it, which destroys the instance.
 pub struct PluginCollector {
-    book: Arc<Book>,
-    key: JobKey,
+    entry: Arc<TargetEntry>,
+    module: usize,
     store: Arc<Store>,
-    instance: OnceLock<Result<Instance, Failure>>,
+    instance: Result<Instance, Failure>,
     collection: AtomicU64,
 }
 
 impl PluginCollector {
-    /// A collector that waits for its instance.
+    /// A collector of the target's module of that index. `instance` is the instance, or why there is none.
     #[must_use]
-    pub fn new(book: Arc<Book>, key: JobKey, store: Arc<Store>) -> Self {
-        Self { book, key, store, instance: OnceLock::new(), collection: AtomicU64::new(0) }
-    }
-
-    /// Hands over the instance, or why there is none.
-    pub fn set_instance(&self, instance: Result<Instance, Failure>) {
-        // Made once, before the schedule begins.
-        let _ = self.instance.set(instance);
+    pub fn new(
+        entry: Arc<TargetEntry>,
+        module: usize,
+        store: Arc<Store>,
+        instance: Result<Instance, Failure>,
+    ) -> Self {
+        Self { entry, module, store, instance, collection: AtomicU64::new(0) }
     }
 
     fn not_started(&self, failure: &Failure, retry_after: Option<Duration>) -> NotStarted {
         self.store.fail();
-        self.book.not_started(self.key, failure);
+        self.entry.not_started(self.module, failure);
         NotStarted { retry_after }
     }
+
+    fn refused(&self, error: &CollectError) -> NotStarted {
+        let retry_after = match error {
+            CollectError::Quarantined { until_ns, .. } => {
+                Some(Duration::from_nanos(until_ns.saturating_sub(monotonic_ns())))
+            }
+            _ => None,
+        };
+        self.not_started(&failure_of(error), retry_after)
+    }
+}
+
+/// What a target is said to have where a collection could not begin.
+pub(crate) fn failure_of(error: &CollectError) -> Failure {
+    let reason = match error {
+        CollectError::InFlight | CollectError::TargetBusy { .. } => GeneralReason::Busy,
+        CollectError::Hung => GeneralReason::Timeout,
+        CollectError::Quarantined { .. } => GeneralReason::Internal,
+        CollectError::Stopped => GeneralReason::Cancelled,
+        _ => GeneralReason::Other,
+    };
+    Failure::new(Stage::Plugin, reason, error.to_string())
 }
 
 impl Collector for PluginCollector {
     fn start(&self, deadline: Duration) -> Result<(), NotStarted> {
-        let instance = match self.instance.get() {
-            Some(Ok(instance)) => instance,
-            Some(Err(failure)) => return Err(self.not_started(failure, Some(BROKEN_RETRY))),
-            None => return Err(NotStarted { retry_after: None }),
+        let instance = match &self.instance {
+            Ok(instance) => instance,
+            Err(failure) => return Err(self.not_started(failure, Some(BROKEN_RETRY))),
         };
-        self.book.started(self.key);
+        self.entry.started(self.module);
         let deadline_ns =
             monotonic_ns().saturating_add(u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX));
         match instance.collect(deadline_ns) {
@@ -61,25 +81,9 @@ impl Collector for PluginCollector {
     }
 
     fn cancel(&self) {
-        if let Some(Ok(instance)) = self.instance.get() {
+        if let Ok(instance) = &self.instance {
             instance.cancel(CollectionId(self.collection.load(Ordering::Relaxed)));
         }
-    }
-}
-
-impl PluginCollector {
-    fn refused(&self, error: &CollectError) -> NotStarted {
-        let (reason, retry_after) = match error {
-            CollectError::InFlight | CollectError::TargetBusy { .. } => (GeneralReason::Busy, None),
-            CollectError::Hung => (GeneralReason::Timeout, None),
-            CollectError::Quarantined { until_ns, .. } => {
-                let pause = Duration::from_nanos(until_ns.saturating_sub(monotonic_ns()));
-                (GeneralReason::Internal, Some(pause))
-            }
-            CollectError::Stopped => (GeneralReason::Cancelled, None),
-            _ => (GeneralReason::Other, None),
-        };
-        self.not_started(&Failure::new(Stage::Plugin, reason, error.to_string()), retry_after)
     }
 }
 

@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 use plugin_host::sink::{Completion, Failure, Outcome, StageReport};
 use plugin_host::{GeneralReason, Stage};
 
+use crate::schedule::Ending;
+
 /// A service that does not run is asked for again after this: starting it is a person's work.
 const REMOTE_REGISTRY_RETRY: Duration = Duration::from_secs(300);
 
@@ -60,6 +62,8 @@ impl Down {
 pub struct JobStatus {
     /// Since when a collection runs, if one does.
     pub running_since: Option<Instant>,
+    /// When the last one ended.
+    pub ended: Option<Instant>,
     /// How long the last one took.
     pub last_duration: Option<Duration>,
     /// When the last one that did not fail ended, in Unix seconds.
@@ -70,6 +74,10 @@ pub struct JobStatus {
     pub partial: Option<Down>,
     /// Series after the last one.
     pub series: usize,
+    /// Whether the last one brought all there is, and that was nothing.
+    pub matches_nothing: bool,
+    /// Whether the log said that.
+    pub(super) told_nothing: bool,
     /// What each stage of the last one cost.
     pub last_stages: [StageCost; Stage::ALL.len()],
     /// What each stage cost in all.
@@ -88,9 +96,11 @@ impl JobStatus {
     /// Enters the end of a collection.
     pub(super) fn enter(&mut self, module: &str, completion: &Completion<'_>, series: usize, now: Now) {
         self.last_duration = self.running_since.take().map(|since| now.mono.saturating_duration_since(since));
+        self.ended = Some(now.mono);
         self.series = series;
         self.enter_stages(completion.stages);
         (self.down, self.partial) = (None, None);
+        self.matches_nothing = completion.outcome == Outcome::Full && series == 0;
         match &completion.outcome {
             Outcome::Full => self.full += 1,
             Outcome::Partial { failure, .. } => {
@@ -109,8 +119,9 @@ impl JobStatus {
 
     /// Enters a collection that could not even begin.
     pub(super) fn enter_not_started(&mut self, module: &str, failure: &Failure) {
-        self.running_since = None;
+        (self.running_since, self.ended) = (None, Some(Instant::now()));
         (self.last_duration, self.partial, self.series) = (None, None, 0);
+        self.matches_nothing = false;
         self.last_stages = Default::default();
         self.fail(module, failure);
     }
@@ -118,7 +129,13 @@ impl JobStatus {
     /// Whether a collection has ended yet.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        self.full + self.part + self.failed > 0
+        self.collections() > 0
+    }
+
+    /// How many collections have ended.
+    #[must_use]
+    pub fn collections(&self) -> u64 {
+        self.full + self.part + self.failed
     }
 
     fn fail(&mut self, module: &str, failure: &Failure) {
@@ -164,9 +181,10 @@ pub(super) struct Now {
     pub(super) unix_s: f64,
 }
 
-/// Whether the other modules of the target would fail as well, and when to try again.
-pub(super) fn ending(outcome: &Outcome<'_>) -> crate::schedule::Ending {
-    use crate::schedule::Ending;
+/// What a collection's outcome means for the schedule: whether the other modules of the target would fail as well,
+/// and when to try again.
+#[must_use]
+pub fn ending(outcome: &Outcome<'_>) -> Ending {
     let Outcome::Failed(failure) = outcome else { return Ending::Good };
     let is_stopped = failure.reason.word() == GeneralReason::RemoteRegistryStopped.word();
     if is_stopped {

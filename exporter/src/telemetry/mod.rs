@@ -3,14 +3,31 @@
 
 mod account;
 mod book;
+mod changes;
+mod costs;
+mod identity;
 pub mod log;
+mod metric;
 mod metrics;
+mod observer;
+mod probes;
 mod process;
+mod reloads;
 mod scrapes;
+mod sink;
+mod timing;
 
-pub use self::account::{Down, JobStatus, StageCost};
-pub use self::book::{Book, JobKey, JobObserver, TargetEntry, TargetStatus};
-pub(crate) use self::metrics::remember_start;
-pub use self::metrics::{PluginSource, SelfMetrics};
+pub use self::account::{Down, JobStatus, StageCost, ending};
+pub use self::book::{Book, TargetEntry, TargetStatus};
+pub use self::changes::{CHANGES_MAX, Change, Turn};
+pub use self::costs::{Costs, PluginCosts};
+pub use self::metric::{Metric, MetricKind, Writer};
+pub use self::metrics::{PluginSource, Plugins, SelfMetrics, own_metrics};
+pub use self::observer::{JobObserver, Reporter};
+pub use self::probes::{ProbeOutcome, Probes};
 pub use self::process::ProcessUsage;
-pub use self::scrapes::{ScrapeOutcome, Scrapes};
+pub(crate) use self::process::remember_start;
+pub use self::reloads::Reloads;
+pub use self::scrapes::{Scrape, ScrapeOutcome, Scrapes};
+pub use self::sink::TimedStore;
+pub use self::timing::{Timing, Timings, WAIT_S, WORK_S};

@@ -16,6 +16,14 @@ pub struct ProcessUsage {
     pub open_fds: Option<u64>,
     /// How many there may be.
     pub max_fds: Option<u64>,
+    /// Of the resident memory what was allocated.
+    pub anonymous_bytes: Option<u64>,
+    /// Of the resident memory what maps files: the program and its plugins.
+    pub file_bytes: Option<u64>,
+    /// What was swapped out.
+    pub swapped_bytes: Option<u64>,
+    /// The most that was ever resident.
+    pub peak_bytes: Option<u64>,
 }
 
 impl ProcessUsage {
@@ -25,6 +33,9 @@ impl ProcessUsage {
         let mut usage = Self::default();
         if let Ok(stat) = fs::read_to_string("/proc/self/stat") {
             usage.read_stat(&stat);
+        }
+        if let Ok(status) = fs::read_to_string("/proc/self/status") {
+            usage.read_status(&status);
         }
         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         usage.max_fds = limit.current;
@@ -49,6 +60,19 @@ impl ProcessUsage {
         self.virtual_bytes = field(23);
         self.resident_bytes = field(24).map(|pages| pages.saturating_mul(page_bytes));
     }
+
+    /// proc(5): a name, a colon, and so many kibibytes a line.
+    fn read_status(&mut self, status: &str) {
+        let bytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            let count = line?.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?;
+            Some(count.saturating_mul(1024))
+        };
+        self.anonymous_bytes = bytes("RssAnon");
+        self.file_bytes = bytes("RssFile");
+        self.swapped_bytes = bytes("VmSwap");
+        self.peak_bytes = bytes("VmHWM");
+    }
 }
 
 fn clock_ticks() -> u64 {
@@ -61,9 +85,28 @@ pub(super) fn unix_seconds() -> f64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
+/// When the first scrape or the start asked: good to a fraction of a second, and without the boot's clock.
+pub(super) fn process_start() -> f64 {
+    static START: std::sync::OnceLock<f64> = std::sync::OnceLock::new();
+    *START.get_or_init(unix_seconds)
+}
+
+/// Remembers the beginning of the process; to be called first.
+pub(crate) fn remember_start() {
+    process_start();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_status_without_a_line_tells_nothing_of_it() {
+        let mut usage = ProcessUsage::default();
+        usage.read_status("Name:\tVmSwap\nVmHWM:\t    2048 kB\nRssAnon:\t1 kB\nRssFile:\t    1 MB\n");
+        let found = (usage.peak_bytes, usage.anonymous_bytes, usage.file_bytes, usage.swapped_bytes);
+        assert_eq!(found, (Some(2 << 20), Some(1024), None, None));
+    }
 
     #[test]
     fn a_process_name_with_spaces_and_parentheses_is_passed_over() {

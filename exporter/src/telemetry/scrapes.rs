@@ -1,6 +1,10 @@
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use prometheus_client::metrics::histogram::Histogram;
+use super::metric::{Metric, Writer};
+use super::timing::{Timing, Timings, WAIT_S, WORK_S};
+use crate::expose::{Coding, Cost, Format};
 
 /// How a request for the page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,38 +39,84 @@ pub struct Scrapes {
     bytes: AtomicU64,
     /// Connections that are open.
     pub connections: AtomicU64,
-    /// Seconds from the request to the last byte.
-    pub duration_seconds: Histogram,
-    /// Bytes of a page.
-    pub size_bytes: Histogram,
+    formats: [OfFormat; FORMATS.len()],
+    compression: [Timing; CODINGS.len()],
+}
+
+/// What pages of one format take.
+#[derive(Debug)]
+struct OfFormat {
+    duration: Timing,
+    first_piece: Timing,
+    encoding: Timing,
+    size: Timing,
+}
+
+/// A page that was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Scrape {
+    /// As what.
+    pub format: Format,
+    /// In which coding.
+    pub coding: Coding,
+    /// How much of it.
+    pub bytes: u64,
+    /// From the request to the last byte.
+    pub took: Duration,
+    /// From the request to the first piece.
+    pub first_piece: Duration,
+    /// What the processor did for it.
+    pub cost: Cost,
 }
 
 impl Default for Scrapes {
     fn default() -> Self {
-        Self {
-            counts: Default::default(),
-            bytes: AtomicU64::new(0),
-            connections: AtomicU64::new(0),
-            duration_seconds: Histogram::new([0.001, 0.005, 0.025, 0.1, 0.5, 2.0, 10.0]),
-            size_bytes: Histogram::new([1e4, 1e5, 1e6, 1e7, 1e8]),
-        }
+        Self::new(&Timings::default())
     }
 }
 
 impl Scrapes {
+    /// Nothing was read yet.
+    #[must_use]
+    pub fn new(timings: &Timings) -> Self {
+        Self {
+            counts: Default::default(),
+            bytes: AtomicU64::new(0),
+            connections: AtomicU64::new(0),
+            formats: FORMATS.map(|(_, word)| OfFormat {
+                duration: timings.get(&DURATION, &[word]),
+                first_piece: timings.get(&FIRST_PIECE, &[word]),
+                encoding: timings.get(&ENCODING, &[word]),
+                size: timings.get(&SIZE, &[word]),
+            }),
+            compression: CODINGS.map(|(_, word)| timings.get(&COMPRESSION, &[word])),
+        }
+    }
+
     /// Counts one.
     pub fn count(&self, outcome: ScrapeOutcome) {
         self.counts[outcome as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts one that reached its end or its reader's.
-    pub fn ended(&self, outcome: ScrapeOutcome, bytes: u64, seconds: f64) {
+    pub fn ended(&self, outcome: ScrapeOutcome, scrape: &Scrape) {
         self.count(outcome);
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        if outcome == ScrapeOutcome::Complete {
-            self.duration_seconds.observe(seconds);
+        self.bytes.fetch_add(scrape.bytes, Ordering::Relaxed);
+        if outcome != ScrapeOutcome::Complete {
+            return;
+        }
+        let of_format = FORMATS.iter().zip(&self.formats).find(|((format, _), _)| *format == scrape.format);
+        if let Some((_, timings)) = of_format {
+            timings.duration.took(scrape.took);
+            timings.first_piece.took(scrape.first_piece);
+            timings.encoding.took(scrape.cost.encoding);
             #[expect(clippy::cast_precision_loss, reason = "a page has less than 2⁵³ bytes")]
-            self.size_bytes.observe(bytes as f64);
+            timings.size.observe(scrape.bytes as f64);
+        }
+        let of_coding =
+            CODINGS.iter().zip(&self.compression).find(|((coding, _), _)| *coding == scrape.coding);
+        if let Some((_, compression)) = of_coding {
+            compression.took(scrape.cost.compression);
         }
     }
 
@@ -76,9 +126,55 @@ impl Scrapes {
         self.counts[outcome as usize].load(Ordering::Relaxed)
     }
 
-    /// Bytes of all pages.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
+    pub(super) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
+        let rows = ScrapeOutcome::ALL.map(|outcome| ([outcome.word()], self.of(outcome)));
+        out.rows(&SCRAPES, rows)?;
+        out.row(&SENT_BYTES, self.bytes.load(Ordering::Relaxed))?;
+        out.row(&CONNECTIONS, self.connections.load(Ordering::Relaxed))
     }
 }
+
+const FORMATS: [(Format, &str); 3] =
+    [(Format::Text, "text"), (Format::OpenMetrics, "openmetrics"), (Format::Protobuf, "protobuf")];
+const CODINGS: [(Coding, &str); 2] = [(Coding::Gzip, "gzip"), (Coding::Zstd, "zstd")];
+
+/// What this file shows.
+pub(super) const METRICS: &[&Metric] =
+    &[&DURATION, &FIRST_PIECE, &ENCODING, &SIZE, &COMPRESSION, &SCRAPES, &SENT_BYTES, &CONNECTIONS];
+
+static DURATION: Metric = Metric::histogram(
+    "perfmon_exporter_scrape_duration_seconds",
+    WAIT_S,
+    &["format"],
+    "Time from a request for /metrics to its last byte.",
+);
+static FIRST_PIECE: Metric = Metric::histogram(
+    "perfmon_exporter_scrape_first_piece_seconds",
+    WAIT_S,
+    &["format"],
+    "Time from a request for /metrics to the first piece of its page.",
+);
+static ENCODING: Metric = Metric::histogram(
+    "perfmon_exporter_scrape_encoding_seconds",
+    WORK_S,
+    &["format"],
+    "Time that writing a page of /metrics took, without compressing it and without waiting for its reader.",
+);
+static COMPRESSION: Metric = Metric::histogram(
+    "perfmon_exporter_scrape_compression_seconds",
+    WORK_S,
+    &["coding"],
+    "Time that compressing a page of /metrics took.",
+);
+static SIZE: Metric = Metric::histogram(
+    "perfmon_exporter_scrape_size_bytes",
+    &[1e4, 1e5, 1e6, 1e7, 1e8],
+    &["format"],
+    "Size of a page of /metrics as it was sent.",
+);
+static SCRAPES: Metric =
+    Metric::counter("perfmon_exporter_scrapes", &["outcome"], "Requests for /metrics by how they ended.");
+static SENT_BYTES: Metric =
+    Metric::counter("perfmon_exporter_scrape_sent_bytes", &[], "Bytes of pages of /metrics.");
+static CONNECTIONS: Metric =
+    Metric::gauge("perfmon_exporter_http_connections", &[], "HTTP connections that are open.");

@@ -2,14 +2,14 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::expose::Encoder;
-use crate::telemetry::{ScrapeOutcome, Scrapes};
+use crate::expose::{CodedPage, Coding, Format};
+use crate::telemetry::{Scrape, ScrapeOutcome, Scrapes};
 
 /// What is answered: a few bytes that are there, or a page that is made as it is sent.
 pub(super) enum Answer {
@@ -19,23 +19,44 @@ pub(super) enum Answer {
 
 /// A page of metrics under way. Dropping it counts it.
 pub(super) struct Page {
-    encoder: Encoder,
+    page: CodedPage,
+    written_as: (Format, Coding),
     scrapes: Arc<Scrapes>,
     began: Instant,
+    first_piece: Option<Duration>,
     sent_bytes: u64,
     is_complete: bool,
-    /// A place among the pages at a time, for as long as this lives.
-    _permit: OwnedSemaphorePermit,
+    /// A place among the pages at a time, for as long as this lives; probes, which are small, need none.
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Page {
-    pub(super) fn new(encoder: Encoder, scrapes: Arc<Scrapes>, permit: OwnedSemaphorePermit) -> Self {
-        Self { encoder, scrapes, began: Instant::now(), sent_bytes: 0, is_complete: false, _permit: permit }
+    /// A page that was asked for at `began`.
+    pub(super) fn new(
+        page: CodedPage,
+        written_as: (Format, Coding),
+        scrapes: Arc<Scrapes>,
+        began: Instant,
+        permit: Option<OwnedSemaphorePermit>,
+    ) -> Self {
+        Self {
+            page,
+            written_as,
+            scrapes,
+            began,
+            first_piece: None,
+            sent_bytes: 0,
+            is_complete: false,
+            _permit: permit,
+        }
     }
 
     fn next(&mut self) -> Option<Bytes> {
         let mut piece = Vec::with_capacity(PIECE_BYTES);
-        if self.encoder.next_chunk(&mut piece) {
+        let began = self.began;
+        let is_there = self.page.next_chunk_by(&mut piece, || began.elapsed());
+        self.first_piece.get_or_insert_with(|| began.elapsed());
+        if is_there {
             self.sent_bytes += piece.len() as u64;
             Some(Bytes::from(piece))
         } else {
@@ -51,7 +72,16 @@ const PIECE_BYTES: usize = 36 << 10;
 impl Drop for Page {
     fn drop(&mut self) {
         let outcome = if self.is_complete { ScrapeOutcome::Complete } else { ScrapeOutcome::Aborted };
-        self.scrapes.ended(outcome, self.sent_bytes, self.began.elapsed().as_secs_f64());
+        let (format, coding) = self.written_as;
+        let scrape = Scrape {
+            format,
+            coding,
+            bytes: self.sent_bytes,
+            took: self.began.elapsed(),
+            first_piece: self.first_piece.unwrap_or_default(),
+            cost: self.page.cost(),
+        };
+        self.scrapes.ended(outcome, &scrape);
     }
 }
 

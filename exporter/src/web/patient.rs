@@ -6,18 +6,37 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// A stream whose reader may take nothing for so long, and no longer.
+/// After the last byte of an answer the peer has so long to read it before the connection is closed. Closing it while
+/// bytes of the peer are unread would take the answer back.
+const GOODBYE: Duration = Duration::from_secs(1);
+/// So much of what it still sends is thrown away meanwhile.
+const GOODBYE_BYTES_MAX: usize = 1 << 20;
+
+/// A stream whose reader may take nothing for so long, and take its time with what is there for so long.
 pub(super) struct Patient<S> {
     stream: S,
     patience: Duration,
-    /// Runs only while the peer takes nothing.
+    answer_time: Duration,
+    /// Runs only while the peer takes nothing, and at the end.
     timer: Pin<Box<Sleep>>,
     is_waiting: bool,
+    /// Since when there is something that the peer did not take.
+    unsent_since: Option<Instant>,
+    /// Nothing more is sent; so much was thrown away since.
+    thrown_away_bytes: Option<usize>,
 }
 
 impl<S> Patient<S> {
-    pub(super) fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, timer: Box::pin(tokio::time::sleep(patience)), is_waiting: false }
+    pub(super) fn new(stream: S, patience: Duration, answer_time: Duration) -> Self {
+        Self {
+            stream,
+            patience,
+            answer_time,
+            timer: Box::pin(tokio::time::sleep(patience)),
+            is_waiting: false,
+            unsent_since: None,
+            thrown_away_bytes: None,
+        }
     }
 
     /// Passes on what the stream says; after too many refusals in a row it is an error.
@@ -28,7 +47,9 @@ impl<S> Patient<S> {
         }
         if !self.is_waiting {
             self.is_waiting = true;
-            self.timer.as_mut().reset(Instant::now() + self.patience);
+            let now = Instant::now();
+            let end = self.unsent_since.unwrap_or(now) + self.answer_time;
+            self.timer.as_mut().reset(end.min(now + self.patience));
         }
         ready!(self.timer.as_mut().poll(context));
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the reader takes nothing")))
@@ -45,9 +66,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        this.unsent_since.get_or_insert_with(Instant::now);
         let answer = Pin::new(&mut this.stream).poll_write(context, bytes);
         this.judge(answer, context)
     }
@@ -58,6 +80,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        this.unsent_since.get_or_insert_with(Instant::now);
         let answer = Pin::new(&mut this.stream).poll_write_vectored(context, slices);
         this.judge(answer, context)
     }
@@ -69,11 +92,40 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let answer = Pin::new(&mut this.stream).poll_flush(context);
+        if answer.is_ready() {
+            this.unsent_since = None;
+        }
         this.judge(answer, context)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+        let this = self.get_mut();
+        let mut thrown_away_bytes = match this.thrown_away_bytes {
+            Some(bytes) => bytes,
+            None => {
+                let shut = Pin::new(&mut this.stream).poll_shutdown(context);
+                ready!(this.judge(shut, context))?;
+                this.timer.as_mut().reset(Instant::now() + GOODBYE);
+                0
+            }
+        };
+        let mut room = [0; 4096];
+        while thrown_away_bytes <= GOODBYE_BYTES_MAX {
+            this.thrown_away_bytes = Some(thrown_away_bytes);
+            let mut buffer = ReadBuf::new(&mut room);
+            match Pin::new(&mut this.stream).poll_read(context, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    thrown_away_bytes += buffer.filled().len();
+                }
+                // The peer has closed it, too, or is gone.
+                Poll::Ready(_) => break,
+                Poll::Pending => {
+                    ready!(this.timer.as_mut().poll(context));
+                    break;
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -86,7 +138,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_reader_that_stops_is_dropped_after_its_time() {
         let (ours, _theirs) = tokio::io::duplex(16);
-        let mut patient = Patient::new(ours, Duration::from_secs(30));
+        let mut patient = Patient::new(ours, Duration::from_secs(30), Duration::from_secs(300));
         let began = Instant::now();
         let error = patient.write_all(&[0; 64]).await.expect_err("nobody reads");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
@@ -96,7 +148,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_slow_reader_that_goes_on_gets_everything() {
         let (ours, mut theirs) = tokio::io::duplex(16);
-        let mut patient = Patient::new(ours, Duration::from_secs(30));
+        let mut patient = Patient::new(ours, Duration::from_secs(30), Duration::from_secs(300));
         let writer = async { patient.write_all(&[0; 64]).await };
         let reader = async {
             let mut bytes = [0; 16];
@@ -107,5 +159,38 @@ mod tests {
         };
         let (written, ()) = tokio::join!(writer, reader);
         written.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_that_takes_a_byte_now_and_then_is_dropped_at_the_end_of_its_time() {
+        let (ours, mut theirs) = tokio::io::duplex(1);
+        let mut patient = Patient::new(ours, Duration::from_secs(30), Duration::from_secs(300));
+        let reader = tokio::spawn(async move {
+            while theirs.read_u8().await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(20)).await;
+            }
+        });
+        let began = Instant::now();
+        let error = patient.write_all(&[0; 64]).await.expect_err("it would take 21 minutes");
+        assert_eq!((error.kind(), began.elapsed().as_secs()), (io::ErrorKind::TimedOut, 300));
+        drop(patient);
+        reader.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_sends_on_after_its_answer_is_heard_out_for_a_moment() {
+        let (ours, mut theirs) = tokio::io::duplex(16);
+        let mut patient = Patient::new(ours, Duration::from_secs(30), Duration::from_secs(300));
+        let began = Instant::now();
+        patient.write_all(b"no").await.unwrap();
+        let sender = async {
+            theirs.write_all(&[0; 256]).await.unwrap();
+            let mut answer = Vec::new();
+            theirs.read_to_end(&mut answer).await.unwrap();
+            answer
+        };
+        let (shut, answer) = tokio::join!(patient.shutdown(), sender);
+        shut.unwrap();
+        assert_eq!((answer.as_slice(), began.elapsed()), (&b"no"[..], GOODBYE));
     }
 }

@@ -1,24 +1,24 @@
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
 use tracing::{debug, info, warn};
 
+use super::connection::{self, Notices};
+use super::front::Front;
+use super::gate::{Gate, Refusal};
+use super::handshake::Handshakes;
+use super::limits::Limits;
 use super::patient::Patient;
-use super::routes::{Limits, Site};
+use super::peers::{Peers, Seat};
+use super::site::Site;
+use super::traffic::Traffic;
 
-/// A request's head has so many bytes at most.
-const HEAD_BYTES_MAX: usize = 32 << 10;
 /// After an error of `accept` (no file descriptors left) it is tried again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -46,60 +46,78 @@ pub async fn bind(addresses: &[String]) -> io::Result<Vec<TcpListener>> {
 pub struct Server {
     stop: watch::Sender<bool>,
     accepting: JoinSet<()>,
-    connections: Arc<GracefulShutdown>,
+    /// Hears nothing; it ends when the last connection does.
+    conversations: mpsc::Receiver<()>,
+    following: JoinHandle<()>,
 }
 
 impl Server {
-    /// Serves `site` on `listeners`.
+    /// Serves `site` on `listeners` to whom `gate` lets in.
     #[must_use]
-    pub fn start(site: &Arc<Site>, limits: Limits, listeners: Vec<TcpListener>) -> Self {
+    pub fn start(site: &Arc<Site>, gate: &Arc<Gate>, listeners: Vec<TcpListener>) -> Self {
         let (stop, stopped) = watch::channel(false);
-        let connections = Arc::new(GracefulShutdown::new());
-        let places = Arc::new(Semaphore::new(limits.connections_max));
+        let (crowd, crowded) = watch::channel(false);
+        let (conversing, conversations) = mpsc::channel(1);
+        let door = Door {
+            site: Arc::clone(site),
+            gate: Arc::clone(gate),
+            peers: Arc::default(),
+            handshakes: Handshakes::default(),
+            crowd: Arc::new(crowd),
+            notices: Notices { stopped, crowded },
+            _conversing: conversing,
+        };
         let mut accepting = JoinSet::new();
         for listener in listeners {
-            let door = Door {
-                site: Arc::clone(site),
-                limits,
-                places: Arc::clone(&places),
-                connections: Arc::clone(&connections),
-            };
-            accepting.spawn(door.accept(listener, stopped.clone()));
+            accepting.spawn(door.clone().accept(listener));
         }
-        Self { stop, accepting, connections }
+        let following = tokio::spawn(Arc::clone(gate).follow());
+        Self { stop, accepting, conversations, following }
     }
 
     /// Closes the listeners, lets answers that are under way end for `grace`, and drops the rest.
     pub async fn stop(mut self, grace: Duration) {
+        self.following.abort();
         // The doors hold the other end until they are shut.
         let _ = self.stop.send(true);
         while self.accepting.join_next().await.is_some() {}
-        // The doors are shut, so ours is the last hold on it.
-        let Some(connections) = Arc::into_inner(self.connections) else { return };
-        let left = connections.count();
-        if tokio::time::timeout(grace, connections.shutdown()).await.is_err() {
-            warn!(left, "Connections dropped in the middle of an answer");
+        let ended = async { while self.conversations.recv().await.is_some() {} };
+        if tokio::time::timeout(grace, ended).await.is_err() {
+            warn!("Connections dropped in the middle of an answer");
         }
     }
 }
 
-/// One listener and what a connection from it needs.
+/// What a connection needs, whichever listener it comes from.
+#[derive(Clone)]
 struct Door {
     site: Arc<Site>,
-    limits: Limits,
-    places: Arc<Semaphore>,
-    connections: Arc<GracefulShutdown>,
+    gate: Arc<Gate>,
+    peers: Arc<Peers>,
+    handshakes: Handshakes,
+    crowd: Arc<watch::Sender<bool>>,
+    notices: Notices,
+    /// Held until the last connection ends.
+    _conversing: mpsc::Sender<()>,
 }
 
 impl Door {
-    async fn accept(self, listener: TcpListener, mut stopped: watch::Receiver<bool>) {
+    async fn accept(self, listener: TcpListener) {
+        let mut stopped = self.notices.stopped.clone();
+        // Without descriptors it fails ten times a second: that is said once.
+        let mut is_told = false;
         loop {
             tokio::select! {
                 _ = stopped.changed() => return,
                 next = self.next(&listener) => match next {
-                    Ok((stream, peer, place)) => self.welcome(stream, peer, place),
+                    Ok((stream, peer, place)) => {
+                        is_told = false;
+                        self.welcome(stream, peer, place);
+                    }
                     Err(error) => {
-                        warn!(%error, "Connection not accepted");
+                        if !std::mem::replace(&mut is_told, true) {
+                            warn!(%error, "Connection not accepted");
+                        }
                         tokio::time::sleep(ACCEPT_PAUSE).await;
                     }
                 },
@@ -111,34 +129,86 @@ impl Door {
         &self,
         listener: &TcpListener,
     ) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-        let place = Arc::clone(&self.places).acquire_owned().await.map_err(io::Error::other)?;
+        let place = self.place().await.map_err(io::Error::other)?;
         let (stream, peer) = listener.accept().await?;
         Ok((stream, peer, place))
     }
 
+    /// A place for a connection; where there is none, connections that idle make one.
+    async fn place(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
+        let places = self.site.connection_places();
+        if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+            return Ok(place);
+        }
+        self.crowd.send_replace(true);
+        let place = places.acquire_owned().await;
+        self.crowd.send_replace(false);
+        place
+    }
+
     fn welcome(&self, stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
-        // Answers go out in large pieces; waiting for more would only delay the last one.
-        let _ = stream.set_nodelay(true);
-        let stream = TokioIo::new(Patient::new(stream, self.limits.write_timeout));
-        let site = Arc::clone(&self.site);
-        let service = service_fn(move |request| {
-            let response = site.answer(&request);
-            async move { Ok::<_, Infallible>(response) }
-        });
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(self.limits.header_timeout)
-            .max_buf_size(HEAD_BYTES_MAX)
-            .serve_connection(stream, service);
-        let connection = self.connections.watch(connection);
-        let scrapes = Arc::clone(self.site.scrapes());
+        let limits = self.site.limits();
+        let Some(seat) = self.peers.seat(peer.ip(), limits.connections_per_peer_max) else {
+            self.refused(peer, Refusal::Peer, &"too many connections of this peer");
+            return;
+        };
+        let door = self.clone();
         tokio::spawn(async move {
+            let scrapes = Arc::clone(&door.site.scrapes);
             scrapes.connections.fetch_add(1, Ordering::Relaxed);
-            if let Err(error) = connection.await {
-                debug!(%peer, %error, "Connection ended early");
-            }
+            door.converse(stream, peer, seat, limits).await;
             scrapes.connections.fetch_sub(1, Ordering::Relaxed);
             drop(place);
         });
+    }
+
+    /// Serves a connection to its end.
+    async fn converse(self, stream: TcpStream, peer: SocketAddr, seat: Seat, limits: Limits) {
+        // Answers go out in large pieces; waiting for more would only delay the last one.
+        let _ = stream.set_nodelay(true);
+        let patient = |stream| Patient::new(stream, limits.write_timeout, limits.answer_timeout);
+        let notices = self.notices.clone();
+        let ended = match self.gate.current().tls() {
+            None => {
+                let front = self.front(peer, seat, limits, false);
+                connection::serve(front, patient(stream), false, notices).await
+            }
+            Some(config) => {
+                let timeout = limits.handshake_timeout;
+                let mut stopped = notices.stopped.clone();
+                let shaken = tokio::select! {
+                    shaken = self.handshakes.shake(config, stream, patient, &seat.handshakes, timeout) => shaken,
+                    // A handshake that is under way at the end is nobody's answer.
+                    _ = stopped.wait_for(|is_stopped| *is_stopped) => return,
+                };
+                let stream = match shaken {
+                    Ok(stream) => stream,
+                    Err((refusal, error)) => return self.refused(peer, refusal, &error),
+                };
+                let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                let front = self.front(peer, seat, limits, true);
+                connection::serve(front, stream, is_http2, notices).await
+            }
+        };
+        if let Err(error) = ended {
+            debug!(%peer, %error, "Connection ended early");
+        }
+    }
+
+    fn front(&self, peer: SocketAddr, seat: Seat, limits: Limits, is_secure: bool) -> Front {
+        Front {
+            site: Arc::clone(&self.site),
+            gate: Arc::clone(&self.gate),
+            limits,
+            peer,
+            seat,
+            is_secure,
+            traffic: Traffic::new(),
+        }
+    }
+
+    fn refused(&self, peer: SocketAddr, refusal: Refusal, error: &dyn std::fmt::Display) {
+        self.gate.figures().count(refusal);
+        debug!(%peer, reason = refusal.word(), %error, "Connection refused");
     }
 }

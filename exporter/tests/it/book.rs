@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use expect_test::{Expect, expect};
 use perfmon_exporter::config;
 use perfmon_exporter::pipeline::StoreObserver;
-use perfmon_exporter::schedule::{Driver, Ending, JobId};
-use perfmon_exporter::telemetry::{Book, JobKey, JobObserver};
+use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
+use perfmon_exporter::telemetry::{Costs, JobObserver, TargetEntry, Timings, ending};
 use plugin_host::sink::{CollectionId, Completion, Failure, Outcome, StageReport};
 use plugin_host::{GeneralReason, Stage};
 
@@ -25,12 +26,38 @@ impl Write for Kept {
     }
 }
 
-fn book(modules: &str) -> Arc<Book> {
+/// A target with these modules.
+fn entry(modules: &str) -> Arc<TargetEntry> {
     let text = format!(
         "plugins: {{load: [pcq]}}\nmodules: {{os: {{plugin: pcq}}, iis: {{plugin: pcq}}}}\n\
          targets: [{{host: web1, modules: [{modules}]}}]\n"
     );
-    Arc::new(Book::new(&config::parse("perfmon.yml", &text, Path::new("/")).unwrap()))
+    let config = config::parse("perfmon.yml", &text, Path::new("/")).unwrap();
+    Arc::new(TargetEntry::new(&config.targets[0]))
+}
+
+/// A schedule to which nobody listens.
+fn schedule() -> Schedule {
+    struct NoDeadlines;
+    impl Deadlines for NoDeadlines {
+        fn keep(&self) -> Option<Duration> {
+            None
+        }
+    }
+    let limits = Limits { running_max: 1, connecting_max: 1, connect_rate: 1 };
+    Driver::new(Planner::new(limits, 1, Instant::now()), Arc::new(NoDeadlines)).1
+}
+
+fn observer(entry: &Arc<TargetEntry>, module: usize) -> JobObserver {
+    JobObserver {
+        entry: Arc::downgrade(entry),
+        module,
+        job: JobId(1),
+        plugin: "pcq".to_owned(),
+        schedule: schedule(),
+        reporter: None,
+        costs: Costs::new(&Timings::default()).of("pcq"),
+    }
 }
 
 fn failed(stage: Stage, reason: GeneralReason) -> Outcome<'static> {
@@ -41,8 +68,8 @@ fn refused() -> Outcome<'static> {
     failed(Stage::Tcp, GeneralReason::ConnectionRefused)
 }
 
-/// Ends collections of the target's modules one after the other; answers the log and how each ended for the schedule.
-fn play(book: &Arc<Book>, ends: &[(usize, Outcome<'_>)]) -> (String, Vec<Ending>) {
+/// What the log says while `work` is done.
+fn log_of(work: impl FnOnce()) -> String {
     let kept = Kept::default();
     let writer = kept.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -51,30 +78,27 @@ fn play(book: &Arc<Book>, ends: &[(usize, Outcome<'_>)]) -> (String, Vec<Ending>
         .with_target(false)
         .with_ansi(false)
         .finish();
-    let (told, mut heard) = Driver::ends();
-    tracing::subscriber::with_default(subscriber, || {
-        for (number, (module, outcome)) in (1..).zip(ends) {
-            let observer = JobObserver {
-                book: Arc::clone(book),
-                key: JobKey { target: 0, module: *module },
-                job: JobId(*module),
-                plugin: "pcq".to_owned(),
-                ends: told.clone(),
-            };
-            book.started(observer.key);
-            let completion = Completion { outcome: outcome.clone(), stages: &[] };
-            observer.completed(CollectionId(number), &completion, 7);
-        }
-    });
-    let endings = std::iter::from_fn(|| heard.try_recv().ok()).map(|ended| ended.ending).collect();
+    tracing::subscriber::with_default(subscriber, work);
     let log = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
     // Levels are padded; lines that begin with a space would depend on how this file is indented.
     let lines: Vec<&str> = log.lines().map(str::trim).collect();
-    (lines.join("\n"), endings)
+    lines.join("\n")
+}
+
+/// Ends a collection of one of the target's modules with so many series.
+fn end(entry: &Arc<TargetEntry>, module: usize, outcome: &Outcome<'_>, series: usize) {
+    entry.started(module);
+    let completion = Completion { outcome: outcome.clone(), stages: &[] };
+    observer(entry, module).completed(CollectionId(1), &completion, series);
+}
+
+/// Ends collections of the target's modules one after the other; answers the log.
+fn play(entry: &Arc<TargetEntry>, ends: &[(usize, Outcome<'_>)]) -> String {
+    log_of(|| ends.iter().for_each(|(module, outcome)| end(entry, *module, outcome, 7)))
 }
 
 fn check(modules: &str, ends: &[(usize, Outcome<'_>)], expected: &Expect) {
-    expected.assert_eq(&play(&book(modules), ends).0);
+    expected.assert_eq(&play(&entry(modules), ends));
 }
 
 #[test]
@@ -92,10 +116,10 @@ fn the_log_has_one_line_for_each_change_and_none_for_each_collection() {
         "os",
         &ends,
         &expect![[r#"
-            INFO Target is up target_name="web1" host="web1" series=7
-            WARN Target is down target_name="web1" module="os" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started."
-            WARN Target is down target_name="web1" module="os" stage=auth reason="credentials_withheld" detail="details" next_step="Correct the secret, or add the host to the identity's allow_hosts."
-            INFO Target is up again target_name="web1" series=7 down_s=0"#]],
+            INFO Target is up target="web1" host="web1" series=7
+            WARN Target is down target="web1" module="os" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started."
+            WARN Target is down target="web1" module="os" stage=auth reason="credentials_withheld" detail="details" next_step="Correct the secret, or add the host to the identity's allow_hosts."
+            INFO Target is up again target="web1" series=7 down_s=0"#]],
     );
 }
 
@@ -107,8 +131,8 @@ fn a_target_is_up_when_all_of_its_modules_are() {
         "os, iis",
         &ends,
         &expect![[r#"
-            WARN Target is down target_name="web1" module="iis" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started."
-            INFO Target is up again target_name="web1" series=14 down_s=0"#]],
+            WARN Target is down target="web1" module="iis" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started."
+            INFO Target is up again target="web1" series=14 down_s=0"#]],
     );
 }
 
@@ -123,16 +147,16 @@ fn a_collection_that_covers_a_part_is_up_and_says_so_once() {
         "os",
         &ends,
         &expect![[r#"
-            WARN Target is up in part target_name="web1" module="os" stage=query reason="not_found" detail="no counterset `X`" next_step="Check the names in the module against what the target offers." series=7
-            INFO Target is up in full again target_name="web1" series=7"#]],
+            WARN Target is up in part target="web1" module="os" stage=query reason="not_found" detail="no counterset `X`" next_step="Check the names in the module against what the target offers." series=7
+            INFO Target is up in full again target="web1" series=7"#]],
     );
 }
 
 #[test]
 fn the_account_counts_what_happened() {
-    let book = book("os");
-    play(&book, &[(0, Outcome::Full), (0, refused()), (0, refused())]);
-    let status = book.targets()[0].status();
+    let entry = entry("os");
+    play(&entry, &[(0, Outcome::Full), (0, refused()), (0, refused())]);
+    let status = entry.status();
     assert_eq!(status.is_up(), Some(false));
     let job = &status.jobs[0];
     assert_eq!((job.full, job.part, job.failed), (1, 0, 2));
@@ -143,15 +167,8 @@ fn the_account_counts_what_happened() {
 
 #[test]
 fn stages_are_kept_for_the_last_collection_and_summed_over_all() {
-    let book = book("os");
-    let (told, _heard) = Driver::ends();
-    let observer = JobObserver {
-        book: Arc::clone(&book),
-        key: JobKey { target: 0, module: 0 },
-        job: JobId(0),
-        plugin: "pcq".to_owned(),
-        ends: told,
-    };
+    let entry = entry("os");
+    let observer = observer(&entry, 0);
     for calls in [3, 4] {
         let report = StageReport {
             stage: Stage::Query,
@@ -163,7 +180,7 @@ fn stages_are_kept_for_the_last_collection_and_summed_over_all() {
         };
         observer.completed(CollectionId(calls), &Completion { outcome: Outcome::Full, stages: &[report] }, 1);
     }
-    let status = book.targets()[0].status();
+    let status = entry.status();
     let query = Stage::ALL.iter().position(|stage| *stage == Stage::Query).unwrap();
     assert_eq!(status.jobs[0].last_stages[query].calls, 4);
     assert_eq!(status.jobs[0].total_stages[query].calls, 7);
@@ -172,18 +189,47 @@ fn stages_are_kept_for_the_last_collection_and_summed_over_all() {
 
 #[test]
 fn the_schedule_hears_whether_the_target_was_reached() {
-    let ends = [
-        (0, Outcome::Full),
-        (0, refused()),
-        (0, failed(Stage::Query, GeneralReason::ServerFault)),
-        (0, failed(Stage::Pipe, GeneralReason::RemoteRegistryStopped)),
-    ];
-    let five_minutes = Some(std::time::Duration::from_secs(300));
-    let expected = [
-        Ending::Good,
-        Ending::Unreachable { retry_after: None },
-        Ending::Bad,
-        Ending::Unreachable { retry_after: five_minutes },
-    ];
-    assert_eq!(play(&book("os"), &ends).1, expected);
+    assert_eq!(ending(&Outcome::Full), Ending::Good);
+    assert_eq!(ending(&refused()), Ending::Unreachable { retry_after: None });
+    assert_eq!(ending(&failed(Stage::Query, GeneralReason::ServerFault)), Ending::Bad);
+    let stopped = failed(Stage::Pipe, GeneralReason::RemoteRegistryStopped);
+    let five_minutes = Some(Duration::from_secs(300));
+    assert_eq!(ending(&stopped), Ending::Unreachable { retry_after: five_minutes });
+}
+
+#[test]
+fn a_module_that_matches_nothing_is_told_once_and_until_it_does() {
+    let entry = entry("os, iis");
+    let matches_nothing = |entry: &TargetEntry| -> Vec<bool> {
+        entry.status().jobs.iter().map(|job| job.matches_nothing).collect()
+    };
+    let log = log_of(|| {
+        end(&entry, 0, &Outcome::Full, 7);
+        end(&entry, 1, &Outcome::Full, 0);
+        end(&entry, 1, &Outcome::Full, 0);
+        assert_eq!(matches_nothing(&entry), [false, true]);
+        // Of a target that is down nothing is known; when it is back it is no news.
+        end(&entry, 1, &refused(), 0);
+        assert_eq!(matches_nothing(&entry), [false, false]);
+        end(&entry, 1, &Outcome::Full, 0);
+        end(&entry, 1, &Outcome::Full, 3);
+    });
+    assert_eq!(matches_nothing(&entry), [false, false]);
+    let told: Vec<&str> = log.lines().filter(|line| line.contains("Module")).collect();
+    expect![[r#"
+        WARN Module matches nothing on the target target="web1" module="iis" next_step="compare its names and patterns with what `perfmon-exporter discover` lists"
+        INFO Module matches something again target="web1" module="iis" series=3"#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn of_a_target_that_was_removed_nothing_more_is_said_or_counted() {
+    let entry = entry("os");
+    let log = log_of(|| {
+        end(&entry, 0, &Outcome::Full, 7);
+        entry.end();
+        end(&entry, 0, &failed(Stage::Plugin, GeneralReason::Cancelled), 0);
+    });
+    assert_eq!(log.lines().count(), 1, "{log}");
+    assert_eq!(entry.status().jobs[0].failed, 0);
 }

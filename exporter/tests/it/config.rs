@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use perfmon_exporter::config::{Config, Encryption, SecretSource, parse};
+use perfmon_exporter::config::{Config, Encryption, FilePattern, SecretSource, parse};
 
 fn check(text: &str, expected: &Expect) {
     let report = parse("perfmon.yml", text, Path::new("/etc/perfmon")).expect_err("a report");
@@ -126,23 +126,21 @@ fn a_secret_in_the_configuration_is_refused_and_not_printed() {
 fn keys_of_later_versions_are_told_apart_from_mistakes() {
     check(
         r#"
-web: {config_file: web.yml}
-probe: {allow: []}
-otlp: {endpoint: "https://otel:4317"}
-target_files: ['targets.d/*.yml']
+web: {basic_auth_users: {}}
+sd: {}
+profiles: []
 identities:
   tier0: {kind: kerberos, username: a, password_env: P, allow_hosts: ['*']}
 targets:
-  - {host: a, modules: [], stale_after: 1m}
+  - {host: a, modules: [], address: b}
 "#,
         &expect![[r#"
-            perfmon.yml:2:7: web: `config_file` is not supported yet; remove it, or use a later version
-            perfmon.yml:3:1: `probe` is not supported yet; remove it, or use a later version
-            perfmon.yml:4:1: `otlp` is not supported yet; remove it, or use a later version
-            perfmon.yml:5:1: `target_files` is not supported yet; remove it, or use a later version
-            perfmon.yml:7:17: identities.tier0.kind: `kerberos` is not supported yet; use `ntlm`
-            perfmon.yml:9:24: targets[0].modules: is empty; name at least one of `modules`
-            perfmon.yml:9:28: targets[0]: `stale_after` is not supported yet; remove it, or use a later version"#]],
+            perfmon.yml:2:25: web.basic_auth_users: does not stand here; put it into a file of its own and name that in `web.config_file`
+            perfmon.yml:3:1: `sd` is not supported yet; remove it, or use a later version
+            perfmon.yml:4:1: `profiles` is not supported yet; remove it, or use a later version
+            perfmon.yml:6:17: identities.tier0.kind: `kerberos` is not supported yet; use `ntlm`
+            perfmon.yml:8:24: targets[0].modules: is empty; name at least one of `modules`
+            perfmon.yml:8:28: targets[0]: `address` is not supported yet; remove it, or use a later version"#]],
     );
 }
 
@@ -234,4 +232,56 @@ fn a_place_in_a_modules_settings_is_found_by_its_json_pointer() {
     assert_eq!(at("/countersets/1"), (9, column("{name: Process V2")));
     // What is not there is the nearest thing above it.
     assert_eq!(at("/countersets/7/name"), (9, column("countersets")));
+}
+
+#[test]
+fn defaults_of_targets_are_used_where_a_target_says_nothing() {
+    let config = good(
+        r#"
+plugins: {load: [pcq]}
+scrape: {max_series: 5000, connect_rate: 20}
+identities:
+  corp: {kind: ntlm, username: svc, password_env: P, allow_hosts: ['*']}
+  other: {kind: ntlm, username: svc2, password_env: P, allow_hosts: ['*']}
+transports: {wan: {connect_timeout: 9s}}
+modules: {os: {plugin: pcq}, iis: {plugin: pcq}}
+target_defaults: {identity: corp, transport: wan, modules: [os], labels: {env: prod, site: ber}}
+targets:
+  - {host: a}
+  - {host: b, identity: other, transport: default, modules: [iis], max_series: 10, labels: {env: test}}
+target_files: [/etc/targets/*.yml, 'more.json']
+"#,
+    );
+    assert_eq!(config.scrape.connect_rate, 20);
+    let [a, b] = &config.targets[..] else { panic!("two targets") };
+    assert_eq!((a.identity.as_deref(), a.transport.as_str(), a.max_series), (Some("corp"), "wan", 5000));
+    assert_eq!((&a.modules[..], a.labels["env"].as_str()), (&["os".to_owned()][..], "prod"));
+    assert_eq!((b.identity.as_deref(), b.transport.as_str(), b.max_series), (Some("other"), "default", 10));
+    assert_eq!((b.labels["env"].as_str(), b.labels["site"].as_str()), ("test", "ber"));
+    let files: Vec<_> = config.target_files.iter().map(FilePattern::path).collect();
+    assert_eq!(files, [Path::new("/etc/targets/*.yml"), Path::new("/etc/perfmon/more.json")]);
+}
+
+#[test]
+fn a_mistake_in_the_defaults_is_one_problem_and_not_one_for_each_target() {
+    check(
+        r#"
+plugins: {load: [pcq]}
+scrape: {connect_rate: 0}
+identities:
+  corp: {kind: ntlm, username: svc, password_env: P, allow_hosts: ['*']}
+modules: {os: {plugin: pcq}}
+target_defaults: {identity: crop, transport: lan, modules: [ox]}
+targets: [{host: a}, {host: b, max_series: 0}]
+target_files: ['*/t.yml', 'targets.d/*']
+"#,
+        &expect![[r#"
+            perfmon.yml:3:24: scrape.connect_rate: 0 is outside 1 to 100000
+            perfmon.yml:7:19: target_defaults: there is no identity `crop`; did you mean `corp`?
+            perfmon.yml:7:35: target_defaults: there is no transport `lan`
+            perfmon.yml:7:61: target_defaults: there is no module `ox`; did you mean `os`?
+            perfmon.yml:8:44: targets[1].max_series: 0 is outside 1 to 1000000
+            perfmon.yml:9:16: target_files[0]: `*/t.yml` has a wildcard in a folder's name; only the file's own name may have `*` and `?`
+            perfmon.yml:9:27: target_files[1]: `targets.d/*` does not say whether its files are YAML or JSON; let it end in .yml, .yaml or .json"#]],
+    );
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use perfmon_exporter::schedule::{
-    Collector, Deadlines, Drained, Driver, Ended, Ending, Ends, JobId, JobSpec, Limits, NotStarted, Planner,
+    Collector, Deadlines, Drained, Driver, Ending, JobId, JobSpec, Limits, NewJob, NotStarted, Planner,
+    Schedule, TargetId,
 };
 use tokio::time::Instant;
 
@@ -21,23 +22,27 @@ enum Manner {
 struct Fake {
     job: JobId,
     manner: Manner,
-    ends: Ends,
+    schedule: Schedule,
     starts: AtomicUsize,
     /// When the collection in flight is over its time.
     over: Arc<Mutex<Vec<Option<Instant>>>>,
 }
 
 impl Fake {
+    fn place(&self) -> usize {
+        usize::try_from(self.job.0).unwrap()
+    }
+
     fn end(&self, ending: Ending) {
-        self.over.lock().unwrap()[self.job.0] = None;
-        self.ends.tell(Ended { job: self.job, ending });
+        self.over.lock().unwrap()[self.place()] = None;
+        self.schedule.ended(self.job, ending);
     }
 }
 
 impl Collector for Fake {
     fn start(&self, deadline: Duration) -> Result<(), NotStarted> {
         self.starts.fetch_add(1, Ordering::SeqCst);
-        self.over.lock().unwrap()[self.job.0] = Some(Instant::now() + deadline);
+        self.over.lock().unwrap()[self.place()] = Some(Instant::now() + deadline);
         match self.manner {
             Manner::Answers => self.end(Ending::Good),
             Manner::CannotStart => return Err(NotStarted { retry_after: None }),
@@ -55,7 +60,7 @@ impl Collector for Fake {
 
 /// Gives up what is over its time, as the plugin host does.
 struct Keeper {
-    fakes: Vec<Arc<Fake>>,
+    fakes: Arc<Mutex<Vec<Arc<Fake>>>>,
     over: Arc<Mutex<Vec<Option<Instant>>>>,
 }
 
@@ -64,44 +69,56 @@ impl Deadlines for Keeper {
         let now = Instant::now();
         let over = self.over.lock().unwrap().clone();
         let late = over.iter().enumerate().filter(|(_, at)| at.is_some_and(|at| at <= now));
-        late.for_each(|(job, _)| self.fakes[job].end(Ending::Unreachable { retry_after: None }));
+        let fakes = self.fakes.lock().unwrap();
+        late.for_each(|(job, _)| fakes[job].end(Ending::Unreachable { retry_after: None }));
         over.iter().flatten().filter(|at| **at > now).min().map(|at| *at - now)
     }
 }
 
 struct World {
     driver: Driver,
+    schedule: Schedule,
     fakes: Vec<Arc<Fake>>,
 }
 
 /// One target for each manner, every 10 s, deadline 4 s.
 fn world(manners: &[Manner], keeps_deadlines: bool) -> World {
-    let (ends, ended) = Driver::ends();
     let over = Arc::new(Mutex::new(vec![None; manners.len()]));
-    let fakes: Vec<Arc<Fake>> = manners
-        .iter()
-        .enumerate()
+    let limits = Limits { running_max: 100, connecting_max: 100, connect_rate: 1000 };
+    let planner = Planner::new(limits, 1, Instant::now().into_std());
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let watched = if keeps_deadlines { Arc::clone(&over) } else { Arc::default() };
+    let (driver, schedule) =
+        Driver::new(planner, Arc::new(Keeper { fakes: Arc::clone(&kept), over: watched }));
+    let fakes: Vec<Arc<Fake>> = (0..)
+        .zip(manners)
         .map(|(job, manner)| {
-            let (job, starts) = (JobId(job), AtomicUsize::new(0));
-            Arc::new(Fake { job, manner: *manner, ends: ends.clone(), starts, over: Arc::clone(&over) })
+            let (schedule, starts) = (schedule.clone(), AtomicUsize::new(0));
+            Arc::new(Fake { job: JobId(job), manner: *manner, schedule, starts, over: Arc::clone(&over) })
         })
         .collect();
-    let specs: Vec<JobSpec> = (0..manners.len())
-        .map(|target| JobSpec { target, key: format!("t{target}"), interval: Duration::from_secs(10) })
-        .collect();
-    let limits = Limits { running_max: 100, connecting_max: 100 };
-    let planner = Planner::new(&specs, limits, 1, Instant::now().into_std());
-    let collectors =
-        fakes.iter().map(|fake| (Arc::clone(fake) as Arc<dyn Collector>, Duration::from_secs(4)));
-    let kept = if keeps_deadlines { fakes.clone() } else { Vec::new() };
-    let over = if keeps_deadlines { over } else { Arc::default() };
-    let driver = Driver::new(planner, collectors.collect(), Arc::new(Keeper { fakes: kept, over }), ended);
-    World { driver, fakes }
+    if keeps_deadlines {
+        *kept.lock().unwrap() = fakes.clone();
+    }
+    schedule.add(fakes.iter().map(job).collect());
+    World { driver, schedule, fakes }
+}
+
+fn job(fake: &Arc<Fake>) -> NewJob {
+    let (job, target) = (fake.job, TargetId(fake.job.0));
+    let spec = JobSpec { job, target, key: format!("t{}", job.0), interval: Duration::from_secs(10) };
+    NewJob { spec, collector: Arc::clone(fake) as Arc<dyn Collector>, deadline: Duration::from_secs(4) }
+}
+
+/// A stop after `time` that leaves `grace`.
+async fn after(time: Duration, grace: Duration) -> Duration {
+    tokio::time::sleep(time).await;
+    grace
 }
 
 impl World {
     async fn run_for(self, time: Duration, grace: Duration) -> (Vec<usize>, Drained, Duration) {
-        let drained = self.driver.run(tokio::time::sleep(time), grace);
+        let drained = self.driver.run(after(time, grace));
         let began = Instant::now();
         let drained = drained.await;
         let starts = self.fakes.iter().map(|fake| fake.starts.load(Ordering::SeqCst)).collect();
@@ -147,4 +164,44 @@ async fn what_does_not_even_end_when_cancelled_is_left_behind() {
 async fn with_nothing_running_the_end_is_at_once() {
     let (_, drained, took) = world(&[Manner::Answers], true).run_for(Duration::from_secs(1), GRACE).await;
     assert_eq!((drained.left, took), (0, Duration::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_driver_answers_while_it_works_and_not_before_or_after() {
+    let World { driver, schedule, .. } = world(&[Manner::Answers], false);
+    assert!(tokio::time::timeout(MINUTES, schedule.answers()).await.is_err());
+    let running = tokio::spawn(driver.run(after(MINUTES, GRACE)));
+    assert!(schedule.answers().await);
+    running.await.unwrap();
+    assert!(!schedule.answers().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn targets_come_and_go_while_the_driver_runs() {
+    let World { driver, schedule, fakes } =
+        world(&[Manner::Answers, Manner::NeverEnds, Manner::Answers], false);
+    let (goes, counts) = (Arc::downgrade(&fakes[0]), fakes);
+    let running = tokio::spawn(driver.run(after(MINUTES, GRACE)));
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    let before = counts[0].starts.load(Ordering::SeqCst);
+    assert!(before >= 9, "{before}");
+    schedule.remove(vec![TargetId(0), TargetId(1)]);
+    let late = Arc::new(Fake {
+        job: JobId(3),
+        manner: Manner::Answers,
+        schedule: schedule.clone(),
+        starts: AtomicUsize::new(0),
+        over: Arc::new(Mutex::new(vec![None; 4])),
+    });
+    schedule.remove(vec![TargetId(2)]);
+    schedule.add(vec![job(&late)]);
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    assert_eq!(counts[0].starts.load(Ordering::SeqCst), before);
+    assert!(late.starts.load(Ordering::SeqCst) >= 9);
+    assert_eq!(schedule.figures().running(), 0, "what hung is not waited for");
+    // The end of what was removed changes nothing, and nobody holds the removed ones but this test.
+    counts[1].end(Ending::Good);
+    drop(counts);
+    assert!(goes.upgrade().is_none());
+    assert_eq!(running.await.unwrap().left, 0);
 }

@@ -17,7 +17,7 @@ use crate::expose_parser::parse;
 use crate::pipeline_plugin::{complete, counter, gauge, instances, send, send_column, store, store_with};
 
 #[path = "../../benches/support/peer.rs"]
-mod peer;
+pub(crate) mod peer;
 
 /// Two targets with three kinds of families in common.
 fn two_targets() -> Vec<Arc<Snapshot>> {
@@ -168,10 +168,10 @@ fn own_metrics_read_well_in_both_formats() {
         perfmon_exporter_target_up 0
         # HELP perfmon_exporter_stage_seconds Time in stages.
         # TYPE perfmon_exporter_stage_seconds histogram
-        perfmon_exporter_stage_seconds_sum 0.5
-        perfmon_exporter_stage_seconds_count 1
         perfmon_exporter_stage_seconds_bucket{le="1.0"} 1
         perfmon_exporter_stage_seconds_bucket{le="+Inf"} 1
+        perfmon_exporter_stage_seconds_sum 0.5
+        perfmon_exporter_stage_seconds_count 1
         # HELP perfmon_exporter_build_info The build.
         # TYPE perfmon_exporter_build_info gauge
         perfmon_exporter_build_info{version="1 # 2"} 1
@@ -187,10 +187,10 @@ fn own_metrics_read_well_in_both_formats() {
         # HELP perfmon_exporter_stage_seconds Time in stages.
         # TYPE perfmon_exporter_stage_seconds histogram
         # UNIT perfmon_exporter_stage_seconds seconds
-        perfmon_exporter_stage_seconds_sum 0.5
-        perfmon_exporter_stage_seconds_count 1
         perfmon_exporter_stage_seconds_bucket{le="1.0"} 1
         perfmon_exporter_stage_seconds_bucket{le="+Inf"} 1
+        perfmon_exporter_stage_seconds_sum 0.5
+        perfmon_exporter_stage_seconds_count 1
         # HELP perfmon_exporter_build The build.
         # TYPE perfmon_exporter_build info
         perfmon_exporter_build_info{version="1 # 2"} 1

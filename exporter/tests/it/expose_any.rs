@@ -2,23 +2,24 @@
 
 use std::sync::Arc;
 
-use perfmon_exporter::expose::{Format, page};
+use perfmon_exporter::expose::{Escaping, Format, Representation, page, page_bytes};
 use perfmon_exporter::model::{Snapshot, Target, Value};
-use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope, Store};
+use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Profile, Scope, Store};
 use plugin_host::InstanceSink;
 use plugin_host::sink::{Column, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict};
 use proptest::prelude::*;
 
-use crate::expose_parser::parse;
+use crate::expose_decoder;
+use crate::expose_parser::{Samples, parse};
 use crate::pipeline_plugin::{complete, send_column};
 
 /// Texts that are hard on encoders, and any others. Few enough that names collide.
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => prop::sample::select(vec![
             "", "a", "A", "a total", "Total", "info", "Count", "created", "bucket", "a\"b", "\\", "\n", "\r\n", "\0",
             "seconds", "Bytes/sec", "% a", "é", "日本", "{}", "=\"", " # {", "# EOF", "\u{2028}", "exporter", "rpc", "1",
-            "target", "exported_target", "__name__", "le", "_",
+            "target", "exported_target", "__name__", "le", "_", "a.b", "a_b", "a_dot_b", "U__a_2e_b", "a:b", "a.b_total",
         ])
         .prop_map(str::to_owned),
         1 => any::<String>(),
@@ -26,14 +27,14 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 #[derive(Clone, Debug)]
-struct AnyFamily {
+pub(crate) struct AnyFamily {
     texts: [String; 7],
     kind: Kind,
     value: ValueKind,
     series: Vec<(Vec<(String, String)>, u64)>,
 }
 
-fn family() -> impl Strategy<Value = AnyFamily> {
+pub(crate) fn family() -> impl Strategy<Value = AnyFamily> {
     let kind = prop::sample::select(vec![Kind::Gauge, Kind::Counter, Kind::Info, Kind::Unknown]);
     let value = prop::sample::select(vec![ValueKind::F64, ValueKind::U64, ValueKind::I64]);
     let labels = prop::collection::vec((text(), text()), 0..4);
@@ -53,7 +54,7 @@ fn family() -> impl Strategy<Value = AnyFamily> {
 }
 
 /// Registers and sends; what is refused is not sent.
-fn collect(store: &Store, families: &[AnyFamily]) {
+pub(crate) fn collect(store: &Store, families: &[AnyFamily]) {
     for family in families {
         let [namespace, object, item, part, unit, help, origin] = family.texts.each_ref().map(String::as_str);
         let (kind, value) = (family.kind, family.value);
@@ -65,7 +66,8 @@ fn collect(store: &Store, families: &[AnyFamily]) {
             let labels: Vec<(&str, &str)> =
                 labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             verdicts.clear();
-            let def = SeriesDef { family: id, labels: &labels, start_time_unix_nanos: None };
+            let start_time_unix_nanos = Some(bits.cast_signed()).filter(|start| start % 3 == 0);
+            let def = SeriesDef::new(id, &labels, start_time_unix_nanos);
             store.register_series(&[def], &mut verdicts);
             let [Verdict::Accepted(series)] = verdicts[..] else { continue };
             let outcome = match family.value {
@@ -107,6 +109,24 @@ fn values_are_exact(snapshots: &[Arc<Snapshot>], written: &[&String]) {
     }
 }
 
+/// The samples of a page, which are the same in each format, without those that say since when a series counts.
+pub(crate) fn every_format(snapshots: &[Arc<Snapshot>], escaping: Escaping) -> Result<Samples, String> {
+    let text_of = |format| {
+        let representation = Representation::newest(format, escaping);
+        let page = page(representation, snapshots.to_vec(), None);
+        parse(representation, &page).map_err(|problem| format!("{escaping:?}: {problem}\n{page}"))
+    };
+    let (text, mut openmetrics) = (text_of(Format::Text)?, text_of(Format::OpenMetrics)?);
+    openmetrics.retain(|series, _| text.contains_key(series));
+    let protobuf = Representation::newest(Format::Protobuf, escaping);
+    let protobuf = expose_decoder::parse(escaping, &page_bytes(protobuf, snapshots.to_vec(), None))?;
+    if text != openmetrics {
+        return Err(format!("{escaping:?}: {text:?} is not {openmetrics:?}"));
+    }
+    let doubles = expose_decoder::as_doubles(&text);
+    if doubles == protobuf { Ok(text) } else { Err(format!("{escaping:?}: {doubles:?} is not {protobuf:?}")) }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
 
@@ -114,24 +134,29 @@ proptest! {
     fn no_string_and_no_value_breaks_a_page(
         targets in prop::collection::vec((text(), prop::collection::vec((text(), text()), 0..3), any::<bool>()), 1..3),
         families in prop::collection::vec(family(), 0..6),
+        profile in prop::sample::select(vec![Profile::Native, Profile::Verbatim]),
     ) {
         let catalog = Catalog::new();
         // The configuration sees to it that targets' names are distinct.
         let snapshots: Vec<_> = targets.into_iter().zip(0..).map(|((name, labels, labelled), index)| {
             let target = Target { name: format!("{index}{name}"), labels, labelled: labelled || index > 0 };
-            let store = Scope::new(Arc::clone(&catalog), target, Limits::default()).store(Arc::new(NoObserver));
+            let scope = Scope::with_profile(Arc::clone(&catalog), target, Limits::default(), profile);
+            let store = scope.store(Arc::new(NoObserver));
             collect(&store, &families);
             store.snapshot()
         }).collect();
 
-        let text = page(Format::Text, snapshots.clone(), None);
-        let openmetrics = page(Format::OpenMetrics, snapshots.clone(), None);
-        let text = parse(Format::Text, &text).map_err(|problem| TestCaseError::fail(format!("{problem}\n{text}")))?;
-        let openmetrics = parse(Format::OpenMetrics, &openmetrics)
-            .map_err(|problem| TestCaseError::fail(format!("{problem}\n{openmetrics}")))?;
-        prop_assert_eq!(&text, &openmetrics);
-        let series: usize = snapshots.iter().map(|snapshot| snapshot.series()).sum();
-        prop_assert_eq!(text.len(), series);
-        values_are_exact(&snapshots, &text.values().collect::<Vec<_>>());
+        let mut exact = Samples::new();
+        for escaping in Escaping::ALL {
+            let samples = every_format(&snapshots, escaping).map_err(TestCaseError::fail)?;
+            let series: usize = snapshots.iter().map(|snapshot| snapshot.series()).sum();
+            prop_assert_eq!(samples.len(), series);
+            let mut labels = samples.keys().flat_map(|(_, labels)| labels.keys());
+            prop_assert!(profile == Profile::Verbatim || labels.all(|label| !label.starts_with("__")));
+            exact = samples;
+        }
+        let old = page(Format::Text, snapshots.clone(), None);
+        parse(Format::Text, &old).map_err(|problem| TestCaseError::fail(format!("{problem}\n{old}")))?;
+        values_are_exact(&snapshots, &exact.values().collect::<Vec<_>>());
     }
 }

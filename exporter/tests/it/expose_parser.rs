@@ -4,21 +4,23 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use perfmon_exporter::expose::Format;
+use perfmon_exporter::expose::{Escaping, Format, Representation};
 
 /// One sample: its name and labels, and its value as it was written.
 pub(crate) type Samples = BTreeMap<(String, BTreeMap<String, String>), String>;
 
 /// Reads a page, or says what is wrong with it.
-pub(crate) fn parse(format: Format, page: &str) -> Result<Samples, String> {
+pub(crate) fn parse(representation: impl Into<Representation>, page: &str) -> Result<Samples, String> {
+    let representation = representation.into();
     let mut body = page;
-    if format == Format::OpenMetrics {
+    if representation.format == Format::OpenMetrics {
         body = page.strip_suffix("# EOF\n").ok_or("the end is missing")?;
     }
     if !body.is_empty() && !body.ends_with('\n') {
         return Err("the last line does not end".into());
     }
-    let mut reader = Reader { format, ..Reader::default() };
+    let quotes = representation.escaping == Escaping::AllowUtf8;
+    let mut reader = Reader { format: representation.format, quotes, ..Reader::default() };
     for line in body.split_terminator('\n') {
         reader.line(line).map_err(|problem| format!("{problem}: {line:?}"))?;
     }
@@ -28,30 +30,34 @@ pub(crate) fn parse(format: Format, page: &str) -> Result<Samples, String> {
 #[derive(Default)]
 struct Reader {
     format: Format,
+    /// Names in quotes may come.
+    quotes: bool,
     samples: Samples,
     /// Every name that any family so far takes up.
     taken: HashSet<String>,
     family: String,
     kind: Option<String>,
+    /// The labels of the sample before.
+    last: BTreeMap<String, String>,
 }
 
 impl Reader {
     fn line(&mut self, line: &str) -> Result<(), String> {
         if let Some(rest) = line.strip_prefix("# HELP ") {
-            let (name, text) = rest.split_once(' ').ok_or("HELP without a text")?;
-            self.begin(name)?;
+            let (name, text) = self.name_and_rest(rest)?;
+            self.begin(&name);
             unescape(text, if self.format == Format::OpenMetrics { "\\n\"" } else { "\\n" })?;
             Ok(())
         } else if let Some(rest) = line.strip_prefix("# TYPE ") {
-            let (name, kind) = rest.split_once(' ').ok_or("TYPE without a type")?;
+            let (name, kind) = self.name_and_rest(rest)?;
             if self.family != name || self.kind.is_some() {
-                self.begin(name)?;
+                self.begin(&name);
             }
             self.claim(kind)?;
             self.kind = Some(kind.to_owned());
             Ok(())
         } else if let Some(rest) = line.strip_prefix("# UNIT ") {
-            let (name, unit) = rest.split_once(' ').ok_or("UNIT without a unit")?;
+            let (name, unit) = self.name_and_rest(rest)?;
             let fits = self.format == Format::OpenMetrics && self.kind.is_some() && name == self.family;
             let fits = fits && !unit.is_empty() && name.ends_with(&format!("_{unit}"));
             if fits && self.kind.as_deref() != Some("info") {
@@ -66,13 +72,33 @@ impl Reader {
         }
     }
 
-    fn begin(&mut self, name: &str) -> Result<(), String> {
-        if !is_name(name) {
-            return Err("the family's name is invalid".into());
+    /// A family's name, in quotes if it needs them, and what comes behind a space.
+    fn name_and_rest<'a>(&self, text: &'a str) -> Result<(String, &'a str), String> {
+        let (name, rest) = if text.starts_with('"') {
+            self.quoted(text, |name| !is_name(name))?
+        } else {
+            let (name, _) = text.split_once(' ').ok_or("nothing behind a name")?;
+            if !is_name(name) {
+                return Err("the family's name is invalid".into());
+            }
+            (name.to_owned(), &text[name.len()..])
+        };
+        Ok((name, rest.strip_prefix(' ').ok_or("no space behind a name")?))
+    }
+
+    /// A name in quotes, which must need them.
+    fn quoted<'a>(&self, text: &'a str, needs: fn(&str) -> bool) -> Result<(String, &'a str), String> {
+        let (name, rest) = quoted_text(text)?;
+        if self.quotes && needs(&name) && !name.is_empty() {
+            Ok((name, rest))
+        } else {
+            Err("a name in quotes that needs none, or may not be".into())
         }
+    }
+
+    fn begin(&mut self, name: &str) {
         self.family = name.to_owned();
         self.kind = None;
-        Ok(())
     }
 
     /// A family's name and those of its samples may be taken by no other.
@@ -89,53 +115,80 @@ impl Reader {
     }
 
     fn sample(&mut self, line: &str) -> Result<(), String> {
-        let end = line.find(['{', ' ']).ok_or("no value")?;
-        let (name, rest) = line.split_at(end);
+        let (name, labels, value) = self.series(line)?;
         let suffix = name.strip_prefix(self.family.as_str()).ok_or("a sample of no family")?;
         let kind = self.kind.as_deref().ok_or("a sample without a type")?;
         let allowed: &[&str] = match (self.format, kind) {
+            // Since when it counts is said right behind the count.
+            (Format::OpenMetrics, "counter") if labels == self.last => &["_total", "_created"],
             (Format::OpenMetrics, "counter") => &["_total"],
             (Format::OpenMetrics, "info") => &["_info"],
             (_, "histogram") => &["_bucket", "_sum", "_count"],
             _ => &[""],
         };
-        if !is_name(name) || !allowed.contains(&suffix) {
+        if !allowed.contains(&suffix) {
             return Err("a sample's name does not fit its family".into());
         }
-        let (labels, value) = labels(rest)?;
         check_value(kind, value)?;
-        let is_new = self.samples.insert((name.to_owned(), labels), value.to_owned()).is_none();
+        self.last = labels.clone();
+        let is_new = self.samples.insert((name, labels), value.to_owned()).is_none();
         if is_new { Ok(()) } else { Err("a sample twice".into()) }
+    }
+
+    /// Reads `name value`, `name{a="b"} value` or `{"name",a="b"} value`.
+    fn series<'a>(&self, line: &'a str) -> Result<(String, BTreeMap<String, String>, &'a str), String> {
+        let mut labels = BTreeMap::new();
+        let (name, mut rest) = if let Some(inside) = line.strip_prefix('{') {
+            let (name, rest) = self.quoted(inside, |name| !is_name(name))?;
+            match rest.strip_prefix("} ") {
+                Some(value) => return Ok((name, labels, value)),
+                None => (name, rest.strip_prefix(',').ok_or("no label behind a name in quotes")?),
+            }
+        } else {
+            let end = line.find(['{', ' ']).ok_or("no value")?;
+            let (name, rest) = line.split_at(end);
+            if !is_name(name) {
+                return Err("a sample's name is invalid".into());
+            }
+            match rest.strip_prefix(' ') {
+                Some(value) => return Ok((name.to_owned(), labels, value)),
+                None => (name.to_owned(), rest.strip_prefix('{').ok_or("no labels")?),
+            }
+        };
+        loop {
+            let (label, behind) = if rest.starts_with('"') {
+                self.quoted(rest, |name| !is_label(name))?
+            } else {
+                let (label, _) = rest.split_once('=').ok_or("no label where one is due")?;
+                (label.to_owned(), &rest[label.len()..])
+            };
+            let (value, behind) = quoted_text(behind.strip_prefix('=').ok_or("no value of a label")?)?;
+            // Schemes that cannot be undone may bring a leading `__` about.
+            let reserved = label == "__name__" || (self.quotes && label.starts_with("__"));
+            let is_valid = (self.quotes || is_label(&label)) && !reserved;
+            if !is_valid || value.is_empty() || labels.insert(label, value).is_some() {
+                return Err("an invalid, empty or repeated label".into());
+            }
+            match (behind.strip_prefix(','), behind.strip_prefix("} ")) {
+                (Some(next), _) => rest = next,
+                (None, Some(value)) => return Ok((name, labels, value)),
+                (None, None) => return Err("labels do not end".into()),
+            }
+        }
     }
 }
 
-/// Reads `{a="b"} value` or ` value`.
-fn labels(rest: &str) -> Result<(BTreeMap<String, String>, &str), String> {
-    let mut labels = BTreeMap::new();
-    let Some(mut rest) = rest.strip_prefix('{') else {
-        return Ok((labels, rest.strip_prefix(' ').ok_or("no space before the value")?));
-    };
-    loop {
-        let (name, quoted) = rest.split_once("=\"").ok_or("no label where one is due")?;
-        let is_valid = is_name(name) && !name.contains(':') && !name.starts_with("__");
-        let mut escaped = false;
-        let end = quoted.find(|char| {
-            let closes = char == '"' && !escaped;
-            escaped = char == '\\' && !escaped;
-            closes
-        });
-        let end = end.ok_or("a label's value does not end")?;
-        let value = unescape(&quoted[..end], "\\n\"")?;
-        if !is_valid || value.is_empty() || labels.insert(name.to_owned(), value).is_some() {
-            return Err("an invalid, empty or repeated label".into());
-        }
-        rest = &quoted[end + 1..];
-        match (rest.strip_prefix(','), rest.strip_prefix("} ")) {
-            (Some(next), _) => rest = next,
-            (None, Some(value)) => return Ok((labels, value)),
-            (None, None) => return Err("labels do not end".into()),
-        }
-    }
+/// Reads `"text"`, unescaped, and answers what comes behind it.
+fn quoted_text(text: &str) -> Result<(String, &str), String> {
+    let quoted = text.strip_prefix('"').ok_or("no quote")?;
+    let mut escaped = false;
+    let end = quoted.find(|char| {
+        let closes = char == '"' && !escaped;
+        escaped = char == '\\' && !escaped;
+        closes
+    });
+    let end = end.ok_or("a quoted text does not end")?;
+    Ok((unescape(&quoted[..end], "\\n\"")?, &quoted[end + 1..]))
 }
 
 fn check_value(kind: &str, value: &str) -> Result<(), String> {
@@ -173,6 +226,10 @@ fn is_name(name: &str) -> bool {
     name.bytes().all(valid) && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())
 }
 
+fn is_label(name: &str) -> bool {
+    is_name(name) && !name.contains(':')
+}
+
 #[test]
 fn the_parser_itself_refuses_broken_pages() {
     for page in [
@@ -189,6 +246,16 @@ fn the_parser_itself_refuses_broken_pages() {
     ] {
         assert!(parse(Format::Text, page).is_err(), "{page:?}");
     }
+    let utf8 = Representation::newest(Format::Text, Escaping::AllowUtf8);
+    let page = "# TYPE \"a.b\" gauge\n{\"a.b\",\"c d\"=\"e\"} 1\n{\"a.b\"} 1\n";
+    assert_eq!(parse(utf8, page).map(|samples| samples.len()), Ok(2));
+    assert!(parse(Format::Text, page).is_err(), "quotes for who knows none");
+    assert!(parse(utf8, "# TYPE a gauge\n{\"a\"} 1\n").is_err(), "quotes that nobody needs");
+    assert!(parse(utf8, "# TYPE \"a.b\" gauge\na.b 1\n").is_err(), "no quotes");
+    let created =
+        |first: &str| format!("# TYPE a counter\na_total{first} 1\na_created{{b=\"c\"}} 1\n# EOF\n");
+    assert!(parse(Format::OpenMetrics, &created("{b=\"c\"}")).is_ok());
+    assert!(parse(Format::OpenMetrics, &created("{b=\"d\"}")).is_err(), "a start of another series");
     assert!(parse(Format::OpenMetrics, "# TYPE a counter\na 1\n# EOF\n").is_err(), "no _total");
     assert!(parse(Format::OpenMetrics, "# TYPE a gauge\n# UNIT a seconds\na 1\n# EOF\n").is_err());
     assert!(parse(Format::OpenMetrics, "# TYPE a gauge\na 1\n").is_err(), "no end");

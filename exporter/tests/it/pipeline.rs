@@ -1,10 +1,12 @@
 //! What a plugin sends and what is then there.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
 use perfmon_exporter::model::Target;
-use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Refusal, Scope, Store};
+use perfmon_exporter::pipeline::{
+    Catalog, Limits, NoObserver, Refusal, Scope, StaleRow, Store, StoreObserver,
+};
 use plugin_host::InstanceSink;
 use plugin_host::sink::{
     Batch, BatchOutcome, CollectionId, Column, Completion, DropReason, FamilyDef, Kind, Outcome, SeriesDef,
@@ -131,20 +133,85 @@ fn series_vanish_with_the_first_failed_collection() {
     check(&store, &expect![""]);
 }
 
-#[test]
-fn stale_series_are_kept_for_three_failures_at_most() {
-    for (asked, kept) in [(0, 0), (1, 1), (3, 3), (200, 3)] {
-        let limits = Limits { stale_collections_max: asked, ..Limits::default() };
-        let store = store_with(&Catalog::new(), "web1", limits);
-        let ids = instances(&store, &gauge("A"), &["0"]);
-        send(&store, &ids, &[1.0]);
-        complete(&store, Outcome::Full);
-        let seen = (0..10).take_while(|_| {
-            complete(&store, Outcome::Failed(failure()));
-            store.snapshot().series() == 1
-        });
-        assert_eq!(seen.count(), kept, "asked for {asked}");
+/// Tells of rows in which series outlived failures.
+#[derive(Default)]
+struct Rows(Mutex<Vec<StaleRow>>);
+
+impl StoreObserver for Rows {
+    fn stale(&self, row: StaleRow) {
+        self.0.lock().unwrap().push(row);
     }
+}
+
+fn keeping() -> (Arc<Rows>, Arc<Store>) {
+    let limits = Limits { keeps_stale: true, ..Limits::default() };
+    let rows = Arc::new(Rows::default());
+    let scope = Scope::new(Catalog::new(), Target::new("web1"), limits);
+    (Arc::clone(&rows), scope.store(rows))
+}
+
+#[test]
+fn series_that_outlive_failures_go_when_they_are_too_old() {
+    let (rows, store) = keeping();
+    let ids = instances(&store, &gauge("A"), &["0"]);
+    store.fail();
+    assert!(rows.0.lock().unwrap().is_empty(), "there was nothing yet");
+    send(&store, &ids, &[1.0]);
+    complete(&store, Outcome::Full);
+    for _ in 0..9 {
+        complete(&store, Outcome::Failed(failure()));
+        assert_eq!(store.snapshot().series(), 1);
+    }
+    let told = rows.0.lock().unwrap().clone();
+    assert_eq!(told.len(), 1, "once a row");
+    store.expire(told[0]);
+    check(&store, &expect![""]);
+    complete(&store, Outcome::Failed(failure()));
+    check(&store, &expect![""]);
+}
+
+#[test]
+fn a_row_of_failures_that_ended_ends_nothing_any_more() {
+    let (rows, store) = keeping();
+    let ids = instances(&store, &gauge("A"), &["0"]);
+    for value in [1.0, 2.0] {
+        send(&store, &ids, &[value]);
+        complete(&store, Outcome::Full);
+        store.fail();
+    }
+    let told = rows.0.lock().unwrap().clone();
+    assert_eq!(told.len(), 2);
+    store.expire(told[0]);
+    assert_eq!(store.snapshot().series(), 1, "they were read anew since");
+    store.expire(told[1]);
+    assert_eq!(store.snapshot().series(), 0);
+}
+
+#[test]
+fn of_a_part_that_fails_only_that_part_goes() {
+    let (rows, store) = keeping();
+    let a = instances(&store, &gauge("A"), &["0"]);
+    let b = instances(&store, &gauge("B"), &["0"]);
+    send(&store, &[a[0], b[0]], &[1.0, 1.0]);
+    complete(&store, Outcome::Full);
+    let part = || Outcome::Partial { families: &[0], failure: Some(failure()) };
+    send(&store, &a, &[2.0]);
+    complete(&store, part());
+    assert_eq!(store.snapshot().series(), 2);
+    // The next one is under way when the others' time is over.
+    send(&store, &a, &[3.0]);
+    store.expire(rows.0.lock().unwrap()[0]);
+    let left = expect![[r#"
+        perfmon_x_a{target="web1",counter_instance="0"} 2
+    "#]];
+    check(&store, &left);
+    complete(&store, part());
+    check(
+        &store,
+        &expect![[r#"
+            perfmon_x_a{target="web1",counter_instance="0"} 3
+        "#]],
+    );
 }
 
 #[test]
@@ -325,7 +392,7 @@ fn start_times_come_from_registration_and_from_batches() {
     let defs: Vec<_> = labels
         .iter()
         .zip(starts)
-        .map(|(labels, start_time_unix_nanos)| SeriesDef { family: id, labels, start_time_unix_nanos })
+        .map(|(labels, start_time_unix_nanos)| SeriesDef::new(id, labels, start_time_unix_nanos))
         .collect();
     store.register_series(&defs, &mut verdicts);
     store.batch(&Batch {

@@ -47,7 +47,7 @@ pub(crate) fn family(store: &Store, def: &FamilyDef<'_>) -> Result<u32, DropReas
 
 pub(crate) fn series(store: &Store, family: u32, labels: &[(&str, &str)]) -> Result<u32, DropReason> {
     let mut verdicts = Vec::new();
-    store.register_series(&[SeriesDef { family, labels, start_time_unix_nanos: None }], &mut verdicts);
+    store.register_series(&[SeriesDef::new(family, labels, None)], &mut verdicts);
     verdict(&verdicts)
 }
 

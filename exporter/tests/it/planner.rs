@@ -2,18 +2,31 @@
 
 use std::time::{Duration, Instant};
 
-use perfmon_exporter::schedule::{Ending, JobId, JobSpec, Limits, Planner};
+use perfmon_exporter::schedule::{Ending, JobId, JobSpec, Limits, Missed, Planner, TargetId};
 
 const INTERVAL: Duration = Duration::from_secs(30);
-const WIDE: Limits = Limits { running_max: 1000, connecting_max: 1000 };
+const WIDE: Limits = Limits { running_max: 1000, connecting_max: 1000, connect_rate: RUSH };
+/// As good as no limit.
+const RUSH: u32 = 1_000_000;
 const GONE: Ending = Ending::Unreachable { retry_after: None };
 
-/// `targets` targets with `jobs` jobs each.
-fn specs(targets: usize, jobs: usize) -> Vec<JobSpec> {
+/// `targets` targets with `jobs` jobs each; jobs are numbered through.
+fn specs(targets: u64, jobs: u64) -> Vec<JobSpec> {
     let specs = (0..targets).flat_map(|target| {
-        (0..jobs).map(move |job| JobSpec { target, key: format!("web{target}/{job}"), interval: INTERVAL })
+        (0..jobs).map(move |job| JobSpec {
+            job: JobId(target * jobs + job),
+            target: TargetId(target),
+            key: format!("web{target}/{job}"),
+            interval: INTERVAL,
+        })
     });
     specs.collect()
+}
+
+fn planner(targets: u64, jobs: u64, limits: Limits, start: Instant) -> Planner {
+    let mut planner = Planner::new(limits, 1, start);
+    planner.add(&specs(targets, jobs), start);
+    planner
 }
 
 /// Runs the plan for `span`, every collection taking no time and ending as `ending` says; answers who began when.
@@ -37,14 +50,14 @@ fn play(
     }
 }
 
-fn of(began: &[(Duration, JobId)], job: usize) -> Vec<Duration> {
+fn of(began: &[(Duration, JobId)], job: u64) -> Vec<Duration> {
     began.iter().filter(|(_, id)| id.0 == job).map(|(at, _)| *at).collect()
 }
 
 #[test]
 fn every_job_runs_once_an_interval_at_its_own_place() {
     let start = Instant::now();
-    let mut planner = Planner::new(&specs(100, 1), WIDE, 1, start);
+    let mut planner = planner(100, 1, WIDE, start);
     let began = play(&mut planner, start, Duration::from_secs(3600), |_| Ending::Good);
     for job in 0..100 {
         let times = of(&began, job);
@@ -66,7 +79,8 @@ fn every_job_runs_once_an_interval_at_its_own_place() {
 fn the_same_seed_gives_the_same_plan_and_another_seed_another() {
     let start = Instant::now();
     let plan = |seed| {
-        let mut planner = Planner::new(&specs(10, 1), WIDE, seed, start);
+        let mut planner = Planner::new(WIDE, seed, start);
+        planner.add(&specs(10, 1), start);
         play(&mut planner, start, Duration::from_secs(120), |_| Ending::Good)
     };
     assert_eq!(plan(7), plan(7));
@@ -76,7 +90,7 @@ fn the_same_seed_gives_the_same_plan_and_another_seed_another() {
 #[test]
 fn one_job_of_a_target_runs_at_a_time() {
     let start = Instant::now();
-    let mut planner = Planner::new(&specs(1, 3), WIDE, 1, start);
+    let mut planner = planner(1, 3, WIDE, start);
     let now = start + Duration::from_secs(1);
     let first = planner.poll(now).unwrap();
     assert_eq!(planner.poll(now), None);
@@ -90,7 +104,7 @@ fn one_job_of_a_target_runs_at_a_time() {
 #[test]
 fn a_target_that_is_not_reached_is_tried_less_and_less_often_up_to_five_minutes() {
     let start = Instant::now();
-    let mut planner = Planner::new(&specs(1, 1), WIDE, 1, start);
+    let mut planner = planner(1, 1, WIDE, start);
     let times = of(&play(&mut planner, start, Duration::from_secs(3600), |_| GONE), 0);
     let gaps: Vec<u64> = times.windows(2).map(|pair| (pair[1] - pair[0]).as_secs()).collect();
     assert!(gaps[0] <= 45, "{gaps:?}");
@@ -103,12 +117,12 @@ fn a_target_that_is_not_reached_is_tried_less_and_less_often_up_to_five_minutes(
 #[test]
 fn a_target_that_answers_again_is_back_at_its_interval() {
     let start = Instant::now();
-    let mut planner = Planner::new(&specs(1, 1), WIDE, 1, start);
+    let mut planner = planner(1, 1, WIDE, start);
     let mut now = start;
     for round in 0..6 {
         now = planner.next_wake().unwrap().max(now);
         let job = planner.poll(now).unwrap();
-        let next = planner.finished(job, if round < 5 { GONE } else { Ending::Good }, now);
+        let next = planner.finished(job, if round < 5 { GONE } else { Ending::Good }, now).unwrap();
         if round == 5 {
             assert!(next - now <= INTERVAL);
         }
@@ -118,11 +132,11 @@ fn a_target_that_answers_again_is_back_at_its_interval() {
 #[test]
 fn a_reason_may_say_when_the_next_try_comes() {
     let start = Instant::now();
-    let mut planner = Planner::new(&specs(1, 2), WIDE, 1, start);
+    let mut planner = planner(1, 2, WIDE, start);
     let now = start + Duration::from_secs(1);
     let job = planner.poll(now).unwrap();
     let five_minutes = Duration::from_secs(300);
-    let next = planner.finished(job, Ending::Unreachable { retry_after: Some(five_minutes) }, now);
+    let next = planner.finished(job, Ending::Unreachable { retry_after: Some(five_minutes) }, now).unwrap();
     assert_eq!(next, now + five_minutes);
     // The target's other job does not come before either.
     assert_eq!(planner.poll(now + five_minutes - Duration::from_millis(1)), None);
@@ -132,7 +146,7 @@ fn a_reason_may_say_when_the_next_try_comes() {
 #[test]
 fn a_job_that_fails_alone_does_not_hold_its_neighbours_up() {
     let start = Instant::now();
-    let mut planner = Planner::new(&specs(1, 2), WIDE, 1, start);
+    let mut planner = planner(1, 2, WIDE, start);
     let ending = |job: JobId| if job.0 == 0 { Ending::Bad } else { Ending::Good };
     let began = play(&mut planner, start, Duration::from_secs(3600), ending);
     assert!(of(&began, 1).len() >= 119);
@@ -142,8 +156,8 @@ fn a_job_that_fails_alone_does_not_hold_its_neighbours_up() {
 #[test]
 fn dead_targets_hold_half_of_the_connecting_places_at_most() {
     let start = Instant::now();
-    let limits = Limits { running_max: 100, connecting_max: 4 };
-    let mut planner = Planner::new(&specs(50, 1), limits, 1, start);
+    let limits = Limits { running_max: 100, connecting_max: 4, connect_rate: RUSH };
+    let mut planner = planner(50, 1, limits, start);
     let mut now = start + Duration::from_secs(1);
     // The first round fails everywhere, four at a time.
     let mut batch: Vec<JobId> = std::iter::from_fn(|| planner.poll(now)).collect();
@@ -165,8 +179,8 @@ fn dead_targets_hold_half_of_the_connecting_places_at_most() {
 #[test]
 fn connected_targets_run_past_those_that_wait_for_a_connection() {
     let start = Instant::now();
-    let limits = Limits { running_max: 100, connecting_max: 1 };
-    let mut planner = Planner::new(&specs(3, 1), limits, 1, start);
+    let limits = Limits { running_max: 100, connecting_max: 1, connect_rate: RUSH };
+    let mut planner = planner(3, 1, limits, start);
     let now = start + Duration::from_secs(1);
     let warm = planner.poll(now).unwrap();
     planner.finished(warm, Ending::Good, now);
@@ -179,19 +193,117 @@ fn connected_targets_run_past_those_that_wait_for_a_connection() {
 #[test]
 fn a_collection_longer_than_its_interval_skips_places_and_counts_them() {
     let start = Instant::now();
-    let mut planner = Planner::new(&specs(1, 1), WIDE, 1, start);
+    let mut planner = planner(1, 1, WIDE, start);
     let job = planner.poll(start + Duration::from_secs(1)).unwrap();
     let end = start + Duration::from_secs(1) + 3 * INTERVAL;
-    let next = planner.finished(job, Ending::Good, end);
-    assert_eq!(planner.skipped(), 3);
+    let next = planner.finished(job, Ending::Good, end).unwrap();
+    assert_eq!(planner.missed(), Missed { busy: 0, connecting: 3 });
     assert!(next > end && next <= end + INTERVAL);
 }
 
 #[test]
 fn a_stopped_planner_begins_nothing() {
     let start = Instant::now();
-    let mut planner = Planner::new(&specs(2, 1), WIDE, 1, start);
+    let mut planner = planner(2, 1, WIDE, start);
     planner.stop();
     assert_eq!(planner.poll(start + INTERVAL), None);
     assert_eq!(planner.next_wake(), None);
+}
+
+#[test]
+fn places_that_a_connected_target_was_too_busy_for_are_counted_apart() {
+    let start = Instant::now();
+    let mut planner = planner(1, 1, WIDE, start);
+    let now = start + Duration::from_secs(1);
+    let job = planner.poll(now).unwrap();
+    let next = planner.finished(job, Ending::Good, now).unwrap();
+    assert_eq!(planner.poll(next), Some(job));
+    planner.finished(job, Ending::Good, next + INTERVAL);
+    assert_eq!(planner.missed(), Missed { busy: 1, connecting: 0 });
+}
+
+#[test]
+fn thousands_of_targets_are_connected_steadily_and_connected_ones_never_wait_for_them() {
+    let start = Instant::now();
+    let limits = Limits { running_max: 1024, connecting_max: 64, connect_rate: 50 };
+    let mut planner = planner(4_000, 1, limits, start);
+    let began = play(&mut planner, start, Duration::from_secs(180), |_| Ending::Good);
+    let mut firsts = vec![0; 180];
+    let mut seen = vec![Vec::new(); 4_000];
+    for (at, job) in &began {
+        let times = &mut seen[usize::try_from(job.0).unwrap()];
+        if times.is_empty() {
+            firsts[usize::try_from(at.as_secs()).unwrap()] += 1;
+        }
+        times.push(*at);
+    }
+    assert!(firsts.iter().all(|count| *count <= 55), "{firsts:?}");
+    assert!(firsts[1..79].iter().all(|count| *count >= 45), "{firsts:?}");
+    assert_eq!(firsts[81..].iter().sum::<i32>(), 0);
+    for times in &seen {
+        assert!(times.windows(2).skip(1).all(|pair| pair[1] - pair[0] == INTERVAL), "{times:?}");
+    }
+    assert_eq!(planner.missed().busy, 0);
+    assert_eq!(planner.waiting_to_connect(), 0);
+}
+
+#[test]
+fn quiet_time_saves_up_no_burst_of_connections() {
+    let start = Instant::now();
+    let mut planner = Planner::new(Limits { connect_rate: 50, ..WIDE }, 1, start);
+    let later = start + Duration::from_secs(3600);
+    planner.add(&specs(100, 1), later);
+    let due = later + Duration::from_secs(2);
+    let batch = std::iter::from_fn(|| planner.poll(due)).count();
+    assert!((1..=6).contains(&batch), "{batch}");
+    assert_eq!(planner.waiting_to_connect(), 100 - batch);
+    let wake = planner.next_wake().unwrap();
+    assert!(wake > due && wake <= due + Duration::from_millis(20), "{:?}", wake - due);
+    assert!(planner.poll(wake).is_some());
+}
+
+#[test]
+fn a_removed_target_gives_its_place_back_and_its_late_end_is_passed_over() {
+    let start = Instant::now();
+    let limits = Limits { running_max: 1, ..WIDE };
+    let mut planner = planner(3, 2, limits, start);
+    let now = start + Duration::from_secs(1);
+    let running = planner.poll(now).unwrap();
+    assert_eq!(planner.poll(now), None);
+    planner.remove(&[TargetId(running.0 / 2)]);
+    assert_eq!(planner.finished(running, Ending::Good, now), None);
+    let began = play(&mut planner, now, 2 * INTERVAL, |_| Ending::Good);
+    assert!(began.iter().all(|(_, job)| job.0 / 2 != running.0 / 2), "{began:?}");
+    assert!((0..6).filter(|job| job / 2 != running.0 / 2).all(|job| of(&began, job).len() >= 2));
+    assert_eq!(planner.running(), 0);
+}
+
+#[test]
+fn a_target_that_is_added_again_has_its_old_place() {
+    let start = Instant::now();
+    let mut planner = planner(1, 1, WIDE, start);
+    let phase = |times: &[Duration]| times.last().unwrap().as_nanos() % INTERVAL.as_nanos();
+    let before = phase(&of(&play(&mut planner, start, 3 * INTERVAL, |_| Ending::Good), 0));
+    planner.remove(&[TargetId(0)]);
+    let mut again = specs(1, 1);
+    (again[0].job, again[0].target) = (JobId(7), TargetId(7));
+    let now = start + Duration::from_secs(1234);
+    planner.add(&again, now);
+    let mut began = play(&mut planner, now, 3 * INTERVAL, |_| Ending::Good);
+    began.iter_mut().for_each(|(at, _)| *at += now - start);
+    assert_eq!(phase(&of(&began, 7)), before);
+}
+
+#[test]
+fn a_job_that_cannot_begin_does_not_hold_its_neighbours_up() {
+    let start = Instant::now();
+    let mut planner = planner(1, 2, WIDE, start);
+    let hour = Duration::from_secs(3600);
+    let ending = |job: JobId| match job.0 {
+        0 => Ending::NotStarted { retry_after: Some(hour) },
+        _ => Ending::Good,
+    };
+    let began = play(&mut planner, start, hour, ending);
+    assert_eq!(of(&began, 0).len(), 1);
+    assert!(of(&began, 1).len() >= 119);
 }

@@ -62,16 +62,18 @@ impl Folder {
     /// The program at work on `config`, once it is ready.
     pub(crate) fn serve(&self, config: &str) -> Exporter {
         self.write("perfmon.yml", config);
-        let mut child = Command::new(env!("CARGO_BIN_EXE_perfmon-exporter"))
-            .current_dir(self.0.path())
-            .args(["--config", "perfmon.yml"])
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let log = BufReader::new(child.stderr.take().unwrap());
-        let mut exporter = Exporter { child, log, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
+        self.begin(&mut Command::new(env!("CARGO_BIN_EXE_perfmon-exporter")), &[])
+    }
+
+    /// `program` with `perfmon.yml` and these arguments, once it is ready.
+    pub(crate) fn begin(&self, program: &mut Command, arguments: &[&str]) -> Exporter {
+        let program = program.current_dir(self.0.path()).args(["--config", "perfmon.yml"]).args(arguments);
+        let child = program.stderr(Stdio::piped()).spawn().unwrap();
+        let mut exporter = Exporter::of(child, SocketAddr::from(([127, 0, 0, 1], 0)));
         let line = exporter.wait_for_line("Listening");
-        let address = line.split("address=").nth(1).unwrap().split_whitespace().next().unwrap();
+        // As text or as JSON.
+        let address = line.split("address").nth(1).unwrap().trim_start_matches(['"', '=', ':']);
+        let address = address.split(|c: char| c.is_whitespace() || c == '"').next().unwrap();
         exporter.address = address.parse().unwrap();
         exporter.wait_for_line("Ready");
         exporter
@@ -93,6 +95,12 @@ pub(crate) struct Answer {
 }
 
 impl Exporter {
+    /// A child that was begun with its standard error piped, and serves, or will serve, at `address`.
+    pub(crate) fn of(mut child: Child, address: SocketAddr) -> Self {
+        let log = BufReader::new(child.stderr.take().unwrap());
+        Self { child, log, address }
+    }
+
     /// Reads the log until a line holds `part`.
     pub(crate) fn wait_for_line(&mut self, part: &str) -> String {
         let mut seen = String::new();
@@ -104,6 +112,19 @@ impl Exporter {
             }
             seen += &line;
         }
+    }
+
+    /// Reads the rest of the log while other things happen: a program that logs much waits for its reader.
+    pub(crate) fn read_log(&mut self) -> std::thread::JoinHandle<String> {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(writer);
+        let nothing = BufReader::new(ChildStderr::from(std::os::fd::OwnedFd::from(reader)));
+        let mut log = std::mem::replace(&mut self.log, nothing);
+        std::thread::spawn(move || {
+            let mut rest = String::new();
+            log.read_to_string(&mut rest).unwrap();
+            rest
+        })
     }
 
     /// What is left of the log; to be called when the process has ended.
@@ -131,6 +152,18 @@ impl Exporter {
         Answer { status, head: head.to_owned(), body }
     }
 
+    /// Reads `/metrics` until a page is as it should be; answers it.
+    pub(crate) fn wait_for_page(&self, is_it: impl Fn(&str) -> bool) -> String {
+        let began = std::time::Instant::now();
+        loop {
+            let page = self.get("/metrics").body;
+            if is_it(&page) {
+                return page;
+            }
+            assert!(began.elapsed() < PATIENCE, "it never came:\n{page}");
+        }
+    }
+
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -139,8 +172,17 @@ impl Exporter {
 
     /// Asks it to end, as a supervisor does.
     pub(crate) fn terminate(&self) {
-        let status = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
-        assert!(status.success());
+        self.signal("TERM");
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let status = Command::new("kill").args(["-s", name]).arg(self.child.id().to_string()).status();
+        assert!(status.unwrap().success());
+    }
+
+    /// Asks for a reload as Prometheus' users do.
+    pub(crate) fn reload(&self) -> Answer {
+        self.ask("POST /-/reload HTTP/1.1\r\nHost: here\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
     }
 
     pub(crate) fn wait(&mut self) -> ExitStatus {

@@ -17,7 +17,7 @@ fn a_plugin_in_c_is_collected_and_served() {
     let folder = Folder::new();
     let mut exporter = folder.plugin("pulse", "pulse.c").serve(PULSE);
     let line = exporter.wait_for_line("Target is up");
-    assert!(line.contains(r#"target_name="heart""#) && line.contains("series=2"), "{line}");
+    assert!(line.contains(r#"target="heart""#) && line.contains("series=2"), "{line}");
     let page = exporter.get("/metrics");
     assert!(page.head.contains("content-type: text/plain; version=0.0.4"), "{}", page.head);
     let has = |line: &str| assert!(page.body.lines().any(|found| found == line), "{line}\n{}", page.body);
@@ -26,8 +26,8 @@ fn a_plugin_in_c_is_collected_and_served() {
     );
     has("perfmon_exporter_target_up{target=\"heart\"} 1");
     has("perfmon_exporter_collections_total{target=\"heart\",outcome=\"full\"} 1");
-    has("perfmon_exporter_plugin_info{plugin=\"pulse\",version=\"1.0\",abi=\"1.0\"} 1");
-    has("perfmon_exporter_config_last_reload_success 1");
+    has("perfmon_exporter_plugin_info{plugin=\"pulse\",version=\"1.0\",abi=\"1.1\"} 1");
+    has("perfmon_exporter_config_last_reload_successful 1");
 }
 
 #[test]
@@ -45,6 +45,17 @@ fn the_format_follows_the_accept_header() {
 }
 
 #[test]
+fn a_page_without_targets_still_tells_how_they_are() {
+    let folder = Folder::new();
+    let configuration = PULSE.replace("web: {", "web: {metrics_targets: false, ");
+    let mut exporter = folder.plugin("pulse", "pulse.c").serve(&configuration);
+    exporter.wait_for_line("Target is up");
+    let page = exporter.get("/metrics").body;
+    assert!(page.contains("perfmon_exporter_target_up{target=\"heart\"} 1\n"), "{page}");
+    assert!(!page.contains("perfmon_pulse_"), "{page}");
+}
+
+#[test]
 fn every_address_answers_and_knows_what_it_serves() {
     let folder = Folder::new();
     let mut exporter = folder.plugin("pulse", "pulse.c").serve(PULSE);
@@ -53,7 +64,11 @@ fn every_address_answers_and_knows_what_it_serves() {
     let index = exporter.get("/");
     assert_eq!(index.status, 200);
     assert!(index.head.contains("content-security-policy: default-src 'none'"), "{}", index.head);
-    assert!(index.body.contains("<td>heart</td>") && index.body.contains("1 of 1 up"), "{}", index.body);
+    assert!(index.body.contains("<a href=\"targets/heart\"><bdi>heart</bdi></a>"), "{}", index.body);
+    for path in ["/targets/heart", "/targets/heart/values", "/plugins", "/config", "/page.js", "/icon.svg"] {
+        assert_eq!(exporter.get(path).status, 200, "{path}");
+    }
+    assert_eq!(exporter.get("/targets/lung").status, 404);
     assert_eq!(exporter.get("/page.css").status, 200);
     assert_eq!(exporter.get("/metricsx").status, 404);
     let post = exporter
@@ -113,7 +128,7 @@ targets:
 "#,
     );
     let down = exporter.wait_for_line("Target is down");
-    assert!(down.contains(r#"target_name="tomb""#) && down.contains("timeout"), "{down}");
+    assert!(down.contains(r#"target="tomb""#) && down.contains("timeout"), "{down}");
     assert!(down.contains("next_step="), "{down}");
     let page = exporter.get("/metrics").body;
     let has = |part: &str| assert!(page.contains(part), "{part}\n{page}");
@@ -153,4 +168,75 @@ targets: [{host: tomb, modules: [all], deadline: 500ms}]
     exporter.wait_for_line("Target is down");
     exporter.terminate();
     assert_eq!(exporter.wait().code(), Some(0));
+}
+
+/// A target whose collections take as long as they may.
+const TOMB: &str = r#"
+web: {listen: ["127.0.0.1:0"]}
+plugins: {path: ., load: [stall]}
+scrape: {interval: 60s, drain: 60s}
+modules: {all: {plugin: stall}}
+targets: [{host: tomb, modules: [all], deadline: 60s}]
+"#;
+
+#[test]
+fn while_a_slow_collection_ends_it_is_healthy_and_not_ready_and_a_second_signal_ends_it_at_once() {
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("stall", "stall.c").serve(TOMB);
+    exporter.wait_for_page(|page| page.contains("perfmon_exporter_collections_running 1\n"));
+    exporter.terminate();
+    exporter.wait_for_line("Ending: nothing new is started");
+    // It takes its minute.
+    assert_eq!(exporter.get("/-/healthy").status, 200);
+    while exporter.get("/-/ready").status == 200 {
+        std::thread::yield_now();
+    }
+    assert!(exporter.get("/metrics").body.contains("perfmon_exporter_collections_running 1\n"));
+    exporter.signal("INT");
+    assert_eq!(exporter.wait().code(), Some(130));
+    assert!(exporter.rest_of_log().contains("Ended at once signal=\"SIGINT\""));
+}
+
+/// A page that is larger than what sockets hold.
+fn many_targets(drain: &str) -> String {
+    let targets: String =
+        (0..2000).map(|number| format!("  - {{host: heart{number}, modules: [beat]}}\n")).collect();
+    format!(
+        "web: {{listen: ['127.0.0.1:0']}}\nplugins: {{path: ., load: [pulse]}}\nscrape: {{interval: 60s, drain: {drain}}}\n\
+         modules: {{beat: {{plugin: pulse}}}}\ntargets:\n{targets}"
+    )
+}
+
+/// Reads the beginning of a page and no more.
+fn begin_to_read(exporter: &crate::program::Exporter) -> std::net::TcpStream {
+    let mut reader = exporter.connect();
+    reader.write_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").unwrap();
+    reader.read_exact(&mut [0; 15]).unwrap();
+    reader
+}
+
+#[test]
+fn who_reads_slowly_gets_the_whole_page_although_the_program_ends() {
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("pulse", "pulse.c").serve(&many_targets("60s"));
+    let mut reader = begin_to_read(&exporter);
+    exporter.terminate();
+    exporter.wait_for_line("Ending: nothing new is started");
+    let mut rest = Vec::new();
+    reader.read_to_end(&mut rest).unwrap();
+    assert!(rest.ends_with(b"0\r\n\r\n"), "the last chunk");
+    assert_eq!(exporter.wait().code(), Some(0));
+    assert!(!exporter.rest_of_log().contains("Connections dropped"));
+}
+
+#[test]
+fn who_does_not_read_on_does_not_keep_the_program() {
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("pulse", "pulse.c").serve(&many_targets("200ms"));
+    let reader = begin_to_read(&exporter);
+    let log = exporter.read_log();
+    exporter.terminate();
+    assert_eq!(exporter.wait().code(), Some(0));
+    drop(reader);
+    assert!(log.join().unwrap().trim_end().ends_with("Ended"));
 }

@@ -1,19 +1,23 @@
-//! The piece of a page that is being written.
+//! Where the piece of a page is made.
 
-/// Appends to a caller's buffer through room that was made beforehand, so that writing one sample asks for none.
-#[derive(Debug)]
-pub(super) struct Piece<'a> {
+/// A buffer that is kept from piece to piece, so that neither a sample nor a piece asks for memory.
+#[derive(Debug, Default)]
+pub(super) struct Room {
     /// INVARIANT: what was written ends at `at`; behind it is room.
-    bytes: &'a mut Vec<u8>,
+    bytes: Vec<u8>,
     at: usize,
     limit: usize,
 }
 
-impl<'a> Piece<'a> {
-    /// A piece that is full at about `bytes_max` bytes.
-    pub(super) fn new(bytes: &'a mut Vec<u8>, bytes_max: usize) -> Self {
-        let at = bytes.len();
-        Self { bytes, at, limit: at + bytes_max }
+impl Room {
+    /// Begins a piece that is full at about `bytes_max` bytes.
+    pub(super) fn begin(&mut self, bytes_max: usize) {
+        (self.at, self.limit) = (0, bytes_max);
+    }
+
+    /// The piece.
+    pub(super) fn written(&self) -> &[u8] {
+        &self.bytes[..self.at]
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -36,19 +40,13 @@ impl<'a> Piece<'a> {
     /// told, and then `bytes_max` beyond. It answers where it ended.
     pub(super) fn fill(&mut self, bytes_max: usize, write: impl FnOnce(&mut [u8], usize, usize) -> usize) {
         self.make_room(self.left() + bytes_max);
-        self.at = write(self.bytes, self.at, self.limit);
+        self.at = write(&mut self.bytes, self.at, self.limit);
     }
 
     fn make_room(&mut self, bytes: usize) {
         if self.bytes.len() < self.at + bytes {
             self.bytes.resize(self.at + bytes, 0);
         }
-    }
-}
-
-impl Drop for Piece<'_> {
-    fn drop(&mut self) {
-        self.bytes.truncate(self.at);
     }
 }
 
@@ -101,6 +99,21 @@ fn overlapping<const N: usize>(room: &mut [u8], text: &[u8]) -> bool {
     }
     if let Some(room) = room.last_chunk_mut::<N>() {
         *room = *tail;
+    }
+    true
+}
+
+/// Copies `N` bytes from `from` on, of which a shorter text is wanted, where both sides have so many. The length is
+/// known to the compiler, and no branch depends on the text's.
+#[inline]
+pub(super) fn put_wide<const N: usize>(room: &mut [u8], at: usize, texts: &[u8], from: usize) -> bool {
+    let (Some(room), Some(text)) = (room.get_mut(at..at + N), texts.get(from..from + N)) else {
+        return false;
+    };
+    let (room, _) = room.as_chunks_mut::<32>();
+    let (text, _) = text.as_chunks::<32>();
+    for (room, text) in room.iter_mut().zip(text) {
+        *room = *text;
     }
     true
 }

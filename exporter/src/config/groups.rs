@@ -1,0 +1,192 @@
+//! The file_sd format of Prometheus: a list of groups, each with hosts and what holds for all of them.
+
+use std::path::Path;
+
+use super::check::Names;
+use super::nearest::suggestion;
+use super::parse::{INTERVALS, SERIES};
+use super::problem::{Problem, Problems, Report};
+use super::section::Item;
+use super::target::{Said, host_name, label, name_of};
+use super::tree::{Entry, Node, Position, SyntaxError, Value};
+use super::types::{Config, Target};
+
+/// Labels that say something to the exporter. Every other one with `__` in front is a mistake, but for those that
+/// Prometheus or its discoveries put there.
+const SETTINGS: [&str; 8] =
+    [MODULE, IDENTITY, AUTH, TRANSPORT, NAME, MAX_SERIES, "__scrape_interval__", "__scrape_timeout__"];
+const MODULE: &str = "__param_module";
+const IDENTITY: &str = "__param_identity";
+const AUTH: &str = "__param_auth";
+const TRANSPORT: &str = "__param_transport";
+pub(super) const NAME: &str = "__param_name";
+const MAX_SERIES: &str = "__param_max_series";
+const OF_PROMETHEUS: [&str; 3] = ["__address__", "__scheme__", "__metrics_path__"];
+
+/// Reads the text of a target file: YAML, or JSON where `file` ends in `.json`. Labels say how the group's targets
+/// are asked:
+///
+/// | label | meaning |
+/// | --- | --- |
+/// | `__param_module` | modules, with commas between them |
+/// | `__param_identity` (or `__param_auth`) | identity |
+/// | `__param_transport` | transport |
+/// | `__param_name` | the target's name, where the group has one target |
+/// | `__param_max_series` | limit of series |
+/// | `__scrape_interval__`, `__scrape_timeout__` | interval and deadline |
+/// | `__meta_…`, `__address__`, `__scheme__`, `__metrics_path__` | nothing: they are Prometheus' |
+/// | any other | a label of the targets' series |
+///
+/// What a group does not say is that of `target_defaults` and `scrape`.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn parse_target_file(file: &str, text: &str, config: &Config) -> Result<Vec<Target>, Report> {
+    let root = read(file, text)?;
+    if matches!(root.value, Value::Null) {
+        let hint = Some("write `[]` for no targets".to_owned());
+        return Err(Report::of_file(file, "the file is empty".to_owned(), hint));
+    }
+    let problems = Problems::default();
+    let names = Names::of_config(config);
+    let mut targets = Vec::new();
+    for group in Item::root(&root, &problems).list() {
+        read_group(&group, config, &names, &mut targets);
+    }
+    let problems = problems.into_vec();
+    if problems.is_empty() { Ok(targets) } else { Err(Report::new(file, problems)) }
+}
+
+fn read(file: &str, text: &str) -> Result<Node, Report> {
+    let refused = |position, message| {
+        Report::new(file, vec![Problem { position, path: String::new(), message, hint: None }])
+    };
+    let is_json = Path::new(file).extension().is_some_and(|extension| extension == "json");
+    let spaced;
+    let text = if is_json {
+        serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|error| {
+            let position = Position { line: error.line() as u64, column: error.column() as u64 };
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
+            refused(Some(position), message)
+        })?;
+        // JSON is YAML but for tabs, which JSON has between its tokens only.
+        spaced = text.replace('\t', " ");
+        &spaced
+    } else {
+        text
+    };
+    Node::parse(text).map_err(|SyntaxError { position, message }| refused(position, message))
+}
+
+fn read_group(group: &Item<'_>, config: &Config, names: &Names<'_>, targets: &mut Vec<Target>) {
+    let Some(mut section) = group.section(&[]) else { return };
+    let hosts = section.require("targets", "list the hosts").map(|item| item.list()).unwrap_or_default();
+    let mut read = Group { config, names, said: Said::default(), name: None };
+    if let Some(labels) = section.get("labels") {
+        read.read_labels(&labels);
+    }
+    if read.said.modules.is_none() && config.target_defaults.modules.is_empty() && !hosts.is_empty() {
+        let hint = Some(format!("write the label `{MODULE}`, or `target_defaults: {{modules: […]}}`"));
+        group.problem("says no modules", hint);
+    }
+    section.finish();
+    if let (Some((position, _)), 2..) = (&read.name, hosts.len()) {
+        let message = format!("`{NAME}` names one target, and there are {}", hosts.len());
+        group.problem_at(*position, message, Some("give it a group of its own".to_owned()));
+    }
+    targets.reserve(hosts.len());
+    for item in &hosts {
+        let Some(host) = host_name(item) else { continue };
+        let name = read.name.as_ref().map_or(host, |(_, name)| name.as_str());
+        let said = read.said.clone();
+        let target = said.target(name, host, item.position(), &config.scrape, &config.target_defaults);
+        names.check_host(&target, |message, hint| item.problem(message, hint));
+        targets.push(target);
+    }
+}
+
+struct Group<'a> {
+    config: &'a Config,
+    names: &'a Names<'a>,
+    said: Said,
+    name: Option<(Position, String)>,
+}
+
+impl Group<'_> {
+    fn read_labels(&mut self, labels: &Item<'_>) {
+        let entries = labels.named();
+        for (entry, value) in &entries {
+            if entry.key.starts_with("__") {
+                self.read_setting(labels, entry, value);
+            } else if let Some(text) = label(labels, entry, value) {
+                self.said.labels.insert(entry.key.clone(), text.to_owned());
+            }
+        }
+        // The deadline is measured by the interval, wherever that stands.
+        if let Some((_, value)) = entries.iter().find(|(entry, _)| entry.key == "__scrape_timeout__") {
+            self.said.set_deadline(value, &self.config.scrape);
+        }
+    }
+
+    fn read_setting(&mut self, labels: &Item<'_>, entry: &Entry, value: &Item<'_>) {
+        let key = entry.key.as_str();
+        match key {
+            MODULE => self.said.modules = self.modules(value),
+            IDENTITY | AUTH => self.identity(value),
+            TRANSPORT => {
+                if let Some(transport) = value.text() {
+                    self.names.check_transport(transport, |message, hint| value.problem(message, hint));
+                    self.said.transport = Some(transport.to_owned());
+                }
+            }
+            NAME => self.name = name_of(value).map(|name| (entry.position, name.to_owned())),
+            MAX_SERIES => self.said.max_series = max_series(value),
+            "__scrape_interval__" => self.said.interval = value.duration(INTERVALS),
+            "__scrape_timeout__" => {}
+            _ if key.starts_with("__meta_") || OF_PROMETHEUS.contains(&key) => {}
+            _ => {
+                let hint = suggestion(key, SETTINGS);
+                labels.problem_at(entry.position, format!("label `{key}` means nothing here"), hint);
+            }
+        }
+    }
+
+    fn identity(&mut self, value: &Item<'_>) {
+        let Some(identity) = value.text() else { return };
+        self.names.check_identity(identity, |message, hint| value.problem(message, hint));
+        let before = self.said.identity.replace(identity.to_owned());
+        if before.is_some_and(|before| before != identity) {
+            let hint = Some("keep one of them".to_owned());
+            value.problem(format!("`{IDENTITY}` and `{AUTH}` name two identities"), hint);
+        }
+    }
+
+    fn modules(&self, value: &Item<'_>) -> Option<Vec<String>> {
+        let mut modules: Vec<String> = Vec::new();
+        for name in value.text()?.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            self.names.check_module(name, |message, hint| value.problem(message, hint));
+            if modules.iter().any(|module| module == name) {
+                value.problem(format!("module `{name}` is here twice"), None);
+            } else {
+                modules.push(name.to_owned());
+            }
+        }
+        if modules.is_empty() {
+            value.problem("is empty", Some("name at least one of `modules`".to_owned()));
+        }
+        Some(modules)
+    }
+}
+
+fn max_series(value: &Item<'_>) -> Option<u32> {
+    let text = value.text()?;
+    let number = text.parse().ok().filter(|number| SERIES.contains(number));
+    if number.is_none() {
+        value.problem(
+            format!("`{text}` is no whole number from {} to {}", SERIES.start(), SERIES.end()),
+            None,
+        );
+    }
+    number
+}

@@ -1,0 +1,26 @@
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::types::Config;
+
+/// The configuration that is in use: it changes when the file is read again. Who asks has one that stays whole.
+#[derive(Debug)]
+pub struct InUse(RwLock<Arc<Config>>);
+
+impl InUse {
+    /// The first one.
+    #[must_use]
+    pub fn new(config: Arc<Config>) -> Self {
+        Self(RwLock::new(config))
+    }
+
+    /// That of now.
+    #[must_use]
+    pub fn get(&self) -> Arc<Config> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// This one from now on.
+    pub fn set(&self, config: Arc<Config>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = config;
+    }
+}

@@ -1,0 +1,190 @@
+//! One target, as the configuration has it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::normalize::{NormalizeSection, normalize};
+use super::parse::{DEADLINES, INTERVALS, SERIES, deadline};
+use super::section::{Item, Later};
+use super::stale::{StaleAfter, stale_after};
+use super::tree::{Entry, Position};
+use super::types::{Scrape, Target, TargetDefaults};
+
+const LATER: Later = &["probe", "address"];
+const NAME_BYTES_MAX: usize = 253;
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// `target_defaults:`
+pub(super) fn defaults(item: &Item<'_>) -> TargetDefaults {
+    let mut defaults = TargetDefaults::default();
+    let Some(mut section) = item.section(&[]) else { return defaults };
+    defaults.identity = section.get("identity").and_then(|item| item.text()).map(str::to_owned);
+    if let Some(transport) = section.get("transport").and_then(|item| item.text()) {
+        transport.clone_into(&mut defaults.transport);
+    }
+    defaults.modules = section.get("modules").map(|item| modules(&item)).unwrap_or_default();
+    defaults.labels = section.get("labels").map(|item| labels(&item)).unwrap_or_default();
+    section.finish();
+    defaults
+}
+
+/// One of `targets:`
+pub(super) fn target(
+    item: &Item<'_>,
+    scrape: &Scrape,
+    defaults: &TargetDefaults,
+    outer: &NormalizeSection,
+) -> Option<Target> {
+    let mut section = item.section(LATER)?;
+    let host = section.require("host", "name the host or its address");
+    let host = host.and_then(|item| host_name(&item));
+    let name = section.get("name").and_then(|item| name_of(&item)).or(host);
+    let said = Said {
+        identity: section.get("identity").and_then(|item| item.text()).map(str::to_owned),
+        transport: section.get("transport").and_then(|item| item.text()).map(str::to_owned),
+        modules: if defaults.modules.is_empty() {
+            section.require("modules", "list what is asked of it").map(|item| modules(&item))
+        } else {
+            section.get("modules").map(|item| modules(&item))
+        },
+        interval: section.get("interval").and_then(|item| item.duration(INTERVALS)),
+        deadline: None,
+        max_series: section.get("max_series").and_then(|item| item.count(SERIES)),
+        stale_after: None,
+        labels: BTreeMap::new(),
+        normalize: section.get("normalize").map(|item| normalize(&item, Some(outer))).unwrap_or_default(),
+    };
+    let interval = said.interval.unwrap_or(scrape.interval);
+    let deadline = deadline(&mut section, interval);
+    let stale_after = section.get("stale_after").and_then(|item| stale_after(&item, interval));
+    let labels = section.get("labels").map(|item| labels(&item)).unwrap_or_default();
+    let position = section.position;
+    section.finish();
+    let said = Said { deadline, stale_after, labels, ..said };
+    if said.modules.is_none() && defaults.modules.is_empty() {
+        return None;
+    }
+    Some(said.target(name?, host?, position, scrape, defaults))
+}
+
+/// What is said of a target, or of a group of them; the rest is the defaults'.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    pub(super) identity: Option<String>,
+    pub(super) transport: Option<String>,
+    pub(super) modules: Option<Vec<String>>,
+    pub(super) interval: Option<Duration>,
+    pub(super) deadline: Option<Duration>,
+    pub(super) max_series: Option<u32>,
+    pub(super) stale_after: Option<StaleAfter>,
+    pub(super) labels: BTreeMap<String, String>,
+    pub(super) normalize: NormalizeSection,
+}
+
+impl Said {
+    /// The target of which it is said.
+    pub(super) fn target(
+        self,
+        name: &str,
+        host: &str,
+        position: Position,
+        scrape: &Scrape,
+        defaults: &TargetDefaults,
+    ) -> Target {
+        let interval = self.interval.unwrap_or(scrape.interval);
+        let default_deadline = scrape.deadline.unwrap_or(DEADLINE).min(interval);
+        let mut labels = defaults.labels.clone();
+        labels.extend(self.labels);
+        Target {
+            name: name.to_owned(),
+            host: host.to_owned(),
+            identity: self.identity.or_else(|| defaults.identity.clone()),
+            transport: self.transport.unwrap_or_else(|| defaults.transport.clone()),
+            modules: self.modules.unwrap_or_else(|| defaults.modules.clone()),
+            interval,
+            deadline: self.deadline.unwrap_or(default_deadline),
+            max_series: self.max_series.unwrap_or(scrape.max_series),
+            stale_after: self.stale_after.unwrap_or(scrape.stale_after).of(interval),
+            labels,
+            normalize: self.normalize,
+            position,
+        }
+    }
+
+    /// The time that a collection may take, within the interval.
+    pub(super) fn set_deadline(&mut self, item: &Item<'_>, scrape: &Scrape) {
+        let interval = self.interval.unwrap_or(scrape.interval);
+        let Some(deadline) = item.duration(DEADLINES) else { return };
+        if deadline <= interval {
+            self.deadline = Some(deadline);
+        } else {
+            let shown = humantime::format_duration(interval);
+            let hint = Some("a collection must end before the next begins".to_owned());
+            item.problem(format!("is longer than the interval of {shown}"), hint);
+        }
+    }
+}
+
+fn modules(item: &Item<'_>) -> Vec<String> {
+    let items = item.list();
+    if items.is_empty() {
+        item.problem("is empty", Some("name at least one of `modules`".to_owned()));
+    }
+    items.iter().filter_map(Item::text).map(str::to_owned).collect()
+}
+
+/// A host's name or address.
+pub(super) fn host_name<'a>(item: &Item<'a>) -> Option<&'a str> {
+    let host = name_of(item)?;
+    if super::hosts::is_host_name(host) {
+        Some(host)
+    } else {
+        let hint = match host.rsplit_once(':') {
+            Some(_) => "a port goes into the transport: `smb: {port: …}`",
+            None => "write the name or the address alone",
+        };
+        item.problem(format!("`{host}` is no host"), Some(hint.to_owned()));
+        None
+    }
+}
+
+/// A target's name.
+pub(super) fn name_of<'a>(item: &Item<'a>) -> Option<&'a str> {
+    let name = item.text()?;
+    if name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
+        item.problem(format!("must be printable and at most {NAME_BYTES_MAX} bytes long"), None);
+        return None;
+    }
+    Some(name)
+}
+
+fn labels(item: &Item<'_>) -> BTreeMap<String, String> {
+    let mut labels = BTreeMap::new();
+    for (entry, value) in item.named() {
+        if let Some(text) = label(item, entry, &value) {
+            labels.insert(entry.key.clone(), text.to_owned());
+        }
+    }
+    labels
+}
+
+/// The value of one of `labels`, if it may be one.
+pub(super) fn label<'a>(labels: &Item<'_>, entry: &Entry, value: &Item<'a>) -> Option<&'a str> {
+    const RESERVED: &[&str] = &["target", "counter_instance", "instance_id", "le", "quantile"];
+    let key = entry.key.as_str();
+    let mut chars = key.chars();
+    let begins = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    let valid = begins && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let refuse = |message: &str, hint: &str| {
+        let hint = Some(hint.to_owned());
+        labels.problem_at(entry.position, format!("label `{key}` {message}"), hint);
+        None
+    };
+    if !valid || key.starts_with("__") {
+        refuse("is no label name", "use letters, digits and `_`, and no digit or `__` in front")
+    } else if RESERVED.contains(&key) {
+        refuse("is the exporter's own", "choose another name")
+    } else {
+        value.text_or_empty()
+    }
+}

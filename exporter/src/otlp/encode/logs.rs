@@ -1,0 +1,40 @@
+//! Events as log records.
+
+use plugin_host::sink::{Event, Level};
+
+use super::records::Record;
+use super::wire::{BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_fixed64, put_text};
+
+impl Record {
+    /// The log record of an event that was seen at `observed_unix_nanos`.
+    #[must_use]
+    pub fn of_event(event: &Event<'_>, observed_unix_nanos: u64) -> Self {
+        let mut out = Vec::new();
+        let (number, word) = severity(event.level);
+        if let Some(time) = event.time_unix_nanos.and_then(|time| u64::try_from(time).ok()) {
+            put_fixed64(&mut out, key(1, FIXED64) /* time_unix_nano */, time);
+        }
+        out.extend_from_slice(&[key(2, VARINT) /* severity_number */, number]);
+        put_text(&mut out, key(3, BYTES) /* severity_text */, word);
+        let mut body = Vec::new();
+        put_bytes(&mut body, key(1, BYTES) /* string_value */, event.body.as_bytes());
+        put_bytes(&mut out, key(5, BYTES) /* body */, &body);
+        for &(name, value) in event.fields {
+            put_attribute(&mut out, key(6, BYTES) /* attributes */, name, value);
+        }
+        put_fixed64(&mut out, key(11, FIXED64) /* observed_time_unix_nano */, observed_unix_nanos);
+        put_text(&mut out, key(12, BYTES) /* event_name */, event.name);
+        Self(out)
+    }
+}
+
+/// `SeverityNumber` and its short name.
+fn severity(level: Level) -> (u8, &'static str) {
+    match level {
+        Level::Trace => (1, "TRACE"),
+        Level::Debug => (5, "DEBUG"),
+        Level::Info => (9, "INFO"),
+        Level::Warn => (13, "WARN"),
+        Level::Error => (17, "ERROR"),
+    }
+}

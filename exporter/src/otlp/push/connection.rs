@@ -1,0 +1,138 @@
+//! One connection to a collector, by HTTP/1.1 or HTTP/2.
+
+use std::fmt;
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::Request;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinHandle;
+
+use super::reply::{Answer, Trouble};
+use crate::config::OtlpProtocol;
+
+/// Bytes of an answer's body that are read.
+const ANSWER_BYTES_MAX: usize = 64 << 10;
+/// A connection is asked whether it still lives after so long.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
+/// A byte stream to a collector.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// A stream that is being opened.
+pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Stream>, Failure>> + Send + 'a>>;
+
+/// How a collector is reached.
+pub trait Connector: Send + Sync + 'static {
+    /// Opens a stream, which the protocol is spoken on at once.
+    fn connect(&self) -> Connecting<'_>;
+}
+
+/// No answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Why, as a word.
+    pub trouble: Trouble,
+    /// Why, as a sentence.
+    pub message: String,
+}
+
+impl Failure {
+    pub(super) fn new(trouble: Trouble, message: impl fmt::Display) -> Self {
+        Self { trouble, message: message.to_string() }
+    }
+
+    /// An error with all its causes.
+    pub(super) fn of(trouble: Trouble, doing: &str, error: &dyn std::error::Error) -> Self {
+        let mut message = format!("{doing}: {error}");
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            message = format!("{message}: {error}");
+            cause = error.source();
+        }
+        Self { trouble, message }
+    }
+}
+
+/// A connection that requests go over, one at a time.
+pub(super) struct Connection {
+    sender: Sender,
+    task: JoinHandle<()>,
+}
+
+enum Sender {
+    Http1(http1::SendRequest<Full<Bytes>>),
+    Http2(http2::SendRequest<Full<Bytes>>),
+}
+
+impl Connection {
+    /// Connects.
+    pub(super) async fn open(connector: &dyn Connector, protocol: OtlpProtocol) -> Result<Self, Failure> {
+        let stream = TokioIo::new(connector.connect().await?);
+        let failed = |error: hyper::Error| Failure::of(Trouble::Unreachable, "begin HTTP", &error);
+        let (sender, task) = match protocol {
+            OtlpProtocol::Http => {
+                let (sender, connection) = http1::handshake(stream).await.map_err(failed)?;
+                (Sender::Http1(sender), tokio::spawn(ignore(connection)))
+            }
+            OtlpProtocol::Grpc => {
+                let mut builder = http2::Builder::new(TokioExecutor::new());
+                builder.timer(TokioTimer::new()).keep_alive_interval(KEEP_ALIVE);
+                builder.initial_stream_window_size(ANSWER_WINDOW).max_send_buf_size(SEND_BUFFER_BYTES);
+                let (sender, connection) = builder.handshake(stream).await.map_err(failed)?;
+                (Sender::Http2(sender), tokio::spawn(ignore(connection)))
+            }
+        };
+        Ok(Self { sender, task })
+    }
+
+    /// Whether nothing can be sent any more.
+    pub(super) fn is_closed(&self) -> bool {
+        match &self.sender {
+            Sender::Http1(sender) => sender.is_closed(),
+            Sender::Http2(sender) => sender.is_closed(),
+        }
+    }
+
+    /// Sends a request and reads the answer.
+    pub(super) async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
+        let failed = |error: hyper::Error| Failure::of(Trouble::Unreachable, "send", &error);
+        let answer = match &mut self.sender {
+            Sender::Http1(sender) => {
+                sender.ready().await.map_err(failed)?;
+                sender.send_request(request).await.map_err(failed)?
+            }
+            Sender::Http2(sender) => {
+                sender.ready().await.map_err(failed)?;
+                sender.send_request(request).await.map_err(failed)?
+            }
+        };
+        let (head, body) = answer.into_parts();
+        let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
+        let body =
+            body.map_err(|error| Failure::new(Trouble::Unreachable, format!("read the answer: {error}")))?;
+        let trailers = body.trailers().cloned().unwrap_or_default();
+        let body = body.to_bytes().to_vec();
+        Ok(Answer { status: head.status, headers: head.headers, trailers, body })
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// What ends a connection shows in the request that it ends.
+async fn ignore<E>(connection: impl Future<Output = Result<(), E>>) {
+    let _ = connection.await;
+}
+
+/// Answers are short.
+const ANSWER_WINDOW: u32 = 64 << 10;
+const SEND_BUFFER_BYTES: usize = 1 << 20;

@@ -1,0 +1,206 @@
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tracing::{info, warn};
+
+use super::connection::Connector;
+use super::counts::{AllCounts, Counts, OtlpMetrics};
+use super::endpoint::Endpoint;
+use super::outlets::{Outlet, Outlets};
+use super::queue::Supply;
+use super::records::Records;
+use super::signal::Signal;
+use super::tls::NetConnector;
+use crate::config::OtlpEndpoint;
+use crate::otlp::encode::Templates;
+use crate::telemetry::Timings;
+
+/// What time it is.
+pub trait Clock: Send + Sync + 'static {
+    /// Now.
+    fn now(&self) -> SystemTime;
+}
+
+/// The system's.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+}
+
+/// What the endpoints have in common.
+#[derive(Clone)]
+pub struct Shared {
+    /// Where rounds come from.
+    pub supply: Arc<dyn Supply>,
+    /// When.
+    pub clock: Arc<dyn Clock>,
+    /// Labels, rendered.
+    pub templates: Arc<Mutex<Templates>>,
+}
+
+/// All endpoints, until it is stopped.
+pub struct Pusher {
+    running: Vec<Running>,
+    /// Those that were let go and send what waits.
+    ending: JoinSet<()>,
+    templates: Arc<Mutex<Templates>>,
+    counts: Arc<AllCounts>,
+    outlets: Arc<Outlets>,
+    timings: Timings,
+}
+
+/// One endpoint at work.
+struct Running {
+    settings: Arc<OtlpEndpoint>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+    counts: Arc<Counts>,
+    outlet: Outlet,
+}
+
+impl Pusher {
+    /// Begins to push what `supply` has to all `endpoints`. What that takes goes into `timings`.
+    #[must_use]
+    pub fn start(endpoints: &[Arc<OtlpEndpoint>], supply: &Arc<dyn Supply>, timings: &Timings) -> Self {
+        let mut pusher = Self { timings: timings.clone(), ..Self::empty() };
+        pusher.set_endpoints(endpoints, supply, Duration::ZERO);
+        pusher
+    }
+
+    /// No endpoint yet.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            running: Vec::new(),
+            ending: JoinSet::new(),
+            templates: Arc::default(),
+            counts: Arc::default(),
+            outlets: Arc::default(),
+            timings: Timings::default(),
+        }
+    }
+
+    /// From now on these are the endpoints. One that is as it was goes on with what waits for it; what changed begins
+    /// anew; one that is let go takes a last round and has `grace` to send what waits.
+    pub fn set_endpoints(
+        &mut self,
+        endpoints: &[Arc<OtlpEndpoint>],
+        supply: &Arc<dyn Supply>,
+        grace: Duration,
+    ) {
+        let shared = Shared {
+            supply: Arc::clone(supply),
+            clock: Arc::new(SystemClock),
+            templates: Arc::clone(&self.templates),
+        };
+        let stays = |one: &Running| endpoints.iter().any(|endpoint| one.settings.is_like(endpoint));
+        let (stay, go): (Vec<Running>, Vec<Running>) = self.running.drain(..).partition(stays);
+        self.running = stay;
+        for one in go {
+            info!(endpoint = one.settings.name, "Pushing no more");
+            self.ending.spawn(one.stop(grace));
+        }
+        for endpoint in endpoints {
+            if self.running.iter().any(|one| one.settings.is_like(endpoint)) {
+                continue;
+            }
+            let scheme = if endpoint.secure { "https" } else { "http" };
+            info!(endpoint = endpoint.name, scheme, host = endpoint.host, port = endpoint.port, "Pushing");
+            let connector = Arc::new(NetConnector::new(Arc::clone(endpoint)));
+            self.add(Arc::clone(endpoint), connector, shared.clone(), RandomState::new().hash_one(0));
+        }
+        let place = |one: &Running| endpoints.iter().position(|endpoint| one.settings.is_like(endpoint));
+        self.running.sort_by_key(place);
+        self.show();
+        // Those that have ended by now are forgotten.
+        while self.ending.try_join_next().is_some() {}
+    }
+
+    /// Begins to push to one more endpoint. `seed` is for its waits.
+    pub fn add(
+        &mut self,
+        settings: Arc<OtlpEndpoint>,
+        connector: Arc<dyn Connector>,
+        shared: Shared,
+        seed: u64,
+    ) -> Arc<Counts> {
+        let mut signals = vec![Signal::Metrics];
+        signals.extend(settings.logs.then_some(Signal::Logs));
+        signals.extend(settings.traces.as_ref().map(|_| Signal::Traces));
+        let counts = Counts::new(&settings.name, &signals, &self.timings);
+        let records = |signal| Records::new(signal, settings.queue_records, &counts);
+        let outlet = Outlet {
+            logs: settings.logs.then(|| records(Signal::Logs)),
+            traces: settings.traces.clone().map(|rule| (rule, records(Signal::Traces))),
+        };
+        let stop = watch::Sender::new(false);
+        let endpoint = Endpoint {
+            settings: Arc::clone(&settings),
+            connector,
+            shared,
+            counts: Arc::clone(&counts),
+            logs: outlet.logs.clone(),
+            traces: outlet.traces.as_ref().map(|(_, records)| Arc::clone(records)),
+            seed,
+        };
+        let task = tokio::spawn(endpoint.run(stop.subscribe()));
+        self.running.push(Running { settings, stop, task, counts: Arc::clone(&counts), outlet });
+        self.show();
+        counts
+    }
+
+    /// What became of each endpoint's data.
+    #[must_use]
+    pub fn counts(&self) -> &Arc<AllCounts> {
+        &self.counts
+    }
+
+    /// How long everything takes, here and elsewhere.
+    #[must_use]
+    pub fn timings(&self) -> &Timings {
+        &self.timings
+    }
+
+    /// Where events and collections are told.
+    #[must_use]
+    pub fn outlets(&self) -> &Arc<Outlets> {
+        &self.outlets
+    }
+
+    /// What `/metrics` shows of it; nothing without endpoints.
+    #[must_use]
+    pub fn metrics(&self) -> OtlpMetrics {
+        OtlpMetrics(Arc::clone(&self.counts))
+    }
+
+    /// Takes a last round, tries for `grace` to send what waits, and ends.
+    pub async fn stop(mut self, grace: Duration) {
+        for one in self.running.drain(..) {
+            self.ending.spawn(one.stop(grace));
+        }
+        while self.ending.join_next().await.is_some() {}
+    }
+
+    fn show(&self) {
+        self.counts.set(self.running.iter().map(|one| Arc::clone(&one.counts)).collect());
+        self.outlets.set(self.running.iter().map(|one| one.outlet.clone()).collect());
+    }
+}
+
+impl Running {
+    async fn stop(mut self, grace: Duration) {
+        // A task that ended by itself does not listen.
+        let _ = self.stop.send(true);
+        if tokio::time::timeout(grace, &mut self.task).await.is_err() {
+            warn!(endpoint = self.settings.name, "Collector did not take all that waits in time");
+            self.task.abort();
+        }
+    }
+}

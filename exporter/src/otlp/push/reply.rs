@@ -1,0 +1,311 @@
+//! What a collector answered, and what follows from it.
+
+use std::time::{Duration, SystemTime};
+
+use hyper::StatusCode;
+use hyper::header::{HeaderMap, RETRY_AFTER};
+
+use super::proto::Fields;
+
+/// What an answer means for the request that it is to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Taken, but for so many points or records.
+    Accepted {
+        /// How many were rejected.
+        rejected: u64,
+        /// What the collector says to that.
+        message: String,
+    },
+    /// The same in smaller requests may be taken.
+    TooLarge,
+    /// Not now.
+    Retry {
+        /// What to wait at least.
+        after: Option<Duration>,
+        /// Why.
+        trouble: Trouble,
+        /// In the collector's words.
+        message: String,
+    },
+    /// Never.
+    Refused {
+        /// Why.
+        trouble: Trouble,
+        /// In the collector's words.
+        message: String,
+    },
+}
+
+/// Why a request was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Trouble {
+    /// No connection.
+    Unreachable,
+    /// A connection, but no trust.
+    Tls,
+    /// No answer in time.
+    Timeout,
+    /// The collector is not ready or has too much to do.
+    Busy,
+    /// The data is wrong in the collector's eyes.
+    Invalid,
+    /// We may not.
+    Unauthorized,
+    /// Nothing there takes this kind of data.
+    NotFound,
+    /// Any other answer.
+    Unexpected,
+    /// A header's value or a certificate cannot be read here.
+    Secret,
+}
+
+impl Trouble {
+    /// The word for a label.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Unreachable => "unreachable",
+            Self::Tls => "tls",
+            Self::Timeout => "timeout",
+            Self::Busy => "busy",
+            Self::Invalid => "invalid",
+            Self::Unauthorized => "unauthorized",
+            Self::NotFound => "not_found",
+            Self::Unexpected => "unexpected",
+            Self::Secret => "secret",
+        }
+    }
+}
+
+/// An answer as it came.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) trailers: HeaderMap,
+    pub(super) body: Vec<u8>,
+}
+
+/// The verdict of an answer to OTLP/HTTP (opentelemetry-proto, "OTLP/HTTP Response").
+pub(super) fn http_verdict(answer: &Answer, now: SystemTime) -> Verdict {
+    let code = answer.status.as_u16();
+    let message = || shown(&status_message(&answer.body));
+    match code {
+        200..=299 => accepted(&answer.body),
+        413 => Verdict::TooLarge,
+        429 | 502 | 503 | 504 => {
+            let after = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+            let after = after.and_then(|text| retry_after(text, now));
+            Verdict::Retry { after, trouble: Trouble::Busy, message: format!("HTTP {code} {}", message()) }
+        }
+        _ => {
+            let trouble = match code {
+                400 | 415 | 422 => Trouble::Invalid,
+                401 | 403 | 407 => Trouble::Unauthorized,
+                404 | 405 | 501 => Trouble::NotFound,
+                _ => Trouble::Unexpected,
+            };
+            Verdict::Refused { trouble, message: format!("HTTP {code} {}", message()) }
+        }
+    }
+}
+
+/// The verdict of an answer to OTLP/gRPC (opentelemetry-proto, "OTLP/gRPC Response").
+pub(super) fn grpc_verdict(answer: &Answer) -> Verdict {
+    let field = |name: &str| {
+        let value = answer.trailers.get(name).or_else(|| answer.headers.get(name));
+        value.and_then(|value| value.to_str().ok())
+    };
+    let Some(code) = field("grpc-status").and_then(|code| code.parse::<u32>().ok()) else {
+        return without_grpc_status(answer);
+    };
+    let text = percent_decoded(field("grpc-message").unwrap_or_default());
+    let message = shown(&format!("gRPC {code} {text}"));
+    let after = field("grpc-status-details-bin").and_then(retry_info);
+    let retry = |after| Verdict::Retry { after, trouble: Trouble::Busy, message: message.clone() };
+    let refused = |trouble| Verdict::Refused { trouble, message: message.clone() };
+    match code {
+        0 => accepted(answer.body.get(GRPC_HEAD_BYTES..).unwrap_or_default()),
+        8 /* RESOURCE_EXHAUSTED */ | 11 /* OUT_OF_RANGE */ if speaks_of_size(&text) => Verdict::TooLarge,
+        8 if after.is_some() => retry(after),
+        1 /* CANCELLED */ | 4 /* DEADLINE_EXCEEDED */ | 10 /* ABORTED */ | 11 | 14 /* UNAVAILABLE */
+        | 15 /* DATA_LOSS */ => retry(after),
+        3 /* INVALID_ARGUMENT */ => refused(Trouble::Invalid),
+        7 /* PERMISSION_DENIED */ | 16 /* UNAUTHENTICATED */ => refused(Trouble::Unauthorized),
+        5 /* NOT_FOUND */ | 12 /* UNIMPLEMENTED */ => refused(Trouble::NotFound),
+        8 => refused(Trouble::Busy),
+        _ => refused(Trouble::Unexpected),
+    }
+}
+
+/// A proxy answered in the collector's place; what its HTTP status means is what gRPC says it does.
+fn without_grpc_status(answer: &Answer) -> Verdict {
+    let code = answer.status.as_u16();
+    let message = format!("HTTP {code} without a gRPC status");
+    let trouble = match code {
+        429 | 502 | 503 | 504 => return Verdict::Retry { after: None, trouble: Trouble::Busy, message },
+        413 => return Verdict::TooLarge,
+        401 | 403 => Trouble::Unauthorized,
+        404 => Trouble::NotFound,
+        _ => Trouble::Unexpected,
+    };
+    Verdict::Refused { trouble, message }
+}
+
+/// gRPC has one code for "too much in one message" and "too much at all"; only the words tell.
+fn speaks_of_size(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    ["larger than max", "too large", "length too", "message size", "exceeds max"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+/// `Export…ServiceResponse {partial_success = 1: {rejected_… = 1, error_message = 2}}`
+fn accepted(body: &[u8]) -> Verdict {
+    let partial = Fields::of(body).bytes(1);
+    let mut fields = Fields::of(partial.unwrap_or_default());
+    let rejected = fields.varint(1).and_then(|count| i64::try_from(count).ok()).unwrap_or(0);
+    let message = fields.bytes(2).map(|text| shown(&String::from_utf8_lossy(text))).unwrap_or_default();
+    Verdict::Accepted { rejected: rejected.unsigned_abs(), message }
+}
+
+/// `google.rpc.Status.message`, which OTLP/HTTP puts into the body of a refusal.
+fn status_message(body: &[u8]) -> String {
+    let message = Fields::of(body).bytes(2).and_then(|text| std::str::from_utf8(text).ok());
+    message.or_else(|| std::str::from_utf8(body).ok()).unwrap_or_default().to_owned()
+}
+
+/// Seconds, or a date.
+fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
+    match text.trim().parse::<u64>() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => httpdate::parse_http_date(text).ok()?.duration_since(now).ok(),
+    }
+}
+
+/// `google.rpc.Status {details = 3: Any {type_url = 1, value = 2: RetryInfo {retry_delay = 1: Duration}}}`
+fn retry_info(base64: &str) -> Option<Duration> {
+    let status = super::proto::base64_decoded(base64)?;
+    Fields::of(&status).all_bytes(3).find_map(|any| {
+        let url = Fields::of(any).bytes(1)?;
+        url.ends_with(b"google.rpc.RetryInfo").then_some(())?;
+        let mut delay = Fields::of(Fields::of(Fields::of(any).bytes(2)?).bytes(1)?);
+        let (seconds, nanos) = (delay.varint(1).unwrap_or(0), delay.varint(2).unwrap_or(0));
+        Some(Duration::new(seconds, u32::try_from(nanos).ok().filter(|&nanos| nanos < 1_000_000_000)?))
+    })
+}
+
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut plain, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while at < bytes.len() {
+        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) if bytes[at] == b'%' => {
+                plain.push(byte);
+                at += 3;
+            }
+            _ => {
+                plain.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+/// What a stranger wrote, fit for a log.
+fn shown(text: &str) -> String {
+    text.trim()
+        .chars()
+        .map(|char| if char.is_control() { ' ' } else { char })
+        .take(MESSAGE_CHARS_MAX)
+        .collect()
+}
+
+pub(super) const GRPC_HEAD_BYTES: usize = 5;
+const MESSAGE_CHARS_MAX: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, headers: &[(&'static str, &str)], body: &[u8]) -> Answer {
+        let headers = headers
+            .iter()
+            .map(|&(name, value)| (hyper::header::HeaderName::from_static(name), value.parse().unwrap()));
+        let (status, headers) = (StatusCode::from_u16(status).unwrap(), headers.collect());
+        Answer { status, headers, trailers: HeaderMap::new(), body: body.to_vec() }
+    }
+
+    fn http(status: u16, headers: &[(&'static str, &str)]) -> Verdict {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777 - 7);
+        http_verdict(&answer(status, headers, b""), now)
+    }
+
+    fn after(verdict: &Verdict) -> Option<Duration> {
+        match verdict {
+            Verdict::Retry { after, .. } => *after,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn http_says_when_to_come_again_in_seconds_or_as_a_date() {
+        assert_eq!(after(&http(503, &[])), None);
+        assert_eq!(after(&http(429, &[("retry-after", "12")])), Some(Duration::from_secs(12)));
+        // The date of RFC 9110 5.6.7.
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+        assert_eq!(after(&http(503, &[("retry-after", date)])), Some(Duration::from_secs(7)));
+        assert_eq!(http(413, &[]), Verdict::TooLarge);
+    }
+
+    #[test]
+    fn grpc_says_when_to_come_again_in_its_details() {
+        // Made by Python's googleapis-common-protos: Status(code=8, message="slow down", details=[RetryInfo of 3.5 s]).
+        let details =
+            "CAgSCXNsb3cgZG93bho2Cih0eXBlLmdvb2dsZWFwaXMuY29tL2dvb2dsZS5ycGMuUmV0cnlJbmZvEgoKCAgDEIDKte4B";
+        for code in ["8", "14"] {
+            let headers = [("grpc-status", code), ("grpc-status-details-bin", details)];
+            let found = grpc_verdict(&answer(200, &headers, b""));
+            assert_eq!(after(&found), Some(Duration::from_millis(3_500)));
+        }
+        let found = grpc_verdict(&answer(200, &[("grpc-status", "8")], b""));
+        assert!(matches!(found, Verdict::Refused { trouble: Trouble::Busy, .. }), "{found:?}");
+    }
+
+    #[test]
+    fn grpc_tells_a_message_that_is_too_large_from_too_many_by_words() {
+        for message in [
+            // grpc-go 1.7x; tonic 0.14 through rotel.
+            "grpc: received message larger than max (5 vs. 4)",
+            "decoded message length too large: found 3145879 bytes, the limit is: 1048576",
+        ] {
+            for code in ["8", "11"] {
+                let found =
+                    grpc_verdict(&answer(200, &[("grpc-status", code), ("grpc-message", message)], b""));
+                assert_eq!(found, Verdict::TooLarge, "{code} {message}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_partial_success_tells_how_much_was_rejected() {
+        // ExportMetricsServiceResponse {partial_success: {rejected_data_points: 300, error_message: "no"}}
+        let body = [0x0a, 0x07, 0x08, 0xac, 0x02, 0x12, 0x02, b'n', b'o'];
+        let expected = Verdict::Accepted { rejected: 300, message: "no".to_owned() };
+        assert_eq!(http_verdict(&answer(200, &[], &body), SystemTime::UNIX_EPOCH), expected);
+        let framed = [&[0, 0, 0, 0, 9][..], &body].concat();
+        assert_eq!(grpc_verdict(&answer(200, &[("grpc-status", "0")], &framed)), expected);
+        let none = Verdict::Accepted { rejected: 0, message: String::new() };
+        assert_eq!(http_verdict(&answer(200, &[], b""), SystemTime::UNIX_EPOCH), none);
+    }
+
+    #[test]
+    fn what_a_stranger_wrote_is_short_and_of_one_line() {
+        assert_eq!(shown("a\nb\u{1b}[31m"), "a b [31m");
+        assert_eq!(shown(&"x".repeat(10_000)).len(), MESSAGE_CHARS_MAX);
+        assert_eq!(percent_decoded("100%25 %zz %e"), "100% %zz %e");
+    }
+}

@@ -1,0 +1,97 @@
+//! Rules over names and labels: what is dropped, renamed and relabelled before anybody sees it.
+//!
+//! Rules are compiled once, when the configuration is read, and applied when a series is registered; a sample never
+//! pays for them. What they see is what Prometheus would: `__name__` is the name on the sample, with `_total` where
+//! there is one, `target` and the labels of the configuration are there. What depends on nothing but the name is
+//! decided once for a whole family ([`Plan`]), so that a plugin is told at once to leave it.
+//!
+//! Where our rules end differently than on a Prometheus server:
+//!
+//! * `target` can be read and not be changed: `labeldrop` and `labelkeep` leave it, and a series for which another
+//!   rule would write it is refused. It is what keeps the series of two targets apart.
+//! * Labels that begin with `__` are for the rules among themselves and go when the last one is done.
+//! * A series without a valid name, or with a label without one, is refused and counted; it does not cost the page.
+//! * What OTLP says of a target's resource is the target's: rules change points, not the resource.
+//! * The name decides what the series is: see [`family_of`].
+
+mod action;
+mod labelset;
+mod pattern;
+mod plan;
+mod relabel;
+mod syntax;
+
+use std::sync::Arc;
+
+use self::action::{Action, Source};
+use self::pattern::{Pattern, Template};
+
+pub use self::action::Rule;
+pub(super) use self::labelset::{LabelSet, TARGET};
+pub(super) use self::plan::{Plan, family_of};
+pub use self::relabel::{ACTIONS, BadRule, RelabelConfig};
+
+/// Rules in the order in which they are applied.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rules(Vec<Arc<Rule>>);
+
+impl Rules {
+    /// Those of several lists, one list behind the other.
+    pub fn joined<'a>(lists: impl IntoIterator<Item = &'a Self>) -> Self {
+        Self(lists.into_iter().flat_map(|rules| rules.0.iter().cloned()).collect())
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Arc<Rule>> {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<Rule> for Rules {
+    fn from_iter<I: IntoIterator<Item = Rule>>(rules: I) -> Self {
+        Self(rules.into_iter().map(Arc::new).collect())
+    }
+}
+
+impl Rule {
+    /// Drops the series of the families whose name matches, with the suffix of its kind or without; where labels are
+    /// given, those of them in which every label matches. A label that is not there is empty.
+    ///
+    /// # Errors
+    /// When an expression is none.
+    pub fn drop_series(name: &str, labels: &[(String, String)]) -> Result<Self, BadRule> {
+        let compiled = |key, text: &str| {
+            Pattern::new(text)
+                .map_err(|problem| BadRule::new(key, format!("`{text}` is no regular expression: {problem}")))
+        };
+        let name = compiled("name", name)?;
+        let labels: Result<_, BadRule> =
+            labels.iter().map(|(label, text)| Ok((label.clone(), compiled("labels", text)?))).collect();
+        Ok(Self { source: Source::default(), action: Action::DropSeries { name, labels: labels? } })
+    }
+
+    /// Gives the families whose name matches another one, in which `$1` is what the first group matched. The suffix of
+    /// the kind is kept whether or not it is written.
+    ///
+    /// # Errors
+    /// When `from` is no expression, or `to` asks for a group that it does not have.
+    pub fn rename(from: &str, to: &str) -> Result<Self, BadRule> {
+        let pattern = Pattern::new(from)
+            .map_err(|problem| BadRule::new("from", format!("is no regular expression: {problem}")))?;
+        let to = Template::new(to, &pattern);
+        if let Some(name) = to.missing() {
+            let number: String = name.chars().take_while(char::is_ascii_digit).collect();
+            let bad = BadRule::new("to", format!("asks for `{name}`, and `from` has no such group"));
+            return Err(match number.as_str() {
+                "" => bad,
+                number => bad.hint(format!("write `${{{number}}}` where a letter, digit or `_` follows")),
+            });
+        }
+        Ok(Self { source: Source::default(), action: Action::Rename { from: pattern, to } })
+    }
+}

@@ -1,0 +1,317 @@
+//! What a rule compares with, and what it writes instead.
+
+use std::borrow::Cow;
+
+use regex::{Captures, Regex, RegexBuilder};
+
+use super::syntax::translated;
+
+/// An expression that a whole text must match, as in Prometheus: anchored at both ends, `.` matches newlines too.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern {
+    text: String,
+    /// Nothing for the expression that takes everything.
+    regex: Option<Regex>,
+}
+
+impl Pattern {
+    pub(super) fn new(text: &str) -> Result<Self, String> {
+        if text == ANYTHING {
+            return Ok(Self::anything());
+        }
+        let wanted = format!("^(?s:{})$", translated(text)?);
+        let made = RegexBuilder::new(&wanted).size_limit(REGEX_BYTES_MAX).build();
+        let regex = made.map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => {
+                format!("it takes more than {REGEX_BYTES_MAX} bytes when compiled")
+            }
+            // The last line is the reason; those before draw the expression, which is not the user's any more.
+            error => {
+                error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+            }
+        })?;
+        Ok(Self { text: text.to_owned(), regex: Some(regex) })
+    }
+
+    pub(super) fn anything() -> Self {
+        Self { text: ANYTHING.to_owned(), regex: None }
+    }
+
+    pub(super) fn matches(&self, text: &str) -> bool {
+        self.regex.as_ref().is_none_or(|regex| regex.is_match(text))
+    }
+
+    /// The groups of a match, if it is one.
+    fn groups<'t>(&'t self, text: &'t str) -> Option<Groups<'t>> {
+        match &self.regex {
+            Some(regex) => regex.captures(text).map(Groups::Captured),
+            None => Some(Groups::Whole(text)),
+        }
+    }
+
+    /// The number of a group.
+    fn index(&self, name: &str) -> Option<usize> {
+        let number = name.parse().ok().filter(|_| name == "0" || !name.starts_with('0'));
+        let count = self.regex.as_ref().map_or(2, Regex::captures_len);
+        if name.bytes().all(|byte| byte.is_ascii_digit()) {
+            return number.filter(|&number| number < count);
+        }
+        self.regex.as_ref()?.capture_names().position(|group| group == Some(name))
+    }
+
+    /// Where the text matches: the templates, filled with its groups.
+    pub(super) fn fill<'o, const N: usize>(
+        &self,
+        text: &str,
+        templates: [&'o Template; N],
+    ) -> Option<[Cow<'o, str>; N]> {
+        if templates.iter().all(|template| template.as_constant().is_some()) {
+            return self
+                .matches(text)
+                .then(|| templates.map(|template| template.as_constant().unwrap_or("").into()));
+        }
+        let groups = self.groups(text)?;
+        Some(templates.map(|template| template.filled(&groups)))
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+enum Groups<'t> {
+    Captured(Captures<'t>),
+    Whole(&'t str),
+}
+
+impl Groups<'_> {
+    fn group(&self, index: usize) -> &str {
+        match self {
+            Self::Captured(captures) => captures.get(index).map_or("", |group| group.as_str()),
+            Self::Whole(text) => text,
+        }
+    }
+}
+
+/// A text with `$1`, `${1}` and `${name}` in it. A name is as long as it can be, so that `$1x` asks for a group `1x`;
+/// a group that does not exist is empty; `$$` is `$`, and so is a `$` that begins nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Template {
+    text: String,
+    parts: Vec<Part>,
+    /// The first variable for which there is no group.
+    missing: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Text(String),
+    Group(usize),
+}
+
+impl Template {
+    pub(super) fn new(text: &str, pattern: &Pattern) -> Self {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut literal = String::new();
+        let mut missing = None;
+        let mut rest = text;
+        while let Some((before, behind)) = rest.split_once('$') {
+            literal.push_str(before);
+            if let Some(behind) = behind.strip_prefix('$') {
+                literal.push('$');
+                rest = behind;
+            } else if let Some((name, behind)) = variable(behind) {
+                if let Some(group) = pattern.index(name) {
+                    parts.extend([Part::Text(std::mem::take(&mut literal)), Part::Group(group)]);
+                } else {
+                    missing.get_or_insert_with(|| name.to_owned());
+                }
+                rest = behind;
+            } else {
+                literal.push('$');
+                rest = behind;
+            }
+        }
+        literal.push_str(rest);
+        parts.push(Part::Text(literal));
+        parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+        Self { text: text.to_owned(), parts, missing }
+    }
+
+    /// A variable in it for which the expression has no group.
+    pub(super) fn missing(&self) -> Option<&str> {
+        self.missing.as_deref()
+    }
+
+    /// What it always is, if it depends on no group.
+    pub(super) fn as_constant(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    fn filled(&self, groups: &Groups<'_>) -> Cow<'_, str> {
+        if let Some(constant) = self.as_constant() {
+            return constant.into();
+        }
+        let mut filled = String::new();
+        for part in &self.parts {
+            filled.push_str(match part {
+                Part::Text(text) => text,
+                Part::Group(index) => groups.group(*index),
+            });
+        }
+        filled.into()
+    }
+}
+
+/// The name of a variable and what is behind it.
+fn variable(text: &str) -> Option<(&str, &str)> {
+    let is_name = |char: char| char.is_alphanumeric() || char == '_';
+    let (braced, text) = match text.strip_prefix('{') {
+        Some(text) => (true, text),
+        None => (false, text),
+    };
+    let end = text.find(|char| !is_name(char)).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let rest = if braced { rest.strip_prefix('}')? } else { rest };
+    (!name.is_empty()).then_some((name, rest))
+}
+
+/// Prometheus' default.
+pub(super) const ANYTHING: &str = "(.*)";
+/// So many bytes an expression may take when compiled.
+const REGEX_BYTES_MAX: usize = 4 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(pattern: &str, text: &str, template: &str) -> Option<String> {
+        let pattern = Pattern::new(pattern).unwrap();
+        let template = Template::new(template, &pattern);
+        pattern.fill(text, [&template]).map(|[filled]| filled.into_owned())
+    }
+
+    /// The expected texts are what Go's `regexp` gives.
+    #[test]
+    fn variables_are_read_as_prometheus_reads_them() {
+        for (template, expected) in [
+            ("$1", "ab"),
+            ("${1}x", "abx"),
+            ("$1x", ""),
+            ("$1-$2", "ab-cd"),
+            ("$2$1", "cdab"),
+            ("${tail}", "cd"),
+            ("$tail.", "cd."),
+            ("$0", "ab-cd"),
+            ("$3", ""),
+            ("$01", ""),
+            ("$$1", "$1"),
+            ("$", "$"),
+            ("a$-b", "a$-b"),
+            ("${1", "${1"),
+            ("${}", "${}"),
+            ("$é1", ""),
+        ] {
+            assert_eq!(
+                filled("(.+)-(?P<tail>.+)", "ab-cd", template).as_deref(),
+                Some(expected),
+                "{template}"
+            );
+        }
+        assert_eq!(filled("a|(b)", "a", "[$1]").as_deref(), Some("[]"));
+        assert_eq!(filled("(.*)", "a\nb", "<$1>").as_deref(), Some("<a\nb>"));
+        assert_eq!(filled("a", "b", "x"), None);
+    }
+
+    /// Each is what Prometheus says to the same pair.
+    #[test]
+    fn expressions_mean_what_they_mean_to_prometheus() {
+        for (pattern, text, expected) in [
+            ("", "", true),
+            ("", "a", false),
+            ("a", "ab", false),
+            ("a|b", "b", true),
+            (".*", "a\nb", true),
+            ("a.b", "a\nb", true),
+            (r"\d+", "12", true),
+            (r"\d", "٣", false),
+            (r"\w+", "é", false),
+            (r"[\w.]+", "a.b", true),
+            (r"[^\d]", "é", true),
+            (r"\s", "\u{a0}", false),
+            ("a{2}", "aa", true),
+            ("a{,2}", "a{,2}", true),
+            ("{a}", "{a}", true),
+            ("a{b", "a{b", true),
+            ("a{2,3}?", "aaa", true),
+            (r"\Qa.b*\E+", "a.b***", true),
+            (r"\101\x42\x{43}", "ABC", true),
+            (r"\<\>\_\-\%", "<>_-%", true),
+            ("[[]", "[", true),
+            ("[a&&b]", "&", true),
+            ("[+--]", ",", true),
+            ("[]a]+", "]a", true),
+            ("[^]]", "a", true),
+            ("[a-]", "-", true),
+            ("[[:digit:][:^alpha:]_]+", "1_!", true),
+            (r"[\]\\]+", r"]\", true),
+            ("(?i)straße", "STRAßE", true),
+            ("(?i:a)b", "Ab", true),
+            (r"\pL+", "é日", true),
+            (r"\p{Greek}\P{Greek}\p{^Greek}", "αaa", true),
+            (r"a\bb|a\b", "a", true),
+            (r"é\b.", "éa", true),
+            ("x.*y(?P<n>z)?", "xy", true),
+            ("a)|(b", "ax", true),
+            (r"C:\\.*", r"C:\Windows", true),
+            ("#~ ", "#~ ", true),
+        ] {
+            assert_eq!(
+                Pattern::new(pattern).map(|pattern| pattern.matches(text)),
+                Ok(expected),
+                "{pattern} {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_prometheus_does_not_take_is_refused() {
+        for pattern in [
+            "(",
+            "a**",
+            "a{2}{3}",
+            "a{1001}",
+            "a{2,1}",
+            "*",
+            r"\1",
+            r"\8",
+            r"\y",
+            r"\",
+            "[a",
+            "[b-a]",
+            r"[a-\d]",
+            "[[:no:]]",
+            "(?=a)",
+            "(?x)a",
+            "(?R)a",
+            r"\C",
+            r"\p{Nobody}",
+            r"\pé",
+            "[",
+            "[^",
+            r"(?P<1",
+            r"\xg",
+            r"\Q[",
+        ] {
+            assert!(Pattern::new(pattern).is_err(), "{pattern}");
+        }
+        let bomb = "(((a{100}){100}){100})";
+        assert!(Pattern::new(bomb).unwrap_err().contains("bytes when compiled"));
+    }
+}

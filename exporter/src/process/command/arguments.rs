@@ -1,0 +1,325 @@
+//! The words behind a command: which are the program's own, and what the configuration adds to the rest.
+
+use std::path::PathBuf;
+
+use plugin_host::CommandInfo;
+
+use crate::config::{AllowHosts, Config, SecretSource, Target, Transport, suggestion};
+
+/// What the program itself takes of the words behind a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Own {
+    /// `--config`
+    pub(super) config: Option<PathBuf>,
+    /// `--username`
+    pub(super) username: Option<String>,
+    /// `--password-file` or `--password-env`
+    pub(super) secret: Option<SecretSource>,
+    /// `--log.level`
+    pub(super) log_level: Option<String>,
+    /// `--help`
+    pub(super) wants_help: bool,
+}
+
+/// The program's own options: name, what stands for the value, help.
+pub(super) const OWN: [(&str, &str, &str); 5] = [
+    (CONFIG, "FILE", "Takes targets, identities and transports from this file"),
+    (USERNAME, r"DOMAIN\USER", "Logs on as this account, at --target only; goes without a configuration"),
+    (PASSWORD_FILE, "FILE", "Holds the password of --username; one trailing newline is dropped"),
+    (PASSWORD_ENV, "NAME", "The variable of the environment that holds the password of --username"),
+    (
+        LOG_LEVEL,
+        "LEVEL",
+        "What is logged to the standard error beside the command's own words [default: off]",
+    ),
+];
+
+const CONFIG: &str = "config";
+const USERNAME: &str = "username";
+const PASSWORD_FILE: &str = "password-file";
+const PASSWORD_ENV: &str = "password-env";
+const LOG_LEVEL: &str = "log.level";
+
+/// Takes the program's own options out of `words`; what is left is the command's.
+pub(super) fn split(words: Vec<String>) -> Result<(Own, Vec<String>), String> {
+    let (mut own, mut rest) = (Own::default(), Vec::new());
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            rest.push(word);
+            rest.extend(words);
+            break;
+        }
+        let (name, given) = match word.strip_prefix("--").map(|name| name.split_once('=')) {
+            Some(Some((name, value))) => (name, Some(value.to_owned())),
+            Some(None) => (&word[2..], None),
+            None => ("", None),
+        };
+        if name == "help" || word == "-h" {
+            own.wants_help = true;
+        } else if OWN.iter().any(|(known, ..)| *known == name) {
+            let value = given.or_else(|| words.next()).filter(|value| !value.is_empty());
+            let value = value.ok_or_else(|| format!("--{name} needs a value"))?;
+            own.take(name, value)?;
+        } else {
+            rest.push(word);
+        }
+    }
+    Ok((own, rest))
+}
+
+impl Own {
+    fn take(&mut self, name: &str, value: String) -> Result<(), String> {
+        let twice = |was_set: bool| if was_set { Err(format!("--{name} is here twice")) } else { Ok(()) };
+        match name {
+            CONFIG => twice(self.config.replace(value.into()).is_some()),
+            USERNAME => twice(self.username.replace(value).is_some()),
+            LOG_LEVEL => twice(self.log_level.replace(value).is_some()),
+            PASSWORD_FILE => self.take_secret(SecretSource::File(value.into())),
+            _ => self.take_secret(SecretSource::Environment(value)),
+        }
+    }
+
+    fn take_secret(&mut self, secret: SecretSource) -> Result<(), String> {
+        match self.secret.replace(secret) {
+            None => Ok(()),
+            Some(_) => Err("give one of --password-file and --password-env, once".to_owned()),
+        }
+    }
+
+    /// Account and password where the command line has them.
+    pub(super) fn account(&self) -> Result<Option<(&str, &SecretSource)>, String> {
+        match (&self.username, &self.secret) {
+            (Some(username), Some(secret)) => Ok(Some((username, secret))),
+            (None, None) => Ok(None),
+            (Some(_), None) => Err("--username needs --password-file or --password-env".to_owned()),
+            (None, Some(_)) => Err("a password needs --username 'DOMAIN\\USER'".to_owned()),
+        }
+    }
+}
+
+/// The words of a command, to be read and added to.
+pub(super) struct Words<'a> {
+    command: &'a CommandInfo,
+    words: Vec<String>,
+}
+
+impl<'a> Words<'a> {
+    pub(super) const fn new(command: &'a CommandInfo, words: Vec<String>) -> Self {
+        Self { command, words }
+    }
+
+    /// The value of an option, wherever it stands.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        let dashed = format!("--{name}");
+        let mut words = self.words.iter().take_while(|word| *word != "--");
+        while let Some(word) = words.next() {
+            if *word == dashed {
+                return words.next().map(String::as_str);
+            }
+            if let Some(value) = word.strip_prefix(&dashed).and_then(|rest| rest.strip_prefix('=')) {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// Adds an option that the command declares and nobody gave. In front: behind `--` it would be none.
+    fn add(&mut self, name: &str, value: &str) {
+        if self.declares(name) && self.value(name).is_none() {
+            self.words.insert(0, format!("--{name}={value}"));
+        }
+    }
+
+    /// Puts a value in the place of the one that was given.
+    fn replace(&mut self, name: &str, value: &str) {
+        let dashed = format!("--{name}");
+        let Some(at) =
+            self.words.iter().position(|word| *word == dashed || word.starts_with(&format!("{dashed}=")))
+        else {
+            return;
+        };
+        let length = if self.words[at] == dashed { 2 } else { 1 };
+        let end = (at + length).min(self.words.len());
+        self.words.splice(at..end, [format!("{dashed}={value}")]);
+    }
+
+    fn declares(&self, name: &str) -> bool {
+        self.command.options.iter().any(|option| option.name == name)
+    }
+
+    pub(super) fn into_words(self) -> Vec<String> {
+        self.words
+    }
+}
+
+/// Adds what the configuration knows of `--target`, by the conventions of a command's options: `target`, `port`,
+/// `identity`, `connect-timeout` and `smb-encryption`. `account` is the identity of the command line.
+///
+/// # Errors
+/// When no identity can be shown to the target.
+pub(super) fn fill_in(
+    words: &mut Words<'_>,
+    config: Option<&Config>,
+    account: Option<&str>,
+) -> Result<(), String> {
+    let Some(named) = words.value("target").map(str::to_owned) else { return Ok(()) };
+    let target = target_of(&named, config);
+    let host = host_of(&named, config);
+    words.replace("target", host);
+    if let Some(config) = config {
+        let transport = target.map_or("default", |target| target.transport.as_str());
+        if let Some(transport) = config.transports.get(transport) {
+            add_transport(words, transport);
+        }
+    }
+    let identity = match (words.value("identity"), account) {
+        (Some(given), None) => return known(given, config),
+        (_, Some(account)) => account.to_owned(),
+        (None, None) => match target.and_then(|target| target.identity.clone()) {
+            Some(identity) => identity,
+            None if !words.declares("identity") => return Ok(()),
+            None => only_identity_for(host, config)?,
+        },
+    };
+    words.replace("identity", &identity);
+    words.add("identity", &identity);
+    Ok(())
+}
+
+/// The target of the configuration that is named like this, or has such a host.
+fn target_of<'a>(named: &str, config: Option<&'a Config>) -> Option<&'a Target> {
+    let targets = &config?.targets;
+    let by_name = targets.iter().find(|target| target.name.eq_ignore_ascii_case(named));
+    by_name.or_else(|| targets.iter().find(|target| target.host.eq_ignore_ascii_case(named)))
+}
+
+/// The host that `--target` means, without the brackets of an address.
+pub(super) fn host_of<'a>(named: &'a str, config: Option<&'a Config>) -> &'a str {
+    let host = target_of(named, config).map_or(named, |target| &target.host);
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
+fn add_transport(words: &mut Words<'_>, transport: &Transport) {
+    if let Some(port) = transport.port {
+        words.add("port", &port.to_string());
+    }
+    words.add("connect-timeout", &humantime::format_duration(transport.connect_timeout).to_string());
+    words.add("smb-encryption", transport.encryption.word());
+}
+
+fn known(identity: &str, config: Option<&Config>) -> Result<(), String> {
+    let Some(config) = config else {
+        return Err(format!(
+            "--identity {identity} is looked for in a configuration, and there is none; {HOW_TO_LOG_ON}"
+        ));
+    };
+    if config.identities.contains_key(identity) {
+        return Ok(());
+    }
+    let hint = suggestion(identity, config.identities.keys().map(String::as_str));
+    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    Err(format!("there is no identity `{identity}`{hint}"))
+}
+
+/// Where nobody said who we are: the one identity that may be shown to the host.
+fn only_identity_for(host: &str, config: Option<&Config>) -> Result<String, String> {
+    let Some(config) = config else {
+        return Err(format!("nothing says who logs on to {host}; {HOW_TO_LOG_ON}"));
+    };
+    let allows = |allow_hosts: &AllowHosts| allow_hosts.allows_host(host);
+    let mut fitting = config.identities.iter().filter(|(_, identity)| allows(&identity.allow_hosts));
+    match (fitting.next(), fitting.next()) {
+        (Some((name, _)), None) => Ok(name.clone()),
+        (None, _) => Err(format!(
+            "no identity of the configuration may be shown to {host}; add it to `allow_hosts`, or {HOW_TO_LOG_ON}"
+        )),
+        (Some((one, _)), Some((other, _))) => Err(format!(
+            "several identities may be shown to {host}; choose with --identity, such as --identity {one} or --identity {other}"
+        )),
+    }
+}
+
+const HOW_TO_LOG_ON: &str =
+    "give --config FILE with `identities`, or --username 'DOMAIN\\USER' --password-file FILE";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split_words(words: &[&str]) -> Result<(Own, Vec<String>), String> {
+        split(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    #[test]
+    fn the_programs_own_options_are_taken_out_wherever_they_stand() {
+        let words =
+            ["discover", "--config=a.yml", "--target", "web1", "--log.level", "debug", "--", "--help"];
+        let (own, rest) = split_words(&words).unwrap();
+        let expected =
+            Own { config: Some("a.yml".into()), log_level: Some("debug".to_owned()), ..Own::default() };
+        assert_eq!(own, expected);
+        assert_eq!(rest, ["discover", "--target", "web1", "--", "--help"]);
+    }
+
+    #[test]
+    fn an_account_is_whole_or_not_there() {
+        let account = |words: &[&str]| {
+            let (own, _) = split_words(words)?;
+            own.account().map(|account| account.is_some())
+        };
+        assert_eq!(account(&["--username", "a", "--password-env", "B"]), Ok(true));
+        assert_eq!(account(&[]), Ok(false));
+        assert!(account(&["--username", "a"]).is_err());
+        assert!(account(&["--password-file", "a"]).is_err());
+        assert!(account(&["--password-file", "a", "--password-env", "b"]).is_err());
+        assert!(account(&["--username", "a", "--username", "b"]).is_err());
+    }
+
+    #[test]
+    fn what_the_configuration_knows_is_added_and_what_was_given_stays() {
+        let text = "plugins: {load: [pcq]}
+transports: {other: {connect_timeout: 1s, smb: {port: 4450}}}
+identities: {corp: {kind: ntlm, username: a, password_env: B, allow_hosts: ['*.example']}}
+modules: {os: {plugin: pcq}}
+targets: [{name: web1, host: web1.example, identity: corp, transport: other, modules: [os]}]";
+        let config = crate::config::parse("a.yml", text, std::path::Path::new(".")).unwrap();
+        let options = ["target", "identity", "port", "smb-encryption"].map(|name| plugin_host::OptionInfo {
+            name: name.to_owned(),
+            value_name: "X".to_owned(),
+            help: String::new(),
+            required: false,
+            repeated: false,
+        });
+        let command = CommandInfo {
+            name: "discover".to_owned(),
+            help: String::new(),
+            aliases: Vec::new(),
+            options: options.into(),
+        };
+        let filled = |words: &[&str], account| {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            let mut words = Words::new(&command, words);
+            fill_in(&mut words, Some(&config), account).map(|()| {
+                let mut words = words.into_words();
+                words.sort();
+                words.join(" ")
+            })
+        };
+        assert_eq!(
+            filled(&["--target", "WEB1", "--port", "1"], None).unwrap(),
+            // The option that is not declared, `connect-timeout`, is not added.
+            "--identity=corp --port --smb-encryption=preferred --target=web1.example 1"
+        );
+        assert_eq!(
+            filled(&["--target=web2.example"], None).unwrap(),
+            "--identity=corp --smb-encryption=preferred --target=web2.example"
+        );
+        assert_eq!(
+            filled(&["--target=web1", "--identity=corp"], Some("me")).unwrap(),
+            "--identity=me --port=4450 --smb-encryption=preferred --target=web1.example"
+        );
+        let error = filled(&["--target=web1", "--identity=crop"], None).unwrap_err();
+        assert_eq!(error, "there is no identity `crop`; did you mean `corp`?");
+    }
+}

@@ -1,0 +1,103 @@
+//! Secrets for one run of the program: the broker of a server, for what the command line allows.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use plugin_host::CredentialBroker;
+use plugin_host::sink::{CredentialAnswer, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
+use tokio::runtime::Handle;
+
+use crate::config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position, SecretSource};
+use crate::credentials::{Broker, SystemClock, VerdictFile};
+use crate::process::resolver::SystemResolver;
+
+/// Lends what the [`Broker`] lends, and prints why where it does not: a plugin hears the reason only.
+pub(in crate::process) struct Lender {
+    broker: Broker,
+    told: Mutex<Vec<String>>,
+}
+
+impl Lender {
+    /// A lender of the configuration's identities, guarded by the verdicts that a server keeps.
+    ///
+    /// # Errors
+    /// When the kernel gives no random bytes.
+    pub(in crate::process) fn of_config(config: &Config, runtime: &Handle) -> Result<Self, String> {
+        let folder = config.credentials.state_dir.as_deref().filter(|folder| folder.exists());
+        let file = folder.and_then(|folder| {
+            VerdictFile::open(folder)
+                .inspect_err(|error| {
+                    let folder = folder.display();
+                    eprintln!("note: {folder}: {error}; a refused password may be tried once more");
+                })
+                .ok()
+        });
+        Self::new(config.identities.clone(), &config.credentials, file, runtime)
+    }
+
+    /// A lender of one account, for one host.
+    ///
+    /// # Errors
+    /// When the host is none.
+    pub(super) fn of_account(
+        username: &str,
+        secret: &SecretSource,
+        host: &str,
+        runtime: &Handle,
+    ) -> Result<Self, String> {
+        let mut allow_hosts = AllowHosts::default();
+        allow_hosts.add(host).map_err(|BadEntry| format!("`{host}` is no host"))?;
+        let (domain, user) = username.split_once('\\').unwrap_or(("", username));
+        let identity = Identity {
+            domain: domain.to_owned(),
+            username: user.to_owned(),
+            secret: secret.clone(),
+            allow_hosts,
+            position: Position { line: 0, column: 0 },
+        };
+        let identities = BTreeMap::from([(username.to_owned(), identity)]);
+        Self::new(identities, &Credentials::default(), None, runtime)
+    }
+
+    fn new(
+        identities: BTreeMap<String, Identity>,
+        credentials: &Credentials,
+        file: Option<VerdictFile>,
+        runtime: &Handle,
+    ) -> Result<Self, String> {
+        let resolver = Arc::new(SystemResolver(runtime.clone()));
+        let broker = Broker::new(identities, credentials.cooldown, file, Arc::new(SystemClock), resolver);
+        let broker = broker.map_err(|error| format!("draw random bytes: {error}"))?;
+        Ok(Self { broker, told: Mutex::default() })
+    }
+
+    /// Waits until what was learnt of secrets is on the disk, for the next run and for servers.
+    pub(in crate::process) fn finish(&self) {
+        self.broker.finish_writes();
+    }
+
+    /// Each sentence once: fifty targets have one reason.
+    fn tell(&self, message: &str) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if !told.iter().any(|earlier| earlier == message) {
+            // Nowhere to print is nothing to tell.
+            let _ = writeln!(std::io::stderr(), "{message}");
+            told.push(message.to_owned());
+        }
+    }
+}
+
+impl CredentialBroker for Lender {
+    fn acquire(&self, request: &CredentialRequest<'_>, waiter: &Waiter) -> CredentialAnswer {
+        let answer = self.broker.acquire(request, waiter);
+        if let CredentialAnswer::Denied { message, .. } = &answer {
+            self.tell(&format!("identity `{}` is withheld: {message}", request.identity));
+        }
+        answer
+    }
+
+    fn result(&self, lease: LeaseId, verdict: CredentialVerdict) {
+        self.broker.result(lease, verdict);
+    }
+}

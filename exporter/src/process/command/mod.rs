@@ -1,0 +1,208 @@
+//! Commands that plugins add to the command line: `perfmon-exporter PLUGIN COMMAND`, or an alias such as `discover`.
+//!
+//! The program knows nothing of what they do. It finds them, prints their help, lends them secrets as it lends them
+//! to targets, takes what it knows of `--target` from the configuration, and shows what they print.
+
+mod arguments;
+pub(super) mod console;
+mod help;
+pub(super) mod lender;
+mod offers;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use plugin_host::{CommandOutput, CommandRequest, CredentialBroker, HostOptions, Limits, RunningCommand};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::arguments::{Own, Words};
+use self::console::Console;
+use self::lender::Lender;
+use self::offers::{Found, Offer, Offers};
+use super::{CANCELLED, FAILED, OK, USAGE};
+use crate::config::{self, Config};
+use crate::telemetry::log::PluginLog;
+
+/// Where the configuration is looked for when no `--config` is given.
+const DEFAULT_CONFIG: &str = "/etc/perfmon-exporter/perfmon.yml";
+/// Overrides it.
+const CONFIG_VARIABLE: &str = "PERFMON_EXPORTER_CONFIG";
+/// How long a command may take to end after Ctrl-C.
+const CANCEL_MAX: Duration = Duration::from_secs(3);
+
+/// What the program's own help says of plugins' commands. Never fails: what cannot be loaded is not listed.
+pub(super) fn list() -> String {
+    let config = default_config().and_then(|file| config::load(&file).ok());
+    let mut text = help::list(&Offers::load(config.as_ref(), HostOptions::default()));
+    if text.is_empty() && config.is_some() {
+        text = help::list(&Offers::load(None, HostOptions::default()));
+    }
+    text
+}
+
+/// Runs the command that `words` name. `config` and `log_level` stood before it; `builtin` are the program's own.
+pub(super) fn run(
+    words: Vec<OsString>,
+    config: Option<&Path>,
+    log_level: Option<&str>,
+    builtin: &[&str],
+) -> u8 {
+    match prepare_and_run(words, config, log_level, builtin) {
+        Ok(code) => code,
+        Err(Stop { code, message }) => {
+            eprintln!("{message}");
+            code
+        }
+    }
+}
+
+/// Why a command does not run.
+struct Stop {
+    code: u8,
+    message: String,
+}
+
+fn usage(message: String) -> Stop {
+    Stop { code: USAGE, message }
+}
+
+fn failed(message: String) -> Stop {
+    Stop { code: FAILED, message }
+}
+
+fn prepare_and_run(
+    words: Vec<OsString>,
+    config: Option<&Path>,
+    log_level: Option<&str>,
+    builtin: &[&str],
+) -> Result<u8, Stop> {
+    let words: Vec<String> = words
+        .into_iter()
+        .map(|word| word.into_string().map_err(|word| usage(format!("{}: is not UTF-8", word.display()))))
+        .collect::<Result<_, _>>()?;
+    let (mut own, rest) = arguments::split(words).map_err(usage)?;
+    own.config = own.config.or_else(|| config.map(Path::to_owned));
+    own.log_level = own.log_level.or_else(|| log_level.map(str::to_owned));
+    start_log(own.log_level.as_deref())?;
+    let account = own.account().map_err(usage)?;
+    let config = find_config(&own, account.is_some())?;
+    let runtime = Runtime::new().map_err(|error| failed(format!("start the run time: {error}")))?;
+    let lender = match (account, &config) {
+        (Some((username, secret)), _) => {
+            // A command that is told no target says so itself, and is lent nothing.
+            let named = named_target(&rest).unwrap_or("nowhere.invalid");
+            let host = arguments::host_of(named, config.as_ref());
+            Some(Lender::of_account(username, secret, host, runtime.handle()).map_err(usage)?)
+        }
+        (None, Some(config)) => Some(Lender::of_config(config, runtime.handle()).map_err(failed)?),
+        (None, None) => None,
+    };
+    let lender = lender.map(Arc::new);
+    let offers = Offers::load(config.as_ref(), host_options(lender.clone()));
+    let (offer, named_by) = match offers.find(&rest, builtin).map_err(usage)? {
+        Found::Command(offer, named_by) => (offer, named_by),
+        Found::Plugin(plugin) => {
+            print!("{}", help::plugin(&offers, &plugin));
+            return Ok(if own.wants_help { OK } else { USAGE });
+        }
+    };
+    if own.wants_help {
+        print!("{}", help::command(&offer));
+        return Ok(OK);
+    }
+    let mut words = Words::new(&offer.command, rest.into_iter().skip(named_by).collect());
+    arguments::fill_in(&mut words, config.as_ref(), account.map(|(username, _)| username)).map_err(usage)?;
+    let code = execute(&offer, words.into_words(), &runtime)?;
+    if let Some(lender) = lender {
+        lender.finish();
+    }
+    runtime.shutdown_timeout(Duration::ZERO);
+    Ok(code)
+}
+
+/// Commands speak for themselves; the log is for who searches a fault.
+fn start_log(level: Option<&str>) -> Result<(), Stop> {
+    let format = crate::telemetry::log::LogFormat::default();
+    crate::telemetry::log::init(level.unwrap_or("off"), format)
+        .map_err(|error| usage(format!("--log.level: {error}; write `info` or `debug`")))
+}
+
+/// The configuration: the one that is named has to be good; without an account on the command line, so has the one
+/// where configurations are.
+fn find_config(own: &Own, has_account: bool) -> Result<Option<Config>, Stop> {
+    let file = match &own.config {
+        Some(file) => Some(file.clone()),
+        None if has_account => None,
+        None => default_config(),
+    };
+    file.map(|file| config::load_with_target_files(&file).map_err(|report| failed(report.to_string())))
+        .transpose()
+}
+
+fn default_config() -> Option<PathBuf> {
+    match std::env::var_os(CONFIG_VARIABLE) {
+        Some(file) if !file.is_empty() => Some(file.into()),
+        _ => Some(PathBuf::from(DEFAULT_CONFIG)).filter(|file| file.exists()),
+    }
+}
+
+/// `--target` as it was written, before anybody knows the command.
+fn named_target(words: &[String]) -> Option<&str> {
+    let at = words.iter().position(|word| word == "--target" || word.starts_with("--target="))?;
+    words[at].strip_prefix("--target=").or_else(|| words.get(at + 1).map(String::as_str))
+}
+
+fn host_options(lender: Option<Arc<Lender>>) -> HostOptions {
+    let mut options = HostOptions {
+        log: Some(Arc::new(PluginLog)),
+        // Who watches values live watches for as long as they like.
+        limits: Limits { command_output_bytes_max: u64::MAX, ..Limits::default() },
+        ..HostOptions::default()
+    };
+    if let Some(lender) = lender {
+        options.broker = lender as Arc<dyn CredentialBroker>;
+    }
+    options
+}
+
+fn execute(offer: &Offer, args: Vec<String>, runtime: &Runtime) -> Result<u8, Stop> {
+    let console = Arc::new(Console::default());
+    let output = Arc::clone(&console) as Arc<dyn CommandOutput>;
+    let command = offer.command.name.clone();
+    let request = CommandRequest { command, args, terminal_width: console::terminal_width() };
+    let running = offer.library.run(&request, output).map_err(|error| failed(error.to_string()))?;
+    console.end_when_closed(running.cancel.clone());
+    let code =
+        runtime.block_on(wait(running)).map_err(|error| failed(format!("wait for signals: {error}")))?;
+    match u8::try_from(code).unwrap_or(FAILED) {
+        USAGE => {
+            console.err(format!("{}\n", help::usage(offer)).as_bytes());
+            Ok(USAGE)
+        }
+        // Who reads no further has what they wanted.
+        CANCELLED if console.is_closed() => Ok(OK),
+        code => Ok(code),
+    }
+}
+
+/// Waits for the end of a command; Ctrl-C asks it to end, and a second one does not wait for that.
+async fn wait(running: RunningCommand) -> std::io::Result<i32> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let cancel = running.cancel.clone();
+    let mut ended = tokio::task::spawn_blocking(move || running.wait());
+    tokio::select! {
+        code = &mut ended => return Ok(code.unwrap_or_else(|_panicked| FAILED.into())),
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    cancel.cancel();
+    tokio::select! {
+        code = &mut ended => Ok(code.unwrap_or_else(|_panicked| FAILED.into())),
+        _ = interrupt.recv() => Ok(CANCELLED.into()),
+        () = tokio::time::sleep(CANCEL_MAX) => Ok(CANCELLED.into()),
+    }
+}

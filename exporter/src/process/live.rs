@@ -1,0 +1,217 @@
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use tracing::{info, warn};
+
+use super::engine::Changes;
+use super::otlp::{BookSupply, own_telemetry, stop_telemetry};
+use super::plugins::{self, Libraries};
+use super::shelf::Shelf;
+use super::targets::{self, Targets};
+use crate::config::{self, Config, InUse, OtlpEndpoint, Report};
+use crate::credentials::Broker;
+use crate::otlp::push::{OwnTelemetry, Pusher, Supply};
+use crate::schedule::{Limits, Schedule};
+use crate::telemetry::log::{self, DEFAULT_FILTER};
+use crate::telemetry::{Book, PluginSource, Plugins, Reloads};
+use crate::web::{self, Site};
+
+/// A configuration that can be had: read, checked, its plugins loaded and asked.
+pub(super) struct Prepared {
+    pub(super) config: Arc<Config>,
+    pub(super) libraries: Libraries,
+    /// What of it the process cannot have before it begins anew.
+    needs_restart: Vec<String>,
+}
+
+/// What the process was begun with and keeps to its end.
+pub(super) struct Fixed {
+    listen: Vec<String>,
+    web_file: Option<PathBuf>,
+    state_dir: Option<PathBuf>,
+}
+
+/// What a new configuration came to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Applied {
+    targets: usize,
+    changes: Changes,
+    needs_restart: Vec<String>,
+}
+
+/// Everything that a configuration can change while the process runs.
+pub(super) struct Live {
+    pub(super) file: PathBuf,
+    pub(super) fixed: Arc<Fixed>,
+    pub(super) shelf: Arc<Mutex<Shelf>>,
+    pub(super) in_use: Arc<InUse>,
+    pub(super) broker: Arc<Broker>,
+    pub(super) targets: Arc<Mutex<Targets>>,
+    pub(super) schedule: Schedule,
+    pub(super) site: Arc<Site>,
+    pub(super) book: Arc<Book>,
+    pub(super) plugins: Arc<Plugins>,
+    pub(super) supply: Arc<BookSupply>,
+    pub(super) pusher: Pusher,
+    pub(super) own: Option<OwnTelemetry>,
+    pub(super) reloads: Arc<Reloads>,
+    /// The command line says what is logged.
+    pub(super) log_is_fixed: bool,
+}
+
+/// Reads and checks a file, loads its new plugins, and asks all plugins what they think of it. Blocks; changes nothing
+/// that anybody would notice, so that a file in which something is wrong is no trouble.
+fn prepare(file: &Path, shelf: &Mutex<Shelf>, fixed: &Fixed) -> Result<Prepared, Report> {
+    // A panic elsewhere leaves it whole: a plugin is entered when it is loaded.
+    let mut shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut prepared = check(file, config::load(file)?, &mut shelf)?;
+    prepared.needs_restart = fixed.differs_from(&prepared.config);
+    let replaced = shelf.replaced(&prepared.config).into_iter();
+    prepared.needs_restart.extend(replaced.map(|name| format!("plugin `{name}`, whose file has changed")));
+    Ok(prepared)
+}
+
+/// Loads the plugins of a configuration where they are new, and asks all of them what they think of it. Blocks.
+pub(super) fn check(file: &Path, config: Config, shelf: &mut Shelf) -> Result<Prepared, Report> {
+    let refused = |problems| Report::new(&file.display().to_string(), problems);
+    let libraries = shelf.load(&config).map_err(refused)?;
+    let problems = plugins::validate(&libraries, &config);
+    if !problems.is_empty() {
+        return Err(refused(problems));
+    }
+    Ok(Prepared { config: Arc::new(config), libraries, needs_restart: Vec::new() })
+}
+
+impl Fixed {
+    pub(super) fn of(config: &Config) -> Self {
+        Self {
+            listen: config.web.listen.clone(),
+            web_file: config.web.config_file.clone(),
+            state_dir: config.credentials.state_dir.clone(),
+        }
+    }
+
+    fn differs_from(&self, config: &Config) -> Vec<String> {
+        let listen = (self.listen != config.web.listen).then_some("`web.listen`");
+        let state_dir = (self.state_dir != config.credentials.state_dir).then_some("`credentials.state_dir`");
+        let web_file = (self.web_file != config.web.config_file).then_some("`web.config_file`");
+        listen.into_iter().chain(web_file).chain(state_dir).map(str::to_owned).collect()
+    }
+}
+
+impl Live {
+    /// Reads the file and has what it says, all of it or nothing.
+    pub(super) async fn reload(&mut self) -> Result<Applied, Report> {
+        let (file, shelf, fixed) = (self.file.clone(), Arc::clone(&self.shelf), Arc::clone(&self.fixed));
+        let prepared = tokio::task::spawn_blocking(move || prepare(&file, &shelf, &fixed))
+            .await
+            .unwrap_or_else(|error| {
+                let file = self.file.display().to_string();
+                Err(Report::of_file(&file, format!("not read to its end: {error}"), None))
+            });
+        match prepared {
+            Ok(prepared) => Ok(self.apply(prepared).await),
+            Err(report) => {
+                self.reloads.failed();
+                Err(report)
+            }
+        }
+    }
+
+    /// Each key of the configuration is here with what takes it over; what came to be with a target is the engine's.
+    async fn apply(&mut self, Prepared { config, libraries, needs_restart }: Prepared) -> Applied {
+        let before = self.in_use.get();
+        let Config {
+            web,
+            plugins: _,
+            scrape,
+            // The engine tells those who probe.
+            probe: _,
+            credentials,
+            identities,
+            transports: _,
+            normalize: _,
+            modules: _,
+            target_defaults: _,
+            targets: _,
+            target_files: _,
+            otlp,
+            telemetry,
+            shown: _,
+            watch: _,
+            log_level,
+        } = &*config;
+        if !self.log_is_fixed {
+            let level = log_level.as_deref().unwrap_or(DEFAULT_FILTER);
+            if let Err(error) = log::set_filter(level) {
+                warn!(level, error, "Level of the log not changed");
+            }
+        }
+        // Before the targets, so that new ones find who they are.
+        self.broker.set_identities(identities.clone(), credentials.cooldown);
+        self.schedule.set_limits(Limits::from(scrape));
+        self.site.set_limits(web::Limits::from(web));
+        self.supply.set_config(&config, &libraries);
+        show(&self.plugins, &libraries);
+        self.in_use.set(Arc::clone(&config));
+        let (targets, wanted) = (Arc::clone(&self.targets), Arc::clone(&config));
+        let changing =
+            tokio::task::spawn_blocking(move || targets::lock(&targets).set_config(wanted, libraries));
+        let changes = changing.await.unwrap_or_else(|error| {
+            warn!(%error, "Targets not changed to their end");
+            Changes::default()
+        });
+        let supply: Arc<dyn Supply> = Arc::<BookSupply>::clone(&self.supply);
+        self.pusher.set_endpoints(otlp, &supply, before.scrape.drain);
+        self.change_telemetry(before.telemetry.as_ref(), telemetry.as_ref()).await;
+        self.reloads.succeeded(now_unix_s(), !needs_restart.is_empty());
+        Applied { targets: self.book.targets().len(), changes, needs_restart }
+    }
+
+    async fn change_telemetry(
+        &mut self,
+        before: Option<&Arc<OtlpEndpoint>>,
+        now: Option<&Arc<OtlpEndpoint>>,
+    ) {
+        let is_same = match (before, now) {
+            (Some(before), Some(now)) => before.is_like(now),
+            (before, now) => before.is_none() && now.is_none(),
+        };
+        if !is_same {
+            stop_telemetry(self.own.take()).await;
+            self.own = now.and_then(|endpoint| own_telemetry(endpoint, &self.book, &self.pusher));
+        }
+    }
+}
+
+/// Has metrics and pages show these plugins.
+pub(super) fn show(plugins: &Plugins, libraries: &Libraries) {
+    let shown = libraries.iter();
+    let shown = shown.map(|(name, library)| PluginSource { name: name.clone(), library: library.clone() });
+    plugins.set(shown.collect());
+}
+
+pub(super) fn now_unix_s() -> f64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+impl Applied {
+    /// Tells the log.
+    pub(super) fn tell(&self, cause: &str) {
+        let Self { targets, changes: Changes { added, changed, removed }, needs_restart } = self;
+        info!(cause, targets, added, changed, removed, "Configuration reloaded");
+        for part in needs_restart {
+            warn!(part, "This part of the configuration needs a restart");
+        }
+    }
+}
+
+impl fmt::Display for Applied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { targets, changes: Changes { added, changed, removed }, needs_restart } = self;
+        writeln!(f, "reloaded: {targets} targets, {added} added, {changed} changed, {removed} removed")?;
+        needs_restart.iter().try_for_each(|part| writeln!(f, "needs a restart: {part}"))
+    }
+}

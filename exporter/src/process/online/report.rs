@@ -1,0 +1,123 @@
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Duration;
+
+use plugin_host::sink::Failure;
+
+use super::sink::Collected;
+use crate::config::{Config, Node, Position, Target, Value};
+
+/// How one target fares: what each of its modules came to.
+pub(super) struct Fared {
+    pub(super) modules: Vec<(String, Collected)>,
+    pub(super) took: Duration,
+}
+
+/// How often which ending was seen.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    up: usize,
+    incomplete: usize,
+    down: usize,
+}
+
+impl Tally {
+    /// Whether every target is up and complete.
+    pub(super) const fn is_good(&self) -> bool {
+        self.incomplete == 0 && self.down == 0
+    }
+
+    /// The last line.
+    pub(super) fn line(&self) -> String {
+        let Self { up, incomplete, down } = self;
+        format!("{} asked: {up} up, {incomplete} incomplete, {down} down\n", targets(up + incomplete + down))
+    }
+
+    /// Adds a target, and says how it fares: a line, and one for each thing to do about it.
+    pub(super) fn add(&mut self, file: &str, config: &Config, target: &Target, fared: &Fared) -> String {
+        let series: u64 = fared.modules.iter().map(|(_, collected)| collected.series).sum();
+        let bad = fared.modules.iter().filter(|(_, collected)| !collected.is_full).count();
+        let took = fared.took.as_secs_f64();
+        let name = &target.name;
+        let mut text = match (bad, series) {
+            (0, _) => {
+                self.up += 1;
+                format!("{name}: up, {series} series in {took:.2} s{}\n", by_module(fared))
+            }
+            (_, 1..) => {
+                self.incomplete += 1;
+                format!("{name}: incomplete, {series} series in {took:.2} s{}\n", by_module(fared))
+            }
+            (_, 0) => {
+                self.down += 1;
+                format!("{name}: down\n")
+            }
+        };
+        for (reason, modules) in grouped(fared) {
+            let place = modules.iter().find_map(|module| place(file, config, module, &reason.0));
+            let modules = modules.join(", ");
+            let place = place.unwrap_or_else(|| format!("module {modules}: "));
+            let _ = writeln!(text, "  {place}{}", reason.0);
+            if !reason.1.is_empty() {
+                let _ = writeln!(text, "  next: {}", reason.1);
+            }
+        }
+        for (module, collected) in &fared.modules {
+            for warning in &collected.warnings {
+                let place = place(file, config, module, warning);
+                let place = place.unwrap_or_else(|| format!("module {module}: "));
+                let _ = writeln!(text, "  {place}warning: {warning}");
+            }
+        }
+        text
+    }
+}
+
+fn targets(count: usize) -> String {
+    if count == 1 { "1 target".to_owned() } else { format!("{count} targets") }
+}
+
+/// ` (os 400, iis 12)` where there are several.
+fn by_module(fared: &Fared) -> String {
+    if fared.modules.len() < 2 {
+        return String::new();
+    }
+    let parts = fared.modules.iter().map(|(module, collected)| format!("{module} {}", collected.series));
+    format!(" ({})", parts.collect::<Vec<_>>().join(", "))
+}
+
+/// The failures as text and next step, each once with the modules that it befell.
+fn grouped(fared: &Fared) -> BTreeMap<(String, String), Vec<&str>> {
+    let mut reasons: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
+    for (module, collected) in fared.modules.iter().filter(|(_, collected)| !collected.is_full) {
+        let reason = match &collected.failure {
+            Some(failure) => (shown(failure), failure.reason.next_step().to_owned()),
+            None => ("something is missing, and the plugin does not say what".to_owned(), String::new()),
+        };
+        reasons.entry(reason).or_default().push(module);
+    }
+    reasons
+}
+
+fn shown(failure: &Failure) -> String {
+    let message = if failure.message.is_empty() { failure.reason.sentence() } else { &failure.message };
+    format!("{}: {}: {message}", failure.stage, failure.reason.word())
+}
+
+/// Where the module says what a message quotes: `FILE:LINE:COLUMN: modules.NAME: `.
+fn place(file: &str, config: &Config, module: &str, message: &str) -> Option<String> {
+    let source = &config.modules.get(module)?.source;
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let Position { line, column } = quoted.find_map(|text| find(source, text))?;
+    Some(format!("{file}:{line}:{column}: modules.{module}: "))
+}
+
+/// The first text in a tree that equals `wanted`.
+fn find(node: &Node, wanted: &str) -> Option<Position> {
+    match &node.value {
+        Value::Text(text) => (text.to_lowercase() == wanted.to_lowercase()).then_some(node.position),
+        Value::List(items) => items.iter().find_map(|item| find(item, wanted)),
+        Value::Map(entries) => entries.iter().find_map(|entry| find(&entry.node, wanted)),
+        _ => None,
+    }
+}

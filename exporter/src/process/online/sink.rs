@@ -1,0 +1,115 @@
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+
+use plugin_host::InstanceSink;
+use plugin_host::sink::{
+    Batch, BatchOutcome, CollectionId, Completion, Event, Failure, FamilyDef, Level, Outcome, SeriesDef,
+    Verdict,
+};
+
+/// What one collection came to.
+#[derive(Debug)]
+pub(super) struct Collected {
+    /// Series that were offered and not ended.
+    pub(super) series: u64,
+    /// Whether all that the module asks for was there.
+    pub(super) is_full: bool,
+    /// Why not, where the plugin tells.
+    pub(super) failure: Option<Failure>,
+    /// What the plugin warned of meanwhile.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Collected {
+    /// A collection that never began.
+    pub(super) fn failed(failure: Failure) -> Self {
+        Self { series: 0, is_full: false, failure: Some(failure), warnings: Vec::new() }
+    }
+}
+
+/// Counts what one collection sends, and tells its end.
+pub(super) struct OnceSink {
+    target: usize,
+    ends: mpsc::Sender<(usize, Collected)>,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    families: u32,
+    ids: u32,
+    retired: u64,
+    warnings: Vec<String>,
+}
+
+/// Warnings of one collection that are kept.
+const WARNINGS_MAX: usize = 20;
+
+impl OnceSink {
+    pub(super) fn new(target: usize, ends: mpsc::Sender<(usize, Collected)>) -> Self {
+        Self { target, ends, seen: Mutex::default() }
+    }
+
+    /// A panic elsewhere leaves numbers that are right.
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn accept(next: &mut u32) -> Verdict {
+    let id = *next;
+    *next += 1;
+    Verdict::Accepted(id)
+}
+
+impl InstanceSink for OnceSink {
+    fn register_families(&self, families: &[FamilyDef<'_>], verdicts: &mut Vec<Verdict>) {
+        let mut seen = self.seen();
+        verdicts.extend(families.iter().map(|_| accept(&mut seen.families)));
+    }
+
+    fn register_series(&self, series: &[SeriesDef<'_>], verdicts: &mut Vec<Verdict>) {
+        let mut seen = self.seen();
+        verdicts.extend(series.iter().map(|_| accept(&mut seen.ids)));
+    }
+
+    fn retire(&self, ids: &[u32]) {
+        self.seen().retired += ids.len() as u64;
+    }
+
+    fn batch(&self, batch: &Batch<'_>) -> BatchOutcome {
+        BatchOutcome { stored: batch.ids.len() as u64, ..BatchOutcome::default() }
+    }
+
+    fn complete(&self, _collection: CollectionId, completion: Completion<'_>) {
+        let (is_full, failure) = match completion.outcome {
+            Outcome::Full => (true, None),
+            Outcome::Partial { failure, .. } => (false, failure),
+            Outcome::Failed(failure) => (false, Some(failure)),
+        };
+        let mut seen = self.seen();
+        let series = u64::from(seen.ids).saturating_sub(seen.retired);
+        let warnings = std::mem::take(&mut seen.warnings);
+        drop(seen);
+        // Who gave up waiting is told nothing.
+        let _ = self.ends.send((self.target, Collected { series, is_full, failure, warnings }));
+    }
+
+    fn reset(&self) {
+        *self.seen() = Seen::default();
+    }
+
+    fn log_enabled(&self, level: Level) -> bool {
+        level <= Level::Warn
+    }
+
+    fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
+        let mut seen = self.seen();
+        if level > Level::Warn || seen.warnings.len() >= WARNINGS_MAX {
+            return;
+        }
+        let fields: String = fields.iter().map(|(name, value)| format!(" {name}=`{value}`")).collect();
+        seen.warnings.push(format!("{message}{fields}"));
+    }
+
+    fn event(&self, _event: &Event<'_>) {}
+}

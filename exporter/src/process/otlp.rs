@@ -1,0 +1,215 @@
+//! The book as a source of rounds for the collectors, and the exporter's own figures.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use tracing::warn;
+
+use super::plugins::Libraries;
+use crate::config::{Config, OtlpEndpoint};
+use crate::otlp::encode::Scope;
+use crate::otlp::push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
+use crate::pipeline::Store;
+use crate::telemetry::{Book, ProcessUsage, TargetEntry};
+
+/// What the book's targets know now.
+pub(super) struct BookSupply {
+    book: Arc<Book>,
+    /// The plugin of each module.
+    scopes: Mutex<Scopes>,
+    known: Mutex<Known>,
+}
+
+type Scopes = BTreeMap<String, Arc<Scope>>;
+
+/// The stores that were seen, by address.
+#[derive(Default)]
+struct Known {
+    stores: HashMap<usize, KnownStore>,
+    keys: u64,
+}
+
+struct KnownStore {
+    /// Keeps the address from being another store's.
+    store: Weak<Store>,
+    key: u64,
+    /// Of the snapshot that was seen last, so that two of them never have one time.
+    snapshot: usize,
+    time_unix_nanos: u64,
+}
+
+impl BookSupply {
+    pub(super) fn new(book: Arc<Book>, config: &Config, libraries: &Libraries) -> Self {
+        let supply = Self { book, scopes: Mutex::default(), known: Mutex::default() };
+        supply.set_config(config, libraries);
+        supply
+    }
+
+    /// From now on these are the modules and their plugins.
+    pub(super) fn set_config(&self, config: &Config, libraries: &Libraries) {
+        let scopes = config.modules.iter().map(|(name, module)| {
+            let version = libraries.get(&module.plugin).map_or("", |library| &library.info().version);
+            (name.clone(), Arc::new(Scope::new(&module.plugin, version)))
+        });
+        *self.scopes() = scopes.collect();
+    }
+
+    fn scopes(&self) -> MutexGuard<'_, Scopes> {
+        self.scopes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Supply for BookSupply {
+    fn items(&self, now_unix_nanos: u64) -> Vec<Item> {
+        let scopes = self.scopes();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut items = Vec::new();
+        for entry in self.book.targets().iter() {
+            let times = entry.status().jobs.into_iter().map(|job| job.last_success_unix_s);
+            let modules = entry.modules.iter().zip(entry.stores());
+            for ((module, store), ended_unix_s) in modules.zip(times) {
+                let Some(scope) = scopes.get(module) else { continue };
+                items.push(known.item(entry, store, scope, ended_unix_s, now_unix_nanos));
+            }
+        }
+        known.stores.retain(|_, store| store.store.strong_count() > 0);
+        items
+    }
+}
+
+impl Known {
+    fn item(
+        &mut self,
+        entry: &TargetEntry,
+        store: &Arc<Store>,
+        scope: &Arc<Scope>,
+        ended_unix_s: Option<f64>,
+        now_unix_nanos: u64,
+    ) -> Item {
+        let snapshot = store.snapshot();
+        let known = self.stores.entry(Arc::as_ptr(store).addr()).or_insert_with(|| {
+            self.keys += 1;
+            KnownStore { store: Arc::downgrade(store), key: self.keys, snapshot: 0, time_unix_nanos: 0 }
+        });
+        let address = Arc::as_ptr(&snapshot).addr();
+        if known.snapshot != address || snapshot.series() == 0 {
+            let ended = ended_unix_s.map(nanos).filter(|&ended| {
+                // The account is written just after the snapshot: what is older is that of the one before.
+                snapshot.series() > 0 && ended > known.time_unix_nanos
+            });
+            known.time_unix_nanos = ended.unwrap_or(now_unix_nanos);
+            known.snapshot = address;
+        }
+        Item {
+            key: known.key,
+            resource: entry.resource(),
+            scope: Arc::clone(scope),
+            snapshot,
+            time_unix_nanos: known.time_unix_nanos,
+            ends: false,
+        }
+    }
+}
+
+/// Begins to send the exporter's own figures to `endpoint`.
+pub(super) fn own_telemetry(
+    endpoint: &Arc<OtlpEndpoint>,
+    book: &Arc<Book>,
+    pusher: &Pusher,
+) -> Option<OwnTelemetry> {
+    let figures = own_figures(book, Arc::clone(pusher.counts()));
+    let own = OwnTelemetry::start(endpoint, tokio::runtime::Handle::current(), figures);
+    let own = own.inspect_err(|error| warn!(error, "Own figures are not sent")).ok()?;
+    pusher.timings().tell(own.meter());
+    Some(own)
+}
+
+/// Sends them a last time.
+pub(super) async fn stop_telemetry(own: Option<OwnTelemetry>) {
+    let Some(own) = own else { return };
+    let stopped = tokio::task::spawn_blocking(|| own.stop());
+    if let Ok(Err(error)) = stopped.await {
+        warn!(error, "Own figures not sent at the end");
+    }
+}
+
+/// What the exporter tells of itself where `telemetry:` asks for it: the few figures that say whether it is well.
+/// Everything else is on `/metrics`.
+#[expect(clippy::cast_precision_loss, reason = "counts and bytes below 2⁵³")]
+fn own_figures(book: &Arc<Book>, endpoints: Arc<AllCounts>) -> Vec<Figure> {
+    let (targets, series) = (Arc::clone(book), Arc::clone(book));
+    let figure = |name, unit, help, is_counter, read| Figure { name, unit, help, is_counter, read };
+    vec![
+        figure(
+            "perfmon_exporter.targets",
+            "{target}",
+            "Targets by state.",
+            false,
+            Box::new(move || by_state(&targets)),
+        ),
+        figure(
+            "perfmon_exporter.series",
+            "{series}",
+            "Series of all targets.",
+            false,
+            Box::new(move || {
+                let series = series.targets().iter().map(|entry| entry.status().series()).sum::<usize>();
+                vec![(Vec::new(), series as f64)]
+            }),
+        ),
+        figure(
+            "perfmon_exporter.otlp.points",
+            "{point}",
+            "Points that collectors took.",
+            true,
+            Box::new(move || {
+                let row = |counts: &Arc<Counts>| {
+                    (vec![("endpoint", counts.name().to_owned())], counts.accepted() as f64)
+                };
+                endpoints.get().iter().map(row).collect()
+            }),
+        ),
+        figure(
+            "process.cpu.time",
+            "s",
+            "User and system time of the process.",
+            true,
+            Box::new(|| {
+                let seconds = ProcessUsage::read().cpu_seconds;
+                seconds.map(|seconds| (Vec::new(), seconds)).into_iter().collect()
+            }),
+        ),
+        figure(
+            "process.memory.usage",
+            "By",
+            "Resident memory of the process.",
+            false,
+            Box::new(|| {
+                let resident = ProcessUsage::read().resident_bytes;
+                resident.map(|bytes| (Vec::new(), bytes as f64)).into_iter().collect()
+            }),
+        ),
+    ]
+}
+
+fn by_state(book: &Book) -> Vec<(Vec<(&'static str, String)>, f64)> {
+    let mut counts = BTreeMap::from([("up", 0.0), ("down", 0.0), ("pending", 0.0)]);
+    for entry in book.targets().iter() {
+        let state = match entry.status().is_up() {
+            Some(true) => "up",
+            Some(false) => "down",
+            None => "pending",
+        };
+        *counts.entry(state).or_default() += 1.0;
+    }
+    counts.into_iter().map(|(state, count)| (vec![("state", state.to_owned())], count)).collect()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "times after 1970 and before 2500"
+)]
+fn nanos(unix_s: f64) -> u64 {
+    (unix_s * 1e9) as u64
+}

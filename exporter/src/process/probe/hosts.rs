@@ -1,0 +1,27 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Sees to it that probes of one host wait for each other, whatever they ask of it and as whom.
+#[derive(Default)]
+pub(super) struct Hosts(Mutex<HashMap<String, Weak<Turn>>>);
+
+/// Held by whoever asks the host.
+pub(super) type Turn = tokio::sync::Mutex<()>;
+
+/// Turns that nobody waits for are cleared away when there are so many.
+const CLEAR_AT: usize = 4096;
+
+impl Hosts {
+    pub(super) fn turn(&self, host: &str) -> Arc<Turn> {
+        let mut hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(turn) = hosts.get(host).and_then(Weak::upgrade) {
+            return turn;
+        }
+        if hosts.len() >= CLEAR_AT {
+            hosts.retain(|_, turn| turn.strong_count() > 0);
+        }
+        let turn = Arc::default();
+        hosts.insert(host.to_owned(), Arc::downgrade(&turn));
+        turn
+    }
+}

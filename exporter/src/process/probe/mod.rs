@@ -1,0 +1,308 @@
+//! Answers `/probe`.
+//!
+//! A configured target is answered from what its schedule knows. Any other question (another host, other modules,
+//! another identity) makes a [`Warm`] target, which is kept for some minutes so that its connection serves the next
+//! probe too. Whatever the number of those who ask, one collection for each of them runs at a time, and all get what
+//! it brings.
+
+mod doors;
+mod hosts;
+mod known;
+mod observer;
+mod report;
+mod view;
+mod warm;
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use plugin_host::{GeneralReason, Host, Stage};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use tracing::debug;
+
+use self::hosts::Hosts;
+use self::known::{Asked, Configured, Key, Known, Other};
+use self::view::{Views, answer_of};
+use self::warm::Warm;
+use super::plugins::Libraries;
+use crate::config::{self, Config, Target};
+use crate::pipeline::Catalog;
+use crate::telemetry::{self, Costs, ProbeOutcome, TargetEntry};
+use crate::web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
+
+/// The deadline of a collection is so much before the answer's, so that what failed is told with its stage.
+const ANSWER_SLACK: Duration = Duration::from_millis(150);
+/// Warm targets are looked through so often at most.
+const SWEEP_MIN: Duration = Duration::from_secs(1);
+/// Who is sent away may come back after this.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// What collections for probes need.
+pub(super) struct Means {
+    pub(super) host: Host,
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) costs: Arc<Costs>,
+    pub(super) runtime: Handle,
+}
+
+/// What all flights share.
+struct Shared {
+    means: Means,
+    hosts: Hosts,
+    counts: telemetry::Probes,
+}
+
+/// Who is asked by URL.
+pub(super) struct Probes {
+    shared: Arc<Shared>,
+    state: Mutex<State>,
+}
+
+struct State {
+    known: Arc<Known>,
+    warm: HashMap<Key, Arc<Warm>>,
+    places: Arc<Semaphore>,
+}
+
+impl Probes {
+    /// No target is known yet. Begins to look after those that are kept; to be called on a run time.
+    pub(super) fn start(config: &Arc<Config>, means: Means) -> Arc<Self> {
+        let places = Arc::new(Semaphore::new(config.probe.max_concurrent as usize));
+        let known = Arc::new(Known::nothing(Arc::clone(config)));
+        let state = Mutex::new(State { known, warm: HashMap::new(), places });
+        let shared = Shared { means, hosts: Hosts::default(), counts: telemetry::Probes::default() };
+        let probes = Arc::new(Self { shared: Arc::new(shared), state });
+        probes.shared.means.runtime.spawn(sweep(Arc::downgrade(&probes)));
+        probes
+    }
+
+    /// These are the configured targets from now on. What was made by another configuration is let go of.
+    pub(super) fn know(
+        &self,
+        config: &Arc<Config>,
+        libraries: &Libraries,
+        targets: Vec<(Target, Arc<TargetEntry>)>,
+    ) {
+        let configured =
+            targets.into_iter().map(|(target, entry)| Configured { target, entry, views: Views::default() });
+        let known = Arc::new(Known::new(Arc::clone(config), libraries.clone(), configured.collect()));
+        let mut state = self.lock();
+        let before = std::mem::replace(&mut state.known, known);
+        if before.config.probe.max_concurrent != config.probe.max_concurrent {
+            state.places = Arc::new(Semaphore::new(config.probe.max_concurrent as usize));
+        }
+        if !Arc::ptr_eq(&before.config, config) {
+            let gone = std::mem::take(&mut state.warm);
+            drop(state);
+            // Outside of the lock: instances end here, unless a collection still runs.
+            drop(gone);
+        }
+    }
+
+    /// What became of probes.
+    pub(super) fn counts(&self) -> &telemetry::Probes {
+        &self.shared.counts
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn answer(&self, request: ProbeRequest) -> ProbeAnswer {
+        let known = Arc::clone(&self.lock().known);
+        let settings = &known.config.probe;
+        if !settings.enabled {
+            let message = "probes are switched off by `probe: {enabled: false}`".to_owned();
+            return Err(ProbeRefused::Forbidden(message));
+        }
+        if !known.is_complete {
+            let message = "the targets are not known yet".to_owned();
+            return Err(ProbeRefused::Busy { message, retry_after: RETRY_AFTER });
+        }
+        let answer_by = Instant::now() + time_for(&request, settings);
+        match known.asked(&request)? {
+            Asked::Configured { configured: Configured { target, entry, views }, modules } => {
+                // The first collection may still be under way.
+                let _ = tokio::time::timeout_at(answer_by, entry.ended(&modules)).await;
+                let mut probed = answer_of(entry, &modules);
+                views.leave_out(&mut probed, target, &modules, request.labels);
+                if request.debug {
+                    let report = report::of(&known.config, target, entry, &modules, &probed, None);
+                    probed.report = Some(report);
+                }
+                Ok(probed)
+            }
+            Asked::Other(other) => self.ask(&known, *other, &request, answer_by).await,
+        }
+    }
+
+    async fn ask(
+        &self,
+        known: &Arc<Known>,
+        other: Other,
+        request: &ProbeRequest,
+        answer_by: Instant,
+    ) -> ProbeAnswer {
+        let (warm, places) = self.warm(known, other)?;
+        loop {
+            let flight = match warm.flight(&self.shared, &places, request.debug, answer_by - ANSWER_SLACK) {
+                Some(flight) => flight,
+                None => {
+                    let limit = known.config.probe.max_concurrent;
+                    return Err(ProbeRefused::Busy {
+                        message: format!("{limit} probes are under way, which is `probe.max_concurrent`"),
+                        retry_after: RETRY_AFTER,
+                    });
+                }
+            };
+            let ended = flight.ended(answer_by).await;
+            if let Some(Err(refused)) = ended {
+                return Err(refused);
+            }
+            let is_shortened = ended.is_some() && flight.deadline + ANSWER_SLACK < answer_by;
+            if is_shortened && flight.was_late() && Instant::now() + ANSWER_SLACK < answer_by {
+                // Who asked first had less time than we have.
+                continue;
+            }
+            if ended.is_some() && request.debug && !flight.tells_all {
+                continue;
+            }
+            let mut probed = match ended {
+                Some(_) => answer_of(&warm.entry, &warm.all_modules()),
+                None => late(),
+            };
+            if !request.labels {
+                warm.views.leave_out(&mut probed, &warm.target, &warm.all_modules(), false);
+            }
+            if request.debug {
+                let (entry, modules) = (&warm.entry, warm.all_modules());
+                let lines = Some(warm.lines());
+                let report = report::of(&known.config, &warm.target, entry, &modules, &probed, lines);
+                probed.report = Some(report);
+            }
+            return Ok(probed);
+        }
+    }
+
+    /// The target that is kept for this question, or a new one.
+    fn warm(&self, known: &Arc<Known>, other: Other) -> Result<(Arc<Warm>, Arc<Semaphore>), ProbeRefused> {
+        let mut state = self.lock();
+        let places = Arc::clone(&state.places);
+        if let Some(warm) = state.warm.get(&other.key) {
+            warm.touch();
+            return Ok((Arc::clone(warm), places));
+        }
+        let limit = known.config.probe.max_targets as usize;
+        let evicted = if state.warm.len() >= limit { state.oldest_idle() } else { None };
+        if state.warm.len() >= limit && evicted.is_none() {
+            return Err(ProbeRefused::Busy {
+                message: format!("{limit} targets are being probed, which is `probe.max_targets`"),
+                retry_after: RETRY_AFTER,
+            });
+        }
+        let evicted = evicted.and_then(|oldest| state.warm.remove(&oldest));
+        let Other { key, target, is_configured } = other;
+        let warm = Arc::new(Warm::new(known, target, is_configured, &self.shared.means));
+        // What another configuration made meanwhile serves this question, and no other.
+        if Arc::ptr_eq(&state.known.config, &known.config) {
+            state.warm.insert(key, Arc::clone(&warm));
+        }
+        self.shared.counts.set_kept(state.warm.len());
+        drop(state);
+        drop(evicted);
+        Ok((warm, places))
+    }
+
+    /// Lets go of those that nobody asked for a while; answers when to look again.
+    fn sweep(&self) -> Duration {
+        let mut state = self.lock();
+        let idle = state.known.config.probe.idle;
+        let now = Instant::now();
+        let gone: Vec<Arc<Warm>> = state
+            .warm
+            .extract_if(|_, warm| warm.idle_for(now).is_some_and(|since| since >= idle))
+            .map(|(_, warm)| warm)
+            .collect();
+        self.shared.counts.set_kept(state.warm.len());
+        drop(state);
+        if !gone.is_empty() {
+            debug!(targets = gone.len(), "Probed targets let go of");
+        }
+        (idle / 4).max(SWEEP_MIN)
+    }
+}
+
+impl State {
+    fn oldest_idle(&self) -> Option<Key> {
+        let now = Instant::now();
+        let idle = self.warm.iter().filter_map(|(key, warm)| Some((warm.idle_for(now)?, key)));
+        idle.max_by_key(|(since, _)| *since).map(|(_, key)| key.clone())
+    }
+}
+
+impl Prober for Probes {
+    fn probe(&self, request: ProbeRequest) -> Pin<Box<dyn Future<Output = ProbeAnswer> + Send + '_>> {
+        Box::pin(async move {
+            let answer = self.answer(request).await;
+            self.shared.counts.count(match &answer {
+                Ok(probed) if probed.success => ProbeOutcome::Success,
+                Ok(_) => ProbeOutcome::Failure,
+                Err(ProbeRefused::Bad(_) | ProbeRefused::Forbidden(_)) => ProbeOutcome::Refused,
+                Err(ProbeRefused::Busy { .. }) => ProbeOutcome::Busy,
+            });
+            answer
+        })
+    }
+
+    fn targets(&self) -> Option<Discovered> {
+        let known = Arc::clone(&self.lock().known);
+        known.is_complete.then(|| Discovered {
+            targets: known.targets.iter().map(|known| known.target.clone()).collect(),
+            external: known.config.web.external_url.clone(),
+        })
+    }
+}
+
+async fn sweep(probes: Weak<Probes>) {
+    loop {
+        let Some(pause) = probes.upgrade().map(|probes| probes.sweep()) else { return };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// As long as whoever asks waits, less a little; but no longer than the configuration says.
+fn time_for(request: &ProbeRequest, settings: &config::Probe) -> Duration {
+    let Some(timeout) = request.timeout else { return settings.deadline };
+    let wanted = timeout.saturating_sub(settings.timeout_offset).max(timeout / 2);
+    wanted.min(settings.deadline)
+}
+
+/// What is told of a target whose collection goes on when the time is over.
+fn late() -> Probed {
+    Probed {
+        failures: vec![(Stage::Plugin.to_string(), GeneralReason::Timeout.word().to_owned())],
+        ..Probed::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_comes_before_prometheus_gives_up() {
+        let settings = config::Probe::default();
+        let time = |timeout_ms: Option<u64>| {
+            let timeout = timeout_ms.map(Duration::from_millis);
+            time_for(&ProbeRequest { timeout, ..ProbeRequest::default() }, &settings).as_millis()
+        };
+        assert_eq!(time(None), 10_000);
+        assert_eq!(time(Some(5_000)), 4_500);
+        assert_eq!(time(Some(60_000)), 10_000);
+        assert_eq!(time(Some(600)), 300, "an offset never takes more than half");
+    }
+}

@@ -1,0 +1,111 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use plugin_host::sink::{CollectionId, Completion, Event, Level};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::pipeline::StoreObserver;
+use crate::telemetry::{PluginCosts, TargetEntry, log};
+
+/// What one probe logs at most.
+const LINES_MAX: usize = 500;
+
+/// What plugins say while a target is probed.
+#[derive(Default)]
+pub(super) struct Lines {
+    lines: Mutex<Vec<String>>,
+    began: Mutex<Option<Instant>>,
+    /// Whether everything is kept, and not only what the log keeps.
+    all: AtomicBool,
+}
+
+impl Lines {
+    /// A probe begins.
+    pub(super) fn begin(&self, all: bool) {
+        self.all.store(all, Ordering::Relaxed);
+        *lock(&self.began) = Some(Instant::now());
+        lock(&self.lines).clear();
+    }
+
+    pub(super) fn read(&self) -> Vec<String> {
+        lock(&self.lines).clone()
+    }
+
+    fn wants(&self, level: Level) -> bool {
+        self.all.load(Ordering::Relaxed) && level < Level::Trace
+    }
+
+    fn add(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
+        let mut lines = lock(&self.lines);
+        if !self.wants(level) || lines.len() > LINES_MAX {
+            return;
+        }
+        if lines.len() == LINES_MAX {
+            lines.push("and more".to_owned());
+            return;
+        }
+        let passed = lock(&self.began).map_or(0.0, |began| began.elapsed().as_secs_f64());
+        let fields: String = fields.iter().map(|(name, value)| format!(" {name}={value:?}")).collect();
+        lines.push(format!("{passed:8.3} s {level:?} {message}{fields}"));
+    }
+}
+
+/// Hears of the collections of one module on a target that is probed.
+pub(super) struct ProbeObserver {
+    /// The entry holds the store, and the store this observer.
+    pub(super) entry: Weak<TargetEntry>,
+    pub(super) module: usize,
+    pub(super) plugin: String,
+    pub(super) costs: Arc<PluginCosts>,
+    pub(super) lines: Arc<Lines>,
+    pub(super) told: Mutex<Option<oneshot::Sender<()>>>,
+}
+
+impl ProbeObserver {
+    fn origin<'a>(&'a self, entry: &'a TargetEntry) -> log::Origin<'a> {
+        log::Origin { target: &entry.name, module: &entry.modules[self.module], plugin: &self.plugin }
+    }
+
+    /// Hears of the end of the next collection.
+    pub(super) fn hear(&self) -> oneshot::Receiver<()> {
+        let (told, hear) = oneshot::channel();
+        *lock(&self.told) = Some(told);
+        hear
+    }
+}
+
+impl StoreObserver for ProbeObserver {
+    fn completed(&self, _collection: CollectionId, completion: &Completion<'_>, series: usize) {
+        let entry = self.entry.upgrade();
+        if let Some(took) = entry.and_then(|entry| entry.completed(self.module, completion, series)) {
+            self.costs.enter(completion, took);
+        }
+        if let Some(told) = lock(&self.told).take() {
+            // Who gave up waiting hears nothing.
+            let _ = told.send(());
+        }
+    }
+
+    fn log_enabled(&self, level: Level) -> bool {
+        self.lines.wants(level) || log::plugin_log_enabled(level)
+    }
+
+    fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
+        self.lines.add(level, message, fields);
+        if let Some(entry) = self.entry.upgrade() {
+            log::log_plugin_record(self.origin(&entry), level, message, fields);
+        }
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        if let Some(entry) = self.entry.upgrade() {
+            log::log_plugin_event(self.origin(&entry), event);
+        }
+    }
+}
+
+/// A panic elsewhere leaves whole lines.
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,96 @@
+//! What `debug=true` shows to people, in front of the page.
+
+use std::fmt::{self, Write};
+
+use crate::config::{Config, Target, shown_module};
+use crate::telemetry::TargetEntry;
+use crate::web::Probed;
+
+/// The report. `lines` is the log of the collection, where that was made for this probe.
+pub(super) fn of(
+    config: &Config,
+    target: &Target,
+    entry: &TargetEntry,
+    modules: &[usize],
+    probed: &Probed,
+    lines: Option<Vec<String>>,
+) -> String {
+    let mut out = String::new();
+    // Writing into a string cannot fail.
+    let _ = write_report(&mut out, config, target, entry, modules, probed, lines);
+    out
+}
+
+fn write_report(
+    out: &mut String,
+    config: &Config,
+    target: &Target,
+    entry: &TargetEntry,
+    modules: &[usize],
+    probed: &Probed,
+    lines: Option<Vec<String>>,
+) -> fmt::Result {
+    let (success, age) = (if probed.success { "yes" } else { "no" }, probed.age.as_secs_f64());
+    writeln!(out, "Probe of {}\n", target.name)?;
+    writeln!(out, "success:   {success}")?;
+    match &lines {
+        Some(_) => writeln!(out, "answered:  by a collection for this probe")?,
+        None => writeln!(out, "answered:  from the target's schedule, {age:.3} s after the last collection")?,
+    }
+    writeln!(out, "took:      {:.3} s", probed.duration.as_secs_f64())?;
+    let status = entry.status();
+    writeln!(out, "\nStages\n")?;
+    for &module in modules {
+        writeln!(out, "  module {}: {} series", entry.modules[module], status.jobs[module].series)?;
+        for ((stage, _), cost) in probed.stages.iter().zip(&status.jobs[module].last_stages) {
+            let seconds = cost.duration.as_secs_f64();
+            if cost.calls > 0 || seconds > 0.0 {
+                let (calls, bytes_in, bytes_out) = (cost.calls, cost.bytes_in, cost.bytes_out);
+                writeln!(
+                    out,
+                    "    {stage:<8} {seconds:8.3} s  {calls} calls, {bytes_in} B in, {bytes_out} B out"
+                )?;
+            }
+        }
+    }
+    let failures = modules
+        .iter()
+        .filter_map(|&module| status.jobs[module].down.as_ref().or(status.jobs[module].partial.as_ref()));
+    for down in failures {
+        let detail = if down.message.is_empty() { &down.sentence } else { &down.message };
+        writeln!(out, "\nFailure\n\n  module {}: {}: {}: {detail}", down.module, down.stage, down.reason)?;
+        if !down.next_step.is_empty() {
+            writeln!(out, "  next: {}", down.next_step)?;
+        }
+    }
+    if let Some(lines) = lines {
+        writeln!(out, "\nLog\n")?;
+        if lines.is_empty() {
+            writeln!(out, "  (nothing was logged)")?;
+        }
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    }
+    write_settings(out, config, target)
+}
+
+fn write_settings(out: &mut String, config: &Config, target: &Target) -> fmt::Result {
+    writeln!(out, "\nConfiguration\n")?;
+    writeln!(out, "  host: {}\n  transport: {}", target.host, target.transport)?;
+    if let Some(transport) = config.transports.get(&target.transport) {
+        let (timeout, encryption) = (transport.connect_timeout, transport.encryption.word());
+        writeln!(out, "    connect_timeout: {}", humantime::format_duration(timeout))?;
+        writeln!(out, "    smb: encryption {encryption}, port {}", transport.port.unwrap_or(445))?;
+    }
+    if let Some((name, identity)) =
+        target.identity.as_ref().and_then(|name| Some((name, config.identities.get(name)?)))
+    {
+        writeln!(out, "  identity: {name}")?;
+        writeln!(out, "    account: {}\\{}, password ***", identity.domain, identity.username)?;
+        writeln!(out, "    allow_hosts: {}", identity.allow_hosts)?;
+    }
+    for name in &target.modules {
+        let Some(module) = config.modules.get(name) else { continue };
+        write!(out, "  module {name}:\n{}", shown_module(name, &module.source, 4))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,306 @@
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use plugin_host::sink::{Failure, InstanceSink};
+use plugin_host::{CollectError, GeneralReason, Instance, Stage, monotonic_ns};
+use serde_json::json;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
+
+use super::doors::{self, Door};
+use super::known::Known;
+use super::observer::{Lines, ProbeObserver};
+use super::view::Views;
+use super::{Means, Shared};
+use crate::config::{Config, Target};
+use crate::model;
+use crate::pipeline::Store;
+use crate::process::engine::scope_of;
+use crate::process::plugins::{Libraries, instance_config, source_of};
+use crate::schedule::failure_of;
+use crate::telemetry::TargetEntry;
+use crate::web::ProbeRefused;
+
+/// Deadlines of what is late are looked at again after this.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// A target that is busy is tried again after this.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
+
+/// A target that is probed, with all that the next probe needs.
+pub(super) struct Warm {
+    pub(super) target: Target,
+    pub(super) entry: Arc<TargetEntry>,
+    config: Arc<Config>,
+    libraries: Libraries,
+    /// The host is that of a configured target, so that its addresses are not ours to judge.
+    is_configured: bool,
+    modules: Vec<Module>,
+    lines: Arc<Lines>,
+    pub(super) views: Views,
+    /// Held by the flight that runs.
+    instances: tokio::sync::Mutex<Instances>,
+    state: Mutex<State>,
+}
+
+struct Module {
+    store: Arc<Store>,
+    observer: Arc<ProbeObserver>,
+}
+
+#[derive(Default)]
+struct Instances {
+    /// Where they may connect to, unless that is open.
+    addresses: Option<Vec<IpAddr>>,
+    made: Vec<Result<Instance, Failure>>,
+}
+
+struct State {
+    flight: Option<Flight>,
+    used: Instant,
+}
+
+/// Collections of all modules, one after the other, for however many who ask.
+#[derive(Clone)]
+pub(super) struct Flight {
+    end: watch::Receiver<Option<End>>,
+    /// Of the collections.
+    pub(super) deadline: Instant,
+    /// Whether every line of the log is kept.
+    pub(super) tells_all: bool,
+}
+
+#[derive(Clone)]
+struct End {
+    at: Instant,
+    result: Result<(), ProbeRefused>,
+    was_late: bool,
+}
+
+impl Flight {
+    /// How it ended; nothing where it has not by then.
+    pub(super) async fn ended(&self, by: Instant) -> Option<Result<(), ProbeRefused>> {
+        let mut end = self.end.clone();
+        let waited = tokio::time::timeout_at(by, end.wait_for(Option::is_some)).await;
+        waited.ok()?.ok()?.as_ref().map(|end| end.result.clone())
+    }
+
+    /// Whether the time was not enough.
+    pub(super) fn was_late(&self) -> bool {
+        self.end.borrow().as_ref().is_some_and(|end| end.was_late)
+    }
+
+    fn is_running(&self) -> bool {
+        // The sender is gone with nothing sent only if the task panicked.
+        self.end.borrow().is_none() && self.end.has_changed().is_ok()
+    }
+
+    fn is_younger_than(&self, age: Duration) -> bool {
+        self.end.borrow().as_ref().is_some_and(|end| end.result.is_ok() && end.at.elapsed() < age)
+    }
+}
+
+impl Warm {
+    /// A target that was not asked yet.
+    pub(super) fn new(known: &Known, target: Target, is_configured: bool, means: &Means) -> Self {
+        let config = Arc::clone(&known.config);
+        let entry = Arc::new(TargetEntry::new(&target));
+        let named = model::Target { labelled: false, ..model::Target::new(&target.name) };
+        let (scope, normalize) = scope_of(&means.catalog, &config, &target, named);
+        let lines = Arc::new(Lines::default());
+        let modules = target.modules.iter().zip(normalize).enumerate().map(|(index, (module, normalize))| {
+            let observer = Arc::new(ProbeObserver {
+                entry: Arc::downgrade(&entry),
+                module: index,
+                plugin: config.modules[module].plugin.clone(),
+                costs: means.costs.of(&config.modules[module].plugin),
+                lines: Arc::clone(&lines),
+                told: Mutex::default(),
+            });
+            let store = scope.ruled_store(Arc::clone(&observer) as Arc<_>, normalize);
+            entry.set_store(index, Arc::clone(&store));
+            Module { store, observer }
+        });
+        Self {
+            modules: modules.collect(),
+            target,
+            entry,
+            config,
+            libraries: known.libraries.clone(),
+            is_configured,
+            lines,
+            views: Views::default(),
+            instances: tokio::sync::Mutex::default(),
+            state: Mutex::new(State { flight: None, used: Instant::now() }),
+        }
+    }
+
+    /// The flight that runs, one that has just ended where answers are kept for a while, or a new one; nothing where
+    /// there is no place for it.
+    pub(super) fn flight(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        places: &Arc<Semaphore>,
+        tells_all: bool,
+        deadline: Instant,
+    ) -> Option<Flight> {
+        let cache = self.config.probe.cache;
+        let mut state = self.lock();
+        state.used = Instant::now();
+        if let Some(flight) = &state.flight
+            && (flight.is_running() || (!tells_all && flight.is_younger_than(cache)))
+        {
+            return Some(flight.clone());
+        }
+        let place = Arc::clone(places).try_acquire_owned().ok()?;
+        let (told, end) = watch::channel(None);
+        let flight = Flight { end, deadline, tells_all };
+        state.flight = Some(flight.clone());
+        drop(state);
+        let (warm, flying) = (Arc::clone(self), Arc::clone(shared));
+        shared.counts.asked();
+        shared.means.runtime.spawn(async move {
+            let result = warm.fly(&flying, deadline, tells_all).await;
+            let timeout = GeneralReason::Timeout.word();
+            let was_late = warm.entry.status().down().is_some_and(|down| down.reason == timeout);
+            // Those who asked may have given up.
+            let _ = told.send(Some(End { at: Instant::now(), result, was_late }));
+            drop(place);
+        });
+        Some(flight)
+    }
+
+    pub(super) fn touch(&self) {
+        self.lock().used = Instant::now();
+    }
+
+    /// Since when nobody asked; nothing while a flight runs.
+    pub(super) fn idle_for(&self, now: Instant) -> Option<Duration> {
+        let state = self.lock();
+        let is_running = state.flight.as_ref().is_some_and(Flight::is_running);
+        (!is_running).then(|| now.saturating_duration_since(state.used))
+    }
+
+    pub(super) fn all_modules(&self) -> Vec<usize> {
+        (0..self.modules.len()).collect()
+    }
+
+    /// What was logged in the last flight.
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.lines.read()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn fly(
+        self: &Arc<Self>,
+        shared: &Shared,
+        deadline: Instant,
+        tells_all: bool,
+    ) -> Result<(), ProbeRefused> {
+        self.lines.begin(tells_all);
+        let turn = shared.hosts.turn(&self.target.host.to_lowercase());
+        let Ok(_turn) = tokio::time::timeout_at(deadline, turn.lock()).await else {
+            let message = "other probes of the host took all the time";
+            let failure = Failure::new(Stage::Plugin, GeneralReason::Busy, message);
+            (0..self.modules.len()).for_each(|index| self.not_started(index, &failure));
+            return Ok(());
+        };
+        let mut instances = self.instances.lock().await;
+        let addresses = match self.door().await {
+            Ok(Door::Open) => None,
+            Ok(Door::LeadsTo(addresses)) => Some(addresses),
+            Ok(Door::Nowhere) => {
+                let failure = Failure::new(Stage::Dns, GeneralReason::NameNotFound, "");
+                (0..self.modules.len()).for_each(|index| self.not_started(index, &failure));
+                return Ok(());
+            }
+            Err(refused) => {
+                // The connection that there is goes to where the name led before.
+                *instances = Instances::default();
+                self.modules.iter().for_each(|module| module.store.fail());
+                return Err(refused);
+            }
+        };
+        if instances.made.is_empty() || instances.addresses != addresses {
+            *instances = Instances::default();
+            let (warm, to) = (Arc::clone(self), addresses.clone());
+            let made = tokio::task::spawn_blocking(move || warm.make(to.as_deref())).await;
+            *instances = Instances { addresses, made: made.unwrap_or_default() };
+        }
+        for (index, instance) in instances.made.iter().enumerate() {
+            match instance {
+                Ok(instance) => self.collect(&shared.means, index, instance, deadline).await,
+                Err(failure) => self.not_started(index, failure),
+            }
+        }
+        // What cannot be made now may be made the next time.
+        if instances.made.iter().any(Result::is_err) {
+            *instances = Instances::default();
+        }
+        Ok(())
+    }
+
+    async fn door(&self) -> Result<Door, ProbeRefused> {
+        if self.is_configured {
+            return Ok(Door::Open);
+        }
+        doors::door(&self.target.host, &self.config.probe.allow_targets).await
+    }
+
+    /// An instance of each module. Blocks.
+    fn make(&self, addresses: Option<&[IpAddr]>) -> Vec<Result<Instance, Failure>> {
+        let made = self.target.modules.iter().zip(&self.modules).map(|(name, module)| {
+            let settings = &self.config.modules[name];
+            let library = &self.libraries[&settings.plugin];
+            let transport = &self.config.transports[&self.target.transport];
+            let mut config = instance_config(Some(&self.target), settings, transport);
+            if let Some(addresses) = addresses {
+                config.settings["transport"]["addresses"] = json!(addresses);
+            }
+            let sink = Arc::clone(&module.store) as Arc<dyn InstanceSink>;
+            source_of(settings, library)
+                .and_then(|source| library.create(source, &config, sink).map_err(|error| error.to_string()))
+                .map_err(|message| Failure::new(Stage::Plugin, GeneralReason::Internal, message))
+        });
+        made.collect()
+    }
+
+    /// One collection from its beginning to its end, whatever that is.
+    async fn collect(&self, means: &Means, index: usize, instance: &Instance, deadline: Instant) {
+        let mut hear = self.modules[index].observer.hear();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let message = "the modules before it took all the time";
+                let failure = Failure::new(Stage::Plugin, GeneralReason::Timeout, message);
+                return self.not_started(index, &failure);
+            }
+            self.entry.started(index);
+            let left_ns = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
+            match instance.collect(monotonic_ns().saturating_add(left_ns)) {
+                Ok(_) => break,
+                Err(CollectError::TargetBusy { .. }) => tokio::time::sleep(BUSY_PAUSE).await,
+                Err(error) => return self.not_started(index, &failure_of(&error)),
+            }
+        }
+        let mut look = deadline;
+        loop {
+            tokio::select! {
+                // Told exactly once, by the plugin or, when that does not answer, by its host.
+                _ = &mut hear => return,
+                () = tokio::time::sleep_until(look) => {
+                    means.host.poll_deadlines(monotonic_ns());
+                    look = Instant::now() + LOOK_AGAIN;
+                }
+            }
+        }
+    }
+
+    fn not_started(&self, index: usize, failure: &Failure) {
+        self.modules[index].store.fail();
+        self.entry.not_started(index, failure);
+    }
+}

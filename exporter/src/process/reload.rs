@@ -1,0 +1,126 @@
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::signal::unix::Signal;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
+use tracing::{error, warn};
+
+use super::live::Live;
+use super::systemd::{Notifier, status};
+use super::watch::Watch;
+use crate::web::{NotReloaded, Reloader, Reloading};
+
+/// So many may wait for a reload at a time.
+const WAITING_MAX: usize = 64;
+
+type Answer = Result<String, NotReloaded>;
+
+/// Asks for reloads.
+pub(super) struct Requests(mpsc::Sender<oneshot::Sender<Answer>>);
+
+/// Hears of those who ask.
+pub(super) struct Asked(mpsc::Receiver<oneshot::Sender<Answer>>);
+
+pub(super) fn requests() -> (Arc<Requests>, Asked) {
+    let (sender, receiver) = mpsc::channel(WAITING_MAX);
+    (Arc::new(Requests(sender)), Asked(receiver))
+}
+
+impl Reloader for Requests {
+    fn reload(&self) -> Reloading<'_> {
+        Box::pin(async {
+            let (answer, answered) = oneshot::channel();
+            self.0.try_send(answer).map_err(|error| match error {
+                mpsc::error::TrySendError::Full(_) => NotReloaded::Busy,
+                mpsc::error::TrySendError::Closed(_) => NotReloaded::Unavailable,
+            })?;
+            answered.await.unwrap_or(Err(NotReloaded::Unavailable))
+        })
+    }
+}
+
+/// Reads the configuration again whenever somebody asks for it: by HTTP, by SIGHUP, or by changing the file.
+///
+/// One reload at a time; it is for all who asked before it began. Who asks while it runs gets the next one, since the
+/// file may have changed after it was read.
+pub(super) struct Reloads {
+    pub(super) live: Live,
+    pub(super) asked: Asked,
+    pub(super) hangup: Signal,
+    pub(super) notifier: Notifier,
+    /// Worked on by one at a time, where waiting for a disk is allowed.
+    pub(super) watch: Arc<Mutex<Watch>>,
+}
+
+impl Reloads {
+    /// Runs until `stop` says so; gives back what it worked on.
+    pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) -> Live {
+        let mut looked = Instant::now();
+        loop {
+            let interval = self.live.in_use.get().watch;
+            let look = interval.map(|interval| looked + self.wait(interval));
+            let mut waiting = Vec::new();
+            let cause = tokio::select! {
+                // Who ends says so, or is gone.
+                () = async { drop(stop.wait_for(|stop| *stop).await) } => return self.live,
+                Some(waiter) = self.asked.0.recv() => {
+                    waiting.push(waiter);
+                    "HTTP"
+                }
+                Some(()) = self.hangup.recv() => "SIGHUP",
+                () = sleep_until(look.unwrap_or(looked)), if look.is_some() => {
+                    looked = Instant::now();
+                    if self.watched(Watch::look).await != Some(true) {
+                        continue;
+                    }
+                    "file changed"
+                }
+            };
+            while let Ok(waiter) = self.asked.0.try_recv() {
+                waiting.push(waiter);
+            }
+            let answer = self.reload(cause).await;
+            for waiter in waiting {
+                // Who has gone does not want to know.
+                let _ = waiter.send(answer.clone());
+            }
+            looked = Instant::now();
+        }
+    }
+
+    fn wait(&self, interval: Duration) -> Duration {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner).wait(interval)
+    }
+
+    async fn reload(&mut self, cause: &str) -> Answer {
+        self.notifier.reloading();
+        self.watched(Watch::reading).await;
+        let answer = match self.live.reload().await {
+            Ok(applied) => {
+                applied.tell(cause);
+                Ok(applied.to_string())
+            }
+            Err(report) => {
+                let report = report.to_string();
+                for problem in report.lines() {
+                    error!(cause, problem, "Configuration refused; the one before stays in use");
+                }
+                Err(NotReloaded::Refused(report))
+            }
+        };
+        self.notifier.ready(&status(&self.live.book, &self.live.reloads));
+        answer
+    }
+
+    /// Works on the watch where waiting for a disk is allowed.
+    async fn watched<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Watch, SystemTime) -> T + Send + 'static,
+    ) -> Option<T> {
+        let watch = Arc::clone(&self.watch);
+        let work = move || work(&mut watch.lock().unwrap_or_else(PoisonError::into_inner), SystemTime::now());
+        let done = tokio::task::spawn_blocking(work).await;
+        done.inspect_err(|error| warn!(%error, "Configuration file not looked at")).ok()
+    }
+}

@@ -1,0 +1,162 @@
+//! What a service manager is told, and what it hands over: systemd's notifications, watchdog and sockets, each only
+//! where the environment asks for it.
+
+use std::env;
+use std::io;
+use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::sync::Arc;
+use std::time::Duration;
+
+use listenfd::ListenFd;
+use rustix::net::sockopt::socket_acceptconn;
+use rustix::time::{ClockId, clock_gettime};
+use tracing::{error, info, warn};
+
+use crate::schedule::Schedule;
+use crate::telemetry::{Book, Reloads};
+
+/// A manager that does not read is not waited for any longer.
+const SEND_MAX: Duration = Duration::from_secs(1);
+/// The status is renewed so often, where it changed.
+const STATUS_EVERY: Duration = Duration::from_secs(10);
+/// The watchdog is fed so many times within its time.
+const FEEDS: u32 = 3;
+
+/// Tells the service manager how the process is. Without one it tells nobody.
+#[derive(Clone, Debug)]
+pub(super) struct Notifier(Option<Arc<UnixDatagram>>);
+
+impl Notifier {
+    /// By `NOTIFY_SOCKET`.
+    pub(super) fn from_environment() -> Self {
+        let Some(name) = env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty()) else {
+            return Self(None);
+        };
+        match connect(name.as_encoded_bytes()) {
+            Ok(socket) => Self(Some(Arc::new(socket))),
+            Err(error) => {
+                warn!(socket = ?name, %error, "Service manager not reached; it is told nothing");
+                Self(None)
+            }
+        }
+    }
+
+    /// The process works: after the beginning, and after a reload, whatever came of it.
+    pub(super) fn ready(&self, status: &str) {
+        self.tell(&format!("READY=1\nSTATUS={status}"));
+    }
+
+    /// The configuration is being read again; [`Notifier::ready`] follows.
+    pub(super) fn reloading(&self) {
+        let now = clock_gettime(ClockId::Monotonic);
+        let now_us = now.tv_sec * 1_000_000 + now.tv_nsec / 1_000;
+        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}\nSTATUS=Reading the configuration again"));
+    }
+
+    /// The process ends.
+    pub(super) fn stopping(&self) {
+        self.tell("STOPPING=1\nSTATUS=Ending");
+    }
+
+    fn tell(&self, state: &str) {
+        let Some(socket) = &self.0 else { return };
+        if let Err(error) = socket.send(state.as_bytes()) {
+            warn!(%error, state, "Service manager not told");
+        }
+    }
+
+    /// Feeds the watchdog as long as the schedule works, and renews the status, until it is dropped.
+    pub(super) async fn keep(self, schedule: Schedule, book: Arc<Book>, reloads: Arc<Reloads>) {
+        if self.0.is_none() {
+            return;
+        }
+        let watchdog = watchdog();
+        let period = watchdog.map_or(STATUS_EVERY, |time| (time / FEEDS).min(STATUS_EVERY));
+        let mut told = String::new();
+        let mut is_stuck = false;
+        loop {
+            tokio::time::sleep(period).await;
+            if watchdog.is_some() {
+                let works = tokio::time::timeout(period, schedule.answers()).await == Ok(true);
+                if works {
+                    self.tell("WATCHDOG=1");
+                } else if !is_stuck {
+                    error!("Schedule does not answer; the watchdog is not fed");
+                }
+                is_stuck = !works;
+            }
+            let status = status(&book, &reloads);
+            if status != told {
+                self.tell(&format!("STATUS={status}"));
+                told = status;
+            }
+        }
+    }
+}
+
+/// A line for `systemctl status`.
+pub(super) fn status(book: &Book, reloads: &Reloads) -> String {
+    let targets = book.targets();
+    let states = targets.iter().map(|target| target.is_up());
+    let (up, down) = states.fold((0, 0), |(up, down), is_up| match is_up {
+        Some(true) => (up + 1, down),
+        Some(false) => (up, down + 1),
+        None => (up, down),
+    });
+    let refused = if reloads.last_succeeded() {
+        ""
+    } else {
+        "; the configuration in the file is refused, the one before is in use"
+    };
+    format!("Targets: {}, up {up}, down {down}{refused}", targets.len())
+}
+
+fn connect(name: &[u8]) -> io::Result<UnixDatagram> {
+    let address = match name {
+        [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
+        [b'/', ..] => SocketAddr::from_pathname(std::path::Path::new(std::ffi::OsStr::from_bytes(name)))?,
+        _ => {
+            let message = "NOTIFY_SOCKET is neither a path nor an abstract name";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+        }
+    };
+    let socket = UnixDatagram::unbound()?;
+    socket.connect_addr(&address)?;
+    socket.set_write_timeout(Some(SEND_MAX))?;
+    Ok(socket)
+}
+
+/// The manager's patience, by `WATCHDOG_USEC`, where `WATCHDOG_PID` means this process.
+fn watchdog() -> Option<Duration> {
+    let number = |name| env::var(name).ok()?.parse::<u64>().ok();
+    let is_ours = env::var_os("WATCHDOG_PID").is_none()
+        || number("WATCHDOG_PID") == Some(u64::from(std::process::id()));
+    number("WATCHDOG_USEC").filter(|time| is_ours && *time > 0).map(Duration::from_micros)
+}
+
+/// The listeners that were handed over, by `LISTEN_FDS` and `LISTEN_PID`; none where nobody did.
+pub(super) fn listeners() -> io::Result<Vec<TcpListener>> {
+    // Without it they are meant for whoever left the variable in the environment.
+    if env::var_os("LISTEN_PID").is_none() {
+        return Ok(Vec::new());
+    }
+    let mut handed = ListenFd::from_env();
+    let mut listeners = Vec::new();
+    for index in 0..handed.len() {
+        let of = |error: io::Error| {
+            io::Error::new(error.kind(), format!("take socket {index} of the service manager: {error}"))
+        };
+        let Some(listener) = handed.take_tcp_listener(index).map_err(of)? else { continue };
+        if !socket_acceptconn(&listener)? {
+            let message = "it does not listen; the socket unit needs `Accept=no`";
+            return Err(of(io::Error::new(io::ErrorKind::InvalidInput, message)));
+        }
+        listener.set_nonblocking(true)?;
+        info!(address = %listener.local_addr()?, "Listening on a socket of the service manager");
+        listeners.push(listener);
+    }
+    Ok(listeners)
+}

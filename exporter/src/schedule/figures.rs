@@ -1,0 +1,109 @@
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::planner::{Begun, Lane, Missed, Planner};
+use crate::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S};
+
+/// What the schedule is doing, readable while it runs.
+#[derive(Debug)]
+pub struct Figures {
+    missed_busy: AtomicU64,
+    missed_connecting: AtomicU64,
+    running: AtomicUsize,
+    connecting: AtomicUsize,
+    waiting: AtomicUsize,
+    orders: AtomicUsize,
+    lateness: [Timing; LANES.len()],
+    step: Timing,
+}
+
+impl Figures {
+    /// Nothing is done yet.
+    #[must_use]
+    pub(super) fn new(timings: &Timings) -> Self {
+        Self {
+            missed_busy: AtomicU64::new(0),
+            missed_connecting: AtomicU64::new(0),
+            running: AtomicUsize::new(0),
+            connecting: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            orders: AtomicUsize::new(0),
+            lateness: LANES.map(|(_, word)| timings.get(&LATENESS, &[word])),
+            step: timings.get(&STEP, &[]),
+        }
+    }
+
+    /// Places that went by.
+    #[must_use]
+    pub fn missed(&self) -> Missed {
+        Missed {
+            busy: self.missed_busy.load(Ordering::Relaxed),
+            connecting: self.missed_connecting.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Collections that run.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// Those of them whose target has no connection yet.
+    #[must_use]
+    pub fn connecting(&self) -> usize {
+        self.connecting.load(Ordering::Relaxed)
+    }
+
+    /// Targets that wait for their turn to be connected.
+    #[must_use]
+    pub fn waiting_to_connect(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// What the driver was told and has not followed yet, as of the last time that it looked.
+    #[must_use]
+    pub fn orders(&self) -> usize {
+        self.orders.load(Ordering::Relaxed)
+    }
+
+    /// A job began.
+    pub(super) fn began(&self, begun: Begun) {
+        let lane = LANES.iter().position(|(lane, _)| *lane == begun.lane).unwrap_or_default();
+        self.lateness[lane].took(begun.late);
+    }
+
+    /// The driver went once through all that is due and all that it was told.
+    pub(super) fn step(&self, took: Duration, orders: usize) {
+        self.step.took(took);
+        self.orders.store(orders, Ordering::Relaxed);
+    }
+
+    pub(super) fn read(&self, planner: &Planner) {
+        let missed = planner.missed();
+        self.missed_busy.store(missed.busy, Ordering::Relaxed);
+        self.missed_connecting.store(missed.connecting, Ordering::Relaxed);
+        self.running.store(planner.running(), Ordering::Relaxed);
+        self.connecting.store(planner.connecting(), Ordering::Relaxed);
+        self.waiting.store(planner.waiting_to_connect(), Ordering::Relaxed);
+    }
+}
+
+const LANES: [(Lane, &str); 3] =
+    [(Lane::Warm, "connected"), (Lane::Fresh, "connecting"), (Lane::Failing, "failing")];
+
+/// What this file shows.
+pub(crate) const METRICS: &[&Metric] = &[&LATENESS, &STEP];
+
+static LATENESS: Metric = Metric::histogram(
+    "perfmon_exporter_schedule_lateness_seconds",
+    WAIT_S,
+    &["lane"],
+    "Time from a collection's place in the schedule to its beginning: by itself, waiting for another module of its \
+     target, for `max_concurrent`, or for its turn to connect.",
+);
+static STEP: Metric = Metric::histogram(
+    "perfmon_exporter_schedule_step_seconds",
+    WORK_S,
+    &[],
+    "Time that the schedule took to begin all that was due, each time that it woke.",
+);

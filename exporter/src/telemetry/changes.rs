@@ -1,0 +1,49 @@
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use super::account::Down;
+
+/// So many changes are kept, over all targets.
+pub const CHANGES_MAX: usize = 200;
+
+/// A target's state became another.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Whose.
+    pub target: String,
+    /// When.
+    pub at: Instant,
+    /// What it became.
+    pub turn: Turn,
+}
+
+/// What a target's state became.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It is down, or down for another reason.
+    Down(Down),
+    /// It is up in part.
+    Partly(Down),
+    /// It is up in full again.
+    Up,
+}
+
+/// The last [`CHANGES_MAX`] changes.
+#[derive(Debug, Default)]
+pub(super) struct Changes(Mutex<VecDeque<Arc<Change>>>);
+
+impl Changes {
+    pub(super) fn push(&self, target: &str, turn: Turn) {
+        let change = Arc::new(Change { target: target.to_owned(), at: Instant::now(), turn });
+        let mut changes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if changes.len() == CHANGES_MAX {
+            changes.pop_front();
+        }
+        changes.push_back(change);
+    }
+
+    pub(super) fn newest_first(&self) -> Vec<Arc<Change>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().cloned().collect()
+    }
+}

@@ -1,0 +1,192 @@
+//! The log: structured, to the standard error, as text or JSON; one line an event, whatever is in it.
+//!
+//! Every line about a target has its name in the field `target`; lines about one of its modules have `module`, those
+//! about a failure `stage`, `reason` and `next_step`. What is wrong again and again is said when it begins and when it
+//! ends.
+
+mod line;
+mod writer;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use plugin_host::LibraryLog;
+use plugin_host::sink::{Event, Level};
+use tracing_subscriber::EnvFilter;
+
+use self::line::Line;
+use self::writer::Out;
+use crate::config::nearest;
+
+/// How a line of the log looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// `2026-11-21T04:00:00Z  INFO Target is up target="web1"`
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What is logged where nobody says it.
+pub const DEFAULT_FILTER: &str = "info";
+
+/// A reader of the log has so long to take what is left at the end.
+const FLUSH_MAX: Duration = Duration::from_secs(1);
+
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+type Change = Box<dyn Fn(EnvFilter) -> Result<(), tracing_subscriber::reload::Error> + Send + Sync>;
+
+/// Changes the filter of the process's log.
+static CHANGE: OnceLock<Change> = OnceLock::new();
+
+/// Begins the log. `filter` is a level, or directives such as `info,perfmon_exporter::web=debug`.
+///
+/// # Errors
+/// When `filter` cannot be read.
+pub fn init(filter: &str, format: LogFormat) -> Result<(), String> {
+    let out = Out::start().map_err(|error| format!("cannot start the log's thread: {error}"))?;
+    let builder = tracing_subscriber::fmt()
+        .event_format(Line(format))
+        .with_writer(move || out.clone())
+        .with_env_filter(parse_filter(filter)?)
+        .with_filter_reloading();
+    let handle = builder.reload_handle();
+    // A second one in the same process (tests) keeps the first.
+    if tracing::subscriber::set_global_default(builder.finish()).is_ok() {
+        let _ = CHANGE.set(Box::new(move |filter| handle.reload(filter)));
+    }
+    Ok(())
+}
+
+/// Waits a moment until what was logged is written; for who ends the process.
+pub fn flush() {
+    writer::flush(FLUSH_MAX);
+}
+
+/// From now on this is logged.
+///
+/// # Errors
+/// When `filter` cannot be read.
+pub fn set_filter(filter: &str) -> Result<(), String> {
+    let filter = parse_filter(filter)?;
+    match CHANGE.get() {
+        Some(change) => change(filter).map_err(|error| error.to_string()),
+        None => Ok(()),
+    }
+}
+
+/// Whether `filter` can be read.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_filter(filter: &str) -> Result<(), String> {
+    parse_filter(filter).map(drop)
+}
+
+fn parse_filter(filter: &str) -> Result<EnvFilter, String> {
+    // To the filter a word that is no level is a program's part, of which everything is logged, and of the rest
+    // nothing: a slip of the pen would silence the log.
+    for word in filter.split(',').map(str::trim) {
+        let level = word.rsplit_once('=').map_or(word, |(_, level)| level);
+        let is_level = LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level));
+        if !is_level && let Some(near) = nearest(level, LEVELS) {
+            return Err(format!("`{level}` is no level; did you mean `{near}`?"));
+        }
+    }
+    EnvFilter::from_str(filter).map_err(|error| error.to_string())
+}
+
+/// What plugins say goes through these, so that one filter rules all: `perfmon_exporter::plugin=debug`.
+macro_rules! with_level {
+    ($level:expr, $macro:ident!($($argument:tt)*)) => {
+        match $level {
+            Level::Error => tracing::$macro!(target: PLUGIN, tracing::Level::ERROR, $($argument)*),
+            Level::Warn => tracing::$macro!(target: PLUGIN, tracing::Level::WARN, $($argument)*),
+            Level::Info => tracing::$macro!(target: PLUGIN, tracing::Level::INFO, $($argument)*),
+            Level::Debug => tracing::$macro!(target: PLUGIN, tracing::Level::DEBUG, $($argument)*),
+            Level::Trace => tracing::$macro!(target: PLUGIN, tracing::Level::TRACE, $($argument)*),
+        }
+    };
+}
+
+const PLUGIN: &str = "perfmon_exporter::plugin";
+
+/// Whether a plugin's record of this level would be kept.
+#[must_use]
+pub fn plugin_log_enabled(level: Level) -> bool {
+    match level {
+        Level::Error => tracing::enabled!(target: PLUGIN, tracing::Level::ERROR),
+        Level::Warn => tracing::enabled!(target: PLUGIN, tracing::Level::WARN),
+        Level::Info => tracing::enabled!(target: PLUGIN, tracing::Level::INFO),
+        Level::Debug => tracing::enabled!(target: PLUGIN, tracing::Level::DEBUG),
+        Level::Trace => tracing::enabled!(target: PLUGIN, tracing::Level::TRACE),
+    }
+}
+
+/// Whose record it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    pub(crate) target: &'a str,
+    pub(crate) module: &'a str,
+    pub(crate) plugin: &'a str,
+}
+
+/// A record about one target.
+pub(crate) fn log_plugin_record(origin: Origin<'_>, level: Level, message: &str, fields: &[(&str, &str)]) {
+    let (Origin { target, module, plugin }, fields) = (origin, Fields(fields));
+    with_level!(level, event!(target, module, plugin, %fields, "{message}"));
+}
+
+/// Something that happened on a target.
+pub(crate) fn log_plugin_event(origin: Origin<'_>, event: &Event<'_>) {
+    let Origin { target, module, plugin } = origin;
+    let (name, body, fields) = (event.name, event.body, Fields(event.fields));
+    with_level!(event.level, event!(target, module, plugin, event = name, %fields, "{body}"));
+}
+
+/// What a plugin says that is about no target.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PluginLog;
+
+impl LibraryLog for PluginLog {
+    fn log_enabled(&self, _plugin: &str, level: Level) -> bool {
+        plugin_log_enabled(level)
+    }
+
+    fn log(&self, plugin: &str, level: Level, message: &str, fields: &[(&str, &str)]) {
+        let fields = Fields(fields);
+        with_level!(level, event!(plugin, %fields, "{message}"));
+    }
+}
+
+struct Fields<'a>(&'a [(&'a str, &'a str)]);
+
+impl fmt::Display for Fields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (name, value)) in self.0.iter().enumerate() {
+            let separator = if index > 0 { " " } else { "" };
+            write!(f, "{separator}{name}={value:?}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_pen_is_not_taken_for_a_part_of_the_program() {
+        for good in ["info", "WARN", "off", "info,perfmon_exporter::web=debug", "h2=trace,error"] {
+            check_filter(good).unwrap();
+        }
+        let wrong = |filter| check_filter(filter).unwrap_err();
+        assert_eq!(wrong("inof"), "`inof` is no level; did you mean `info`?");
+        assert_eq!(wrong("info,perfmon_exporter::web=dbug"), "`dbug` is no level; did you mean `debug`?");
+        assert!(check_filter("web=[").is_err());
+    }
+}

@@ -1,0 +1,40 @@
+use std::fmt;
+
+use crate::config::FileState;
+use crate::telemetry::metric::{Metric, Writer};
+
+pub(super) fn write(out: &mut Writer<'_, '_>, files: &[FileState]) -> fmt::Result {
+    let each =
+        |count: fn(&FileState) -> u64| files.iter().map(move |file| ([file.path.as_str()], count(file)));
+    out.rows(&READ_SUCCESS, each(|file| u64::from(file.is_good)))?;
+    out.rows(&TARGETS, each(|file| file.targets as u64))?;
+    out.rows(&REFUSED, each(|file| file.refused as u64))?;
+    let modified = files.iter().filter_map(|file| Some(([file.path.as_str()], file.modified_unix_s?)));
+    out.rows(&MODIFIED, modified)
+}
+
+/// What this file shows.
+pub(super) const METRICS: &[&Metric] = &[&READ_SUCCESS, &TARGETS, &REFUSED, &MODIFIED];
+
+static READ_SUCCESS: Metric = Metric::gauge(
+    "perfmon_exporter_target_file_last_read_success",
+    FILE,
+    "Whether the file was good when it was last read; otherwise its last good targets are asked.",
+);
+static TARGETS: Metric = Metric::gauge(
+    "perfmon_exporter_target_file_targets",
+    FILE,
+    "Targets in the file, those that were refused included.",
+);
+static REFUSED: Metric = Metric::gauge(
+    "perfmon_exporter_target_file_refused_targets",
+    FILE,
+    "Targets in the file that are not asked: their name is taken, or there are too many.",
+);
+static MODIFIED: Metric = Metric::gauge(
+    "perfmon_exporter_target_file_mtime_seconds",
+    FILE,
+    "When the file was written, as of the last time that it was read.",
+);
+
+const FILE: &[&str] = &["file"];

@@ -1,0 +1,44 @@
+use std::fmt;
+
+use super::targets::Known;
+use crate::pipeline::Footprint;
+use crate::telemetry::metric::{Metric, Writer};
+
+/// Where series and memory go.
+pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
+    let mut all = Footprint::default();
+    let (mut shown, mut registered, mut families) = (0, 0, 0);
+    for (entry, status) in targets {
+        shown += status.series() as u64;
+        for store in entry.stores() {
+            all.add(store.footprint());
+        }
+        registered += all.series;
+        families += all.families;
+        all.series = 0;
+        all.families = 0;
+    }
+    out.rows(&SERIES, [(["shown"], shown), (["silent"], registered.saturating_sub(shown))])?;
+    out.row(&FAMILIES, families)?;
+    let Footprint { label_bytes, value_bytes, index_bytes, .. } = all;
+    out.rows(&STORE_BYTES, [(["labels"], label_bytes), (["values"], value_bytes), (["index"], index_bytes)])
+}
+
+/// What this file shows.
+pub(super) const METRICS: &[&Metric] = &[&SERIES, &FAMILIES, &STORE_BYTES];
+
+static SERIES: Metric = Metric::gauge(
+    "perfmon_exporter_series",
+    &["state"],
+    "Series of all targets: on the page, or registered and without a value in the last collection.",
+);
+static FAMILIES: Metric = Metric::gauge(
+    "perfmon_exporter_families",
+    &[],
+    "Families of all targets; one of the same name counts once for each module of each target.",
+);
+static STORE_BYTES: Metric = Metric::gauge(
+    "perfmon_exporter_store_bytes",
+    &["part"],
+    "Memory that the targets' series take: their labels as they stand on a page, their values, what finds them.",
+);

@@ -1,0 +1,75 @@
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use plugin_host::Library;
+
+use crate::telemetry::metric::{Metric, Writer};
+
+/// A plugin as the metrics see it.
+#[derive(Clone)]
+pub struct PluginSource {
+    /// Its name in the configuration.
+    pub name: String,
+    /// The library.
+    pub library: Library,
+}
+
+/// The plugins of the configuration that is in use.
+#[derive(Default)]
+pub struct Plugins(Mutex<Arc<[PluginSource]>>);
+
+impl Plugins {
+    /// Those of now.
+    #[must_use]
+    pub fn get(&self) -> Arc<[PluginSource]> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// These from now on.
+    pub fn set(&self, plugins: Vec<PluginSource>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = plugins.into();
+    }
+}
+
+pub(super) fn write(out: &mut Writer<'_, '_>, plugins: &[PluginSource]) -> fmt::Result {
+    let plugins = || plugins.iter().map(|plugin| (plugin.name.as_str(), &plugin.library));
+    let abi: Vec<String> = plugins().map(|(_, library)| library.info().abi.to_string()).collect();
+    let rows = plugins()
+        .zip(&abi)
+        .map(|((name, library), abi)| [name, library.info().version.as_str(), abi.as_str()]);
+    out.infos(&PLUGIN, rows)?;
+    let counts = plugins().flat_map(|(name, library)| {
+        let counts = library.violations().iter().filter(|(_, count)| *count > 0);
+        counts.map(move |(violation, count)| ([name, violation.word()], count))
+    });
+    out.rows(&VIOLATIONS, counts.collect::<Vec<_>>())?;
+    let now_ns = plugin_host::monotonic_ns();
+    let quarantined = plugins().map(|(name, library)| ([name], library.quarantined(now_ns) as u64));
+    out.rows(&QUARANTINED, quarantined.collect::<Vec<_>>())?;
+    let lost = plugins().map(|(name, library)| ([name], library.lost_threads() as u64));
+    out.rows(&LOST_THREADS, lost.collect::<Vec<_>>())
+}
+
+/// What this file shows.
+pub(super) const METRICS: &[&Metric] = &[&PLUGIN, &VIOLATIONS, &QUARANTINED, &LOST_THREADS];
+
+static PLUGIN: Metric = Metric::info(
+    "perfmon_exporter_plugin",
+    &["plugin", "version", "abi"],
+    "A plugin that is loaded, and the ABI version agreed on with it.",
+);
+static VIOLATIONS: Metric = Metric::counter(
+    "perfmon_exporter_plugin_violations",
+    &["plugin", "violation"],
+    "What a plugin did that the contract forbids.",
+);
+static QUARANTINED: Metric = Metric::gauge(
+    "perfmon_exporter_plugin_quarantined_instances",
+    &["plugin"],
+    "Instances of a plugin that misbehaved and are given a pause.",
+);
+static LOST_THREADS: Metric = Metric::gauge(
+    "perfmon_exporter_plugin_lost_threads",
+    &["plugin"],
+    "Threads of a plugin that hang in a call.",
+);

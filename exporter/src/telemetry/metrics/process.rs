@@ -1,0 +1,68 @@
+use std::fmt;
+
+use crate::telemetry::metric::{Metric, Writer};
+use crate::telemetry::process::{ProcessUsage, process_start};
+
+/// The names are those that every Prometheus client has, as far as it has any.
+pub(super) fn write(out: &mut Writer<'_, '_>) -> fmt::Result {
+    let usage = ProcessUsage::read();
+    let plain = |value: Option<u64>| value.map(|value| ([], value));
+    out.rows(&CPU, usage.cpu_seconds.map(|seconds| ([], seconds)))?;
+    out.rows(&RESIDENT, plain(usage.resident_bytes))?;
+    out.rows(&VIRTUAL, plain(usage.virtual_bytes))?;
+    out.rows(&THREADS, plain(usage.threads))?;
+    out.rows(&OPEN_FDS, plain(usage.open_fds))?;
+    out.rows(&MAX_FDS, plain(usage.max_fds))?;
+    out.row(&START, process_start())?;
+    let parts = [
+        ("anonymous", usage.anonymous_bytes),
+        ("file", usage.file_bytes),
+        ("swapped", usage.swapped_bytes),
+        ("peak", usage.peak_bytes),
+    ];
+    out.rows(&MEMORY, parts.into_iter().filter_map(|(part, bytes)| Some(([part], bytes?))))
+}
+
+/// What the run time of the exporter's own tasks is doing; plugins have their own.
+pub(super) fn write_runtime(out: &mut Writer<'_, '_>, runtime: &tokio::runtime::Handle) -> fmt::Result {
+    let metrics = runtime.metrics();
+    out.row(&TASKS, metrics.num_alive_tasks() as u64)?;
+    out.row(&QUEUE, metrics.global_queue_depth() as u64)?;
+    let workers: Vec<String> = (0..metrics.num_workers()).map(|worker| worker.to_string()).collect();
+    let busy = workers
+        .iter()
+        .enumerate()
+        .map(|(index, worker)| ([worker.as_str()], metrics.worker_total_busy_duration(index).as_secs_f64()));
+    out.rows(&BUSY, busy.collect::<Vec<_>>())
+}
+
+/// What this file shows.
+pub(super) const METRICS: &[&Metric] =
+    &[&CPU, &RESIDENT, &VIRTUAL, &THREADS, &OPEN_FDS, &MAX_FDS, &START, &MEMORY, &TASKS, &QUEUE, &BUSY];
+
+static CPU: Metric = Metric::counter("process_cpu_seconds", &[], "User and system time of the process.");
+static RESIDENT: Metric =
+    Metric::gauge("process_resident_memory_bytes", &[], "Resident memory of the process.");
+static VIRTUAL: Metric = Metric::gauge("process_virtual_memory_bytes", &[], "Virtual memory of the process.");
+static THREADS: Metric = Metric::gauge("process_threads", &[], "Threads of the process.");
+static OPEN_FDS: Metric = Metric::gauge("process_open_fds", &[], "Open file descriptors.");
+static MAX_FDS: Metric = Metric::gauge("process_max_fds", &[], "How many file descriptors there may be.");
+static START: Metric = Metric::gauge("process_start_time_seconds", &[], "When the process began.");
+static MEMORY: Metric = Metric::gauge(
+    "perfmon_exporter_memory_bytes",
+    &["part"],
+    "Memory of the process as the kernel has it: what was allocated, what maps files, what is swapped out, and the \
+     most that was ever resident.",
+);
+static TASKS: Metric =
+    Metric::gauge("perfmon_exporter_runtime_tasks", &[], "Tasks of the exporter's run time.");
+static QUEUE: Metric = Metric::gauge(
+    "perfmon_exporter_runtime_queue_tasks",
+    &[],
+    "Tasks that are ready and that no worker has taken yet.",
+);
+static BUSY: Metric = Metric::counter(
+    "perfmon_exporter_runtime_busy_seconds",
+    &["worker"],
+    "Time that a worker of the exporter's run time was at work.",
+);

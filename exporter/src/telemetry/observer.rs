@@ -1,0 +1,91 @@
+use std::sync::{Arc, Weak};
+use std::time::SystemTime;
+
+use plugin_host::sink::{CollectionId, Completion, Event, Level};
+
+use super::account::ending;
+use super::book::TargetEntry;
+use super::costs::PluginCosts;
+use super::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
+use crate::otlp::encode::Scope;
+use crate::otlp::push::{Ended, Outlets};
+use crate::pipeline::{StaleRow, StoreObserver};
+use crate::schedule::{JobId, Schedule};
+
+/// Hears of one module's collections on one target: enters them in the book and tells the schedule.
+pub struct JobObserver {
+    /// Whose. The entry holds the store, and the store this observer.
+    pub entry: Weak<TargetEntry>,
+    /// Which of its modules.
+    pub module: usize,
+    /// The schedule's name for it.
+    pub job: JobId,
+    /// The plugin's name, for its log records.
+    pub plugin: String,
+    /// Who hears of ends.
+    pub schedule: Schedule,
+    /// What the plugin's collections take, over all targets.
+    pub costs: Arc<PluginCosts>,
+    /// Collectors that want to know at once; nobody in tests.
+    pub reporter: Option<Reporter>,
+}
+
+/// Tells collectors what happens, as it happens.
+#[derive(Clone)]
+pub struct Reporter {
+    /// The collectors.
+    pub outlets: Arc<Outlets>,
+    /// The plugin that speaks.
+    pub scope: Arc<Scope>,
+}
+
+impl JobObserver {
+    fn origin<'a>(&'a self, entry: &'a TargetEntry) -> Origin<'a> {
+        Origin { target: &entry.name, module: &entry.modules[self.module], plugin: &self.plugin }
+    }
+}
+
+impl StoreObserver for JobObserver {
+    fn completed(&self, _collection: CollectionId, completion: &Completion<'_>, series: usize) {
+        if let Some(entry) = self.entry.upgrade()
+            && let Some(took) = entry.completed(self.module, completion, series)
+        {
+            self.costs.enter(completion, took);
+            if let Some(Reporter { outlets, scope }) = &self.reporter {
+                let (target, module) = (&*entry.name, &*entry.modules[self.module]);
+                let ended = Ended { target, module, plugin: &self.plugin, completion, series, took };
+                outlets.collected(&entry.resource(), scope, &ended, SystemTime::now());
+            }
+        }
+        self.schedule.ended(self.job, ending(&completion.outcome));
+    }
+
+    fn stale(&self, row: StaleRow) {
+        let Some(entry) = self.entry.upgrade() else { return };
+        let (expiring, module) = (Weak::clone(&self.entry), self.module);
+        self.schedule.later(entry.stale_after, move || {
+            if let Some(entry) = expiring.upgrade() {
+                entry.expire(module, row);
+            }
+        });
+    }
+
+    fn log_enabled(&self, level: Level) -> bool {
+        plugin_log_enabled(level)
+    }
+
+    fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
+        if let Some(entry) = self.entry.upgrade() {
+            log_plugin_record(self.origin(&entry), level, message, fields);
+        }
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        if let Some(entry) = self.entry.upgrade() {
+            log_plugin_event(self.origin(&entry), event);
+            if let Some(Reporter { outlets, scope }) = &self.reporter {
+                outlets.event(&entry.resource(), scope, event, SystemTime::now());
+            }
+        }
+    }
+}

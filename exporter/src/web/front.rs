@@ -1,0 +1,134 @@
+//! What each request passes before the site answers it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hyper::body::Body;
+use hyper::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, HOST, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING,
+    WWW_AUTHENTICATE,
+};
+use hyper::{Request, Response, StatusCode, Version};
+use tracing::debug;
+
+use super::answer::plain;
+use super::body::Answer;
+use super::gate::{Gate, Protection, Refusal, Verdict};
+use super::heads::URI_BYTES_MAX;
+use super::limits::Limits;
+use super::peers::Seat;
+use super::site::Site;
+use super::streams;
+use super::traffic::{Timed, Traffic};
+
+/// What a connection's requests are answered with.
+pub(super) struct Front {
+    pub(super) site: Arc<Site>,
+    pub(super) gate: Arc<Gate>,
+    pub(super) limits: Limits,
+    pub(super) peer: SocketAddr,
+    pub(super) seat: Seat,
+    /// The connection is encrypted.
+    pub(super) is_secure: bool,
+    pub(super) traffic: Arc<Traffic>,
+}
+
+/// Stands in the extensions of a request that came over TLS.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Secure;
+
+impl Front {
+    /// Answers a request.
+    pub(super) async fn answer<B: Body>(&self, request: &Request<B>) -> Response<Timed> {
+        let under_way = self.traffic.begin();
+        let protection = self.gate.current();
+        let mut response = match self.refuse(&protection, request).await {
+            Some(refused) => refused,
+            None => self.site.answer(request).await,
+        };
+        for (name, value) in &protection.headers {
+            response.headers_mut().insert(name, value.clone());
+        }
+        if request.version() == Version::HTTP_2 {
+            // Where a connection of HTTP/1 would end, only its request does.
+            response.headers_mut().remove(CONNECTION);
+            streams::begins_to_send();
+        }
+        let deadline = tokio::time::Instant::now() + self.limits.answer_timeout;
+        response.map(|answer| Timed { answer, deadline, _under_way: under_way })
+    }
+
+    async fn refuse<B: Body>(
+        &self,
+        protection: &Protection,
+        request: &Request<B>,
+    ) -> Option<Response<Answer>> {
+        if let Some((refusal, status, text)) = malformed(request) {
+            self.count(refusal);
+            let mut refused = plain(status, text);
+            refused.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            return Some(refused);
+        }
+        if let Err(wait) = protection.admit(Instant::now()) {
+            self.count(Refusal::RateLimit);
+            return Some(later(StatusCode::TOO_MANY_REQUESTS, "too many requests; try again\n", wait));
+        }
+        if protection.users.is_empty() {
+            return None;
+        }
+        let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
+        match self.gate.login().judge(&protection.users, given, &self.seat.logins).await {
+            Verdict::Accepted => None,
+            Verdict::Rejected => Some(self.unauthorized(Refusal::LoginRejected)),
+            Verdict::Missing => Some(self.unauthorized(Refusal::LoginMissing)),
+            Verdict::Busy => {
+                self.count(Refusal::LoginBusy);
+                let text = "too many passwords are being compared; try again\n";
+                Some(later(StatusCode::SERVICE_UNAVAILABLE, text, Duration::from_secs(1)))
+            }
+        }
+    }
+
+    fn unauthorized(&self, refusal: Refusal) -> Response<Answer> {
+        self.count(refusal);
+        let mut refused = plain(StatusCode::UNAUTHORIZED, "a user and a password are needed here\n");
+        let challenge = HeaderValue::from_static("Basic realm=\"perfmon-exporter\", charset=\"UTF-8\"");
+        refused.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        refused
+    }
+
+    fn count(&self, refusal: Refusal) {
+        self.gate.figures().count(refusal);
+        debug!(peer = %self.peer, reason = refusal.word(), "Request refused");
+    }
+}
+
+/// What nobody may send. Where a proxy and we could disagree on where a request ends, what follows might be taken for
+/// another one: so the connection ends with whoever sends such a thing.
+fn malformed<B: Body>(request: &Request<B>) -> Option<(Refusal, StatusCode, &'static str)> {
+    let headers = request.headers();
+    let uri_bytes = request.uri().path_and_query().map_or(0, |whole| whole.as_str().len());
+    if uri_bytes > URI_BYTES_MAX {
+        return Some((Refusal::Uri, StatusCode::URI_TOO_LONG, "the URI is too long\n"));
+    }
+    let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
+    let is_empty = lengths.next().is_none_or(|length| length == "0") && lengths.next().is_none();
+    if headers.contains_key(TRANSFER_ENCODING) || !is_empty || !request.body().is_end_stream() {
+        return Some((Refusal::Body, StatusCode::BAD_REQUEST, "requests have no body here\n"));
+    }
+    let hosts = headers.get_all(HOST).iter().count();
+    if hosts > 1 || (hosts == 0 && request.version() == Version::HTTP_11) {
+        return Some((Refusal::Host, StatusCode::BAD_REQUEST, "a request names one host\n"));
+    }
+    None
+}
+
+fn later(status: StatusCode, text: &'static str, wait: Duration) -> Response<Answer> {
+    let mut refused = plain(status, text);
+    let wait_s = wait.as_millis().div_ceil(1000).max(1);
+    if let Ok(wait_s) = HeaderValue::from_str(&wait_s.to_string()) {
+        refused.headers_mut().insert(RETRY_AFTER, wait_s);
+    }
+    refused
+}

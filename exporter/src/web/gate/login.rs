@@ -1,0 +1,276 @@
+//! Basic authentication (RFC 7617) against bcrypt hashes.
+//!
+//! A comparison takes tens of milliseconds on purpose, so its verdict is kept: who was let in is let in again for the
+//! price of a MAC, until the hash changes. Verdicts are keyed by a MAC under a key of this process over user, hash and
+//! password, so that memory holds no password and no two triples are mixed up. Wrong passwords have a room of their
+//! own, and cannot push out the good ones. An unknown user costs as much time as a known one.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use tokio::sync::Semaphore;
+use zeroize::Zeroizing;
+
+use crate::config::Users;
+use crate::credentials::Salt;
+
+/// Comparisons at a time; each keeps a core busy.
+const COMPARISONS_MAX: usize = 2;
+/// Who waits longer for one is told to come again.
+const WAIT_MAX: Duration = Duration::from_secs(5);
+/// So many verdicts of each kind are kept.
+const VERDICTS_MAX: usize = 1024;
+/// A user with a password in base64 has no more.
+const CREDENTIALS_BYTES_MAX: usize = 4096;
+
+/// What is said of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// User and password are good.
+    Accepted,
+    /// They are not.
+    Rejected,
+    /// Neither is there.
+    Missing,
+    /// Too many passwords are being compared.
+    Busy,
+}
+
+/// Compares passwords, and remembers what came out.
+pub(crate) struct Login {
+    /// Nothing where the kernel gave no random bytes; then nothing is kept.
+    key: Option<Salt>,
+    kept: Arc<Mutex<Kept>>,
+    places: Arc<Semaphore>,
+}
+
+type Key = [u8; 32];
+
+#[derive(Default)]
+struct Kept {
+    accepted: Room,
+    rejected: Room,
+}
+
+/// So many keys, the oldest of which makes room.
+#[derive(Default)]
+struct Room {
+    keys: HashSet<Key>,
+    order: VecDeque<Key>,
+}
+
+impl Default for Login {
+    fn default() -> Self {
+        Self {
+            key: Salt::random().ok(),
+            kept: Arc::default(),
+            places: Arc::new(Semaphore::new(COMPARISONS_MAX)),
+        }
+    }
+}
+
+impl Login {
+    /// Judges the value of a request's `Authorization`. `turn` is a place that the peer shares with nobody else, so
+    /// that many wrong passwords of one peer keep no other one waiting.
+    pub(crate) async fn judge(&self, users: &Users, header: Option<&[u8]>, turn: &Arc<Semaphore>) -> Verdict {
+        let Some(given) = header.and_then(Given::read) else { return Verdict::Missing };
+        let known = users.hash(&given.user).map(Arc::clone);
+        let is_known = known.is_some();
+        let hash = known.unwrap_or_else(|| nobody(users.cost()).into());
+        let key = self.key.as_ref().map(|salt| given.key(salt, &hash));
+        if let Some(verdict) = key.and_then(|key| self.kept().verdict(&key)) {
+            return verdict;
+        }
+        let wait = async {
+            let turn = Arc::clone(turn).acquire_owned().await.ok()?;
+            let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
+            Some((turn, place))
+        };
+        let Ok(Some(places)) = tokio::time::timeout(WAIT_MAX, wait).await else { return Verdict::Busy };
+        // Another request may have waited for the same.
+        if let Some(verdict) = key.and_then(|key| self.kept().verdict(&key)) {
+            return verdict;
+        }
+        let kept = Arc::clone(&self.kept);
+        let compared = tokio::task::spawn_blocking(move || {
+            let matches = bcrypt::verify(&*given.password, &hash).unwrap_or(false);
+            let is_good = matches && is_known;
+            // Kept here, since whoever asked may not wait for the end of it.
+            if let Some(key) = key {
+                kept.lock().unwrap_or_else(PoisonError::into_inner).keep(key, is_good);
+            }
+            drop(places);
+            if is_good { Verdict::Accepted } else { Verdict::Rejected }
+        });
+        compared.await.unwrap_or(Verdict::Busy)
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn verdict(&self, key: &Key) -> Option<Verdict> {
+        if self.accepted.keys.contains(key) {
+            Some(Verdict::Accepted)
+        } else {
+            self.rejected.keys.contains(key).then_some(Verdict::Rejected)
+        }
+    }
+
+    fn keep(&mut self, key: Key, is_good: bool) {
+        if is_good { self.accepted.keep(key) } else { self.rejected.keep(key) }
+    }
+}
+
+impl Room {
+    fn keep(&mut self, key: Key) {
+        if !self.keys.insert(key) {
+            return;
+        }
+        self.order.push_back(key);
+        if self.order.len() > VERDICTS_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.keys.remove(&oldest);
+        }
+    }
+}
+
+/// What a request says of who asks.
+struct Given {
+    user: String,
+    password: Zeroizing<Vec<u8>>,
+}
+
+impl Given {
+    fn read(header: &[u8]) -> Option<Self> {
+        let (scheme, rest) = header.split_at_checked(6)?;
+        if !scheme.eq_ignore_ascii_case(b"Basic ") || rest.len() > CREDENTIALS_BYTES_MAX {
+            return None;
+        }
+        let decoded = Zeroizing::new(STANDARD.decode(rest.trim_ascii()).ok()?);
+        let colon = decoded.iter().position(|byte| *byte == b':')?;
+        let user = String::from_utf8(decoded[..colon].to_vec()).ok()?;
+        Some(Self { user, password: Zeroizing::new(decoded[colon + 1..].to_vec()) })
+    }
+
+    fn key(&self, salt: &Salt, hash: &str) -> Key {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&salt.0).expect("HMAC takes a key of any length");
+        for part in [self.user.as_bytes(), hash.as_bytes(), &self.password] {
+            // The lengths keep the parts apart.
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        mac.finalize().into_bytes().into()
+    }
+}
+
+/// A hash of nobody's password, as dear as the users'.
+fn nobody(cost: u32) -> String {
+    format!("$2b${cost:02}$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01232")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::str::FromStr;
+
+    use super::*;
+    use crate::config::WebFile;
+
+    /// From the table of OpenBSD's and jBCrypt's test vectors: the password `abc`, cost 6, and `a`, cost 8.
+    const ABC: &str = "$2a$06$If6bvum7DFjUnE9p2uDeDu0YHzrHM6tf.iqN8.yx.jNN1ILEf7h0i";
+
+    fn users(hash: &str) -> Users {
+        let text = format!("basic_auth_users: {{alice: {hash}}}\n");
+        WebFile::parse("web.yml", &text, Path::new(".")).unwrap().users
+    }
+
+    fn basic(credentials: &str) -> Vec<u8> {
+        format!("Basic {}", STANDARD.encode(credentials)).into_bytes()
+    }
+
+    async fn judge(login: &Login, users: &Users, header: &[u8]) -> Verdict {
+        login.judge(users, Some(header), &Arc::new(Semaphore::new(1))).await
+    }
+
+    #[tokio::test]
+    async fn the_right_password_of_the_right_user_is_accepted_and_nothing_else() {
+        let (login, users) = (Login::default(), users(ABC));
+        for _ in 0..2 {
+            // The second round is answered from what was kept.
+            for (credentials, verdict) in [
+                ("alice:abc", Verdict::Accepted),
+                ("alice:abd", Verdict::Rejected),
+                ("alice:", Verdict::Rejected),
+                ("bob:abc", Verdict::Rejected),
+                (":abc", Verdict::Rejected),
+                ("alice", Verdict::Missing),
+            ] {
+                assert_eq!(judge(&login, &users, &basic(credentials)).await, verdict, "{credentials}");
+            }
+        }
+        assert_eq!(judge(&login, &users, b"Bearer abc").await, Verdict::Missing);
+        assert_eq!(judge(&login, &users, b"Basic *").await, Verdict::Missing);
+        assert_eq!(login.judge(&users, None, &Arc::new(Semaphore::new(1))).await, Verdict::Missing);
+        let shouted = String::from_utf8(basic("alice:abc")).unwrap().replace("Basic", "bAsIC");
+        assert_eq!(judge(&login, &users, shouted.as_bytes()).await, Verdict::Accepted);
+    }
+
+    #[tokio::test]
+    async fn an_accepted_password_ends_with_its_hash() {
+        let login = Login::default();
+        assert_eq!(judge(&login, &users(ABC), &basic("alice:abc")).await, Verdict::Accepted);
+        // The same table: the password `a`, cost 6.
+        let changed = users("$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe");
+        assert_eq!(judge(&login, &changed, &basic("alice:abc")).await, Verdict::Rejected);
+        assert_eq!(judge(&login, &changed, &basic("alice:a")).await, Verdict::Accepted);
+    }
+
+    #[tokio::test]
+    async fn wrong_passwords_push_no_accepted_one_out() {
+        let login = Login::default();
+        let good = [7; 32];
+        login.kept().keep(good, true);
+        for number in 0..3 * VERDICTS_MAX as u64 {
+            let mut key = [0; 32];
+            key[..8].copy_from_slice(&number.to_be_bytes());
+            login.kept().keep(key, false);
+        }
+        assert_eq!(login.kept().verdict(&good), Some(Verdict::Accepted));
+        assert_eq!(login.kept().rejected.keys.len(), VERDICTS_MAX);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_whose_turn_is_taken_is_told_to_come_again() {
+        let (login, users) = (Login::default(), users(ABC));
+        let turn = Arc::new(Semaphore::new(1));
+        let _taken = Arc::clone(&turn).acquire_owned().await.unwrap();
+        assert_eq!(login.judge(&users, Some(&basic("alice:x")), &turn).await, Verdict::Busy);
+    }
+
+    #[test]
+    fn nobody_has_a_hash_of_the_users_cost() {
+        for cost in 4..=18 {
+            assert_eq!(bcrypt::HashParts::from_str(&nobody(cost)).unwrap().get_cost(), cost);
+        }
+    }
+
+    #[test]
+    fn parts_of_credentials_are_not_mixed_up() {
+        let salt = Salt([1; 32]);
+        let key = |user: &str, hash: &str, password: &str| {
+            let password = Zeroizing::new(password.as_bytes().to_vec());
+            Given { user: user.to_owned(), password }.key(&salt, hash)
+        };
+        let keys = [key("a", "bc", "d"), key("ab", "c", "d"), key("a", "b", "cd"), key("", "abc", "d")];
+        assert_eq!(keys.iter().collect::<HashSet<_>>().len(), 4);
+    }
+}

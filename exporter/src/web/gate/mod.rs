@@ -1,0 +1,277 @@
+//! Who may read: the web configuration file and the files that it names, as they are now.
+//!
+//! They are looked at each second, off the way of any request, and read again where one of them changed: a renewed
+//! certificate, another password or another limit counts from then on. What cannot be used is told once, and the last
+//! good state stays. Taking TLS or the last user away needs a restart, so that a file that is empty for the moment of
+//! being written opens nothing.
+
+mod certificate;
+mod clients;
+mod figures;
+mod files;
+mod login;
+mod rate;
+mod tls;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+
+use hyper::HeaderMap;
+use prometheus_client::registry::Registry;
+use tokio_rustls::rustls::ServerConfig;
+use tracing::{info, warn};
+
+pub(super) use self::clients::NotAllowed;
+pub(crate) use self::figures::METRICS;
+pub(super) use self::figures::{Figures, Refusal};
+use self::files::Files;
+pub(super) use self::login::{Login, Verdict};
+use self::rate::Bucket;
+use self::tls::Tls;
+use crate::config::{Report, Users, WebFile};
+
+/// How often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// A certificate that ends within it is warned of by whoever checks a configuration.
+const EXPIRES_SOON: Duration = Duration::from_secs(14 * 24 * 3600);
+
+/// What a web configuration file and the files that it names make together.
+pub(super) struct Protection {
+    tls: Option<Tls>,
+    pub(super) headers: HeaderMap,
+    pub(super) users: Users,
+    bucket: Option<Arc<Bucket>>,
+}
+
+/// Says who may read, and remembers who was let in.
+pub struct Gate {
+    path: Option<PathBuf>,
+    current: RwLock<Arc<Protection>>,
+    watched: Mutex<Watched>,
+    login: Login,
+    figures: Figures,
+}
+
+struct Watched {
+    files: Files,
+    is_expiry_told: bool,
+}
+
+impl Gate {
+    /// Lets everybody read, or whom the file at `path` allows.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it and the files that it names.
+    pub fn open(path: Option<&Path>, now: SystemTime) -> Result<Self, Report> {
+        let mut files = Files::new(now);
+        let protection = match path {
+            Some(path) => Protection::read(path, &mut files)?,
+            None => Protection::of(&WebFile::default(), None),
+        };
+        let gate = Self {
+            path: path.map(Path::to_owned),
+            current: RwLock::new(Arc::new(protection)),
+            watched: Mutex::new(Watched { files, is_expiry_told: false }),
+            login: Login::default(),
+            figures: Figures::default(),
+        };
+        gate.tell_state(now);
+        Ok(gate)
+    }
+
+    /// What is in force now.
+    pub(super) fn current(&self) -> Arc<Protection> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn login(&self) -> &Login {
+        &self.login
+    }
+
+    pub(super) fn figures(&self) -> &Figures {
+        &self.figures
+    }
+
+    /// Adds what is known of the gate's work to the exporter's metrics.
+    pub fn register(&self, registry: &mut Registry) {
+        self.figures.register(registry, self.path.is_some());
+    }
+
+    /// The web configuration file, where there is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// What is no mistake of the files, but will be missed.
+    #[must_use]
+    pub fn warnings(&self, now: SystemTime) -> Vec<String> {
+        let current = self.current();
+        let mut warnings = Vec::new();
+        if self.path.is_some() && current.tls.is_none() && current.users.is_empty() {
+            warnings.push("asks for neither TLS nor passwords: everybody may read".to_owned());
+        }
+        if current.tls.is_none() && !current.users.is_empty() {
+            warnings.push("asks for passwords without TLS: they go over the network as they are".to_owned());
+        }
+        for (what, facts) in current.certificates() {
+            let left_s = facts.not_after_s - unix_s(now);
+            if facts.not_before_s > unix_s(now) {
+                warnings.push(format!("the certificate in {what} is not valid yet"));
+            } else if left_s < 0 {
+                warnings.push(format!("the certificate in {what} has ended; renew it"));
+            } else if left_s < unix_s(SystemTime::UNIX_EPOCH + EXPIRES_SOON) {
+                let hours = left_s / 3600;
+                warnings.push(format!("the certificate in {what} ends in {hours} hours; renew it"));
+            }
+        }
+        warnings
+    }
+
+    /// Looks at the files again and again, for as long as it is polled.
+    pub async fn follow(self: Arc<Self>) {
+        if self.path.is_none() {
+            return;
+        }
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let gate = Arc::clone(&self);
+            // A look that panicked is one that found nothing.
+            let _ = tokio::task::spawn_blocking(move || gate.look(SystemTime::now())).await;
+        }
+    }
+
+    /// Looks at the files once, and takes what is in them where one changed.
+    pub fn look(&self, now: SystemTime) {
+        let Some(path) = &self.path else { return };
+        let may_have_changed = self.watched().files.may_have_changed(now);
+        if may_have_changed {
+            let mut files = Files::new(now);
+            let read = Protection::read(path, &mut files).and_then(|next| self.allow(path, next));
+            let contents_are_new = files.contents() != self.watched().files.contents();
+            self.watched().files = files;
+            match read {
+                Ok(next) if contents_are_new => self.take(next),
+                Err(report) if contents_are_new => self.refuse(&report),
+                // What was read is what is in force, or was told already.
+                _ => {}
+            }
+        }
+        self.tell_state(now);
+    }
+
+    /// Whether `next` may follow what is in force.
+    fn allow(&self, path: &Path, next: Protection) -> Result<Protection, Report> {
+        let current = self.current();
+        let lost = if current.tls.is_some() && next.tls.is_none() {
+            "`tls_server_config`"
+        } else if !current.users.is_empty() && next.users.is_empty() {
+            "`basic_auth_users`"
+        } else {
+            return Ok(next);
+        };
+        let message = format!("{lost} is gone, which is not done while the program runs");
+        let hint = "put it back, or restart the program to go on without it".to_owned();
+        Err(Report::of_file(&path.display().to_string(), message, Some(hint)))
+    }
+
+    fn take(&self, mut next: Protection) {
+        let current = self.current();
+        if let (Some(new), Some(old)) = (&next.bucket, &current.bucket)
+            && new.limit() == old.limit()
+        {
+            next.bucket = Some(Arc::clone(old));
+        }
+        let (tls, users) = (next.tls.is_some(), next.users.len());
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+        self.watched().is_expiry_told = false;
+        self.figures.read_ended(true);
+        info!(tls, users, "Web configuration read again");
+    }
+
+    fn refuse(&self, report: &Report) {
+        self.figures.read_ended(false);
+        for problem in report.to_string().lines() {
+            warn!(problem, "Web configuration refused; the last good one stays in force");
+        }
+    }
+
+    /// Shows when the certificates end, and tells it once when one has.
+    fn tell_state(&self, now: SystemTime) {
+        let current = self.current();
+        let mut has_ended = false;
+        for (what, facts) in current.certificates() {
+            self.figures.expires(what, facts.not_after_s);
+            has_ended |= facts.not_after_s < unix_s(now);
+        }
+        let mut watched = self.watched();
+        if has_ended && !std::mem::replace(&mut watched.is_expiry_told, true) {
+            drop(watched);
+            for (what, facts) in current.certificates() {
+                if facts.not_after_s < unix_s(now) {
+                    warn!(key = what, "Certificate has ended; renew its file, which is read again by itself");
+                }
+            }
+        }
+    }
+
+    fn watched(&self) -> std::sync::MutexGuard<'_, Watched> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Protection {
+    fn read(path: &Path, files: &mut Files) -> Result<Self, Report> {
+        let file = path.display().to_string();
+        let whole = |message| {
+            let hint = "name a readable file in `web.config_file` or with --web.config.file".to_owned();
+            Report::of_file(&file, message, Some(hint))
+        };
+        let text = files.read(path).map_err(whole)?;
+        let text = String::from_utf8(text).map_err(|error| whole(format!("is no UTF-8: {error}")))?;
+        let base = path.parent().unwrap_or_else(|| Path::new("."));
+        let read = WebFile::parse(&file, &text, base)?;
+        let tls = match &read.tls {
+            Some(tls) => {
+                let made = tls::load(tls, read.http2, files);
+                Some(made.map_err(|problem| Report::new(&file, vec![problem]))?)
+            }
+            None => None,
+        };
+        Ok(Self::of(&read, tls))
+    }
+
+    fn of(file: &WebFile, tls: Option<Tls>) -> Self {
+        Self {
+            tls,
+            headers: file.headers.clone(),
+            users: file.users.clone(),
+            bucket: file.rate_limit.map(|limit| Arc::new(Bucket::new(limit))),
+        }
+    }
+
+    /// How TLS is spoken; nothing where it is not.
+    pub(super) fn tls(&self) -> Option<Arc<ServerConfig>> {
+        self.tls.as_ref().map(|tls| Arc::clone(&tls.config))
+    }
+
+    /// Takes a token for a request.
+    ///
+    /// # Errors
+    /// How long it takes until there is one again.
+    pub(super) fn admit(&self, now: std::time::Instant) -> Result<(), Duration> {
+        self.bucket.as_ref().map_or(Ok(()), |bucket| bucket.take(now))
+    }
+
+    fn certificates(&self) -> impl Iterator<Item = (&'static str, &certificate::Facts)> {
+        let of_clients = self.tls.as_ref().and_then(|tls| tls.client_ca.as_ref());
+        let of_server = self.tls.as_ref().map(|tls| ("cert_file", &tls.server));
+        of_server.into_iter().chain(of_clients.map(|facts| ("client_ca_file", facts)))
+    }
+}
+
+fn unix_s(time: SystemTime) -> i64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}

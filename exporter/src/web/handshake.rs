@@ -1,0 +1,92 @@
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::{CertificateError, Error, OtherError, ServerConfig};
+use tokio_rustls::server::TlsStream;
+
+use super::gate::{NotAllowed, Refusal};
+
+/// What is told to who speaks HTTP where TLS is spoken.
+const SPEAK_TLS: &[u8] =
+    b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\
+    Content-Length: 43\r\n\r\nTLS is spoken here; write https:// instead\n";
+
+/// Where handshakes take place, so many at a time.
+#[derive(Clone)]
+pub(super) struct Handshakes(Arc<Semaphore>);
+
+/// TLS handshakes at a time, of all peers together.
+const HANDSHAKES_MAX: usize = 64;
+
+impl Default for Handshakes {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(HANDSHAKES_MAX)))
+    }
+}
+
+impl Handshakes {
+    /// Agrees on keys with a peer, whose own handshakes wait for each other in `turn`.
+    pub(super) async fn shake<S>(
+        &self,
+        config: Arc<ServerConfig>,
+        stream: TcpStream,
+        wrap: impl FnOnce(TcpStream) -> S,
+        turn: &Semaphore,
+        timeout: Duration,
+    ) -> Result<TlsStream<S>, (Refusal, io::Error)>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let shaking = async {
+            // Who says nothing takes nobody's place.
+            let first = first_byte(&stream).await.map_err(|error| (Refusal::HandshakeClosed, error))?;
+            let mut stream = wrap(stream);
+            if first.is_ascii_uppercase() {
+                // It is told, whether it listens or not.
+                let _ = stream.write_all(SPEAK_TLS).await;
+                let _ = stream.shutdown().await;
+                return Err((Refusal::HandshakeNotTls, io::Error::other("HTTP instead of TLS")));
+            }
+            let over = |_| (Refusal::HandshakeOther, io::Error::other("the server ends"));
+            let _turn = turn.acquire().await.map_err(over)?;
+            let _place = self.0.acquire().await.map_err(over)?;
+            let shaken = TlsAcceptor::from(config).accept(stream).await;
+            shaken.map_err(|error| (reason(&error), error))
+        };
+        match tokio::time::timeout(timeout, shaking).await {
+            Ok(shaken) => shaken,
+            Err(elapsed) => Err((Refusal::HandshakeTimeout, elapsed.into())),
+        }
+    }
+}
+
+/// The first byte that a peer sends, which stays where it is.
+async fn first_byte(stream: &TcpStream) -> io::Result<u8> {
+    let mut byte = [0];
+    match stream.peek(&mut byte).await? {
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        _ => Ok(byte[0]),
+    }
+}
+
+fn reason(error: &io::Error) -> Refusal {
+    let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
+        return Refusal::HandshakeClosed;
+    };
+    match error {
+        Error::NoCertificatesPresented => Refusal::HandshakeNoCertificate,
+        Error::InvalidCertificate(CertificateError::Other(OtherError(other))) if other.is::<NotAllowed>() => {
+            Refusal::HandshakeName
+        }
+        Error::InvalidCertificate(_) => Refusal::HandshakeCertificate,
+        Error::PeerIncompatible(_) => Refusal::HandshakeIncompatible,
+        Error::AlertReceived(_) => Refusal::HandshakeByClient,
+        Error::InvalidMessage(_) | Error::InappropriateMessage { .. } => Refusal::HandshakeNotTls,
+        _ => Refusal::HandshakeOther,
+    }
+}

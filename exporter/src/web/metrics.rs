@@ -1,0 +1,71 @@
+//! `/metrics`: every target's series and the exporter's own metrics, as the reader wants them.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY,
+};
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::answer::{header, plain};
+use super::body::{Answer, Page};
+use super::site::Site;
+use crate::expose::{CodedPage, Coding, Encoder, OwnMetrics, Representation, negotiate};
+use crate::pipeline::Store;
+use crate::telemetry::ScrapeOutcome;
+
+pub(super) fn metrics<B>(site: &Site, request: &Request<B>) -> Response<Answer> {
+    let began = Instant::now();
+    let Ok(permit) = site.page_places().try_acquire_owned() else {
+        site.scrapes.count(ScrapeOutcome::Rejected);
+        let mut busy = plain(StatusCode::SERVICE_UNAVAILABLE, "too many pages at a time; try again\n");
+        busy.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        return busy;
+    };
+    let representation = negotiate(header(request, &ACCEPT).as_deref());
+    let Some(coding) = Coding::negotiate(header(request, &ACCEPT_ENCODING).as_deref()) else {
+        return plain(StatusCode::NOT_ACCEPTABLE, "pages are sent as they are, in gzip or in zstd\n");
+    };
+    if request.method() == Method::HEAD {
+        return page_of(representation, coding, Answer::empty());
+    }
+    let targets = site.book.targets();
+    let shows_targets = site.limits().metrics_targets;
+    let shown = targets.iter().filter(|_| shows_targets);
+    let stores = shown.flat_map(|target| target.stores());
+    let snapshots = stores.map(|store| Store::snapshot(store)).collect();
+    let own = OwnMetrics::of(Arc::clone(&site.registry));
+    let Ok(page) = CodedPage::new(Encoder::new(representation, snapshots, Some(own)), coding) else {
+        return plain(StatusCode::INTERNAL_SERVER_ERROR, "there is no memory to compress a page\n");
+    };
+    stream(site, page, began, representation, coding, Some(permit))
+}
+
+/// A page that is made as it is sent.
+pub(super) fn stream(
+    site: &Site,
+    page: CodedPage,
+    began: Instant,
+    representation: Representation,
+    coding: Coding,
+    permit: Option<OwnedSemaphorePermit>,
+) -> Response<Answer> {
+    let written_as = (representation.format, coding);
+    let page = Page::new(page, written_as, Arc::clone(&site.scrapes), began, permit);
+    page_of(representation, coding, Answer::Page(Box::new(page)))
+}
+
+fn page_of(representation: Representation, coding: Coding, answer: Answer) -> Response<Answer> {
+    let mut response = Response::new(answer);
+    let headers = response.headers_mut();
+    if let Ok(content_type) = HeaderValue::from_str(&representation.content_type()) {
+        headers.insert(CONTENT_TYPE, content_type);
+    }
+    if let Some(coding) = coding.content_encoding() {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
+    }
+    headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
+    response
+}

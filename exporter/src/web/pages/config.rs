@@ -1,0 +1,67 @@
+//! `/config`: the configuration in use.
+
+use hyper::Response;
+
+use super::frame::{Frame, Section};
+use super::html::{Html, Url};
+use super::{Paging, Query, respond};
+use crate::config::{FileState, HIDDEN};
+use crate::telemetry::Book;
+use crate::web::body::Answer;
+
+/// Lines on one page.
+const LINES_MAX: usize = 1_000;
+
+pub(super) fn page(book: &Book, query: &Query<'_>) -> Response<Answer> {
+    let text = book.config_text();
+    let lines: Vec<&str> = text.lines().collect();
+    let paging = Paging::new(query.page(), lines.len(), LINES_MAX);
+    let frame = Frame { title: "Configuration", section: Section::Config, root: "", refresh_s: None };
+    respond(frame.write(|html| {
+        html.ours(
+            "<h1>Configuration</h1><p>As it is in use. Comments are left out, and so is every value that is ",
+        );
+        html.ours("not known to be harmless: it reads <mark>")
+            .ours(HIDDEN)
+            .ours("</mark>. What is not here has its ");
+        html.ours("default.</p>");
+        let files = book.files();
+        if !files.is_empty() {
+            target_files(html, &files);
+        }
+        html.ours("<pre class=\"config\" tabindex=\"0\" aria-label=\"Configuration\"><code>");
+        for line in &lines[paging.range()] {
+            config_line(html, line);
+        }
+        html.ours("</code></pre>");
+        paging.write(html, &Url::of("config"));
+    }))
+}
+
+/// A line; what is hidden looks so.
+fn config_line(html: &mut Html, line: &str) {
+    let mut parts = line.split(HIDDEN).peekable();
+    while let Some(part) = parts.next() {
+        html.text(part);
+        if parts.peek().is_some() {
+            html.ours("<mark>").ours(HIDDEN).ours("</mark>");
+        }
+    }
+    html.ours("\n");
+}
+
+fn target_files(html: &mut Html, files: &[FileState]) {
+    html.ours("<h2>Target files</h2><ul class=\"counted\">");
+    for file in files {
+        html.ours("<li><code>").name(&file.path).ours("</code>: ").text(file.targets).ours(" targets");
+        if file.refused > 0 {
+            html.ours(", ").text(file.refused).ours(" of them refused");
+        }
+        if !file.is_good {
+            html.ours("<span class=\"sub\">It cannot be read now, so its last good targets are asked; the log says where ");
+            html.ours("it is broken.</span>");
+        }
+        html.ours("</li>");
+    }
+    html.ours("</ul><h2>The file</h2>");
+}

@@ -1,0 +1,24 @@
+use std::sync::Arc;
+
+use super::pulse::Pulse;
+use super::watched::Watched;
+use crate::otlp::push::AllCounts;
+use crate::telemetry::Plugins;
+
+/// What the pages for people show besides the targets, and what they remember between two looks.
+#[derive(Default)]
+pub struct Desk {
+    pub(super) plugins: Arc<Plugins>,
+    pub(super) plugin_limits: plugin_host::Limits,
+    pub(super) pushes: Arc<AllCounts>,
+    pub(super) watched: Watched,
+    pub(super) pulse: Pulse,
+}
+
+impl Desk {
+    /// What is loaded, what a plugin may ask for, and what became of data that was pushed, for each endpoint.
+    #[must_use]
+    pub fn new(plugins: Arc<Plugins>, plugin_limits: plugin_host::Limits, pushes: Arc<AllCounts>) -> Self {
+        Self { plugins, plugin_limits, pushes, ..Self::default() }
+    }
+}

@@ -1,0 +1,135 @@
+//! All targets at a glance, the failing ones first.
+
+use super::html::Url;
+use super::{Entry, Query};
+use crate::telemetry::TargetStatus;
+
+/// How a target is, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum State {
+    Down,
+    Partly,
+    Waiting,
+    Up,
+}
+
+impl State {
+    pub(super) const ALL: [Self; 4] = [Self::Down, Self::Partly, Self::Waiting, Self::Up];
+
+    pub(super) fn of(status: &TargetStatus) -> Self {
+        match status.is_up() {
+            Some(false) => Self::Down,
+            None => Self::Waiting,
+            Some(true) if status.jobs.iter().any(|job| job.partial.is_some() || job.matches_nothing) => {
+                Self::Partly
+            }
+            Some(true) => Self::Up,
+        }
+    }
+
+    /// The word for people, for addresses, and for the style.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Down => "down",
+            Self::Partly => "partly",
+            Self::Waiting => "waiting",
+            Self::Up => "up",
+        }
+    }
+
+    /// A sign of another shape for each, beside the word.
+    pub(super) const fn sign(self) -> &'static str {
+        match self {
+            Self::Down => "✕",
+            Self::Partly => "◐",
+            Self::Waiting => "○",
+            Self::Up => "✓",
+        }
+    }
+
+    pub(super) const fn title(self) -> &'static str {
+        match self {
+            Self::Down => "Down",
+            Self::Partly => "Up in part",
+            Self::Waiting => "Waiting",
+            Self::Up => "Up",
+        }
+    }
+}
+
+/// What a reader asked to see.
+pub(super) struct Wanted {
+    pub(super) text: String,
+    pub(super) state: Option<State>,
+}
+
+impl Wanted {
+    pub(super) fn of(query: &Query<'_>) -> Self {
+        let word = query.get("state");
+        let state = State::ALL.into_iter().find(|state| state.word() == word);
+        Self { text: query.get("q").trim().to_owned(), state }
+    }
+
+    /// The address of this choice, with another state.
+    pub(super) fn url(&self, state: Option<State>) -> Url {
+        Url::of("").with("q", &self.text).with("state", state.map_or("", State::word))
+    }
+
+    /// Whether the text is in the target's name, host, a label or the reason that it is down for.
+    fn has_text(&self, needle: &str, entry: &Entry, status: &TargetStatus) -> bool {
+        let has = |text: &str| contains(text, needle);
+        needle.is_empty()
+            || has(&entry.name)
+            || has(&entry.host)
+            || entry.labels.iter().any(|(name, value)| has(value) || has(name))
+            || entry.modules.iter().any(|module| has(module))
+            || status.down().is_some_and(|down| has(&down.reason) || has(down.stage.word()))
+    }
+}
+
+/// Whether `needle`, which is in lower case, is in `text` in any case.
+pub(super) fn contains(text: &str, needle: &str) -> bool {
+    let is_ascii = text.is_ascii() && needle.is_ascii();
+    if is_ascii {
+        let (text, needle) = (text.as_bytes(), needle.as_bytes());
+        needle.is_empty() || text.windows(needle.len()).any(|window| window.eq_ignore_ascii_case(needle))
+    } else {
+        text.to_lowercase().contains(needle)
+    }
+}
+
+/// The whole fleet in figures, and those targets that a reader asked for.
+pub(super) struct Fleet {
+    /// Targets by state, in the order of [`State::ALL`].
+    pub(super) counts: [usize; State::ALL.len()],
+    pub(super) series: usize,
+    pub(super) collections: u64,
+    /// Indexes of the targets that are wanted: the failing ones first, else in the order of the configuration.
+    pub(super) wanted: Vec<(State, usize)>,
+}
+
+impl Fleet {
+    pub(super) fn look(entries: &[Entry], wanted: &Wanted) -> Self {
+        let mut fleet = Self { counts: [0; State::ALL.len()], series: 0, collections: 0, wanted: Vec::new() };
+        let needle = wanted.text.to_lowercase();
+        for (index, entry) in entries.iter().enumerate() {
+            entry.read(|status| {
+                let state = State::of(status);
+                fleet.counts[state as usize] += 1;
+                fleet.series += status.series();
+                fleet.collections +=
+                    status.jobs.iter().map(crate::telemetry::JobStatus::collections).sum::<u64>();
+                let is_wanted = wanted.state.is_none_or(|wanted| wanted == state);
+                if is_wanted && wanted.has_text(&needle, entry, status) {
+                    fleet.wanted.push((state, index));
+                }
+            });
+        }
+        fleet.wanted.sort_unstable();
+        fleet
+    }
+
+    pub(super) fn count(&self, state: State) -> usize {
+        self.counts[state as usize]
+    }
+}

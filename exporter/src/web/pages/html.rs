@@ -1,0 +1,205 @@
+//! Writing HTML so that a text which is not ours cannot become markup: markup is `&'static str`, everything else is
+//! escaped, and a link is an [`Url`] whose parts are encoded one by one.
+
+use std::fmt::{self, Display, Write};
+
+/// A document under way.
+#[derive(Debug, Default)]
+pub(super) struct Html {
+    out: String,
+    /// The way from this page to the first one, so that all of them may stand below any path.
+    root: &'static str,
+}
+
+impl Html {
+    pub(super) fn new(root: &'static str) -> Self {
+        Self { out: String::with_capacity(16 << 10), root }
+    }
+
+    /// Markup that stands in this program.
+    pub(super) fn ours(&mut self, markup: &'static str) -> &mut Self {
+        self.out.push_str(markup);
+        self
+    }
+
+    /// A text, escaped for every place between tags and in quoted attributes.
+    pub(super) fn text(&mut self, text: impl Display) -> &mut Self {
+        // Writing into a string does not fail.
+        let _ = write!(Escaping(&mut self.out), "{text}");
+        self
+    }
+
+    /// A name that somebody else chose: whatever its direction of writing, it changes nothing around it.
+    pub(super) fn name(&mut self, name: impl Display) -> &mut Self {
+        self.ours("<bdi>").text(name).ours("</bdi>")
+    }
+
+    /// An attribute of the tag that is open.
+    pub(super) fn attr(&mut self, name: &'static str, value: impl Display) -> &mut Self {
+        self.ours(" ").ours(name).ours("=\"").text(value).ours("\"")
+    }
+
+    /// The attribute `href`.
+    pub(super) fn href(&mut self, url: &Url) -> &mut Self {
+        let root = self.root;
+        self.ours(" href=\"").ours(root).text(&url.0).ours("\"")
+    }
+
+    /// The attribute `action`, of a form whose answer is `url`.
+    pub(super) fn action(&mut self, url: &Url) -> &mut Self {
+        let root = self.root;
+        self.ours(" action=\"").ours(root).text(&url.0).ours("\"")
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.out
+    }
+}
+
+struct Escaping<'a>(&'a mut String);
+
+impl fmt::Write for Escaping<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            match c {
+                '&' => self.0.push_str("&amp;"),
+                '<' => self.0.push_str("&lt;"),
+                '>' => self.0.push_str("&gt;"),
+                '"' => self.0.push_str("&quot;"),
+                '\'' => self.0.push_str("&#39;"),
+                '\u{7f}' => self.0.push('\u{2421}'),
+                // The picture of the control character: a newline in a name is seen as one.
+                '\0'..' ' => self.0.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
+                // Marks that turn the text behind them around are told by number, and turn nothing.
+                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                    write!(self.0, "[U+{:04X}]", u32::from(c))?;
+                }
+                c => self.0.push(c),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A link to one of our pages, relative to the first one.
+#[derive(Clone, Debug)]
+pub(super) struct Url(String);
+
+impl Url {
+    /// A path of ours, with neither a slash before it nor behind it; empty for the first page.
+    pub(super) fn of(path: &'static str) -> Self {
+        Self(if path.is_empty() { "./".to_owned() } else { path.to_owned() })
+    }
+
+    /// One step further down.
+    pub(super) fn step(mut self, name: &str) -> Self {
+        self.0.push('/');
+        encode(name, &mut self.0);
+        self
+    }
+
+    /// With one more parameter, unless it is empty.
+    pub(super) fn with(mut self, name: &'static str, value: impl Display) -> Self {
+        let value = value.to_string();
+        if !value.is_empty() {
+            self.0.push(if self.0.contains('?') { '&' } else { '?' });
+            self.0.push_str(name);
+            self.0.push('=');
+            encode(&value, &mut self.0);
+        }
+        self
+    }
+}
+
+/// Appends `text` for use in one step of a path, or in the value of a parameter.
+fn encode(text: &str, out: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+}
+
+/// Undoes [`encode`]; what is no UTF-8 becomes U+FFFD.
+pub(super) fn decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = bytes.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte =
+            digits.filter(|_| bytes[at] == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        plain.push(byte.unwrap_or(bytes[at]));
+        at += if byte.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+/// The parameters of a request, as a reader's browser or a reader wrote them.
+#[derive(Debug, Default)]
+pub(super) struct Query<'a>(&'a str);
+
+/// A parameter has so many bytes at most; of a longer one the rest is left out.
+const PARAMETER_BYTES_MAX: usize = 2_048;
+
+impl<'a> Query<'a> {
+    pub(super) fn of(uri: &'a hyper::Uri) -> Self {
+        Self(uri.query().unwrap_or_default())
+    }
+
+    /// The first value of a parameter; empty where there is none.
+    pub(super) fn get(&self, name: &str) -> String {
+        let found = self.0.split('&').find_map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (key == name).then_some(value)
+        });
+        let mut value = decode(&found.unwrap_or_default().replace('+', " "));
+        value.truncate(value.floor_char_boundary(PARAMETER_BYTES_MAX));
+        value
+    }
+
+    /// A number from 1.
+    pub(super) fn page(&self) -> usize {
+        self.get("page").parse().unwrap_or(1).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_never_becomes_markup() {
+        let mut html = Html::new("../");
+        let nasty = "<script>alert(\"1\")</script>&'\n\u{202e}x\0";
+        html.ours("<a").attr("title", nasty).href(&Url::of("targets").step(nasty)).ours(">").name(nasty);
+        assert_eq!(
+            html.finish(),
+            "<a title=\"&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;␊[U+202E]x␀\" \
+             href=\"../targets/%3Cscript%3Ealert%28%221%22%29%3C%2Fscript%3E%26%27%0A%E2%80%AEx%00\">\
+             <bdi>&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;␊[U+202E]x␀</bdi>"
+        );
+    }
+
+    #[test]
+    fn what_goes_into_a_link_comes_back_from_the_request() {
+        for text in ["a b+c&d=e?f#g/h%i", "é\u{1f600}", "", "%", "%zz", "..", "\n"] {
+            let url = Url::of("targets").step("x").with("q", text);
+            let uri: hyper::Uri = format!("/{}", url.0).parse().expect("it is a path and a query");
+            assert_eq!(Query::of(&uri).get("q"), text);
+            let step = Url::of("targets").step(text);
+            assert_eq!(decode(step.0.strip_prefix("targets/").expect("it begins so")), text);
+        }
+    }
+
+    #[test]
+    fn what_a_browser_sends_is_read() {
+        let uri: hyper::Uri = "/?q=a+b%20c&page=0&q=2&state".parse().expect("it is an address");
+        let query = Query::of(&uri);
+        assert_eq!((query.get("q").as_str(), query.page(), query.get("state").as_str()), ("a b c", 1, ""));
+        let long: hyper::Uri = format!("/?q={}", "%C3%A9".repeat(3_000)).parse().expect("it is an address");
+        assert_eq!(Query::of(&long).get("q").len(), PARAMETER_BYTES_MAX);
+    }
+}

@@ -1,0 +1,186 @@
+//! The pages for people: HTML made here, without a build step and without a script that anything depends on.
+//!
+//! * `/` — the targets: what fails and what to do about it first. `?q=` searches, `?state=` filters, `?page=` turns.
+//! * `/targets/NAME` — one target: stages and their times, failures, what was left out, series by counterset.
+//! * `/targets/NAME/values` — its countersets, counters and current values, each with a small chart.
+//! * `/plugins` — what is loaded.
+//! * `/config` — the configuration in use without its secrets.
+//!
+//! One file a page. [`html::Html`] keeps texts that are not ours from becoming markup, [`html::Url`] from becoming
+//! other links; all links are relative, so that the pages may stand below any path. [`POLICY`] keeps browsers from
+//! everything else. A page shows so many rows and has links to the next ones: its size does not grow with the fleet.
+
+mod amount;
+mod assets;
+mod catalogue;
+mod chart;
+mod config;
+mod counters;
+mod desk;
+mod fleet;
+mod frame;
+mod html;
+mod instances;
+mod overview;
+mod plugins;
+mod pulse;
+mod target;
+mod troubles;
+mod values;
+mod watched;
+
+use std::sync::Arc;
+
+use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY};
+use hyper::{Request, Response, StatusCode};
+
+use self::assets::Asset;
+pub use self::desk::Desk;
+use self::frame::{Frame, Section};
+use self::html::{Html, Query, Url, decode};
+use super::answer::typed;
+use super::body::Answer;
+use super::site::Site;
+use crate::telemetry::TargetEntry;
+
+/// Something for people, or what belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Page {
+    Overview,
+    Target,
+    Values,
+    Plugins,
+    Config,
+    Asset(Asset),
+}
+
+impl Page {
+    pub(super) fn of(path: &str) -> Option<Self> {
+        match path {
+            "/" => Some(Self::Overview),
+            "/plugins" => Some(Self::Plugins),
+            "/config" => Some(Self::Config),
+            _ => {
+                let Some(target) = path.strip_prefix("/targets/") else {
+                    return Asset::of(path).map(Self::Asset);
+                };
+                match target.split_once('/') {
+                    None if !target.is_empty() => Some(Self::Target),
+                    Some((name, "values")) if !name.is_empty() => Some(Self::Values),
+                    _ => None,
+                }
+            }
+        }
+    }
+}
+
+/// Answers with a page.
+pub(super) fn answer<B>(site: &Site, page: Page, request: &Request<B>) -> Response<Answer> {
+    let query = Query::of(request.uri());
+    match page {
+        Page::Overview => overview::page(site, &query),
+        Page::Target | Page::Values => {
+            let name = target_name(request.uri().path());
+            match (site.book.targets().iter().find(|entry| entry.name == name), page) {
+                (None, _) => no_target(page, &name),
+                (Some(entry), Page::Values) => values::page(site, entry, &query),
+                (Some(entry), _) => target::page(site, entry),
+            }
+        }
+        Page::Plugins => plugins::page(site),
+        Page::Config => config::page(&site.book, &query),
+        Page::Asset(asset) => asset.answer(request),
+    }
+}
+
+/// The name in `/targets/NAME` and below.
+fn target_name(path: &str) -> String {
+    let rest = path.strip_prefix("/targets/").unwrap_or_default();
+    decode(rest.split('/').next().unwrap_or_default())
+}
+
+/// A target's own page.
+fn target_url(entry: &TargetEntry) -> Url {
+    Url::of("targets").step(&entry.name)
+}
+
+/// The browser of a target's values.
+fn values_url(entry: &TargetEntry) -> Url {
+    target_url(entry).step("values")
+}
+
+fn no_target(page: Page, name: &str) -> Response<Answer> {
+    let root = if page == Page::Values { "../../" } else { "../" };
+    let frame = Frame { title: "No such target", section: Section::Targets, root, refresh_s: None };
+    let html = frame.write(|html| {
+        html.ours("<h1>No such target</h1><p>There is no target ").name(name);
+        html.ours(". It may have been taken out of the configuration or of its file.</p><p><a")
+            .href(&Url::of(""));
+        html.ours(">All targets</a></p>");
+    });
+    let mut response = respond(html);
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}
+
+fn respond(html: Html) -> Response<Answer> {
+    let mut response = typed("text/html; charset=utf-8", html.finish());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+
+/// What a browser may do with a page: load our style, script and icon, ask us again, send a search to us.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Rows of a page, and the links to the others.
+struct Paging {
+    page: usize,
+    pages: usize,
+    rows: usize,
+    rows_max: usize,
+}
+
+impl Paging {
+    /// Page `page` of `rows`, `rows_max` at a time; the last one where there are fewer.
+    fn new(page: usize, rows: usize, rows_max: usize) -> Self {
+        let pages = rows.div_ceil(rows_max).max(1);
+        Self { page: page.min(pages), pages, rows, rows_max }
+    }
+
+    fn range(&self) -> std::ops::Range<usize> {
+        let begin = (self.page - 1) * self.rows_max;
+        begin..(begin + self.rows_max).min(self.rows)
+    }
+
+    /// The links, where there is more than one page. `url` is this page without its number.
+    fn write(&self, html: &mut Html, url: &Url) {
+        if self.pages < 2 {
+            return;
+        }
+        let range = self.range();
+        html.ours("<nav class=\"paging\" aria-label=\"More rows\"><span>").text(range.start + 1).ours("–");
+        html.text(range.end).ours(" of ").text(amount::count(self.rows as u64)).ours("</span>");
+        let mut link = |page: usize, is_there: bool, text: &'static str| {
+            if is_there {
+                html.ours("<a").href(&url.clone().with("page", page)).ours(">").ours(text).ours("</a>");
+            }
+        };
+        link(1, self.page > 2, "First");
+        link(self.page - 1, self.page > 1, "Previous");
+        link(self.page + 1, self.page < self.pages, "Next");
+        html.ours("</nav>");
+    }
+}
+
+/// A target's entry as the book has it.
+type Entry = Arc<TargetEntry>;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,259 @@
+//! `/targets/NAME`: one target.
+
+use std::time::{Duration, Instant};
+
+use hyper::Response;
+use plugin_host::{GeneralReason, Stage};
+
+use super::amount::{ago, bytes, count, took};
+use super::catalogue::Taken;
+use super::fleet::State;
+use super::frame::{Frame, Section, crumbs};
+use super::html::{Html, Url};
+use super::troubles::{changes, state, trouble};
+use super::values::{sets, table_of_sets};
+use super::{Entry, chart, respond, values_url};
+use crate::pipeline::Refusal;
+use crate::telemetry::{JobStatus, StageCost, TargetStatus};
+use crate::web::body::Answer;
+use crate::web::site::Site;
+
+/// Countersets on the page; the browser has all.
+const SETS_MAX: usize = 50;
+/// Changes of state on the page.
+const CHANGES_SHOWN: usize = 10;
+
+pub(super) fn page(site: &Site, entry: &Entry) -> Response<Answer> {
+    let (status, now) = (entry.status(), Instant::now());
+    let refresh_s = Some((entry.interval.as_secs() / 2).clamp(2, 15));
+    let frame = Frame { title: &entry.name, section: Section::Targets, root: "../", refresh_s };
+    respond(frame.write(|html| {
+        crumbs(html, &[("Targets", Url::of(""))]);
+        html.ours("<h1>").name(&entry.name).ours("</h1>\n<div id=\"live-state\" data-live>");
+        standing(html, entry, &status, now);
+        html.ours("</div>\n<p class=\"actions\"><a class=\"button\"").href(&values_url(entry));
+        html.ours(">Browse its values</a></p>\n");
+        facts(html, entry);
+        html.ours("<div id=\"live-modules\" data-live>");
+        for (index, (name, job)) in entry.modules.iter().zip(&status.jobs).enumerate() {
+            module(html, entry, index, name, job, now);
+        }
+        html.ours("</div>\n<section aria-labelledby=\"sets\"><h2 id=\"sets\">Series</h2>");
+        html.ours("<div id=\"live-sets\" data-live>");
+        series(html, entry);
+        html.ours("</div></section>\n");
+        let all = site.book.changes();
+        let mut own = all.iter().filter(|change| change.target == entry.name).take(CHANGES_SHOWN).peekable();
+        if own.peek().is_some() {
+            html.ours("<section aria-labelledby=\"changes\"><h2 id=\"changes\">Last changes</h2>");
+            changes(html, own.map(|change| &**change), now);
+            html.ours("</section>");
+        }
+    }))
+}
+
+/// How the target is, and what to do.
+fn standing(html: &mut Html, entry: &Entry, status: &TargetStatus, now: Instant) {
+    html.ours("<p class=\"standing\">");
+    state(html, State::of(status));
+    if let Some(since) = status.since {
+        html.ours(" <span>for ").text(ago(now.duration_since(since))).ours("</span>");
+    }
+    html.ours(" <span>· ").text(count(status.series() as u64)).ours(" series</span>");
+    let running = status.jobs.iter().filter_map(|job| job.running_since).min();
+    if let Some(since) = running {
+        html.ours(" <span>· collecting for ").text(took(now.duration_since(since))).ours("</span>");
+    }
+    html.ours("</p>");
+    let all = entry.modules.iter().zip(&status.jobs);
+    let troubles: Vec<_> =
+        all.filter_map(|(module, job)| Some((module, job.down.as_ref().or(job.partial.as_ref())?))).collect();
+    for (module, down) in &troubles {
+        html.ours("<div class=\"notice\">");
+        if entry.modules.len() > 1 {
+            html.ours("<p class=\"label\">Module ").name(module).ours("</p>");
+        }
+        trouble(html, down);
+        html.ours("</div>");
+    }
+}
+
+/// What the configuration says of it.
+fn facts(html: &mut Html, entry: &Entry) {
+    html.ours("<dl class=\"figures\">");
+    let mut fact = |name: &'static str, text: &str| {
+        html.ours("<div><dt>").ours(name).ours("</dt><dd>").name(text).ours("</dd></div>");
+    };
+    fact("Host", &entry.host);
+    fact("Every", &took(entry.interval));
+    fact("Deadline", &took(entry.deadline));
+    fact("Identity", entry.identity.as_deref().unwrap_or("none"));
+    fact("Transport", &entry.transport);
+    fact("Series at most", &count(u64::from(entry.max_series)));
+    html.ours("</dl>");
+    if !entry.labels.is_empty() {
+        html.ours("<ul class=\"labels\" aria-label=\"Labels\">");
+        for (name, value) in &entry.labels {
+            html.ours("<li><code>").name(name).ours("=").name(value).ours("</code></li>");
+        }
+        html.ours("</ul>\n");
+    }
+}
+
+fn module(html: &mut Html, entry: &Entry, index: usize, name: &str, job: &JobStatus, now: Instant) {
+    html.ours("<section aria-labelledby=\"module-").text(index).ours("\"><h2 id=\"module-").text(index);
+    html.ours("\">Module ").name(name).ours("</h2><dl class=\"figures\">");
+    let mut figure = |name: &'static str, text: String| {
+        html.ours("<div><dt>").ours(name).ours("</dt><dd>").text(text).ours("</dd></div>");
+    };
+    figure(
+        "Last collection",
+        job.ended.map_or("none yet".to_owned(), |ended| format!("{} ago", ago(now.duration_since(ended)))),
+    );
+    figure("Took", job.last_duration.map_or("–".to_owned(), took));
+    figure("Series", count(job.series as u64));
+    figure("In full", count(job.full));
+    figure("In part", count(job.part));
+    figure("Failed", count(job.failed));
+    html.ours("</dl>");
+    if job.matches_nothing {
+        html.ours(
+            "<p class=\"notice\">It matches nothing on the target: compare its names and patterns with what ",
+        );
+        html.ours("<code>perfmon-exporter discover</code> lists.</p>");
+    }
+    stages(html, job);
+    failures(html, job);
+    left_out(html, entry, index);
+    html.ours("</section>\n");
+}
+
+/// Where the time of the last collection went, one stage behind the other.
+fn stages(html: &mut Html, job: &JobStatus) {
+    let whole: Duration = job.last_stages.iter().map(|cost| cost.duration).sum();
+    let whole = whole.max(job.last_duration.unwrap_or_default()).as_secs_f64();
+    let is_used = |cost: &StageCost| *cost != StageCost::default();
+    if !job.total_stages.iter().any(is_used) || whole <= 0.0 {
+        return;
+    }
+    html.ours(
+        "<table class=\"cards stages\" role=\"table\"><caption>Stages of the last collection</caption>",
+    );
+    html.ours("<thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" scope=\"col\">Stage</th>");
+    html.ours("<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">Share</span></th>");
+    for name in ["Took", "Calls", "Received", "Sent", "Took in all"] {
+        html.ours("<th role=\"columnheader\" scope=\"col\" class=\"number\">").ours(name).ours("</th>");
+    }
+    html.ours("</tr></thead><tbody role=\"rowgroup\">\n");
+    let mut begin = 0.0;
+    for ((stage, last), total) in Stage::ALL.iter().zip(&job.last_stages).zip(&job.total_stages) {
+        if !is_used(total) {
+            continue;
+        }
+        let share = last.duration.as_secs_f64() / whole;
+        html.ours("<tr role=\"row\"").ours(if is_used(last) { "" } else { " class=\"idle\"" });
+        html.ours("><th role=\"rowheader\" scope=\"row\"><code>").text(stage.word());
+        html.ours("</code></th><td role=\"cell\" class=\"share\">");
+        if is_used(last) {
+            chart::bar(html, begin, share);
+        }
+        html.ours("</td>");
+        let skipped = || "–".to_owned();
+        let of_last = |text: String| if is_used(last) { text } else { skipped() };
+        #[expect(clippy::cast_precision_loss, reason = "it is shown with three digits")]
+        let (received, sent) = (bytes(last.bytes_in as f64), bytes(last.bytes_out as f64));
+        let cells = [
+            ("Took", of_last(took(last.duration))),
+            ("Calls", of_last(count(last.calls))),
+            ("Received", of_last(received)),
+            ("Sent", of_last(sent)),
+            ("Took in all", took(total.duration)),
+        ];
+        for (name, text) in cells {
+            html.ours("<td role=\"cell\" class=\"number\"")
+                .attr("data-label", name)
+                .ours(">")
+                .text(text)
+                .ours("</td>");
+        }
+        html.ours("</tr>\n");
+        begin += share;
+    }
+    html.ours("</tbody></table>");
+}
+
+/// Why collections failed since the start.
+fn failures(html: &mut Html, job: &JobStatus) {
+    if job.failures.is_empty() {
+        return;
+    }
+    html.ours("<h3>Failures since the start</h3><ul class=\"counted\">");
+    for ((stage, reason), times) in &job.failures {
+        html.ours("<li><strong>").text(count(*times)).ours(" ×</strong> <code>").text(reason);
+        html.ours("</code> at <code>").text(stage.word()).ours("</code>");
+        let last = [&job.down, &job.partial].into_iter().flatten().find(|down| down.reason == *reason);
+        let general = || GeneralReason::ALL.iter().find(|general| general.word() == reason);
+        let step =
+            last.map(|down| down.next_step.as_str()).or_else(|| general().map(|general| general.next_step()));
+        if let Some(step) = step.filter(|step| !step.is_empty()) {
+            html.ours("<span class=\"sub\">").name(step).ours("</span>");
+        }
+        html.ours("</li>");
+    }
+    html.ours("</ul>");
+}
+
+/// What the plugin sent and no reader gets.
+fn left_out(html: &mut Html, entry: &Entry, module: usize) {
+    let Some(store) = entry.store(module) else { return };
+    let mut refusals = store.refusals().iter().peekable();
+    if refusals.peek().is_none() {
+        return;
+    }
+    html.ours("<h3>Left out since the start</h3><ul class=\"counted\">");
+    for (refusal, times) in refusals {
+        html.ours("<li><strong>").text(count(times)).ours(" ×</strong> <code>").text(refusal.word());
+        html.ours("</code><span class=\"sub\">").ours(advice(refusal)).ours("</span></li>");
+    }
+    html.ours("</ul>");
+}
+
+/// What a refusal means, and what to do where something can be done here.
+fn advice(refusal: Refusal) -> &'static str {
+    match refusal.word() {
+        "series_limit" => {
+            "The target has as many series as it may: select less in its modules, or raise max_series."
+        }
+        "family_limit" => "The module has more counters than one may have: split it.",
+        "family_collision" => "Two counters would have the same name: choose one of them, or another naming.",
+        "duplicate_series" => {
+            "The target has this series already: set instance_id, or remove a counterset that two modules have."
+        }
+        "too_many_labels" => "A series has more labels than it may.",
+        "label_too_long" => "The value of a label is too long.",
+        "name_too_long" => "The name of a metric is too long.",
+        "invalid_count" => "A counter was negative or not a number.",
+        "retired_series" | "unknown_family" | "unsupported" | "wrong_value_kind" => {
+            "The plugin sent something that it had not registered so: report it to its author."
+        }
+        _ => "See the documentation of this reason.",
+    }
+}
+
+/// Series by counterset.
+fn series(html: &mut Html, entry: &Entry) {
+    let taken = Taken::from(entry);
+    let sets = sets(&taken);
+    if sets.is_empty() {
+        html.ours("<p class=\"empty\">None now.</p>");
+        return;
+    }
+    table_of_sets(html, entry, sets.iter().take(SETS_MAX));
+    if sets.len() > SETS_MAX {
+        html.ours("<p><a")
+            .href(&values_url(entry))
+            .ours(">All ")
+            .text(sets.len())
+            .ours(" countersets</a></p>");
+    }
+}

@@ -1,0 +1,282 @@
+//! The pages of a site whose targets say what these tests let them say.
+
+use std::path::Path;
+use std::time::Instant;
+
+use http_body_util::BodyExt;
+use hyper::header::{ETAG, IF_NONE_MATCH};
+use plugin_host::sink::{
+    Batch, CollectionId, Column, Completion, Failure, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef,
+    StageReport, ValueKind,
+};
+use plugin_host::{GeneralReason, Stage};
+use prometheus_client::registry::Registry;
+
+use super::*;
+use crate::config::{self, Web};
+use crate::model;
+use crate::pipeline::{Catalog, Limits, Scope, Store};
+use crate::schedule::{self, Deadlines, Driver, JobId, Planner, Schedule};
+use crate::telemetry::{Book, CHANGES_MAX, Costs, JobObserver, Scrapes, Timings};
+use crate::web::{Limits as WebLimits, Parts};
+
+const HOSTILE: &str = "\"><script>alert(1)</script>'&\u{202e}";
+
+struct Fleet {
+    site: Arc<Site>,
+    stores: Vec<Arc<Store>>,
+}
+
+impl Fleet {
+    /// A site with targets of these names.
+    fn of(names: &[&str]) -> Self {
+        let targets = names.iter().map(|name| {
+            serde_json::json!({"name": name, "host": "h", "modules": ["os"], "labels": {"env": "<i>prod</i>"}})
+        });
+        let document = serde_json::json!({
+            "plugins": {"load": ["pcq"]},
+            "modules": {"os": {"plugin": "pcq", "password": "hunter2"}},
+            "targets": targets.collect::<Vec<_>>(),
+        });
+        let config = config::parse("perfmon.yml", &document.to_string(), Path::new("/")).expect("it is good");
+        let book = Arc::new(Book::default());
+        let entries: Vec<Entry> =
+            config.targets.iter().map(|target| Arc::new(TargetEntry::new(target))).collect();
+        let catalog = Catalog::new();
+        let stores = entries.iter().map(|entry| {
+            let target = model::Target::new(&entry.name).with_label("env", "<i>prod</i>");
+            let scope = Scope::new(Arc::clone(&catalog), target, Limits::default());
+            let store = scope.store(Arc::new(JobObserver {
+                reporter: None,
+                entry: Arc::downgrade(entry),
+                module: 0,
+                job: JobId(1),
+                plugin: "pcq".to_owned(),
+                schedule: schedule(),
+                costs: Costs::new(&Timings::default()).of("pcq"),
+            }));
+            entry.set_store(0, Arc::clone(&store));
+            store
+        });
+        let stores = stores.collect();
+        book.set_config_text(Arc::clone(&config.shown));
+        book.set_targets(entries);
+        let site = Arc::new(Site::new(Parts {
+            book,
+            registry: Registry::default(),
+            scrapes: Arc::new(Scrapes::default()),
+            limits: WebLimits::from(&Web::default()),
+            reloader: None,
+            prober: None,
+            desk: Desk::default(),
+        }));
+        Self { site, stores }
+    }
+
+    /// A collection of a target that brings one counter of two instances.
+    fn collect(&self, target: usize, values: [u64; 2]) {
+        let (store, mut verdicts) = (&self.stores[target], Vec::new());
+        store.register_families(
+            &[FamilyDef {
+                namespace: "",
+                object: "Web Service",
+                item: "Bytes Sent/sec",
+                part: "",
+                kind: Kind::Counter,
+                unit: "bytes",
+                help: "Bytes that were sent.",
+                origin: r"\Web Service(*)\Bytes Sent/sec [PERF_COUNTER_BULK_COUNT]",
+                value: ValueKind::U64,
+            }],
+            &mut verdicts,
+        );
+        for instance in ["_Total", HOSTILE] {
+            let labels = [("counter_instance", instance)];
+            let series = SeriesDef::new(0, &labels, None);
+            store.register_series(&[series], &mut verdicts);
+        }
+        let batch = Batch { ids: &[0, 1], values: Column::U64(&values), timestamps: None, start_times: None };
+        store.batch(&batch);
+        let stages = [StageReport {
+            stage: Stage::Query,
+            start_ns: 0,
+            duration_ns: 2_500_000,
+            calls: 3,
+            bytes_in: 2_048,
+            bytes_out: 9,
+        }];
+        store.complete(CollectionId(1), Completion { outcome: Outcome::Full, stages: &stages });
+    }
+
+    /// A collection of a target that fails.
+    fn fail(&self, target: usize, reason: GeneralReason) {
+        let failure = Failure::new(Stage::Tcp, reason, HOSTILE.to_owned());
+        let outcome = Outcome::Failed(failure);
+        self.stores[target].complete(CollectionId(1), Completion { outcome, stages: &[] });
+    }
+
+    async fn get(&self, path: &str) -> (StatusCode, String) {
+        let response = self.site.answer(&Request::get(path).body(()).expect("it is a request")).await;
+        let status = response.status();
+        let body = response.into_body().collect().await.expect("it does not fail").to_bytes();
+        (status, String::from_utf8(body.to_vec()).expect("it is text"))
+    }
+
+    async fn page(&self, path: &str) -> String {
+        let (status, body) = self.get(path).await;
+        assert_eq!(status, StatusCode::OK, "{path}");
+        body
+    }
+}
+
+/// A schedule to which nobody listens.
+fn schedule() -> Schedule {
+    struct NoDeadlines;
+    impl Deadlines for NoDeadlines {
+        fn keep(&self) -> Option<std::time::Duration> {
+            None
+        }
+    }
+    let limits = schedule::Limits { running_max: 1, connecting_max: 1, connect_rate: 1 };
+    Driver::new(Planner::new(limits, 1, Instant::now()), Arc::new(NoDeadlines)).1
+}
+
+#[tokio::test]
+async fn what_others_named_is_text_on_every_page() {
+    let fleet = Fleet::of(&[HOSTILE, "web2"]);
+    fleet.collect(0, [1, 2]);
+    fleet.fail(1, GeneralReason::ConnectionRefused);
+    let target = Url::of("targets").step(HOSTILE);
+    let mut html = Html::new("/");
+    html.href(&target);
+    let path = html.finish().replace(" href=\"", "").replace('"', "");
+    for page in [
+        "/".to_owned(),
+        path.clone(),
+        format!("{path}/values"),
+        format!("{path}/values?set=Web+Service"),
+        format!("{path}/values?counter=perfmon_web_service_sent_bytes"),
+        "/?q=%3Cscript%3Ealert%281%29".to_owned(),
+        "/targets/web2".to_owned(),
+        "/config?page=%3Cscript%3Ealert".to_owned(),
+    ] {
+        let body = fleet.page(&page).await;
+        assert!(!body.contains("<script>alert") && !body.contains("<i>prod"), "{page}\n{body}");
+        assert!(!body.contains('\u{202e}'), "{page}");
+    }
+    let body = fleet.page(&path).await;
+    assert!(
+        body.contains(
+            "<h1><bdi>&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;[U+202E]</bdi></h1>"
+        )
+    );
+    assert_eq!(fleet.get("/targets/%3Cscript%3E").await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn failing_targets_come_first_with_what_to_do() {
+    let fleet = Fleet::of(&["web1", "web2", "web3"]);
+    fleet.collect(0, [1, 2]);
+    fleet.fail(1, GeneralReason::ConnectionRefused);
+    let body = fleet.page("/").await;
+    let at = |text: &str| body.find(text).unwrap_or_else(|| panic!("no {text} in {body}"));
+    assert!(at("targets/web2") < at("targets/web3") && at("targets/web3") < at("targets/web1"));
+    let step = GeneralReason::ConnectionRefused.next_step();
+    assert!(body.contains(&format!("<bdi>{step}</bdi>")), "{body}");
+    // By state, by the reason of the failure, and by nothing that is there.
+    for (query, shown) in [
+        ("state=down", vec!["web2"]),
+        ("q=Connection_Ref", vec!["web2"]),
+        ("q=PROD&state=up", vec!["web1"]),
+        ("q=nowhere", vec![]),
+    ] {
+        let body = fleet.page(&format!("/?{query}")).await;
+        let table = body.split("id=\"live-changes\"").next().unwrap_or_default();
+        let found: Vec<&str> = ["web1", "web2", "web3"]
+            .into_iter()
+            .filter(|name| table.contains(&format!("targets/{name}\"")))
+            .collect();
+        assert_eq!(found, shown, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_four_thousand_targets_is_no_larger_than_one_of_fifty() {
+    let names: Vec<String> = (0..4_000).map(|number| format!("host{number}.corp.example.com")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let fleet = Fleet::of(&names);
+    for target in 0..4_000 {
+        fleet.fail(target, GeneralReason::ConnectionRefused);
+    }
+    let body = fleet.page("/?page=80").await;
+    assert!(body.len() < 100_000, "{}", body.len());
+    assert!(
+        body.contains("3951–4000 of 4,000") && body.contains("targets/host3999.corp.example.com\""),
+        "{body}"
+    );
+    assert!(!body.contains(">Next<") && body.contains("?page=79\""));
+    assert_eq!(fleet.page("/?page=99999").await.matches("role=\"rowheader\"").count(), 50);
+    assert_eq!(fleet.site.book.changes().len(), CHANGES_MAX);
+}
+
+#[tokio::test]
+async fn a_counter_shows_its_rate_and_a_line_when_it_was_looked_at_twice() {
+    let fleet = Fleet::of(&["web1"]);
+    fleet.collect(0, [1_000, 5]);
+    let first = fleet.page("/targets/web1/values?set=Web+Service&instance=_Total").await;
+    assert!(first.contains("1,000 B<span class=\"sub\">in all") && !first.contains("polyline"), "{first}");
+    for number in 2..5 {
+        fleet.collect(0, [number * 1_000_000, 5]);
+        fleet.page("/targets/web1/values?set=Web+Service&instance=_Total").await;
+    }
+    let body = fleet.page("/targets/web1/values?set=Web+Service&instance=_Total").await;
+    assert!(body.contains("iB/s</strong>") && body.contains("3.81 MiB in all"), "{body}");
+    assert_eq!(body.matches("<polyline points=").count(), 1);
+    // Nobody looked at the other instance: its line has not begun.
+    let all = fleet.page("/targets/web1/values?counter=perfmon_web_service_sent_bytes&sort=largest").await;
+    assert_eq!(all.matches("<polyline points=").count(), 1);
+    assert!(all.contains("Bytes that were sent."), "{all}");
+    let found = fleet.page("/targets/web1/values?q=sent").await;
+    assert!(found.contains("perfmon_web_service_sent_bytes_total"), "{found}");
+}
+
+#[tokio::test]
+async fn a_target_shows_its_stages_and_how_often_it_failed() {
+    let fleet = Fleet::of(&["web1"]);
+    fleet.fail(0, GeneralReason::ConnectionRefused);
+    fleet.collect(0, [1, 2]);
+    let body = fleet.page("/targets/web1").await;
+    for text in [
+        "2.50 ms",
+        "2.00 KiB",
+        "<strong>1 ×</strong> <code>connection_refused",
+        "up</span>",
+        "set=Web%20Service",
+    ] {
+        assert!(body.contains(text), "{text}\n{body}");
+    }
+}
+
+#[tokio::test]
+async fn the_configuration_hides_what_may_be_a_secret() {
+    let fleet = Fleet::of(&["web1"]);
+    let body = fleet.page("/config").await;
+    assert!(body.contains("password: <mark>hidden</mark>") && !body.contains("hunter2"), "{body}");
+}
+
+#[tokio::test]
+async fn a_browser_takes_style_and_script_once() {
+    let fleet = Fleet::of(&[]);
+    for path in ["/page.css", "/page.js", "/icon.svg"] {
+        let first = fleet.site.answer(&Request::get(path).body(()).expect("it is a request")).await;
+        let tag = &first.headers()[ETAG];
+        let again = Request::get(path).header(IF_NONE_MATCH, tag).body(()).expect("it is a request");
+        assert_eq!(fleet.site.answer(&again).await.status(), StatusCode::NOT_MODIFIED, "{path}");
+    }
+    let page = fleet.site.answer(&Request::get("/").body(()).expect("it is a request")).await;
+    let policy = page.headers()[CONTENT_SECURITY_POLICY].to_str().expect("it is text");
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'self'") && !policy.contains("unsafe"),
+        "{policy}"
+    );
+}

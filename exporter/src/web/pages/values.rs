@@ -1,0 +1,176 @@
+//! `/targets/NAME/values`: the browser of what a target has.
+//!
+//! Without parameters it lists countersets; `?q=` searches counters; `?set=` shows the counters of one counterset for
+//! one `instance=`; `?counter=` shows all instances of one counter.
+
+use std::collections::BTreeMap;
+
+use hyper::Response;
+
+use super::amount::count;
+use super::catalogue::{Counter, Taken};
+use super::fleet::contains;
+use super::frame::{Frame, Section, crumbs};
+use super::html::{Html, Url};
+use super::{Entry, Paging, Query, counters, instances, respond, target_url, values_url};
+use crate::web::body::Answer;
+use crate::web::site::Site;
+
+/// Countersets, or counters that were found, on one page.
+const ROWS_MAX: usize = 100;
+
+pub(super) fn page(site: &Site, entry: &Entry, query: &Query<'_>) -> Response<Answer> {
+    let (taken, set, counter) = (Taken::from(entry), query.get("set"), query.get("counter"));
+    if !counter.is_empty() {
+        instances::page(site, entry, &taken, &counter, query)
+    } else if !set.is_empty() {
+        counters::page(site, entry, &taken, &set, query)
+    } else {
+        countersets(entry, &taken, query)
+    }
+}
+
+/// So often a page of values asks again: about twice as often as there are new ones.
+pub(super) fn refresh_s(entry: &Entry) -> Option<u64> {
+    Some((entry.interval.as_secs() / 2).clamp(1, 15))
+}
+
+/// The frame of all pages of the browser.
+pub(super) fn frame<'a>(entry: &Entry, title: &'a str) -> Frame<'a> {
+    Frame { title, section: Section::Targets, root: "../../", refresh_s: refresh_s(entry) }
+}
+
+/// The address of a counterset's page.
+pub(super) fn set_url(entry: &Entry, set: &str) -> Url {
+    values_url(entry).with("set", set)
+}
+
+/// The address of a counter's page.
+pub(super) fn counter_url(entry: &Entry, counter: &Counter<'_>) -> Url {
+    values_url(entry).with("counter", &counter.family().name)
+}
+
+/// A box to search in; `hidden` are parameters that stay.
+pub(super) fn search(
+    html: &mut Html,
+    entry: &Entry,
+    label: &'static str,
+    text: &str,
+    hidden: &[(&'static str, &str)],
+) {
+    html.ours("<form class=\"search\" role=\"search\" method=\"get\"").action(&values_url(entry)).ours(">");
+    for (name, value) in hidden {
+        html.ours("<input type=\"hidden\"").attr("name", name).attr("value", value).ours(">");
+    }
+    html.ours("<label for=\"q\">").ours(label).ours("</label>");
+    html.ours("<input id=\"q\" name=\"q\" type=\"search\" autocomplete=\"off\"").attr("value", text);
+    html.ours("><button type=\"submit\">Search</button></form>\n");
+}
+
+/// What is said where there is nothing to show.
+pub(super) fn nothing(html: &mut Html, entry: &Entry) {
+    html.ours("<p class=\"empty\">There are no values: the target is down, nothing was collected yet, or it does not have this. <a");
+    html.href(&target_url(entry)).ours(">Its page</a> says which.</p>");
+}
+
+fn countersets(entry: &Entry, taken: &Taken, query: &Query<'_>) -> Response<Answer> {
+    let text = query.get("q");
+    let title = format!("Values of {}", entry.name);
+    respond(frame(entry, &title).write(|html| {
+        crumbs(html, &[("Targets", Url::of("")), (&entry.name, target_url(entry))]);
+        html.ours("<h1>Values of ").name(&entry.name).ours("</h1>\n");
+        search(html, entry, "Search counters", &text, &[]);
+        html.ours("<div id=\"live-values\" data-live>");
+        if taken.counters().next().is_none() {
+            nothing(html, entry);
+        } else if text.trim().is_empty() {
+            list_of_sets(html, entry, taken, query.page());
+        } else {
+            found(html, entry, taken, text.trim(), query.page());
+        }
+        html.ours("</div>");
+    }))
+}
+
+fn list_of_sets(html: &mut Html, entry: &Entry, taken: &Taken, page: usize) {
+    let sets = sets(taken);
+    let paging = Paging::new(page, sets.len(), ROWS_MAX);
+    table_of_sets(html, entry, sets.iter().skip(paging.range().start).take(ROWS_MAX));
+    paging.write(html, &values_url(entry));
+}
+
+/// Countersets by name.
+pub(super) type Sets<'a> = BTreeMap<&'a str, Size>;
+
+/// How much there is in a counterset.
+#[derive(Default)]
+pub(super) struct Size {
+    metrics: usize,
+    series: usize,
+}
+
+pub(super) fn sets(taken: &Taken) -> Sets<'_> {
+    let mut sets = Sets::new();
+    for counter in taken.counters() {
+        let size = sets.entry(counter.origin.object).or_default();
+        size.metrics += 1;
+        size.series += counter.series;
+    }
+    sets
+}
+
+pub(super) fn table_of_sets<'a>(
+    html: &mut Html,
+    entry: &Entry,
+    sets: impl Iterator<Item = (&'a &'a str, &'a Size)>,
+) {
+    html.ours("<table class=\"cards\" role=\"table\"><caption class=\"unseen\">Countersets</caption>");
+    html.ours(
+        "<thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" scope=\"col\">Counterset</th>",
+    );
+    html.ours("<th role=\"columnheader\" scope=\"col\" class=\"number\">Metrics</th>");
+    html.ours("<th role=\"columnheader\" scope=\"col\" class=\"number\">Series</th></tr></thead>");
+    html.ours("<tbody role=\"rowgroup\">\n");
+    for (set, size) in sets {
+        html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><a")
+            .href(&set_url(entry, set))
+            .ours(">");
+        html.name(set).ours("</a></th><td role=\"cell\" class=\"number\" data-label=\"Metrics\">");
+        html.text(count(size.metrics as u64));
+        html.ours("</td><td role=\"cell\" class=\"number\" data-label=\"Series\">")
+            .text(count(size.series as u64));
+        html.ours("</td></tr>\n");
+    }
+    html.ours("</tbody></table>");
+}
+
+/// Counters whose name, metric or help has `text`.
+fn found(html: &mut Html, entry: &Entry, taken: &Taken, text: &str, page: usize) {
+    let needle = text.to_lowercase();
+    let is_wanted = |counter: &Counter<'_>| {
+        let has = |text: &str| contains(text, &needle);
+        has(counter.origin.item) || has(counter.origin.object) || has(&counter.family().name)
+    };
+    let all: Vec<Counter<'_>> = taken.counters().filter(is_wanted).collect();
+    if all.is_empty() {
+        html.ours("<p class=\"empty\">No counter has ")
+            .name(text)
+            .ours(" in its name. <a")
+            .href(&values_url(entry));
+        html.ours(">All countersets</a></p>");
+        return;
+    }
+    let paging = Paging::new(page, all.len(), ROWS_MAX);
+    html.ours("<ul class=\"found\">");
+    for counter in &all[paging.range()] {
+        html.ours("<li><a").href(&counter_url(entry, counter)).ours(">").name(counter.origin.item);
+        html.ours("</a> <span class=\"sub\">in <a").href(&set_url(entry, counter.origin.object)).ours(">");
+        html.name(counter.origin.object)
+            .ours("</a>, ")
+            .text(count(counter.series as u64))
+            .ours(" series, <code>");
+        html.text(counter.family().sample_name()).ours("</code></span></li>\n");
+    }
+    html.ours("</ul>");
+    paging.write(html, &values_url(entry).with("q", text));
+}

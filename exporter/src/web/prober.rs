@@ -1,0 +1,81 @@
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{ExternalUrl, Target};
+use crate::model::Snapshot;
+
+/// A question of `/probe`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProbeRequest {
+    /// The name or the host of a configured target, or another host.
+    pub target: String,
+    /// What is asked of it; empty for what the configuration says.
+    pub modules: Vec<String>,
+    /// As whom, unless as the configuration says.
+    pub identity: Option<String>,
+    /// How, unless as the configuration says.
+    pub transport: Option<String>,
+    /// Whether a report for people is wanted.
+    pub debug: bool,
+    /// Whether series keep the labels that the configuration gives the target.
+    pub labels: bool,
+    /// When whoever asks gives up.
+    pub timeout: Option<Duration>,
+}
+
+/// What is known of a target.
+#[derive(Clone, Debug, Default)]
+pub struct Probed {
+    /// Its series.
+    pub snapshots: Vec<Arc<Snapshot>>,
+    /// Whether every module brought something.
+    pub success: bool,
+    /// What each stage took.
+    pub stages: Vec<(String, Duration)>,
+    /// What failed: stage and reason.
+    pub failures: Vec<(String, String)>,
+    /// How long the collections took.
+    pub duration: Duration,
+    /// How long ago the oldest of them ended.
+    pub age: Duration,
+    /// The report, where it was wanted.
+    pub report: Option<String>,
+}
+
+/// Why a question is not answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProbeRefused {
+    /// It makes no sense.
+    Bad(String),
+    /// It is about a host that may not be asked for, or shown that identity.
+    Forbidden(String),
+    /// There is too much to do.
+    Busy {
+        /// What there is too much of.
+        message: String,
+        /// It is worth another try after so long.
+        retry_after: Duration,
+    },
+}
+
+/// Asks targets for whoever asks us.
+pub trait Prober: Send + Sync {
+    /// Answers a question, at the latest when whoever asks gives up.
+    fn probe(&self, request: ProbeRequest) -> Pin<Box<dyn Future<Output = ProbeAnswer> + Send + '_>>;
+
+    /// The configured targets; nothing before they were read.
+    fn targets(&self) -> Option<Discovered>;
+}
+
+/// The configured targets.
+#[derive(Clone, Debug, Default)]
+pub struct Discovered {
+    /// In their order.
+    pub targets: Vec<Target>,
+    /// Where the exporter is reached; as the request says where there is nothing.
+    pub external: Option<ExternalUrl>,
+}
+
+/// What a question comes to.
+pub type ProbeAnswer = Result<Probed, ProbeRefused>;

@@ -1,0 +1,110 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use prometheus_client::registry::Registry;
+use tokio::sync::Semaphore;
+
+use super::limits::Limits;
+use super::pages::Desk;
+use super::prober::Prober;
+use super::reload::Reloader;
+use crate::telemetry::{Book, Scrapes};
+
+/// What a site is made of. Each part is there for one or a few routes, which say what they need of it.
+pub struct Parts {
+    /// The account of every target.
+    pub book: Arc<Book>,
+    /// The exporter's own metrics.
+    pub registry: Registry,
+    /// Counts what is read.
+    pub scrapes: Arc<Scrapes>,
+    /// Asks targets for `/probe`, and lists them for `/sd`; without it there is neither.
+    pub prober: Option<Arc<dyn Prober>>,
+    /// How much is given to whom, until [`Site::set_limits`] says otherwise.
+    pub limits: Limits,
+    /// Reads the configuration again.
+    pub reloader: Option<Arc<dyn Reloader>>,
+    /// What pages for people show.
+    pub desk: Desk,
+}
+
+/// What is served.
+pub struct Site {
+    pub(super) book: Arc<Book>,
+    pub(super) registry: Arc<Registry>,
+    pub(super) scrapes: Arc<Scrapes>,
+    pub(super) prober: Option<Arc<dyn Prober>>,
+    pub(super) reloader: Option<Arc<dyn Reloader>>,
+    given: Mutex<Given>,
+    pub(super) desk: Desk,
+    is_ready: AtomicBool,
+}
+
+/// What is given now. Places that are taken when their number changes come on top of the new ones.
+struct Given {
+    limits: Limits,
+    /// A place for each page of metrics at a time.
+    pages: Arc<Semaphore>,
+    /// A place for each connection.
+    connections: Arc<Semaphore>,
+}
+
+impl Site {
+    /// A site that is not ready yet.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        let Parts { book, registry, scrapes, prober, limits, reloader, desk } = parts;
+        let given = Given {
+            limits,
+            pages: Arc::new(Semaphore::new(limits.scrapes_max)),
+            connections: Arc::new(Semaphore::new(limits.connections_max)),
+        };
+        Self {
+            book,
+            registry: Arc::new(registry),
+            scrapes,
+            prober,
+            reloader,
+            given: Mutex::new(given),
+            desk,
+            is_ready: AtomicBool::new(false),
+        }
+    }
+
+    /// From now on so much is given; times hold for connections that come from now on.
+    pub fn set_limits(&self, limits: Limits) {
+        let mut given = self.given();
+        if given.limits.scrapes_max != limits.scrapes_max {
+            given.pages = Arc::new(Semaphore::new(limits.scrapes_max));
+        }
+        if given.limits.connections_max != limits.connections_max {
+            given.connections = Arc::new(Semaphore::new(limits.connections_max));
+        }
+        given.limits = limits;
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        self.given().limits
+    }
+
+    pub(super) fn page_places(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.given().pages)
+    }
+
+    pub(super) fn connection_places(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.given().connections)
+    }
+
+    fn given(&self) -> MutexGuard<'_, Given> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `/-/ready` answers from now on.
+    pub fn set_ready(&self, is_ready: bool) {
+        self.is_ready.store(is_ready, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.is_ready.load(Ordering::Relaxed)
+    }
+}

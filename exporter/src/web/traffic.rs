@@ -1,0 +1,101 @@
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+use tokio::time::Instant;
+
+use super::body::Answer;
+
+/// What goes on in a connection: how many requests are being answered, and since when none is.
+pub(super) struct Traffic(Mutex<State>);
+
+struct State {
+    under_way: usize,
+    began: bool,
+    since: Instant,
+}
+
+/// Whether somebody still waits for something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Activity {
+    /// No request has come yet.
+    New,
+    /// A request is being answered.
+    Busy,
+    /// All are answered.
+    IdleSince(Instant),
+}
+
+impl Traffic {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(State { under_way: 0, began: false, since: Instant::now() })))
+    }
+
+    /// A request begins to be answered, until the guard goes.
+    pub(super) fn begin(self: &Arc<Self>) -> UnderWay {
+        let mut state = self.state();
+        state.under_way += 1;
+        state.began = true;
+        UnderWay(Arc::clone(self))
+    }
+
+    pub(super) fn activity(&self) -> Activity {
+        let state = self.state();
+        match (state.began, state.under_way) {
+            (false, _) => Activity::New,
+            (true, 0) => Activity::IdleSince(state.since),
+            (true, _) => Activity::Busy,
+        }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request that is being answered.
+pub(super) struct UnderWay(Arc<Traffic>);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.under_way -= 1;
+        state.since = Instant::now();
+    }
+}
+
+/// An answer that must have been taken by its deadline.
+pub(super) struct Timed {
+    pub(super) answer: Answer,
+    pub(super) deadline: Instant,
+    /// Held for as long as the answer is sent.
+    pub(super) _under_way: UnderWay,
+}
+
+impl Body for Timed {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        let this = self.get_mut();
+        if Instant::now() > this.deadline {
+            let late = io::Error::new(io::ErrorKind::TimedOut, "the reader takes too long");
+            return Poll::Ready(Some(Err(late)));
+        }
+        Pin::new(&mut this.answer).poll_frame(context).map_err(|never| match never {})
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.answer.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.answer.size_hint()
+    }
+}

@@ -1,0 +1,78 @@
+//! `check-config --online`: what a server would see, before it is one.
+
+use crate::command_plugin::{Installed, Sim, config, told};
+
+/// The output without what differs from run to run: times and numbers of series.
+fn steady(out: &str) -> String {
+    let lines = out.lines().map(|line| match line.split_once(" series in ") {
+        Some((before, after)) => {
+            let before = before.rsplit_once(' ').map_or("", |(before, _number)| before);
+            let after = after.split_once(" s").map_or("", |(_time, after)| after);
+            format!("{before} N series{after}\n")
+        }
+        None => format!("{line}\n"),
+    });
+    lines.filter(|line| !line.contains(": warning: ")).collect()
+}
+
+#[test]
+fn a_target_that_answers_is_up() {
+    let (installed, sim) = (Installed::new(), Sim::new());
+    installed.folder.write("perfmon.yml", &config(sim.port, ""));
+    let (code, out, err) = told(&installed.run(&["check-config", "perfmon.yml", "--online"]));
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert_eq!(
+        steady(&out),
+        "perfmon.yml: OK: targets 1, modules 1, identities 1, plugins pcq\n\
+         web1: up, N series\n\
+         1 target asked: 1 up, 0 incomplete, 0 down\n"
+    );
+}
+
+#[test]
+fn a_counterset_that_the_host_does_not_have_is_shown_where_the_file_asks_for_it() {
+    let (installed, sim) = (Installed::new(), Sim::new());
+    let file = config(sim.port, "").replace(
+        "countersets: [{name: Process V2}]}",
+        "countersets: [{name: Process V2}, {name: Procesor Information}]}",
+    );
+    installed.folder.write("perfmon.yml", &file);
+    let (code, out, _) = told(&installed.run(&["check-config", "perfmon.yml", "--online"]));
+    assert_eq!(code, 1);
+    assert!(out.contains("web1: incomplete, "), "{out}");
+    assert!(out.contains("  perfmon.yml:7:62: modules.os: query: not_found: "), "{out}");
+    assert!(out.contains("no counterset `Procesor Information`"), "{out}");
+}
+
+#[test]
+fn a_target_that_is_down_says_stage_reason_and_next_step_and_the_others_are_asked() {
+    let (installed, sim) = (Installed::new(), Sim::new());
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let closed = taken.local_addr().unwrap().port();
+    drop(taken);
+    let more = "  - {name: web2, host: 127.0.0.1, identity: corp, transport: closed, modules: [os, more]}\n";
+    let file = config(sim.port, more)
+        .replace("transports:\n", &format!("transports:\n  closed: {{smb: {{port: {closed}}}}}\n"))
+        .replace("modules:\n", "modules:\n  more: {plugin: pcq, countersets: [{name: Counter Types}]}\n");
+    installed.folder.write("perfmon.yml", &file);
+    let (code, out, _) = told(&installed.run(&["check-config", "perfmon.yml", "--online"]));
+    assert_eq!(code, 1);
+    let out = steady(&out);
+    assert!(
+        out.contains("\nweb1: up, N series\nweb2: down\n  module os, more: tcp: connection_refused: "),
+        "{out}"
+    );
+    assert_eq!(out.matches("  next: ").count(), 1, "{out}");
+    assert!(out.ends_with("2 targets asked: 1 up, 0 incomplete, 1 down\n"), "{out}");
+}
+
+#[test]
+fn a_file_that_is_wrong_is_not_tried() {
+    let (installed, sim) = (Installed::new(), Sim::new());
+    installed
+        .folder
+        .write("perfmon.yml", &config(sim.port, "").replace("name: Process V2", "nmae: Process V2"));
+    let (code, out, err) = told(&installed.run(&["check-config", "perfmon.yml", "--online"]));
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.starts_with("perfmon.yml:7:"), "{err}");
+}

@@ -1,0 +1,141 @@
+//! The program while its targets change.
+
+use crate::program::{Exporter, Folder};
+
+const FLEET: &str = r#"
+web: {listen: ["127.0.0.1:0"]}
+plugins: {path: ., load: [pulse]}
+scrape: {interval: 1s}
+modules: {beat: {plugin: pulse}, tick: {plugin: pulse}}
+target_defaults: {modules: [beat]}
+targets: [{host: fixed}]
+target_files: ['targets.d/*.yml']
+"#;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.plugin("pulse", "pulse.c");
+    std::fs::create_dir(folder.path("targets.d")).unwrap();
+    folder
+}
+
+fn replace(folder: &Folder, text: &str) {
+    let beside = folder.write("targets.d/beside", text);
+    std::fs::rename(beside, folder.path("targets.d/t.yml")).unwrap();
+}
+
+/// The value of a series on the page, if it is there.
+fn value(page: &str, series: &str) -> Option<f64> {
+    let line = page.lines().find(|line| line.starts_with(series))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+/// Reads the log until each part has come so often, in any order; answers the lines that hold one of them.
+fn wait_for(exporter: &mut Exporter, parts: &[(&str, usize)]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let missing = |lines: &[String]| {
+        parts.iter().any(|(part, count)| lines.iter().filter(|line| line.contains(part)).count() < *count)
+    };
+    while missing(&lines) {
+        lines.push(exporter.wait_for_line(""));
+    }
+    lines.retain(|line| parts.iter().any(|(part, _)| line.contains(part)));
+    lines
+}
+
+/// Waits until so many targets came up, and answers the page then.
+fn page_with(exporter: &mut Exporter, targets: usize) -> String {
+    wait_for(exporter, &[("Target is up", targets)]);
+    exporter.get("/metrics").body
+}
+
+#[test]
+fn targets_of_a_file_come_change_and_go_without_disturbing_the_others() {
+    let folder = folder();
+    replace(&folder, "- targets: [stays, changes, goes]\n  labels: {rack: '1'}\n");
+    let mut exporter = folder.serve(FLEET);
+    let page = page_with(&mut exporter, 4);
+    let has = |page: &str, series: &str| assert!(value(page, series).is_some(), "{series}\n{page}");
+    has(&page, "perfmon_exporter_target_up{target=\"fixed\"} 1");
+    has(&page, "perfmon_exporter_target_file_last_read_success{file=\"targets.d/t.yml\"} 1");
+
+    replace(
+        &folder,
+        "- targets: [stays, comes]\n  labels: {rack: '1'}\n- targets: [changes]\n  labels: {rack: '2', __param_module: tick}\n",
+    );
+    let lines = wait_for(&mut exporter, &[("Targets read anew", 1), ("Target is up", 2)]).concat();
+    assert!(lines.contains("targets=4 added=1 changed=1 removed=1"), "{lines}");
+    let page = exporter.get("/metrics").body;
+    assert!(!page.contains("target=\"goes\""), "{page}");
+    let beats = |page: &str, target: &str, rack: &str| {
+        let labels = format!("target=\"{target}\",rack=\"{rack}\",counter_instance=\"left chamber\"");
+        let series = format!("perfmon_pulse_beats_total{{{labels}}}");
+        value(page, &series)
+    };
+    // An instance that was made anew counts from one; the one that stays goes on.
+    assert!(beats(&page, "stays", "1") > beats(&page, "changes", "2"), "{page}");
+    assert_eq!(beats(&page, "changes", "1"), None, "{page}");
+
+    replace(&folder, "- targets: [stays, 'comes:445']\n");
+    let line = exporter.wait_for_line("Target file refused");
+    assert!(line.contains("targets.d/t.yml:1:20: [0].targets[1]: `comes:445` is no host"), "{line}");
+    let page = exporter.get("/metrics").body;
+    has(&page, "perfmon_exporter_target_file_last_read_success{file=\"targets.d/t.yml\"} 0");
+    has(&page, "perfmon_exporter_target_up{target=\"comes\"} 1");
+
+    std::fs::remove_file(folder.path("targets.d/t.yml")).unwrap();
+    exporter.wait_for_line("Target file is gone");
+    exporter.wait_for_line("Targets read anew");
+    let page = exporter.get("/metrics").body;
+    assert!(!page.contains("target=\"stays\"") && !page.contains("target_file_targets{"), "{page}");
+    has(&page, "perfmon_exporter_target_up{target=\"fixed\"} 1");
+    exporter.terminate();
+    assert_eq!(exporter.wait().code(), Some(0));
+    let log = exporter.rest_of_log();
+    assert!(!log.contains("Target is down"), "{log}");
+}
+
+#[test]
+fn a_target_shows_no_more_series_than_it_may_have() {
+    let folder = folder();
+    let mut exporter = folder.serve(&FLEET.replace("{host: fixed}", "{host: fixed, max_series: 1}"));
+    let line = exporter.wait_for_line("Target has too many series");
+    assert!(line.contains("target=\"fixed\" max_series=1 dropped=1"), "{line}");
+    let page = exporter.get("/metrics").body;
+    let has = |line: &str| assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+    has("perfmon_exporter_series_dropped_total{target=\"fixed\",reason=\"series_limit\"} 1");
+    has("perfmon_exporter_target_series{target=\"fixed\"} 1");
+}
+
+#[test]
+fn the_page_tells_how_long_collections_take_and_what_waits() {
+    let folder = folder();
+    let page = page_with(&mut folder.serve(FLEET), 1);
+    let has = |line: &str| assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+    has("# TYPE perfmon_exporter_collection_duration_seconds histogram");
+    has("perfmon_exporter_collection_duration_seconds_bucket{le=\"0.1\",outcome=\"failed\"} 0");
+    let count = value(&page, "perfmon_exporter_collection_duration_seconds_count{outcome=\"full\"}");
+    assert!(count >= Some(1.0), "{page}");
+    has("perfmon_exporter_intervals_missed_total{cause=\"busy\"} 0");
+    has("perfmon_exporter_intervals_missed_total{cause=\"connecting\"} 0");
+    has("perfmon_exporter_connections_waiting 0");
+    has("perfmon_exporter_target_collection_calls{target=\"fixed\",stage=\"plugin\"} 1");
+    assert!(!page.contains("module_matches_nothing"), "{page}");
+}
+
+#[test]
+fn check_config_looks_into_target_files() {
+    let folder = folder();
+    folder.write("perfmon.yml", FLEET);
+    replace(&folder, "- targets: [a, b]\n");
+    let good = folder.run(&["check-config", "perfmon.yml"]);
+    let out = String::from_utf8(good.stdout).unwrap();
+    assert!(good.status.success() && out.contains("OK: targets 3, modules 2"), "{out}");
+    replace(&folder, "- targets: [a, fixed]\n- targets: [b]\n  labels: {__param_module: bea}\n");
+    let bad = folder.run(&["check-config", "perfmon.yml"]);
+    let errors = String::from_utf8(bad.stderr).unwrap();
+    assert_eq!(bad.status.code(), Some(1), "{errors}");
+    let expected =
+        "targets.d/t.yml:3:28: [1].labels.__param_module: there is no module `bea`; did you mean `beat`?";
+    assert!(errors.contains(expected), "{errors}");
+}

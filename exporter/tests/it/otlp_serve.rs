@@ -1,0 +1,169 @@
+//! The whole program, with a collector on a socket.
+
+use std::sync::Arc;
+
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::metrics::v1::Metric;
+use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use perfmon_exporter::config::OtlpProtocol;
+use tokio::net::TcpListener;
+
+use crate::otlp_collector::{Collector, Received};
+use crate::program::Folder;
+
+/// Serves `collector` on a socket; answers its port.
+async fn listen(collector: Arc<Collector>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            collector.welcome(stream);
+        }
+    });
+    port
+}
+
+/// `name=value` of the resource.
+fn resource(received: &Received) -> Vec<String> {
+    let attributes = &received.message.resource_metrics[0].resource.as_ref().unwrap().attributes;
+    let pairs = attributes.iter().map(|attribute| {
+        let Some(Value::StringValue(value)) = attribute.value.clone().and_then(|any| any.value) else {
+            panic!("{attribute:?}")
+        };
+        format!("{}={value}", attribute.key)
+    });
+    pairs.collect()
+}
+
+#[test]
+fn the_program_pushes_what_it_collects_and_keeps_the_token_to_itself() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    for (word, protocol) in [("grpc", OtlpProtocol::Grpc), ("http", OtlpProtocol::Http)] {
+        let collector = Collector::new(protocol, []);
+        let port = runtime.block_on(async { tokio::spawn(listen(Arc::clone(&collector))).await.unwrap() });
+        let folder = Folder::new();
+        folder.write("token", "hunter2\n");
+        let mut exporter = folder.plugin("pulse", "pulse.c").serve(&format!(
+            r#"
+web: {{listen: ["127.0.0.1:0"]}}
+plugins: {{path: ., load: [pulse]}}
+modules: {{beat: {{plugin: pulse}}}}
+targets:
+  - {{host: heart.example.com, name: heart, modules: [beat], interval: 1s, labels: {{ward: west}}}}
+otlp:
+  - {{endpoint: 'http://127.0.0.1:{port}', name: here, protocol: {word}, interval: 1s,
+     headers: {{authorization: {{file: token, prefix: 'Bearer '}}}}}}
+"#
+        ));
+        let received = runtime.block_on(collector.received(2));
+        let last = &received[1];
+        assert_eq!(last.headers["authorization"], "Bearer hunter2");
+        let expected = [
+            "service.name=perfmon-exporter",
+            "service.instance.id=heart",
+            "host.name=heart.example.com",
+            "os.type=windows",
+            "ward=west",
+        ];
+        assert_eq!(resource(last), expected);
+        let scope = &last.message.resource_metrics[0].scope_metrics[0];
+        assert_eq!(scope.scope.as_ref().unwrap().name, "pulse");
+        assert_eq!(scope.metrics[0].name, "perfmon_pulse_beats");
+        let page = exporter.get("/metrics").body;
+        assert!(page.contains("perfmon_exporter_otlp_up{endpoint=\"here\"} 1\n"), "{page}");
+        assert!(!page.contains("hunter2"));
+        exporter.terminate();
+        exporter.wait();
+        assert!(!exporter.rest_of_log().contains("hunter2"));
+    }
+}
+
+#[test]
+fn the_program_tells_of_itself_where_it_is_asked_to() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let collector = Collector::new(OtlpProtocol::Http, []);
+    let port = runtime.block_on(async { tokio::spawn(listen(Arc::clone(&collector))).await.unwrap() });
+    let folder = Folder::new();
+    folder.write("token", "hunter2\n");
+    let mut exporter = folder.plugin("pulse", "pulse.c").serve(&format!(
+        r#"
+web: {{listen: ["127.0.0.1:0"]}}
+plugins: {{path: ., load: [pulse]}}
+modules: {{beat: {{plugin: pulse}}}}
+targets: [{{host: heart, modules: [beat], interval: 1s}}]
+telemetry: {{endpoint: 'http://127.0.0.1:{port}', interval: 1h, headers: {{x-token: {{file: token}}}}}}
+"#
+    ));
+    exporter.wait_for_line("Target is up");
+    // Its end is the end of an interval, too.
+    exporter.terminate();
+    let received = runtime.block_on(collector.received(1)).remove(0);
+    exporter.wait();
+    assert_eq!(
+        (received.path.as_str(), &received.headers["x-token"]),
+        ("/v1/metrics", &"hunter2".parse().unwrap())
+    );
+    assert!(resource(&received).contains(&"service.name=perfmon-exporter".to_owned()));
+    let metrics = &received.message.resource_metrics[0].scope_metrics[0].metrics;
+    let stage = metrics.iter().find(|metric| metric.name == "perfmon_exporter.collection_duration");
+    let Some(Data::Histogram(histogram)) = stage.and_then(|metric| metric.data.clone()) else {
+        panic!("{metrics:?}")
+    };
+    assert!(histogram.data_points.iter().map(|point| point.count).sum::<u64>() > 0, "{histogram:?}");
+    let is_figure = |metric: &&Metric| !matches!(metric.data, Some(Data::Histogram(_)));
+    let mut names: Vec<&str> = metrics.iter().filter(is_figure).map(|metric| metric.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        ["perfmon_exporter.series", "perfmon_exporter.targets", "process.cpu.time", "process.memory.usage"]
+    );
+}
+
+/// The last point of the number in a request, and whether it is there to say that there is none any more.
+fn number(received: &Received) -> Option<(bool, f64)> {
+    use opentelemetry_proto::tonic::metrics::v1::{metric::Data, number_data_point::Value};
+    let scopes = received.message.resource_metrics.iter().flat_map(|resource| &resource.scope_metrics);
+    let metric =
+        scopes.flat_map(|scope| &scope.metrics).find(|metric| metric.name == "perfmon_zoo_number")?;
+    let Some(Data::Gauge(gauge)) = &metric.data else { panic!("{metric:?}") };
+    let point = gauge.data_points.last()?;
+    let value = match point.value {
+        Some(Value::AsDouble(value)) => value,
+        _ => 0.0,
+    };
+    Some((point.flags & 1 == 1, value))
+}
+
+#[test]
+fn a_series_that_outlived_failures_ends_with_no_recorded_value_and_comes_back() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let collector = Collector::new(OtlpProtocol::Http, []);
+    let port = runtime.block_on(async { tokio::spawn(listen(Arc::clone(&collector))).await.unwrap() });
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("moody", "moody.c").serve(&format!(
+        r#"
+web: {{listen: ["127.0.0.1:0"]}}
+plugins: {{path: ., load: [moody]}}
+modules: {{all: {{plugin: moody}}}}
+targets: [{{host: heart, modules: [all], interval: 1s, stale_after: 2}}]
+otlp: [{{endpoint: 'http://127.0.0.1:{port}', protocol: http, interval: 1s}}]
+"#
+    ));
+    exporter.wait_for_line("Target is up");
+    folder.write("mood", "f");
+    // Each wait ends with the request that it is for: values, their end, and values again.
+    let mut seen = 0;
+    let mut wait_for = |ends: bool| loop {
+        seen += 1;
+        let received = runtime.block_on(collector.received(seen));
+        if let Some((ended, value)) = number(&received[seen - 1])
+            && ended == ends
+        {
+            return value;
+        }
+    };
+    assert!(wait_for(false) > 0.0);
+    wait_for(true);
+    folder.write("mood", "g");
+    assert!(wait_for(false) > 0.0);
+}

@@ -1,0 +1,121 @@
+//! TLS and mutual TLS to a collector on a real socket, with certificates made here.
+
+use std::sync::Arc;
+
+use perfmon_exporter::config::{OtlpEndpoint, OtlpProtocol, parse};
+use perfmon_exporter::otlp::push::{Connector, NetConnector, Trouble};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+
+use crate::otlp_collector::Collector;
+
+struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    fn sign(&self, name: &str) -> (rcgen::Certificate, KeyPair) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        (params.signed_by(&key, &self.0).unwrap(), key)
+    }
+}
+
+/// A collector that asks for a certificate of `authority`.
+async fn listen(authority: &Authority, collector: Arc<Collector>) -> u16 {
+    let (certificate, key) = authority.sign("localhost");
+    let mut roots = RootCertStore::empty();
+    roots.add(authority.0.der().clone()).unwrap();
+    let provider = Arc::new(ring::default_provider());
+    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_client_cert_verifier(verifier.build().unwrap())
+        .with_single_cert(
+            vec![certificate.der().clone()],
+            PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
+        )
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            // A client without a certificate goes away again.
+            if let Ok(stream) = acceptor.accept(stream).await {
+                collector.welcome(stream);
+            }
+        }
+    });
+    port
+}
+
+fn endpoint(folder: &TempDir, port: u16, tls: &str) -> Arc<OtlpEndpoint> {
+    let text = format!(
+        "otlp: [{{endpoint: 'https://localhost:{port}', timeout: 5s, interval: 1s, tls: {{{tls}}}}}]"
+    );
+    let config = parse("perfmon.yml", &text, folder.path()).unwrap_or_else(|report| panic!("{report}"));
+    Arc::clone(&config.otlp[0])
+}
+
+#[tokio::test]
+async fn both_sides_show_their_certificates() {
+    let folder = TempDir::new().unwrap();
+    let (authority, other) = (Authority::new(), Authority::new());
+    let (certificate, key) = authority.sign("exporter");
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    write("ca.pem", authority.0.pem());
+    write("other.pem", other.0.pem());
+    write("cert.pem", certificate.pem());
+    write("key.pem", key.serialize_pem());
+    write("empty.pem", String::new());
+    let collector = Collector::new(OtlpProtocol::Grpc, []);
+    let port = listen(&authority, Arc::clone(&collector)).await;
+
+    let tls = "ca_file: ca.pem, cert_file: cert.pem, key_file: key.pem";
+    assert!(NetConnector::new(endpoint(&folder, port, tls)).connect().await.is_ok());
+
+    let fails = async |tls: &str| {
+        let connector = NetConnector::new(endpoint(&folder, port, tls));
+        match connector.connect().await {
+            Ok(_) => panic!("{tls}"),
+            Err(failure) => (failure.trouble, failure.message),
+        }
+    };
+    let (trouble, message) = fails("ca_file: other.pem, cert_file: cert.pem, key_file: key.pem").await;
+    assert_eq!(trouble, Trouble::Tls, "{message}");
+    for missing in ["nowhere.pem", "empty.pem"] {
+        let (trouble, message) = fails(&format!("ca_file: {missing}")).await;
+        assert_eq!(trouble, Trouble::Secret);
+        assert!(message.contains(missing), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_round_goes_over_mutual_tls() {
+    let folder = TempDir::new().unwrap();
+    let authority = Authority::new();
+    let (certificate, key) = authority.sign("exporter");
+    std::fs::write(folder.path().join("ca.pem"), authority.0.pem()).unwrap();
+    std::fs::write(folder.path().join("cert.pem"), certificate.pem()).unwrap();
+    std::fs::write(folder.path().join("key.pem"), key.serialize_pem()).unwrap();
+    let collector = Collector::new(OtlpProtocol::Grpc, []);
+    let port = listen(&authority, Arc::clone(&collector)).await;
+    let endpoint = endpoint(&folder, port, "ca_file: ca.pem, cert_file: cert.pem, key_file: key.pem");
+    // The last round needs no waiting.
+    let pusher = crate::otlp_push::pusher_of(&endpoint, Arc::new(NetConnector::new(Arc::clone(&endpoint))));
+    pusher.stop(std::time::Duration::from_secs(30)).await;
+    assert_eq!(collector.received(1).await.len(), 1);
+}

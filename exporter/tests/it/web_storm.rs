@@ -1,0 +1,123 @@
+//! More connections than anybody should open.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+
+use crate::program::Folder;
+use crate::web_gate::Authority;
+
+async fn connect(from: Ipv4Addr, to: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::new(IpAddr::V4(from), 0)).unwrap();
+    socket.connect(to).await.unwrap()
+}
+
+async fn healthy(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> bool {
+    let request = b"GET /-/healthy HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n";
+    let mut answer = String::new();
+    stream.write_all(request).await.is_ok()
+        && stream.read_to_string(&mut answer).await.is_ok()
+        && answer.starts_with("HTTP/1.1 200 OK")
+}
+
+#[tokio::test]
+async fn a_peer_that_takes_all_it_gets_leaves_room_for_the_others() {
+    let config = r#"web: {listen: ["127.0.0.1:0"], max_connections: 32, max_connections_per_peer: 8}"#;
+    let exporter = Folder::new().serve(config);
+    let (stormy, calm) = (Ipv4Addr::new(127, 0, 0, 66), Ipv4Addr::new(127, 0, 0, 1));
+    let mut held = Vec::new();
+    for round in 0..20 {
+        // Ten at a time that say nothing: eight stay, the others are closed at once.
+        for _ in 0..10 {
+            held.push(connect(stormy, exporter.address).await);
+        }
+        assert!(healthy(connect(calm, exporter.address).await).await, "round {round}");
+    }
+    let mut closed = 0;
+    for stream in &mut held {
+        let mut byte = [0];
+        // Those that stay say nothing before their time for a head is over.
+        let read = tokio::time::timeout(std::time::Duration::from_millis(5), stream.read(&mut byte)).await;
+        closed += usize::from(matches!(read, Ok(Ok(0) | Err(_))));
+    }
+    assert_eq!(held.len() - closed, 8);
+    let page = exporter.get("/metrics").body;
+    let refused = "perfmon_exporter_web_connections_refused_total{reason=\"peer_connections\"} 192\n";
+    assert!(page.contains(refused), "{page}");
+    // Who lets go may come again.
+    drop(held);
+    loop {
+        if healthy(connect(stormy, exporter.address).await).await {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn connections_that_idle_make_room_in_a_crowd() {
+    let config = r#"web: {listen: ["127.0.0.1:0"], max_connections: 8, idle_timeout: 1h}"#;
+    let exporter = Folder::new().serve(config);
+    let mut held = Vec::new();
+    for peer in 60..68 {
+        let mut stream = connect(Ipv4Addr::new(127, 0, 0, peer), exporter.address).await;
+        stream.write_all(b"GET /-/healthy HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+        stream.read_exact(&mut [0; 12]).await.unwrap();
+        held.push(stream);
+    }
+    // Each of the eight places is taken by another peer that keeps its connection.
+    assert!(healthy(connect(Ipv4Addr::LOCALHOST, exporter.address).await).await);
+}
+
+#[tokio::test]
+async fn half_a_handshake_takes_no_others_place() {
+    let (folder, authority) = (Folder::new(), Authority::new());
+    authority.write(&folder, "web", |_| {});
+    folder.write("web.yml", "tls_server_config: {cert_file: web.crt, key_file: web.key}\n");
+    let exporter = folder.serve(
+        r#"web: {listen: ["127.0.0.1:0"], config_file: web.yml, max_connections_per_peer: 200, handshake_timeout: 60s}"#,
+    );
+    let (stormy, calm) = (Ipv4Addr::new(127, 0, 0, 66), Ipv4Addr::new(127, 0, 0, 1));
+    let mut held = Vec::new();
+    // More than there are places for handshakes.
+    for _ in 0..100 {
+        let mut stream = connect(stormy, exporter.address).await;
+        stream.write_all(b"\x16\x03\x01\x02\x00").await.unwrap();
+        held.push(stream);
+    }
+    let connector = TlsConnector::from(authority.client(None, &[]));
+    for _ in 0..10 {
+        let stream = connect(calm, exporter.address).await;
+        let stream = connector.connect(ServerName::try_from("localhost").unwrap(), stream).await.unwrap();
+        assert!(healthy(stream).await);
+    }
+}
+
+#[tokio::test]
+async fn a_storm_of_scrapes_is_answered_or_told_to_come_again() {
+    let config = r#"web: {listen: ["127.0.0.1:0"], max_connections: 64, max_scrapes: 2}"#;
+    let exporter = Folder::new().serve(config);
+    let address = exporter.address;
+    let scrapes = (0..200).map(|index| {
+        tokio::spawn(async move {
+            let mut stream = connect(Ipv4Addr::new(127, 0, 1, index % 50), address).await;
+            let request = b"GET /metrics HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n";
+            stream.write_all(request).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            let is_whole = answer.ends_with("\r\n0\r\n\r\n");
+            match answer.get(..12) {
+                Some("HTTP/1.1 200") => assert!(is_whole, "{answer}"),
+                Some("HTTP/1.1 503") => assert!(answer.contains("retry-after: 1"), "{answer}"),
+                other => panic!("{other:?}"),
+            }
+        })
+    });
+    for scrape in scrapes.collect::<Vec<_>>() {
+        scrape.await.unwrap();
+    }
+    assert!(healthy(connect(Ipv4Addr::LOCALHOST, address).await).await);
+}
