@@ -18,6 +18,9 @@ pub(crate) struct Options {
     /// Where the exporter listens
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:9483")]
     listen: SocketAddr,
+    /// How metrics are named: native or verbatim
+    #[arg(long, value_name = "PROFILE", default_value = "native", value_parser = ["native", "verbatim"])]
+    naming: String,
 }
 
 const TARGET: &str = "windows-demo";
@@ -33,7 +36,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let (mut simulator, host) = stage.simulator(&[])?;
     let target =
         Target { name: TARGET, address: host, account: stage::ACCOUNT, password_file: &password_file };
-    let (mut exporter, address) = stage.exporter(options.listen, "5s", &[target])?;
+    let configuration = stage::configuration_of(options.listen, "5s", &[target])
+        + &format!("normalize: {{naming: {}}}\n", options.naming);
+    let (mut exporter, address) = stage.exporter_with(&configuration)?;
     let page = stage::page_when_up(&mut exporter, address, TARGET)?;
     println!("\nsimulated Windows host  smb://{host} (account {})", stage::ACCOUNT);
     println!("metrics                 http://{address}/metrics");

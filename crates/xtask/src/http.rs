@@ -18,12 +18,18 @@ pub(crate) struct Response {
 
 /// GETs `path`, asking for `accept`.
 pub(crate) fn get(address: SocketAddr, path: &str, accept: &str) -> Result<Response> {
+    ask(address, &format!("GET {path} HTTP/1.0\r\nHost: {address}\r\nAccept: {accept}\r\n"))
+}
+
+/// POSTs nothing to `path`.
+pub(crate) fn post(address: SocketAddr, path: &str) -> Result<Response> {
+    ask(address, &format!("POST {path} HTTP/1.0\r\nHost: {address}\r\nContent-Length: 0\r\n"))
+}
+
+fn ask(address: SocketAddr, head: &str) -> Result<Response> {
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
-    write!(
-        stream,
-        "GET {path} HTTP/1.0\r\nHost: {address}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n"
-    )?;
+    write!(stream, "{head}Connection: close\r\n\r\n")?;
     let mut bytes = Vec::new();
     stream.take(BODY_BYTES_MAX).read_to_end(&mut bytes)?;
     let text = String::from_utf8(bytes)?;

@@ -1,5 +1,6 @@
 //! The project's own tool. `cargo xtask help` lists its commands; what each does stands in its module.
 
+mod bench;
 mod check;
 mod demo;
 mod http;
@@ -7,6 +8,7 @@ mod judges;
 mod peers;
 mod process;
 mod report;
+mod soak;
 mod test;
 mod workspace;
 
@@ -31,6 +33,10 @@ enum Command {
     Test(test::Options),
     /// A simulated Windows host and the exporter on loopback, until ended
     Demo(demo::Options),
+    /// Figures of whole programs; without a name, which there are
+    Bench(bench::Options),
+    /// The exporter under load for a while, with faults all around it: whether what it holds stays flat
+    Soak(soak::Options),
 }
 
 fn main() -> ExitCode {
@@ -38,6 +44,8 @@ fn main() -> ExitCode {
         Command::Check => check::run(),
         Command::Test(options) => test::run(&options),
         Command::Demo(options) => demo::run(&options),
+        Command::Bench(options) => bench::run(&options),
+        Command::Soak(options) => soak::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,10 @@
 //! The judges that are not ours: which are there, and how to get those that are not.
 //!
-//! Debian packages are installed as root by apt-get. Python packages go into an environment of their own below
-//! the target folder. Without `--peers=install` nothing on the machine is changed.
+//! Debian packages are installed as root by apt-get. Python packages go into environments of their own below
+//! the target folder, and what is built from Go modules goes there, too. Without `--peers=install` nothing on the
+//! machine is changed.
+
+pub(crate) mod go;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +13,18 @@ use crate::Result;
 use crate::report::Outcome;
 use crate::workspace::{Workspace, run};
 
-const PYTHON_PACKAGES: [&str; 2] = ["impacket==0.13.1", "prometheus_client==0.26.0"];
+/// An environment of Python packages, and what is in it.
+struct Environment {
+    name: &'static str,
+    packages: &'static [&'static str],
+}
+
+const PYTHON: Environment =
+    Environment { name: "python", packages: &["impacket==0.13.1", "prometheus_client==0.26.0"] };
+/// A collector written in Rust, which comes as a program in a Python package.
+const ROTEL: Environment = Environment { name: "rotel", packages: &["rotel==0.0.1a15"] };
+
+const AXE_PACKAGE: &str = "axe-core@4.14.1";
 
 /// Something of others that a check needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,11 +32,27 @@ pub(crate) enum Peer {
     Samba,
     Tshark,
     Prometheus,
+    Curl,
     Python,
     Cc,
+    Chromium,
+    Otelcol,
+    Rotel,
+    Prometheus3,
 }
 
-const ALL: [Peer; 5] = [Peer::Samba, Peer::Tshark, Peer::Prometheus, Peer::Python, Peer::Cc];
+const ALL: [Peer; 10] = [
+    Peer::Samba,
+    Peer::Tshark,
+    Peer::Prometheus,
+    Peer::Curl,
+    Peer::Python,
+    Peer::Cc,
+    Peer::Chromium,
+    Peer::Otelcol,
+    Peer::Rotel,
+    Peer::Prometheus3,
+];
 
 impl Peer {
     const fn name(self) -> &'static str {
@@ -30,8 +60,13 @@ impl Peer {
             Self::Samba => "Samba",
             Self::Tshark => "tshark",
             Self::Prometheus => "Prometheus",
+            Self::Curl => "curl with OpenSSL",
             Self::Python => "Python with impacket and prometheus_client",
             Self::Cc => "a C compiler",
+            Self::Chromium => "Chromium with chromedriver",
+            Self::Otelcol => "the OpenTelemetry Collector, built by Go",
+            Self::Rotel => "rotel",
+            Self::Prometheus3 => "Prometheus 3, built by Go",
         }
     }
 
@@ -40,8 +75,11 @@ impl Peer {
             Self::Samba => &["samba", "samba-common-bin"],
             Self::Tshark => &["tshark"],
             Self::Prometheus => &["prometheus"],
-            Self::Python => &["python3", "python3-venv"],
+            Self::Curl => &["curl", "openssl"],
+            Self::Python | Self::Rotel => &["python3", "python3-venv"],
             Self::Cc => &["gcc", "libc6-dev"],
+            Self::Chromium => &["chromium", "chromium-driver"],
+            Self::Otelcol | Self::Prometheus3 => &[],
         }
     }
 
@@ -50,19 +88,48 @@ impl Peer {
             Self::Samba => has("smbd") && has("smbpasswd"),
             Self::Tshark => has("tshark"),
             Self::Prometheus => has("prometheus") && has("promtool"),
+            Self::Curl => has("curl") && has("openssl"),
             Self::Python => python(workspace).is_file(),
+            Self::Rotel => rotel(workspace).is_some(),
             Self::Cc => has("cc"),
+            Self::Chromium => has("chromium") && has("chromedriver"),
+            Self::Otelcol => go::OTELCOL.are_there(workspace),
+            Self::Prometheus3 => go::PROMETHEUS.are_there(workspace),
         }
     }
 
     fn how_to_get(self) -> String {
-        format!("`cargo xtask test --peers=install` or `apt-get install {}`", self.packages().join(" "))
+        match self {
+            Self::Otelcol | Self::Prometheus3 => {
+                format!("`cargo xtask test --peers=install`, with {GO} in the path")
+            }
+            Self::Python | Self::Rotel => "`cargo xtask test --peers=install`".to_owned(),
+            _ => {
+                let packages = self.packages().join(" ");
+                format!("`cargo xtask test --peers=install` or `apt-get install {packages}`")
+            }
+        }
     }
 }
 
+/// What Go's modules ask for.
+const GO: &str = "Go 1.26 or later";
+
 /// The Python interpreter that has the packages.
 pub(crate) fn python(workspace: &Workspace) -> PathBuf {
-    workspace.peers().join("python/bin/python")
+    PYTHON.folder(workspace).join("bin/python")
+}
+
+/// The program in the package.
+pub(crate) fn rotel(workspace: &Workspace) -> Option<PathBuf> {
+    let library = std::fs::read_dir(ROTEL.folder(workspace).join("lib")).ok()?;
+    let versions = library.flatten().map(|python| python.path().join("site-packages/rotel/rotel-agent"));
+    versions.into_iter().find(|program| program.is_file())
+}
+
+/// The script of axe-core, where it was installed.
+pub(crate) fn axe(workspace: &Workspace) -> Option<PathBuf> {
+    Some(workspace.peers().join("axe/node_modules/axe-core/axe.min.js")).filter(|file| file.is_file())
 }
 
 /// Whether this process may do what only root may: run a private smbd, capture packets.
@@ -97,26 +164,54 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
         install.args(["-o", "DPkg::Lock::Timeout=600", "install", "-q", "-y", "--no-install-recommends"]);
         run(install.args(packages))?;
     }
-    if missing.contains(&Peer::Python) { install_python(workspace) } else { Ok(()) }
+    for peer in missing {
+        match peer {
+            Peer::Python => PYTHON.install(workspace)?,
+            Peer::Rotel => ROTEL.install(workspace)?,
+            // Without Go the judges that need it are skipped, and say so.
+            Peer::Otelcol if has("go") => go::OTELCOL.install(workspace)?,
+            Peer::Prometheus3 if has("go") => go::PROMETHEUS.install(workspace)?,
+            _ => {}
+        }
+    }
+    if axe(workspace).is_none() && has("npm") { install_axe(workspace) } else { Ok(()) }
 }
 
 /// A Python from elsewhere than Debian does as well.
 fn satisfied_by_other_means(peer: Peer) -> bool {
     let venv = || Command::new("python3").args(["-c", "import venv, ensurepip"]).output();
-    peer == Peer::Python && venv().is_ok_and(|output| output.status.success())
+    matches!(peer, Peer::Python | Peer::Rotel) && venv().is_ok_and(|output| output.status.success())
 }
 
-fn install_python(workspace: &Workspace) -> Result<()> {
-    let folder = workspace.peers().join("python");
-    // Made aside and moved into place when whole, so that a broken installation is not taken for one.
-    let aside = workspace.peers().join("python.new");
-    let _ = std::fs::remove_dir_all(&aside);
-    std::fs::create_dir_all(workspace.peers())?;
-    println!("installing: {} into {}", PYTHON_PACKAGES.join(" "), folder.display());
-    run(Command::new("python3").args(["-m", "venv"]).arg(&aside))?;
-    run(Command::new(aside.join("bin/python")).args(["-m", "pip", "install", "-q"]).args(PYTHON_PACKAGES))?;
-    std::fs::rename(&aside, &folder)?;
-    Ok(())
+impl Environment {
+    fn folder(&self, workspace: &Workspace) -> PathBuf {
+        workspace.peers().join(self.name)
+    }
+
+    fn install(&self, workspace: &Workspace) -> Result<()> {
+        let folder = self.folder(workspace);
+        // Made aside and moved into place when whole, so that a broken installation is not taken for one.
+        let aside = folder.with_extension("new");
+        let _ = std::fs::remove_dir_all(&aside);
+        std::fs::create_dir_all(workspace.peers())?;
+        println!("installing: {} into {}", self.packages.join(" "), folder.display());
+        run(Command::new("python3").args(["-m", "venv"]).arg(&aside))?;
+        let mut pip = Command::new(aside.join("bin/python"));
+        run(pip.args(["-m", "pip", "install", "-q"]).args(self.packages))?;
+        std::fs::rename(&aside, &folder)?;
+        Ok(())
+    }
+}
+
+/// It judges besides Chromium, where there is a Node.js to get it with.
+fn install_axe(workspace: &Workspace) -> Result<()> {
+    let folder = workspace.peers().join("axe");
+    std::fs::create_dir_all(&folder)?;
+    println!("installing: {AXE_PACKAGE} into {}", folder.display());
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
+        .arg(&folder);
+    run(npm.arg(AXE_PACKAGE))
 }
 
 fn has(program: &str) -> bool {

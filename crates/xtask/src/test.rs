@@ -58,7 +58,13 @@ const OWN: [(&str, Step); 5] = [
         workspace::run(cargo_in(workspace).args(lints))
     }),
     ("tests", |workspace| {
-        workspace::run(cargo_in(workspace).args(["test", "--workspace", "--locked", "--quiet"]))
+        workspace::run(cargo_in(workspace).args([
+            "test",
+            "--workspace",
+            "--locked",
+            "--quiet",
+            "--no-fail-fast",
+        ]))
     }),
     ("documents", |workspace| {
         let mut doc = cargo_in(workspace);

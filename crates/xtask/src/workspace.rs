@@ -89,10 +89,15 @@ pub(crate) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// Builds in release the exporter, its plugins and the simulated host.
+pub(crate) fn build_programs(root: &Path) -> Result<()> {
+    let packages = ["-p", "perfmon-exporter", "-p", "plugin-pcq", "-p", "windows-sim"];
+    run(cargo().current_dir(root).args(["build", "--release", "--locked"]).args(packages))
+}
+
 /// Builds in release what the demo and the judges run.
 pub(crate) fn build_release(root: &Path) -> Result<()> {
-    let packages = ["-p", "perfmon-exporter", "-p", "plugin-pcq", "-p", "windows-sim"];
-    run(cargo().current_dir(root).args(["build", "--release", "--locked"]).args(packages))?;
+    build_programs(root)?;
     let example = ["-p", "rpc-client", "--example", "winreg_probe"];
     run(cargo().current_dir(root).args(["build", "--release", "--locked"]).args(example))
 }

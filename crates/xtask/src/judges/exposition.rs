@@ -1,4 +1,5 @@
-//! promtool and Prometheus' own Python parser read the page of a real collection, and a page of hostile text.
+//! promtool and Prometheus' own Python parser read the pages of a real collection, in every form that
+//! is text, with every way to escape names.
 
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -12,31 +13,58 @@ use crate::peers::python;
 use crate::report::Outcome;
 use crate::workspace::{Workspace, capture};
 
-const CLASSIC: &str = "text/plain;version=0.0.4";
-const OPEN_METRICS: &str = "application/openmetrics-text;version=1.0.0";
+/// What is asked for, what comes, and which of the Python parsers reads it.
+const FORMS: [(&str, &str, &str); 4] = [
+    ("text/plain;version=0.0.4", "text/plain; version=0.0.4", "classic"),
+    (
+        "application/openmetrics-text;version=0.0.1",
+        "application/openmetrics-text; version=0.0.1",
+        "openmetrics",
+    ),
+    ("text/plain;version=1.0.0;escaping=", "text/plain; version=1.0.0", "classic"),
+    (OPEN_METRICS, "application/openmetrics-text; version=1.0.0", "openmetrics"),
+];
+const OPEN_METRICS: &str = "application/openmetrics-text;version=1.0.0;escaping=";
+const ESCAPINGS: [&str; 4] = ["allow-utf-8", "underscores", "dots", "values"];
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let password_file = stage.password_file()?;
-    let (_simulator, host) = stage.simulator(&[])?;
+    // It stands still, so that every form says the same.
+    let (_simulator, host) = stage.simulator(&["--clock", "2026-11-01T12:00:00Z"])?;
     let target =
         Target { name: "sim", address: host, account: stage::ACCOUNT, password_file: &password_file };
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let (mut exporter, address) = stage.exporter(any, "2s", &[target])?;
     stage::page_when_up(&mut exporter, address, "sim")?;
 
-    let classic = http::get(address, "/metrics", CLASSIC)?;
-    expect_type(&classic, "text/plain")?;
-    let open_metrics = http::get(address, "/metrics", OPEN_METRICS)?;
-    expect_type(&open_metrics, "application/openmetrics-text")?;
-    let (classic_file, open_metrics_file) = (stage.path("classic.txt"), stage.path("openmetrics.txt"));
-    fs::write(&classic_file, &classic.body)?;
-    fs::write(&open_metrics_file, &open_metrics.body)?;
+    let (mut pages, mut samples, mut created) = (0, 0, 0);
+    for (form, content_type, parser) in FORMS {
+        let escapings = if form.ends_with('=') { &ESCAPINGS[..] } else { &[""] };
+        for escaping in escapings {
+            let page = http::get(address, "/metrics", &format!("{form}{escaping}"))?;
+            expect_type(&page, content_type)?;
+            let file = stage.path("page.txt");
+            fs::write(&file, &page.body)?;
+            samples +=
+                parse(workspace, &file, parser).map_err(|error| format!("{form}{escaping}: {error}"))?;
+            // promtool reads the classic form, and knows no names in quotes.
+            if parser == "classic" && *escaping != "allow-utf-8" {
+                promtool(&file).map_err(|error| format!("{form}{escaping}: {error}"))?;
+            }
+            created = page.body.lines().filter(|line| is_start(line)).count();
+            pages += 1;
+        }
+    }
+    if created == 0 {
+        return Err("no counter says when it began".into());
+    }
+    Ok(Outcome::Ran(format!("{samples} samples on {pages} pages, {created} `_created` on the last")))
+}
 
-    promtool(&classic_file)?;
-    let samples = parse(workspace, &open_metrics_file, "openmetrics")?;
-    parse(workspace, &classic_file, "classic")?;
-    Ok(Outcome::Ran(format!("{samples} samples accepted in both formats")))
+/// When a counter began: `NAME_created`, or that name escaped.
+fn is_start(line: &str) -> bool {
+    line.split(['{', ' ']).next().is_some_and(|name| name.ends_with("_created"))
 }
 
 fn expect_type(response: &http::Response, wanted: &str) -> Result<()> {

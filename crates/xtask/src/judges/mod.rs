@@ -1,15 +1,26 @@
 //! What is proved by whole programs, most of them not ours. One judge a file.
 
+mod agreement;
 mod bad_input;
+mod browser;
+mod counter_types;
 mod exposition;
 mod impacket;
 mod lockout;
 mod memory;
+mod otlp;
+mod page;
+mod probe;
 mod prometheus;
+mod prometheus3;
+mod registry;
+mod relabel;
 mod samba;
+pub(crate) mod scraped;
 mod smbd_front;
 pub(crate) mod stage;
 mod tshark;
+mod web;
 mod winreg;
 
 use crate::Result;
@@ -22,16 +33,28 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Judge = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const JUDGES: [Judge; 9] = [
+const JUDGES: [Judge; 21] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
+    ("a minute of trouble on all sides leaves good hosts alone", &[], crate::soak::minute),
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
+    ("impacket and Samba's client read our registry", &[Peer::Python, Peer::Samba], registry::run),
+    ("impacket and our client see the same values", &[Peer::Python], agreement::run),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
+    ("discover and query behind smbd", &[Peer::Samba, Peer::Python], agreement::behind_smbd),
     ("tshark dissects our traffic", &[Peer::Tshark, Peer::Samba], tshark::run),
     ("promtool and the Python parser read the page", &[Peer::Prometheus, Peer::Python], exposition::run),
     ("Prometheus scrapes the exporter", &[Peer::Prometheus], prometheus::run),
+    ("curl and Prometheus pass the web server's gate", &[Peer::Curl, Peer::Prometheus], web::run),
+    ("Prometheus relabels as the exporter does", &[Peer::Prometheus], relabel::run),
+    ("Prometheus probes what /sd tells it", &[Peer::Prometheus], probe::run),
+    ("Prometheus cooks every counter type", &[Peer::Prometheus], counter_types::run),
+    ("Prometheus 3 stores what every format says", &[Peer::Prometheus3], prometheus3::run),
+    ("the OpenTelemetry Collector takes what is pushed", &[Peer::Otelcol], otlp::run),
+    ("rotel takes what is pushed", &[Peer::Otelcol, Peer::Rotel], otlp::by_rotel),
+    ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),
 ];
 
 /// Runs every judge whose name contains `only`; without peers those that need none.

@@ -29,37 +29,46 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
 
     let (_prometheus, prometheus) = start(&stage, address)?;
     let up = poll("Prometheus sees the target up", SCRAPE_TIMEOUT, || {
-        first_value(prometheus, "perfmon_exporter_target_up%7Btarget%3D%22sim%22%7D")
+        first_value(prometheus, r#"perfmon_exporter_target_up{target="sim"}"#)
     })?;
-    if up != "1" {
+    if (up - 1.0).abs() > f64::EPSILON {
         return Err(format!("perfmon_exporter_target_up is {up}").into());
     }
     let scraped = first_value(prometheus, "scrape_samples_scraped")?.ok_or("no scrape_samples_scraped")?;
     let healthy = first_value(prometheus, "up")?.ok_or("no up")?;
-    if healthy != "1" {
+    if (healthy - 1.0).abs() > f64::EPSILON {
         return Err("Prometheus could not read the page".into());
     }
     // A counter that the simulated host advances: a rate needs two scrapes with different values.
     let busy = poll("a rate of idle time", SCRAPE_TIMEOUT, || {
         first_value(
             prometheus,
-            "sum(rate(perfmon_processor_information_processor_time_inactive_seconds_total%5B20s%5D))%20%3E%200",
+            "sum(rate(perfmon_processor_information_processor_time_inactive_seconds_total[20s])) > 0",
         )
     })?;
-    Ok(Outcome::Ran(format!("{scraped} samples a scrape; {busy} processors' worth of idle time")))
+    Ok(Outcome::Ran(format!("{scraped} samples a scrape; {busy:.2} processors' worth of idle time")))
 }
 
-fn start(stage: &Stage<'_>, exporter: SocketAddr) -> Result<(Running, SocketAddr)> {
+/// Starts a Prometheus that scrapes `exporter` every second, and answers where it listens.
+pub(super) fn start(stage: &Stage<'_>, exporter: SocketAddr) -> Result<(Running, SocketAddr)> {
+    let scrape = format!("  - job_name: perfmon\n    static_configs: [{{targets: ['{exporter}']}}]\n");
+    start_with(stage, &scrape)
+}
+
+/// Starts a Prometheus with these `scrape_configs`, every second, and answers where it listens.
+pub(super) fn start_with(stage: &Stage<'_>, scrape_configs: &str) -> Result<(Running, SocketAddr)> {
+    start_program(Command::new("prometheus"), stage, scrape_configs)
+}
+
+/// The same with this Prometheus.
+pub(super) fn start_program(
+    mut command: Command,
+    stage: &Stage<'_>,
+    scrape_configs: &str,
+) -> Result<(Running, SocketAddr)> {
     let configuration = stage.path("prometheus.yml");
-    fs::write(
-        &configuration,
-        format!(
-            "global: {{scrape_interval: 1s}}\nscrape_configs:\n  - job_name: perfmon\n    \
-             static_configs: [{{targets: ['{exporter}']}}]\n"
-        ),
-    )?;
+    fs::write(&configuration, format!("global: {{scrape_interval: 1s}}\nscrape_configs:\n{scrape_configs}"))?;
     let listen = SocketAddr::from(([127, 0, 0, 1], free_port()?));
-    let mut command = Command::new("prometheus");
     command.arg(format!("--config.file={}", configuration.display()));
     command.arg(format!("--storage.tsdb.path={}", stage.path("tsdb").display()));
     command.arg(format!("--web.listen-address={listen}"));
@@ -70,12 +79,53 @@ fn start(stage: &Stage<'_>, exporter: SocketAddr) -> Result<(Running, SocketAddr
     Ok((prometheus, listen))
 }
 
-/// The first value that an instant query answers.
-fn first_value(prometheus: SocketAddr, query: &str) -> Result<Option<String>> {
-    let response = http::get(prometheus, &format!("/api/v1/query?query={query}"), "application/json")?;
-    let answer: Value = serde_json::from_str(&response.body)?;
-    if answer["status"] != "success" {
-        return Err(format!("query {query}: {}", response.body).into());
+/// One series of an answer.
+pub(super) struct Sample {
+    labels: Value,
+    /// Of a native histogram: how many it counted.
+    pub(super) value: f64,
+    pub(super) is_histogram: bool,
+}
+
+impl Sample {
+    pub(super) fn label(&self, name: &str) -> Option<&str> {
+        self.labels[name].as_str()
     }
-    Ok(answer["data"]["result"][0]["value"][1].as_str().map(str::to_owned))
+
+    /// All of them, the name of the metric too.
+    pub(super) fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        let labels = self.labels.as_object().into_iter().flatten();
+        labels.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
+    }
+}
+
+/// What an instant query answers.
+pub(super) fn query(prometheus: SocketAddr, query: &str) -> Result<Vec<Sample>> {
+    let path = format!("/api/v1/query?query={}", percent_encoded(query));
+    let response = http::get(prometheus, &path, "application/json")?;
+    let answer: Value = serde_json::from_str(&response.body)?;
+    let series = answer["data"]["result"].as_array();
+    let series = series.ok_or_else(|| format!("query {query}: {}", response.body))?;
+    let sample = |series: &Value| {
+        let (histogram, value) = (&series["histogram"][1]["count"], &series["value"][1]);
+        let is_histogram = histogram.is_string();
+        let value = if is_histogram { histogram } else { value }.as_str()?.parse().ok()?;
+        Some(Sample { labels: series["metric"].clone(), value, is_histogram })
+    };
+    series
+        .iter()
+        .map(|series| sample(series).ok_or_else(|| format!("query {query}: {series}").into()))
+        .collect()
+}
+
+fn first_value(prometheus: SocketAddr, text: &str) -> Result<Option<f64>> {
+    Ok(query(prometheus, text)?.first().map(|sample| sample.value))
+}
+
+pub(super) fn percent_encoded(text: &str) -> String {
+    let encoded = |byte: u8| match byte {
+        b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(encoded).collect()
 }

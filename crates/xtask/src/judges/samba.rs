@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::Result;
 use crate::process::{Running, poll};
+use crate::workspace::Workspace;
 
 /// Samba maps its accounts to accounts of the machine, and this one is on every Debian.
 pub(crate) const USER: &str = "daemon";
@@ -69,6 +70,25 @@ impl Samba {
     /// Where smbd looks for who serves `\PIPE\winreg`.
     pub(crate) fn pipe_socket(&self) -> PathBuf {
         self.folder.path().join("ncalrpc/np/winreg")
+    }
+
+    /// The account, `DOMAIN\user`.
+    pub(crate) fn account() -> String {
+        format!("{DOMAIN}\\{USER}")
+    }
+
+    /// Starts a simulated host that serves `\PIPE\winreg` behind this smbd.
+    pub(crate) fn simulator(&self, workspace: &Workspace, more: &[&str]) -> Result<Running> {
+        let mut command = Command::new(workspace.release("windows-sim"));
+        command.args(["--seed", "1", "--account", &Self::account()]).args(more);
+        command
+            .arg("--password-file")
+            .arg(self.password_file()?)
+            .arg("--pipe-socket")
+            .arg(self.pipe_socket());
+        let mut simulator = Running::start("windows-sim", &mut command)?;
+        simulator.wait_for("its pipe", START_TIMEOUT, |line| line.starts_with("serving ").then_some(()))?;
+        Ok(simulator)
     }
 
     /// Where smbd keeps what it knows.

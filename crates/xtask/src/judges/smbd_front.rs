@@ -2,17 +2,12 @@
 //! over an SMB server, its signing, its encryption and its pipes, that we did not write.
 
 use std::net::SocketAddr;
-use std::process::Command;
-use std::time::Duration;
 
-use super::samba::{self, Pipes, Samba};
+use super::samba::{Pipes, Samba};
 use super::stage::{self, Stage, Target};
 use crate::Result;
-use crate::process::Running;
 use crate::report::Outcome;
 use crate::workspace::Workspace;
-
-const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let mut found = Vec::new();
@@ -28,13 +23,8 @@ fn poll_through(workspace: &Workspace, encryption: &str) -> Result<usize> {
     let samba = Samba::start(Pipes::Ours, encryption)?;
     let stage = Stage::new(workspace)?;
     let password_file = samba.password_file()?;
-    let account = format!("{}\\{}", samba::DOMAIN, samba::USER);
-
-    let mut command = Command::new(workspace.release("windows-sim"));
-    command.args(["--seed", "1", "--account", &account]);
-    command.arg("--password-file").arg(&password_file).arg("--pipe-socket").arg(samba.pipe_socket());
-    let mut simulator = Running::start("windows-sim", &mut command)?;
-    simulator.wait_for("its pipe", START_TIMEOUT, |line| line.starts_with("serving ").then_some(()))?;
+    let account = Samba::account();
+    let _simulator = samba.simulator(workspace, &[])?;
 
     let target = Target {
         name: "behind-smbd",

@@ -113,7 +113,8 @@ pub(crate) const COUNTERSETS: [&str; 9] = [
     "Counter Types",
 ];
 
-fn configuration_of(listen: SocketAddr, interval: &str, targets: &[Target<'_>]) -> String {
+/// What [`Stage::exporter`] writes; who needs more puts it behind.
+pub(crate) fn configuration_of(listen: SocketAddr, interval: &str, targets: &[Target<'_>]) -> String {
     let countersets: Vec<String> = COUNTERSETS.iter().map(|name| format!("{{name: {name}}}")).collect();
     let mut text = format!(
         "web: {{listen: [\"{listen}\"]}}\nplugins: {{load: [pcq]}}\n\

@@ -1,0 +1,6 @@
+// Prometheus 3, whose modules count from 0.300.
+module judges/prometheus3
+
+go 1.26.0
+
+require github.com/prometheus/prometheus v0.313.5

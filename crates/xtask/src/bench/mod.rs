@@ -1,0 +1,41 @@
+//! `cargo xtask bench`: figures of whole programs. One benchmark a folder; without a name it lists them.
+
+mod fleet;
+mod pipeline;
+mod row;
+
+use clap::{Args, Subcommand};
+
+use crate::Result;
+
+/// Which benchmark.
+#[derive(Args)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    benchmark: Option<Benchmark>,
+}
+
+#[derive(Subcommand)]
+enum Benchmark {
+    /// A fleet of simulated hosts: durations, missed intervals, memory and processor time, without faults and with
+    Fleet(fleet::Options),
+    /// An exporter none of whose targets is due: processor time
+    Idle(fleet::idle::Options),
+    /// A million series: encoders, ingest and registration, beside memcpy and what others made
+    Pipeline(pipeline::Options),
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    match &options.benchmark {
+        Some(Benchmark::Fleet(options)) => fleet::run(options),
+        Some(Benchmark::Idle(options)) => fleet::idle::run(options),
+        Some(Benchmark::Pipeline(options)) => pipeline::run(options),
+        None => {
+            println!("fleet    a fleet of simulated hosts, polled by one exporter");
+            println!("idle     an exporter that has nothing to do");
+            println!("pipeline a million series through the exporter, beside others");
+            println!("\n`cargo xtask bench NAME --help` tells what each takes.");
+            Ok(())
+        }
+    }
+}

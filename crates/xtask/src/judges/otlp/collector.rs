@@ -1,0 +1,159 @@
+//! Collectors of others: the OpenTelemetry Collector, which writes down what it takes, and rotel, which passes it on.
+
+use std::cell::RefCell;
+use std::fmt::Write;
+use std::fs;
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::process::Command;
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::certificates::Certificates;
+use super::points::{Log, Point};
+use crate::Result;
+use crate::judges::samba::free_port;
+use crate::judges::stage::Stage;
+use crate::peers::{go, rotel};
+use crate::process::{Running, poll};
+
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// One receiver of the collector, with a port and a file of its own.
+pub(super) struct Receiver {
+    name: &'static str,
+    protocol: &'static str,
+    port: u16,
+    /// Wants the client's certificate, too.
+    mutual_tls: bool,
+    file: PathBuf,
+    log: RefCell<Log>,
+}
+
+impl Receiver {
+    pub(super) fn new(
+        stage: &Stage<'_>,
+        name: &'static str,
+        protocol: &'static str,
+        mutual_tls: bool,
+    ) -> Result<Self> {
+        let file = stage.path(&format!("{name}.json"));
+        let log = RefCell::new(Log::default());
+        Ok(Self { name, protocol, port: free_port()?, mutual_tls, file, log })
+    }
+
+    pub(super) const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(super) fn is_delta(&self) -> bool {
+        self.name.ends_with("-delta")
+    }
+
+    fn address(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], self.port))
+    }
+
+    /// An entry of the exporter's `otlp:` that pushes here; `more` is what else it says.
+    pub(super) fn endpoint(&self, more: &str) -> String {
+        self.endpoint_named(self.name, more)
+    }
+
+    /// The same under another name.
+    pub(super) fn endpoint_named(&self, name: &str, more: &str) -> String {
+        let protocol = self.protocol;
+        let scheme = if self.mutual_tls { "https" } else { "http" };
+        let address = self.address();
+        format!(
+            "  - {{name: {name}, endpoint: '{scheme}://{address}', protocol: {protocol}, interval: 1s{more}}}\n"
+        )
+    }
+
+    /// What was taken here so far.
+    pub(super) fn points(&self) -> Result<Vec<Rc<Point>>> {
+        let mut log = self.log.borrow_mut();
+        log.read_on(&self.file)?;
+        Ok(log.points.clone())
+    }
+}
+
+/// Starts the OpenTelemetry Collector with these receivers.
+pub(super) fn start(
+    stage: &Stage<'_>,
+    receivers: &[Receiver],
+    certificates: &Certificates,
+) -> Result<Running> {
+    let (mut of_receivers, mut of_exporters, mut of_pipelines) =
+        (String::new(), String::new(), String::new());
+    for Receiver { name, protocol, port, mutual_tls, file, .. } in receivers {
+        let tls = if *mutual_tls { certificates.of_collector() } else { String::new() };
+        let _ = writeln!(
+            of_receivers,
+            "  otlp/{name}: {{protocols: {{{protocol}: {{endpoint: '127.0.0.1:{port}'{tls}}}}}}}"
+        );
+        let file = file.display();
+        // Appends, so that a collector that is started again forgets nothing.
+        let _ =
+            writeln!(of_exporters, "  file/{name}: {{path: '{file}', append: true, flush_interval: 100ms}}");
+        for signal in ["metrics", "logs"] {
+            let _ = writeln!(
+                of_pipelines,
+                "    {signal}/{name}: {{receivers: [otlp/{name}], exporters: [file/{name}]}}"
+            );
+        }
+    }
+    let configuration = stage.path("otelcol.yaml");
+    fs::write(
+        &configuration,
+        format!("receivers:\n{of_receivers}exporters:\n{of_exporters}service:\n  pipelines:\n{of_pipelines}"),
+    )?;
+    let mut command = Command::new(go::OTELCOL.path(stage.workspace, "otelcol"));
+    command.arg("--config").arg(&configuration);
+    let mut collector = Running::start("otelcol", &mut command)?;
+    collector
+        .wait_for("readiness", START_TIMEOUT, |line| line.contains("Everything is ready").then_some(()))?;
+    Ok(collector)
+}
+
+/// A rotel in front of a receiver of the other collector: what that one writes down, rotel has read and written anew.
+pub(super) struct Rotel {
+    /// Ends it when this goes.
+    running: Running,
+    address: SocketAddr,
+    protocol: &'static str,
+}
+
+impl Rotel {
+    /// Starts one that takes what comes by `protocol`.
+    pub(super) fn start(stage: &Stage<'_>, protocol: &'static str, to: &Receiver) -> Result<Self> {
+        let program = rotel(stage.workspace).ok_or("rotel has gone")?;
+        let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        let (address, unused) = (local(free_port()?), local(free_port()?));
+        let (grpc, http) = if protocol == "grpc" { (address, unused) } else { (unused, address) };
+        let mut command = Command::new(program);
+        command.args(["start", "--otlp-grpc-endpoint", &grpc.to_string()]);
+        command.args(["--otlp-http-endpoint", &http.to_string(), "--exporter", "otlp"]);
+        command.args(["--otlp-exporter-protocol", to.protocol]);
+        command.args(["--otlp-exporter-endpoint", &format!("http://{}", to.address())]);
+        for (option, ending) in [("--pid-file", "pid"), ("--log-file", "log")] {
+            command.arg(option).arg(stage.path(&format!("rotel-{protocol}.{ending}")));
+        }
+        let mut running = Running::start("rotel", &mut command)?;
+        let listens = poll("rotel listens", START_TIMEOUT, || Ok(TcpStream::connect(address).ok().map(drop)));
+        listens.map_err(|error| running.complaint(&error.to_string()))?;
+        Ok(Self { running, address, protocol })
+    }
+
+    /// An entry of the exporter's `otlp:` that pushes here.
+    pub(super) fn endpoint(&self) -> String {
+        let Self { address, protocol, .. } = self;
+        format!(
+            "  - {{name: rotel-{protocol}, endpoint: 'http://{address}', protocol: {protocol}, interval: 1s}}\n"
+        )
+    }
+
+    /// What it printed, for an error.
+    pub(super) fn complaint(&mut self, problem: &str) -> Box<dyn std::error::Error> {
+        self.running.complaint(problem)
+    }
+}

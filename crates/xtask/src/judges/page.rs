@@ -1,0 +1,256 @@
+//! A real Chromium looks at the pages for people: they work, say what is wrong, keep to their policy, fit on a
+//! phone, and show names of others as text. axe-core, where it is there, says whether everybody can read them.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::browser::Browser;
+use super::stage::{self, Stage};
+use crate::Result;
+use crate::http;
+use crate::peers;
+use crate::process::poll;
+use crate::report::Outcome;
+use crate::workspace::Workspace;
+
+/// How long a value may take to change before our eyes: some collections of a second each.
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(30);
+/// A name that would be a script, close an attribute, and turn the text around.
+const HOSTILE: &str = "x<script>pwned=1</script>\"'><img src=x onerror=pwned=1>\u{202e}gpj";
+/// The narrowest screen that a page has to fit.
+const NARROW: u32 = 320;
+
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
+    let stage = Stage::new(workspace)?;
+    let (_simulator, host) = stage.simulator(&[])?;
+    let (mut exporter, address) = stage.exporter_with(&configuration(&stage, host)?)?;
+    stage::page_when_up(&mut exporter, address, "web1")?;
+    wait_for_failures(address)?;
+    let pictures = std::env::temp_dir().join(format!("perfmon-pages-{}", std::process::id()));
+    fs::create_dir_all(&pictures)?;
+    let browser = Browser::start(&stage.path("browser"))?;
+    let judged = Judged { browser, root: format!("http://{address}/"), pictures, axe: peers::axe(workspace) };
+    judged.fleet()?;
+    judged.target()?;
+    judged.values()?;
+    judged.configuration(&stage)?;
+    let seen = judged.every_page()?;
+    let axe = if judged.axe.is_some() { "axe-core has no complaint" } else { "without axe-core" };
+    Ok(Outcome::Ran(format!("{seen} pages in three sizes, {axe}; pictures in {}", judged.pictures.display())))
+}
+
+/// A target that is up, and one for each of some ways to be down.
+fn configuration(stage: &Stage<'_>, host: SocketAddr) -> Result<String> {
+    let (good, bad) = (stage.password_file()?, stage.path("wrong"));
+    fs::write(&bad, "not-the-password\n")?;
+    let name = serde_json::to_string(HOSTILE)?;
+    Ok(format!(
+        r#"web: {{listen: ["127.0.0.1:0"]}}
+plugins: {{load: [pcq]}}
+scrape: {{interval: 1s}}
+identities:
+  corp: {{kind: ntlm, domain: SIM, username: metrics, password_file: {good}, allow_hosts: [127.0.0.0/8]}}
+  old: {{kind: ntlm, domain: SIM, username: other, password_file: {bad}, allow_hosts: [127.0.0.0/8]}}
+transports:
+  sim: {{smb: {{port: {port}}}}}
+  nobody: {{connect_timeout: 1s, smb: {{port: 1}}}}
+modules:
+  os: {{plugin: pcq, countersets: [{{name: Processor Information}}, {{name: Process V2}}]}}
+otlp:
+  - {{endpoint: "http://127.0.0.1:1", headers: {{x-scope: do-not-show-this}}}}
+targets:
+  - {{name: web1, host: 127.0.0.1, identity: corp, transport: sim, modules: [os], labels: {{env: prod, note: "<b>&\n\"x\""}}}}
+  - {{name: db1, host: 127.0.0.1, identity: old, transport: sim, modules: [os]}}
+  - {{name: db2, host: 127.0.0.1, identity: corp, transport: nobody, modules: [os]}}
+  - {{name: {name}, host: nowhere.invalid, identity: corp, transport: sim, modules: [os]}}
+"#,
+        good = good.display(),
+        bad = bad.display(),
+        port = host.port(),
+    ))
+}
+
+fn wait_for_failures(address: SocketAddr) -> Result<()> {
+    poll("three targets are down", CHANGE_TIMEOUT, || {
+        let page = http::get(address, "/metrics", "text/plain")?.body;
+        let is_down = |line: &&str| line.starts_with("perfmon_exporter_target_up{") && line.ends_with(" 0");
+        Ok((page.lines().filter(is_down).count() == 3).then_some(()))
+    })
+}
+
+struct Judged {
+    browser: Browser,
+    root: String,
+    pictures: PathBuf,
+    axe: Option<PathBuf>,
+}
+
+impl Judged {
+    fn open(&self, path: &str) -> Result<()> {
+        self.browser.open(&format!("{}{path}", self.root))
+    }
+
+    fn text(&self, expression: &str) -> Result<String> {
+        let value = self.browser.run(&format!("return {expression}"))?;
+        Ok(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    }
+
+    /// Fails with `law` where the expression is not true.
+    fn holds(&self, law: &str, expression: &str) -> Result<()> {
+        match self.browser.run(&format!("return {expression}"))? {
+            Value::Bool(true) => Ok(()),
+            other => {
+                Err(format!("{law}: `{expression}` is {other} on {}", self.text("location.href")?).into())
+            }
+        }
+    }
+
+    /// The targets, the search, and what becomes of a hostile name.
+    fn fleet(&self) -> Result<()> {
+        self.open("")?;
+        self.holds("the page says what it is", "document.title === 'Targets – perfmon-exporter'")?;
+        self.holds("all targets are there", "document.querySelectorAll('tbody tr').length === 4")?;
+        self.holds(
+            "failing targets come first",
+            "[...document.querySelectorAll('tbody tr')].at(-1).innerText.includes('web1')",
+        )?;
+        self.holds(
+            "it says what to do",
+            "document.querySelector('#live-targets').innerText.includes('Check the port')",
+        )?;
+        let shown = HOSTILE.replace('\u{202e}', "[U+202E]");
+        let shown = serde_json::to_string(&shown)?;
+        self.holds(
+            "a name is text",
+            &format!("[...document.querySelectorAll('tbody th a')].some(a => a.textContent === {shown})"),
+        )?;
+        self.holds("nobody's script runs", "window.pwned === undefined && document.scripts.length === 1")?;
+        self.browser
+            .run("document.querySelector('#q').value = 'db'; document.querySelector('form').submit()")?;
+        poll("the search answers", CHANGE_TIMEOUT, || {
+            Ok((self
+                .text("location.search.includes('q=db') && document.querySelectorAll('tbody tr').length")?
+                == "2")
+                .then_some(()))
+        })?;
+        self.open("?state=up")?;
+        self.holds("a state is chosen", "document.querySelectorAll('tbody tr').length === 1")?;
+        self.open("")?;
+        let hostile =
+            format!("[...document.querySelectorAll('tbody th a')].find(a => a.textContent === {shown})");
+        self.browser.run(&format!("{hostile}.click()"))?;
+        poll("the link to a hostile name leads to its target", CHANGE_TIMEOUT, || {
+            Ok((self.text(&format!("document.querySelector('h1').textContent === {shown}"))? == "true")
+                .then_some(()))
+        })
+    }
+
+    fn target(&self) -> Result<()> {
+        self.open("targets/web1")?;
+        self.holds("stages have bars", "document.querySelectorAll('.stages rect.bar').length >= 1")?;
+        self.holds(
+            "a label's value is text",
+            "document.querySelector('.labels').textContent.includes('<b>&␊\"x\"')",
+        )?;
+        self.open("targets/nobody")?;
+        self.holds(
+            "what is not there is told",
+            "document.querySelector('h1').textContent === 'No such target'",
+        )?;
+        // The browser itself notes a 404 on the console.
+        self.browser.console().map(drop)
+    }
+
+    /// Values change and lines grow without a reload, until they are paused.
+    fn values(&self) -> Result<()> {
+        self.open("targets/web1/values?set=Processor+Information")?;
+        self.browser.run("window.marked = 1")?;
+        let now = "document.querySelector('#live-values').innerText";
+        let first = self.text(now)?;
+        poll("values change", CHANGE_TIMEOUT, || Ok((self.text(now)? != first).then_some(())))?;
+        poll("lines grow", CHANGE_TIMEOUT, || {
+            let points = "Math.max(0, ...[...document.querySelectorAll('.chart polyline')].map(line => line.points.length))";
+            Ok((self.text(points)?.parse::<u32>()? >= 3).then_some(()))
+        })?;
+        self.holds("nothing was reloaded", "window.marked === 1")?;
+        self.holds(
+            "a counter shows what it gains",
+            "document.querySelector('#live-values').innerText.includes('/s')",
+        )?;
+        self.browser.run("document.querySelector('#refresh button').click()")?;
+        self.holds("it can be paused", "document.querySelector('[role=status]').textContent === 'Paused'")?;
+        self.browser.run("document.querySelector('#refresh button').click()")?;
+        self.holds("and goes on", "document.querySelector('[role=status]').textContent !== 'Paused'")
+    }
+
+    fn configuration(&self, stage: &Stage<'_>) -> Result<()> {
+        self.open("config")?;
+        let text = self.text("document.querySelector('pre').textContent")?;
+        let file = stage.password_file()?;
+        if !text.contains(&file.display().to_string()) || !text.contains("interval: 1s") {
+            return Err(format!("the configuration is not shown: {text}").into());
+        }
+        if text.contains("do-not-show-this") || text.contains(stage::PASSWORD) {
+            return Err(format!("a secret is shown: {text}").into());
+        }
+        Ok(())
+    }
+
+    /// Every page, wide and on a phone, light and dark. Answers how many there are.
+    fn every_page(&self) -> Result<usize> {
+        let pages = [
+            ("overview", ""),
+            ("target", "targets/web1"),
+            ("target-down", "targets/db1"),
+            ("values", "targets/web1/values"),
+            ("search", "targets/web1/values?q=time"),
+            ("counterset", "targets/web1/values?set=Processor+Information"),
+            ("counter", "targets/web1/values?counter=perfmon_process_v2_handle_count_current"),
+            ("plugins", "plugins"),
+            ("config", "config"),
+        ];
+        for (name, path) in pages {
+            for (width, is_phone, scheme) in
+                [(1280, false, "light"), (1280, false, "dark"), (390, true, "light")]
+            {
+                self.browser.look_as(width, is_phone, scheme)?;
+                self.open(path)?;
+                self.browser.picture(&self.pictures.join(format!("{name}-{width}-{scheme}.png")))?;
+                self.axe(name)?;
+            }
+            self.browser.look_as(NARROW, true, "dark")?;
+            self.open(path)?;
+            self.holds("a page fits on a phone", "document.documentElement.scrollWidth <= innerWidth")?;
+            self.holds(
+                "a page may stand below any path",
+                "[...document.querySelectorAll('[href],[src],[action]')].every(element => \
+                 !/^(\\/|[a-z]+:)/.test(element.getAttribute('href') ?? element.getAttribute('src') ?? \
+                 element.getAttribute('action')))",
+            )?;
+            let console = self.browser.console()?;
+            if !console.is_empty() {
+                return Err(format!("{name}: the console says {}", console.join("; ")).into());
+            }
+        }
+        Ok(pages.len())
+    }
+
+    /// Whether axe-core finds what keeps somebody from reading the page.
+    fn axe(&self, name: &str) -> Result<()> {
+        let Some(file) = &self.axe else { return Ok(()) };
+        let script = fs::read_to_string(file)?;
+        let found = self.browser.run_async(&format!(
+            "const done = arguments[arguments.length - 1]; {script};\n\
+             axe.run().then(found => done(found.violations.map(one => one.id + ': ' + \
+             one.nodes.slice(0, 3).map(node => node.html).join(' | '))), error => done([String(error)]));"
+        ))?;
+        match found.as_array() {
+            Some(none) if none.is_empty() => Ok(()),
+            _ => Err(format!("{name}: axe-core says {found:#}").into()),
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! `cargo xtask soak`: the exporter under load for a while, with everything around it going wrong in turn, and whether
+//! what it holds stays as it is.
+//!
+//! Hosts fall silent, answer late, lie, go and come back; the collector is away, busy, narrow or silent; readers come
+//! in crowds, stop reading and go; the configuration is read again, whole and broken. Every two seconds the kernel is
+//! asked what the exporter holds. After a warm-up of a quarter of the time, ten minutes at most, memory, descriptors
+//! and threads must be flat: the line of Theil and Sen through them may not rise by more than [`Allowed`] says until
+//! the end. And the hosts that are well must not have noticed anything.
+
+mod collector;
+mod storm;
+mod trend;
+mod usage;
+mod world;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use self::collector::MOODS;
+use self::trend::{At, Trend};
+use self::usage::Usage;
+use self::world::{WELL_TARGETS, World};
+use crate::Result;
+use crate::http;
+use crate::judges::scraped::Page;
+use crate::process::poll;
+use crate::report::Outcome;
+use crate::workspace::{Workspace, build_programs};
+
+/// How long, and how much.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// How long the load lasts
+    #[arg(long, value_name = "N", default_value_t = 30.0)]
+    minutes: f64,
+    /// Hosts that are well; two fifths as many more are not
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=2_000))]
+    targets: u32,
+    /// Writes the figures and every sample as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+const INTERVAL_S: u32 = 5;
+const SAMPLE_STEP: Duration = Duration::from_secs(2);
+/// Something happens after so many samples.
+const SAMPLES_AN_ACT: usize = 2;
+const READERS: usize = 16;
+/// The answers to one too many.
+const CROWDED: [u16; 2] = [429, 503];
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+const WARM_UP_MAX: Duration = Duration::from_secs(600);
+const MEBIBYTE: f64 = 1_048_576.0;
+/// Of the collections of hosts that are well so many may be missing: other programs use this machine, too.
+const MISSED_SHARE_MAX: f64 = 0.01;
+/// And so many in any case.
+const MISSED_MAX: f64 = 2.0;
+
+/// By how much figures may rise from the end of the warm-up until the end.
+struct Allowed {
+    resident: fn(Trend) -> f64,
+    descriptors: f64,
+    threads: f64,
+}
+
+/// Memory: 2 MiB and 3 %.
+const ALLOWED: Allowed =
+    Allowed { resident: |trend| 2.0 * MEBIBYTE + 0.03 * trend.median, descriptors: 6.0, threads: 2.0 };
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let workspace = Workspace::load()?;
+    build_programs(&workspace.root)?;
+    let length = Duration::from_secs_f64(options.minutes.clamp(0.5, 24.0 * 60.0) * 60.0);
+    let soaked = soak(&workspace, options.targets, length)?;
+    println!("{}", soaked.sentence());
+    if let Some(file) = &options.json {
+        fs::write(file, format!("{:#}\n", soaked.as_json()))?;
+    }
+    let problems = [soaked.not_flat(), soaked.not_well()].concat();
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("; ").into()) }
+}
+
+/// A minute of it, as a check: too short for memory to become flat, long enough for everything to go wrong thrice.
+pub(crate) fn minute(workspace: &Workspace) -> Result<Outcome> {
+    let soaked = soak(workspace, 10, Duration::from_secs(60))?;
+    let problems = soaked.not_well();
+    if problems.is_empty() { Ok(Outcome::Ran(soaked.sentence())) } else { Err(problems.join("; ").into()) }
+}
+
+/// What a soak found out.
+struct Soaked {
+    samples: Vec<(f64, Usage)>,
+    warm_up_s: f64,
+    /// Of the hosts that are well, after the warm-up.
+    collections: f64,
+    missed: f64,
+    failed: f64,
+    done: Done,
+}
+
+/// What was done to the exporter.
+#[derive(Debug, Default)]
+struct Done {
+    scrapes: usize,
+    scraped_bytes: u64,
+    reloads: usize,
+    refused_reloads: usize,
+    comings_and_goings: usize,
+    moods: usize,
+    taken: u64,
+}
+
+/// Runs one.
+fn soak(workspace: &Workspace, targets: u32, length: Duration) -> Result<Soaked> {
+    let mut world = World::start(workspace, targets, INTERVAL_S)?;
+    let up = poll("all hosts that are well are up", START_TIMEOUT, || {
+        Ok((Well::look(world.address)?.up >= f64::from(targets)).then_some(()))
+    });
+    up.map_err(|error| world.exporter.complaint(&error.to_string()))?;
+    let begun = Instant::now();
+    let warm_up = (length / 4).min(WARM_UP_MAX);
+    let (mut samples, mut done, mut readers) = (Vec::new(), Done::default(), Vec::new());
+    let mut first = None;
+    while begun.elapsed() < length {
+        std::thread::sleep(SAMPLE_STEP);
+        samples.push((begun.elapsed().as_secs_f64(), Usage::of(world.exporter.id())?));
+        if samples.len().is_multiple_of(SAMPLES_AN_ACT) {
+            act(&mut world, samples.len() / SAMPLES_AN_ACT, &mut done, &mut readers)
+                .map_err(|error| world.exporter.complaint(&error.to_string()))?;
+        }
+        if first.is_none() && begun.elapsed() >= warm_up {
+            first = Some((Well::look(world.address)?, Instant::now()));
+        }
+    }
+    let (before, since) = first.ok_or("too short for a warm-up")?;
+    let after = Well::look(world.address)?;
+    let intervals = (since.elapsed().as_secs_f64() / f64::from(INTERVAL_S)).floor() - 1.0;
+    let collections = after.full - before.full;
+    done.taken = world.collector.taken();
+    done.scraped_bytes += readers.into_iter().filter_map(|reader| reader.join().ok()).sum::<u64>();
+    let status = world.exporter.end()?;
+    if !status.success() {
+        return Err(format!("the exporter ended with {status}").into());
+    }
+    Ok(Soaked {
+        samples,
+        warm_up_s: warm_up.as_secs_f64(),
+        collections,
+        missed: (intervals * f64::from(targets) - collections).max(0.0),
+        failed: after.failed - before.failed,
+        done,
+    })
+}
+
+/// The next thing that happens.
+fn act(
+    world: &mut World<'_>,
+    number: usize,
+    done: &mut Done,
+    readers: &mut Vec<JoinHandle<u64>>,
+) -> Result<()> {
+    match number % 5 {
+        0 => {
+            done.moods += 1;
+            world.collector.set(MOODS[done.moods % MOODS.len()]);
+        }
+        1 => {
+            for reader in readers.extract_if(.., |reader| reader.is_finished()) {
+                done.scraped_bytes += reader.join().unwrap_or(0);
+            }
+            done.scrapes += READERS;
+            readers.extend(storm::scrape(world.address, READERS));
+        }
+        2 => {
+            done.comings_and_goings += 1;
+            world.come_or_go()?;
+        }
+        3 => {
+            world.write(INTERVAL_S, done.reloads.is_multiple_of(2))?;
+            done.reloads += 1;
+            reload(world.address, true)?;
+        }
+        _ => {
+            world.write_broken()?;
+            done.refused_reloads += 1;
+            reload(world.address, false)?;
+        }
+    }
+    Ok(())
+}
+
+/// Asks for a reload and expects it to come out like this.
+fn reload(exporter: SocketAddr, is_good: bool) -> Result<()> {
+    // While a crowd reads, whoever else comes may have to wait.
+    let response = poll("a reload", START_TIMEOUT, || {
+        let response = http::post(exporter, "/-/reload")?;
+        Ok((!CROWDED.contains(&response.status)).then_some(response))
+    })?;
+    if (response.status == 200) == is_good {
+        Ok(())
+    } else {
+        Err(format!("a reload was answered {}: {}", response.status, response.body).into())
+    }
+}
+
+/// What the page says of the hosts that are well.
+#[derive(Clone, Copy, Debug, Default)]
+struct Well {
+    up: f64,
+    full: f64,
+    failed: f64,
+}
+
+impl Well {
+    fn look(exporter: SocketAddr) -> Result<Self> {
+        let page = poll("a page", START_TIMEOUT, || {
+            let response = http::get(exporter, "/metrics", "text/plain;version=0.0.4")?;
+            Ok((response.status == 200).then_some(response.body))
+        })?;
+        let page = Page::read(&page)?;
+        let mut well = Self::default();
+        for sample in page.samples.iter().filter(|sample| sample.label("target").starts_with(WELL_TARGETS)) {
+            match (sample.name.as_str(), sample.label("outcome")) {
+                ("perfmon_exporter_target_up", _) => well.up += sample.value,
+                ("perfmon_exporter_collections_total", "full" | "partial") => well.full += sample.value,
+                ("perfmon_exporter_collections_total", _) => well.failed += sample.value,
+                _ => {}
+            }
+        }
+        Ok(well)
+    }
+}
+
+impl Soaked {
+    fn trend(&self, figure: impl Fn(&Usage) -> f64) -> Option<Trend> {
+        let after = self.samples.iter().filter(|(seconds, _)| *seconds >= self.warm_up_s);
+        let series: Vec<At> =
+            after.map(|(seconds, usage)| At { seconds: *seconds, figure: figure(usage) }).collect();
+        Trend::of(&series)
+    }
+
+    /// What came of it in figures.
+    fn sentence(&self) -> String {
+        let show = |trend: Option<Trend>, unit: f64| {
+            trend.map_or_else(String::new, |trend| {
+                format!("{:.1} ({:+.1})", trend.median / unit, trend.rise() / unit)
+            })
+        };
+        let Done { scrapes, reloads, refused_reloads, comings_and_goings, moods, taken, .. } = self.done;
+        format!(
+            "{:.1} minutes; resident {} MiB, descriptors {}, threads {}: median, and rise after {:.0} s; \
+             {} collections of hosts that are well, {} missed, {} failed; {scrapes} scrapes of {:.0} MiB, {reloads} \
+             reloads and {refused_reloads} refused, {comings_and_goings} comings and goings of hosts, {moods} moods \
+             of the collector, which took {taken} requests",
+            self.samples.last().map_or(0.0, |(seconds, _)| seconds / 60.0),
+            show(self.trend(|usage| usage.resident_bytes), MEBIBYTE),
+            show(self.trend(|usage| usage.descriptors), 1.0),
+            show(self.trend(|usage| usage.threads), 1.0),
+            self.warm_up_s,
+            self.collections,
+            self.missed,
+            self.failed,
+            self.scraped_mebibytes(),
+        )
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    fn scraped_mebibytes(&self) -> f64 {
+        self.done.scraped_bytes as f64 / MEBIBYTE
+    }
+
+    fn as_json(&self) -> Value {
+        let trend = |trend: Option<Trend>| {
+            trend.map(|trend| json!({"median": trend.median, "first": trend.first, "last": trend.last}))
+        };
+        let row = |(seconds, usage): &(f64, Usage)| {
+            json!([seconds, usage.resident_bytes, usage.descriptors, usage.threads])
+        };
+        json!({
+            "warm_up_s": self.warm_up_s,
+            "resident_bytes": trend(self.trend(|usage| usage.resident_bytes)),
+            "descriptors": trend(self.trend(|usage| usage.descriptors)),
+            "threads": trend(self.trend(|usage| usage.threads)),
+            "collections": self.collections,
+            "missed": self.missed,
+            "failed": self.failed,
+            "scrapes": self.done.scrapes,
+            "scraped_bytes": self.done.scraped_bytes,
+            "reloads": self.done.reloads,
+            "refused_reloads": self.done.refused_reloads,
+            "comings_and_goings": self.done.comings_and_goings,
+            "collector_requests": self.done.taken,
+            "samples": {
+                "columns": ["seconds", "resident_bytes", "descriptors", "threads"],
+                "rows": self.samples.iter().map(row).collect::<Vec<_>>(),
+            },
+        })
+    }
+
+    /// What is not flat.
+    fn not_flat(&self) -> Vec<String> {
+        let resident = self.trend(|usage| usage.resident_bytes);
+        let rows = [
+            ("resident bytes", resident, resident.map_or(0.0, ALLOWED.resident)),
+            ("descriptors", self.trend(|usage| usage.descriptors), ALLOWED.descriptors),
+            ("threads", self.trend(|usage| usage.threads), ALLOWED.threads),
+        ];
+        let rose = |(what, trend, allowed): (&str, Option<Trend>, f64)| {
+            let rise = trend.map_or(f64::INFINITY, Trend::rise);
+            (rise > allowed).then(|| format!("{what} rose by {rise:.0}, and {allowed:.0} are allowed"))
+        };
+        rows.into_iter().filter_map(rose).collect()
+    }
+
+    /// What hosts that are well noticed of the others.
+    fn not_well(&self) -> Vec<String> {
+        let Self { collections, missed, failed, .. } = self;
+        let noticed = missed + failed > (MISSED_SHARE_MAX * collections).max(MISSED_MAX);
+        let problem = || {
+            format!(
+                "of {collections} collections of hosts that are well {missed} were missed and {failed} failed"
+            )
+        };
+        noticed.then(problem).into_iter().collect()
+    }
+}
