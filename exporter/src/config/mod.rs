@@ -241,6 +241,7 @@ mod tests {
             name: default.name.clone(),
             headers: Vec::new(),
             tls: OtlpTls::default(),
+            traces: None,
             ..shown
         };
         assert!(shown.is_like(&default), "{shown:?}\n{default:?}");

@@ -11,7 +11,7 @@ use crate::config::{Config, Target};
 use crate::model;
 use crate::otlp::encode;
 use crate::otlp::push::Outlets;
-use crate::pipeline::{Catalog, Limits, Normalize, Scope, Store};
+use crate::pipeline::{Catalog, Limits, Normalize, Scope};
 use crate::schedule::{JobId, JobSpec, NewJob, PluginCollector, Schedule, TargetId};
 use crate::telemetry::{Book, Costs, JobObserver, Reporter, TargetEntry, TimedStore};
 
@@ -152,7 +152,9 @@ impl Engine {
             });
             let store = scope.ruled_store(observer, normalize);
             entry.set_store(index, Arc::clone(&store));
-            let instance = self.instance(config, target, module, &store);
+            let sink =
+                TimedStore::new(Arc::clone(&store), self.costs.of(&config.modules[module].plugin), &entry);
+            let instance = self.instance(config, target, module, Arc::new(sink));
             let collector = PluginCollector::new(Arc::clone(&entry), index, store, instance);
             let key = format!("{}/{module}", target.name);
             let spec = JobSpec { job, target: id, key, interval: target.interval };
@@ -172,13 +174,11 @@ impl Engine {
         config: &Config,
         target: &Target,
         name: &str,
-        store: &Arc<Store>,
+        sink: Arc<dyn InstanceSink>,
     ) -> Result<Instance, Failure> {
         let module = &config.modules[name];
         let library = &self.libraries[&module.plugin];
         let settings = instance_config(Some(target), module, &config.transports[&target.transport]);
-        let sink = TimedStore::new(Arc::clone(store), self.costs.of(&module.plugin));
-        let sink = Arc::new(sink) as Arc<dyn InstanceSink>;
         let made = source_of(module, library)
             .and_then(|source| library.create(source, &settings, sink).map_err(|error| error.to_string()));
         made.map_err(|error| {

@@ -1,5 +1,5 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use plugin_host::InstanceSink;
@@ -7,6 +7,7 @@ use plugin_host::sink::{
     Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, Level, SeriesDef, Verdict,
 };
 
+use super::book::TargetEntry;
 use super::costs::PluginCosts;
 use crate::pipeline::Store;
 
@@ -15,15 +16,17 @@ use crate::pipeline::Store;
 pub struct TimedStore {
     store: Arc<Store>,
     costs: Arc<PluginCosts>,
+    /// The target whose values these are, while it lives.
+    entry: Weak<TargetEntry>,
     /// What the values of the collection that is under way took so far.
     ingest_ns: AtomicU64,
 }
 
 impl TimedStore {
-    /// Times `store` for `costs`.
+    /// Times `store`, which holds values of `entry`, for `costs`.
     #[must_use]
-    pub fn new(store: Arc<Store>, costs: Arc<PluginCosts>) -> Self {
-        Self { store, costs, ingest_ns: AtomicU64::new(0) }
+    pub fn new(store: Arc<Store>, costs: Arc<PluginCosts>, entry: &Arc<TargetEntry>) -> Self {
+        Self { store, costs, entry: Arc::downgrade(entry), ingest_ns: AtomicU64::new(0) }
     }
 
     fn register(
@@ -88,6 +91,14 @@ impl InstanceSink for TimedStore {
 
     fn event(&self, event: &Event<'_>) {
         self.store.event(event);
+    }
+
+    fn fact(&self, name: &str, value: &str) {
+        if name == "os.version"
+            && let Some(entry) = self.entry.upgrade()
+        {
+            entry.set_os_version(value);
+        }
     }
 }
 

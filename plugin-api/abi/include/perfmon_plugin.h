@@ -479,6 +479,11 @@ typedef struct perfmon_host {
 
     /* Writes output of a command. stream: PERFMON_OUTPUT_... FULL: more than a command may print. */
     perfmon_status (*output)(uint64_t run, uint32_t stream, const perfmon_bytes *bytes);
+
+    /* Since 1.1. Tells what the target says of itself: a name, [a-z][a-z0-9_.]*, and a value, which takes the place of
+     * the one before; an empty one takes it back. The host uses os.version ("10.0.20348") and passes over the others.
+     * OK; STALE; STOPPED; INVALID. */
+    perfmon_status (*fact)(uint64_t instance, const perfmon_label *fact);
 } perfmon_host;
 
 /* -------------------------------------------------------------------------------------------- the plugin table */

@@ -269,13 +269,21 @@ pub(crate) unsafe fn event<'a>(
     limits: &Limits,
 ) -> Result<Event<'a>, Violation> {
     // SAFETY: the caller promises it.
-    let name = unsafe { raw.name.read(limits.name_bytes_max as usize) }?;
-    let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.');
-    if !name.starts_with(|first: char| first.is_ascii_lowercase()) || !name.bytes().all(legal) {
-        return Err(Violation::BadName);
-    }
+    let name = dotted(unsafe { raw.name.read(limits.name_bytes_max as usize) }?)?;
     let time_unix_nanos = (raw.time_unix_ns != 0).then_some(raw.time_unix_ns);
     Ok(Event { name, level: level(raw.level), time_unix_nanos, body, fields })
+}
+
+/// Name and value of what the target says of itself.
+///
+/// # Safety
+/// The call that brought the fact has not returned.
+pub(crate) unsafe fn fact<'a>(raw: &Label, limits: &Limits) -> Result<(&'a str, &'a str), Violation> {
+    // SAFETY: the caller promises it.
+    let name = dotted(unsafe { raw.name.read(limits.name_bytes_max as usize) }?)?;
+    // SAFETY: as above.
+    let value = unsafe { raw.value.read(limits.label_value_bytes_max as usize) }?;
+    if value.chars().any(char::is_control) { Err(Violation::BadName) } else { Ok((name, value)) }
 }
 
 /// # Safety
@@ -298,6 +306,16 @@ pub(crate) fn level(code: u32) -> Level {
         abi::LEVEL_INFO => Level::Info,
         abi::LEVEL_DEBUG => Level::Debug,
         _ => Level::Trace,
+    }
+}
+
+/// A name of the kind that events and facts have: `[a-z][a-z0-9_.]*`.
+fn dotted(name: &str) -> Result<&str, Violation> {
+    let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.');
+    if name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(legal) {
+        Ok(name)
+    } else {
+        Err(Violation::BadName)
     }
 }
 

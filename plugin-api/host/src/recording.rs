@@ -29,6 +29,8 @@ pub struct Recorded {
     pub logs: Vec<RecordedLog>,
     /// Events in order: name and body.
     pub events: Vec<(String, String)>,
+    /// What the target says of itself, in order.
+    pub facts: Vec<(String, String)>,
     /// How many batches came.
     pub batches: u64,
     /// How often the instance was started anew.
@@ -261,6 +263,10 @@ impl InstanceSink for RecordingSink {
 
     fn event(&self, event: &Event<'_>) {
         self.change(|recorded| recorded.events.push((event.name.to_owned(), event.body.to_owned())));
+    }
+
+    fn fact(&self, name: &str, value: &str) {
+        self.change(|recorded| recorded.facts.push((name.to_owned(), value.to_owned())));
     }
 }
 

@@ -50,6 +50,7 @@ pub(crate) fn leak(library: u64, options: &HostOptions) -> &'static HostApi {
         credential_acquire: Some(credential_acquire),
         credential_result: Some(credential_result),
         output: Some(output),
+        fact: Some(fact),
     }))
 }
 
@@ -249,6 +250,20 @@ unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -> i32 {
         }
         it.sink.event(&event);
         Ok(OK)
+    })
+}
+
+unsafe extern "C" fn fact(instance: u64, fact: *const abi::Label) -> i32 {
+    for_instance(instance, |it| {
+        // SAFETY: null becomes nothing; else the plugin's pair, valid until the call returns.
+        let raw = unsafe { fact.as_ref() }.ok_or(Violation::NullPointer)?;
+        // SAFETY: its strings, valid until the call returns.
+        let (name, value) = unsafe { read::fact(raw, it.library.limits()) }?;
+        let admission = it.admits(instance);
+        if admission == Admission::Open {
+            it.sink.fact(name, value);
+        }
+        Ok(admitted(admission, false))
     })
 }
 

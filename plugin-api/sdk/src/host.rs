@@ -190,6 +190,12 @@ pub(crate) fn event(
     unsafe { function(instance, &event) };
 }
 
+pub(crate) fn fact(instance: u64, name: &str, value: &str) {
+    let Some(function) = HOST.get().and_then(|host| host.fact) else { return };
+    // SAFETY: the strings outlive the call.
+    unsafe { function(instance, &Label::of(name, value)) };
+}
+
 pub(crate) fn credential_acquire(owner: u64, host_name: &str, identity: &str) -> Acquired {
     let Some(function) = HOST.get().and_then(|host| host.credential_acquire) else {
         return Acquired::Refused(UNSUPPORTED);

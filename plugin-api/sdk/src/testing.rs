@@ -49,6 +49,8 @@ pub struct Seen {
     pub logs: Vec<(String, Vec<(String, String)>)>,
     /// Events: name and body.
     pub events: Vec<(String, String)>,
+    /// What the target says of itself: names and values, in order.
+    pub facts: Vec<(String, String)>,
     /// The verdicts of leases, in order: `accepted`, `rejected`, `locked`, `unknown`.
     pub verdicts: Vec<&'static str>,
 }
@@ -276,6 +278,7 @@ const TABLE: HostApi = HostApi {
     credential_acquire: Some(credential_acquire),
     credential_result: Some(credential_result),
     output: None,
+    fact: Some(fact),
 };
 
 unsafe extern "C" fn now_ns() -> u64 {
@@ -413,6 +416,15 @@ unsafe extern "C" fn event(instance: u64, event: *const plugin_abi::Event) -> i3
     let event = unsafe { *event };
     change(instance, |state| {
         state.seen.events.push((text(event.name), text(event.body)));
+        OK
+    })
+}
+
+unsafe extern "C" fn fact(instance: u64, fact: *const Label) -> i32 {
+    // SAFETY: the SDK hands over a pair on its stack.
+    let fact = unsafe { *fact };
+    change(instance, |state| {
+        state.seen.facts.push((text(fact.name), text(fact.value)));
         OK
     })
 }

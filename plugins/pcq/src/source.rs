@@ -6,8 +6,9 @@ use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
 use plugin_sdk::{
-    Collection, Coverage, Failure, GeneralReason, Output, Problem, Setup, Source, Stage, Target,
+    Collection, Coverage, Failure, GeneralReason, Handle, Output, Problem, Setup, Source, Stage, Target,
 };
+use ssp::OsVersion;
 use tokio::time::Instant;
 use windows_session::Session;
 
@@ -21,6 +22,9 @@ use crate::watched::WatchList;
 /// The performance counters of one host.
 #[derive(Debug)]
 pub struct PcqSource {
+    handle: Handle,
+    /// What the host was last said to run.
+    os_version: Option<OsVersion>,
     link: Link,
     wanted: Vec<Wanted>,
     language: Option<Lcid>,
@@ -48,6 +52,8 @@ impl Source for PcqSource {
         let Target { host, port, .. } = setup.target;
         let target = windows_session::Target::new(host, port.unwrap_or(SMB_PORT));
         Ok(Self {
+            handle: setup.handle,
+            os_version: None,
             link: Link::new(target, setup.settings.transport),
             wanted,
             language,
@@ -127,6 +133,7 @@ impl PcqSource {
             self.catalog.forget_enumeration();
         }
         let mut line = self.link.take(collection, deadline).await?;
+        self.tell_version(line.session().host().names.os_version);
         collection.enter(Stage::Query);
         let timer = line.session().start_stage(windows_session::Stage::Query);
         let fetched = self.fetch(line.session(), collection.output(), deadline).await;
@@ -146,6 +153,15 @@ impl PcqSource {
         self.link.put_back(line);
         collection.enter(Stage::Decode);
         self.emit(&data, collection.output())
+    }
+
+    /// Says which Windows the host runs, where that is news.
+    fn tell_version(&mut self, now: Option<OsVersion>) {
+        if now != self.os_version {
+            self.os_version = now;
+            let text = now.map(|version| version.to_string()).unwrap_or_default();
+            self.handle.fact("os.version", &text);
+        }
     }
 
     /// Opens the query where there is none, and fetches.

@@ -142,7 +142,7 @@ fn call(address: SocketAddr, method: &str, path: &str, body: Option<&Value>) -> 
     Ok(value.clone())
 }
 
-/// [RFC4648] 4
+/// RFC 4648, section 4
 fn from_base64(text: &str) -> Result<Vec<u8>> {
     let (mut bytes, mut bits, mut held) = (Vec::with_capacity(text.len() / 4 * 3), 0_u32, 0);
     for byte in text.bytes().filter(|byte| *byte != b'=') {

@@ -58,6 +58,22 @@ fn lengths_and_sizes_that_lie_are_refused_before_anything_is_read() {
 }
 
 #[test]
+fn what_a_target_says_of_itself_arrives_where_it_has_a_name_and_one_line() {
+    let world = World::new();
+    let library = world.load("zoo/facts.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    let told = |value: &str| ("os.version".to_owned(), value.to_owned());
+    assert_eq!(recorded.facts, [told("10.0.20348"), told("")]);
+    assert_eq!((said(&recorded, "version"), said(&recorded, "taken back")), (i64::from(OK), i64::from(OK)));
+    for what in ["capital", "two lines", "no text", "null"] {
+        assert_eq!(said(&recorded, what), i64::from(INVALID), "{what}");
+    }
+    let expected = [(Violation::NullPointer, 1), (Violation::NotUtf8, 1), (Violation::BadName, 2)];
+    assert_eq!(counted(&library), expected);
+}
+
+#[test]
 fn registering_without_end_stops_at_the_limit_of_the_instance() {
     let world = World::limited(|limits| limits.series_max = 2_500);
     let library = world.load("zoo/registers_without_end.c");

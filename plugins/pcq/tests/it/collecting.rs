@@ -54,6 +54,19 @@ fn every_further_collection_is_one_call_and_registers_nothing() {
 }
 
 #[test]
+fn the_version_of_windows_is_told_once_even_over_a_new_connection() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim, countersets(&["HTTP Service"]));
+    let told = watch.full().recorded.facts;
+    let [(name, version)] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(name, "os.version");
+    let numbers: Vec<Result<u16, _>> = version.split('.').map(str::parse).collect();
+    assert!(matches!(numbers[..], [Ok(10), Ok(_), Ok(1..)]), "{version}");
+    sim.cut();
+    assert_eq!(watch.full().recorded.facts, told, "the new connection leads to the same");
+}
+
+#[test]
 fn a_family_tells_its_origin_and_what_it_counts() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     let watch = plugin.watch(&sim, countersets(&["processor information", "HTTP Service"]));

@@ -19,6 +19,9 @@ const OF_RESOURCE: [&str; 3] = ["target", "env", "site"];
 const UNITS: [(&str, &str); 6] =
     [("seconds", "s"), ("bytes", "By"), ("ratio", "1"), ("hertz", "Hz"), ("celsius", "Cel"), ("kelvin", "K")];
 
+/// What the simulated host's NTLM challenge says, which the exporter passes on.
+const OS_VERSION: &str = "10.0.17763";
+
 /// What one series is expected to be.
 #[derive(Debug, PartialEq)]
 struct Expected {
@@ -99,6 +102,7 @@ fn check_owner(point: &Point, host: SocketAddr) -> Result<()> {
         ("service.instance.id", STILL),
         ("host.name", &host),
         ("os.type", "windows"),
+        ("os.version", OS_VERSION),
         ("env", "prod"),
         ("site", "a \"b\""),
     ];
