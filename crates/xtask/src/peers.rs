@@ -25,6 +25,8 @@ const PYTHON: Environment =
 const ROTEL: Environment = Environment { name: "rotel", packages: &["rotel==0.0.1a15"] };
 
 const AXE_PACKAGE: &str = "axe-core@4.14.1";
+/// How Grafana describes its dashboards, and what compares a dashboard with that.
+const GRAFANA_PACKAGES: [&str; 2] = ["@grafana/schema@13.2.3", "typescript@5.9.3"];
 
 /// Something of others that a check needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,9 +41,10 @@ pub(crate) enum Peer {
     Otelcol,
     Rotel,
     Prometheus3,
+    GrafanaSchema,
 }
 
-const ALL: [Peer; 10] = [
+const ALL: [Peer; 11] = [
     Peer::Samba,
     Peer::Tshark,
     Peer::Prometheus,
@@ -52,6 +55,7 @@ const ALL: [Peer; 10] = [
     Peer::Otelcol,
     Peer::Rotel,
     Peer::Prometheus3,
+    Peer::GrafanaSchema,
 ];
 
 impl Peer {
@@ -67,6 +71,7 @@ impl Peer {
             Self::Otelcol => "the OpenTelemetry Collector, built by Go",
             Self::Rotel => "rotel",
             Self::Prometheus3 => "Prometheus 3, built by Go",
+            Self::GrafanaSchema => "Grafana's schema with TypeScript",
         }
     }
 
@@ -79,7 +84,7 @@ impl Peer {
             Self::Python | Self::Rotel => &["python3", "python3-venv"],
             Self::Cc => &["gcc", "libc6-dev"],
             Self::Chromium => &["chromium", "chromium-driver"],
-            Self::Otelcol | Self::Prometheus3 => &[],
+            Self::Otelcol | Self::Prometheus3 | Self::GrafanaSchema => &[],
         }
     }
 
@@ -95,6 +100,9 @@ impl Peer {
             Self::Chromium => has("chromium") && has("chromedriver"),
             Self::Otelcol => go::OTELCOL.are_there(workspace),
             Self::Prometheus3 => go::PROMETHEUS.are_there(workspace),
+            Self::GrafanaSchema => {
+                has("node") && grafana_modules(workspace).join("typescript/bin/tsc").is_file()
+            }
         }
     }
 
@@ -102,6 +110,9 @@ impl Peer {
         match self {
             Self::Otelcol | Self::Prometheus3 => {
                 format!("`cargo xtask test --peers=install`, with {GO} in the path")
+            }
+            Self::GrafanaSchema => {
+                "`cargo xtask test --peers=install`, with Node.js and npm in the path".to_owned()
             }
             Self::Python | Self::Rotel => "`cargo xtask test --peers=install`".to_owned(),
             _ => {
@@ -130,6 +141,11 @@ pub(crate) fn rotel(workspace: &Workspace) -> Option<PathBuf> {
 /// The script of axe-core, where it was installed.
 pub(crate) fn axe(workspace: &Workspace) -> Option<PathBuf> {
     Some(workspace.peers().join("axe/node_modules/axe-core/axe.min.js")).filter(|file| file.is_file())
+}
+
+/// The folder of Grafana's schema and of TypeScript.
+pub(crate) fn grafana_modules(workspace: &Workspace) -> PathBuf {
+    workspace.peers().join("grafana/node_modules")
 }
 
 /// Whether this process may do what only root may: run a private smbd, capture packets.
@@ -171,10 +187,13 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
             // Without Go the judges that need it are skipped, and say so.
             Peer::Otelcol if has("go") => go::OTELCOL.install(workspace)?,
             Peer::Prometheus3 if has("go") => go::PROMETHEUS.install(workspace)?,
+            Peer::GrafanaSchema if has("npm") => install_by_npm(workspace, "grafana", &GRAFANA_PACKAGES)?,
             _ => {}
         }
     }
-    if axe(workspace).is_none() && has("npm") { install_axe(workspace) } else { Ok(()) }
+    // It judges besides Chromium, where there is a Node.js to get it with.
+    let wants_axe = axe(workspace).is_none() && has("npm");
+    if wants_axe { install_by_npm(workspace, "axe", &[AXE_PACKAGE]) } else { Ok(()) }
 }
 
 /// A Python from elsewhere than Debian does as well.
@@ -203,15 +222,14 @@ impl Environment {
     }
 }
 
-/// It judges besides Chromium, where there is a Node.js to get it with.
-fn install_axe(workspace: &Workspace) -> Result<()> {
-    let folder = workspace.peers().join("axe");
+fn install_by_npm(workspace: &Workspace, name: &str, packages: &[&str]) -> Result<()> {
+    let folder = workspace.peers().join(name);
     std::fs::create_dir_all(&folder)?;
-    println!("installing: {AXE_PACKAGE} into {}", folder.display());
+    println!("installing: {} into {}", packages.join(" "), folder.display());
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
         .arg(&folder);
-    run(npm.arg(AXE_PACKAGE))
+    run(npm.args(packages))
 }
 
 fn has(program: &str) -> bool {

@@ -4,7 +4,9 @@ mod agreement;
 mod bad_input;
 mod browser;
 mod counter_types;
+mod dashboards;
 mod exposition;
+mod grafana;
 mod impacket;
 mod lockout;
 mod memory;
@@ -33,7 +35,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Judge = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const JUDGES: [Judge; 21] = [
+const JUDGES: [Judge; 23] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -52,6 +54,8 @@ const JUDGES: [Judge; 21] = [
     ("Prometheus probes what /sd tells it", &[Peer::Prometheus], probe::run),
     ("Prometheus cooks every counter type", &[Peer::Prometheus], counter_types::run),
     ("Prometheus 3 stores what every format says", &[Peer::Prometheus3], prometheus3::run),
+    ("Prometheus 3 answers the dashboard and follows the rules", &[Peer::Prometheus3], dashboards::run),
+    ("Grafana's schema describes the dashboard", &[Peer::GrafanaSchema], grafana::run),
     ("the OpenTelemetry Collector takes what is pushed", &[Peer::Otelcol], otlp::run),
     ("rotel takes what is pushed", &[Peer::Otelcol, Peer::Rotel], otlp::by_rotel),
     ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),

@@ -29,14 +29,14 @@ pub(super) const MOODS: [Mood; 6] =
     [Mood::Well, Mood::Away, Mood::Unavailable, Mood::Busy, Mood::Narrow, Mood::Silent];
 
 /// It lives as long as the process.
-pub(super) struct Collector {
-    pub(super) address: SocketAddr,
+pub(crate) struct Collector {
+    pub(crate) address: SocketAddr,
     mood: Arc<AtomicU8>,
     taken: Arc<AtomicU64>,
 }
 
 impl Collector {
-    pub(super) fn start() -> Result<Self> {
+    pub(crate) fn start() -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let address = listener.local_addr()?;
         let (mood, taken) = (Arc::new(AtomicU8::new(0)), Arc::new(AtomicU64::new(0)));

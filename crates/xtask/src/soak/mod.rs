@@ -7,7 +7,7 @@
 //! and threads must be flat: the line of Theil and Sen through them may not rise by more than [`Allowed`] says until
 //! the end. And the hosts that are well must not have noticed anything.
 
-mod collector;
+pub(crate) mod collector;
 mod storm;
 mod trend;
 mod usage;

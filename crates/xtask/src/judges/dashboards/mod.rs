@@ -1,0 +1,212 @@
+//! A real Prometheus 3 reads exporters in which much is wrong, once with native histograms and once with classic ones,
+//! and answers every question of the dashboard; and it follows the rules, while promtool runs their tests.
+
+pub(super) mod panels;
+mod world;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use self::panels::Query;
+use self::world::World;
+use super::prometheus::{percent_encoded, start_program};
+use super::stage::Stage;
+use crate::Result;
+use crate::http;
+use crate::peers::go;
+use crate::process::poll;
+use crate::report::Outcome;
+use crate::workspace::{Workspace, capture};
+
+const TIMEOUT: Duration = Duration::from_secs(90);
+
+/// What the variable `job` may choose: what reads native histograms and what reads classic ones, each with the exporter
+/// that has certificates.
+const JOBS: [&str; 2] = ["perfmon-native|perfmon-secured", "perfmon-classic|perfmon-secured"];
+
+/// What has no number even here, and why.
+const EMPTY: [(&str, &str); 3] = [
+    ("perfmon_exporter_web_connections_refused_total", "all come from here, and nobody opens hundreds"),
+    ("perfmon_exporter_web_auth_failures_total", "no passwords are asked for"),
+    ("perfmon_exporter_otlp_log_records_lost_total", "no plugin has events"),
+];
+/// A machine with too much to do makes the plugin slow to return, which is counted; otherwise it behaves.
+const EMPTY_OR_NOT: &str = "perfmon_exporter_plugin_violations_total";
+
+/// Alerts that what is wrong here has to set off.
+const ALERTS: [&str; 8] = [
+    "PerfmonTargetDown",
+    "PerfmonManyTargetsDown",
+    "PerfmonPasswordRefused",
+    "PerfmonSeriesLeftOut",
+    "PerfmonModuleMatchesNothing",
+    "PerfmonTargetFileRefused",
+    "PerfmonCollectorAway",
+    "PerfmonPointsLost",
+];
+
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
+    names_are_known(workspace)?;
+    let promtool = go::PROMETHEUS.path(workspace, "promtool");
+    let rules = workspace.root.join("dashboards/rules");
+    capture(Command::new(&promtool).current_dir(&rules).args(["check", "rules", "exporter.rules.yaml"]))?;
+    capture(Command::new(&promtool).current_dir(&rules).args(["test", "rules", "exporter.rules.test.yaml"]))?;
+
+    let (of_watching, of_secured) = (Stage::new(workspace)?, Stage::new(workspace)?);
+    let world = World::start(&of_watching, &of_secured)?;
+    let configuration = configuration(workspace, &of_watching, &world)?;
+    let program = Command::new(go::PROMETHEUS.path(workspace, "prometheus"));
+    let (mut prometheus, address) = start_program(program, &of_watching, &configuration)?;
+    let dashboard = panels::read(&workspace.root)?;
+    let queries = panels::queries(&dashboard);
+    let mut answered = 0;
+    for job in JOBS {
+        choices_are_there(&dashboard, address, job)?;
+        let answers = answers(&queries, &world, address, job);
+        answered += answers.map_err(|error| prometheus.complaint(&format!("{job}: {error}")))?;
+    }
+    let alerts = rules_are_followed(address).map_err(|error| prometheus.complaint(&error.to_string()))?;
+    Ok(Outcome::Ran(format!(
+        "{answered} of {} queries of {} panels have data, each with native and with classic histograms; {alerts} \
+         alerts, {} of them set off",
+        queries.len() * JOBS.len(),
+        panels::panels(&dashboard).count(),
+        ALERTS.len()
+    )))
+}
+
+fn names_are_known(workspace: &Workspace) -> Result<()> {
+    for name in [panels::DASHBOARD, panels::RULES] {
+        let text = fs::read_to_string(workspace.root.join(name))?;
+        let unknown = panels::unknown_names(&workspace.root, &text)?;
+        if !unknown.is_empty() {
+            return Err(format!("{name}: the exporter has no {unknown:?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Each way to read histograms has a job; rules are followed each second.
+fn configuration(workspace: &Workspace, stage: &Stage<'_>, world: &World) -> Result<String> {
+    let rules = fs::read_to_string(workspace.root.join(panels::RULES))?;
+    let file = stage.path("hasty.rules.yaml");
+    fs::write(&file, rules.replace("\n    rules:\n", "\n    interval: 1s\n    rules:\n"))?;
+    let World { watching, secured, .. } = world;
+    let file = file.display();
+    Ok(format!(
+        "  - {{job_name: perfmon-native, scrape_protocols: [PrometheusProto], scrape_native_histograms: true, \
+         static_configs: [{{targets: ['{watching}']}}]}}\n\
+         \x20 - {{job_name: perfmon-classic, scrape_protocols: [PrometheusText1.0.0], \
+         static_configs: [{{targets: ['{watching}']}}]}}\n\
+         \x20 - {{job_name: perfmon-secured, scheme: https, tls_config: {{insecure_skip_verify: true}}, \
+         static_configs: [{{targets: ['{secured}']}}]}}\n\
+         rule_files: ['{file}']\n"
+    ))
+}
+
+/// Every list that a variable offers has an entry.
+fn choices_are_there(dashboard: &Value, prometheus: SocketAddr, job: &str) -> Result<()> {
+    for panels::Choices { selector, label } in panels::choices(dashboard) {
+        let matched = percent_encoded(&panels::filled(&selector, job)?);
+        let path = format!("/api/v1/label/{label}/values?match[]={matched}");
+        poll(&format!("values of {label} by {selector}"), TIMEOUT, || {
+            let answer = ask(prometheus, &path)?;
+            Ok(answer["data"].as_array().is_some_and(|values| !values.is_empty()).then_some(()))
+        })?;
+    }
+    Ok(())
+}
+
+/// Asks until every query has a number, but those that can have none, which must have none. Answers how many have one.
+fn answers(queries: &[Query], world: &World, prometheus: SocketAddr, job: &str) -> Result<usize> {
+    let names = || EMPTY.iter().map(|(name, _)| *name).chain([EMPTY_OR_NOT]);
+    let is_empty = |query: &&Query| names().any(|name| query.expression.contains(name));
+    let (empty, mut left): (Vec<&Query>, Vec<&Query>) = queries.iter().partition(is_empty);
+    let (wanted, mut missing) = (left.len(), String::new());
+    let all = poll("data for every query", TIMEOUT, || {
+        world.stir()?;
+        let mut still = Vec::new();
+        for query in left.drain(..) {
+            if number(query, prometheus, job)?.is_none() {
+                still.push(query);
+            }
+        }
+        left = still;
+        missing = left.iter().map(|query| format!("\n{}: {}", query.panel, query.expression)).collect();
+        Ok(left.is_empty().then_some(()))
+    });
+    all.map_err(|error| format!("{error}; empty are:{missing}"))?;
+    for query in empty {
+        let found = number(query, prometheus, job)?;
+        if let Some(series) = found.filter(|_| !query.expression.contains(EMPTY_OR_NOT)) {
+            return Err(format!("{} is not empty: {} is {series}", query.panel, query.expression).into());
+        }
+    }
+    Ok(wanted)
+}
+
+/// The first series of the answer that is a number. Labels that the legend shows and no series has are an error, and so
+/// are warnings.
+fn number(query: &Query, prometheus: SocketAddr, job: &str) -> Result<Option<Value>> {
+    let expression = panels::filled(&query.expression, job)?;
+    let answer = ask(prometheus, &format!("/api/v1/query?query={}", percent_encoded(&expression)))?;
+    for remark in ["warnings", "infos"] {
+        if !answer[remark].is_null() {
+            return Err(format!("{}: {expression}: {}", query.panel, answer[remark]).into());
+        }
+    }
+    let series = answer["data"]["result"].as_array().ok_or_else(|| format!("{expression}: {answer}"))?;
+    for one in series {
+        if let Some(label) = query.labels.iter().find(|label| one["metric"][label].is_null()) {
+            return Err(
+                format!("{}: the legend shows `{label}`, there is {}", query.panel, one["metric"]).into()
+            );
+        }
+    }
+    let is_number = |one: &&Value| one["value"][1].as_str().is_some_and(|value| value != "NaN");
+    Ok(series.iter().find(is_number).cloned())
+}
+
+/// Each rule was evaluated, has what an alert needs, and those that must be set off are. Answers how many there are.
+fn rules_are_followed(prometheus: SocketAddr) -> Result<usize> {
+    let path = "/api/v1/rules";
+    let rules = || -> Result<Vec<Value>> {
+        let answer = ask(prometheus, path)?;
+        let groups = answer["data"]["groups"].as_array().cloned().unwrap_or_default();
+        Ok(groups.iter().filter_map(|group| group["rules"].as_array().cloned()).flatten().collect())
+    };
+    poll("rules that are followed, and alerts", TIMEOUT, || {
+        let rules = rules()?;
+        let names = |wanted: fn(&Value) -> bool| -> BTreeSet<String> {
+            rules.iter().filter(|rule| wanted(rule)).map(|rule| rule["name"].to_string()).collect()
+        };
+        let ill = names(|rule| rule["health"] != "ok");
+        let set_off = names(|rule| rule["state"] != "inactive");
+        let silent: Vec<_> = ALERTS.iter().filter(|name| !set_off.contains(&format!("\"{name}\""))).collect();
+        if !rules.is_empty() && ill.is_empty() && silent.is_empty() {
+            return Ok(Some(()));
+        }
+        Err(format!("not evaluated: {ill:?}; not set off: {silent:?}").into())
+    })?;
+    let rules = rules()?;
+    for rule in &rules {
+        let has = |text: &Value| text.as_str().is_some_and(|text| !text.is_empty());
+        let says = ["summary", "description"].iter().all(|part| has(&rule["annotations"][part]));
+        let is_severe =
+            ["critical", "warning"].iter().any(|severity| rule["labels"]["severity"] == *severity);
+        if !says || !is_severe || rule["duration"].as_f64().is_none_or(|seconds| seconds <= 0.0) {
+            return Err(format!("an alert without severity, `for`, summary or description: {rule}").into());
+        }
+    }
+    Ok(rules.len())
+}
+
+fn ask(prometheus: SocketAddr, path: &str) -> Result<Value> {
+    let answer: Value = serde_json::from_str(&http::get(prometheus, path, "application/json")?.body)?;
+    if answer["status"] == "success" { Ok(answer) } else { Err(format!("{path}: {answer}").into()) }
+}
