@@ -3,8 +3,9 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use hyper::header::HeaderValue;
-use hyper::{Request, Response, StatusCode};
+use hyper::header::{HOST, HeaderValue, ORIGIN};
+use hyper::http::uri::Authority;
+use hyper::{Request, Response, StatusCode, Uri};
 
 use super::answer::plain;
 use super::body::Answer;
@@ -35,9 +36,7 @@ pub(super) async fn reload<B>(site: &Arc<Site>, request: &Request<B>) -> Respons
         let text = "reloading over HTTP is not enabled; set `web.enable_lifecycle: true`, or send SIGHUP\n";
         return plain(StatusCode::FORBIDDEN, text);
     }
-    // A page of another site that a browser has open may post here, too.
-    let fetched_from = request.headers().get("sec-fetch-site").map(HeaderValue::as_bytes);
-    if !matches!(fetched_from, None | Some(b"same-origin" | b"none")) {
+    if is_of_another_site(request) {
         return plain(StatusCode::FORBIDDEN, "a page of another site may not ask for a reload\n");
     }
     let Some(reloader) = &site.reloader else {
@@ -55,5 +54,25 @@ pub(super) async fn reload<B>(site: &Arc<Site>, request: &Request<B>) -> Respons
         Err(NotReloaded::Unavailable) => {
             plain(StatusCode::SERVICE_UNAVAILABLE, "the program begins or ends; nothing is reloaded\n")
         }
+    }
+}
+
+/// Whether a browser asks for a page of another site, which it may have open as well as one of ours.
+///
+/// `Sec-Fetch-Site` says it, but browsers send that over TLS and to this machine only; `Origin` comes with every POST
+/// of a page, and is `null` where the browser does not want to say. What is no browser sends neither.
+fn is_of_another_site<B>(request: &Request<B>) -> bool {
+    let value = |name: &str| request.headers().get(name).map(HeaderValue::as_bytes);
+    if let Some(fetched_from) = value("sec-fetch-site") {
+        return !matches!(fetched_from, b"same-origin" | b"none");
+    }
+    let Some(origin) = value(ORIGIN.as_str()) else { return false };
+    let origin = Uri::try_from(origin).ok();
+    let origin = origin.as_ref().and_then(Uri::authority).map(Authority::as_str);
+    let host = value(HOST.as_str()).and_then(|host| std::str::from_utf8(host).ok());
+    let host = host.or_else(|| Some(request.uri().authority()?.as_str()));
+    match (origin, host) {
+        (Some(origin), Some(host)) => !origin.eq_ignore_ascii_case(host),
+        _ => true,
     }
 }
