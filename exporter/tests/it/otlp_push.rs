@@ -180,6 +180,36 @@ async fn what_is_too_large_comes_in_pieces() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_too_large_for_a_while_comes_in_large_requests_again() {
+    let push = push("http", "", 500, std::iter::repeat_n(Answer::Http(413, "x", "y"), 30));
+    tokio::time::sleep(Duration::from_secs(35)).await;
+    let received = push.collector.now();
+    assert!(received.iter().any(|received| numbers(received).len() == 1), "the size went down to one point");
+    let last = received.last().unwrap();
+    assert_eq!((last.taken, numbers(last).len()), (true, 500), "after {} requests", received.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_every_point_is_too_large_not_every_one_is_tried() {
+    for word in ["http", "grpc"] {
+        let push = push(word, "", 500, [Answer::NoMoreThan(0)]);
+        tokio::time::sleep(Duration::from_secs(9)).await;
+        assert_eq!(push.counts.lost(), [("too_large", 500)]);
+        let requests = push.collector.now().len();
+        assert!((20..60).contains(&requests), "{requests}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_too_long_to_be_read_is_one_all_the_same() {
+    let push = push("http", "", 5, [Answer::Long(400), Answer::Long(200), Answer::Long(503)]);
+    let received = push.collector.received(5).await;
+    let values: Vec<i64> = received.iter().map(|received| numbers(received)[0]).collect();
+    assert_eq!(values, [10, 20, 30, 30, 40]);
+    assert_eq!((push.counts.lost(), push.counts.failures()), (vec![("invalid", 5)], vec![("busy", 1)]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn refused_points_are_counted_by_reason_and_not_sent_again() {
     let answers = [Answer::TakeBut(2), Answer::Http(400, "x", "y"), Answer::Http(401, "x", "y")];
     let push = push("http", "", 5, answers);

@@ -5,9 +5,11 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::Request;
+use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
+use hyper::header::HeaderMap;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
@@ -15,7 +17,7 @@ use tokio::task::JoinHandle;
 use super::reply::{Answer, Trouble};
 use crate::config::OtlpProtocol;
 
-/// Bytes of an answer's body that are read.
+/// Bytes of an answer's body that are read. The status says what became of the data, whatever comes after that.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 /// A connection is asked whether it still lives after so long.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
@@ -63,6 +65,8 @@ impl Failure {
 pub(super) struct Connection {
     sender: Sender,
     task: JoinHandle<()>,
+    /// An answer was not read to its end.
+    is_spent: bool,
 }
 
 enum Sender {
@@ -88,15 +92,16 @@ impl Connection {
                 (Sender::Http2(sender), tokio::spawn(ignore(connection)))
             }
         };
-        Ok(Self { sender, task })
+        Ok(Self { sender, task, is_spent: false })
     }
 
     /// Whether nothing can be sent any more.
     pub(super) fn is_closed(&self) -> bool {
-        match &self.sender {
-            Sender::Http1(sender) => sender.is_closed(),
-            Sender::Http2(sender) => sender.is_closed(),
-        }
+        self.is_spent
+            || match &self.sender {
+                Sender::Http1(sender) => sender.is_closed(),
+                Sender::Http2(sender) => sender.is_closed(),
+            }
     }
 
     /// Sends a request and reads the answer.
@@ -113,12 +118,27 @@ impl Connection {
             }
         };
         let (head, body) = answer.into_parts();
-        let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
-        let body =
-            body.map_err(|error| Failure::new(Trouble::Unreachable, format!("read the answer: {error}")))?;
-        let trailers = body.trailers().cloned().unwrap_or_default();
-        let body = body.to_bytes().to_vec();
+        let (body, trailers) = self.read(body).await?;
         Ok(Answer { status: head.status, headers: head.headers, trailers, body })
+    }
+
+    /// Reads a body, or its beginning where it is long.
+    async fn read(&mut self, mut body: Incoming) -> Result<(Vec<u8>, HeaderMap), Failure> {
+        let (mut bytes, mut trailers) = (Vec::new(), HeaderMap::new());
+        while let Some(frame) = body.frame().await {
+            let frame =
+                frame.map_err(|error| Failure::of(Trouble::Unreachable, "read the answer", &error))?;
+            match frame.into_data() {
+                Ok(data) => bytes.extend_from_slice(&data),
+                Err(frame) => trailers = frame.into_trailers().unwrap_or_default(),
+            }
+            if bytes.len() > ANSWER_BYTES_MAX {
+                bytes.truncate(ANSWER_BYTES_MAX);
+                self.is_spent = true;
+                break;
+            }
+        }
+        Ok((bytes, trailers))
     }
 }
 

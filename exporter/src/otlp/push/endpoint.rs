@@ -18,6 +18,7 @@ use super::queue::Item;
 use super::records::Records;
 use super::sender::{Decided, Sender, Way};
 use super::signal::Signal;
+use super::size::RequestBytes;
 use crate::config::OtlpEndpoint;
 use crate::otlp::encode::{Earlier, Part, Request as Written, Requests, Temporality};
 
@@ -46,7 +47,8 @@ impl Endpoint {
         let filling = fill(Arc::clone(&line), Arc::clone(&self.settings), self.shared.clone(), stop.clone());
         let delivery = Delivery {
             taken: HashMap::new(),
-            request_bytes: self.settings.request_bytes as usize,
+            request_bytes: RequestBytes::new(self.settings.request_bytes as usize),
+            is_size_told: false,
             sender: self.sender(Signal::Metrics, &stop),
             shared: self.shared.clone(),
         };
@@ -74,14 +76,18 @@ impl Endpoint {
     }
 }
 
+/// Where so many points in a row are too large, each alone, it is not their size: the rest of the round goes, too.
+const ALONE_MAX: u32 = 20;
+
 /// What sending needs to know from one round to the next.
 struct Delivery {
     sender: Sender,
     shared: Shared,
     /// What each instance's series were when the collector took them last.
     taken: HashMap<u64, Earlier>,
-    /// A request's size, as far as the collector is known to take it.
-    request_bytes: usize,
+    request_bytes: RequestBytes,
+    /// The log has heard that a point alone is too large.
+    is_size_told: bool,
 }
 
 impl Delivery {
@@ -111,11 +117,12 @@ impl Delivery {
             earlier: self.taken.get(&item.key).cloned(),
         });
         let mut requests = Requests::new(parts.collect(), self.sender.settings.temporality);
-        let mut settled = 0;
+        let points: u64 = items.iter().map(|item| item.snapshot.series() as u64).sum();
+        let (mut settled, mut sent, mut alone) = (0, 0, 0);
         loop {
             let job = Job {
                 requests,
-                request_bytes: self.request_bytes,
+                request_bytes: self.request_bytes.get(),
                 shared: self.shared.clone(),
                 settings: Arc::clone(&self.sender.settings),
                 counts: Arc::clone(&self.sender.all_counts),
@@ -129,26 +136,44 @@ impl Delivery {
             let Some((written, message_bytes, body)) = made.request else { break };
             match self.sender.send(written.points, &body).await {
                 Decided::Done => {
+                    self.request_bytes.take(message_bytes);
+                    (sent, alone) = (sent + written.points, 0);
                     let done = items.get(settled..written.parts_done).unwrap_or_default();
                     done.iter().for_each(|item| self.settle(item));
                     settled = settled.max(written.parts_done);
                 }
                 Decided::TooLarge if written.points > 1 => {
-                    self.request_bytes = message_bytes.min(self.request_bytes) / 2;
-                    debug!(
-                        endpoint = self.sender.name(),
-                        bytes = self.request_bytes,
-                        "Request was too large"
-                    );
+                    self.request_bytes.too_large(message_bytes);
+                    debug!(endpoint = self.sender.name(), bytes = message_bytes, "Request was too large");
                     requests.rewind();
                 }
-                Decided::TooLarge => self.sender.counts().lose(1, Loss::TooLarge),
+                Decided::TooLarge => {
+                    self.request_bytes.too_large_alone();
+                    (sent, alone) = (sent + 1, alone + 1);
+                    self.too_large(1, message_bytes);
+                    if alone == ALONE_MAX {
+                        self.too_large(points.saturating_sub(sent), message_bytes);
+                        break;
+                    }
+                }
                 Decided::Stopped => return,
             }
         }
         items.get(settled..).unwrap_or_default().iter().for_each(|item| self.settle(item));
         // A chunk that is dropped here is made again when it is needed.
         lock(&self.shared).sweep();
+    }
+
+    /// Points that the collector finds too large, each by itself.
+    fn too_large(&mut self, points: u64, bytes: usize) {
+        self.sender.counts().lose(points, Loss::TooLarge);
+        if !std::mem::replace(&mut self.is_size_told, true) {
+            let next_step = "raise what the collector, or a proxy before it, takes in one request";
+            warn!(
+                endpoint = self.sender.name(),
+                bytes, next_step, "One point alone is too large for the collector"
+            );
+        }
     }
 
     /// The collector has this now, or never will.

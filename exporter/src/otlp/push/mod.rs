@@ -38,6 +38,7 @@ mod records;
 mod reply;
 mod sender;
 mod signal;
+mod size;
 mod tls;
 
 pub use self::backoff::Backoff;

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use hyper::StatusCode;
-use hyper::header::{HeaderMap, RETRY_AFTER};
+use hyper::header::{HeaderMap, LOCATION, RETRY_AFTER};
 
 use super::proto::Fields;
 
@@ -98,6 +98,13 @@ pub(super) fn http_verdict(answer: &Answer, now: SystemTime) -> Verdict {
             let after = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
             let after = after.and_then(|text| retry_after(text, now));
             Verdict::Retry { after, trouble: Trouble::Busy, message: format!("HTTP {code} {}", message()) }
+        }
+        300..=399 => {
+            // Following it would show headers with secrets to somebody whom nobody named.
+            let to = answer.headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+            let message =
+                shown(&format!("HTTP {code}; a redirect is not followed, name it as `endpoint`: {to}"));
+            Verdict::Refused { trouble: Trouble::NotFound, message }
         }
         _ => {
             let trouble = match code {
