@@ -9,6 +9,8 @@ use super::broker::{Clock, lock};
 
 /// A resolved name is believed for so long.
 const FRESH: Duration = Duration::from_secs(10);
+/// Where so many names are known, those that are not believed any more go.
+const NAMES_MAX: usize = 4096;
 
 /// Resolves names without blocking the caller.
 pub trait Resolver: Send + Sync {
@@ -39,8 +41,12 @@ impl AddressBook {
     pub(super) fn find(&self, host: &str, waiter: &Waiter, now: Instant) -> Option<Vec<IpAddr>> {
         let key = host.to_lowercase();
         let mut names = lock(&self.names);
+        let is_fresh = |at: Instant| now.saturating_duration_since(at) < FRESH;
+        if names.len() >= NAMES_MAX && !names.contains_key(&key) {
+            names.retain(|_, known| !known.waiters.is_empty() || known.at.is_some_and(is_fresh));
+        }
         let entry = names.entry(key.clone()).or_default();
-        if entry.at.is_some_and(|at| now.saturating_duration_since(at) < FRESH) {
+        if entry.at.is_some_and(is_fresh) {
             return Some(entry.found.clone());
         }
         let is_first = entry.waiters.is_empty();

@@ -15,7 +15,7 @@ use super::otlp::{BookSupply, own_telemetry, stop_telemetry};
 use super::plugins::limits as plugin_limits;
 use super::probe::{Means, Probes};
 use super::reload::{self, Reloads};
-use super::resolver::SystemResolver;
+use super::resolver::{LOOKUPS_MAX, SystemResolver};
 use super::shelf::Shelf;
 use super::signals::Signals;
 use super::systemd::{self, Notifier};
@@ -32,6 +32,8 @@ use crate::web::{self, Gate, Server, Site};
 
 /// The exporter's own work is small: the plugins have threads of their own.
 const WORKERS: usize = 2;
+/// For files and the like, beside those that wait for the names of probed targets, and of those who lend secrets.
+const BLOCKING_THREADS_MAX: usize = 16 + 2 * LOOKUPS_MAX;
 /// How long plugins may take to let go of their targets at the end.
 const DESTROY_MAX: Duration = Duration::from_secs(3);
 
@@ -64,7 +66,7 @@ fn machine(doing: &'static str) -> impl FnOnce(io::Error) -> Trouble {
 fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Result<(), Trouble> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
-        .max_blocking_threads(16)
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
         .thread_name("exporter")
         .enable_all()
         .build()
@@ -124,7 +126,7 @@ fn broker(config: &Config, runtime: &Runtime) -> Result<Broker, Trouble> {
     if file.is_none() && !config.identities.is_empty() {
         info!("No credentials.state_dir: after a restart a refused password is tried once more");
     }
-    let resolver = Arc::new(SystemResolver(runtime.handle().clone()));
+    let resolver = Arc::new(SystemResolver::new(runtime.handle().clone()));
     let clock = Arc::new(SystemClock);
     Broker::new(config.identities.clone(), credentials.cooldown, file, clock, resolver)
         .map_err(machine("draw random bytes"))

@@ -66,7 +66,7 @@ impl Lender {
         file: Option<VerdictFile>,
         runtime: &Handle,
     ) -> Result<Self, String> {
-        let resolver = Arc::new(SystemResolver(runtime.clone()));
+        let resolver = Arc::new(SystemResolver::new(runtime.clone()));
         let broker = Broker::new(identities, credentials.cooldown, file, Arc::new(SystemClock), resolver);
         let broker = broker.map_err(|error| format!("draw random bytes: {error}"))?;
         Ok(Self { broker, told: Mutex::default() })

@@ -1,14 +1,10 @@
 //! Where a name that was allowed leads to.
 
 use std::net::IpAddr;
-use std::time::Duration;
-
-use tokio::net::lookup_host;
 
 use crate::config::{AllowHosts, address};
+use crate::process::resolver::Lookups;
 use crate::web::ProbeRefused;
-
-const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where a host leads to.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,15 +21,11 @@ pub(super) enum Door {
 ///
 /// A name that leads elsewhere than the networks of `allowed` is refused. Where there are no networks, it may lead
 /// anywhere but to this machine, to its link and to groups: nobody gives a Windows host such an address.
-pub(super) async fn door(host: &str, allowed: &AllowHosts) -> Result<Door, ProbeRefused> {
+pub(super) async fn door(host: &str, allowed: &AllowHosts, lookups: &Lookups) -> Result<Door, ProbeRefused> {
     if address(host).is_some() {
         return Ok(Door::Open);
     }
-    let found = tokio::time::timeout(LOOKUP_TIMEOUT, lookup_host((host, 0))).await;
-    let mut found: Vec<IpAddr> = match found {
-        Ok(Ok(found)) => found.map(|address| address.ip()).collect(),
-        Ok(Err(_)) | Err(_) => Vec::new(),
-    };
+    let mut found = lookups.find(host).await;
     found.sort_unstable();
     found.dedup();
     match found.iter().find(|address| !is_allowed(allowed, **address)) {
@@ -84,12 +76,13 @@ mod tests {
     async fn localhost_is_refused_by_a_list_of_names() {
         let mut list = AllowHosts::default();
         list.add("*").unwrap();
-        let refused = door("localhost", &list).await.unwrap_err();
+        let lookups = Lookups::default();
+        let refused = door("localhost", &list, &lookups).await.unwrap_err();
         assert!(matches!(refused, ProbeRefused::Forbidden(message) if message.contains("leads to")));
         list.add("127.0.0.0/8").unwrap();
         list.add("::1").unwrap();
-        let led = door("localhost", &list).await.unwrap();
+        let led = door("localhost", &list, &lookups).await.unwrap();
         assert!(matches!(led, Door::LeadsTo(to) if to.iter().all(IpAddr::is_loopback)));
-        assert_eq!(door("10.0.0.1", &list).await.unwrap(), Door::Open);
+        assert_eq!(door("10.0.0.1", &list, &lookups).await.unwrap(), Door::Open);
     }
 }

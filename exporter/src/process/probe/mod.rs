@@ -29,6 +29,7 @@ use self::known::{Asked, Configured, Key, Known, Other};
 use self::view::{Views, answer_of};
 use self::warm::Warm;
 use super::plugins::Libraries;
+use super::resolver::Lookups;
 use crate::config::{self, Config, Target};
 use crate::pipeline::Catalog;
 use crate::telemetry::{self, Costs, ProbeOutcome, TargetEntry};
@@ -53,6 +54,7 @@ pub(super) struct Means {
 struct Shared {
     means: Means,
     hosts: Hosts,
+    lookups: Lookups,
     counts: telemetry::Probes,
 }
 
@@ -74,7 +76,12 @@ impl Probes {
         let places = Arc::new(Semaphore::new(config.probe.max_concurrent as usize));
         let known = Arc::new(Known::nothing(Arc::clone(config)));
         let state = Mutex::new(State { known, warm: HashMap::new(), places });
-        let shared = Shared { means, hosts: Hosts::default(), counts: telemetry::Probes::default() };
+        let shared = Shared {
+            means,
+            hosts: Hosts::default(),
+            lookups: Lookups::default(),
+            counts: telemetry::Probes::default(),
+        };
         let probes = Arc::new(Self { shared: Arc::new(shared), state });
         probes.shared.means.runtime.spawn(sweep(Arc::downgrade(&probes)));
         probes

@@ -18,6 +18,7 @@ use crate::model;
 use crate::pipeline::Store;
 use crate::process::engine::scope_of;
 use crate::process::plugins::{Libraries, instance_config, source_of};
+use crate::process::resolver::Lookups;
 use crate::schedule::failure_of;
 use crate::telemetry::TargetEntry;
 use crate::web::ProbeRefused;
@@ -209,7 +210,7 @@ impl Warm {
             return Ok(());
         };
         let mut instances = self.instances.lock().await;
-        let addresses = match self.door().await {
+        let addresses = match self.door(&shared.lookups).await {
             Ok(Door::Open) => None,
             Ok(Door::LeadsTo(addresses)) => Some(addresses),
             Ok(Door::Nowhere) => {
@@ -243,11 +244,11 @@ impl Warm {
         Ok(())
     }
 
-    async fn door(&self) -> Result<Door, ProbeRefused> {
+    async fn door(&self, lookups: &Lookups) -> Result<Door, ProbeRefused> {
         if self.is_configured {
             return Ok(Door::Open);
         }
-        doors::door(&self.target.host, &self.config.probe.allow_targets).await
+        doors::door(&self.target.host, &self.config.probe.allow_targets, lookups).await
     }
 
     /// An instance of each module. Blocks.
