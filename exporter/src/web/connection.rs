@@ -37,14 +37,16 @@ const GOODBYE: Duration = Duration::from_secs(5);
 
 /// While all places are taken, a connection without a request keeps its own for so long.
 const IDLE_IN_A_CROWD: Duration = Duration::from_secs(1);
+/// And one whose first request is not there yet.
+const NEW_IN_A_CROWD: Duration = Duration::from_secs(5);
 
 /// What the server tells its connections.
 #[derive(Clone)]
 pub(super) struct Notices {
     /// It ends.
     pub(super) stopped: watch::Receiver<bool>,
-    /// There is no place for another connection.
-    pub(super) crowded: watch::Receiver<bool>,
+    /// How many listeners have no place for another connection.
+    pub(super) crowded: watch::Receiver<usize>,
 }
 
 /// Answers the requests of a connection until it ends.
@@ -131,7 +133,8 @@ async fn drive(
     mut notices: Notices,
 ) -> hyper::Result<()> {
     let mut connection = pin!(connection);
-    let first_by = Instant::now() + limits.header_timeout;
+    let began = Instant::now();
+    let first_by = began + limits.header_timeout;
     let mut timer = pin!(sleep_until(first_by));
     let (mut is_ending, mut is_stopped) = (false, false);
     loop {
@@ -146,10 +149,13 @@ async fn drive(
             Ok(()) = notices.crowded.changed(), if !is_ending => timer.as_mut().reset(Instant::now()),
             () = &mut timer => {
                 let now = Instant::now();
-                let is_crowded = *notices.crowded.borrow();
+                let is_crowded = *notices.crowded.borrow() > 0;
                 let idle_max = if is_crowded { IDLE_IN_A_CROWD } else { limits.idle_timeout };
                 let idle_max = idle_max.min(limits.idle_timeout);
                 let until = match traffic.activity() {
+                    // Half a head is nothing to be polite about.
+                    Activity::New if is_crowded && began + NEW_IN_A_CROWD <= now => return Ok(()),
+                    Activity::New if is_crowded => first_by.min(began + NEW_IN_A_CROWD),
                     Activity::New => first_by,
                     Activity::Busy => now + idle_max.min(GOODBYE),
                     Activity::IdleSince(since) => since + idle_max,

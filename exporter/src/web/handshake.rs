@@ -1,4 +1,5 @@
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,9 @@ pub(super) struct Handshakes(Arc<Semaphore>);
 
 /// TLS handshakes at a time, of all peers together.
 const HANDSHAKES_MAX: usize = 64;
+/// Who is slower has taken no computing time meanwhile, and goes on without a place, so that a few peers that stop
+/// half-way keep nobody waiting.
+const PLACE_TIME: Duration = Duration::from_millis(500);
 
 impl Default for Handshakes {
     fn default() -> Self {
@@ -54,8 +58,15 @@ impl Handshakes {
             }
             let over = |_| (Refusal::HandshakeOther, io::Error::other("the server ends"));
             let _turn = turn.acquire().await.map_err(over)?;
-            let _place = self.0.acquire().await.map_err(over)?;
-            let shaken = TlsAcceptor::from(config).accept(stream).await;
+            let place = self.0.acquire().await.map_err(over)?;
+            let mut shaking = pin!(TlsAcceptor::from(config).accept(stream));
+            let shaken = match tokio::time::timeout(PLACE_TIME, shaking.as_mut()).await {
+                Ok(shaken) => shaken,
+                Err(_slow) => {
+                    drop(place);
+                    shaking.await
+                }
+            };
             shaken.map_err(|error| (reason(&error), error))
         };
         match tokio::time::timeout(timeout, shaking).await {

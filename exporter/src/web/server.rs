@@ -56,7 +56,7 @@ impl Server {
     #[must_use]
     pub fn start(site: &Arc<Site>, gate: &Arc<Gate>, listeners: Vec<TcpListener>) -> Self {
         let (stop, stopped) = watch::channel(false);
-        let (crowd, crowded) = watch::channel(false);
+        let (crowd, crowded) = watch::channel(0);
         let (conversing, conversations) = mpsc::channel(1);
         let door = Door {
             site: Arc::clone(site),
@@ -95,7 +95,8 @@ struct Door {
     gate: Arc<Gate>,
     peers: Arc<Peers>,
     handshakes: Handshakes,
-    crowd: Arc<watch::Sender<bool>>,
+    /// How many listeners have somebody for whom there is no place.
+    crowd: Arc<watch::Sender<usize>>,
     notices: Notices,
     /// Held until the last connection ends.
     _conversing: mpsc::Sender<()>,
@@ -140,10 +141,8 @@ impl Door {
         if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
             return Ok(place);
         }
-        self.crowd.send_replace(true);
-        let place = places.acquire_owned().await;
-        self.crowd.send_replace(false);
-        place
+        let _waiting = Waiting::of(&self.crowd);
+        places.acquire_owned().await
     }
 
     fn welcome(&self, stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
@@ -210,5 +209,21 @@ impl Door {
     fn refused(&self, peer: SocketAddr, refusal: Refusal, error: &dyn std::fmt::Display) {
         self.gate.figures().count(refusal);
         debug!(%peer, reason = refusal.word(), %error, "Connection refused");
+    }
+}
+
+/// A listener that has no place for somebody, until this goes.
+struct Waiting<'a>(&'a watch::Sender<usize>);
+
+impl<'a> Waiting<'a> {
+    fn of(crowd: &'a watch::Sender<usize>) -> Self {
+        crowd.send_modify(|waiting| *waiting += 1);
+        Self(crowd)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|waiting| *waiting -= 1);
     }
 }

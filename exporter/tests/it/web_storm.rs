@@ -73,6 +73,21 @@ async fn connections_that_idle_make_room_in_a_crowd() {
 }
 
 #[tokio::test]
+async fn connections_that_never_ask_make_room_in_a_crowd() {
+    let config = r#"web: {listen: ["127.0.0.1:0"], max_connections: 8, header_timeout: 5m}"#;
+    let exporter = Folder::new().serve(config);
+    let mut held = Vec::new();
+    for peer in 60..68 {
+        let mut stream = connect(Ipv4Addr::new(127, 0, 0, peer), exporter.address).await;
+        // Some say nothing at all.
+        stream.write_all(&b"GET /-/healthy HT"[..usize::from(peer % 2) * 17]).await.unwrap();
+        held.push(stream);
+    }
+    let calm = async { healthy(connect(Ipv4Addr::LOCALHOST, exporter.address).await).await };
+    assert!(tokio::time::timeout(std::time::Duration::from_secs(60), calm).await.unwrap());
+}
+
+#[tokio::test]
 async fn half_a_handshake_takes_no_others_place() {
     let (folder, authority) = (Folder::new(), Authority::new());
     authority.write(&folder, "web", |_| {});
@@ -80,10 +95,11 @@ async fn half_a_handshake_takes_no_others_place() {
     let exporter = folder.serve(
         r#"web: {listen: ["127.0.0.1:0"], config_file: web.yml, max_connections_per_peer: 200, handshake_timeout: 60s}"#,
     );
-    let (stormy, calm) = (Ipv4Addr::new(127, 0, 0, 66), Ipv4Addr::new(127, 0, 0, 1));
+    let calm = Ipv4Addr::new(127, 0, 0, 1);
     let mut held = Vec::new();
-    // More than there are places for handshakes.
-    for _ in 0..100 {
+    // More than there are places for handshakes, of one peer and then of all together.
+    for index in 0..200 {
+        let stormy = Ipv4Addr::new(127, 0, 0, 66 + index / 100 * (index % 10));
         let mut stream = connect(stormy, exporter.address).await;
         stream.write_all(b"\x16\x03\x01\x02\x00").await.unwrap();
         held.push(stream);
