@@ -96,19 +96,23 @@ impl TcpConnector {
         Ok(stream)
     }
 
-    async fn open(
+    /// The tcp stage, for who has to know which of the addresses it was.
+    ///
+    /// # Errors
+    /// As [`Connector::connect_to`].
+    pub async fn open(
         &self,
         endpoint: &Endpoint,
         addresses: &[SocketAddr],
         deadline: Instant,
-    ) -> Result<BoxStream, ConnectError> {
+    ) -> Result<TcpStream, ConnectError> {
         let attempt = |address: &SocketAddr| -> BoxFuture<'_, io::Result<TcpStream>> {
             let address = *address;
             Box::pin(self.dial(address))
         };
         let race = first_success(addresses, self.stagger, attempt);
         let (kind, source) = match timeout_at(deadline, race).await {
-            Ok(Ok(stream)) => return Ok(Box::new(stream)),
+            Ok(Ok(stream)) => return Ok(stream),
             Ok(Err(errors)) => match errors.into_iter().max_by_key(telling) {
                 Some(error) => (ConnectErrorKind::of(&error), Some(error)),
                 None => (ConnectErrorKind::Other, None),
@@ -134,7 +138,7 @@ impl Connector for TcpConnector {
         addresses: &'a [SocketAddr],
         deadline: Instant,
     ) -> BoxFuture<'a, Result<BoxStream, ConnectError>> {
-        Box::pin(self.open(endpoint, addresses, deadline))
+        Box::pin(async move { Ok(Box::new(self.open(endpoint, addresses, deadline).await?) as BoxStream) })
     }
 }
 

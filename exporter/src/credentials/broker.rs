@@ -218,7 +218,10 @@ impl Broker {
                 return if !needed || identity.allow_hosts.allows_addresses(&address) {
                     Ok(identity.clone())
                 } else {
-                    Err(format!("`{}` is not in the `allow_hosts` of identity `{name}`", request.host))
+                    Err(format!(
+                        "`{}` was reached at {}, which the `allow_hosts` of identity `{name}` does not have",
+                        target.host, request.host
+                    ))
                 };
             }
         }

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use perfmon_exporter::config::{AllowHosts, Identity, Position, SecretSource};
 use perfmon_exporter::credentials::{Broker, Resolver, SystemClock};
-use plugin_host::sink::{Failure, TargetInfo};
+use plugin_host::sink::{
+    CredentialAnswer, CredentialRequest, CredentialVerdict, Failure, LeaseId, TargetInfo, Waiter,
+};
 use plugin_host::testing::{RecordedOutcome, RecordingSink};
-use plugin_host::{CredentialBroker, Host, HostOptions, Instance, InstanceConfig, monotonic_ns};
+use plugin_host::{
+    CredentialBroker, GeneralReason, Host, HostOptions, Instance, InstanceConfig, monotonic_ns,
+};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -51,6 +55,42 @@ impl Resolver for NoNames {
     fn resolve(&self, _host: &str, done: Box<dyn FnOnce(Vec<IpAddr>) + Send>) {
         done(Vec::new());
     }
+}
+
+/// Lends nothing, and notes for which hosts it was asked to.
+#[derive(Default)]
+struct Asked(Mutex<Vec<String>>);
+
+impl CredentialBroker for Asked {
+    fn acquire(&self, request: &CredentialRequest<'_>, _waiter: &Waiter) -> CredentialAnswer {
+        self.0.lock().unwrap().push(request.host.to_owned());
+        CredentialAnswer::Denied { reason: GeneralReason::CredentialsWithheld, message: String::new() }
+    }
+
+    fn result(&self, _lease: LeaseId, _verdict: CredentialVerdict) {}
+}
+
+#[test]
+fn a_secret_is_asked_for_by_the_address_that_is_about_to_see_it() {
+    let domain = Domain::new("never shown");
+    let asked = Arc::new(Asked::default());
+    let broker = Arc::clone(&asked) as Arc<dyn CredentialBroker>;
+    let host = Host::new(HostOptions { broker, ..HostOptions::default() });
+    let library = host.link("pcq", plugin_pcq::entry).unwrap();
+    let (address, port) = domain.ports[0];
+    let target = TargetInfo {
+        name: "web1".to_owned(),
+        host: "localhost".to_owned(),
+        port: Some(port),
+        identity: "corp".to_owned(),
+    };
+    let sink = Arc::new(RecordingSink::default());
+    let config = InstanceConfig { target, settings: json!({"countersets": [{"name": "HTTP Service"}]}) };
+    let instance = library.create("pcq", &config, Arc::<RecordingSink>::clone(&sink)).unwrap();
+    begin(&instance);
+    assert_eq!(failure(&sink, 1).reason.word(), "credentials_withheld");
+    // The name may lead elsewhere when somebody else asks for it.
+    assert_eq!(*asked.0.lock().unwrap(), [address.to_string()]);
 }
 
 fn broker(file: &std::path::Path) -> Broker {

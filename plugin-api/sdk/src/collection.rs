@@ -1,5 +1,6 @@
 //! One collection in progress.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -84,6 +85,20 @@ impl Collection {
     /// When the exporter withholds it.
     pub async fn credential(&self) -> Result<Credential, Failure> {
         self.handle.credential(&self.target.host, &self.target.identity).await
+    }
+
+    /// The same for the host that was reached at `address`, where that is known: so the exporter judges the address that
+    /// sees the secret, and not what the name leads to when it is asked again.
+    ///
+    /// # Errors
+    /// When the exporter withholds it.
+    pub async fn credential_at(&self, address: Option<IpAddr>) -> Result<Credential, Failure> {
+        match address {
+            Some(address) => {
+                self.handle.credential(&address.to_canonical().to_string(), &self.target.identity).await
+            }
+            None => self.credential().await,
+        }
     }
 
     /// The same for a [`crate::BlockingSource`], until the deadline.

@@ -1,6 +1,7 @@
 //! Connections to addresses that somebody else found out and approved.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
 
 use tokio::time::Instant;
 use transport::{Addresses, BoxFuture, BoxStream, ConnectError, Connector, Endpoint, TcpConnector};
@@ -9,15 +10,24 @@ use crate::config::TransportSettings;
 
 /// Connects over TCP, to the addresses that the settings name where they do: the name was resolved and checked once,
 /// and a second answer of the resolver may be another one.
+///
+/// It remembers which address it was, so that a secret is asked for by that: whoever checks where a name leads to
+/// would ask the resolver again, and may hear of another host than the one that is about to see the secret.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     tcp: TcpConnector,
     addresses: Vec<IpAddr>,
+    reached: Mutex<Option<IpAddr>>,
 }
 
 impl Known {
     pub(crate) fn of(transport: &TransportSettings) -> Self {
-        Self { tcp: TcpConnector::default(), addresses: transport.addresses.clone() }
+        Self { tcp: TcpConnector::default(), addresses: transport.addresses.clone(), ..Self::default() }
+    }
+
+    /// Where the last connection went.
+    pub(crate) fn reached(&self) -> Option<IpAddr> {
+        *self.reached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -41,7 +51,13 @@ impl Connector for Known {
         addresses: &'a [SocketAddr],
         deadline: Instant,
     ) -> BoxFuture<'a, Result<BoxStream, ConnectError>> {
-        self.tcp.connect_to(endpoint, addresses, deadline)
+        Box::pin(async move {
+            let stream = self.tcp.open(endpoint, addresses, deadline).await?;
+            // It is gone again where this fails; then nothing else is done over it either.
+            let peer = stream.peer_addr().ok().map(|peer| peer.ip());
+            *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = peer;
+            Ok(Box::new(stream) as BoxStream)
+        })
     }
 }
 

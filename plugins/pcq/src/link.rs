@@ -3,6 +3,8 @@
 //! Whenever we prove who we are, the exporter has lent the secret for it and is told the verdict: it sees to it
 //! that a wrong password is tried once and not once by each target.
 
+use std::net::IpAddr;
+
 use ms_smb2::client::Encryption as SmbEncryption;
 use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
 use ssp::{Credentials, Secret};
@@ -28,6 +30,8 @@ pub(crate) struct Line {
     session: Session,
     /// As whom we are logged on.
     credentials: Credentials,
+    /// Where the host is, which is who sees the secret.
+    address: Option<IpAddr>,
     is_pipe_lost: bool,
 }
 
@@ -132,7 +136,7 @@ impl Link {
         let verdict = error.verdict();
         if error.stage == windows_session::Stage::Auth && is_refusal(verdict) {
             // The session had expired, and the host does not take the secret any more, which nobody had leased.
-            if let Ok(credential) = lease(collection, deadline).await
+            if let Ok(credential) = lease(collection, line.address, deadline).await
                 && credentials(&credential) == line.credentials
             {
                 failure::judge(credential, verdict);
@@ -157,7 +161,8 @@ impl Link {
         let reached = Reached::connect(self.target.clone(), self.options(), &self.connector, deadline).await;
         let reached = reached.map_err(|error| fresh(collection, &error))?;
         // Only now: a host that does not answer must not hold up who waits for the verdict.
-        let credential = lease(collection, deadline).await.inspect_err(|_withheld| {
+        let address = self.connector.reached();
+        let credential = lease(collection, address, deadline).await.inspect_err(|_withheld| {
             failure::account(collection, reached.stages());
         })?;
         let credentials = credentials(&credential);
@@ -173,7 +178,7 @@ impl Link {
         };
         let session = logged_on.open(deadline).await.map_err(|error| fresh(collection, &error))?;
         failure::account(collection, session.stages());
-        Ok(Line { session, credentials, is_pipe_lost: false })
+        Ok(Line { session, credentials, address, is_pipe_lost: false })
     }
 
     /// Opens the pipe on the connection that is there. That is a logon, too, so that it takes a lease; where the
@@ -184,7 +189,7 @@ impl Link {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<Line, Broken> {
-        let credential = lease(collection, deadline).await?;
+        let credential = lease(collection, line.address, deadline).await?;
         if credentials(&credential) != line.credentials {
             drop((credential, line));
             return self.connect(collection, deadline).await;
@@ -233,10 +238,14 @@ impl Line {
     }
 }
 
-/// The secret, once the exporter lends it.
-async fn lease(collection: &Collection, deadline: Instant) -> Result<Credential, Failure> {
+/// The secret for the host that was reached at `address`, once the exporter lends it.
+async fn lease(
+    collection: &Collection,
+    address: Option<IpAddr>,
+    deadline: Instant,
+) -> Result<Credential, Failure> {
     collection.enter(Stage::Auth);
-    let leased = timeout_at(deadline, collection.credential()).await.unwrap_or_else(|_passed| {
+    let leased = timeout_at(deadline, collection.credential_at(address)).await.unwrap_or_else(|_passed| {
         let message = "another target is trying the same password for the first time, and has no answer yet";
         Err(Failure::new(Stage::Auth, GeneralReason::Timeout, message))
     });
