@@ -187,11 +187,19 @@ pub(super) fn fill_in(
     Ok(())
 }
 
-/// The target of the configuration that is named like this, or has such a host.
+/// The target of the configuration that is named like this, or has such a host; or else the only one whose host's name
+/// begins so, as people call their hosts: `web1` for `web1.corp.example.com`.
 fn target_of<'a>(named: &str, config: Option<&'a Config>) -> Option<&'a Target> {
     let targets = &config?.targets;
     let by_name = targets.iter().find(|target| target.name.eq_ignore_ascii_case(named));
-    by_name.or_else(|| targets.iter().find(|target| target.host.eq_ignore_ascii_case(named)))
+    by_name.or_else(|| targets.iter().find(|target| target.host.eq_ignore_ascii_case(named))).or_else(|| {
+        let is_short = |target: &&Target| {
+            let (short, _) = target.host.split_once('.').unwrap_or_default();
+            crate::config::address(&target.host).is_none() && short.eq_ignore_ascii_case(named)
+        };
+        let mut found = targets.iter().filter(is_short);
+        found.next().filter(|_| found.next().is_none())
+    })
 }
 
 /// The host that `--target` means, without the brackets of an address.
@@ -282,7 +290,11 @@ mod tests {
 transports: {other: {connect_timeout: 1s, smb: {port: 4450}}}
 identities: {corp: {kind: ntlm, username: a, password_env: B, allow_hosts: ['*.example']}}
 modules: {os: {plugin: pcq}}
-targets: [{name: web1, host: web1.example, identity: corp, transport: other, modules: [os]}]";
+targets:
+- {name: web1, host: web1.example, identity: corp, transport: other, modules: [os]}
+- {host: db1.eu.example, identity: corp, modules: [os]}
+- {host: db2.eu.example, identity: corp, modules: [os]}
+- {host: db2.us.example, identity: corp, modules: [os]}";
         let config = crate::config::parse("a.yml", text, std::path::Path::new(".")).unwrap();
         let options = ["target", "identity", "port", "smb-encryption"].map(|name| plugin_host::OptionInfo {
             name: name.to_owned(),
@@ -311,6 +323,12 @@ targets: [{name: web1, host: web1.example, identity: corp, transport: other, mod
             // The option that is not declared, `connect-timeout`, is not added.
             "--identity=corp --port --smb-encryption=preferred --target=web1.example 1"
         );
+        assert_eq!(
+            filled(&["--target", "db1"], None).unwrap(),
+            "--identity=corp --smb-encryption=preferred --target=db1.eu.example"
+        );
+        // There are two, and neither is asked.
+        assert!(filled(&["--target", "db2"], None).unwrap_err().contains("may be shown to db2"));
         assert_eq!(
             filled(&["--target=web2.example"], None).unwrap(),
             "--identity=corp --smb-encryption=preferred --target=web2.example"
