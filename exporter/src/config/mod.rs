@@ -69,6 +69,7 @@ mod tree;
 mod types;
 mod web_file;
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -108,9 +109,8 @@ pub use self::web_file::{
 /// Everything that is wrong with it.
 pub fn load(path: &Path) -> Result<Config, Report> {
     let file = path.display().to_string();
-    let text = read(path).map_err(|message| {
-        Report::of_file(&file, message, Some("name a readable file with --config".to_owned()))
-    })?;
+    let text =
+        read(path).map_err(|(message, hint)| Report::of_file(&file, message, Some(hint.to_owned())))?;
     let base = path.parent().unwrap_or_else(|| Path::new("."));
     parse(&file, &text, base)
 }
@@ -154,12 +154,22 @@ pub fn parse(file: &str, text: &str, base: &Path) -> Result<Config, Report> {
     }
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::metadata(path).map_err(|error| format!("cannot be read: {error}"))?.len();
-    if bytes > CONFIG_BYTES_MAX as u64 {
-        return Err(format!("has {bytes} bytes, the limit is {CONFIG_BYTES_MAX}"));
+/// The text of a file, or what is wrong with it and what to do.
+fn read(path: &Path) -> Result<String, (String, &'static str)> {
+    // A pipe is no mistake (`--config <(…)`), and says nothing of its size before.
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(CONFIG_BYTES_MAX as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|error| (format!("cannot be read: {error}"), "name a readable file with --config"))?;
+    if bytes.len() > CONFIG_BYTES_MAX {
+        let message = format!("has more than {CONFIG_BYTES_MAX} bytes, which is the limit");
+        return Err((message, "put targets into files of their own, and name those in `target_files`"));
     }
-    std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        (format!("is no UTF-8, on line {line}"), "save it as UTF-8")
+    })
 }
 
 #[cfg(test)]

@@ -177,7 +177,27 @@ impl SyntaxError {
         };
         // Advice to programmers of the parser's own options is none to our users.
         let message = message.split(", set ").next().unwrap_or(message);
-        Self { position: location.map(Position::of), message: message.trim().to_owned() }
+        Self { position: location.map(Position::of), message: in_our_words(message.trim()) }
+    }
+}
+
+/// What the parser says of its limits, for who wrote the file.
+fn in_our_words(message: &str) -> String {
+    let is = |part: &str| message.contains(part);
+    if is("budget breached: Documents") {
+        "a second document begins here; keep one, without a line `---` behind it".to_owned()
+    } else if is("budget breached: Nodes") {
+        format!("there are more than {NODES_MAX} values, which is the limit")
+    } else if is("alias replay limit") {
+        format!("aliases repeat more than {ALIAS_EVENTS_MAX} values, which is the limit; write them out")
+    } else if is("recursion limit") || is("budget breached: Depth") {
+        format!("lists and mappings nest deeper than {DEPTH_MAX}, which is the limit")
+    } else if is("tabs disallowed") {
+        "a tab cannot indent; use spaces".to_owned()
+    } else if is("expected string scalar") {
+        "a key must be a text; put it in quotes".to_owned()
+    } else {
+        message.to_owned()
     }
 }
 

@@ -102,15 +102,18 @@ impl Fixed {
 }
 
 impl Live {
-    /// Reads the file and has what it says, all of it or nothing.
-    pub(super) async fn reload(&mut self) -> Result<Applied, Report> {
+    /// Reads the file and checks it, which changes nothing: who does not wait for the end of it leaves all as it was.
+    pub(super) async fn prepare(&self) -> Result<Prepared, Report> {
         let (file, shelf, fixed) = (self.file.clone(), Arc::clone(&self.shelf), Arc::clone(&self.fixed));
-        let prepared = tokio::task::spawn_blocking(move || prepare(&file, &shelf, &fixed))
-            .await
-            .unwrap_or_else(|error| {
-                let file = self.file.display().to_string();
-                Err(Report::of_file(&file, format!("not read to its end: {error}"), None))
-            });
+        let preparing = tokio::task::spawn_blocking(move || prepare(&file, &shelf, &fixed));
+        preparing.await.unwrap_or_else(|error| {
+            let file = self.file.display().to_string();
+            Err(Report::of_file(&file, format!("not read to its end: {error}"), None))
+        })
+    }
+
+    /// Has what was prepared, all of it or nothing.
+    pub(super) async fn reload(&mut self, prepared: Result<Prepared, Report>) -> Result<Applied, Report> {
         match prepared {
             Ok(prepared) => Ok(self.apply(prepared).await),
             Err(report) => {

@@ -6,9 +6,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 use tracing::{error, warn};
 
-use super::live::Live;
+use super::live::{Live, Prepared};
 use super::systemd::{Notifier, status};
 use super::watch::Watch;
+use crate::config::Report;
 use crate::web::{NotReloaded, Reloader, Reloading};
 
 /// So many may wait for a reload at a time.
@@ -62,8 +63,7 @@ impl Reloads {
             let look = interval.map(|interval| looked + self.wait(interval));
             let mut waiting = Vec::new();
             let cause = tokio::select! {
-                // Who ends says so, or is gone.
-                () = async { drop(stop.wait_for(|stop| *stop).await) } => return self.live,
+                () = ended(&mut stop) => return self.live,
                 Some(waiter) = self.asked.0.recv() => {
                     waiting.push(waiter);
                     "HTTP"
@@ -80,7 +80,12 @@ impl Reloads {
             while let Ok(waiter) = self.asked.0.try_recv() {
                 waiting.push(waiter);
             }
-            let answer = self.reload(cause).await;
+            // A file, or a plugin that is asked about it, may hang: that must not keep the program from its end.
+            let prepared = tokio::select! {
+                () = ended(&mut stop) => return self.live,
+                prepared = self.prepare() => prepared,
+            };
+            let answer = self.reload(cause, prepared).await;
             for waiter in waiting {
                 // Who has gone does not want to know.
                 let _ = waiter.send(answer.clone());
@@ -93,10 +98,14 @@ impl Reloads {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner).wait(interval)
     }
 
-    async fn reload(&mut self, cause: &str) -> Answer {
+    async fn prepare(&mut self) -> Result<Prepared, Report> {
         self.notifier.reloading();
         self.watched(Watch::reading).await;
-        let answer = match self.live.reload().await {
+        self.live.prepare().await
+    }
+
+    async fn reload(&mut self, cause: &str, prepared: Result<Prepared, Report>) -> Answer {
+        let answer = match self.live.reload(prepared).await {
             Ok(applied) => {
                 applied.tell(cause);
                 Ok(applied.to_string())
@@ -123,4 +132,9 @@ impl Reloads {
         let done = tokio::task::spawn_blocking(work).await;
         done.inspect_err(|error| warn!(%error, "Configuration file not looked at")).ok()
     }
+}
+
+/// Whoever ends the program has said so, or is gone.
+async fn ended(stop: &mut watch::Receiver<bool>) {
+    drop(stop.wait_for(|stop| *stop).await);
 }

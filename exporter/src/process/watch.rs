@@ -59,7 +59,13 @@ impl Watch {
     }
 
     fn find(&mut self, now: SystemTime) {
-        let stamp = fs::metadata(&self.file).ok().map(|metadata| Stamp::of(&metadata, now));
+        let metadata = fs::metadata(&self.file).ok();
+        // What is read from a pipe is gone for who comes after us.
+        if metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+            (self.stamp, self.found) = (None, Contents::Unreadable);
+            return;
+        }
+        let stamp = metadata.map(|metadata| Stamp::of(&metadata, now));
         let is_same = stamp
             .zip(self.stamp)
             .is_some_and(|(now, before)| now.is_settled() && before.is_settled() && now.is_same(&before));

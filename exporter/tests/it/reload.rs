@@ -300,3 +300,26 @@ fn a_target_file_that_is_broken_keeps_its_targets_over_a_reload() {
     folder.write("perfmon.yml", &config(BOTH, ""));
     assert_eq!(exporter.reload().body, "reloaded: 2 targets, 2 added, 0 changed, 2 removed\n");
 }
+
+#[test]
+fn a_file_that_is_never_read_to_its_end_does_not_keep_the_program_from_its_own() {
+    let (folder, mut exporter) = pulse(BOTH, "");
+    let made = std::process::Command::new("mkfifo").arg(folder.path("new.yml")).status().unwrap();
+    assert!(made.success());
+    std::fs::rename(folder.path("new.yml"), folder.path("perfmon.yml")).unwrap();
+    exporter.signal("HUP");
+    // Opened once the program reads it, which it does from now on.
+    let writer = std::fs::OpenOptions::new().write(true).open(folder.path("perfmon.yml")).unwrap();
+    exporter.terminate();
+    let (ended, patience) = std::sync::mpsc::channel::<()>();
+    let letting_go = std::thread::spawn(move || {
+        // A program that waits for the file would wait for ever.
+        let _ = patience.recv_timeout(std::time::Duration::from_secs(30));
+        drop(writer);
+    });
+    assert!(exporter.wait().success());
+    let log = exporter.rest_of_log();
+    assert!(log.contains("Ended") && !log.contains("Configuration refused"), "{log}");
+    drop(ended);
+    letting_go.join().unwrap();
+}

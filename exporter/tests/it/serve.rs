@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use crate::program::Folder;
+use crate::program::{Exporter, Folder};
 
 const PULSE: &str = r#"
 web: {listen: ["127.0.0.1:0"]}
@@ -239,4 +239,19 @@ fn who_does_not_read_on_does_not_keep_the_program() {
     assert_eq!(exporter.wait().code(), Some(0));
     drop(reader);
     assert!(log.join().unwrap().trim_end().ends_with("Ended"));
+}
+
+#[test]
+fn a_configuration_may_come_through_a_pipe() {
+    // As a shell's `--config <(…)`: whoever reads it leaves nothing for the next one.
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_perfmon-exporter"))
+        .args(["--config", "/dev/stdin"])
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(b"web: {listen: ['127.0.0.1:0']}\nconfig: {watch: true}\n").unwrap();
+    drop(pipe);
+    Exporter::of(child, ([127, 0, 0, 1], 0).into()).wait_for_line("Ready");
 }
