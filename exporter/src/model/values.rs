@@ -242,7 +242,8 @@ impl Values {
     /// One pass: a byte says whether the series lives and is of this kind, and takes the mark of presence.
     ///
     /// The order of things is measured: by shuffled ids a third of the time goes when the state is compared with
-    /// both that will do, instead of masked, and when the value is written before the mark.
+    /// both that will do, instead of masked, and when the value is written before the mark; a fifth of the rest goes when
+    /// the places of 64 rows are fetched at once (256: a seventh).
     fn scatter<T: Copy>(
         &mut self,
         ids: &[u32],
@@ -255,18 +256,34 @@ impl Values {
         let known = self.bits.len().min(self.roster.states.len());
         let (all_bits, states) = (&mut self.bits[..known], &mut self.roster.states[..known]);
         let mut outcome = Scattered::default();
-        for (&id, &value) in ids.iter().zip(values) {
-            let index = id as usize;
-            if index < known && (states[index] == fresh || states[index] == present) {
-                all_bits[index] = to_bits(value);
-                states[index] = present;
-            } else if index < known && states[index] != RETIRED {
-                outcome.wrong_kind += 1;
-            } else {
-                outcome.retired += 1;
+        for (ids, values) in ids.chunks(AHEAD).zip(values.chunks(AHEAD)) {
+            fetch(all_bits, ids);
+            for (&id, &value) in ids.iter().zip(values) {
+                let index = id as usize;
+                if index < known && (states[index] == fresh || states[index] == present) {
+                    all_bits[index] = to_bits(value);
+                    states[index] = present;
+                } else if index < known && states[index] != RETIRED {
+                    outcome.wrong_kind += 1;
+                } else {
+                    outcome.retired += 1;
+                }
             }
         }
         outcome.stored = ids.len().min(values.len()) as u64 - outcome.retired - outcome.wrong_kind;
         outcome
+    }
+}
+
+/// So many rows are fetched from memory at a time.
+const AHEAD: usize = 64;
+
+/// Has the processor fetch what is about to be written, all of it at once: it waits for one store after the other, and
+/// for many loads together. Neighbours come by themselves.
+fn fetch(all_bits: &[u64], ids: &[u32]) {
+    let (Some(&first), Some(&last)) = (ids.first(), ids.last()) else { return };
+    if last.wrapping_sub(first) as usize >= AHEAD {
+        let at = |&id: &u32| all_bits.get(id as usize).copied().unwrap_or(0);
+        std::hint::black_box(ids.iter().map(at).fold(0, std::ops::BitXor::bitxor));
     }
 }
