@@ -1,4 +1,4 @@
-//! Pushes the benchmark's series to a real collector, once, and says what that cost this process:
+//! Pushes the benchmark's series to a real collector, twice, and says what each cost this process, as a line of JSON:
 //!
 //! ```text
 //! cargo run --release --example otlp -- http://127.0.0.1:4317 grpc gzip 1000000
@@ -19,6 +19,7 @@ use perfmon_exporter::model::Snapshot;
 use perfmon_exporter::otlp::encode::{Facts, Resource, Scope};
 use perfmon_exporter::otlp::push::{Item, Pusher, Supply};
 use perfmon_exporter::telemetry::{ProcessUsage, Timings};
+use serde_json::json;
 
 #[path = "../benches/support/workload.rs"]
 mod workload;
@@ -56,16 +57,19 @@ fn main() {
     runtime.block_on(async {
         for push in ["first push, labels rendered", "second connection, labels rendered anew"] {
             let (begun, cpu) = (Instant::now(), cpu_seconds());
-            let pusher = Pusher::start(&config.otlp, &(Arc::clone(&supply) as Arc<dyn Supply>), &Timings::default());
+            let pusher =
+                Pusher::start(&config.otlp, &(Arc::clone(&supply) as Arc<dyn Supply>), &Timings::default());
             let metrics = pusher.metrics();
             pusher.stop(Duration::from_secs(300)).await;
             let counts = &metrics.0.get()[0];
             let (wall, cpu) = (begun.elapsed().as_secs_f64(), cpu_seconds() - cpu);
+            let (lost, failures) = (format!("{:?}", counts.lost()), format!("{:?}", counts.failures()));
             println!(
-                "{push}: {} points taken, lost {:?}, failures {:?}; {wall:.2} s, of this process {cpu:.2} CPU seconds",
-                counts.accepted(),
-                counts.lost(),
-                counts.failures()
+                "{}",
+                json!({
+                    "push": push, "points": counts.accepted(), "lost": lost, "failures": failures,
+                    "seconds": wall, "cpu_seconds": cpu,
+                })
             );
         }
     });

@@ -131,6 +131,17 @@ pub(crate) fn python(workspace: &Workspace) -> PathBuf {
     PYTHON.folder(workspace).join("bin/python")
 }
 
+/// The OpenTelemetry Collector, built where it is not there yet; `None` without Go.
+pub(crate) fn otelcol(workspace: &Workspace) -> Result<Option<PathBuf>> {
+    if !has("go") {
+        return Ok(None);
+    }
+    if !go::OTELCOL.are_there(workspace) {
+        go::OTELCOL.install(workspace)?;
+    }
+    Ok(Some(go::OTELCOL.path(workspace, "otelcol")))
+}
+
 /// The program in the package.
 pub(crate) fn rotel(workspace: &Workspace) -> Option<PathBuf> {
     let library = std::fs::read_dir(ROTEL.folder(workspace).join("lib")).ok()?;

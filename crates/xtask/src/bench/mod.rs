@@ -3,6 +3,7 @@
 mod fleet;
 mod pipeline;
 mod row;
+mod usage;
 
 use clap::{Args, Subcommand};
 
@@ -21,7 +22,7 @@ enum Benchmark {
     Fleet(fleet::Options),
     /// An exporter none of whose targets is due: processor time
     Idle(fleet::idle::Options),
-    /// A million series: encoders, ingest and registration, beside memcpy and what others made
+    /// A million series: encoders, pushes, ingest and registration, beside memcpy and what others made
     Pipeline(pipeline::Options),
 }
 

@@ -5,11 +5,10 @@ use std::fmt::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
-use super::samba::free_port;
 use super::stage::Stage;
 use crate::Result;
 use crate::http;
-use crate::process::{Running, poll};
+use crate::process::{Running, free_port, poll};
 use crate::report::Outcome;
 use crate::workspace::Workspace;
 

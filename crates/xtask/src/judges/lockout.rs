@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::samba::free_port;
 use super::stage::{PASSWORD, Stage};
 use crate::Result;
 use crate::http;
-use crate::process::poll;
+use crate::process::{free_port, poll};
 use crate::report::Outcome;
 use crate::workspace::Workspace;
 

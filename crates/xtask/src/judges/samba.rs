@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
 use crate::Result;
-use crate::process::{Running, poll};
+use crate::process::{Running, free_port, poll};
 use crate::workspace::Workspace;
 
 /// Samba maps its accounts to accounts of the machine, and this one is on every Debian.
@@ -150,9 +150,4 @@ fn add_account(configuration: &Path) -> Result<()> {
     } else {
         Err(format!("smbpasswd: {}", String::from_utf8_lossy(&output.stderr)).into())
     }
-}
-
-/// A port that nobody listens on now.
-pub(crate) fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use clap::Args;
 
 use super::page::Page;
-use super::usage::Usage;
 use super::world::World;
 use super::{Fleet, make_room};
 use crate::Result;
 use crate::bench::row::{self, Row};
+use crate::bench::usage::Usage;
 use crate::http;
 use crate::process::poll;
 use crate::workspace::{Workspace, build_programs};

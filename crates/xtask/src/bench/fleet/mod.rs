@@ -11,7 +11,6 @@
 mod chart;
 pub(super) mod idle;
 mod page;
-mod usage;
 mod watch;
 mod world;
 

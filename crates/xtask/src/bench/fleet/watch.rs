@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::Fleet;
 use super::page::{Page, TargetFigures};
-use super::usage::{Usage, machine_cpu_s};
 use super::world::{Kind, World};
 use crate::Result;
+use crate::bench::usage::{Usage, machine_cpu_s};
 use crate::http;
 use crate::process::Running;
 

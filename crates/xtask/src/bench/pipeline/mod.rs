@@ -2,9 +2,10 @@
 //!
 //! The races themselves are benchmarks of the exporter (`exporter/benches/`), for they measure its parts alone, in
 //! processor time of one thread; this runs them, with Go's client library as one more contestant where a Go toolchain
-//! is, and holds the figures against the goals.
+//! is, then a push over loopback to the OpenTelemetry Collector, and holds the figures against the goals.
 
 mod goals;
+mod push;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,6 +41,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     for name in BENCHMARKS {
         rows.extend(race(&workspace, name, options.rounds, client_golang.as_deref())?);
     }
+    rows.extend(push::measure(&workspace)?);
     let judged = judge(&rows);
     println!();
     goals::print(&rows, &judged);

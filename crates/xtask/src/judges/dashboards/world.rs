@@ -8,9 +8,8 @@ use rcgen::generate_simple_self_signed;
 
 use crate::Result;
 use crate::http;
-use crate::judges::samba::free_port;
 use crate::judges::stage::{self, ACCOUNT, Stage};
-use crate::process::Running;
+use crate::process::{Running, free_port};
 use crate::soak::collector::Collector;
 
 /// A target that answers.

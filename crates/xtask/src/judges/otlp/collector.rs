@@ -12,10 +12,9 @@ use std::time::Duration;
 use super::certificates::Certificates;
 use super::points::{Log, Point};
 use crate::Result;
-use crate::judges::samba::free_port;
 use crate::judges::stage::Stage;
 use crate::peers::{go, rotel};
-use crate::process::{Running, poll};
+use crate::process::{Running, free_port, poll};
 
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
