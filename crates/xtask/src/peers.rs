@@ -1,6 +1,6 @@
 //! The judges that are not ours: which are there, and how to get those that are not.
 //!
-//! Debian packages are installed as root by apt-get. Python packages go into environments of their own below
+//! Debian packages are installed as root by apt-get. Python and npm packages go into environments of their own below
 //! the target folder, and what is built from Go modules goes there, too. Without `--peers=install` nothing on the
 //! machine is changed.
 
@@ -84,7 +84,8 @@ impl Peer {
             Self::Python | Self::Rotel => &["python3", "python3-venv"],
             Self::Cc => &["gcc", "libc6-dev"],
             Self::Chromium => &["chromium", "chromium-driver"],
-            Self::Otelcol | Self::Prometheus3 | Self::GrafanaSchema => &[],
+            Self::GrafanaSchema => &["nodejs", "npm"],
+            Self::Otelcol | Self::Prometheus3 => &[],
         }
     }
 
@@ -101,7 +102,9 @@ impl Peer {
             Self::Otelcol => go::OTELCOL.are_there(workspace),
             Self::Prometheus3 => go::PROMETHEUS.are_there(workspace),
             Self::GrafanaSchema => {
-                has("node") && grafana_modules(workspace).join("typescript/bin/tsc").is_file()
+                let modules = grafana_modules(workspace);
+                let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];
+                has("node") && are_there.iter().all(|file| modules.join(file).is_file())
             }
         }
     }
@@ -111,10 +114,9 @@ impl Peer {
             Self::Otelcol | Self::Prometheus3 => {
                 format!("`cargo xtask test --peers=install`, with {GO} in the path")
             }
-            Self::GrafanaSchema => {
-                "`cargo xtask test --peers=install`, with Node.js and npm in the path".to_owned()
+            Self::Python | Self::Rotel | Self::GrafanaSchema => {
+                "`cargo xtask test --peers=install`".to_owned()
             }
-            Self::Python | Self::Rotel => "`cargo xtask test --peers=install`".to_owned(),
             _ => {
                 let packages = self.packages().join(" ");
                 format!("`cargo xtask test --peers=install` or `apt-get install {packages}`")
@@ -198,7 +200,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
             // Without Go the judges that need it are skipped, and say so.
             Peer::Otelcol if has("go") => go::OTELCOL.install(workspace)?,
             Peer::Prometheus3 if has("go") => go::PROMETHEUS.install(workspace)?,
-            Peer::GrafanaSchema if has("npm") => install_by_npm(workspace, "grafana", &GRAFANA_PACKAGES)?,
+            Peer::GrafanaSchema => install_by_npm(workspace, "grafana", &GRAFANA_PACKAGES)?,
             _ => {}
         }
     }
@@ -207,10 +209,16 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
     if wants_axe { install_by_npm(workspace, "axe", &[AXE_PACKAGE]) } else { Ok(()) }
 }
 
-/// A Python from elsewhere than Debian does as well.
+/// A Python or a Node.js from elsewhere than Debian does as well.
 fn satisfied_by_other_means(peer: Peer) -> bool {
-    let venv = || Command::new("python3").args(["-c", "import venv, ensurepip"]).output();
-    matches!(peer, Peer::Python | Peer::Rotel) && venv().is_ok_and(|output| output.status.success())
+    match peer {
+        Peer::Python | Peer::Rotel => {
+            let venv = Command::new("python3").args(["-c", "import venv, ensurepip"]).output();
+            venv.is_ok_and(|output| output.status.success())
+        }
+        Peer::GrafanaSchema => has("node") && has("npm"),
+        _ => false,
+    }
 }
 
 impl Environment {
