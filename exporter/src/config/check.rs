@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::document::Config;
+use super::identity::Identity;
 use super::nearest::suggestion;
 use super::problem::Problems;
+use super::target::Target;
 use super::tree::{Node, Position, Value};
-use super::types::{Config, Identity, Target};
 
 /// Reports every reference of `config` that leads nowhere.
 pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {

@@ -1,4 +1,4 @@
-use super::section::Item;
+use super::item::Item;
 
 /// `web.external_url`: where others reach the exporter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

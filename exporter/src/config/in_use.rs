@@ -1,6 +1,6 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::types::Config;
+use super::document::Config;
 
 /// The configuration that is in use: it changes when the file is read again. Who asks has one that stays whole.
 #[derive(Debug)]

@@ -46,18 +46,21 @@
 //! shown with line and column as well.
 
 mod check;
+mod document;
 mod external;
-mod groups;
 mod hosts;
+mod identity;
 mod in_use;
+mod item;
+mod module;
 mod nearest;
 mod normalize;
 mod operate;
 mod otlp;
-mod parse;
-mod pattern;
+mod plugins;
 mod probe;
 mod problem;
+mod scrape;
 mod section;
 mod shown;
 mod stale;
@@ -65,39 +68,44 @@ mod stamp;
 mod target;
 mod target_files;
 mod traces;
+mod transport;
 mod tree;
-mod types;
+mod web;
 mod web_file;
+mod wildcard;
 
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use self::item::Item;
 use self::problem::Problems;
-use self::section::Item;
 
+pub use self::document::Config;
 pub use self::external::ExternalUrl;
-pub use self::groups::parse_target_file;
 pub use self::hosts::{AllowHosts, BadEntry, address, is_host_name};
+pub use self::identity::{Credentials, Identity, SecretSource};
 pub use self::in_use::InUse;
+pub use self::module::Module;
 pub use self::nearest::{nearest, suggestion};
 pub use self::normalize::{LimitsSection, NormalizeSection};
 pub use self::otlp::{ClientCertificate, Compression, HeaderSource, OtlpEndpoint, OtlpProtocol, OtlpTls};
-pub use self::parse::SERIES_MAX;
-pub use self::pattern::FilePattern;
+pub use self::plugins::{PluginName, Plugins};
 pub use self::probe::Probe;
 pub use self::problem::{Problem, Report};
+pub use self::scrape::{SERIES_MAX, Scrape};
 pub use self::shown::{HIDDEN, shown_module};
 pub use self::stale::StaleAfter;
 pub use self::stamp::Stamp;
-pub use self::target_files::{FileNews, FileState, Refused, TARGETS_MAX, TargetFiles, Wanted};
-pub use self::traces::Traces;
-pub use self::tree::{CONFIG_BYTES_MAX, Entry, Node, Position, SyntaxError, Value};
-pub use self::types::{
-    Config, Credentials, Encryption, Identity, Module, PluginName, Plugins, Scrape, SecretSource, Target,
-    TargetDefaults, Transport, Web,
+pub use self::target::{Target, TargetDefaults};
+pub use self::target_files::{
+    FileNews, FilePattern, FileState, Refused, TARGETS_MAX, TargetFiles, Wanted, parse_target_file,
 };
+pub use self::traces::Traces;
+pub use self::transport::{Encryption, Transport};
+pub use self::tree::{CONFIG_BYTES_MAX, Entry, Node, Position, SyntaxError, Value};
+pub use self::web::Web;
 pub(crate) use self::web_file::is_tls13;
 pub use self::web_file::{
     ClientAuth, Pem, PemSource, RateLimit, TlsServer, Users, Versions, WEB_USERS_MAX, WebFile,
@@ -143,7 +151,7 @@ pub fn parse(file: &str, text: &str, base: &Path) -> Result<Config, Report> {
         return Err(Report::of_file(file, "the file is empty".to_owned(), hint));
     }
     let problems = Problems::default();
-    let config = parse::config(&Item::root(&root, &problems), base);
+    let config = document::config(&Item::root(&root, &problems), base);
     if let Some(config) = &config {
         check::references(config, &root, &problems);
     }
@@ -173,87 +181,4 @@ fn read(path: &Path) -> Result<String, (String, &'static str)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::time::Duration;
-
-    use super::*;
-
-    const REFERENCE: &str = include_str!("../../perfmon.reference.yaml");
-
-    /// The way to a key without what the user chose, the numbers of lists and the names. A section that may stand in
-    /// several places is one.
-    fn shape(path: &str) -> String {
-        let without_numbers = path.split('.').map(|segment| segment.split('[').next().unwrap_or_default());
-        let mut segments: Vec<&str> = without_numbers.collect();
-        let named = match segments[0] {
-            "identities" | "modules" | "transports" => Some(1),
-            "otlp" | "telemetry" if segments.get(1) == Some(&"headers") => Some(2),
-            _ => None,
-        };
-        if let Some(name) = named.and_then(|name| segments.get_mut(name)) {
-            *name = "*";
-        }
-        let path = segments.join(".");
-        for (place, home) in [
-            ("modules.*.normalize.", "normalize."),
-            ("targets.normalize.", "normalize."),
-            ("telemetry.tls.", "otlp.tls."),
-            ("telemetry.headers.", "otlp.headers."),
-        ] {
-            if let Some(rest) = path.strip_prefix(place) {
-                return format!("{home}{rest}");
-            }
-        }
-        path
-    }
-
-    #[test]
-    fn the_reference_has_every_key_and_no_other() {
-        let root = Node::parse(REFERENCE).unwrap();
-        let problems = Problems::default();
-        let config = parse::config(&Item::root(&root, &problems), Path::new("/etc")).unwrap();
-        check::references(&config, &root, &problems);
-        let mut known: BTreeMap<String, bool> = BTreeMap::new();
-        for (path, is_there) in problems.known.borrow().iter() {
-            *known.entry(shape(path)).or_default() |= is_there;
-        }
-        assert_eq!(problems.into_vec(), []);
-        let elsewhere = ["tls_server_config", "http_server_config", "basic_auth_users", "rate_limit", "tls"];
-        let is_refused = |key: &str| {
-            key == "identities.*.password"
-                || key.strip_prefix("web.").is_some_and(|key| elsewhere.contains(&key))
-        };
-        let missing: Vec<_> =
-            known.iter().filter(|(key, is_there)| !**is_there && !is_refused(key)).collect();
-        assert!(missing.is_empty(), "the reference lacks {missing:?}");
-    }
-
-    #[test]
-    fn the_reference_shows_the_defaults() {
-        let config = parse("perfmon.reference.yaml", REFERENCE, Path::new("/etc")).unwrap();
-        let web = Web {
-            external_url: None,
-            config_file: None,
-            max_connections_per_peer: None,
-            ..config.web.clone()
-        };
-        assert_eq!(web, Web::default());
-        assert_eq!(Scrape { deadline: None, ..config.scrape }, Scrape::default());
-        assert_eq!(config.scrape.deadline, Some(Duration::from_secs(10)));
-        assert_eq!(config.credentials.cooldown, Credentials::default().cooldown);
-        assert_eq!(Transport { port: None, ..config.transports["default"].clone() }, Transport::default());
-        assert_eq!(Probe { allow_targets: AllowHosts::default(), ..config.probe.clone() }, Probe::default());
-        let least = "{plugins: {load: [pcq]}, otlp: [{endpoint: 'https://collector.example.com:4317'}]}";
-        let least = parse("least.yaml", least, Path::new("/etc")).unwrap();
-        let (shown, default) = (config.otlp[0].as_ref().clone(), least.otlp[0].as_ref().clone());
-        let shown = OtlpEndpoint {
-            name: default.name.clone(),
-            headers: Vec::new(),
-            tls: OtlpTls::default(),
-            traces: None,
-            ..shown
-        };
-        assert!(shown.is_like(&default), "{shown:?}\n{default:?}");
-    }
-}
+mod tests;

@@ -1,8 +1,11 @@
 //! `normalize:`, process-wide, of a module and of a target: how series get their names and labels.
 
-use super::section::{Item, Section};
+use super::document::Config;
+use super::item::Item;
+use super::scrape::SERIES_MAX;
+use super::section::Section;
+use super::target::Target;
 use super::tree::Value;
-use super::types::{Config, Target};
 use crate::pipeline::{ACTIONS, BadRule, Limits, Normalize, Profile, RelabelConfig, Rule, Rules};
 
 /// So many rules one section may have.
@@ -194,8 +197,8 @@ fn limits(item: &Item<'_>) -> LimitsSection {
     let mut limits = LimitsSection::default();
     let Some(mut section) = item.section(&[]) else { return limits };
     let mut count = |key, range| section.get(key).and_then(|item| item.count(range));
-    limits.max_series = count("max_series", 1..=super::parse::SERIES_MAX);
-    limits.max_family_series = count("max_family_series", 1..=super::parse::SERIES_MAX);
+    limits.max_series = count("max_series", 1..=SERIES_MAX);
+    limits.max_family_series = count("max_family_series", 1..=SERIES_MAX);
     limits.max_families = count("max_families", 1..=100_000);
     limits.max_labels = count("max_labels", 1..=64);
     limits.max_label_bytes = count("max_label_bytes", 1..=65_536);

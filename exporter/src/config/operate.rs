@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::section::Item;
+use super::item::Item;
 use crate::telemetry::log::check_filter;
 
 const WATCH_INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
@@ -12,8 +12,8 @@ const WATCH_INTERVAL: Duration = Duration::from_secs(5);
 /// `config:` about this file; answers how often it is looked at.
 pub(super) fn watch(item: &Item<'_>) -> Option<Duration> {
     let mut section = item.section(&[])?;
-    let watch = section.get("watch").and_then(|item| item.flag()).unwrap_or(false);
-    let interval = section.get("watch_interval").and_then(|item| item.duration(WATCH_INTERVALS));
+    let watch = section.flag("watch").unwrap_or(false);
+    let interval = section.duration("watch_interval", WATCH_INTERVALS);
     section.finish();
     watch.then(|| interval.unwrap_or(WATCH_INTERVAL))
 }

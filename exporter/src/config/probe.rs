@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::hosts::AllowHosts;
-use super::parse::DEADLINES;
-use super::section::Item;
+use super::item::Item;
+use super::scrape::DEADLINES;
 
 const CACHES: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(300);
 const OFFSETS: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(30);
@@ -51,41 +51,17 @@ impl Default for Probe {
 pub(super) fn probe(item: &Item<'_>) -> Probe {
     let default = Probe::default();
     let Some(mut section) = item.section(&[]) else { return default };
-    let allow = section.get("allow_targets").map(|item| item.list()).unwrap_or_default();
+    let allow_targets = section.get("allow_targets").map(|item| AllowHosts::read(&item)).unwrap_or_default();
     let probe = Probe {
-        enabled: section.get("enabled").and_then(|item| item.flag()).unwrap_or(default.enabled),
-        allow_targets: allow_targets(&allow),
-        deadline: section
-            .get("deadline")
-            .and_then(|item| item.duration(DEADLINES))
-            .unwrap_or(default.deadline),
-        timeout_offset: section
-            .get("timeout_offset")
-            .and_then(|item| item.duration(OFFSETS))
-            .unwrap_or(default.timeout_offset),
-        cache: section.get("cache").and_then(|item| item.duration(CACHES)).unwrap_or(default.cache),
-        max_concurrent: section
-            .get("max_concurrent")
-            .and_then(|item| item.count(1..=65_536))
-            .unwrap_or(default.max_concurrent),
-        max_targets: section
-            .get("max_targets")
-            .and_then(|item| item.count(1..=65_536))
-            .unwrap_or(default.max_targets),
-        idle: section.get("idle").and_then(|item| item.duration(IDLE)).unwrap_or(default.idle),
+        enabled: section.flag("enabled").unwrap_or(default.enabled),
+        allow_targets,
+        deadline: section.duration("deadline", DEADLINES).unwrap_or(default.deadline),
+        timeout_offset: section.duration("timeout_offset", OFFSETS).unwrap_or(default.timeout_offset),
+        cache: section.duration("cache", CACHES).unwrap_or(default.cache),
+        max_concurrent: section.count("max_concurrent", 1..=65_536).unwrap_or(default.max_concurrent),
+        max_targets: section.count("max_targets", 1..=65_536).unwrap_or(default.max_targets),
+        idle: section.duration("idle", IDLE).unwrap_or(default.idle),
     };
     section.finish();
     probe
-}
-
-fn allow_targets(items: &[Item<'_>]) -> AllowHosts {
-    let mut allowed = AllowHosts::default();
-    for item in items {
-        let Some(text) = item.text() else { continue };
-        if allowed.add(text).is_err() {
-            let hint = "write '*.corp.example.com', 10.0.0.0/8 or one address".to_owned();
-            item.problem(format!("`{text}` is neither a host name pattern nor a network"), Some(hint));
-        }
-    }
-    allowed
 }

@@ -1,9 +1,12 @@
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::item::{Item, child};
 use super::nearest::suggestion;
 use super::normalize::way_to_rules;
 use super::problem::Problems;
-use super::tree::{Entry, Node, Position, Value};
+use super::tree::{Entry, Position, Value};
 
 /// A key that a later version will understand.
 pub(crate) type Later = &'static [&'static str];
@@ -19,12 +22,20 @@ pub(crate) struct Section<'a> {
     pub(crate) problems: &'a Problems,
 }
 
-/// One value with the way to it.
-#[derive(Clone)]
-pub(crate) struct Item<'a> {
-    pub(crate) node: &'a Node,
-    pub(crate) path: String,
-    problems: &'a Problems,
+impl<'a> Item<'a> {
+    /// The value as a mapping with fixed keys.
+    pub(crate) fn section(&self, later: Later) -> Option<Section<'a>> {
+        let entries = self.entries()?;
+        Some(Section {
+            entries,
+            taken: vec![false; entries.len()],
+            asked: Vec::new(),
+            later,
+            position: self.node.position,
+            path: self.path.clone(),
+            problems: self.problems,
+        })
+    }
 }
 
 impl<'a> Section<'a> {
@@ -78,6 +89,50 @@ impl<'a> Section<'a> {
     }
 }
 
+/// What most keys hold, in one step: nothing where the key is not there, or its value is wrong and was told.
+impl Section<'_> {
+    /// Text that is not empty.
+    pub(crate) fn text(&mut self, key: &'static str) -> Option<String> {
+        self.get(key)?.text().map(str::to_owned)
+    }
+
+    /// One of a few words.
+    pub(crate) fn word<T: Copy>(&mut self, key: &'static str, words: &[(&'static str, T)]) -> Option<T> {
+        self.get(key)?.word(words)
+    }
+
+    /// Yes or no.
+    pub(crate) fn flag(&mut self, key: &'static str) -> Option<bool> {
+        self.get(key)?.flag()
+    }
+
+    /// A whole number within `range`.
+    pub(crate) fn count(&mut self, key: &'static str, range: RangeInclusive<u32>) -> Option<u32> {
+        self.get(key)?.count(range)
+    }
+
+    /// A time within `range`.
+    pub(crate) fn duration(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<Duration>,
+    ) -> Option<Duration> {
+        self.get(key)?.duration(range)
+    }
+
+    /// A path; a relative one starts at `base`.
+    pub(crate) fn file(&mut self, key: &'static str, base: &Path) -> Option<PathBuf> {
+        self.get(key)?.file(base)
+    }
+}
+
+/// Puts what a key says in the place of the default.
+pub(super) fn set<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}
+
 #[cfg(test)]
 impl Section<'_> {
     fn note_known(&self) {
@@ -87,184 +142,4 @@ impl Section<'_> {
             *known.entry(child(&self.path, key)).or_default() |= is_there;
         }
     }
-}
-
-impl<'a> Item<'a> {
-    pub(crate) fn root(node: &'a Node, problems: &'a Problems) -> Self {
-        Self { node, path: String::new(), problems }
-    }
-
-    pub(crate) fn position(&self) -> Position {
-        self.node.position
-    }
-
-    pub(crate) fn problem(&self, message: impl Into<String>, hint: Option<String>) {
-        self.problems.push_hint(self.node.position, &self.path, message, hint);
-    }
-
-    /// A problem of a part of the value.
-    pub(crate) fn problem_at(&self, position: Position, message: impl Into<String>, hint: Option<String>) {
-        self.problems.push_hint(position, &self.path, message, hint);
-    }
-
-    /// The value as a mapping with fixed keys.
-    pub(crate) fn section(&self, later: Later) -> Option<Section<'a>> {
-        let entries = self.entries()?;
-        Some(Section {
-            entries,
-            taken: vec![false; entries.len()],
-            asked: Vec::new(),
-            later,
-            position: self.node.position,
-            path: self.path.clone(),
-            problems: self.problems,
-        })
-    }
-
-    /// The value of one of its keys, or the value itself where there is no such key.
-    pub(crate) fn key(&self, key: &str) -> Item<'a> {
-        let entries = if let Value::Map(entries) = &self.node.value { entries.as_slice() } else { &[] };
-        match entries.iter().find(|entry| entry.key == key) {
-            Some(entry) => Item { node: &entry.node, path: child(&self.path, key), problems: self.problems },
-            None => self.clone(),
-        }
-    }
-
-    /// The value as a mapping whose keys are the user's names.
-    pub(crate) fn named(&self) -> Vec<(&'a Entry, Item<'a>)> {
-        let entries = self.entries().unwrap_or_default();
-        let items = entries.iter().map(|entry| {
-            let path = child(&self.path, &entry.key);
-            (entry, Item { node: &entry.node, path, problems: self.problems })
-        });
-        items.collect()
-    }
-
-    /// The value as a list.
-    pub(crate) fn list(&self) -> Vec<Item<'a>> {
-        let Value::List(items) = &self.node.value else {
-            self.wrong_type("a list");
-            return Vec::new();
-        };
-        let items = items.iter().enumerate().map(|(index, node)| {
-            let path = format!("{}[{index}]", self.path);
-            Item { node, path, problems: self.problems }
-        });
-        items.collect()
-    }
-
-    /// The value as text that is not empty.
-    pub(crate) fn text(&self) -> Option<&'a str> {
-        match &self.node.value {
-            Value::Text(text) if !text.is_empty() => Some(text),
-            Value::Text(_) => {
-                self.problem("is empty", None);
-                None
-            }
-            _ => {
-                self.wrong_type("text");
-                None
-            }
-        }
-    }
-
-    /// The value as text that may be empty.
-    pub(crate) fn text_or_empty(&self) -> Option<&'a str> {
-        match &self.node.value {
-            Value::Text(text) => Some(text),
-            _ => {
-                self.wrong_type("text");
-                None
-            }
-        }
-    }
-
-    /// The value as one of a few words.
-    pub(crate) fn word<T: Copy>(&self, words: &[(&'static str, T)]) -> Option<T> {
-        let text = self.text()?;
-        match words.iter().find(|(word, _)| *word == text) {
-            Some((_, value)) => Some(*value),
-            None => {
-                let hint = suggestion(text, words.iter().map(|(word, _)| *word));
-                self.problem(format!("`{text}` is not a choice"), hint);
-                None
-            }
-        }
-    }
-
-    /// The value as yes or no.
-    pub(crate) fn flag(&self) -> Option<bool> {
-        let Value::Bool(value) = self.node.value else {
-            self.wrong_type("`true` or `false`");
-            return None;
-        };
-        Some(value)
-    }
-
-    /// The value as a whole number within `range`.
-    pub(crate) fn count(&self, range: std::ops::RangeInclusive<u32>) -> Option<u32> {
-        let Value::Integer(value) = self.node.value else {
-            self.wrong_type("a whole number");
-            return None;
-        };
-        match u32::try_from(value).ok().filter(|value| range.contains(value)) {
-            Some(value) => Some(value),
-            None => {
-                self.problem(format!("{value} is outside {} to {}", range.start(), range.end()), None);
-                None
-            }
-        }
-    }
-
-    /// The value as a time such as `3s` or `1m 30s`, within `range`.
-    pub(crate) fn duration(&self, range: std::ops::RangeInclusive<Duration>) -> Option<Duration> {
-        let text = match &self.node.value {
-            Value::Text(text) => text,
-            Value::Integer(number) => {
-                self.problem("a time needs a unit", Some(format!("write `{number}s` for seconds")));
-                return None;
-            }
-            _ => {
-                self.wrong_type("a time such as `3s`");
-                return None;
-            }
-        };
-        let Ok(duration) = humantime::parse_duration(text) else {
-            self.problem(format!("`{text}` is no time"), Some("write it like `3s` or `1m 30s`".to_owned()));
-            return None;
-        };
-        if range.contains(&duration) {
-            Some(duration)
-        } else {
-            let (start, end) = (*range.start(), *range.end());
-            let (start, end) = (humantime::format_duration(start), humantime::format_duration(end));
-            self.problem(format!("`{text}` is outside {start} to {end}"), None);
-            None
-        }
-    }
-
-    fn entries(&self) -> Option<&'a [Entry]> {
-        match &self.node.value {
-            Value::Map(entries) => Some(entries),
-            _ => {
-                self.wrong_type("a mapping");
-                None
-            }
-        }
-    }
-
-    fn wrong_type(&self, expected: &str) {
-        let hint = match (&self.node.value, expected) {
-            (Value::Bool(_) | Value::Integer(_) | Value::Unsigned(_) | Value::Float(_), "text") => {
-                Some("put it in quotes".to_owned())
-            }
-            (Value::Text(text), "a list") => Some(format!("write `[{text}]`")),
-            _ => None,
-        };
-        self.problem(format!("expected {expected}, found {}", self.node.kind()), hint);
-    }
-}
-
-fn child(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::section::Item;
+use super::item::Item;
 use super::tree::Value;
 
 /// Series are kept for so many intervals at most.

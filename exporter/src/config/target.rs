@@ -1,24 +1,86 @@
-//! One target, as the configuration has it.
+//! `targets:` and `target_defaults:`, whom we ask.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::item::Item;
 use super::normalize::{NormalizeSection, normalize};
-use super::parse::{DEADLINES, INTERVALS, SERIES, deadline};
-use super::section::{Item, Later};
+use super::scrape::{INTERVALS, SERIES, Scrape, deadline};
+use super::section::Later;
 use super::stale::{StaleAfter, stale_after};
 use super::tree::{Entry, Position};
-use super::types::{Scrape, Target, TargetDefaults};
+
+/// `target_defaults:`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetDefaults {
+    /// `identity`
+    pub identity: Option<String>,
+    /// `transport`: default `default`.
+    pub transport: String,
+    /// `modules`
+    pub modules: Vec<String>,
+    /// `labels`: a target's own of the same name win.
+    pub labels: BTreeMap<String, String>,
+}
+
+impl Default for TargetDefaults {
+    fn default() -> Self {
+        Self { identity: None, transport: "default".to_owned(), modules: Vec::new(), labels: BTreeMap::new() }
+    }
+}
+
+/// One of `targets:`, or one of a target file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// `name`: unique; the host where it is not given.
+    pub name: String,
+    /// `host`: a name or an address.
+    pub host: String,
+    /// `identity`: nothing for plugins that need none.
+    pub identity: Option<String>,
+    /// `transport`: default `default`.
+    pub transport: String,
+    /// `modules`: what is asked of it.
+    pub modules: Vec<String>,
+    /// `interval`
+    pub interval: Duration,
+    /// `deadline`
+    pub deadline: Duration,
+    /// `max_series`
+    pub max_series: u32,
+    /// `stale_after`: how long its series outlive a collection that fails.
+    pub stale_after: Duration,
+    /// `labels`: added to each of its series.
+    pub labels: BTreeMap<String, String>,
+    /// `normalize`
+    pub normalize: NormalizeSection,
+    /// Where its file has it.
+    pub position: Position,
+}
+
+impl Target {
+    /// Whether both ask the same in the same way, wherever they stand.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let Self { name, host, identity, transport, modules, interval, deadline, .. } = self;
+        let Self { max_series, stale_after, labels, normalize, .. } = self;
+        (name, host, identity, transport, modules)
+            == (&other.name, &other.host, &other.identity, &other.transport, &other.modules)
+            && (interval, deadline) == (&other.interval, &other.deadline)
+            && (max_series, stale_after, labels) == (&other.max_series, &other.stale_after, &other.labels)
+            && *normalize == other.normalize
+    }
+}
 
 const LATER: Later = &["probe", "address"];
 const NAME_BYTES_MAX: usize = 253;
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// `target_defaults:`
+/// Reads `target_defaults:`.
 pub(super) fn defaults(item: &Item<'_>) -> TargetDefaults {
     let mut defaults = TargetDefaults::default();
     let Some(mut section) = item.section(&[]) else { return defaults };
-    defaults.identity = section.get("identity").and_then(|item| item.text()).map(str::to_owned);
+    defaults.identity = section.text("identity");
     if let Some(transport) = section.get("transport").and_then(|item| item.text()) {
         transport.clone_into(&mut defaults.transport);
     }
@@ -28,7 +90,7 @@ pub(super) fn defaults(item: &Item<'_>) -> TargetDefaults {
     defaults
 }
 
-/// One of `targets:`
+/// Reads one of `targets:`.
 pub(super) fn target(
     item: &Item<'_>,
     scrape: &Scrape,
@@ -40,22 +102,22 @@ pub(super) fn target(
     let host = host.and_then(|item| host_name(&item));
     let name = section.get("name").and_then(|item| name_of(&item)).or(host);
     let said = Said {
-        identity: section.get("identity").and_then(|item| item.text()).map(str::to_owned),
-        transport: section.get("transport").and_then(|item| item.text()).map(str::to_owned),
+        identity: section.text("identity"),
+        transport: section.text("transport"),
         modules: if defaults.modules.is_empty() {
             section.require("modules", "list what is asked of it").map(|item| modules(&item))
         } else {
             section.get("modules").map(|item| modules(&item))
         },
-        interval: section.get("interval").and_then(|item| item.duration(INTERVALS)),
+        interval: section.duration("interval", INTERVALS),
         deadline: None,
-        max_series: section.get("max_series").and_then(|item| item.count(SERIES)),
+        max_series: section.count("max_series", SERIES),
         stale_after: None,
         labels: BTreeMap::new(),
         normalize: section.get("normalize").map(|item| normalize(&item, Some(outer))).unwrap_or_default(),
     };
     let interval = said.interval.unwrap_or(scrape.interval);
-    let deadline = deadline(&mut section, interval);
+    let deadline = section.get("deadline").and_then(|item| deadline(&item, interval));
     let stale_after = section.get("stale_after").and_then(|item| stale_after(&item, interval));
     let labels = section.get("labels").map(|item| labels(&item)).unwrap_or_default();
     let position = section.position;
@@ -91,7 +153,7 @@ impl Said {
         scrape: &Scrape,
         defaults: &TargetDefaults,
     ) -> Target {
-        let interval = self.interval.unwrap_or(scrape.interval);
+        let interval = self.interval(scrape);
         let default_deadline = scrape.deadline.unwrap_or(DEADLINE).min(interval);
         let mut labels = defaults.labels.clone();
         labels.extend(self.labels);
@@ -111,17 +173,9 @@ impl Said {
         }
     }
 
-    /// The time that a collection may take, within the interval.
-    pub(super) fn set_deadline(&mut self, item: &Item<'_>, scrape: &Scrape) {
-        let interval = self.interval.unwrap_or(scrape.interval);
-        let Some(deadline) = item.duration(DEADLINES) else { return };
-        if deadline <= interval {
-            self.deadline = Some(deadline);
-        } else {
-            let shown = humantime::format_duration(interval);
-            let hint = Some("a collection must end before the next begins".to_owned());
-            item.problem(format!("is longer than the interval of {shown}"), hint);
-        }
+    /// The time between two of its collections.
+    pub(super) fn interval(&self, scrape: &Scrape) -> Duration {
+        self.interval.unwrap_or(scrape.interval)
     }
 }
 

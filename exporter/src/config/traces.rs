@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use super::section::Item;
+use super::item::Item;
+use super::wildcard;
 
 /// `otlp[].traces:`, which collections a collector gets as traces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,11 +20,10 @@ impl Traces {
     /// Reads `traces:`.
     pub(super) fn read(item: &Item<'_>) -> Option<Self> {
         let mut section = item.section(&["ratio", "attributes"])?;
-        let one_in = section.get("one_in").and_then(|item| item.count(1..=1_000_000));
-        let targets = section.get("targets").map(|item| item.list()).unwrap_or_default();
-        let targets = targets.iter().filter_map(|item| item.text().map(str::to_owned)).collect();
-        let failed = section.get("failed").and_then(|item| item.flag());
-        let slower_than = section.get("slower_than").and_then(|item| item.duration(SLOWER_THAN));
+        let one_in = section.count("one_in", 1..=1_000_000);
+        let targets = section.get("targets").map(|item| item.texts()).unwrap_or_default();
+        let failed = section.flag("failed");
+        let slower_than = section.duration("slower_than", SLOWER_THAN);
         section.finish();
         Some(Self { one_in: one_in.unwrap_or(1), targets, failed: failed.unwrap_or(false), slower_than })
     }
@@ -37,7 +37,7 @@ impl Traces {
     /// Whether collections of a target are wanted.
     #[must_use]
     pub fn wants_target(&self, target: &str) -> bool {
-        self.targets.is_empty() || self.targets.iter().any(|pattern| matches(pattern, target))
+        self.targets.is_empty() || self.targets.iter().any(|pattern| wildcard::matches(pattern, target))
     }
 
     /// Whether a collection is wanted now that it is known how it ended.
@@ -48,41 +48,11 @@ impl Traces {
     }
 }
 
-/// Whether `*` in the pattern can stand for characters so that it becomes the name.
-fn matches(pattern: &str, name: &str) -> bool {
-    let Some((begin, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(mut name) = name.strip_prefix(begin) else { return false };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let end = parts.pop().unwrap_or_default();
-    for part in parts {
-        let Some((_, after)) = name.split_once(part) else { return false };
-        name = after;
-    }
-    name.ends_with(end)
-}
-
 const SLOWER_THAN: std::ops::RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(3600);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_star_stands_for_any_characters() {
-        for (pattern, name, expected) in [
-            ("web1", "web1", true),
-            ("web", "web1", false),
-            ("web*", "web1", true),
-            ("*", "", true),
-            ("*.corp", "a.b.corp", true),
-            ("w*1*", "web1", true),
-            ("a*b*c", "abcb", false),
-            ("ab*ba", "aba", false),
-            ("a**a", "aa", true),
-        ] {
-            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
-        }
-    }
 
     #[test]
     fn failed_and_slow_collections_can_be_had_without_the_others() {

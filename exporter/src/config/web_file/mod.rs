@@ -19,8 +19,8 @@ use std::path::Path;
 
 use hyper::HeaderMap;
 
+use super::item::Item;
 use super::problem::{Problem, Problems, Report};
-use super::section::Item;
 use super::tree::{Node, SyntaxError, Value};
 
 pub use self::rate::RateLimit;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::config::section::Item;
+use crate::config::item::Item;
 use crate::config::tree::Value;
 
 /// `rate_limit`: a bucket of tokens, one for each request.

@@ -3,7 +3,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::config::section::Item;
+use crate::config::item::Item;
 
 /// So many users may be listed.
 pub const WEB_USERS_MAX: usize = 1_000;

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::check::Names;
-use super::nearest::suggestion;
-use super::parse::{INTERVALS, SERIES};
-use super::problem::{Problem, Problems, Report};
-use super::section::Item;
-use super::target::{Said, host_name, label, name_of};
-use super::tree::{Entry, Node, Position, SyntaxError, Value};
-use super::types::{Config, Target};
+use crate::config::check::Names;
+use crate::config::document::Config;
+use crate::config::item::Item;
+use crate::config::nearest::suggestion;
+use crate::config::problem::{Problem, Problems, Report};
+use crate::config::scrape::{INTERVALS, SERIES, deadline};
+use crate::config::target::{Said, Target, host_name, label, name_of};
+use crate::config::tree::{Entry, Node, Position, SyntaxError, Value};
 
 /// Labels that say something to the exporter. Every other one with `__` in front is a mistake, but for those that
 /// Prometheus or its discoveries put there.
@@ -125,7 +125,7 @@ impl Group<'_> {
         }
         // The deadline is measured by the interval, wherever that stands.
         if let Some((_, value)) = entries.iter().find(|(entry, _)| entry.key == "__scrape_timeout__") {
-            self.said.set_deadline(value, &self.config.scrape);
+            self.said.deadline = deadline(value, self.said.interval(&self.config.scrape));
         }
     }
 

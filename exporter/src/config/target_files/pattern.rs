@@ -2,6 +2,9 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::config::item::Item;
+use crate::config::wildcard;
+
 /// Which endings a target file may have; they say how it is read.
 const EXTENSIONS: [&str; 3] = ["yml", "yaml", "json"];
 
@@ -15,16 +18,32 @@ pub struct FilePattern {
     name: String,
 }
 
+/// So many patterns may be listed: each is looked at every few seconds.
+const PATTERNS_MAX: usize = 100;
+
 /// What is wrong with a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct BadPattern {
-    pub(super) message: String,
-    pub(super) hint: String,
+struct BadPattern {
+    message: String,
+    hint: String,
 }
 
 impl FilePattern {
+    /// Reads `target_files:`, a list.
+    pub(in crate::config) fn read_list(item: &Item<'_>, base: &Path) -> Vec<Self> {
+        let items = item.list();
+        if items.len() > PATTERNS_MAX {
+            item.problem(format!("has {} entries, the limit is {PATTERNS_MAX}", items.len()), None);
+        }
+        let patterns = items.iter().take(PATTERNS_MAX).filter_map(|item| {
+            let made = Self::new(base, item.text()?);
+            made.map_err(|bad| item.problem(bad.message, Some(bad.hint))).ok()
+        });
+        patterns.collect()
+    }
+
     /// Reads a pattern; a relative one starts at `base`.
-    pub(super) fn new(base: &Path, text: &str) -> Result<Self, BadPattern> {
+    fn new(base: &Path, text: &str) -> Result<Self, BadPattern> {
         let (folder, name) = text.rsplit_once('/').map_or(("", text), |(folder, name)| match folder {
             "" => ("/", name),
             folder => (folder, name),
@@ -90,33 +109,8 @@ impl FilePattern {
     fn matches(&self, name: &OsStr) -> bool {
         let name = name.as_encoded_bytes();
         let hides = name.first() == Some(&b'.') && !self.name.starts_with('.');
-        !hides && wildcard(self.name.as_bytes(), name)
+        !hides && wildcard::matches_file(self.name.as_bytes(), name)
     }
-}
-
-/// Linear in the name for each star; no recursion, so that a pattern of many stars costs nothing.
-fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some(&byte) if byte == b'?' || byte == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => {
-                let Some((star_p, star_t)) = star else { return false };
-                star = Some((star_p, star_t + 1));
-                p = star_p + 1;
-                t = star_t + 1;
-            }
-        }
-    }
-    pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]

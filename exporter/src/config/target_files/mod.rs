@@ -1,25 +1,27 @@
+//! `target_files:`, targets in files that may change at any time.
+
+mod groups;
+mod known;
+mod pattern;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::{self, File, Metadata};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::groups::parse_target_file;
-use super::pattern::FilePattern;
+use self::known::Known;
+use super::document::Config;
 use super::problem::{Problem, Report};
-use super::stamp::Stamp;
-use super::tree::{CONFIG_BYTES_MAX, Position};
-use super::types::{Config, Target};
+use super::target::Target;
+use super::tree::Position;
+
+pub use self::groups::parse_target_file;
+pub use self::pattern::FilePattern;
 
 /// So many targets a process has at the most, those of the configuration included.
 pub const TARGETS_MAX: usize = 50_000;
 /// So many target files are read.
 const FILES_MAX: usize = 1_000;
-/// A file must be missing so many looks in a row before its targets go: who replaces a file by removing it first
-/// does not take them down.
-const MISSING_LOOKS: u8 = 2;
 
 /// The files of `target_files`, as of the last [`TargetFiles::look`].
 ///
@@ -34,19 +36,6 @@ pub struct TargetFiles {
     files: BTreeMap<PathBuf, Known>,
     listing: Vec<Result<Vec<PathBuf>, String>>,
     is_over_limit: bool,
-}
-
-#[derive(Debug, Default)]
-struct Known {
-    /// Nothing where the last look could not read it.
-    seen: Option<Stamp>,
-    contents: Option<u64>,
-    /// It was good once.
-    was_good: bool,
-    targets: Vec<Target>,
-    broken: Option<Report>,
-    modified: Option<SystemTime>,
-    missing: u8,
 }
 
 /// What a look found.
@@ -112,7 +101,7 @@ impl TargetFiles {
     /// mean something else now; until it is good, its last good targets stay, as far as the names in them still exist.
     pub fn set_config(&mut self, config: Arc<Config>) {
         for known in self.files.values_mut() {
-            (known.seen, known.contents) = (None, None);
+            known.forget_contents();
             known.targets.retain(|target| config.knows_names_of(target));
         }
         let is_listed = |path: &Path| config.target_files.iter().any(|pattern| pattern.lists(path));
@@ -133,7 +122,7 @@ impl TargetFiles {
         self.files.retain(|path, known| {
             let is_named = named.contains(path);
             news.extend(known.look(path, &config, now, is_named));
-            is_named || known.missing < MISSING_LOOKS
+            is_named || !known.is_gone()
         });
         news
     }
@@ -183,7 +172,7 @@ impl TargetFiles {
         refused.iter().for_each(|refused| *counts.entry(&refused.file).or_default() += 1);
         let states = self.files.iter().map(|(path, known)| FileState {
             path: path.display().to_string(),
-            is_good: known.broken.is_none() && known.was_good,
+            is_good: known.is_good(),
             targets: known.targets.len(),
             refused: counts.get(path.as_path()).copied().unwrap_or(0),
             modified_unix_s: known.modified.and_then(|modified| {
@@ -227,7 +216,7 @@ impl TargetFiles {
         }
         let Wanted { targets, refused } = files.wanted();
         for Refused { file, position, reason, .. } in refused {
-            let hint = Some(format!("give one of them another `{}`", super::groups::NAME));
+            let hint = Some(format!("give one of them another `{}`", groups::NAME));
             let problem = Problem { position: Some(position), path: String::new(), message: reason, hint };
             tell(file.display().to_string(), problem);
         }
@@ -268,83 +257,4 @@ impl TargetFiles {
         }
         paths
     }
-}
-
-impl Known {
-    /// Looks at the file, and reads it where it changed.
-    fn look(&mut self, path: &Path, config: &Config, now: SystemTime, is_named: bool) -> Option<FileNews> {
-        let metadata = match fs::metadata(path) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.miss(path, is_named),
-            Err(error) => return self.unreadable(path, format!("cannot be read: {error}")),
-        };
-        self.missing = 0;
-        let seen = Stamp::of(&metadata, now);
-        if seen.is_settled() && self.seen.is_some_and(|before| before.is_settled() && before.is_same(&seen)) {
-            return None;
-        }
-        self.seen = Some(seen);
-        self.modified = metadata.modified().ok();
-        let text = match read(path, &metadata) {
-            Ok(text) => text,
-            Err(message) => return self.unreadable(path, message),
-        };
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        let contents = hasher.finish();
-        if self.contents.replace(contents) == Some(contents) {
-            return None;
-        }
-        match parse_target_file(&path.display().to_string(), &text, config) {
-            Ok(targets) => {
-                (self.broken, self.was_good) = (None, true);
-                self.targets = targets;
-                Some(FileNews::Read(path.to_owned(), self.targets.len()))
-            }
-            Err(report) => self.broken(report),
-        }
-    }
-
-    fn miss(&mut self, path: &Path, is_named: bool) -> Option<FileNews> {
-        self.missing = self.missing.saturating_add(1);
-        if self.was_good && self.missing < MISSING_LOOKS {
-            return None;
-        }
-        let was_good = self.was_good;
-        *self = Self { missing: self.missing, broken: self.broken.take(), ..Self::default() };
-        if was_good {
-            Some(FileNews::Gone(path.to_owned()))
-        } else if is_named {
-            self.unreadable(path, "there is no such file".to_owned())
-        } else {
-            None
-        }
-    }
-
-    fn unreadable(&mut self, path: &Path, message: String) -> Option<FileNews> {
-        (self.seen, self.contents) = (None, None);
-        self.broken(Report::of_file(&path.display().to_string(), message, None))
-    }
-
-    /// Tells each trouble once.
-    fn broken(&mut self, report: Report) -> Option<FileNews> {
-        let is_told = self.broken.as_ref().is_some_and(|told| told.problems == report.problems);
-        self.broken = Some(report.clone());
-        (!is_told).then_some(FileNews::Broken(report))
-    }
-}
-
-fn read(path: &Path, metadata: &Metadata) -> Result<String, String> {
-    if !metadata.is_file() {
-        // Reading a pipe would wait for who writes into it.
-        return Err("is no file".to_owned());
-    }
-    let limit = CONFIG_BYTES_MAX as u64;
-    let failed = |error: io::Error| format!("cannot be read: {error}");
-    let mut text = Vec::new();
-    File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut text)).map_err(failed)?;
-    if text.len() > CONFIG_BYTES_MAX {
-        return Err(format!("has more than {CONFIG_BYTES_MAX} bytes, which is the limit"));
-    }
-    String::from_utf8(text).map_err(|error| format!("is no UTF-8: {error}"))
 }

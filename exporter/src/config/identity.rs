@@ -1,0 +1,126 @@
+//! `identities:`, who we are, and `credentials:`, how their secrets are guarded.
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::hosts::AllowHosts;
+use super::item::Item;
+use super::section::{Later, Section, set};
+use super::tree::Position;
+
+/// One of `identities:`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// `domain`: empty or `.` for accounts of the host itself.
+    pub domain: String,
+    /// `username`
+    pub username: String,
+    /// `password_file` or `password_env`
+    pub secret: SecretSource,
+    /// `allow_hosts`: who may see it.
+    pub allow_hosts: AllowHosts,
+    /// Where the file has it.
+    pub position: Position,
+}
+
+impl Identity {
+    /// What tells one account from another, and where its secret comes from.
+    #[must_use]
+    pub fn account(&self) -> (&str, &str, &SecretSource) {
+        (&self.domain, &self.username, &self.secret)
+    }
+}
+
+/// Where a secret comes from; never the configuration itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SecretSource {
+    /// The contents of a file, read each time that it is leased; one trailing newline is dropped.
+    File(PathBuf),
+    /// A variable of the environment.
+    Environment(String),
+}
+
+/// `credentials:`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credentials {
+    /// `state_dir`: where verdicts on secrets are kept over a restart. Default: nowhere, a restart tries once more.
+    pub state_dir: Option<PathBuf>,
+    /// `cooldown`: a refused secret is tried once more after it. Default 1 h.
+    pub cooldown: Duration,
+}
+
+impl Default for Credentials {
+    fn default() -> Self {
+        Self { state_dir: None, cooldown: Duration::from_secs(3600) }
+    }
+}
+
+const LATER: Later =
+    &["principal", "keytab_file", "ccache_file", "realm", "kdc", "delegate", "lockout_guard"];
+const COOLDOWNS: RangeInclusive<Duration> = Duration::from_secs(60)..=Duration::from_secs(30 * 24 * 3600);
+
+/// Reads `credentials:`.
+pub(super) fn credentials(item: &Item<'_>, base: &Path) -> Credentials {
+    let mut credentials = Credentials::default();
+    let Some(mut section) = item.section(&[]) else { return credentials };
+    credentials.state_dir = section.file("state_dir", base);
+    set(&mut credentials.cooldown, section.duration("cooldown", COOLDOWNS));
+    section.finish();
+    credentials
+}
+
+/// Reads one of `identities:`.
+pub(super) fn identity(item: &Item<'_>, base: &Path) -> Option<Identity> {
+    let mut section = item.section(LATER)?;
+    if let Some(kind) = section.require("kind", "write `kind: ntlm`") {
+        match kind.text() {
+            Some("ntlm") | None => {}
+            Some("kerberos") => {
+                kind.problem("`kerberos` is not supported yet", Some("use `ntlm`".to_owned()));
+            }
+            Some(other) => kind.problem(format!("`{other}` is not a choice"), Some("use `ntlm`".to_owned())),
+        }
+    }
+    let domain = section.get("domain").and_then(|item| item.text_or_empty()).unwrap_or_default();
+    let username = section.require("username", "name the account").and_then(|item| item.text());
+    let secret = secret_source(&mut section, base);
+    let hint = "list the hosts that may see this identity, such as '*.corp.example.com' or 10.0.0.0/8";
+    let allow_hosts = section.require("allow_hosts", hint).map(|item| AllowHosts::read(&item));
+    let position = section.position;
+    section.finish();
+    let (domain, username) = (domain.to_owned(), username?.to_owned());
+    Some(Identity {
+        domain,
+        username,
+        secret: secret?,
+        allow_hosts: allow_hosts.unwrap_or_default(),
+        position,
+    })
+}
+
+fn secret_source(section: &mut Section<'_>, base: &Path) -> Option<SecretSource> {
+    if let Some(literal) = section.get("password") {
+        let hint = "put it into a file and name that in `password_file`, or use `password_env`".to_owned();
+        literal.problem("a secret may not stand in the configuration", Some(hint));
+        // One problem is enough; the right keys are marked as known all the same.
+        section.get("password_file");
+        section.get("password_env");
+        return None;
+    }
+    let file = section.get("password_file");
+    let env = section.get("password_env");
+    match (file, env) {
+        (Some(_), Some(env)) => {
+            env.problem("`password_file` is there too", Some("keep one of them".to_owned()));
+            None
+        }
+        (Some(file), None) => file.file(base).map(SecretSource::File),
+        (None, Some(env)) => env.text().map(|name| SecretSource::Environment(name.to_owned())),
+        (None, None) => {
+            let hint = Some("name a file that holds the password, or use `password_env`".to_owned());
+            section.problems.push_hint(section.position, &section.path, "`password_file` is missing", hint);
+            None
+        }
+    }
+}

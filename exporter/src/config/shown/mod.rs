@@ -1,0 +1,155 @@
+//! The configuration as people are shown it: what is known to be no secret, and `hidden` for everything else.
+//!
+//! Names of keys are shown, since a secret may not stand there. A value is shown where [`places`] lists its place; in
+//! the settings of modules, which are the plugins' own, where it lists the key. What a later version adds is hidden
+//! until it is listed there. Comments do not come through at all.
+
+mod places;
+#[cfg(test)]
+mod tests;
+
+use self::places::is_shown;
+use super::tree::{Node, Value};
+
+/// Stands for what is not shown.
+pub const HIDDEN: &str = "hidden";
+
+/// The document without its secrets, as YAML.
+pub(super) fn shown(root: &Node) -> String {
+    let mut printer = Printer::default();
+    printer.node(root, 0);
+    printer.out
+}
+
+/// One of `modules:` in the same way, indented.
+#[must_use]
+pub fn shown_module(name: &str, source: &Node, indent: usize) -> String {
+    let path = vec!["modules".to_owned(), name.to_owned()];
+    let mut printer = Printer { out: " ".repeat(indent), path };
+    printer.node(source, indent);
+    printer.out
+}
+
+#[derive(Default)]
+struct Printer {
+    out: String,
+    /// Where the node that is being printed stands.
+    path: Vec<String>,
+}
+
+impl Printer {
+    /// A node that may take lines of its own. The cursor stands where its first line begins.
+    fn node(&mut self, node: &Node, indent: usize) {
+        match &node.value {
+            Value::Map(entries) if !entries.is_empty() => {
+                for (index, entry) in entries.iter().enumerate() {
+                    self.begin_line(index, indent);
+                    self.out.push_str(&scalar(&entry.key));
+                    self.out.push(':');
+                    self.path.push(entry.key.clone());
+                    self.child(&entry.node, indent + 2);
+                    self.path.pop();
+                }
+            }
+            Value::List(items) if !items.is_empty() => {
+                for (index, item) in items.iter().enumerate() {
+                    self.begin_line(index, indent);
+                    self.out.push_str("- ");
+                    self.path.push(index.to_string());
+                    self.node(item, indent + 2);
+                    self.path.pop();
+                }
+            }
+            _ => {
+                let text = self.inline(node);
+                self.out.push_str(&text);
+                self.out.push('\n');
+            }
+        }
+    }
+
+    fn begin_line(&mut self, index: usize, indent: usize) {
+        if index > 0 {
+            self.out.extend(std::iter::repeat_n(' ', indent));
+        }
+    }
+
+    /// The value behind a key.
+    fn child(&mut self, node: &Node, indent: usize) {
+        let is_long = match &node.value {
+            Value::Map(entries) => !entries.is_empty(),
+            Value::List(items) => {
+                items.iter().any(|item| matches!(item.value, Value::Map(_) | Value::List(_)))
+            }
+            _ => false,
+        };
+        if is_long {
+            self.out.push('\n');
+            self.out.extend(std::iter::repeat_n(' ', indent));
+            self.node(node, indent);
+        } else {
+            self.out.push(' ');
+            let text = self.inline(node);
+            self.out.push_str(&text);
+            self.out.push('\n');
+        }
+    }
+
+    /// What fits behind a key: a scalar, or a list of scalars.
+    fn inline(&mut self, node: &Node) -> String {
+        match &node.value {
+            Value::Map(_) => "{}".to_owned(),
+            Value::List(items) => {
+                let mut texts = Vec::with_capacity(items.len());
+                for (index, item) in items.iter().enumerate() {
+                    self.path.push(index.to_string());
+                    texts.push(self.inline(item));
+                    self.path.pop();
+                }
+                format!("[{}]", texts.join(", "))
+            }
+            Value::Null => "null".to_owned(),
+            _ if !is_shown(&self.path) => HIDDEN.to_owned(),
+            Value::Bool(value) => value.to_string(),
+            Value::Integer(value) => value.to_string(),
+            Value::Unsigned(value) => value.to_string(),
+            Value::Float(value) => value.to_string(),
+            Value::Text(text) => scalar(&without_userinfo(text)),
+        }
+    }
+}
+
+/// A URL may say who asks, `https://user:password@host`: that is left out, whatever the place. So is what stands
+/// behind `?`.
+fn without_userinfo(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let host =
+        authority.rsplit_once('@').map_or(authority.to_owned(), |(_, host)| format!("{HIDDEN}@{host}"));
+    let path = match path.split_once('?') {
+        Some((path, _)) => format!("{path}?{HIDDEN}"),
+        None => path.to_owned(),
+    };
+    format!("{scheme}://{host}{path}")
+}
+
+/// A text as YAML has it: plain where that is safe, else in double quotes, whose escapes are those of JSON.
+fn scalar(text: &str) -> String {
+    let is_plain_char =
+        |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ' ' | '\\' | '(' | ')');
+    let is_plain = text.starts_with(|c: char| c.is_alphabetic() || c == '/' || c == '_')
+        && !text.ends_with(' ')
+        && text.chars().all(is_plain_char)
+        && !["null", "true", "false", "yes", "no", "on", "off", "y", "n"]
+            .contains(&text.to_ascii_lowercase().as_str());
+    let is_duration = text.starts_with(|c: char| c.is_ascii_digit())
+        && text.ends_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric())
+        && !text.starts_with("0");
+    if is_plain || (is_duration && !text.contains(['e', 'E', 'x', 'X'])) {
+        text.to_owned()
+    } else {
+        serde_json::Value::from(text).to_string()
+    }
+}

@@ -1,0 +1,143 @@
+//! What may be shown: the places that are known to hold no secret.
+
+/// Places whose values are shown: keys with dots between them, `*` for any key or any item of a list, `**` for all
+/// that is below.
+const SHOWN: &[&str] = &[
+    "web.listen.*",
+    "web.config_file",
+    "web.enable_lifecycle",
+    "web.external_url",
+    "web.max_connections_per_peer",
+    "web.answer_timeout",
+    "web.idle_timeout",
+    "web.handshake_timeout",
+    "web.max_connections",
+    "web.max_scrapes",
+    "web.metrics_targets",
+    "web.header_timeout",
+    "web.write_timeout",
+    "config.watch",
+    "config.watch_interval",
+    "log.level",
+    "plugins.path",
+    "plugins.load.*",
+    "scrape.interval",
+    "scrape.deadline",
+    "scrape.max_connecting",
+    "scrape.connect_rate",
+    "scrape.max_concurrent",
+    "scrape.max_series",
+    "scrape.drain",
+    "scrape.stale_after",
+    "probe.enabled",
+    "probe.allow_targets.*",
+    "probe.deadline",
+    "probe.timeout_offset",
+    "probe.cache",
+    "probe.max_concurrent",
+    "probe.max_targets",
+    "probe.idle",
+    "credentials.state_dir",
+    "credentials.cooldown",
+    "identities.*.kind",
+    "identities.*.domain",
+    "identities.*.username",
+    "identities.*.password_file",
+    "identities.*.password_env",
+    "identities.*.keytab_file",
+    "identities.*.allow_hosts.*",
+    "transports.*.connect_timeout",
+    "transports.*.smb.encryption",
+    "transports.*.smb.port",
+    // Rules are compared with names and labels, which everybody sees.
+    "normalize.**",
+    "modules.*.plugin",
+    "modules.*.normalize.**",
+    "target_defaults.identity",
+    "target_defaults.transport",
+    "target_defaults.modules.*",
+    "target_defaults.labels.*",
+    "targets.*.name",
+    "targets.*.host",
+    "targets.*.identity",
+    "targets.*.transport",
+    "targets.*.modules.*",
+    "targets.*.interval",
+    "targets.*.deadline",
+    "targets.*.max_series",
+    "targets.*.stale_after",
+    "targets.*.labels.*",
+    "targets.*.normalize.**",
+    "target_files.*",
+    "otlp.*.name",
+    "otlp.*.endpoint",
+    "otlp.*.protocol",
+    "otlp.*.interval",
+    "otlp.*.timeout",
+    "otlp.*.headers.*.file",
+    "otlp.*.headers.*.env",
+    "otlp.*.compression",
+    "otlp.*.tls.ca_file",
+    "otlp.*.tls.cert_file",
+    "otlp.*.tls.key_file",
+    "otlp.*.temporality",
+    "otlp.*.queue_points",
+    "otlp.*.request_bytes",
+    "telemetry.endpoint",
+    "telemetry.interval",
+    "telemetry.timeout",
+    "telemetry.headers.*.file",
+    "telemetry.headers.*.env",
+    "telemetry.tls.ca_file",
+    "telemetry.tls.cert_file",
+    "telemetry.tls.key_file",
+];
+
+/// Keys whose values are shown wherever they stand in a module's settings.
+const SHOWN_OF_PLUGINS: &[&str] = &[
+    "aggregate",
+    "counter",
+    "counters",
+    "countersets",
+    "detail",
+    "exact",
+    "exclude",
+    "guid",
+    "include",
+    "instance_id",
+    "instances",
+    "interval",
+    "language",
+    "n",
+    "name",
+    "regex",
+    "totals",
+    "wildcard",
+];
+
+/// Whether the value at `path` may be shown: its keys from the root on, the items of lists by their numbers.
+pub(super) fn is_shown(path: &[String]) -> bool {
+    if let [section, _, settings @ ..] = path
+        && section == "modules"
+    {
+        let is_index = |key: &str| key.bytes().all(|byte| byte.is_ascii_digit());
+        let key = settings.iter().map(String::as_str).rev().find(|key| !is_index(key));
+        if key.is_some_and(|key| SHOWN_OF_PLUGINS.contains(&key)) {
+            return true;
+        }
+    }
+    SHOWN.iter().any(|place| is_at(place, path))
+}
+
+/// Whether `path` is what `place` means.
+fn is_at(place: &str, path: &[String]) -> bool {
+    let mut keys = place.split('.');
+    for key in path {
+        match keys.next() {
+            Some("**") => return true,
+            Some(known) if known == "*" || known == key.as_str() => {}
+            _ => return false,
+        }
+    }
+    keys.next().is_none()
+}

@@ -1,0 +1,98 @@
+use expect_test::expect;
+
+use super::*;
+
+fn check(yaml: &str) -> String {
+    let text = shown(&Node::parse(yaml).expect("it is YAML"));
+    Node::parse(&text).unwrap_or_else(|error| panic!("{}: {text}", error.message));
+    text
+}
+
+#[test]
+fn what_is_known_is_shown_and_everything_else_is_not() {
+    let text = check(
+        "web: {listen: ['0.0.0.0:9483'], max_scrapes: 4}
+identities:
+  corp: {kind: ntlm, username: svc, password: hunter2, password_file: /run/s, pin: 1234, allow_hosts: ['*.corp']}
+modules:
+  os: {plugin: pcq, countersets: [{name: Process V2, instances: {exclude: ['.*,_Total']}}], api_token: abc, level: 7}
+normalize: {rename: [{from: 'a_(.*)', to: b_$1}]}
+targets:
+  - {host: web1, modules: [os], interval: 15s, labels: {env: prod}}
+otlp:
+  - {endpoint: 'https://me:pw@otel:4317/x?key=abc', headers: {authorization: 'Bearer abc', x: {file: /run/t, prefix: 'Bearer abc'}}}
+soon: {secret: abc, list: [abc]}
+",
+    );
+    expect![[r#"
+        web:
+          listen: ["0.0.0.0:9483"]
+          max_scrapes: 4
+        identities:
+          corp:
+            kind: ntlm
+            username: svc
+            password: hidden
+            password_file: /run/s
+            pin: hidden
+            allow_hosts: ["*.corp"]
+        modules:
+          os:
+            plugin: pcq
+            countersets:
+              - name: Process V2
+                instances:
+                  exclude: [".*,_Total"]
+            api_token: hidden
+            level: hidden
+        normalize:
+          rename:
+            - from: "a_(.*)"
+              to: "b_$1"
+        targets:
+          - host: web1
+            modules: [os]
+            interval: 15s
+            labels:
+              env: prod
+        otlp:
+          - endpoint: "https://hidden@otel:4317/x?hidden"
+            headers:
+              authorization: hidden
+              x:
+                file: /run/t
+                prefix: hidden
+        soon:
+          secret: hidden
+          list: [hidden]
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn a_secret_of_any_type_in_any_place_is_hidden() {
+    for place in ["a: 5550199", "identities: {corp: {password: 5550199}}", "- 5550199"] {
+        assert!(!check(place).contains("5550199"), "{place}");
+        assert!(!check(&place.replace("5550199", "'s3cr 5550199'")).contains("5550199"), "{place}");
+        assert!(!check(&place.replace("5550199", "[{k: 5550199}]")).contains("5550199"), "{place}");
+    }
+    // A list or a map where a text is known is no text that is known.
+    assert!(!check("identities: {corp: {username: {x: 5550199}}}").contains("5550199"));
+}
+
+#[test]
+fn texts_that_yaml_would_read_otherwise_are_quoted() {
+    for (text, expected) in [
+        ("no", "\"no\""),
+        ("a: b", "\"a: b\""),
+        ("line\nbreak", "\"line\\nbreak\""),
+        ("1e5", "\"1e5\""),
+        ("0x1f", "\"0x1f\""),
+        ("30s", "30s"),
+        ("# x", "\"# x\""),
+        ("", "\"\""),
+        ("Processor Information", "Processor Information"),
+    ] {
+        assert_eq!(scalar(text), expected);
+    }
+}

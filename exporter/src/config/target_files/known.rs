@@ -1,0 +1,131 @@
+use std::fs::{self, File, Metadata};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::FileNews;
+use super::groups::parse_target_file;
+use crate::config::document::Config;
+use crate::config::problem::Report;
+use crate::config::stamp::Stamp;
+use crate::config::target::Target;
+use crate::config::tree::CONFIG_BYTES_MAX;
+
+/// A file must be missing so many looks in a row before its targets go: who replaces a file by removing it first
+/// does not take them down.
+const MISSING_LOOKS: u8 = 2;
+
+/// One file, as of the last look at it.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Nothing where the last look could not read it.
+    seen: Option<Stamp>,
+    contents: Option<u64>,
+    /// It was good once.
+    was_good: bool,
+    pub(super) targets: Vec<Target>,
+    broken: Option<Report>,
+    pub(super) modified: Option<SystemTime>,
+    missing: u8,
+}
+
+impl Known {
+    /// The file is read again at the next look, whatever it looks like.
+    pub(super) fn forget_contents(&mut self) {
+        (self.seen, self.contents) = (None, None);
+    }
+
+    /// Whether the last reading succeeded.
+    pub(super) fn is_good(&self) -> bool {
+        self.broken.is_none() && self.was_good
+    }
+
+    /// Whether it was missing for so long that its targets go.
+    pub(super) fn is_gone(&self) -> bool {
+        self.missing >= MISSING_LOOKS
+    }
+
+    /// Looks at the file, and reads it where it changed.
+    pub(super) fn look(
+        &mut self,
+        path: &Path,
+        config: &Config,
+        now: SystemTime,
+        is_named: bool,
+    ) -> Option<FileNews> {
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.miss(path, is_named),
+            Err(error) => return self.unreadable(path, format!("cannot be read: {error}")),
+        };
+        self.missing = 0;
+        let seen = Stamp::of(&metadata, now);
+        if seen.is_settled() && self.seen.is_some_and(|before| before.is_settled() && before.is_same(&seen)) {
+            return None;
+        }
+        self.seen = Some(seen);
+        self.modified = metadata.modified().ok();
+        let text = match read(path, &metadata) {
+            Ok(text) => text,
+            Err(message) => return self.unreadable(path, message),
+        };
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let contents = hasher.finish();
+        if self.contents.replace(contents) == Some(contents) {
+            return None;
+        }
+        match parse_target_file(&path.display().to_string(), &text, config) {
+            Ok(targets) => {
+                (self.broken, self.was_good) = (None, true);
+                self.targets = targets;
+                Some(FileNews::Read(path.to_owned(), self.targets.len()))
+            }
+            Err(report) => self.broken(report),
+        }
+    }
+
+    fn miss(&mut self, path: &Path, is_named: bool) -> Option<FileNews> {
+        self.missing = self.missing.saturating_add(1);
+        if self.was_good && self.missing < MISSING_LOOKS {
+            return None;
+        }
+        let was_good = self.was_good;
+        *self = Self { missing: self.missing, broken: self.broken.take(), ..Self::default() };
+        if was_good {
+            Some(FileNews::Gone(path.to_owned()))
+        } else if is_named {
+            self.unreadable(path, "there is no such file".to_owned())
+        } else {
+            None
+        }
+    }
+
+    fn unreadable(&mut self, path: &Path, message: String) -> Option<FileNews> {
+        self.forget_contents();
+        self.broken(Report::of_file(&path.display().to_string(), message, None))
+    }
+
+    /// Tells each trouble once.
+    fn broken(&mut self, report: Report) -> Option<FileNews> {
+        let is_told = self.broken.as_ref().is_some_and(|told| told.problems == report.problems);
+        self.broken = Some(report.clone());
+        (!is_told).then_some(FileNews::Broken(report))
+    }
+}
+
+fn read(path: &Path, metadata: &Metadata) -> Result<String, String> {
+    if !metadata.is_file() {
+        // Reading a pipe would wait for who writes into it.
+        return Err("is no file".to_owned());
+    }
+    let limit = CONFIG_BYTES_MAX as u64;
+    let failed = |error: io::Error| format!("cannot be read: {error}");
+    let mut text = Vec::new();
+    File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut text)).map_err(failed)?;
+    if text.len() > CONFIG_BYTES_MAX {
+        return Err(format!("has more than {CONFIG_BYTES_MAX} bytes, which is the limit"));
+    }
+    String::from_utf8(text).map_err(|error| format!("is no UTF-8: {error}"))
+}

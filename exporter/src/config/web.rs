@@ -1,0 +1,122 @@
+//! `web:`, what is served, and where.
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::external::{ExternalUrl, external_url};
+use super::item::Item;
+use super::section::{Section, set};
+
+/// `web:`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Web {
+    /// `listen`: addresses to serve on. Port 0 takes a free one. Default `0.0.0.0:9483`.
+    pub listen: Vec<String>,
+    /// `max_connections`: more wait in the kernel's queue. Default 512.
+    pub max_connections: u32,
+    /// `max_scrapes`: pages encoded at a time; more are answered 503. Default 8.
+    pub max_scrapes: u32,
+    /// `metrics_targets`: whether `/metrics` shows the targets' series beside the exporter's own. Default true.
+    pub metrics_targets: bool,
+    /// `enable_lifecycle`: whether who reaches the server may ask for a reload. Default false.
+    pub enable_lifecycle: bool,
+    /// `external_url`: where Prometheus reaches the exporter, for `/sd`. Default: as the request says.
+    pub external_url: Option<ExternalUrl>,
+    /// `header_timeout`: a request's head must be there within it. Default 10 s.
+    pub header_timeout: Duration,
+    /// `write_timeout`: a reader that takes nothing for so long is dropped. Default 30 s.
+    pub write_timeout: Duration,
+    /// `config_file`: TLS, passwords, headers, a limit of requests. See [`WebFile`](super::WebFile).
+    pub config_file: Option<PathBuf>,
+    /// `max_connections_per_peer`: of one address, or of one /64 of IPv6; more are closed. Default half of
+    /// `max_connections`.
+    pub max_connections_per_peer: Option<u32>,
+    /// `answer_timeout`: an answer is taken within it, however steadily. Default 5 min.
+    pub answer_timeout: Duration,
+    /// `idle_timeout`: a connection without a request for so long is closed. Default 3 min.
+    pub idle_timeout: Duration,
+    /// `handshake_timeout`: of TLS. Default 10 s.
+    pub handshake_timeout: Duration,
+}
+
+impl Default for Web {
+    fn default() -> Self {
+        Self {
+            listen: vec!["0.0.0.0:9483".to_owned()],
+            max_connections: 512,
+            max_scrapes: 8,
+            metrics_targets: true,
+            enable_lifecycle: false,
+            external_url: None,
+            header_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(30),
+            config_file: None,
+            max_connections_per_peer: None,
+            answer_timeout: Duration::from_secs(300),
+            idle_timeout: Duration::from_secs(180),
+            handshake_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+const ANSWER_TIMEOUTS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
+const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(300);
+
+/// Reads `web:`.
+pub(super) fn web(item: &Item<'_>, base: &Path) -> Web {
+    let mut web = Web::default();
+    let Some(mut section) = item.section(&[]) else { return web };
+    if let Some(listen) = section.get("listen") {
+        let items = listen.list();
+        if items.is_empty() {
+            listen.problem("is empty", Some("name an address such as `0.0.0.0:9483`".to_owned()));
+        }
+        web.listen = items.iter().filter_map(listen_address).collect();
+    }
+    set(&mut web.max_connections, section.count("max_connections", 1..=65_536));
+    set(&mut web.max_scrapes, section.count("max_scrapes", 1..=1024));
+    set(&mut web.metrics_targets, section.flag("metrics_targets"));
+    set(&mut web.enable_lifecycle, section.flag("enable_lifecycle"));
+    web.external_url = section.get("external_url").and_then(|item| external_url(&item));
+    set(&mut web.header_timeout, section.duration("header_timeout", TIMEOUTS));
+    set(&mut web.write_timeout, section.duration("write_timeout", TIMEOUTS));
+    web.config_file = section.file("config_file", base);
+    web.max_connections_per_peer = section.count("max_connections_per_peer", 1..=65_536);
+    set(&mut web.answer_timeout, section.duration("answer_timeout", ANSWER_TIMEOUTS));
+    set(&mut web.idle_timeout, section.duration("idle_timeout", ANSWER_TIMEOUTS));
+    set(&mut web.handshake_timeout, section.duration("handshake_timeout", TIMEOUTS));
+    refer_to_file(&mut section);
+    section.finish();
+    web
+}
+
+/// What other programs have in their main file and we in another one.
+fn refer_to_file(section: &mut Section<'_>) {
+    for key in ["tls_server_config", "http_server_config", "basic_auth_users", "rate_limit", "tls"] {
+        if let Some(item) = section.get(key) {
+            let hint = "put it into a file of its own and name that in `web.config_file`".to_owned();
+            item.problem("does not stand here", Some(hint));
+        }
+    }
+}
+
+/// `ADDRESS:PORT`, `NAME:PORT` or `:PORT` for every IPv4 address.
+fn listen_address(item: &Item<'_>) -> Option<String> {
+    let text = item.text()?;
+    let valid = text.rsplit_once(':').filter(|(host, port)| {
+        let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let host_is_good =
+            bare.map_or(!host.contains(':'), |bare| bare.parse::<std::net::Ipv6Addr>().is_ok());
+        port.parse::<u16>().is_ok() && host_is_good
+    });
+    match valid {
+        Some(("", port)) => Some(format!("0.0.0.0:{port}")),
+        Some(_) => Some(text.to_owned()),
+        None => {
+            let hint = "write ADDRESS:PORT, such as `0.0.0.0:9483` or `[::]:9483`".to_owned();
+            item.problem(format!("`{text}` is no address to listen on"), Some(hint));
+            None
+        }
+    }
+}
