@@ -1,0 +1,154 @@
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use super::job::JobId;
+
+/// Connections that could have begun so long ago may be caught up with.
+const CONNECT_SLACK: Duration = Duration::from_millis(100);
+
+/// How many jobs may run at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Jobs in all.
+    pub running_max: usize,
+    /// Jobs of targets that have no connection, as far as we know. Those that failed before get half of it.
+    pub connecting_max: usize,
+    /// So many of them begin in a second, at even distances; at least one.
+    pub connect_rate: u32,
+}
+
+/// Where a job waits once it is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Its target is connected.
+    Warm,
+    /// Its target is to be connected.
+    Fresh,
+    /// Its target is to be connected, and that failed before.
+    Failing,
+}
+
+/// The jobs that are due, in the order in which they begin, and how many more may run at once.
+///
+/// INVARIANT: whatever [`Lanes::take`] gave out is counted until it is given back by [`Lanes::leave`].
+#[derive(Debug)]
+pub(super) struct Lanes {
+    limits: Limits,
+    warm: VecDeque<JobId>,
+    fresh: VecDeque<JobId>,
+    failing: VecDeque<JobId>,
+    /// The next connection may begin at this moment.
+    connect_at: Instant,
+    running: Running,
+}
+
+/// How many jobs run, and how many of these are in which lane.
+#[derive(Debug, Default)]
+struct Running {
+    all: usize,
+    connecting: usize,
+    failing: usize,
+}
+
+impl Lanes {
+    pub(super) fn new(limits: Limits, now: Instant) -> Self {
+        Self {
+            limits,
+            warm: VecDeque::new(),
+            fresh: VecDeque::new(),
+            failing: VecDeque::new(),
+            connect_at: now,
+            running: Running::default(),
+        }
+    }
+
+    pub(super) fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// Puts a job behind the others of its lane.
+    pub(super) fn wait(&mut self, job: JobId, lane: Lane) {
+        match lane {
+            Lane::Warm => self.warm.push_back(job),
+            Lane::Fresh => self.fresh.push_back(job),
+            Lane::Failing => self.failing.push_back(job),
+        }
+    }
+
+    /// Only these still wait.
+    pub(super) fn retain(&mut self, stays: impl Fn(JobId) -> bool) {
+        for queue in [&mut self.warm, &mut self.fresh, &mut self.failing] {
+            queue.retain(|&job| stays(job));
+        }
+    }
+
+    /// The job that begins now, if one may.
+    pub(super) fn take(&mut self, now: Instant) -> Option<JobId> {
+        if self.running.all >= self.limits.running_max {
+            return None;
+        }
+        let (job, lane) = match self.warm.pop_front() {
+            Some(job) => (job, Lane::Warm),
+            None if self.may_connect() && self.connect_at <= now => self.connect(now)?,
+            None => return None,
+        };
+        self.running.enter(lane);
+        Some(job)
+    }
+
+    fn connect(&mut self, now: Instant) -> Option<(JobId, Lane)> {
+        let step = Duration::from_secs(1) / self.limits.connect_rate.max(1);
+        // A timer that comes late costs no connection, and an idle hour saves up none.
+        let oldest = now.checked_sub(CONNECT_SLACK).unwrap_or(now);
+        self.connect_at = self.connect_at.max(oldest) + step;
+        let fresh = self.fresh.pop_front().map(|job| (job, Lane::Fresh));
+        fresh.or_else(|| self.failing.pop_front().map(|job| (job, Lane::Failing)))
+    }
+
+    /// A job of this lane ended, or was removed while it ran.
+    pub(super) fn leave(&mut self, lane: Lane) {
+        self.running.leave(lane);
+    }
+
+    /// When the next connection may begin, if somebody waits for one.
+    pub(super) fn connect_at(&self) -> Option<Instant> {
+        self.may_connect().then_some(self.connect_at)
+    }
+
+    /// Whether somebody waits for a connection and has the place for it, but for the rate.
+    fn may_connect(&self) -> bool {
+        let Running { all, connecting, failing } = self.running;
+        let has_room = all < self.limits.running_max && connecting < self.limits.connecting_max;
+        let may_retry = failing < self.limits.connecting_max.div_ceil(2);
+        has_room && (!self.fresh.is_empty() || (may_retry && !self.failing.is_empty()))
+    }
+
+    /// Jobs that run now.
+    pub(super) fn running(&self) -> usize {
+        self.running.all
+    }
+
+    /// Those of them whose target has no connection yet.
+    pub(super) fn connecting(&self) -> usize {
+        self.running.connecting
+    }
+
+    /// Targets that wait for their turn to be connected.
+    pub(super) fn waiting_to_connect(&self) -> usize {
+        self.fresh.len() + self.failing.len()
+    }
+}
+
+impl Running {
+    fn enter(&mut self, lane: Lane) {
+        self.all += 1;
+        self.connecting += usize::from(lane != Lane::Warm);
+        self.failing += usize::from(lane == Lane::Failing);
+    }
+
+    fn leave(&mut self, lane: Lane) {
+        self.all -= 1;
+        self.connecting -= usize::from(lane != Lane::Warm);
+        self.failing -= usize::from(lane == Lane::Failing);
+    }
+}

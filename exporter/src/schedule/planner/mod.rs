@@ -1,0 +1,294 @@
+//! When each job runs: [`Planner`] is the machine, [`Places`] says when a job's turn comes by itself, [`Lanes`] who
+//! of those that are due may begin.
+
+mod job;
+mod lanes;
+mod places;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use self::lanes::Lanes;
+use self::places::Places;
+
+pub use self::job::{Ending, JobId, JobSpec, TargetId};
+pub use self::lanes::{Lane, Limits};
+
+/// Jobs begin at least so far apart when the process starts, as far as the shortest interval allows.
+const START_STEP: Duration = Duration::from_millis(20);
+
+/// When each job runs. A pure state machine: call [`Planner::poll`] until it has nothing, then again at
+/// [`Planner::next_wake`], or after [`Planner::finished`], [`Planner::add`] and [`Planner::remove`].
+///
+/// - A job begins every `interval`, at a place within it that follows from its key, so that targets are spread and
+///   every run of the program spreads them alike. The first round begins at once, `START_STEP` apart.
+/// - A job that is late begins when it can; places that were passed over are skipped and counted, never made up for.
+/// - One job at a time per target. A target that was not reached is tried again after 1, 2, 4 … intervals, at most
+///   `BACKOFF_MAX` apart, and holds at most half of the places for connecting, so that dead targets do not keep
+///   living ones waiting.
+/// - Targets without a connection begin one after the other, `connect_rate` in a second; connected ones never wait
+///   for them.
+/// - All waiting costs one entry of a heap: nothing happens until the first of them is due.
+#[derive(Debug)]
+pub struct Planner {
+    jobs: HashMap<JobId, Job>,
+    targets: HashMap<TargetId, Target>,
+    seed: u64,
+    /// What the places in intervals are counted from.
+    epoch: Instant,
+    /// Entries of jobs that were removed may be among them.
+    due: BinaryHeap<Reverse<(Instant, JobId)>>,
+    lanes: Lanes,
+    missed: Missed,
+    is_stopped: bool,
+}
+
+/// Places in the schedule that went by, by why the job was not ready for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missed {
+    /// A connected target, or the process, was still busy.
+    pub busy: u64,
+    /// The target waited for its turn to be connected, or took so long at it.
+    pub connecting: u64,
+}
+
+#[derive(Debug)]
+struct Job {
+    target: TargetId,
+    places: Places,
+    /// When it was to begin, or is to begin next.
+    due: Instant,
+    failures: u32,
+    phase: Phase,
+}
+
+/// What a job does.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// It is not due, or another one of its target goes before it.
+    Idle,
+    Waiting(Lane),
+    Running(Lane),
+}
+
+#[derive(Debug, Default)]
+struct Target {
+    is_busy: bool,
+    is_connected: bool,
+    failures: u32,
+    not_before: Option<Instant>,
+    waiting: VecDeque<JobId>,
+}
+
+/// How a job began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// Where it waited.
+    pub lane: Lane,
+    /// How long after its place in the schedule.
+    pub late: Duration,
+}
+
+impl Planner {
+    /// A planner without jobs. `now` is the moment that places are counted from.
+    #[must_use]
+    pub fn new(limits: Limits, seed: u64, now: Instant) -> Self {
+        Self {
+            jobs: HashMap::new(),
+            targets: HashMap::new(),
+            seed,
+            epoch: now,
+            due: BinaryHeap::new(),
+            lanes: Lanes::new(limits, now),
+            missed: Missed::default(),
+            is_stopped: false,
+        }
+    }
+
+    /// These limits hold from now on. What runs goes on, even where it is more than they allow.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.lanes.set_limits(limits);
+    }
+
+    /// Plans more jobs from `now` on. All jobs of a target come in one call.
+    pub fn add(&mut self, specs: &[JobSpec], now: Instant) {
+        let first_round = START_STEP * u32::try_from(specs.len()).unwrap_or(u32::MAX);
+        for spec in specs {
+            let mut places = Places::new(self.seed, &spec.key, spec.interval, self.epoch);
+            let first = places.first(first_round, now);
+            // Half an interval at least between the first round and the second.
+            places.skip_to(first + spec.interval / 2);
+            let job = Job { target: spec.target, places, due: first, failures: 0, phase: Phase::Idle };
+            self.jobs.insert(spec.job, job);
+            self.targets.entry(spec.target).or_default();
+            self.due.push(Reverse((first, spec.job)));
+        }
+    }
+
+    /// Forgets all jobs of these targets, those that run included: nothing is owed for them any more.
+    pub fn remove(&mut self, targets: &[TargetId]) {
+        let gone: HashSet<TargetId> = targets.iter().copied().collect();
+        let lanes = &mut self.lanes;
+        self.jobs.retain(|_, job| {
+            let stays = !gone.contains(&job.target);
+            if let (false, Phase::Running(lane)) = (stays, job.phase) {
+                lanes.leave(lane);
+            }
+            stays
+        });
+        self.targets.retain(|target, _| !gone.contains(target));
+        let jobs = &self.jobs;
+        self.lanes.retain(|job| jobs.contains_key(&job));
+        self.due.retain(|Reverse((_, job))| jobs.contains_key(job));
+    }
+
+    /// A job that begins now; whoever takes it owes a [`Planner::finished`].
+    pub fn poll(&mut self, now: Instant) -> Option<JobId> {
+        if self.is_stopped {
+            return None;
+        }
+        while let Some(&Reverse((at, job))) = self.due.peek()
+            && at <= now
+        {
+            self.due.pop();
+            self.make_ready(job, now);
+        }
+        let id = self.lanes.take(now)?;
+        self.jobs.get_mut(&id)?.run();
+        Some(id)
+    }
+
+    /// How a job that runs began, if it began at `now`.
+    #[must_use]
+    pub fn begun(&self, id: JobId, now: Instant) -> Option<Begun> {
+        let job = self.jobs.get(&id)?;
+        let (Phase::Waiting(lane) | Phase::Running(lane)) = job.phase else { return None };
+        Some(Begun { lane, late: now.saturating_duration_since(job.due) })
+    }
+
+    /// When [`Planner::poll`] has something again if nothing finishes before. To be asked once it had nothing.
+    #[must_use]
+    pub fn next_wake(&self) -> Option<Instant> {
+        if self.is_stopped {
+            return None;
+        }
+        let due = self.due.peek().map(|Reverse((at, _))| *at);
+        [due, self.lanes.connect_at()].into_iter().flatten().min()
+    }
+
+    /// The job ended. Answers when it comes next; nothing where it was removed.
+    pub fn finished(&mut self, id: JobId, ending: Ending, now: Instant) -> Option<Instant> {
+        let job = self.jobs.get_mut(&id)?;
+        let Phase::Running(lane) = job.phase else { return None };
+        job.phase = Phase::Idle;
+        self.lanes.leave(lane);
+        let target = self.targets.entry(job.target).or_default();
+        target.is_busy = false;
+        target.learn(ending, &job.places, now);
+        let missed = if lane == Lane::Warm { &mut self.missed.busy } else { &mut self.missed.connecting };
+        *missed += job.places.passed(job.due, now);
+        let own = job.wait_after(ending).map(|delay| now + delay);
+        let next = job.places.next(now);
+        let next = [own, target.not_before].into_iter().flatten().fold(next, Instant::max);
+        job.due = next;
+        self.due.push(Reverse((next, id)));
+        let waiting = std::mem::take(&mut target.waiting);
+        waiting.into_iter().for_each(|job| self.make_ready(job, now));
+        Some(next)
+    }
+
+    /// Begins nothing more.
+    pub fn stop(&mut self) {
+        self.is_stopped = true;
+    }
+
+    /// Jobs that run now.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.lanes.running()
+    }
+
+    /// Those of them whose target has no connection yet.
+    #[must_use]
+    pub fn connecting(&self) -> usize {
+        self.lanes.connecting()
+    }
+
+    /// Targets that wait for their turn to be connected.
+    #[must_use]
+    pub fn waiting_to_connect(&self) -> usize {
+        self.lanes.waiting_to_connect()
+    }
+
+    /// Places that were passed over because the job was not ready for them.
+    #[must_use]
+    pub fn missed(&self) -> Missed {
+        self.missed
+    }
+
+    fn make_ready(&mut self, id: JobId, now: Instant) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let target = self.targets.entry(job.target).or_default();
+        if target.is_busy {
+            target.waiting.push_back(id);
+        } else if let Some(not_before) = target.not_before.filter(|not_before| *not_before > now) {
+            job.due = not_before;
+            self.due.push(Reverse((not_before, id)));
+        } else {
+            target.is_busy = true;
+            let lane = target.lane();
+            job.phase = Phase::Waiting(lane);
+            self.lanes.wait(id, lane);
+        }
+    }
+}
+
+impl Job {
+    fn run(&mut self) {
+        if let Phase::Waiting(lane) = self.phase {
+            self.phase = Phase::Running(lane);
+        }
+    }
+
+    /// How long the job itself stays away after this end; nothing where its own interval is enough.
+    fn wait_after(&mut self, ending: Ending) -> Option<Duration> {
+        match ending {
+            Ending::Good => self.failures = 0,
+            Ending::Bad | Ending::NotStarted { retry_after: None } => {
+                self.failures = self.failures.saturating_add(1);
+            }
+            Ending::NotStarted { retry_after: Some(after) } => return Some(after),
+            Ending::Unreachable { .. } => {}
+        }
+        self.places.backoff(self.failures)
+    }
+}
+
+impl Target {
+    /// What the end of one of its jobs says of it.
+    fn learn(&mut self, ending: Ending, places: &Places, now: Instant) {
+        match ending {
+            Ending::Good | Ending::Bad => {
+                (self.is_connected, self.failures, self.not_before) = (true, 0, None);
+            }
+            Ending::NotStarted { .. } => {}
+            Ending::Unreachable { retry_after } => {
+                self.is_connected = false;
+                self.failures = self.failures.saturating_add(1);
+                let delay = retry_after.map(|after| after.max(places.interval));
+                let delay = delay.or_else(|| places.backoff(self.failures));
+                self.not_before = delay.map(|delay| now + delay);
+            }
+        }
+    }
+
+    /// Where its jobs wait.
+    fn lane(&self) -> Lane {
+        match (self.is_connected, self.failures) {
+            (true, _) => Lane::Warm,
+            (false, 0) => Lane::Fresh,
+            (false, _) => Lane::Failing,
+        }
+    }
+}
