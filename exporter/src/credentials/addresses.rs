@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use plugin_host::sink::Waiter;
 
-use super::broker::{Clock, lock};
+use super::broker::lock;
+use super::clock::Clock;
 
 /// A resolved name is believed for so long.
 const FRESH: Duration = Duration::from_secs(10);

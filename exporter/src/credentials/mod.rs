@@ -15,12 +15,14 @@
 
 mod addresses;
 mod broker;
+mod clock;
 mod guard;
 mod secret;
 mod verdicts;
 
 pub use self::addresses::Resolver;
-pub use self::broker::{Broker, Clock, IdentityState, SystemClock};
-pub use self::guard::{Change, Decision, Fingerprint, Guard, Moment, Refusal, Refused, Scope, State};
+pub use self::broker::{Broker, IdentityState};
+pub use self::clock::{Clock, Moment, SystemClock};
+pub use self::guard::{Change, Decision, Fingerprint, Guard, Refusal, Refused, Scope, State};
 pub use self::secret::{Salt, read as read_secret};
 pub use self::verdicts::{Stored, VerdictFile};
