@@ -2,7 +2,7 @@ use super::number::{put_sample, put_unix_seconds};
 use super::own::{OwnFamily, OwnKind, OwnSeries, OwnValue};
 use super::text::{known, push_header, push_number};
 use super::{Format, Representation};
-use crate::model::{Histogram, Value, escape_label_value, push_prefix};
+use crate::model::{Histogram, Value, escaped_label_value, push_prefix};
 
 /// Appends a family as text.
 pub(super) fn push_text(representation: Representation, family: &OwnFamily, out: &mut Vec<u8>) {
@@ -59,12 +59,8 @@ fn push_sample(name: &str, labels: &[(String, String)], le: Option<&str>, value:
 }
 
 fn escaped(series: &OwnSeries) -> Vec<(String, String)> {
-    let escape = |value: &str| {
-        let mut out = Vec::with_capacity(value.len());
-        escape_label_value(value, &mut out);
-        String::from_utf8(out).unwrap_or_default()
-    };
-    series.labels.iter().map(|(name, value)| (name.clone(), escape(value))).collect()
+    let labels = series.labels.iter();
+    labels.map(|(name, value)| (name.clone(), escaped_label_value(value).into_owned())).collect()
 }
 
 /// A bucket's bound as OpenMetrics' canonical numbers are: `0.005`, `1.0`, `1e+06`.

@@ -27,6 +27,17 @@ pub fn escape_label_value(value: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[copied..]);
 }
 
+/// `value` as [`escape_label_value`] writes it; most values need no escapes.
+pub(crate) fn escaped_label_value(value: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte >= 0x20 && byte != 0x7f && byte != b'"' && byte != b'\\';
+    if value.bytes().all(is_plain) {
+        return value.into();
+    }
+    let mut out = Vec::with_capacity(value.len());
+    escape_label_value(value, &mut out);
+    String::from_utf8(out).unwrap_or_default().into()
+}
+
 /// The labels of a rendered prefix, `name{a="1",b="2"} ` or `{"na.me","la.bel"="1"} `, unescaped.
 #[derive(Clone, Debug)]
 pub struct Labels<'a> {

@@ -40,6 +40,7 @@
 
 mod catalog;
 mod collection;
+mod definition;
 mod footprint;
 mod labels;
 mod limits;
@@ -49,8 +50,8 @@ mod observer;
 mod registry;
 mod rules;
 mod scope;
+mod stale;
 mod store;
-mod verbatim;
 
 pub use self::catalog::Catalog;
 pub use self::footprint::Footprint;
@@ -60,4 +61,5 @@ pub use self::normalize::Normalize;
 pub use self::observer::{NoObserver, StoreObserver};
 pub use self::rules::{ACTIONS, BadRule, RelabelConfig, Rule, Rules};
 pub use self::scope::Scope;
-pub use self::store::{StaleRow, Store};
+pub use self::stale::StaleRow;
+pub use self::store::Store;

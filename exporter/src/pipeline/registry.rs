@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use plugin_host::sink::{self, FamilyDef, SeriesDef};
+use plugin_host::sink::{FamilyDef, SeriesDef};
 
 use super::Normalize;
+use super::definition::{help, is_name, kind, moved, value_kind};
 use super::labels::PrefixWriter;
 use super::limits::Refusal;
 use super::naming::Nameable;
-use super::rules::{Plan, family_of};
+use super::rules::Plan;
 use super::scope::{Scope, SeriesGuard};
-use crate::model::{Block, Family, Kind, Layout, Roster, ValueKind, Values, clean_name, is_legacy_name};
+use crate::model::{Block, Family, Kind, Layout, Roster, ValueKind, Values};
 
 /// What is registered in one store.
 #[derive(Debug)]
@@ -295,52 +296,4 @@ impl Registry {
             chunk.iter().for_each(|(_, prefix)| series.remove(prefix));
         }
     }
-}
-
-fn kind(kind: sink::Kind) -> Result<Kind, Refusal> {
-    match kind {
-        sink::Kind::Gauge => Ok(Kind::Gauge),
-        sink::Kind::Counter => Ok(Kind::Counter),
-        sink::Kind::Info => Ok(Kind::Info),
-        sink::Kind::Unknown => Ok(Kind::Unknown),
-        _ => Err(Refusal::Unsupported),
-    }
-}
-
-fn value_kind(kind: sink::ValueKind) -> Result<ValueKind, Refusal> {
-    match kind {
-        sink::ValueKind::F64 => Ok(ValueKind::F64),
-        sink::ValueKind::U64 => Ok(ValueKind::U64),
-        sink::ValueKind::I64 => Ok(ValueKind::I64),
-        _ => Err(Refusal::Unsupported),
-    }
-}
-
-/// What a family is under another name.
-fn moved(origin: &Family, sample_name: &str) -> Family {
-    let (name, kind) = family_of(sample_name, origin.kind);
-    let keeps_unit = !origin.unit.is_empty() && name.ends_with(&format!("_{}", origin.unit));
-    let unit = if keeps_unit && kind != Kind::Info { origin.unit.clone() } else { String::new() };
-    Family { name: name.to_owned(), kind, unit, help: origin.help.clone() }
-}
-
-/// Whether a metric may have that name.
-fn is_name(name: &str, utf8: bool) -> bool {
-    is_legacy_name(name) || (utf8 && !name.is_empty() && clean_name(name) == name)
-}
-
-/// What stands on the HELP line: one line of words, with the original name behind it.
-fn help(text: &str, origin: &str, bytes_max: usize) -> String {
-    let mut help = one_line(text);
-    if !help.is_empty() && !origin.is_empty() {
-        help.push_str(if help.ends_with(['.', '!', '?']) { " " } else { ". " });
-    }
-    help.push_str(&one_line(origin));
-    help.truncate(help.floor_char_boundary(bytes_max));
-    help
-}
-
-fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").replace(char::is_control, "\u{fffd}")
 }

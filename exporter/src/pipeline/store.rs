@@ -13,6 +13,7 @@ use super::collection::{Buffers, Inherit, only};
 use super::footprint::Footprint;
 use super::limits::{Refusal, Refusals};
 use super::registry::Registry;
+use super::stale::{Stale, StaleRow};
 use super::{Normalize, Scope, StoreObserver};
 use crate::model::{Scattered, Snapshot};
 
@@ -44,22 +45,6 @@ struct State {
     stale: Stale,
     /// The series ids of the published snapshot are those of `registry`: nothing was reset in between.
     same_ids: bool,
-}
-
-/// Collections that fail one after the other; another such row is another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StaleRow(u64);
-
-/// What is known of the row of failures that goes on.
-#[derive(Debug, Default)]
-struct Stale {
-    /// How many rows there were.
-    rows: u64,
-    is_failing: bool,
-    /// Series of this row outlive nothing any more.
-    is_expired: bool,
-    /// The families that the last collection brought all the same.
-    covered: Vec<u32>,
 }
 
 impl Store {
@@ -191,39 +176,19 @@ impl State {
         begun.filter(|_| keeps)
     }
 
-    fn expire(&mut self, store: &Store, StaleRow(row): StaleRow) {
-        if self.stale.is_failing && self.stale.rows == row {
-            self.stale.is_expired = true;
-            let last = store.snapshot();
-            self.publish(store, only(&last, &self.stale.covered));
-        }
+    fn expire(&mut self, store: &Store, row: StaleRow) {
+        let Some(covered) = self.stale.expire(row) else { return };
+        let left = only(&store.snapshot(), covered);
+        self.publish(store, left);
     }
 
     fn keeps(&self, store: &Store) -> bool {
-        store.scope.limits.keeps_stale && !self.stale.is_expired
+        store.scope.limits.keeps_stale && !self.stale.is_expired()
     }
 
     fn publish(&mut self, store: &Store, snapshot: Snapshot) {
         let old = store.publish(snapshot);
         self.buffers.recycle(&old);
-    }
-}
-
-impl Stale {
-    /// One more collection failed, but for the families `covered`. Answers the row that began, if one did.
-    fn fail(&mut self, covered: &[u32]) -> Option<StaleRow> {
-        self.covered.clear();
-        self.covered.extend_from_slice(covered);
-        if std::mem::replace(&mut self.is_failing, true) {
-            return None;
-        }
-        self.rows += 1;
-        Some(StaleRow(self.rows))
-    }
-
-    /// A collection succeeded.
-    fn end(&mut self) {
-        (self.is_failing, self.is_expired) = (false, false);
     }
 }
 

@@ -20,11 +20,13 @@ mod pattern;
 mod plan;
 mod relabel;
 mod syntax;
+mod template;
 
 use std::sync::Arc;
 
 use self::action::{Action, Source};
-use self::pattern::{Pattern, Template};
+use self::pattern::Pattern;
+use self::template::Template;
 
 pub use self::action::Rule;
 pub(super) use self::labelset::{LabelSet, TARGET};

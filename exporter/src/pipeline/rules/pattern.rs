@@ -1,10 +1,11 @@
-//! What a rule compares with, and what it writes instead.
+//! What a rule compares with.
 
 use std::borrow::Cow;
 
 use regex::{Captures, Regex, RegexBuilder};
 
 use super::syntax::translated;
+use super::template::Template;
 
 /// An expression that a whole text must match, as in Prometheus: anchored at both ends, `.` matches newlines too.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ impl Pattern {
     }
 
     /// The number of a group.
-    fn index(&self, name: &str) -> Option<usize> {
+    pub(super) fn index(&self, name: &str) -> Option<usize> {
         let number = name.parse().ok().filter(|_| name == "0" || !name.starts_with('0'));
         let count = self.regex.as_ref().map_or(2, Regex::captures_len);
         if name.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -81,105 +82,19 @@ impl PartialEq for Pattern {
     }
 }
 
-enum Groups<'t> {
+/// What the groups of an expression matched.
+pub(super) enum Groups<'t> {
     Captured(Captures<'t>),
     Whole(&'t str),
 }
 
 impl Groups<'_> {
-    fn group(&self, index: usize) -> &str {
+    pub(super) fn group(&self, index: usize) -> &str {
         match self {
             Self::Captured(captures) => captures.get(index).map_or("", |group| group.as_str()),
             Self::Whole(text) => text,
         }
     }
-}
-
-/// A text with `$1`, `${1}` and `${name}` in it. A name is as long as it can be, so that `$1x` asks for a group `1x`;
-/// a group that does not exist is empty; `$$` is `$`, and so is a `$` that begins nothing.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Template {
-    text: String,
-    parts: Vec<Part>,
-    /// The first variable for which there is no group.
-    missing: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Part {
-    Text(String),
-    Group(usize),
-}
-
-impl Template {
-    pub(super) fn new(text: &str, pattern: &Pattern) -> Self {
-        let mut parts: Vec<Part> = Vec::new();
-        let mut literal = String::new();
-        let mut missing = None;
-        let mut rest = text;
-        while let Some((before, behind)) = rest.split_once('$') {
-            literal.push_str(before);
-            if let Some(behind) = behind.strip_prefix('$') {
-                literal.push('$');
-                rest = behind;
-            } else if let Some((name, behind)) = variable(behind) {
-                if let Some(group) = pattern.index(name) {
-                    parts.extend([Part::Text(std::mem::take(&mut literal)), Part::Group(group)]);
-                } else {
-                    missing.get_or_insert_with(|| name.to_owned());
-                }
-                rest = behind;
-            } else {
-                literal.push('$');
-                rest = behind;
-            }
-        }
-        literal.push_str(rest);
-        parts.push(Part::Text(literal));
-        parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
-        Self { text: text.to_owned(), parts, missing }
-    }
-
-    /// A variable in it for which the expression has no group.
-    pub(super) fn missing(&self) -> Option<&str> {
-        self.missing.as_deref()
-    }
-
-    /// What it always is, if it depends on no group.
-    pub(super) fn as_constant(&self) -> Option<&str> {
-        match self.parts.as_slice() {
-            [] => Some(""),
-            [Part::Text(text)] => Some(text),
-            _ => None,
-        }
-    }
-
-    fn filled(&self, groups: &Groups<'_>) -> Cow<'_, str> {
-        if let Some(constant) = self.as_constant() {
-            return constant.into();
-        }
-        let mut filled = String::new();
-        for part in &self.parts {
-            filled.push_str(match part {
-                Part::Text(text) => text,
-                Part::Group(index) => groups.group(*index),
-            });
-        }
-        filled.into()
-    }
-}
-
-/// The name of a variable and what is behind it.
-fn variable(text: &str) -> Option<(&str, &str)> {
-    let is_name = |char: char| char.is_alphanumeric() || char == '_';
-    let (braced, text) = match text.strip_prefix('{') {
-        Some(text) => (true, text),
-        None => (false, text),
-    };
-    let end = text.find(|char| !is_name(char)).unwrap_or(text.len());
-    let (name, rest) = text.split_at(end);
-    let rest = if braced { rest.strip_prefix('}')? } else { rest };
-    (!name.is_empty()).then_some((name, rest))
 }
 
 /// Prometheus' default.
@@ -190,44 +105,6 @@ const REGEX_BYTES_MAX: usize = 4 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn filled(pattern: &str, text: &str, template: &str) -> Option<String> {
-        let pattern = Pattern::new(pattern).unwrap();
-        let template = Template::new(template, &pattern);
-        pattern.fill(text, [&template]).map(|[filled]| filled.into_owned())
-    }
-
-    /// The expected texts are what Go's `regexp` gives.
-    #[test]
-    fn variables_are_read_as_prometheus_reads_them() {
-        for (template, expected) in [
-            ("$1", "ab"),
-            ("${1}x", "abx"),
-            ("$1x", ""),
-            ("$1-$2", "ab-cd"),
-            ("$2$1", "cdab"),
-            ("${tail}", "cd"),
-            ("$tail.", "cd."),
-            ("$0", "ab-cd"),
-            ("$3", ""),
-            ("$01", ""),
-            ("$$1", "$1"),
-            ("$", "$"),
-            ("a$-b", "a$-b"),
-            ("${1", "${1"),
-            ("${}", "${}"),
-            ("$é1", ""),
-        ] {
-            assert_eq!(
-                filled("(.+)-(?P<tail>.+)", "ab-cd", template).as_deref(),
-                Some(expected),
-                "{template}"
-            );
-        }
-        assert_eq!(filled("a|(b)", "a", "[$1]").as_deref(), Some("[]"));
-        assert_eq!(filled("(.*)", "a\nb", "<$1>").as_deref(), Some("<a\nb>"));
-        assert_eq!(filled("a", "b", "x"), None);
-    }
 
     /// Each is what Prometheus says to the same pair.
     #[test]

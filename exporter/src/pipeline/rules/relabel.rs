@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::action::{Action, Rule, Source};
 use super::labelset::TARGET;
-use super::pattern::{ANYTHING, Pattern, Template};
+use super::pattern::{ANYTHING, Pattern};
+use super::template::Template;
 use crate::model::{clean_name, is_legacy_label};
 
 /// One entry of `metric_relabel_configs`, as it is written. What is not given has Prometheus' default.

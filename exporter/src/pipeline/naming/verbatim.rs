@@ -1,4 +1,5 @@
-use super::naming::{FamilyName, Nameable, words};
+use super::native::words;
+use super::{FamilyName, Nameable};
 use crate::model::{Kind, clean_name};
 
 /// `perfmon.Processor Information.% Processor Time_seconds`: the source's own texts with dots between them, one

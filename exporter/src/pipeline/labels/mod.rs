@@ -1,0 +1,177 @@
+//! Which labels a series carries, and in which order.
+//!
+//! `target` first, then the target's labels from the configuration, then the series' own by name. Where two want
+//! one name:
+//!
+//! * the plugin's label keeps it, because it tells series apart; the configured one becomes `exported_<name>`,
+//!   on this series only;
+//! * `target` is always ours: a plugin's or the configuration's becomes `exported_target`;
+//! * a name that is still taken gets `exported_` once more.
+//!
+//! A label without a value goes, since Prometheus takes it for absent. Leading `__`, which Prometheus keeps for
+//! itself, goes. Under a profile with legacy names, what other names hold becomes `_`; else they stay, and two of one
+//! series differ in every way in which a reader may ask for them.
+
+mod names;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use self::names::{free_name, same_name, valid_name};
+use super::Limits;
+use super::limits::Refusal;
+use super::rules::{LabelSet, TARGET};
+use crate::model::{Target, escaped_label_value, push_prefix};
+
+/// Name and value.
+type Label<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+/// Writes prefixes for one store.
+#[derive(Debug)]
+pub(super) struct PrefixWriter {
+    /// The target's name and its labels by name; values are escaped.
+    target: Vec<(String, String)>,
+    /// The same values without escapes.
+    plain: Vec<String>,
+    utf8: bool,
+}
+
+impl PrefixWriter {
+    /// `utf8` says whether names may be more than legacy ones.
+    pub(super) fn new(target: &Target, utf8: bool) -> Self {
+        let mut labels: Vec<(String, String)> = Vec::new();
+        let mut plain = Vec::new();
+        if target.labelled {
+            labels.push((TARGET.to_owned(), escaped_label_value(&target.name).into_owned()));
+            plain.push(target.name.clone());
+        }
+        for (name, value) in target.labels.iter().filter(|(_, value)| !value.is_empty()) {
+            let name = free_name(valid_name(name, utf8), |name| {
+                name == TARGET || labels.iter().any(|(other, _)| same_name(other, name))
+            });
+            labels.push((name.into_owned(), escaped_label_value(value).into_owned()));
+            plain.push(value.clone());
+        }
+        Self { target: labels, plain, utf8 }
+    }
+
+    /// Whether names may be more than legacy ones.
+    pub(super) fn is_utf8(&self) -> bool {
+        self.utf8
+    }
+
+    /// Writes `name{labels} ` into `out`, which is emptied first.
+    pub(super) fn write(
+        &self,
+        sample_name: &str,
+        labels: &[(&str, &str)],
+        limits: &Limits,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        if labels.len() > limits.labels_max {
+            return Err(Refusal::TooManyLabels);
+        }
+        let is_long = |value: &str| value.len() > limits.label_value_bytes_max;
+        let own = self.own(labels, |value| {
+            if is_long(value) { Err(Refusal::LabelTooLong) } else { Ok(escaped_label_value(value)) }
+        })?;
+
+        out.clear();
+        let renamed = self.renamed(&own);
+        let target = self.target.iter().enumerate().map(|(index, (name, value))| {
+            let name = renamed.iter().find(|(of, _)| *of == index).map_or(name, |(_, name)| name);
+            (name.as_str(), value.as_str())
+        });
+        let own = own.iter().map(|(name, value)| (&**name, &**value));
+        push_prefix(sample_name, target.chain(own), out);
+        Ok(())
+    }
+
+    /// The same labels for rules to work on.
+    pub(super) fn label_set<'a>(
+        &'a self,
+        name: &'a str,
+        labels: &'a [(&'a str, &'a str)],
+    ) -> Result<LabelSet<'a>, Refusal> {
+        let own = self.own(labels, |value| Ok(value.into()))?;
+        let mut renamed = self.renamed(&own);
+        let mut labels = Vec::with_capacity(self.target.len() + own.len() + 2);
+        for (index, ((name, _), value)) in self.target.iter().zip(&self.plain).enumerate() {
+            let renamed =
+                renamed.iter_mut().find(|(of, _)| *of == index).map(|(_, name)| std::mem::take(name));
+            labels.push((renamed.map_or(Cow::Borrowed(name.as_str()), Cow::Owned), value.as_str().into()));
+        }
+        labels.extend(own);
+        Ok(LabelSet { name: name.into(), labels })
+    }
+
+    /// Writes what rules made of them: `target` first, the others by name; those that begin with `__` go.
+    pub(super) fn write_ruled(
+        &self,
+        ruled: &mut LabelSet<'_>,
+        limits: &Limits,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let is_target = |(name, _): &(String, String)| name == TARGET;
+        let target = self.target.iter().position(is_target).map_or("", |index| &self.plain[index]);
+        if ruled.value(TARGET) != target {
+            return Err(Refusal::TargetLabel);
+        }
+        ruled.labels.retain(|(name, _)| !name.starts_with("__"));
+        if ruled.labels.len() > limits.labels_max.saturating_add(self.target.len()) {
+            return Err(Refusal::TooManyLabels);
+        }
+        ruled
+            .labels
+            .sort_unstable_by(|left, right| (left.0 != TARGET, &left.0).cmp(&(right.0 != TARGET, &right.0)));
+        for (index, (name, value)) in ruled.labels.iter().enumerate() {
+            if name.len() > limits.name_bytes_max {
+                return Err(Refusal::NameTooLong);
+            } else if value.len() > limits.label_value_bytes_max && name != TARGET {
+                return Err(Refusal::LabelTooLong);
+            } else if valid_name(name, self.utf8) != *name
+                || ruled.labels[..index].iter().any(|(other, _)| same_name(other, name))
+            {
+                return Err(Refusal::InvalidName);
+            }
+        }
+        out.clear();
+        let escaped: Vec<_> =
+            ruled.labels.iter().map(|(name, value)| (name, escaped_label_value(value))).collect();
+        push_prefix(&ruled.name, escaped.iter().map(|(name, value)| (&***name, &**value)), out);
+        Ok(())
+    }
+
+    /// The series' own labels by name.
+    fn own<'a>(
+        &self,
+        labels: &[(&'a str, &'a str)],
+        write: impl Fn(&'a str) -> Result<Cow<'a, str>, Refusal>,
+    ) -> Result<Vec<Label<'a>>, Refusal> {
+        let mut own: Vec<Label<'a>> = Vec::with_capacity(labels.len());
+        for &(name, value) in labels.iter().filter(|(_, value)| !value.is_empty()) {
+            let value = write(value)?;
+            let name = free_name(valid_name(name, self.utf8), |name| {
+                name == TARGET || own.iter().any(|(other, _)| same_name(other, name))
+            });
+            own.push((name, value));
+        }
+        own.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        Ok(own)
+    }
+
+    /// The target's labels whose names the series has taken, by index, with their new names.
+    fn renamed(&self, own: &[Label<'_>]) -> Vec<(usize, String)> {
+        let is_own = |name: &str| own.iter().any(|(other, _)| same_name(other, name));
+        let mut renamed: Vec<(usize, String)> = Vec::new();
+        for (index, (name, _)) in self.target.iter().enumerate().filter(|(_, (name, _))| is_own(name)) {
+            let name = free_name(Cow::Borrowed(name), |name| {
+                let is_target = self.target.iter().any(|(other, _)| same_name(other, name));
+                is_own(name) || is_target || renamed.iter().any(|(_, other)| same_name(other, name))
+            });
+            renamed.push((index, name.into_owned()));
+        }
+        renamed
+    }
+}
