@@ -7,8 +7,9 @@ use tokio::task::{JoinHandle, JoinSet};
 use tracing::{info, warn};
 
 use super::connection::Connector;
-use super::counts::{AllCounts, Counts, OtlpMetrics};
+use super::counts::{AllCounts, Counts};
 use super::endpoint::Endpoint;
+use super::metrics::OtlpMetrics;
 use super::outlets::{Outlet, Outlets};
 use super::queue::Supply;
 use super::records::Records;
