@@ -1,0 +1,200 @@
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use plugin_host::sink::{Completion, Failure};
+use tokio::sync::Notify;
+
+use super::lock;
+use super::status::TargetStatus;
+use crate::config::Target;
+use crate::otlp::encode::Resource;
+use crate::pipeline::{Refusal, StaleRow, Store};
+use crate::telemetry::account::Now;
+use crate::telemetry::changes::Changes;
+use crate::telemetry::identity::Identity;
+
+/// One target's account.
+pub struct TargetEntry {
+    /// Its name.
+    pub name: String,
+    /// Its host.
+    pub host: String,
+    /// Its modules' names.
+    pub modules: Vec<String>,
+    /// So many series it may have.
+    pub max_series: u32,
+    /// Its labels from the configuration.
+    pub labels: Vec<(String, String)>,
+    /// The identity that it is shown.
+    pub identity: Option<String>,
+    /// How it is reached.
+    pub transport: String,
+    /// Between two collections.
+    pub interval: Duration,
+    /// Of one collection.
+    pub deadline: Duration,
+    /// Where changes of state are kept, once it is in a book.
+    changes: OnceLock<Arc<Changes>>,
+    /// How long its series outlive a collection that fails.
+    pub stale_after: Duration,
+    stores: Vec<OnceLock<Arc<Store>>>,
+    to_collectors: Identity,
+    status: Mutex<TargetStatus>,
+    /// A collection ended, or could not begin.
+    ended: Notify,
+}
+
+impl TargetEntry {
+    /// An empty account.
+    #[must_use]
+    pub fn new(target: &Target) -> Self {
+        Self {
+            name: target.name.clone(),
+            host: target.host.clone(),
+            modules: target.modules.clone(),
+            max_series: target.max_series,
+            labels: target.labels.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            identity: target.identity.clone(),
+            transport: target.transport.clone(),
+            interval: target.interval,
+            deadline: target.deadline,
+            changes: OnceLock::new(),
+            stale_after: target.stale_after,
+            stores: target.modules.iter().map(|_| OnceLock::new()).collect(),
+            to_collectors: Identity::of(target),
+            status: Mutex::new(TargetStatus::of_modules(target.modules.len())),
+            ended: Notify::new(),
+        }
+    }
+
+    /// From now on changes of its state are kept there; the first such place has them all.
+    pub(super) fn keep_changes_in(&self, changes: &Arc<Changes>) {
+        self.changes.get_or_init(|| Arc::clone(changes));
+    }
+
+    /// The target to collectors, as far as it is known by now.
+    #[must_use]
+    pub fn resource(&self) -> Arc<Resource> {
+        self.to_collectors.resource()
+    }
+
+    /// The target told the version of its Windows.
+    pub fn set_os_version(&self, os_version: &str) {
+        self.to_collectors.set_os_version(os_version);
+    }
+
+    /// A collection of a module begins.
+    pub fn started(&self, module: usize) {
+        self.lock().jobs[module].running_since = Some(Instant::now());
+    }
+
+    /// A collection of a module could not begin.
+    pub fn not_started(&self, module: usize, failure: &Failure) {
+        let mut status = self.lock();
+        status.jobs[module].enter_not_started(&self.modules[module], failure);
+        self.tell(&mut status);
+        drop(status);
+        self.ended.notify_waiters();
+    }
+
+    /// Waits until each of these modules had a collection.
+    pub async fn ended(&self, modules: &[usize]) {
+        loop {
+            let next = self.ended.notified();
+            tokio::pin!(next);
+            // From here on no end is missed.
+            next.as_mut().enable();
+            if modules.iter().all(|&module| self.lock().jobs[module].has_ended()) {
+                return;
+            }
+            next.await;
+        }
+    }
+
+    /// The target is no longer asked; what its collections still say is not news.
+    pub fn end(&self) {
+        self.lock().end();
+    }
+
+    /// What is known of it now.
+    #[must_use]
+    pub fn status(&self) -> TargetStatus {
+        self.lock().clone()
+    }
+
+    /// Looks at what is known of it now, without a copy. Collections that end meanwhile wait.
+    pub fn read<T>(&self, look: impl FnOnce(&TargetStatus) -> T) -> T {
+        look(&self.lock())
+    }
+
+    /// The store of a module, if it exists.
+    #[must_use]
+    pub fn store(&self, module: usize) -> Option<&Arc<Store>> {
+        self.stores.get(module)?.get()
+    }
+
+    /// Whether it is up, as [`TargetStatus::is_up`] says.
+    #[must_use]
+    pub fn is_up(&self) -> Option<bool> {
+        self.lock().is_up()
+    }
+
+    /// The stores that its modules' instances send into, as far as they exist.
+    pub fn stores(&self) -> impl Iterator<Item = &Arc<Store>> {
+        self.stores.iter().filter_map(OnceLock::get)
+    }
+
+    /// Names the store of a module.
+    pub fn set_store(&self, module: usize, store: Arc<Store>) {
+        // A module has one store for its life; a second one would change nothing.
+        let _ = self.stores[module].set(store);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, TargetStatus> {
+        lock(&self.status)
+    }
+
+    /// Series of a module that outlived a row of failures go.
+    pub(in crate::telemetry) fn expire(&self, module: usize, row: StaleRow) {
+        let Some(store) = self.stores[module].get() else { return };
+        store.expire(row);
+        self.lock().jobs[module].series = store.snapshot().series();
+    }
+
+    /// Enters the end of a collection; answers how long it took, unless nobody wants to know any more.
+    pub(crate) fn completed(
+        &self,
+        module: usize,
+        completion: &Completion<'_>,
+        series: usize,
+    ) -> Option<Duration> {
+        let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let now = Now { mono: Instant::now(), unix_s: unix.as_secs_f64() };
+        let mut status = self.lock();
+        if status.is_ended() {
+            return None;
+        }
+        let job = &mut status.jobs[module];
+        job.enter(&self.modules[module], completion, series, now);
+        // Whose rules drop all that is found need not look for names.
+        let ruled =
+            self.stores[module].get().map_or(0, |store| store.refusals().count(Refusal::DroppedByRule));
+        job.matches_nothing &= ruled == 0;
+        let took = job.last_duration;
+        job.tell_nothing(&self.name, &self.modules[module]);
+        let dropped = self.stores().map(|store| store.refusals().count(Refusal::SeriesLimit)).sum();
+        status.tell_limit(&self.name, self.max_series, dropped);
+        self.tell(&mut status);
+        drop(status);
+        self.ended.notify_waiters();
+        took
+    }
+
+    /// Logs what changed, and only that.
+    fn tell(&self, status: &mut TargetStatus) {
+        let turn = status.tell(&self.name, &self.host);
+        if let (Some(changes), Some(turn)) = (self.changes.get(), turn) {
+            changes.push(&self.name, turn);
+        }
+    }
+}
