@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use plugin_host::{CommandInfo, OptionInfo};
 
-use super::arguments::OWN;
 use super::offers::{Offer, Offers};
+use super::own::OWN;
 
 const EXIT_CODES: &str = "\
 Exit codes:

@@ -3,11 +3,12 @@
 //! The program knows nothing of what they do. It finds them, prints their help, lends them secrets as it lends them
 //! to targets, takes what it knows of `--target` from the configuration, and shows what they print.
 
-mod arguments;
 pub(super) mod console;
 mod help;
 pub(super) mod lender;
 mod offers;
+mod own;
+mod words;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,10 +19,11 @@ use plugin_host::{CommandOutput, CommandRequest, CredentialBroker, HostOptions, 
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-use self::arguments::{Own, Words};
 use self::console::Console;
 use self::lender::Lender;
 use self::offers::{Found, Offer, Offers};
+use self::own::Own;
+use self::words::Words;
 use super::{CANCELLED, FAILED, OK, USAGE};
 use crate::config::{self, Config};
 use crate::telemetry::log::PluginLog;
@@ -83,7 +85,7 @@ fn prepare_and_run(
         .into_iter()
         .map(|word| word.into_string().map_err(|word| usage(format!("{}: is not UTF-8", word.display()))))
         .collect::<Result<_, _>>()?;
-    let (mut own, rest) = arguments::split(words).map_err(usage)?;
+    let (mut own, rest) = own::split(words).map_err(usage)?;
     own.config = own.config.or_else(|| config.map(Path::to_owned));
     own.log_level = own.log_level.or_else(|| log_level.map(str::to_owned));
     start_log(own.log_level.as_deref())?;
@@ -94,7 +96,7 @@ fn prepare_and_run(
         (Some((username, secret)), _) => {
             // A command that is told no target says so itself, and is lent nothing.
             let named = named_target(&rest).unwrap_or("nowhere.invalid");
-            let host = arguments::host_of(named, config.as_ref());
+            let host = words::host_of(named, config.as_ref());
             Some(Lender::of_account(username, secret, host, runtime.handle()).map_err(usage)?)
         }
         (None, Some(config)) => Some(Lender::of_config(config, runtime.handle()).map_err(failed)?),
@@ -114,7 +116,7 @@ fn prepare_and_run(
         return Ok(OK);
     }
     let mut words = Words::new(&offer.command, rest.into_iter().skip(named_by).collect());
-    arguments::fill_in(&mut words, config.as_ref(), account.map(|(username, _)| username)).map_err(usage)?;
+    words::fill_in(&mut words, config.as_ref(), account.map(|(username, _)| username)).map_err(usage)?;
     let code = execute(&offer, words.into_words(), &runtime)?;
     if let Some(lender) = lender {
         lender.finish();
