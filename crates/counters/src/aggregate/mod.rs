@@ -61,12 +61,16 @@
 //! assert_eq!(sum.export(&family.exposition, &RawClocks::default()), Some(Value::U64(153)));
 //! ```
 
-use ms_pcq::types::{AggregateFunc, CounterType, InstanceType};
+mod amounts;
+mod function;
+
+use ms_pcq::types::InstanceType;
 use ms_pcq::wire::CounterRegInfo;
 
+use self::amounts::Amounts;
+use self::function::Function;
 use crate::clocks::RawClocks;
-use crate::exposition::{Exposition, Kind, Part, Scale, Value};
-use crate::properties::properties;
+use crate::exposition::{Exposition, Kind, Scale, Value};
 use crate::widen::{Widen, Width};
 
 /// Over which instances a counterset is aggregated.
@@ -121,14 +125,6 @@ pub struct Accumulator {
     gone: Amounts,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Function {
-    Total,
-    Mean,
-    Least,
-    Greatest,
-}
-
 /// What the values of a family are to an accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Values {
@@ -138,23 +134,6 @@ enum Values {
     Momentary,
     /// Their bits are numbers in IEEE 754.
     Doubles,
-}
-
-/// Amounts in all the ways in which they may be asked for.
-#[derive(Clone, Copy, Debug)]
-struct Amounts {
-    count: u64,
-    sum: u128,
-    least: u64,
-    greatest: u64,
-    real: Reals,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Reals {
-    sum: f64,
-    least: f64,
-    greatest: f64,
 }
 
 impl Accumulator {
@@ -262,87 +241,6 @@ impl Accumulator {
         // Nothing wider goes out; what passes 2⁶⁴ begins anew, as a counter of 64 bits does.
         let added = u64::try_from(added).unwrap_or(u64::MAX);
         (self.settled.wrapping_add(added), remainder)
-    }
-}
-
-impl Function {
-    /// The function that makes of this family what the counter's own function makes of what is displayed.
-    fn of(counter: &CounterRegInfo, exposition: &Exposition) -> Option<Self> {
-        let row = properties(counter.counter_type)?;
-        let function = match counter.aggregate_func {
-            AggregateFunc::TOTAL => Self::Total,
-            AggregateFunc::AVERAGE => Self::Mean,
-            AggregateFunc::MINIMUM => Self::Least,
-            AggregateFunc::MAXIMUM => Self::Greatest,
-            _ => return None,
-        };
-        let is_extreme = matches!(function, Self::Least | Self::Greatest);
-        let has_base = row.needs.base || row.needs.multi;
-        match exposition.part {
-            _ if has_base && is_extreme => None,
-            Part::Base if is_precision_timer(counter.counter_type) => Some(Self::Mean),
-            Part::Inactive => Some(function.opposite()),
-            Part::StartTime if function == Self::Total => None,
-            Part::StartTime => Some(function.opposite()),
-            Part::Whole | Part::Base => Some(function),
-        }
-    }
-
-    const fn opposite(self) -> Self {
-        match self {
-            Self::Least => Self::Greatest,
-            Self::Greatest => Self::Least,
-            same => same,
-        }
-    }
-}
-
-const fn is_precision_timer(counter_type: CounterType) -> bool {
-    matches!(
-        counter_type,
-        CounterType::PERF_PRECISION_100NS_TIMER
-            | CounterType::PERF_PRECISION_SYSTEM_TIMER
-            | CounterType::PERF_PRECISION_OBJECT_TIMER
-    )
-}
-
-impl Amounts {
-    const NONE: Self = Self {
-        count: 0,
-        sum: 0,
-        least: u64::MAX,
-        greatest: 0,
-        real: Reals { sum: 0.0, least: f64::INFINITY, greatest: f64::NEG_INFINITY },
-    };
-
-    fn add(&mut self, amount: u64) {
-        self.count += 1;
-        // No host has 2⁶⁴ instances.
-        self.sum += u128::from(amount);
-        self.least = self.least.min(amount);
-        self.greatest = self.greatest.max(amount);
-    }
-
-    fn add_real(&mut self, amount: f64) {
-        self.count += 1;
-        self.real.sum += amount;
-        self.real.least = self.real.least.min(amount);
-        self.real.greatest = self.real.greatest.max(amount);
-    }
-
-    fn and(&self, other: &Self) -> Self {
-        let (one, two) = (self.real, other.real);
-        Self {
-            count: self.count + other.count,
-            sum: self.sum + other.sum,
-            least: self.least.min(other.least),
-            greatest: self.greatest.max(other.greatest),
-            real: Reals {
-                sum: one.sum + two.sum,
-                least: one.least.min(two.least),
-                greatest: one.greatest.max(two.greatest),
-            },
-        }
     }
 }
 

@@ -1,20 +1,19 @@
 use std::collections::{BTreeMap, VecDeque};
 
-use codec::{Decode as _, Encode, ReadCursor};
+use codec::{Decode as _, ReadCursor};
 use ms_dtyp::{Guid, NtStatus};
 use tracing::{debug, trace};
 
 use super::ServerConfig;
 use super::event::{FileId, RequestId, ServerEvent};
-use super::pipe::{File, Waiting};
+use super::pipe::File;
 use super::session::Session;
 use super::window::Window;
 use crate::crypto::PreauthHash;
 use crate::framing::Deframer;
-use crate::packet::{Packet, Stamp, split_compound};
+use crate::packet::split_compound;
 use crate::wire::{
-    Capabilities, Command, EmptyBody, ErrorResponse, Flags, Header, Owner, SecurityMode, Smb1Negotiate,
-    TransformHeader,
+    Capabilities, Command, EmptyBody, Flags, Header, Owner, SecurityMode, Smb1Negotiate, TransformHeader,
 };
 use crate::{Cipher, Dialect, DialectRevision, Error, SigningAlgorithm};
 
@@ -46,9 +45,9 @@ pub struct ServerConnection {
     /// Whether there may be requests that need an interim answer.
     pub(super) has_unanswered: bool,
     deframer: Deframer,
-    transmit: VecDeque<Vec<u8>>,
+    pub(super) transmit: VecDeque<Vec<u8>>,
     pub(super) events: VecDeque<ServerEvent>,
-    failure: Option<Error>,
+    pub(super) failure: Option<Error>,
 }
 
 /// What the negotiation came to.
@@ -259,95 +258,6 @@ impl ServerConnection {
             Command::FLUSH => self.answer(request, &EmptyBody),
             _ => self.refuse(request, NtStatus::STATUS_NOT_SUPPORTED),
         }
-    }
-
-    /// Answers success.
-    pub(super) fn answer(&mut self, request: &Request, body: &impl Encode) -> Result<(), Error> {
-        self.respond(request, NtStatus::STATUS_SUCCESS, body)
-    }
-
-    /// Answers a failure.
-    pub(super) fn refuse(&mut self, request: &Request, status: NtStatus) -> Result<(), Error> {
-        debug!(command = %request.command, %status, "Refused");
-        self.respond(request, status, &ErrorResponse)
-    }
-
-    pub(super) fn respond(
-        &mut self,
-        request: &Request,
-        status: NtStatus,
-        body: &impl Encode,
-    ) -> Result<(), Error> {
-        let packet = self.packet(request, status, body)?;
-        let protects = request.encrypted || request.signed || self.config.signing_required;
-        let keys = self.sessions.get_mut(&request.session_id).and_then(|session| session.keys.as_mut());
-        let frame = packet.protect(keys.filter(|_| protects), request.session_id)?;
-        self.transmit.push_back(frame);
-        Ok(())
-    }
-
-    /// A response with its credits, not protected yet.
-    pub(super) fn packet(
-        &mut self,
-        request: &Request,
-        status: NtStatus,
-        body: &impl Encode,
-    ) -> Result<Packet, Error> {
-        let (flags, owner) = match request.async_id {
-            Some(async_id) => (Flags::SERVER_TO_REDIR.with(Flags::ASYNC_COMMAND), Owner::Async(async_id)),
-            None => (Flags::SERVER_TO_REDIR, Owner::Tree(request.tree_id)),
-        };
-        // The interim answer has granted already.
-        let is_final_of_two = request.async_id.is_some() && status != NtStatus::STATUS_PENDING;
-        let credits = if is_final_of_two { 0 } else { self.window.grant(request.credits_wanted) };
-        let header = Header {
-            credit_charge: 0,
-            status,
-            command: request.command,
-            credits,
-            flags,
-            next_command: 0,
-            message_id: request.message_id,
-            owner,
-            session_id: request.session_id,
-            signature: [0; 16],
-        };
-        let has_ciphers = self.sessions.get(&request.session_id).is_some_and(|s| s.opener().is_some());
-        let mut packet = Packet::new(&header, body, request.encrypted && has_ciphers)?;
-        packet.stamp(Stamp { message_id: request.message_id, credit_charge: request.credit_charge, credits });
-        Ok(packet)
-    }
-
-    pub(super) fn send_frame(&mut self, frame: Vec<u8>) {
-        self.transmit.push_back(frame);
-    }
-
-    fn send_interim_answers(&mut self) {
-        let mut unanswered: Vec<Request> = Vec::new();
-        let reads = self
-            .files
-            .values_mut()
-            .flat_map(|file| &mut file.reads)
-            .map(|read: &mut Waiting| &mut read.request);
-        for request in reads.chain(self.opening.values_mut()).filter(|request| request.async_id.is_none()) {
-            self.async_ids_made += 1;
-            request.async_id = Some(self.async_ids_made);
-            unanswered.push(*request);
-        }
-        for request in unanswered {
-            if let Err(error) = self.respond_interim(&request) {
-                self.failure = Some(error);
-            }
-        }
-    }
-
-    /// An interim answer is encrypted like others, but not signed: it would share a nonce with the final one.
-    fn respond_interim(&mut self, request: &Request) -> Result<(), Error> {
-        let packet = self.packet(request, NtStatus::STATUS_PENDING, &ErrorResponse)?;
-        let keys = self.sessions.get_mut(&request.session_id).and_then(|session| session.keys.as_mut());
-        let frame = packet.protect(keys.filter(|_| request.encrypted), request.session_id)?;
-        self.transmit.push_back(frame);
-        Ok(())
     }
 
     pub(super) fn agreement(&self) -> Result<&Agreement, Error> {

@@ -1,5 +1,6 @@
 //! The server's side of a connection.
 
+mod answers;
 mod config;
 mod connection;
 mod event;
