@@ -5,6 +5,9 @@
 //! password, so that memory holds no password and no two triples are mixed up. Wrong passwords have a room of their
 //! own, and cannot push out the good ones. An unknown user costs as much time as a known one.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -175,102 +178,4 @@ impl Given {
 /// A hash of nobody's password, as dear as the users'.
 fn nobody(cost: u32) -> String {
     format!("$2b${cost:02}$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01232")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-    use std::str::FromStr;
-
-    use super::*;
-    use crate::config::WebFile;
-
-    /// From the table of OpenBSD's and jBCrypt's test vectors: the password `abc`, cost 6, and `a`, cost 8.
-    const ABC: &str = "$2a$06$If6bvum7DFjUnE9p2uDeDu0YHzrHM6tf.iqN8.yx.jNN1ILEf7h0i";
-
-    fn users(hash: &str) -> Users {
-        let text = format!("basic_auth_users: {{alice: {hash}}}\n");
-        WebFile::parse("web.yml", &text, Path::new(".")).unwrap().users
-    }
-
-    fn basic(credentials: &str) -> Vec<u8> {
-        format!("Basic {}", STANDARD.encode(credentials)).into_bytes()
-    }
-
-    async fn judge(login: &Login, users: &Users, header: &[u8]) -> Verdict {
-        login.judge(users, Some(header), &Arc::new(Semaphore::new(1))).await
-    }
-
-    #[tokio::test]
-    async fn the_right_password_of_the_right_user_is_accepted_and_nothing_else() {
-        let (login, users) = (Login::default(), users(ABC));
-        for _ in 0..2 {
-            // The second round is answered from what was kept.
-            for (credentials, verdict) in [
-                ("alice:abc", Verdict::Accepted),
-                ("alice:abd", Verdict::Rejected),
-                ("alice:", Verdict::Rejected),
-                ("bob:abc", Verdict::Rejected),
-                (":abc", Verdict::Rejected),
-                ("alice", Verdict::Missing),
-            ] {
-                assert_eq!(judge(&login, &users, &basic(credentials)).await, verdict, "{credentials}");
-            }
-        }
-        assert_eq!(judge(&login, &users, b"Bearer abc").await, Verdict::Missing);
-        assert_eq!(judge(&login, &users, b"Basic *").await, Verdict::Missing);
-        assert_eq!(login.judge(&users, None, &Arc::new(Semaphore::new(1))).await, Verdict::Missing);
-        let shouted = String::from_utf8(basic("alice:abc")).unwrap().replace("Basic", "bAsIC");
-        assert_eq!(judge(&login, &users, shouted.as_bytes()).await, Verdict::Accepted);
-    }
-
-    #[tokio::test]
-    async fn an_accepted_password_ends_with_its_hash() {
-        let login = Login::default();
-        assert_eq!(judge(&login, &users(ABC), &basic("alice:abc")).await, Verdict::Accepted);
-        // The same table: the password `a`, cost 6.
-        let changed = users("$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe");
-        assert_eq!(judge(&login, &changed, &basic("alice:abc")).await, Verdict::Rejected);
-        assert_eq!(judge(&login, &changed, &basic("alice:a")).await, Verdict::Accepted);
-    }
-
-    #[tokio::test]
-    async fn wrong_passwords_push_no_accepted_one_out() {
-        let login = Login::default();
-        let good = [7; 32];
-        login.kept().keep(good, true);
-        for number in 0..3 * VERDICTS_MAX as u64 {
-            let mut key = [0; 32];
-            key[..8].copy_from_slice(&number.to_be_bytes());
-            login.kept().keep(key, false);
-        }
-        assert_eq!(login.kept().verdict(&good), Some(Verdict::Accepted));
-        assert_eq!(login.kept().rejected.keys.len(), VERDICTS_MAX);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_peer_whose_turn_is_taken_is_told_to_come_again() {
-        let (login, users) = (Login::default(), users(ABC));
-        let turn = Arc::new(Semaphore::new(1));
-        let _taken = Arc::clone(&turn).acquire_owned().await.unwrap();
-        assert_eq!(login.judge(&users, Some(&basic("alice:x")), &turn).await, Verdict::Busy);
-    }
-
-    #[test]
-    fn nobody_has_a_hash_of_the_users_cost() {
-        for cost in 4..=18 {
-            assert_eq!(bcrypt::HashParts::from_str(&nobody(cost)).unwrap().get_cost(), cost);
-        }
-    }
-
-    #[test]
-    fn parts_of_credentials_are_not_mixed_up() {
-        let salt = Salt([1; 32]);
-        let key = |user: &str, hash: &str, password: &str| {
-            let password = Zeroizing::new(password.as_bytes().to_vec());
-            Given { user: user.to_owned(), password }.key(&salt, hash)
-        };
-        let keys = [key("a", "bc", "d"), key("ab", "c", "d"), key("a", "b", "cd"), key("", "abc", "d")];
-        assert_eq!(keys.iter().collect::<HashSet<_>>().len(), 4);
-    }
 }
