@@ -1,7 +1,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
 use tracing::{info, warn};
 
@@ -15,7 +14,7 @@ use crate::credentials::Broker;
 use crate::otlp::push::{OwnTelemetry, Pusher, Supply};
 use crate::schedule::{Limits, Schedule};
 use crate::telemetry::log::{self, DEFAULT_FILTER};
-use crate::telemetry::{Book, PluginSource, Plugins, Reloads};
+use crate::telemetry::{Book, PluginSource, Plugins, Reloads, unix_seconds};
 use crate::web::{self, Site};
 
 /// A configuration that can be had: read, checked, its plugins loaded and asked.
@@ -169,7 +168,7 @@ impl Live {
         let supply: Arc<dyn Supply> = Arc::<BookSupply>::clone(&self.supply);
         self.pusher.set_endpoints(otlp, &supply, before.scrape.drain);
         self.change_telemetry(before.telemetry.as_ref(), telemetry.as_ref()).await;
-        self.reloads.succeeded(now_unix_s(), !needs_restart.is_empty());
+        self.reloads.succeeded(unix_seconds(), !needs_restart.is_empty());
         Applied { targets: self.book.targets().len(), changes, needs_restart }
     }
 
@@ -194,10 +193,6 @@ pub(super) fn show(plugins: &Plugins, libraries: &Libraries) {
     let shown = libraries.iter();
     let shown = shown.map(|(name, library)| PluginSource { name: name.clone(), library: library.clone() });
     plugins.set(shown.collect());
-}
-
-pub(super) fn now_unix_s() -> f64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
 impl Applied {

@@ -174,7 +174,7 @@ impl Begin {
         let scrapes = Arc::new(Scrapes::new(&timings));
         let (plugins, reloads) = (Arc::new(Plugins::default()), Arc::new(telemetry::Reloads::default()));
         live::show(&plugins, &libraries);
-        reloads.succeeded(live::now_unix_s(), false);
+        reloads.succeeded(telemetry::unix_seconds(), false);
         let metrics = SelfMetrics {
             book: Arc::clone(&book),
             broker: Arc::clone(&broker),

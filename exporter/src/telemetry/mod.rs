@@ -26,7 +26,7 @@ pub use self::metrics::{PluginSource, Plugins, SelfMetrics, own_metrics};
 pub use self::observer::{JobObserver, Reporter};
 pub use self::probes::{ProbeOutcome, Probes};
 pub use self::process::ProcessUsage;
-pub(crate) use self::process::remember_start;
+pub(crate) use self::process::{remember_start, unix_seconds};
 pub use self::reloads::Reloads;
 pub use self::scrapes::{Scrape, ScrapeOutcome, Scrapes};
 pub use self::sink::TimedStore;

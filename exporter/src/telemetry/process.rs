@@ -81,7 +81,7 @@ fn clock_ticks() -> u64 {
 
 /// Now, in Unix seconds.
 #[must_use]
-pub(super) fn unix_seconds() -> f64 {
+pub(crate) fn unix_seconds() -> f64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 

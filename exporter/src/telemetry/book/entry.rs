@@ -1,5 +1,5 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use plugin_host::sink::{Completion, Failure};
 use tokio::sync::Notify;
@@ -12,6 +12,7 @@ use crate::pipeline::{Refusal, StaleRow, Store};
 use crate::telemetry::account::Now;
 use crate::telemetry::changes::Changes;
 use crate::telemetry::identity::Identity;
+use crate::telemetry::process::unix_seconds;
 
 /// One target's account.
 pub struct TargetEntry {
@@ -168,8 +169,7 @@ impl TargetEntry {
         completion: &Completion<'_>,
         series: usize,
     ) -> Option<Duration> {
-        let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let now = Now { mono: Instant::now(), unix_s: unix.as_secs_f64() };
+        let now = Now { mono: Instant::now(), unix_s: unix_seconds() };
         let mut status = self.lock();
         if status.is_ended() {
             return None;
