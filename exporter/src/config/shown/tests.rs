@@ -70,6 +70,13 @@ soon: {secret: abc, list: [abc]}
 }
 
 #[test]
+fn of_the_reference_nothing_is_hidden_but_what_may_be_a_secret() {
+    let text = check(include_str!("../../../perfmon.reference.yaml"));
+    let hidden: Vec<&str> = text.lines().map(str::trim).filter(|line| line.contains(HIDDEN)).collect();
+    assert_eq!(hidden, ["x-scope-orgid: hidden", "prefix: hidden", "x-scope-orgid: hidden"]);
+}
+
+#[test]
 fn a_secret_of_any_type_in_any_place_is_hidden() {
     for place in ["a: 5550199", "identities: {corp: {password: 5550199}}", "- 5550199"] {
         assert!(!check(place).contains("5550199"), "{place}");
