@@ -33,6 +33,11 @@ impl Identity {
         }
     }
 
+    /// The version of its Windows; empty where it has not told one.
+    pub(super) fn os_version(&self) -> String {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
     /// Its resource, as far as it is known by now.
     pub(super) fn resource(&self) -> Arc<Resource> {
         Arc::clone(&self.now.lock().unwrap_or_else(PoisonError::into_inner).1)

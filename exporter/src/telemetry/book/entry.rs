@@ -84,6 +84,12 @@ impl TargetEntry {
         self.to_collectors.set_os_version(os_version);
     }
 
+    /// The version of its Windows, such as `10.0.20348`; empty where it has not told one.
+    #[must_use]
+    pub fn os_version(&self) -> String {
+        self.to_collectors.os_version()
+    }
+
     /// A collection of a module begins.
     pub fn started(&self, module: usize) {
         self.lock().jobs[module].running_since = Some(Instant::now());

@@ -78,13 +78,17 @@ fn standing(html: &mut Html, entry: &Entry, status: &TargetStatus, now: Instant)
     }
 }
 
-/// What the configuration says of it.
+/// What the configuration says of it, and what it says of itself.
 fn facts(html: &mut Html, entry: &Entry) {
     html.ours("<dl class=\"figures\">");
     let mut fact = |name: &'static str, text: &str| {
         html.ours("<div><dt>").ours(name).ours("</dt><dd>").name(text).ours("</dd></div>");
     };
     fact("Host", &entry.host);
+    let os_version = entry.os_version();
+    if !os_version.is_empty() {
+        fact("Windows", &os_version);
+    }
     fact("Every", &took(entry.interval));
     fact("Deadline", &took(entry.deadline));
     fact("Identity", entry.identity.as_deref().unwrap_or("none"));

@@ -245,8 +245,11 @@ async fn a_target_shows_its_stages_and_how_often_it_failed() {
     let fleet = Fleet::of(&["web1"]);
     fleet.fail(0, GeneralReason::ConnectionRefused);
     fleet.collect(0, [1, 2]);
+    assert!(!fleet.page("/targets/web1").await.contains("<dt>Windows"), "it has told none");
+    fleet.site.book.targets()[0].set_os_version("10.0.20348<b>");
     let body = fleet.page("/targets/web1").await;
     for text in [
+        "<dt>Windows</dt><dd><bdi>10.0.20348&lt;b&gt;</bdi></dd>",
         "2.50 ms",
         "2.00 KiB",
         "<strong>1 ×</strong> <code>connection_refused",
