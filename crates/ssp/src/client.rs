@@ -1,10 +1,8 @@
+use crate::established::{Context, Exchange};
 use crate::message::{ChallengeMessage, SIGNATURE, message_type};
-use crate::package::{Answer, Package, SIGNATURE_LEN};
+use crate::package::{Answer, Package};
 use crate::spnego::{NegState, NegTokenResp};
-use crate::{
-    Credentials, Error, Mechanism, Message, Peer, SecurityContext, ServerInfo, SessionKey, Step, Usage,
-    target_name,
-};
+use crate::{Credentials, Error, Mechanism, Peer, SecurityContext, ServerInfo, Step, Usage, target_name};
 
 /// How a client authenticates.
 #[derive(Clone, Debug)]
@@ -42,18 +40,17 @@ pub fn client(credentials: &Credentials, options: ClientOptions) -> Result<Box<d
         Mechanism::Ntlm => Package::ntlm(),
         Mechanism::Negotiate => Package::negotiate_client()?,
     };
-    Ok(Box::new(Client {
-        package,
+    let client = Client {
         credentials: credentials.clone(),
         options,
         progress: Progress::Start,
         negotiate: Vec::new(),
         server: None,
-    }))
+    };
+    Ok(Box::new(Context::new(package, client)))
 }
 
 struct Client {
-    package: Package,
     credentials: Credentials,
     options: ClientOptions,
     progress: Progress,
@@ -70,46 +67,15 @@ enum Progress {
     Negotiated,
     /// NTLM is over; SPNEGO wants the server's signature of the mechanism list.
     Authenticated,
-    Done,
-    Failed,
 }
 
-impl SecurityContext for Client {
-    fn step(&mut self, token: &[u8]) -> Result<Step, Error> {
-        let progress = core::mem::replace(&mut self.progress, Progress::Failed);
-        let (progress, step) = match progress {
-            Progress::Start => self.begin()?,
-            Progress::Negotiated => self.answer(token)?,
-            Progress::Authenticated => self.finish(token)?,
-            Progress::Done | Progress::Failed => return Err(Error::Finished),
-        };
-        self.progress = progress;
-        Ok(step)
-    }
-
-    fn session_key(&self) -> Result<SessionKey, Error> {
-        self.require_done()?;
-        self.package.session_key()
-    }
-
-    fn signature_len(&self) -> usize {
-        SIGNATURE_LEN
-    }
-
-    fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
-        self.require_done()?;
-        message.check_signature_len(SIGNATURE_LEN)?;
-        self.package.wrap(message)
-    }
-
-    fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
-        self.require_done()?;
-        message.check_signature_len(SIGNATURE_LEN)?;
-        let result = self.package.unwrap(message);
-        if result.is_err() {
-            self.progress = Progress::Failed;
+impl Exchange for Client {
+    fn advance(&mut self, package: &mut Package, token: &[u8]) -> Result<Step, Error> {
+        match self.progress {
+            Progress::Start => self.begin(package),
+            Progress::Negotiated => self.answer(package, token),
+            Progress::Authenticated => self.finish(package, token),
         }
-        result
     }
 
     fn peer(&self) -> Peer {
@@ -118,16 +84,17 @@ impl SecurityContext for Client {
 }
 
 impl Client {
-    fn begin(&mut self) -> Result<(Progress, Step), Error> {
-        let answer = self.initialize(&[])?;
+    fn begin(&mut self, package: &mut Package) -> Result<Step, Error> {
+        let answer = self.initialize(package, &[])?;
         // In SPNEGO's first token NTLM's message is the last element.
         let start = answer.token.windows(SIGNATURE.len()).position(|window| window == SIGNATURE);
         self.negotiate = answer.token[start.unwrap_or(answer.token.len())..].to_vec();
-        Ok((Progress::Negotiated, Step::Continue(answer.token)))
+        self.progress = Progress::Negotiated;
+        Ok(Step::Continue(answer.token))
     }
 
     /// Answers the server's challenge, or whatever SPNEGO says before it.
-    fn answer(&mut self, token: &[u8]) -> Result<(Progress, Step), Error> {
+    fn answer(&mut self, package: &mut Package, token: &[u8]) -> Result<Step, Error> {
         let wrapper = match self.options.mechanism {
             Mechanism::Ntlm => None,
             Mechanism::Negotiate => Some(NegTokenResp::decode(token)?),
@@ -146,51 +113,51 @@ impl Client {
             name => target_name::add_to_challenge(challenge, &decoded, name)?,
         };
         let mut answer = match wrapper {
-            None => self.initialize(&named)?,
+            None => self.initialize(package, &named)?,
             Some(wrapper) => {
                 // The package misreads a token without a state.
                 let neg_state = wrapper.neg_state.or(Some(NegState::ACCEPT_INCOMPLETE));
                 let wrapper = NegTokenResp { neg_state, response_token: Some(&named), ..wrapper };
-                self.initialize(&wrapper.encode())?
+                self.initialize(package, &wrapper.encode())?
             }
         };
-        self.renew_mic(challenge, &mut answer.token)?;
-        Ok(if answer.is_done {
-            (Progress::Done, Step::Done(Some(answer.token)))
-        } else {
-            (Progress::Authenticated, Step::Continue(answer.token))
-        })
+        self.renew_mic(package, challenge, &mut answer.token)?;
+        if answer.is_done {
+            return Ok(Step::Done(Some(answer.token)));
+        }
+        self.progress = Progress::Authenticated;
+        Ok(Step::Continue(answer.token))
     }
 
     /// Takes SPNEGO's last token.
-    fn finish(&mut self, token: &[u8]) -> Result<(Progress, Step), Error> {
+    fn finish(&self, package: &mut Package, token: &[u8]) -> Result<Step, Error> {
         let wrapper = if token.is_empty() { NegTokenResp::default() } else { NegTokenResp::decode(token)? };
         let is_signed = wrapper.mech_list_mic.is_some();
         if !is_signed && self.options.usage == Usage::Smb {
             // Only NTLM was offered, so that there is no list to protect; SMB signs its own last message.
-            return Ok((Progress::Done, Step::Done(None)));
+            return Ok(Step::Done(None));
         }
         if !is_signed {
             return Err(Error::UnexpectedToken { reason: "the server does not sign the mechanism list" });
         }
         let neg_state = wrapper.neg_state.or(Some(NegState::ACCEPT_COMPLETED));
-        let answer = self.initialize(&NegTokenResp { neg_state, ..wrapper }.encode())?;
+        let answer = self.initialize(package, &NegTokenResp { neg_state, ..wrapper }.encode())?;
         match answer {
-            Answer { is_done: true, token } if token.is_empty() => Ok((Progress::Done, Step::Done(None))),
-            Answer { is_done: true, token } => Ok((Progress::Done, Step::Done(Some(token)))),
+            Answer { is_done: true, token } if token.is_empty() => Ok(Step::Done(None)),
+            Answer { is_done: true, token } => Ok(Step::Done(Some(token))),
             Answer { is_done: false, .. } => {
                 Err(Error::UnexpectedToken { reason: "the server does not complete the negotiation" })
             }
         }
     }
 
-    fn initialize(&mut self, token: &[u8]) -> Result<Answer, Error> {
+    fn initialize(&self, package: &mut Package, token: &[u8]) -> Result<Answer, Error> {
         let ClientOptions { usage, target_name, .. } = &self.options;
-        self.package.initialize(&self.credentials, *usage, target_name, token)
+        package.initialize(&self.credentials, *usage, target_name, token)
     }
 
-    fn renew_mic(&self, challenge: &[u8], token: &mut [u8]) -> Result<(), Error> {
-        let session_key = self.package.session_key()?;
+    fn renew_mic(&self, package: &Package, challenge: &[u8], token: &mut [u8]) -> Result<(), Error> {
+        let session_key = package.session_key()?;
         let (start, length) = match self.options.mechanism {
             Mechanism::Ntlm => (0, token.len()),
             Mechanism::Negotiate => {
@@ -201,9 +168,5 @@ impl Client {
         };
         target_name::renew_mic(&self.negotiate, challenge, &mut token[start..start + length], &session_key);
         Ok(())
-    }
-
-    fn require_done(&self) -> Result<(), Error> {
-        if self.progress == Progress::Done { Ok(()) } else { Err(Error::NotEstablished) }
     }
 }

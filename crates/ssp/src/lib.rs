@@ -44,6 +44,7 @@ mod context;
 mod credentials;
 mod crypto;
 mod error;
+mod established;
 mod message;
 mod package;
 mod server;

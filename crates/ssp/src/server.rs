@@ -1,13 +1,11 @@
 use std::sync::Arc;
 
 use crate::crypto::{NtlmV2Response, is_response_genuine};
+use crate::established::{Context, Exchange};
 use crate::message::{AuthenticateMessage, ChallengeMessage, message_type};
-use crate::package::{Answer, Package, SIGNATURE_LEN};
+use crate::package::{Answer, Package};
 use crate::spnego::{NegState, NegTokenInit, NegTokenResp};
-use crate::{
-    Account, Accounts, Credentials, Error, Mechanism, Message, Outcome, Peer, SecurityContext, SessionKey,
-    Step, Usage,
-};
+use crate::{Account, Accounts, Credentials, Error, Mechanism, Outcome, Peer, SecurityContext, Step, Usage};
 
 /// How a server authenticates its clients.
 #[derive(Clone, Debug)]
@@ -39,85 +37,41 @@ pub fn server(
         Mechanism::Ntlm => Package::ntlm(),
         Mechanism::Negotiate => Package::negotiate_server()?,
     };
-    Ok(Box::new(Server {
-        package,
-        accounts,
-        options,
-        progress: Progress::Running,
-        server_challenge: None,
-        account: None,
-    }))
+    let server = Server { accounts, options, server_challenge: None, account: None };
+    Ok(Box::new(Context::new(package, server)))
 }
 
 struct Server {
-    package: Package,
     accounts: Arc<dyn Accounts>,
     options: ServerOptions,
-    progress: Progress,
     server_challenge: Option<[u8; 8]>,
     account: Option<Account>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
-    Running,
-    Done,
-    Failed,
-}
-
-impl SecurityContext for Server {
-    fn step(&mut self, token: &[u8]) -> Result<Step, Error> {
-        if core::mem::replace(&mut self.progress, Progress::Failed) != Progress::Running {
-            return Err(Error::Finished);
-        }
+impl Exchange for Server {
+    fn advance(&mut self, package: &mut Package, token: &[u8]) -> Result<Step, Error> {
         let answer = match self.options.mechanism {
             Mechanism::Ntlm if message_type(token) == Some(AuthenticateMessage::MESSAGE_TYPE) => {
-                return self.authenticate(token, None);
+                return self.authenticate(package, token, None);
             }
-            Mechanism::Ntlm => self.package.accept(None, self.options.usage, token)?,
+            Mechanism::Ntlm => package.accept(None, self.options.usage, token)?,
             Mechanism::Negotiate if NegTokenResp::is(token) => {
                 let wrapper = NegTokenResp::decode(token)?;
                 let message = wrapper.response_token.unwrap_or_default();
                 if message_type(message) == Some(AuthenticateMessage::MESSAGE_TYPE) {
-                    return self.authenticate(message, Some(wrapper));
+                    return self.authenticate(package, message, Some(wrapper));
                 }
-                self.accept_wrapped(None, NegTokenResp { response_token: Some(message), ..wrapper })?
+                self.accept_wrapped(package, None, NegTokenResp { response_token: Some(message), ..wrapper })?
             }
             Mechanism::Negotiate => {
-                self.package.accept(None, self.options.usage, &NegTokenInit::decode(token)?.encode())?
+                package.accept(None, self.options.usage, &NegTokenInit::decode(token)?.encode())?
             }
         };
         if answer.is_done {
             return Err(Error::UnexpectedToken { reason: "the client ends before it says who it is" });
         }
         self.note_challenge(&answer.token)?;
-        self.progress = Progress::Running;
         Ok(Step::Continue(answer.token))
-    }
-
-    fn session_key(&self) -> Result<SessionKey, Error> {
-        self.require_done()?;
-        self.package.session_key()
-    }
-
-    fn signature_len(&self) -> usize {
-        SIGNATURE_LEN
-    }
-
-    fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
-        self.require_done()?;
-        message.check_signature_len(SIGNATURE_LEN)?;
-        self.package.wrap(message)
-    }
-
-    fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
-        self.require_done()?;
-        message.check_signature_len(SIGNATURE_LEN)?;
-        let result = self.package.unwrap(message);
-        if result.is_err() {
-            self.progress = Progress::Failed;
-        }
-        result
     }
 
     fn peer(&self) -> Peer {
@@ -127,7 +81,12 @@ impl SecurityContext for Server {
 
 impl Server {
     /// The client says who it is. The password is looked up now, and the attempt is told to the accounts.
-    fn authenticate(&mut self, message: &[u8], wrapper: Option<NegTokenResp<'_>>) -> Result<Step, Error> {
+    fn authenticate(
+        &mut self,
+        package: &mut Package,
+        message: &[u8],
+        wrapper: Option<NegTokenResp<'_>>,
+    ) -> Result<Step, Error> {
         let decoded: AuthenticateMessage<'_> = codec::decode(message)?;
         let account = Account { domain: decoded.domain, user: decoded.user };
         if account.user.is_empty() && decoded.nt_response.is_empty() {
@@ -136,7 +95,7 @@ impl Server {
         self.account = Some(account.clone());
         let result = self
             .judge(&account, decoded.nt_response)
-            .and_then(|credentials| self.complete(&credentials, message, wrapper));
+            .and_then(|credentials| self.complete(package, &credentials, message, wrapper));
         let outcome = match &result {
             Ok(_) => Outcome::Accepted,
             Err(Error::UnknownAccount { .. }) => Outcome::UnknownAccount,
@@ -144,9 +103,6 @@ impl Server {
             Err(_) => Outcome::Malformed,
         };
         self.accounts.attempted(&account.domain, &account.user, outcome);
-        if result.is_ok() {
-            self.progress = Progress::Done;
-        }
         result
     }
 
@@ -169,45 +125,47 @@ impl Server {
     }
 
     fn complete(
-        &mut self,
+        &self,
+        package: &mut Package,
         credentials: &Credentials,
         message: &[u8],
         wrapper: Option<NegTokenResp<'_>>,
     ) -> Result<Step, Error> {
         let usage = self.options.usage;
         let Some(wrapper) = wrapper else {
-            self.package.accept(Some(credentials), usage, message)?;
-            self.package.complete()?;
+            package.accept(Some(credentials), usage, message)?;
+            package.complete()?;
             return Ok(Step::Done(None));
         };
         let neg_state = Some(NegState::ACCEPT_COMPLETED);
         let Some(_) = wrapper.mech_list_mic else {
             // Impacket and others stop at NTLM; nothing but NTLM was offered that could have been struck out.
-            self.package.unwrap_ntlm()?;
-            self.package.accept(Some(credentials), usage, message)?;
-            self.package.complete()?;
+            package.unwrap_ntlm()?;
+            package.accept(Some(credentials), usage, message)?;
+            package.complete()?;
             let token = NegTokenResp { neg_state, ..NegTokenResp::default() };
             return Ok(Step::Done(Some(token.encode())));
         };
         // First NTLM alone, which makes the keys and our signature; then the client's signature.
         let ntlm = NegTokenResp { response_token: Some(message), ..NegTokenResp::default() };
-        let answer = self.accept_wrapped(Some(credentials), ntlm)?;
+        let answer = self.accept_wrapped(package, Some(credentials), ntlm)?;
         let neg_incomplete = Some(NegState::ACCEPT_INCOMPLETE);
         let mech_list_mic = wrapper.mech_list_mic;
         let signed = NegTokenResp { neg_state: neg_incomplete, mech_list_mic, ..NegTokenResp::default() };
-        self.package.verify_mech_list(usage, &signed.encode())?;
+        package.verify_mech_list(usage, &signed.encode())?;
         let answer = NegTokenResp { neg_state, ..NegTokenResp::decode(&answer.token)? };
         Ok(Step::Done(Some(answer.encode())))
     }
 
     /// Gives a SPNEGO token to the package, which misreads one without a state.
     fn accept_wrapped(
-        &mut self,
+        &self,
+        package: &mut Package,
         credentials: Option<&Credentials>,
         wrapper: NegTokenResp<'_>,
     ) -> Result<Answer, Error> {
         let wrapper = NegTokenResp { neg_state: Some(NegState::ACCEPT_INCOMPLETE), ..wrapper };
-        self.package.accept(credentials, self.options.usage, &wrapper.encode())
+        package.accept(credentials, self.options.usage, &wrapper.encode())
     }
 
     /// Remembers the challenge that goes out, if it does.
@@ -220,9 +178,5 @@ impl Server {
             self.server_challenge = Some(codec::decode::<ChallengeMessage<'_>>(message)?.server_challenge);
         }
         Ok(())
-    }
-
-    fn require_done(&self) -> Result<(), Error> {
-        if self.progress == Progress::Done { Ok(()) } else { Err(Error::NotEstablished) }
     }
 }
