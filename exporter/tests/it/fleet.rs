@@ -110,12 +110,12 @@ fn a_target_shows_no_more_series_than_it_may_have() {
 #[test]
 fn the_page_tells_how_long_collections_take_and_what_waits() {
     let folder = folder();
-    let page = page_with(&mut folder.serve(FLEET), 1);
+    let counted = "perfmon_exporter_collection_duration_seconds_count{outcome=\"full\"}";
+    // A target is told to be up a moment before its collection is counted.
+    let page = folder.serve(FLEET).wait_for_page(|page| value(page, counted) >= Some(1.0));
     let has = |line: &str| assert!(page.lines().any(|found| found == line), "{line}\n{page}");
     has("# TYPE perfmon_exporter_collection_duration_seconds histogram");
     has("perfmon_exporter_collection_duration_seconds_bucket{le=\"0.1\",outcome=\"failed\"} 0");
-    let count = value(&page, "perfmon_exporter_collection_duration_seconds_count{outcome=\"full\"}");
-    assert!(count >= Some(1.0), "{page}");
     has("perfmon_exporter_intervals_missed_total{cause=\"busy\"} 0");
     has("perfmon_exporter_intervals_missed_total{cause=\"connecting\"} 0");
     has("perfmon_exporter_connections_waiting 0");
