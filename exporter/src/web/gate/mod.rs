@@ -184,9 +184,11 @@ impl Gate {
             next.bucket = Some(Arc::clone(old));
         }
         let (tls, users) = (next.tls.is_some(), next.users.len());
+        // Who reads the log finds the figures as they are now.
+        self.show_ends(&next);
+        self.figures.read_ended(true);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
         self.watched().is_expiry_told = false;
-        self.figures.read_ended(true);
         info!(tls, users, "Web configuration read again");
     }
 
@@ -200,11 +202,8 @@ impl Gate {
     /// Shows when the certificates end, and tells it once when one has.
     fn tell_state(&self, now: SystemTime) {
         let current = self.current();
-        let mut has_ended = false;
-        for (what, facts) in current.certificates() {
-            self.figures.expires(what, facts.not_after_s);
-            has_ended |= facts.not_after_s < unix_s(now);
-        }
+        self.show_ends(&current);
+        let has_ended = current.certificates().any(|(_, facts)| facts.not_after_s < unix_s(now));
         let mut watched = self.watched();
         if has_ended && !std::mem::replace(&mut watched.is_expiry_told, true) {
             drop(watched);
@@ -213,6 +212,12 @@ impl Gate {
                     warn!(key = what, "Certificate has ended; renew its file, which is read again by itself");
                 }
             }
+        }
+    }
+
+    fn show_ends(&self, protection: &Protection) {
+        for (what, facts) in protection.certificates() {
+            self.figures.expires(what, facts.not_after_s);
         }
     }
 
