@@ -172,10 +172,12 @@ pub enum CollectError {
     #[error("the plugin still works on a collection that was given up")]
     Hung,
     /// The instance misbehaved and is given a pause.
-    #[error("the instance is in quarantine until {until_ns} ns: {why}")]
+    #[error("the instance is in quarantine for {left_s} s more: {why}")]
     Quarantined {
         /// The end of the pause on the monotonic clock.
         until_ns: u64,
+        /// What is left of it.
+        left_s: u64,
         /// What it did.
         why: crate::QuarantineCause,
     },

@@ -16,7 +16,11 @@ pub(crate) struct LeaseShared {
 
 /// The leases of an instance or a run.
 #[derive(Default)]
-pub(crate) struct Leases(Mutex<Vec<u64>>);
+pub(crate) struct Leases {
+    held: Mutex<Vec<u64>>,
+    /// Why the last one was denied. Plugins hear the reason only; this is for who reads of the failure that follows.
+    denied: Mutex<Option<String>>,
+}
 
 /// What the plugin is told.
 pub(crate) enum Lent {
@@ -33,7 +37,7 @@ pub(crate) fn acquire(
     leases: &Arc<Leases>,
     request: &CredentialRequest<'_>,
 ) -> Lent {
-    if lock(&leases.0).len() >= library.limits().leases_max as usize {
+    if lock(&leases.held).len() >= library.limits().leases_max as usize {
         library.violations.count(Violation::OverLimit);
         return Lent::OverLimit;
     }
@@ -45,18 +49,20 @@ pub(crate) fn acquire(
             }
         })
     };
+    *lock(&leases.denied) = None;
     match library.host.options.broker.acquire(request, &waiter) {
         CredentialAnswer::Lease(lease) => {
             let token = registry::new_token(library.number);
             let lease =
                 Arc::new(LeaseShared { library: Arc::clone(library), lease, owner: Arc::clone(leases) });
-            lock(&leases.0).push(token);
+            lock(&leases.held).push(token);
             registry::insert(token, Entry::Lease(Arc::clone(&lease)));
             Lent::Lease { token, lease }
         }
         CredentialAnswer::Wait { retry_after_ms } => Lent::Wait { retry_after_ms },
         CredentialAnswer::Denied { reason, message } => {
             tracing::debug!(plugin = %library.info.name, identity = request.identity, host = request.host, %reason, message, "Credentials withheld");
+            *lock(&leases.denied) = Some(message).filter(|message| !message.is_empty());
             Lent::Denied { reason: reason.code() }
         }
     }
@@ -67,15 +73,20 @@ pub(crate) fn end(token: u64, verdict: CredentialVerdict) -> bool {
     let Some(Entry::Lease(lease)) = registry::find(token) else { return false };
     // Of two answers at the same time one finds the entry gone.
     let Some(Entry::Lease(_)) = registry::remove(token) else { return false };
-    lock(&lease.owner.0).retain(|held| *held != token);
+    lock(&lease.owner.held).retain(|held| *held != token);
     lease.library.host.options.broker.result(lease.lease.id, verdict);
     true
 }
 
 impl Leases {
+    /// Why the last lease was denied, once.
+    pub(crate) fn take_denied(&self) -> Option<String> {
+        lock(&self.denied).take()
+    }
+
     /// The owner is gone: what it forgot to answer has no verdict.
     pub(crate) fn end_all(&self) {
-        let tokens = lock(&self.0).clone();
+        let tokens = lock(&self.held).clone();
         for token in tokens {
             end(token, CredentialVerdict::Unknown);
         }

@@ -29,7 +29,8 @@ impl InstanceShared {
                 return Err(CollectError::InFlight);
             }
             if let Some((until_ns, why)) = state.quarantine.filter(|(until_ns, _)| *until_ns > now_ns) {
-                return Err(CollectError::Quarantined { until_ns, why });
+                let left_s = (until_ns - now_ns).div_ceil(1_000_000_000);
+                return Err(CollectError::Quarantined { until_ns, left_s, why });
             }
             if state.given_up.is_some() {
                 return Err(CollectError::Hung);
@@ -147,7 +148,8 @@ impl InstanceShared {
     }
 
     /// The plugin ends a collection. Answers false where it is over already.
-    pub(crate) fn complete(&self, token: u64, collection: u64, completion: Completion<'_>) -> bool {
+    pub(crate) fn complete(&self, token: u64, collection: u64, mut completion: Completion<'_>) -> bool {
+        self.say_why_denied(&mut completion.outcome);
         let _data = lock(&self.data);
         let landed = {
             let mut state = lock(&self.state);
@@ -166,6 +168,17 @@ impl InstanceShared {
                 self.violation(violation, u64::from(!self.is_stopped()));
                 false
             }
+        }
+    }
+
+    /// Where a secret was withheld, the exporter knows more of that than the plugin, which only heard that it was.
+    fn say_why_denied(&self, outcome: &mut Outcome<'_>) {
+        let denied = self.leases.take_denied();
+        if let Outcome::Failed(failure) | Outcome::Partial { failure: Some(failure), .. } = outcome
+            && failure.reason == Reason::General(GeneralReason::CredentialsWithheld)
+            && let Some(message) = denied
+        {
+            failure.message = message;
         }
     }
 
