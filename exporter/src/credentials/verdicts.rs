@@ -61,8 +61,13 @@ impl VerdictFile {
     /// When the folder cannot be made or the file cannot be read. A file that makes no sense is one: it may hold
     /// the verdict that keeps an account from being locked, so it is not simply written over.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        fs::create_dir_all(folder)?;
+        fs::create_dir_all(folder).map_err(|error| in_path(folder, &error))?;
         let path = folder.join(FILE_NAME);
+        Self::read(&path).map_err(|error| in_path(&path, &error))
+    }
+
+    fn read(path: &Path) -> io::Result<Self> {
+        let path = path.to_owned();
         match fs::metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Ok(Self { path, salt: Salt::random()?, verdicts: Vec::new() })
@@ -91,7 +96,7 @@ impl VerdictFile {
     pub fn keep(&mut self, stored: Stored) -> io::Result<()> {
         self.verdicts.retain(|known| known.scope != stored.scope);
         self.verdicts.push(stored);
-        self.write()
+        self.write().map_err(|error| in_path(&self.path, &error))
     }
 
     /// Forgets what was known of a scope.
@@ -101,7 +106,10 @@ impl VerdictFile {
     pub fn forget(&mut self, scope: &Scope) -> io::Result<()> {
         let before = self.verdicts.len();
         self.verdicts.retain(|known| known.scope != *scope);
-        if self.verdicts.len() == before { Ok(()) } else { self.write() }
+        if self.verdicts.len() == before {
+            return Ok(());
+        }
+        self.write().map_err(|error| in_path(&self.path, &error))
     }
 
     fn write(&self) -> io::Result<()> {
@@ -140,8 +148,13 @@ impl Row {
     }
 }
 
+/// The error with the path that it is about.
+fn in_path(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
 fn invalid(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("the state file {what}"))
+    io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -157,4 +170,24 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
         *byte = u8::from_str_radix(text.get(2 * index..2 * index + 2)?, 16).ok()?;
     }
     Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_with_the_file_that_it_is_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE_NAME);
+        let refused = || VerdictFile::open(folder.path()).unwrap_err().to_string();
+        fs::write(&path, "{").unwrap();
+        assert!(refused().starts_with(&path.display().to_string()), "{}", refused());
+        let other = format!("{{\"version\": 2, \"salt\": \"{}\", \"refused\": []}}", "0".repeat(64));
+        fs::write(&path, other).unwrap();
+        assert_eq!(refused(), format!("{}: is of another version", path.display()));
+        // A folder that is a file.
+        let inside = VerdictFile::open(&path).unwrap_err().to_string();
+        assert!(inside.starts_with(&path.display().to_string()), "{inside}");
+    }
 }

@@ -243,6 +243,22 @@ fn after_the_cool_down_one_target_tries_again_and_not_the_one_that_refused() {
 }
 
 #[test]
+fn a_clock_that_is_set_back_does_not_make_the_cool_down_longer() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    attempt(&broker, "a", CredentialVerdict::Rejected);
+    // Somebody corrects a clock that was three years ahead.
+    world.hands.0.lock().unwrap().unix_s -= 3 * 365 * 86_400;
+    denial(&broker, "b");
+    world.hands.move_on(COOLDOWN - Duration::from_secs(1));
+    denial(&broker, "b");
+    world.hands.move_on(Duration::from_secs(1));
+    denial(&broker, "a");
+    attempt(&broker, "b", CredentialVerdict::Rejected);
+    denial(&broker, "c");
+}
+
+#[test]
 fn one_host_that_refuses_what_others_accept_is_left_out_alone() {
     let world = World::new();
     let broker = world.broker("CORP", &["*"]);

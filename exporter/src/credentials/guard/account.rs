@@ -43,6 +43,9 @@ pub(super) struct Account {
     pub(super) state: State,
     /// Whether the last verdict was good; a recheck that says so again is no news.
     was_accepted: bool,
+    /// Since when a verdict is known that is from the future: the wall's clock was set back behind it. The cool-down
+    /// runs from then, or it might not end for years.
+    ahead_since: Option<Instant>,
     /// Hosts that refused what others accept.
     refusing: HashMap<String, Refused>,
     /// By host, so that who asks often waits once.
@@ -55,6 +58,7 @@ impl Account {
             fingerprint,
             state: State::Untried,
             was_accepted: false,
+            ahead_since: None,
             refusing: HashMap::new(),
             waiters: HashMap::new(),
         }
@@ -75,13 +79,17 @@ impl Account {
         now: Moment,
         cooldown: Duration,
     ) -> Decision {
-        let is_cool =
-            |refused: &Refused| now.unix_s >= refused.since_unix_s.saturating_add(cooldown.as_secs());
+        let is_ahead = |refused: &Refused| refused.since_unix_s > now.unix_s;
+        let is_refused_ahead = matches!(&self.state, State::Refused(refused) if is_ahead(refused));
+        if is_refused_ahead || self.refusing.get(host).is_some_and(is_ahead) {
+            self.ahead_since.get_or_insert(now.mono);
+        }
+        let ahead_s = self.ahead_since.map_or(0, |since| now.mono.duration_since(since).as_secs());
+        let passed_s = |refused: &Refused| now.unix_s.checked_sub(refused.since_unix_s).unwrap_or(ahead_s);
+        let is_cool = |refused: &Refused| passed_s(refused) >= cooldown.as_secs();
         let is_last_to_ask = |refused: &Refused| {
             let extra_s = REFUSING_HOST_EXTRA_S.min(cooldown.as_secs());
-            !is_local
-                && refused.host == host
-                && now.unix_s < refused.since_unix_s + cooldown.as_secs() + extra_s
+            !is_local && refused.host == host && passed_s(refused) < cooldown.as_secs() + extra_s
         };
         if let Some(refused) = self.refusing.get(host) {
             if !is_cool(refused) {

@@ -28,8 +28,7 @@ impl Lender {
         let file = folder.and_then(|folder| {
             VerdictFile::open(folder)
                 .inspect_err(|error| {
-                    let folder = folder.display();
-                    eprintln!("note: {folder}: {error}; a refused password may be tried once more");
+                    eprintln!("note: {error}; a refused password may be tried once more");
                 })
                 .ok()
         });
