@@ -34,6 +34,8 @@ use crate::web::{self, Gate, Server, Site};
 const WORKERS: usize = 2;
 /// For files and the like, beside those that wait for the names of probed targets, and of those who lend secrets.
 const BLOCKING_THREADS_MAX: usize = 16 + 2 * LOOKUPS_MAX;
+/// For files, listeners, collectors and the like.
+const OTHER_DESCRIPTORS: u64 = 64;
 /// How long plugins may take to let go of their targets at the end.
 const DESTROY_MAX: Duration = Duration::from_secs(3);
 
@@ -83,7 +85,7 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
         let _ = log::set_filter(level);
     }
     let gate = gate(&config, web_file)?;
-    raise_descriptor_limit();
+    raise_descriptor_limit(&config);
     let broker = Arc::new(broker(&config, &runtime)?);
     let options = HostOptions {
         broker: Arc::clone(&broker) as Arc<_>,
@@ -109,20 +111,28 @@ fn gate(config: &Config, web_file: Option<&Path>) -> Result<Arc<Gate>, Trouble> 
     Ok(Arc::new(gate))
 }
 
-/// Each target takes a descriptor. What the system allows us is more than what we begin with, often by far.
-fn raise_descriptor_limit() {
+/// Each target takes a descriptor, and so does each connection of a reader. What the system allows us is more than what
+/// we begin with, often by far.
+fn raise_descriptor_limit(config: &Config) {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
         warn!(%error, "Limit of descriptors not raised");
     }
+    let needed = u64::from(config.web.max_connections) + config.targets.len() as u64 + OTHER_DESCRIPTORS;
+    if let Some(limit) = getrlimit(Resource::Nofile).current.filter(|limit| *limit < needed) {
+        let next_step = "raise it (LimitNOFILE=, ulimit -n), or lower `web.max_connections`";
+        warn!(limit, needed, next_step, "Descriptors may run short");
+    }
 }
 
 fn broker(config: &Config, runtime: &Runtime) -> Result<Broker, Trouble> {
     let credentials = &config.credentials;
     let file = credentials.state_dir.as_deref().map(VerdictFile::open).transpose();
-    let file = file.map_err(machine("read the credential state; remove the file to forget it"))?;
+    let file = file.map_err(machine(
+        "open the credential state; correct `credentials.state_dir`, or remove the file to forget it",
+    ))?;
     if file.is_none() && !config.identities.is_empty() {
         info!("No credentials.state_dir: after a restart a refused password is tried once more");
     }

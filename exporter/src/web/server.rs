@@ -30,16 +30,25 @@ pub async fn bind(addresses: &[String]) -> io::Result<Vec<TcpListener>> {
     let mut listeners = Vec::with_capacity(addresses.len());
     for address in addresses {
         let listener = TcpListener::bind(address.as_str()).await.map_err(|error| {
-            io::Error::new(
-                error.kind(),
-                format!("listen on {address}: {error}; is another exporter running?"),
-            )
+            io::Error::new(error.kind(), format!("listen on {address}: {error}{}", next_step(error.kind())))
         })?;
         let local = listener.local_addr()?;
         info!(address = %local, "Listening");
         listeners.push(listener);
     }
     Ok(listeners)
+}
+
+/// What to do where an address cannot be had.
+fn next_step(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::AddrInUse => "; is another exporter running?",
+        io::ErrorKind::AddrNotAvailable => "; this machine does not have it, correct `web.listen`",
+        io::ErrorKind::PermissionDenied => {
+            "; ports below 1024 need a right of their own, choose a higher one"
+        }
+        _ => "; correct `web.listen`",
+    }
 }
 
 /// Accepts connections until it is stopped.
@@ -117,8 +126,12 @@ impl Door {
                     }
                     Err(error) => {
                         if !std::mem::replace(&mut is_told, true) {
-                            warn!(%error, "Connection not accepted");
+                            let next_step = "where descriptors are short, raise their limit (LimitNOFILE=, \
+                                             ulimit -n) or lower `web.max_connections`";
+                            warn!(%error, next_step, "Connection not accepted");
                         }
+                        // Those that idle may give theirs.
+                        let _waiting = Waiting::of(&self.crowd);
                         tokio::time::sleep(ACCEPT_PAUSE).await;
                     }
                 },

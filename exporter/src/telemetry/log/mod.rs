@@ -137,15 +137,15 @@ pub(crate) struct Origin<'a> {
 
 /// A record about one target.
 pub(crate) fn log_plugin_record(origin: Origin<'_>, level: Level, message: &str, fields: &[(&str, &str)]) {
-    let (Origin { target, module, plugin }, fields) = (origin, Fields(fields));
-    with_level!(level, event!(target, module, plugin, %fields, "{message}"));
+    let (Origin { target, module, plugin }, fields) = (origin, shown(fields));
+    with_level!(level, event!(target, module, plugin, fields, "{message}"));
 }
 
 /// Something that happened on a target.
 pub(crate) fn log_plugin_event(origin: Origin<'_>, event: &Event<'_>) {
     let Origin { target, module, plugin } = origin;
-    let (name, body, fields) = (event.name, event.body, Fields(event.fields));
-    with_level!(event.level, event!(target, module, plugin, event = name, %fields, "{body}"));
+    let (name, body, fields) = (event.name, event.body, shown(event.fields));
+    with_level!(event.level, event!(target, module, plugin, event = name, fields, "{body}"));
 }
 
 /// What a plugin says that is about no target.
@@ -158,9 +158,14 @@ impl LibraryLog for PluginLog {
     }
 
     fn log(&self, plugin: &str, level: Level, message: &str, fields: &[(&str, &str)]) {
-        let fields = Fields(fields);
-        with_level!(level, event!(plugin, %fields, "{message}"));
+        let fields = shown(fields);
+        with_level!(level, event!(plugin, fields, "{message}"));
     }
+}
+
+/// Fields as one value of a line, which is not there where there are none.
+fn shown<'a>(fields: &'a [(&'a str, &'a str)]) -> Option<tracing::field::DisplayValue<Fields<'a>>> {
+    (!fields.is_empty()).then(|| tracing::field::display(Fields(fields)))
 }
 
 struct Fields<'a>(&'a [(&'a str, &'a str)]);
