@@ -56,7 +56,7 @@ const JUDGES: [Judge; 23] = [
     ("Prometheus 3 stores what every format says", &[Peer::Prometheus3], prometheus3::run),
     ("Prometheus 3 answers the dashboard and follows the rules", &[Peer::Prometheus3], dashboards::run),
     ("Grafana's schema describes the dashboard", &[Peer::GrafanaSchema], grafana::run),
-    ("the OpenTelemetry Collector takes what is pushed", &[Peer::Otelcol], otlp::run),
+    ("the OpenTelemetry Collector takes what is pushed", &[Peer::Otelcol, Peer::Cc], otlp::run),
     ("rotel takes what is pushed", &[Peer::Otelcol, Peer::Rotel], otlp::by_rotel),
     ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),
 ];

@@ -10,7 +10,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::certificates::Certificates;
-use super::points::{Log, Point};
+use super::points::Point;
+use super::records::{Event, Span};
+use super::written::Written;
 use crate::Result;
 use crate::judges::stage::Stage;
 use crate::peers::{go, rotel};
@@ -26,7 +28,7 @@ pub(super) struct Receiver {
     /// Wants the client's certificate, too.
     mutual_tls: bool,
     file: PathBuf,
-    log: RefCell<Log>,
+    written: RefCell<Written>,
 }
 
 impl Receiver {
@@ -37,8 +39,8 @@ impl Receiver {
         mutual_tls: bool,
     ) -> Result<Self> {
         let file = stage.path(&format!("{name}.json"));
-        let log = RefCell::new(Log::default());
-        Ok(Self { name, protocol, port: free_port()?, mutual_tls, file, log })
+        let written = RefCell::default();
+        Ok(Self { name, protocol, port: free_port()?, mutual_tls, file, written })
     }
 
     pub(super) const fn name(&self) -> &'static str {
@@ -68,11 +70,25 @@ impl Receiver {
         )
     }
 
-    /// What was taken here so far.
+    /// The points that were taken here so far.
     pub(super) fn points(&self) -> Result<Vec<Rc<Point>>> {
-        let mut log = self.log.borrow_mut();
-        log.read_on(&self.file)?;
-        Ok(log.points.clone())
+        self.written(|written| written.points.clone())
+    }
+
+    /// The log records.
+    pub(super) fn events(&self) -> Result<Vec<Rc<Event>>> {
+        self.written(|written| written.events.clone())
+    }
+
+    /// The spans.
+    pub(super) fn spans(&self) -> Result<Vec<Rc<Span>>> {
+        self.written(|written| written.spans.clone())
+    }
+
+    fn written<T>(&self, look: impl Fn(&Written) -> T) -> Result<T> {
+        let mut written = self.written.borrow_mut();
+        written.read_on(&self.file)?;
+        Ok(look(&written))
     }
 }
 
@@ -94,7 +110,7 @@ pub(super) fn start(
         // Appends, so that a collector that is started again forgets nothing.
         let _ =
             writeln!(of_exporters, "  file/{name}: {{path: '{file}', append: true, flush_interval: 100ms}}");
-        for signal in ["metrics", "logs"] {
+        for signal in ["metrics", "logs", "traces"] {
             let _ = writeln!(
                 of_pipelines,
                 "    {signal}/{name}: {{receivers: [otlp/{name}], exporters: [file/{name}]}}"

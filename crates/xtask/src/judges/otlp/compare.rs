@@ -1,11 +1,12 @@
 //! What a collector took of the host whose values stand still, beside the page.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
 use super::collector::Receiver;
 use super::points::{Kind, Point};
+use super::written::Owner;
 use super::{POINTS_MIN, STILL, TIMEOUT};
 use crate::Result;
 use crate::http;
@@ -66,7 +67,7 @@ fn one(
             return Err(format!("twice in one round: {point:?}").into());
         }
         check(point, expected, receiver.is_delta())?;
-        check_owner(point, host)?;
+        check_owner(&point.owner, STILL, host.ip(), "pcq")?;
     }
     if let Some(missing) = open.first() {
         return Err(format!("{} series did not come, such as {missing:?}", open.len()).into());
@@ -94,22 +95,24 @@ fn check(point: &Point, expected: &Expected, is_delta: bool) -> Result<()> {
     }
 }
 
-/// Whose the point is, and who says so.
-fn check_owner(point: &Point, host: SocketAddr) -> Result<()> {
-    let host = host.ip().to_string();
+/// That something is of the target, whose host is this, and that the plugin says so.
+pub(super) fn check_owner(owner: &Owner, target: &str, host: IpAddr, plugin: &str) -> Result<()> {
+    let host = host.to_string();
     let wanted = [
         ("service.name", "perfmon-exporter"),
-        ("service.instance.id", STILL),
+        ("service.instance.id", target),
         ("host.name", &host),
         ("os.type", "windows"),
-        ("os.version", OS_VERSION),
         ("env", "prod"),
         ("site", "a \"b\""),
     ];
-    let missing = wanted.iter().find(|(name, value)| point.resource.get(*name).is_none_or(|is| is != value));
+    // The bell has seen no Windows.
+    let version = (plugin == "pcq").then_some(("os.version", OS_VERSION));
+    let lacks = |(name, value): &&(&str, &str)| owner.resource.get(*name).is_none_or(|is| is != value);
+    let missing = wanted.iter().chain(&version).find(lacks);
     match missing {
-        Some((name, value)) => Err(format!("`{name}` is not `{value}` in {:?}", point.resource).into()),
-        None if point.scope != "pcq" => Err(format!("the scope is `{}`", point.scope).into()),
+        Some((name, value)) => Err(format!("`{name}` is not `{value}` in {owner:?}").into()),
+        None if owner.scope != plugin => Err(format!("the scope is not `{plugin}` in {owner:?}").into()),
         None => Ok(()),
     }
 }

@@ -1,14 +1,20 @@
 //! Collectors of others take what the exporter pushes: the OpenTelemetry Collector by every protocol, compression and
 //! temporality, and by mutual TLS; and rotel, which passes it on. What they took is compared with the page of the
-//! same exporter and, where counters move, with itself, point by point.
+//! same exporter and, where counters move, with itself, point by point; log records and spans with what the plugin said
+//! whose events and stages they are.
 
+mod bell;
 mod certificates;
 mod collector;
 mod compare;
 mod moving;
 mod points;
+mod records;
+mod traces;
+mod written;
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use self::certificates::Certificates;
@@ -32,16 +38,19 @@ const POINTS_MIN: usize = 500;
 
 /// Receivers of the OpenTelemetry Collector: name, protocol, whether by mutual TLS, and what else the exporter is told.
 const RECEIVERS: [(&str, &str, bool, &str); 8] = [
-    ("grpc-gzip", "grpc", false, ", compression: gzip"),
+    ("grpc-gzip", "grpc", false, ", compression: gzip, traces: {one_in: 1}"),
     ("grpc-zstd-delta", "grpc", false, ", compression: zstd, temporality: delta"),
     // So small that a round takes many requests.
     ("grpc-many", "grpc", false, ", compression: none, request_bytes: 8192"),
     ("http-gzip-delta", "http", false, ", compression: gzip, temporality: delta"),
-    ("http-zstd", "http", false, ", compression: zstd"),
-    ("http-none", "http", false, ", compression: none"),
+    ("http-zstd", "http", false, ", compression: zstd, traces: {one_in: 1}"),
+    ("http-none", "http", false, ", compression: none, traces: {failed: true, targets: ['tow*']}"),
     ("grpc-mutual-tls", "grpc", true, ""),
     ("http-mutual-tls", "http", true, ""),
 ];
+/// Those that get each collection as a trace, and the one that gets those of the bell that failed.
+const TRACED: [&str; 2] = ["grpc-gzip", "http-zstd"];
+const TRACED_WHERE_FAILED: &str = "http-none";
 /// Endpoints to the one but last receiver that get nowhere.
 const WITHOUT_CERTIFICATE: &str = "without-certificate";
 const ASTRAY: &str = "astray";
@@ -67,7 +76,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let (_still, still) = stage.simulator(&STILL_CLOCK)?;
     let (moving_host, moving) = stage.simulator(&MOVING_CLOCK)?;
     let hosts = [(STILL, still), (MOVING, moving)];
-    let (mut exporter, address) = stage.exporter_with(&configuration(&stage, &hosts, &endpoints)?)?;
+    let bell = bell::install(&stage)?;
+    let began_unix_ns = bell::now_unix_ns()?;
+    let configuration = configuration(&stage, &hosts, Some(&bell), &endpoints)?;
+    let (mut exporter, address) = stage.exporter_with(&configuration)?;
     let told = |problem: Box<dyn std::error::Error>, exporter: &mut Running| {
         exporter.complaint(&problem.to_string())
     };
@@ -77,6 +89,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     for (name, reasons) in [(ASTRAY, &["tls"][..]), (WITHOUT_CERTIFICATE, &["tls", "unreachable"])] {
         gets_nothing_through(address, name, reasons).map_err(|error| told(error, &mut exporter))?;
     }
+    let rung = bell::rings(&receivers, began_unix_ns).map_err(|error| told(error, &mut exporter))?;
     moving::wait_for_rounds(&receivers)?;
     collector.end()?;
     is_away(address)?;
@@ -88,10 +101,30 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     nothing_is_lost(address)?;
     exporter.end()?;
     collector.end()?;
+    bell::none_is_lost(&receivers, rung)?;
+    let traced = traced(&receivers, began_unix_ns)?;
     Ok(Outcome::Ran(format!(
         "{compared} values as on the page, {grown} deltas as counters grew, across a collector's restart, too, \
-         {vanished} points end when their host does; mutual TLS holds"
+         {vanished} points end when their host does; {rung} log records and {traced} traces as the plugin meant \
+         them; mutual TLS holds"
     )))
+}
+
+/// Looks at what came as traces; answers how many.
+fn traced(receivers: &[Receiver], began_unix_ns: u64) -> Result<usize> {
+    let mut whole = 0;
+    for receiver in receivers {
+        let name = receiver.name();
+        if TRACED.contains(&name) {
+            whole +=
+                traces::are_whole(receiver, began_unix_ns).map_err(|error| format!("{name}: {error}"))?;
+        } else if name == TRACED_WHERE_FAILED {
+            traces::are_failed_rings(receiver, began_unix_ns).map_err(|error| format!("{name}: {error}"))?;
+        } else if !receiver.spans()?.is_empty() {
+            return Err(format!("{name}: spans, which it was not to get").into());
+        }
+    }
+    Ok(whole)
 }
 
 /// rotel, in front of the OpenTelemetry Collector.
@@ -109,7 +142,7 @@ pub(crate) fn by_rotel(workspace: &Workspace) -> Result<Outcome> {
     let (_still, still) = stage.simulator(&STILL_CLOCK)?;
     let (_moving, moving) = stage.simulator(&MOVING_CLOCK)?;
     let hosts = [(STILL, still), (MOVING, moving)];
-    let (exporter, address) = stage.exporter_with(&configuration(&stage, &hosts, &endpoints)?)?;
+    let (exporter, address) = stage.exporter_with(&configuration(&stage, &hosts, None, &endpoints)?)?;
     let compared =
         compare::all(&receivers, address, still).map_err(|error| rotels[0].complaint(&error.to_string()))?;
     nothing_is_lost(address)?;
@@ -117,24 +150,37 @@ pub(crate) fn by_rotel(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Ran(format!("{compared} values as on the page, by gRPC and HTTP")))
 }
 
-/// An exporter of these hosts, with labels for their resources.
-fn configuration(stage: &Stage<'_>, hosts: &[(&str, SocketAddr)], endpoints: &str) -> Result<String> {
+/// An exporter of these hosts, and of the bell where there is a folder with it, with labels for their resources.
+fn configuration(
+    stage: &Stage<'_>,
+    hosts: &[(&str, SocketAddr)],
+    bell: Option<&Path>,
+    endpoints: &str,
+) -> Result<String> {
     let password_file = stage.password_file()?.display().to_string();
     let (domain, user) = ACCOUNT.split_once('\\').unwrap_or(("", ACCOUNT));
     let countersets: Vec<String> =
         stage::COUNTERSETS.iter().map(|name| format!("{{name: {name}}}")).collect();
     let (mut transports, mut targets) = (String::new(), String::new());
+    let labels = "interval: 1s, labels: {env: prod, \"site\": \"a \\\"b\\\"\"}";
     for (name, address) in hosts {
         let (host, port) = (address.ip(), address.port());
         transports += &format!("  {name}: {{smb: {{port: {port}}}}}\n");
         targets += &format!(
-            "  - {{name: {name}, host: {host}, identity: sim, transport: {name}, modules: [all], interval: 1s, \
-             labels: {{env: prod, \"site\": \"a \\\"b\\\"\"}}}}\n"
+            "  - {{name: {name}, host: {host}, identity: sim, transport: {name}, modules: [all], {labels}}}\n"
         );
     }
+    let mut plugins = "plugins: {load: [pcq]}\nmodules:\n".to_owned();
+    if let Some(folder) = bell {
+        let folder = folder.display();
+        plugins = format!(
+            "plugins: {{path: '{folder}', load: [pcq, bell]}}\nmodules:\n  rings: {{plugin: bell}}\n"
+        );
+        targets +=
+            &format!("  - {{name: {}, host: {}, modules: [rings], {labels}}}\n", bell::TARGET, bell::HOST);
+    }
     Ok(format!(
-        "web: {{listen: ['127.0.0.1:0']}}\nplugins: {{load: [pcq]}}\n\
-         modules:\n  all: {{plugin: pcq, countersets: [{}]}}\n\
+        "web: {{listen: ['127.0.0.1:0']}}\n{plugins}  all: {{plugin: pcq, countersets: [{}]}}\n\
          identities:\n  sim: {{kind: ntlm, domain: {domain}, username: {user}, password_file: {password_file}, \
          allow_hosts: [127.0.0.0/8]}}\n\
          transports:\n{transports}targets:\n{targets}otlp:\n{endpoints}",
@@ -176,7 +222,7 @@ fn is_away(exporter: SocketAddr) -> Result<()> {
 
 fn nothing_is_lost(exporter: SocketAddr) -> Result<()> {
     let page = http::get(exporter, "/metrics", "text/plain")?.body;
-    let lost: Vec<&str> =
-        page.lines().filter(|line| line.starts_with("perfmon_exporter_otlp_points_lost_total{")).collect();
-    if lost.is_empty() { Ok(()) } else { Err(format!("points were lost: {}", lost.join(", ")).into()) }
+    let is_loss = |line: &&str| line.starts_with("perfmon_exporter_otlp_") && line.contains("_lost_total{");
+    let lost: Vec<&str> = page.lines().filter(is_loss).collect();
+    if lost.is_empty() { Ok(()) } else { Err(format!("something was lost: {}", lost.join(", ")).into()) }
 }
