@@ -164,9 +164,7 @@ impl Engine {
     }
 
     fn reporter(&self, plugin: &str) -> Option<Reporter> {
-        let version = self.libraries.get(plugin).map_or("", |library| &library.info().version);
-        let outlets = Arc::clone(self.outlets.as_ref()?);
-        Some(Reporter { outlets, scope: Arc::new(encode::Scope::new(plugin, version)) })
+        Some(reporter_of(self.outlets.as_ref()?, &self.libraries, plugin))
     }
 
     fn instance(
@@ -198,6 +196,12 @@ impl Engine {
         self.ids += 1;
         self.ids
     }
+}
+
+/// Tells these collectors what comes from a plugin.
+pub(super) fn reporter_of(outlets: &Arc<Outlets>, libraries: &Libraries, plugin: &str) -> Reporter {
+    let version = libraries.get(plugin).map_or("", |library| &library.info().version);
+    Reporter { outlets: Arc::clone(outlets), scope: Arc::new(encode::Scope::new(plugin, version)) }
 }
 
 /// The scope of a target, and the rules of each of its modules. `named` is the target without its labels.

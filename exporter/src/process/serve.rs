@@ -169,15 +169,16 @@ impl Begin {
         let (driver, schedule) = Driver::timed(planner, Arc::new(HostDeadlines(host.clone())), &timings);
         let costs = Costs::new(&timings);
         let engine = Engine::new(libraries.clone(), Arc::clone(&book), schedule.clone(), Arc::clone(&costs));
+        let supply = Arc::new(BookSupply::new(Arc::clone(&book), &config, &libraries));
+        let pusher = Pusher::start(&config.otlp, &(Arc::clone(&supply) as Arc<dyn Supply>), &timings);
         let means = Means {
             host: host.clone(),
             catalog: Arc::clone(engine.catalog()),
             costs: Arc::clone(&costs),
+            outlets: Arc::clone(pusher.outlets()),
             runtime: tokio::runtime::Handle::current(),
         };
         let probes = Probes::start(&config, means);
-        let supply = Arc::new(BookSupply::new(Arc::clone(&book), &config, &libraries));
-        let pusher = Pusher::start(&config.otlp, &(Arc::clone(&supply) as Arc<dyn Supply>), &timings);
         let engine = engine.with_probes(&probes).with_outlets(pusher.outlets());
         let own = config.telemetry.as_ref();
         let own = own.and_then(|endpoint| own_telemetry(endpoint, &book, &pusher));

@@ -7,7 +7,7 @@ use super::account::ending;
 use super::book::TargetEntry;
 use super::costs::PluginCosts;
 use super::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
-use crate::otlp::encode::Scope;
+use crate::otlp::encode::{Scope, Trigger};
 use crate::otlp::push::{Ended, Outlets};
 use crate::pipeline::{StaleRow, StoreObserver};
 use crate::schedule::{JobId, Schedule};
@@ -39,6 +39,18 @@ pub struct Reporter {
     pub scope: Arc<Scope>,
 }
 
+impl Reporter {
+    /// A collection on the target ended.
+    pub fn collected(&self, entry: &TargetEntry, ended: &Ended<'_>) {
+        self.outlets.collected(&entry.resource(), &self.scope, ended, SystemTime::now());
+    }
+
+    /// Something happened on the target.
+    pub fn event(&self, entry: &TargetEntry, event: &Event<'_>) {
+        self.outlets.event(&entry.resource(), &self.scope, event, SystemTime::now());
+    }
+}
+
 impl JobObserver {
     fn origin<'a>(&'a self, entry: &'a TargetEntry) -> Origin<'a> {
         Origin { target: &entry.name, module: &entry.modules[self.module], plugin: &self.plugin }
@@ -51,10 +63,11 @@ impl StoreObserver for JobObserver {
             && let Some(took) = entry.completed(self.module, completion, series)
         {
             self.costs.enter(completion, took);
-            if let Some(Reporter { outlets, scope }) = &self.reporter {
-                let (target, module) = (&*entry.name, &*entry.modules[self.module]);
-                let ended = Ended { target, module, plugin: &self.plugin, completion, series, took };
-                outlets.collected(&entry.resource(), scope, &ended, SystemTime::now());
+            if let Some(reporter) = &self.reporter {
+                let Origin { target, module, plugin } = self.origin(&entry);
+                let trigger = Trigger::Schedule;
+                let ended = Ended { target, module, plugin, trigger, completion, series, took };
+                reporter.collected(&entry, &ended);
             }
         }
         self.schedule.ended(self.job, ending(&completion.outcome));
@@ -83,8 +96,8 @@ impl StoreObserver for JobObserver {
     fn event(&self, event: &Event<'_>) {
         if let Some(entry) = self.entry.upgrade() {
             log_plugin_event(self.origin(&entry), event);
-            if let Some(Reporter { outlets, scope }) = &self.reporter {
-                outlets.event(&entry.resource(), scope, event, SystemTime::now());
+            if let Some(reporter) = &self.reporter {
+                reporter.event(&entry, event);
             }
         }
     }

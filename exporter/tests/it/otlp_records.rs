@@ -9,7 +9,7 @@ use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use perfmon_exporter::config::{OtlpEndpoint, OtlpProtocol, parse};
 use perfmon_exporter::model::Target;
-use perfmon_exporter::otlp::encode::{Facts, Resource, Scope};
+use perfmon_exporter::otlp::encode::{Facts, Resource, Scope, Trigger};
 use perfmon_exporter::otlp::push::{Counts, Ended, Item, Outlets, Pusher, Shared, Signal, Supply};
 use plugin_host::sink::{Completion, Event, Failure, Level, Outcome, StageReport};
 use plugin_host::{GeneralReason, Stage};
@@ -93,7 +93,8 @@ impl Told {
             stage(Stage::Query, end_ns.saturating_sub(40_000_000), 30_000_000),
         ];
         let completion = Completion { outcome, stages: &stages };
-        let ended = Ended { target, module: "os", plugin: "pcq", completion: &completion, series: 12, took };
+        let (module, plugin, trigger) = ("os", "pcq", Trigger::Schedule);
+        let ended = Ended { target, module, plugin, trigger, completion: &completion, series: 12, took };
         self.outlets.collected(&self.resource, &self.scope, &ended, now());
     }
 
@@ -110,12 +111,12 @@ fn records(received: &[Received]) -> Vec<LogRecord> {
     scopes.flat_map(|scope| scope.log_records.clone()).collect()
 }
 
-fn bodies(received: &[Received]) -> Vec<String> {
+pub(crate) fn bodies(received: &[Received]) -> Vec<String> {
     let bodies = records(received).into_iter().map(|record| text(record.body));
     bodies.collect()
 }
 
-fn spans(received: &Received) -> Vec<Span> {
+pub(crate) fn spans(received: &Received) -> Vec<Span> {
     let resources = received.traces.resource_spans.iter();
     let scopes = resources.flat_map(|resource| &resource.scope_spans);
     scopes.flat_map(|scope| scope.spans.clone()).collect()
@@ -129,7 +130,7 @@ fn text(value: Option<AnyValue>) -> String {
     }
 }
 
-fn pairs(attributes: &[KeyValue]) -> Vec<String> {
+pub(crate) fn pairs(attributes: &[KeyValue]) -> Vec<String> {
     attributes.iter().map(|pair| format!("{}={}", pair.key, text(pair.value.clone()))).collect()
 }
 
@@ -244,6 +245,7 @@ async fn a_collection_is_a_span_and_its_stages_are_below_it() {
             [
                 "perfmon.module=os",
                 "perfmon.plugin=pcq",
+                "perfmon.trigger=schedule",
                 "perfmon.outcome=failed",
                 "perfmon.series=12",
                 "perfmon.stage=query",

@@ -9,6 +9,7 @@ use perfmon_exporter::config::OtlpProtocol;
 use tokio::net::TcpListener;
 
 use crate::otlp_collector::{Collector, Received};
+use crate::otlp_records::{bodies, pairs, spans};
 use crate::program::Folder;
 
 /// Serves `collector` on a socket; answers its port.
@@ -166,4 +167,43 @@ otlp: [{{endpoint: 'http://127.0.0.1:{port}', protocol: http, interval: 1s}}]
     wait_for(true);
     folder.write("mood", "g");
     assert!(wait_for(false) > 0.0);
+}
+
+#[test]
+fn what_a_probe_brings_to_light_is_told_as_if_it_were_scheduled() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let collector = Collector::new(OtlpProtocol::Http, []);
+    let port = runtime.block_on(async { tokio::spawn(listen(Arc::clone(&collector))).await.unwrap() });
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("bell", "bell.c").serve(&format!(
+        r#"
+web: {{listen: ["127.0.0.1:0"]}}
+plugins: {{path: ., load: [bell]}}
+probe: {{allow_targets: ['127.0.0.0/8']}}
+modules: {{rings: {{plugin: bell}}}}
+otlp: [{{endpoint: 'http://127.0.0.1:{port}', protocol: http, interval: 1h, traces: {{targets: ['*.5']}}}}]
+"#
+    ));
+    for target in ["127.0.0.5", "127.0.0.6"] {
+        let page = exporter.get(&format!("/probe?target={target}&module=rings")).body;
+        assert!(page.contains("perfmon_probe_success 1\n"), "{page}");
+    }
+    exporter.terminate();
+    exporter.wait();
+    let received = collector.now();
+    // Of one target they are in order.
+    let mut events = bodies(&received);
+    events.sort_unstable();
+    assert!(events[0].starts_with("Rang 1:") && events[1].starts_with("Rang 2:"), "{events:?}");
+    let traced: Vec<&Received> = received.iter().filter(|received| received.path == "/v1/traces").collect();
+    let [traced] = traced[..] else { panic!("{traced:?}") };
+    let [of_resource] = &traced.traces.resource_spans[..] else { panic!("{traced:?}") };
+    let resource = pairs(&of_resource.resource.as_ref().unwrap().attributes);
+    assert!(resource.contains(&"service.instance.id=127.0.0.5".to_owned()), "{resource:?}");
+    assert_eq!(of_resource.scope_spans[0].scope.as_ref().unwrap().name, "bell");
+    let spans = spans(traced);
+    let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
+    assert_eq!(names, ["collect rings", "tcp", "query", "decode"]);
+    let attributes = pairs(&spans[0].attributes);
+    assert!(attributes.contains(&"perfmon.trigger=probe".to_owned()), "{attributes:?}");
 }

@@ -63,5 +63,5 @@ mod writing;
 pub use self::records::{Record, put_records};
 pub use self::requests::{Earlier, Part, Request, Requests, Temporality};
 pub use self::resource::{Facts, Resource, Scope};
-pub use self::spans::{Collected, SpanIds, spans};
+pub use self::spans::{Collected, SpanIds, Trigger, spans};
 pub use self::templates::Templates;

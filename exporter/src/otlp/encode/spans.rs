@@ -5,6 +5,26 @@ use plugin_host::sink::{Completion, Failure, Outcome, StageReport};
 use super::records::Record;
 use super::wire::{BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_fixed64, put_text, put_varint};
 
+/// Who wanted a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// The schedule, by the target's interval.
+    Schedule,
+    /// Somebody who asked for `/probe`.
+    Probe,
+}
+
+impl Trigger {
+    /// The word of the attribute `perfmon.trigger`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Schedule => "schedule",
+            Self::Probe => "probe",
+        }
+    }
+}
+
 /// A collection that ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Collected<'a> {
@@ -12,6 +32,8 @@ pub struct Collected<'a> {
     pub module: &'a str,
     /// Its plugin.
     pub plugin: &'a str,
+    /// Who wanted it.
+    pub trigger: Trigger,
     /// When it began, in Unix nanoseconds.
     pub begin_unix_nanos: u64,
     /// When it ended, in Unix nanoseconds.
@@ -76,6 +98,7 @@ pub fn spans(ids: &SpanIds, collected: &Collected<'_>) -> Vec<Record> {
     root.times(collected.begin_unix_nanos, collected.end_unix_nanos);
     root.text("perfmon.module", collected.module);
     root.text("perfmon.plugin", collected.plugin);
+    root.text("perfmon.trigger", collected.trigger.word());
     root.text("perfmon.outcome", word);
     root.number("perfmon.series", collected.series as u64);
     if let Some(failure) = failure {

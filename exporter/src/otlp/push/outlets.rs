@@ -7,7 +7,7 @@ use plugin_host::sink::{Completion, Event, Outcome};
 use super::fill::unix_nanos;
 use super::records::{About, Records};
 use crate::config::Traces;
-use crate::otlp::encode::{Collected, Record, Resource, Scope, SpanIds, spans};
+use crate::otlp::encode::{Collected, Record, Resource, Scope, SpanIds, Trigger, spans};
 
 /// Where events and collections are told as they happen: the queues of the endpoints that want them.
 #[derive(Debug, Default)]
@@ -33,6 +33,8 @@ pub struct Ended<'a> {
     pub module: &'a str,
     /// Its plugin.
     pub plugin: &'a str,
+    /// Who wanted it.
+    pub trigger: Trigger,
     /// How it ended.
     pub completion: &'a Completion<'a>,
     /// Series that it brought.
@@ -99,6 +101,7 @@ impl Outlets {
             &Collected {
                 module: ended.module,
                 plugin: ended.plugin,
+                trigger: ended.trigger,
                 begin_unix_nanos: end_unix_nanos.saturating_sub(took_nanos),
                 end_unix_nanos,
                 end_ns: plugin_host::monotonic_ns(),

@@ -31,6 +31,7 @@ use self::warm::Warm;
 use super::plugins::Libraries;
 use super::resolver::Lookups;
 use crate::config::{self, Config, Target};
+use crate::otlp::push::Outlets;
 use crate::pipeline::Catalog;
 use crate::telemetry::{self, Costs, ProbeOutcome, TargetEntry};
 use crate::web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
@@ -47,6 +48,8 @@ pub(super) struct Means {
     pub(super) host: Host,
     pub(super) catalog: Arc<Catalog>,
     pub(super) costs: Arc<Costs>,
+    /// Collectors that want to know at once.
+    pub(super) outlets: Arc<Outlets>,
     pub(super) runtime: Handle,
 }
 

@@ -5,8 +5,10 @@ use plugin_host::sink::{CollectionId, Completion, Event, Level};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use crate::otlp::encode::Trigger;
+use crate::otlp::push::Ended;
 use crate::pipeline::StoreObserver;
-use crate::telemetry::{PluginCosts, TargetEntry, log};
+use crate::telemetry::{PluginCosts, Reporter, TargetEntry, log};
 
 /// What one probe logs at most.
 const LINES_MAX: usize = 500;
@@ -58,6 +60,7 @@ pub(super) struct ProbeObserver {
     pub(super) module: usize,
     pub(super) plugin: String,
     pub(super) costs: Arc<PluginCosts>,
+    pub(super) reporter: Reporter,
     pub(super) lines: Arc<Lines>,
     pub(super) told: Mutex<Option<oneshot::Sender<()>>>,
 }
@@ -77,9 +80,14 @@ impl ProbeObserver {
 
 impl StoreObserver for ProbeObserver {
     fn completed(&self, _collection: CollectionId, completion: &Completion<'_>, series: usize) {
-        let entry = self.entry.upgrade();
-        if let Some(took) = entry.and_then(|entry| entry.completed(self.module, completion, series)) {
+        if let Some(entry) = self.entry.upgrade()
+            && let Some(took) = entry.completed(self.module, completion, series)
+        {
             self.costs.enter(completion, took);
+            let log::Origin { target, module, plugin } = self.origin(&entry);
+            let trigger = Trigger::Probe;
+            let ended = Ended { target, module, plugin, trigger, completion, series, took };
+            self.reporter.collected(&entry, &ended);
         }
         if let Some(told) = lock(&self.told).take() {
             // Who gave up waiting hears nothing.
@@ -101,6 +109,7 @@ impl StoreObserver for ProbeObserver {
     fn event(&self, event: &Event<'_>) {
         if let Some(entry) = self.entry.upgrade() {
             log::log_plugin_event(self.origin(&entry), event);
+            self.reporter.event(&entry, event);
         }
     }
 }

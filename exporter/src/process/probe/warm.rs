@@ -16,7 +16,7 @@ use super::{Means, Shared};
 use crate::config::{Config, Target};
 use crate::model;
 use crate::pipeline::Store;
-use crate::process::engine::scope_of;
+use crate::process::engine::{reporter_of, scope_of};
 use crate::process::plugins::{Libraries, instance_config, source_of};
 use crate::process::resolver::Lookups;
 use crate::schedule::failure_of;
@@ -110,11 +110,13 @@ impl Warm {
         let (scope, normalize) = scope_of(&means.catalog, &config, &target, named);
         let lines = Arc::new(Lines::default());
         let modules = target.modules.iter().zip(normalize).enumerate().map(|(index, (module, normalize))| {
+            let plugin = &config.modules[module].plugin;
             let observer = Arc::new(ProbeObserver {
                 entry: Arc::downgrade(&entry),
                 module: index,
-                plugin: config.modules[module].plugin.clone(),
-                costs: means.costs.of(&config.modules[module].plugin),
+                plugin: plugin.clone(),
+                costs: means.costs.of(plugin),
+                reporter: reporter_of(&means.outlets, &known.libraries, plugin),
                 lines: Arc::clone(&lines),
                 told: Mutex::default(),
             });

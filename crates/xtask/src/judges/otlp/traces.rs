@@ -171,6 +171,7 @@ fn is_of_ring(trace: &Trace, number: u64, said: &Labels) -> Result<()> {
     let mut expected = vec![
         ("perfmon.module", "rings"),
         ("perfmon.plugin", "bell"),
+        ("perfmon.trigger", "schedule"),
         ("perfmon.outcome", if fails { "failed" } else { "full" }),
         ("perfmon.series", "0"),
     ];
