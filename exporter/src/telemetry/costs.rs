@@ -26,6 +26,7 @@ pub struct PluginCosts {
     /// FULL, PARTIAL, FAILED; over all plugins.
     collection: [Timing; OUTCOMES.len()],
     stages: [StageCosts; Stage::ALL.len()],
+    pub(super) validation: Timing,
     pub(super) ingest: Timing,
     pub(super) registration: Timing,
     pub(super) publish: Timing,
@@ -112,6 +113,7 @@ impl PluginCosts {
                 received: AtomicU64::new(0),
                 sent: AtomicU64::new(0),
             }),
+            validation: timings.get(&VALIDATION_SECONDS, &[plugin]),
             ingest: timings.get(&INGEST_SECONDS, &[plugin]),
             registration: timings.get(&REGISTRATION_SECONDS, &[plugin]),
             publish: timings.get(&PUBLISH_SECONDS, &[plugin]),
@@ -150,6 +152,7 @@ pub(super) const REGISTERED: [[&str; 2]; 4] =
 pub(super) const METRICS: &[&Metric] = &[
     &COLLECTION_SECONDS,
     &STAGE_SECONDS,
+    &VALIDATION_SECONDS,
     &INGEST_SECONDS,
     &REGISTRATION_SECONDS,
     &PUBLISH_SECONDS,
@@ -173,6 +176,12 @@ static STAGE_SECONDS: Metric = Metric::histogram(
     WAIT_S,
     &["plugin", "stage"],
     "Time that a collection spent in a stage, as its plugin tells, over all targets.",
+);
+static VALIDATION_SECONDS: Metric = Metric::histogram(
+    "perfmon_exporter_validation_duration_seconds",
+    WORK_S,
+    &["plugin"],
+    "Time that checking all values of a collection took before they were stored, reckoned from its largest batches.",
 );
 static INGEST_SECONDS: Metric = Metric::histogram(
     "perfmon_exporter_ingest_duration_seconds",

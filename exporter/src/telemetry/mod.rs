@@ -28,6 +28,6 @@ pub use self::probes::{ProbeOutcome, Probes};
 pub use self::process::ProcessUsage;
 pub(crate) use self::process::{remember_start, unix_seconds};
 pub use self::reloads::Reloads;
-pub use self::scrapes::{Scrape, ScrapeOutcome, Scrapes};
+pub use self::scrapes::{PageOf, Scrape, ScrapeOutcome, Scrapes};
 pub use self::sink::TimedStore;
 pub use self::timing::{Timing, Timings, WAIT_S, WORK_S};

@@ -32,11 +32,24 @@ impl ScrapeOutcome {
     }
 }
 
+/// Whose pages are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageOf {
+    /// `/metrics`: all targets.
+    Metrics,
+    /// `/probe`: one of them. Such pages are small and come as often as there are targets, so that they would hide what
+    /// the others take.
+    Probe,
+}
+
 /// What serving pages costs.
 #[derive(Debug)]
 pub struct Scrapes {
     counts: [AtomicU64; ScrapeOutcome::ALL.len()],
     bytes: AtomicU64,
+    /// Complete, aborted.
+    probes: [AtomicU64; PROBES_END.len()],
+    probe_bytes: AtomicU64,
     /// Connections that are open.
     pub connections: AtomicU64,
     formats: [OfFormat; FORMATS.len()],
@@ -55,6 +68,8 @@ struct OfFormat {
 /// A page that was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Scrape {
+    /// Whose.
+    pub of: PageOf,
     /// As what.
     pub format: Format,
     /// In which coding.
@@ -82,6 +97,8 @@ impl Scrapes {
         Self {
             counts: Default::default(),
             bytes: AtomicU64::new(0),
+            probes: Default::default(),
+            probe_bytes: AtomicU64::new(0),
             connections: AtomicU64::new(0),
             formats: FORMATS.map(|(_, word)| OfFormat {
                 duration: timings.get(&DURATION, &[word]),
@@ -100,6 +117,13 @@ impl Scrapes {
 
     /// Counts one that reached its end or its reader's.
     pub fn ended(&self, outcome: ScrapeOutcome, scrape: &Scrape) {
+        if scrape.of == PageOf::Probe {
+            let counts = PROBES_END.iter().zip(&self.probes);
+            let count = counts.filter(|(end, _)| **end == outcome).map(|(_, count)| count);
+            count.for_each(|count| _ = count.fetch_add(1, Ordering::Relaxed));
+            self.probe_bytes.fetch_add(scrape.bytes, Ordering::Relaxed);
+            return;
+        }
         self.count(outcome);
         self.bytes.fetch_add(scrape.bytes, Ordering::Relaxed);
         if outcome != ScrapeOutcome::Complete {
@@ -120,7 +144,7 @@ impl Scrapes {
         }
     }
 
-    /// How many ended so.
+    /// How many of `/metrics` ended so.
     #[must_use]
     pub fn of(&self, outcome: ScrapeOutcome) -> u64 {
         self.counts[outcome as usize].load(Ordering::Relaxed)
@@ -130,17 +154,35 @@ impl Scrapes {
         let rows = ScrapeOutcome::ALL.map(|outcome| ([outcome.word()], self.of(outcome)));
         out.rows(&SCRAPES, rows)?;
         out.row(&SENT_BYTES, self.bytes.load(Ordering::Relaxed))?;
+        let probes = PROBES_END.iter().zip(&self.probes);
+        out.rows(
+            &PROBE_PAGES,
+            probes.map(|(outcome, count)| ([outcome.word()], count.load(Ordering::Relaxed))),
+        )?;
+        out.row(&PROBE_SENT_BYTES, self.probe_bytes.load(Ordering::Relaxed))?;
         out.row(&CONNECTIONS, self.connections.load(Ordering::Relaxed))
     }
 }
 
+/// How pages of probes end: those that there are too many of are counted among the probes.
+const PROBES_END: [ScrapeOutcome; 2] = [ScrapeOutcome::Complete, ScrapeOutcome::Aborted];
 const FORMATS: [(Format, &str); 3] =
     [(Format::Text, "text"), (Format::OpenMetrics, "openmetrics"), (Format::Protobuf, "protobuf")];
 const CODINGS: [(Coding, &str); 2] = [(Coding::Gzip, "gzip"), (Coding::Zstd, "zstd")];
 
 /// What this file shows.
-pub(super) const METRICS: &[&Metric] =
-    &[&DURATION, &FIRST_PIECE, &ENCODING, &SIZE, &COMPRESSION, &SCRAPES, &SENT_BYTES, &CONNECTIONS];
+pub(super) const METRICS: &[&Metric] = &[
+    &DURATION,
+    &FIRST_PIECE,
+    &ENCODING,
+    &SIZE,
+    &COMPRESSION,
+    &SCRAPES,
+    &SENT_BYTES,
+    &PROBE_PAGES,
+    &PROBE_SENT_BYTES,
+    &CONNECTIONS,
+];
 
 static DURATION: Metric = Metric::histogram(
     "perfmon_exporter_scrape_duration_seconds",
@@ -176,5 +218,12 @@ static SCRAPES: Metric =
     Metric::counter("perfmon_exporter_scrapes", &["outcome"], "Requests for /metrics by how they ended.");
 static SENT_BYTES: Metric =
     Metric::counter("perfmon_exporter_scrape_sent_bytes", &[], "Bytes of pages of /metrics.");
+static PROBE_PAGES: Metric = Metric::counter(
+    "perfmon_exporter_probe_pages",
+    &["outcome"],
+    "Pages of /probe by how they ended on their way to the reader; they are not among the scrapes.",
+);
+static PROBE_SENT_BYTES: Metric =
+    Metric::counter("perfmon_exporter_probe_sent_bytes", &[], "Bytes of pages of /probe.");
 static CONNECTIONS: Metric =
     Metric::gauge("perfmon_exporter_http_connections", &[], "HTTP connections that are open.");

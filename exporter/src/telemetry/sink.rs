@@ -71,6 +71,10 @@ impl InstanceSink for TimedStore {
         outcome
     }
 
+    fn checked(&self, took_ns: u64) {
+        self.costs.validation.took(Duration::from_nanos(took_ns));
+    }
+
     fn complete(&self, collection: CollectionId, completion: Completion<'_>) {
         let ingest_ns = self.ingest_ns.swap(0, Ordering::Relaxed);
         self.costs.ingest.took(Duration::from_nanos(ingest_ns));

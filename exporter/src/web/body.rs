@@ -9,12 +9,20 @@ use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::expose::{CodedPage, Coding, Format};
-use crate::telemetry::{Scrape, ScrapeOutcome, Scrapes};
+use crate::telemetry::{PageOf, Scrape, ScrapeOutcome, Scrapes};
 
 /// What is answered: a few bytes that are there, or a page that is made as it is sent.
 pub(super) enum Answer {
     Ready(Option<Bytes>),
     Page(Box<Page>),
+}
+
+/// Whose page it is.
+pub(super) enum Place {
+    /// Of `/metrics`, with a place among the pages at a time for as long as this lives.
+    Metrics(#[expect(dead_code, reason = "held")] OwnedSemaphorePermit),
+    /// Of a probe; these are small and need none.
+    Probe,
 }
 
 /// A page of metrics under way. Dropping it counts it.
@@ -26,8 +34,7 @@ pub(super) struct Page {
     first_piece: Option<Duration>,
     sent_bytes: u64,
     is_complete: bool,
-    /// A place among the pages at a time, for as long as this lives; probes, which are small, need none.
-    _permit: Option<OwnedSemaphorePermit>,
+    place: Place,
 }
 
 impl Page {
@@ -37,18 +44,9 @@ impl Page {
         written_as: (Format, Coding),
         scrapes: Arc<Scrapes>,
         began: Instant,
-        permit: Option<OwnedSemaphorePermit>,
+        place: Place,
     ) -> Self {
-        Self {
-            page,
-            written_as,
-            scrapes,
-            began,
-            first_piece: None,
-            sent_bytes: 0,
-            is_complete: false,
-            _permit: permit,
-        }
+        Self { page, written_as, scrapes, began, first_piece: None, sent_bytes: 0, is_complete: false, place }
     }
 
     fn next(&mut self) -> Option<Bytes> {
@@ -73,7 +71,12 @@ impl Drop for Page {
     fn drop(&mut self) {
         let outcome = if self.is_complete { ScrapeOutcome::Complete } else { ScrapeOutcome::Aborted };
         let (format, coding) = self.written_as;
+        let of = match self.place {
+            Place::Metrics(_) => PageOf::Metrics,
+            Place::Probe => PageOf::Probe,
+        };
         let scrape = Scrape {
+            of,
             format,
             coding,
             bytes: self.sent_bytes,

@@ -7,10 +7,9 @@ use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::answer::{header, plain};
-use super::body::{Answer, Page};
+use super::body::{Answer, Page, Place};
 use super::site::Site;
 use crate::expose::{CodedPage, Coding, Encoder, OwnMetrics, Representation, negotiate};
 use crate::pipeline::Store;
@@ -40,7 +39,7 @@ pub(super) fn metrics<B>(site: &Site, request: &Request<B>) -> Response<Answer> 
     let Ok(page) = CodedPage::new(Encoder::new(representation, snapshots, Some(own)), coding) else {
         return plain(StatusCode::INTERNAL_SERVER_ERROR, "there is no memory to compress a page\n");
     };
-    stream(site, page, began, representation, coding, Some(permit))
+    stream(site, page, began, representation, coding, Place::Metrics(permit))
 }
 
 /// A page that is made as it is sent.
@@ -50,10 +49,10 @@ pub(super) fn stream(
     began: Instant,
     representation: Representation,
     coding: Coding,
-    permit: Option<OwnedSemaphorePermit>,
+    place: Place,
 ) -> Response<Answer> {
     let written_as = (representation.format, coding);
-    let page = Page::new(page, written_as, Arc::clone(&site.scrapes), began, permit);
+    let page = Page::new(page, written_as, Arc::clone(&site.scrapes), began, place);
     page_of(representation, coding, Answer::Page(Box::new(page)))
 }
 

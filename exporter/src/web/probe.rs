@@ -11,7 +11,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::registry::Registry;
 
 use super::answer::{header, plain};
-use super::body::Answer;
+use super::body::{Answer, Place};
 use super::metrics::stream;
 use super::prober::{ProbeRefused, ProbeRequest, Probed, Prober};
 use super::query::Query;
@@ -53,7 +53,7 @@ pub(super) async fn probe<B>(
         return response;
     }
     match CodedPage::new(Encoder::new(representation, snapshots, Some(own)), coding) {
-        Ok(page) => stream(site, page, Instant::now(), representation, coding, None),
+        Ok(page) => stream(site, page, Instant::now(), representation, coding, Place::Probe),
         Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "there is no memory to compress a page\n"),
     }
 }

@@ -81,6 +81,27 @@ fn another_host_is_asked_each_time_over_the_instance_that_is_there() {
 }
 
 #[test]
+fn pages_of_probes_are_not_counted_as_scrapes() {
+    let exporter = serve(&folder(), MOODY);
+    for _ in 0..3 {
+        exporter.get("/probe?target=heart");
+    }
+    exporter.get("/probe?target=127.0.0.5&module=all");
+    // Nobody read /metrics before.
+    let first = exporter.get("/metrics");
+    has(&first, "perfmon_exporter_scrapes_total{outcome=\"complete\"} 0");
+    has(&first, "perfmon_exporter_scrape_duration_seconds_count{format=\"text\"} 0");
+    // What the probe of the other host brought is work as any other.
+    for what in ["validation", "ingest"] {
+        has(&first, &format!("perfmon_exporter_{what}_duration_seconds_count{{plugin=\"moody\"}} 2"));
+    }
+    // A page is counted when its last byte was taken, which its reader may see first.
+    let counted = "perfmon_exporter_probe_pages_total{outcome=\"complete\"} 4\n";
+    let page = exporter.wait_for_page(|page| page.contains(counted));
+    assert!(page.contains("perfmon_exporter_probe_pages_total{outcome=\"aborted\"} 0\n"), "{page}");
+}
+
+#[test]
 fn what_is_wrong_with_a_question_is_told() {
     let exporter = serve(&folder(), MOODY);
     for (query, status, told) in [

@@ -152,6 +152,8 @@ impl InstanceShared {
 
     /// Takes values. `None` where an id was never handed out: the whole batch is refused.
     pub(crate) fn batch(&self, token: u64, batch: &Batch<'_>) -> Result<Option<BatchOutcome>, Admission> {
+        let rows = batch.ids.len() as u64;
+        let began_ns = self.checks.begin(rows, || self.library.now_ns());
         let outcome = {
             let data = lock(&self.data);
             let admission = self.admits(token);
@@ -161,6 +163,9 @@ impl InstanceShared {
             // One pass without a branch, which the compiler turns into vector instructions: a quarter of the time
             // of looking for the highest id, which the least of x86-64 has no instruction for.
             let beyond = batch.ids.iter().fold(false, |beyond, id| beyond | (*id >= data.series_end));
+            if let Some(began_ns) = began_ns {
+                self.checks.end(rows, began_ns, self.library.now_ns());
+            }
             (!beyond).then(|| self.sink.batch(batch))
         };
         match outcome {

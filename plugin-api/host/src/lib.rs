@@ -7,6 +7,7 @@
 
 mod calls;
 pub mod check;
+mod checks;
 mod command;
 mod configure;
 mod credential;

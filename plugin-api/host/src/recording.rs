@@ -33,6 +33,8 @@ pub struct Recorded {
     pub facts: Vec<(String, String)>,
     /// How many batches came.
     pub batches: u64,
+    /// What checking those of each collection took, in nanoseconds.
+    pub checked_ns: Vec<u64>,
     /// How often the instance was started anew.
     pub resets: u64,
 }
@@ -231,6 +233,10 @@ impl InstanceSink for RecordingSink {
             }
             outcome
         })
+    }
+
+    fn checked(&self, took_ns: u64) {
+        self.change(|recorded| recorded.checked_ns.push(took_ns));
     }
 
     fn complete(&self, collection: CollectionId, completion: Completion<'_>) {

@@ -360,7 +360,8 @@ pub struct Event<'a> {
 
 /// Where one instance's data goes. The exporter implements it.
 ///
-/// Calls come from any thread; those that touch data (`register_*`, `retire`, `batch`, `complete`, `reset`) never
+/// Calls come from any thread; those that touch data (`register_*`, `retire`, `batch`, `checked`, `complete`, `reset`)
+/// never
 /// overlap for one instance, `log` and `event` may. Values may arrive outside of a collection.
 pub trait InstanceSink: Send + Sync {
     /// Offers families; pushes one verdict for each, in order, onto `verdicts` (empty before).
@@ -374,6 +375,12 @@ pub trait InstanceSink: Send + Sync {
 
     /// New values.
     fn batch(&self, batch: &Batch<'_>) -> BatchOutcome;
+
+    /// Checking the batches of the collection that is about to complete took so long in all, before they came here;
+    /// reckoned from the largest of them. Not called where there was none.
+    fn checked(&self, took_ns: u64) {
+        let _ = took_ns;
+    }
 
     /// The collection is over; called exactly once for each that [`crate::Instance::collect`] accepted.
     fn complete(&self, collection: CollectionId, completion: Completion<'_>);

@@ -20,7 +20,7 @@ use crate::process::engine::{reporter_of, scope_of};
 use crate::process::plugins::{Libraries, instance_config, source_of};
 use crate::process::resolver::Lookups;
 use crate::schedule::failure_of;
-use crate::telemetry::TargetEntry;
+use crate::telemetry::{TargetEntry, TimedStore};
 use crate::web::ProbeRefused;
 
 /// Deadlines of what is late are looked at again after this.
@@ -263,7 +263,9 @@ impl Warm {
             if let Some(addresses) = addresses {
                 config.settings["transport"]["addresses"] = json!(addresses);
             }
-            let sink = Arc::clone(&module.store) as Arc<dyn InstanceSink>;
+            let costs = Arc::clone(&module.observer.costs);
+            let sink = TimedStore::new(Arc::clone(&module.store), costs, &self.entry);
+            let sink = Arc::new(sink) as Arc<dyn InstanceSink>;
             source_of(settings, library)
                 .and_then(|source| library.create(source, &config, sink).map_err(|error| error.to_string()))
                 .map_err(|message| Failure::new(Stage::Plugin, GeneralReason::Internal, message))

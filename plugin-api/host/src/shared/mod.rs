@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, Weak};
 use plugin_abi::{GeneralReason, Stage};
 
 use crate::calls::Asking;
+use crate::checks::Checks;
 use crate::configure;
 use crate::error::ConfigureError;
 use crate::info::{Mode, SourceInfo};
@@ -17,7 +18,7 @@ use crate::intake::{Budget, Data};
 use crate::lease::Leases;
 use crate::library::LibraryShared;
 use crate::registry::{self, Entry, lock};
-use crate::sink::{CollectionId, Completion, Failure, InstanceSink, Outcome, TargetInfo};
+use crate::sink::{Completion, Failure, InstanceSink, Outcome, TargetInfo};
 use crate::violation::Violations;
 
 /// The state behind an [`crate::Instance`] and behind its token.
@@ -29,6 +30,7 @@ pub(crate) struct InstanceShared {
     pub(crate) violations: Violations,
     pub(crate) data: Mutex<Data>,
     pub(crate) log_budget: Budget,
+    pub(crate) checks: Checks,
     pub(crate) leases: Arc<Leases>,
     source: u32,
     state: Mutex<State>,
@@ -90,6 +92,7 @@ impl InstanceShared {
             violations: Violations::default(),
             data: Mutex::default(),
             log_budget: Budget::default(),
+            checks: Checks::default(),
             leases: Arc::default(),
             source,
             state: Mutex::new(State::new(token, config.clone())),
@@ -164,7 +167,7 @@ impl InstanceShared {
         if let Some(collection) = collection {
             let _data = lock(&self.data);
             let outcome = Outcome::Failed(Failure::new(Stage::Plugin, GeneralReason::Cancelled, "destroyed"));
-            self.sink.complete(CollectionId(collection), Completion { outcome, stages: &[] });
+            self.tell_end(collection, Completion { outcome, stages: &[] });
         }
         self.leases.end_all();
         self.library.call(move |calls| {

@@ -1,3 +1,6 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use plugin_abi::{DROPPED_INVALID, DROPPED_UNKNOWN_FAMILY, FULL, INVALID, OK, STALE, STOPPED};
 use plugin_host::testing::{RecordedOutcome, Value};
 use plugin_host::{InstanceState, Library, QuarantineCause, Violation};
@@ -33,6 +36,25 @@ fn a_batch_with_an_id_that_was_never_handed_out_is_refused_whole() {
     assert_eq!(recorded.series[0].value, None);
     assert!(recorded.series[0].retired);
     assert_eq!(counted(&library), [(Violation::IdOutOfRange, 4), (Violation::RetiredId, 1)]);
+}
+
+#[test]
+fn the_sink_hears_how_long_the_batches_of_a_collection_were_checked() {
+    let looks = AtomicU64::new(0);
+    let world = World::with(|options| {
+        options.clock = Arc::new(move || looks.fetch_add(1_000, Ordering::SeqCst));
+    });
+    let library = world.load("pulse.c");
+    let (instance, sink) = instance(&library, "a");
+    collect(&world, &instance, &sink);
+    let recorded = collect(&world, &instance, &sink);
+    // Two batches in each of two collections.
+    assert_eq!((recorded.batches, recorded.checked_ns.len()), (4, 2));
+    for took_ns in recorded.checked_ns {
+        // The second batch is no larger than the first: not timed, it counts as much. Other threads may look at the
+        // clock meanwhile.
+        assert!(took_ns >= 2_000 && took_ns % 2_000 == 0, "{took_ns}");
+    }
 }
 
 #[test]
