@@ -14,6 +14,7 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use crate::otlp_collector::Collector;
+use crate::program::Folder;
 
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
@@ -47,7 +48,7 @@ async fn listen(authority: &Authority, collector: Arc<Collector>) -> u16 {
             PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
         )
         .unwrap();
-    config.alpn_protocols = vec![b"h2".to_vec()];
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -118,4 +119,59 @@ async fn a_round_goes_over_mutual_tls() {
     let pusher = crate::otlp_push::pusher_of(&endpoint, Arc::new(NetConnector::new(Arc::clone(&endpoint))));
     pusher.stop(std::time::Duration::from_secs(30)).await;
     assert_eq!(collector.received(1).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_collector_that_asks_in_vain_for_our_certificate_fails_by_tls_and_not_as_if_it_were_away() {
+    let folder = TempDir::new().unwrap();
+    let (authority, other) = (Authority::new(), Authority::new());
+    let (certificate, key) = other.sign("exporter");
+    std::fs::write(folder.path().join("ca.pem"), authority.0.pem()).unwrap();
+    std::fs::write(folder.path().join("cert.pem"), certificate.pem()).unwrap();
+    std::fs::write(folder.path().join("key.pem"), key.serialize_pem()).unwrap();
+    for (word, protocol) in [("grpc", OtlpProtocol::Grpc), ("http", OtlpProtocol::Http)] {
+        let collector = Collector::new(protocol, []);
+        let port = listen(&authority, Arc::clone(&collector)).await;
+        // Whether the request or the refusal is faster is a matter of luck.
+        for turn in 0..20 {
+            let ours = if turn % 2 == 0 { "" } else { ", cert_file: cert.pem, key_file: key.pem" };
+            let text = format!(
+                "otlp: [{{endpoint: 'https://localhost:{port}', protocol: {word}, tls: {{ca_file: ca.pem{ours}}}}}]"
+            );
+            let config =
+                parse("perfmon.yml", &text, folder.path()).unwrap_or_else(|report| panic!("{report}"));
+            let endpoint = Arc::clone(&config.otlp[0]);
+            let connector = Arc::new(NetConnector::new(Arc::clone(&endpoint)));
+            let pusher = crate::otlp_push::pusher_of(&endpoint, connector);
+            let counts = Arc::clone(&pusher.counts().get()[0]);
+            pusher.stop(std::time::Duration::from_secs(30)).await;
+            let reasons: Vec<&str> = counts.failures().into_iter().map(|(reason, _)| reason).collect();
+            assert_eq!(reasons, ["tls"], "{word}, turn {turn}");
+        }
+        assert!(collector.now().is_empty());
+    }
+}
+
+#[test]
+fn the_log_says_what_to_do_where_a_collector_asks_for_a_certificate() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let authority = Authority::new();
+    for (word, protocol) in [("grpc", OtlpProtocol::Grpc), ("http", OtlpProtocol::Http)] {
+        let collector = Collector::new(protocol, []);
+        let port = runtime.block_on(listen(&authority, collector));
+        let folder = Folder::new();
+        folder.write("ca.pem", &authority.0.pem());
+        let mut exporter = folder.plugin("pulse", "pulse.c").serve(&format!(
+            r#"
+web: {{listen: ["127.0.0.1:0"]}}
+plugins: {{path: ., load: [pulse]}}
+modules: {{beat: {{plugin: pulse}}}}
+targets: [{{host: heart, modules: [beat], interval: 1s}}]
+otlp: [{{endpoint: 'https://localhost:{port}', protocol: {word}, interval: 1s, tls: {{ca_file: ca.pem}}}}]
+"#
+        ));
+        let line = exporter.wait_for_line("Collector takes no data for now");
+        assert!(line.contains("reason=\"tls\"") || line.contains("reason=tls"), "{line}");
+        assert!(line.contains("name one in `tls.cert_file`, and its key in `tls.key_file`"), "{line}");
+    }
 }

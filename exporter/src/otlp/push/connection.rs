@@ -2,20 +2,22 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::Request;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper::header::HeaderMap;
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 
+use super::distrust::{Heard, Overheard};
 use super::reply::{Answer, Trouble};
-use crate::config::OtlpProtocol;
+use crate::config::{OtlpEndpoint, OtlpProtocol};
 
 /// Bytes of an answer's body that are read. The status says what became of the data, whatever comes after that.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
@@ -65,6 +67,10 @@ impl Failure {
 pub(super) struct Connection {
     sender: Sender,
     task: JoinHandle<()>,
+    endpoint: Arc<OtlpEndpoint>,
+    /// What TLS said, unless the collector has answered once: then it trusts us, and ends the connection for something
+    /// else.
+    heard: Option<Heard>,
     /// An answer was not read to its end.
     is_spent: bool,
 }
@@ -76,10 +82,14 @@ enum Sender {
 
 impl Connection {
     /// Connects.
-    pub(super) async fn open(connector: &dyn Connector, protocol: OtlpProtocol) -> Result<Self, Failure> {
-        let stream = TokioIo::new(connector.connect().await?);
+    pub(super) async fn open(
+        connector: &dyn Connector,
+        endpoint: Arc<OtlpEndpoint>,
+    ) -> Result<Self, Failure> {
+        let heard = Heard::default();
+        let stream = TokioIo::new(Overheard::new(connector.connect().await?, &heard));
         let failed = |error: hyper::Error| Failure::of(Trouble::Unreachable, "begin HTTP", &error);
-        let (sender, task) = match protocol {
+        let (sender, task) = match endpoint.protocol {
             OtlpProtocol::Http => {
                 let (sender, connection) = http1::handshake(stream).await.map_err(failed)?;
                 (Sender::Http1(sender), tokio::spawn(ignore(connection)))
@@ -92,7 +102,7 @@ impl Connection {
                 (Sender::Http2(sender), tokio::spawn(ignore(connection)))
             }
         };
-        Ok(Self { sender, task, is_spent: false })
+        Ok(Self { sender, task, endpoint, heard: Some(heard), is_spent: false })
     }
 
     /// Whether nothing can be sent any more.
@@ -106,17 +116,14 @@ impl Connection {
 
     /// Sends a request and reads the answer.
     pub(super) async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
-        let failed = |error: hyper::Error| Failure::of(Trouble::Unreachable, "send", &error);
-        let answer = match &mut self.sender {
-            Sender::Http1(sender) => {
-                sender.ready().await.map_err(failed)?;
-                sender.send_request(request).await.map_err(failed)?
-            }
-            Sender::Http2(sender) => {
-                sender.ready().await.map_err(failed)?;
-                sender.send_request(request).await.map_err(failed)?
+        let answer = match self.sender.ask(request).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                let heard = self.heard.as_ref().and_then(|heard| heard.failure(&self.endpoint.tls));
+                return Err(heard.unwrap_or_else(|| Failure::of(Trouble::Unreachable, "send", &error)));
             }
         };
+        self.heard = None;
         let (head, body) = answer.into_parts();
         let (body, trailers) = self.read(body).await?;
         Ok(Answer { status: head.status, headers: head.headers, trailers, body })
@@ -139,6 +146,22 @@ impl Connection {
             }
         }
         Ok((bytes, trailers))
+    }
+}
+
+impl Sender {
+    /// Sends a request and waits for the head of the answer.
+    async fn ask(&mut self, request: Request<Full<Bytes>>) -> hyper::Result<Response<Incoming>> {
+        match self {
+            Self::Http1(sender) => {
+                sender.ready().await?;
+                sender.send_request(request).await
+            }
+            Self::Http2(sender) => {
+                sender.ready().await?;
+                sender.send_request(request).await
+            }
+        }
     }
 }
 

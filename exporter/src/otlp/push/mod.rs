@@ -26,6 +26,7 @@ mod backoff;
 mod body;
 mod connection;
 mod counts;
+mod distrust;
 mod endpoint;
 mod fill;
 mod head;

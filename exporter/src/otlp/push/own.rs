@@ -23,7 +23,7 @@ use super::head::{USER_AGENT, header_value};
 use super::reply::Trouble;
 use super::signal::Signal;
 use super::tls::NetConnector;
-use crate::config::{OtlpEndpoint, OtlpProtocol};
+use crate::config::OtlpEndpoint;
 
 /// One of the exporter's own figures.
 pub struct Figure {
@@ -145,7 +145,7 @@ impl Client {
             let name = name.parse::<HeaderName>().map_err(|error| malformed(&error))?;
             head.headers.insert(name, header_value(source)?);
         }
-        let mut connection = Connection::open(&*self.connector, OtlpProtocol::Http).await?;
+        let mut connection = Connection::open(&*self.connector, self.endpoint).await?;
         let answer = connection.send(Request::from_parts(head, Full::new(body))).await?;
         let mut response = Response::new(Bytes::from(answer.body));
         *response.status_mut() = answer.status;

@@ -148,7 +148,7 @@ impl Sender {
         let request = request(Arc::clone(&settings), self.signal, body.clone()).await?;
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => Connection::open(&*self.connector, settings.protocol).await?,
+            None => Connection::open(&*self.connector, Arc::clone(&settings)).await?,
         };
         let answer = self.connection.insert(connection).send(request).await?;
         Ok(match settings.protocol {

@@ -12,6 +12,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName}
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::connection::{Connecting, Connector, Failure, Stream};
+use super::distrust::not_connected;
 use super::reply::Trouble;
 use crate::config::{OtlpEndpoint, OtlpProtocol};
 
@@ -45,7 +46,7 @@ impl NetConnector {
         let name = ServerName::try_from(bare.to_owned())
             .map_err(|error| Failure::of(Trouble::Tls, "TLS", &error))?;
         let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
-        let stream = stream.map_err(|error| Failure::of(Trouble::Tls, "TLS", &error))?;
+        let stream = stream.map_err(|error| not_connected(&error, &self.endpoint.tls))?;
         Ok(Box::new(stream))
     }
 }
