@@ -84,7 +84,8 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
     transports.entry("default".to_owned()).or_default();
     let normalize = top.get("normalize").map(|item| normalize(&item, None)).unwrap_or_default();
     let modules = named(top.get("modules"), |item| module(item, &normalize));
-    let target_defaults = top.get("target_defaults").map(|item| target::defaults(&item)).unwrap_or_default();
+    let target_defaults = top.get("target_defaults");
+    let target_defaults = target_defaults.map(|item| target::defaults(&item, &normalize)).unwrap_or_default();
     let targets = top.get("targets").map(|item| item.list()).unwrap_or_default();
     let targets = targets
         .iter()

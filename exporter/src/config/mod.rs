@@ -15,7 +15,7 @@
 //!   corp: {kind: ntlm, domain: CORP, username: svc, password_file: /run/secrets/corp, allow_hosts: ['*.corp.example']}
 //! transports:
 //!   default: {connect_timeout: 3s, smb: {encryption: preferred, port: 445}}
-//! normalize:                                  # also of a module and of a target: `normalize: {…}` there
+//! normalize:                                  # also of a module, of a target, of target_defaults: `normalize: {…}`
 //!   naming: native                            # or verbatim
 //!   drop: ['perfmon_memory_.*', {name: 'perfmon_process_.*', labels: {counter_instance: 'svchost.*'}}]
 //!   rename: [{from: 'perfmon_processor_information_(.*)', to: 'cpu_$1'}]
@@ -27,7 +27,7 @@
 //! targets:
 //!   - {host: web1.corp.example, identity: corp, modules: [os], interval: 15s, deadline: 5s, labels: {env: prod}}
 //!     # also max_series, stale_after
-//! target_defaults: {identity: corp, modules: [os]}             # also transport, labels
+//! target_defaults: {identity: corp, modules: [os]}             # also transport, labels, normalize
 //! target_files: ['targets.d/*.yml']           # more targets, in the format of Prometheus' file_sd
 //! probe: {allow_targets: ['*.corp.example', 10.0.0.0/8]}      # who /probe may ask besides the targets above; also
 //!                                             # enabled, deadline, timeout_offset, cache, max_concurrent, max_targets, idle

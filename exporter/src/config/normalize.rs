@@ -1,4 +1,4 @@
-//! `normalize:`, process-wide, of a module and of a target: how series get their names and labels.
+//! `normalize:`, process-wide, of a module, of a target and of targets at large: how series get their names and labels.
 
 use super::document::Config;
 use super::item::Item;
@@ -12,7 +12,8 @@ use crate::pipeline::{ACTIONS, BadRule, Limits, Normalize, Profile, RelabelConfi
 const RULES_MAX: usize = 1_000;
 
 /// One of `normalize:`. Where several hold for a series, the rules of its module come first, then those of its target,
-/// then those of the process; anything else is what the first of them says that says it.
+/// then those of the process; anything else is what the first of them says that says it. Those of `target_defaults` are
+/// a target's that has none: a section of its own stands in their place, so that a target can be left out of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NormalizeSection {
     /// `naming`: default `native`.

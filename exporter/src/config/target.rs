@@ -11,7 +11,7 @@ use super::stale::{StaleAfter, stale_after};
 use super::tree::{Entry, Position};
 
 /// `target_defaults:`
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TargetDefaults {
     /// `identity`
     pub identity: Option<String>,
@@ -21,11 +21,19 @@ pub struct TargetDefaults {
     pub modules: Vec<String>,
     /// `labels`: a target's own of the same name win.
     pub labels: BTreeMap<String, String>,
+    /// `normalize`: of targets that have no section of their own, be it an empty one.
+    pub normalize: NormalizeSection,
 }
 
 impl Default for TargetDefaults {
     fn default() -> Self {
-        Self { identity: None, transport: "default".to_owned(), modules: Vec::new(), labels: BTreeMap::new() }
+        Self {
+            identity: None,
+            transport: "default".to_owned(),
+            modules: Vec::new(),
+            labels: BTreeMap::new(),
+            normalize: NormalizeSection::default(),
+        }
     }
 }
 
@@ -77,7 +85,7 @@ const NAME_BYTES_MAX: usize = 253;
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Reads `target_defaults:`.
-pub(super) fn defaults(item: &Item<'_>) -> TargetDefaults {
+pub(super) fn defaults(item: &Item<'_>, outer: &NormalizeSection) -> TargetDefaults {
     let mut defaults = TargetDefaults::default();
     let Some(mut section) = item.section(&[]) else { return defaults };
     defaults.identity = section.text("identity");
@@ -86,6 +94,9 @@ pub(super) fn defaults(item: &Item<'_>) -> TargetDefaults {
     }
     defaults.modules = section.get("modules").map(|item| modules(&item)).unwrap_or_default();
     defaults.labels = section.get("labels").map(|item| labels(&item)).unwrap_or_default();
+    if let Some(item) = section.get("normalize") {
+        defaults.normalize = normalize(&item, Some(outer));
+    }
     section.finish();
     defaults
 }
@@ -114,7 +125,7 @@ pub(super) fn target(
         max_series: section.count("max_series", SERIES),
         stale_after: None,
         labels: BTreeMap::new(),
-        normalize: section.get("normalize").map(|item| normalize(&item, Some(outer))).unwrap_or_default(),
+        normalize: section.get("normalize").map(|item| normalize(&item, Some(outer))),
     };
     let interval = said.interval.unwrap_or(scrape.interval);
     let deadline = section.get("deadline").and_then(|item| deadline(&item, interval));
@@ -140,7 +151,7 @@ pub(super) struct Said {
     pub(super) max_series: Option<u32>,
     pub(super) stale_after: Option<StaleAfter>,
     pub(super) labels: BTreeMap<String, String>,
-    pub(super) normalize: NormalizeSection,
+    pub(super) normalize: Option<NormalizeSection>,
 }
 
 impl Said {
@@ -168,7 +179,7 @@ impl Said {
             max_series: self.max_series.unwrap_or(scrape.max_series),
             stale_after: self.stale_after.unwrap_or(scrape.stale_after).of(interval),
             labels,
-            normalize: self.normalize,
+            normalize: self.normalize.unwrap_or_else(|| defaults.normalize.clone()),
             position,
         }
     }

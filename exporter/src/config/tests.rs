@@ -22,6 +22,7 @@ fn shape(path: &str) -> String {
     for (place, home) in [
         ("modules.*.normalize.", "normalize."),
         ("targets.normalize.", "normalize."),
+        ("target_defaults.normalize.", "normalize."),
         ("telemetry.tls.", "otlp.tls."),
         ("telemetry.headers.", "otlp.headers."),
     ] {

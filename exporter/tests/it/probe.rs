@@ -323,3 +323,11 @@ fn a_reload_changes_who_may_be_asked_and_what_prometheus_finds() {
     has(&page, r#"perfmon_exporter_probes_total{outcome="refused"} 2"#);
     has(&page, "perfmon_exporter_probe_targets 1");
 }
+
+#[test]
+fn rules_for_targets_at_large_are_those_of_other_hosts_too() {
+    let rules = "target_defaults: {normalize: {rename: [{from: perfmon_zoo_number, to: moods}]}}";
+    let exporter = serve(&folder(), &format!("{MOODY}{rules}\n"));
+    has(&exporter.get("/probe?target=heart"), r#"moods{ward="west"} 1"#);
+    has(&exporter.get("/probe?target=127.0.0.5&module=all"), "moods 2");
+}

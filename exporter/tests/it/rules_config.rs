@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use expect_test::{Expect, expect};
-use perfmon_exporter::config::{Config, parse};
+use perfmon_exporter::config::{Config, Target, parse, parse_target_file};
 use perfmon_exporter::pipeline::Profile;
 
 fn config(normalize: &str, module: &str, target: &str) -> String {
@@ -39,6 +39,29 @@ fn the_narrower_section_comes_first_and_wins() {
     let written = format!("{:?}", normalize.rules);
     assert_eq!(written.matches("LabelDrop").count(), 2, "{written}");
     assert_eq!(read.modules["os"].settings.len(), 1, "what is ours is not the plugin's");
+}
+
+#[test]
+fn targets_without_a_section_have_that_of_target_defaults_and_others_their_own_instead() {
+    let read = good(
+        "plugins: {load: [pcq]}\nnormalize: {naming: native, drop: [every]}\nmodules: {os: {plugin: pcq}}\n\
+         target_defaults: {modules: [os], normalize: {naming: verbatim, drop: [most], limits: {max_labels: 9}}}\n\
+         targets: [{host: a}, {host: b, normalize: {drop: [one]}}, {host: c, normalize: {}}]\n",
+    );
+    let from_file = parse_target_file("t.yml", "- targets: [d]\n", &read).unwrap();
+    let of = |target: &Target| {
+        let normalize = read.normalize(target, "os");
+        let rules = format!("{:?}", normalize.rules);
+        let words = ["most", "one", "every"].into_iter().filter(|word| rules.contains(word));
+        (normalize.profile, words.collect::<Vec<_>>(), normalize.limits.labels_max)
+    };
+    let defaults = (Profile::Verbatim, vec!["most", "every"], 9);
+    assert_eq!((of(&read.targets[0]), of(&from_file[0])), (defaults.clone(), defaults));
+    assert_eq!(of(&read.targets[1]), (Profile::Native, vec!["one", "every"], 16));
+    assert_eq!(of(&read.targets[2]), (Profile::Native, vec!["every"], 16));
+    let wrong = "plugins: {load: [pcq]}\ntarget_defaults: {normalize: {drop: ['(']}}\n";
+    let report = parse("perfmon.yml", wrong, Path::new("/")).expect_err("a report").to_string();
+    assert!(report.contains("target_defaults.normalize.drop[0]: `(` is no regular expression"), "{report}");
 }
 
 #[test]

@@ -57,6 +57,7 @@ const SHOWN: &[&str] = &[
     "target_defaults.transport",
     "target_defaults.modules.*",
     "target_defaults.labels.*",
+    "target_defaults.normalize.**",
     "targets.*.name",
     "targets.*.host",
     "targets.*.identity",

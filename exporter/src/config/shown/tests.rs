@@ -17,6 +17,7 @@ identities:
 modules:
   os: {plugin: pcq, countersets: [{name: Process V2, instances: {exclude: ['.*,_Total']}}], api_token: abc, level: 7}
 normalize: {rename: [{from: 'a_(.*)', to: b_$1}]}
+target_defaults: {normalize: {drop: [a_b]}}
 targets:
   - {host: web1, modules: [os], interval: 15s, labels: {env: prod}}
 otlp:
@@ -49,6 +50,9 @@ soon: {secret: abc, list: [abc]}
           rename:
             - from: "a_(.*)"
               to: "b_$1"
+        target_defaults:
+          normalize:
+            drop: [a_b]
         targets:
           - host: web1
             modules: [os]

@@ -148,7 +148,7 @@ impl Known {
             max_series: configured.map_or(config.scrape.max_series, |target| target.max_series),
             stale_after: std::time::Duration::ZERO,
             labels: configured.map(|target| target.labels.clone()).unwrap_or_default(),
-            normalize: configured.map(|target| target.normalize.clone()).unwrap_or_default(),
+            normalize: configured.map_or(&defaults.normalize, |target| &target.normalize).clone(),
             position: Position { line: 0, column: 0 },
         };
         self.check_identity(&target)?;
