@@ -1,4 +1,5 @@
-use std::io::Read;
+use std::fs;
+use std::io::{self, Read};
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -20,12 +21,16 @@ pub fn read(source: &SecretSource) -> Result<Zeroizing<Vec<u8>>, String> {
     let mut bytes = match source {
         SecretSource::File(path) => {
             let shown = path.display();
-            let file =
-                std::fs::File::open(path).map_err(|error| format!("read password file {shown}: {error}"))?;
+            let failed = |error: io::Error| format!("read password file {shown}: {error}");
+            if !fs::metadata(path).map_err(failed)?.is_file() {
+                // Reading a pipe would wait for who writes into it, each time anew.
+                return Err(format!(
+                    "password file {shown} is no file that can be read again when it changes"
+                ));
+            }
             let mut bytes = Zeroizing::new(Vec::new());
-            file.take(SECRET_BYTES_MAX + 1)
-                .read_to_end(&mut bytes)
-                .map_err(|error| format!("read password file {shown}: {error}"))?;
+            let file = fs::File::open(path).map_err(failed)?;
+            file.take(SECRET_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
             if bytes.len() as u64 > SECRET_BYTES_MAX {
                 return Err(format!("password file {shown} has more than {SECRET_BYTES_MAX} bytes"));
             }
@@ -71,7 +76,7 @@ impl Salt {
     /// When the kernel's device cannot be read.
     pub fn random() -> std::io::Result<Self> {
         let mut salt = [0; 32];
-        std::fs::File::open("/dev/urandom")?.read_exact(&mut salt)?;
+        fs::File::open("/dev/urandom")?.read_exact(&mut salt)?;
         Ok(Self(salt))
     }
 
@@ -114,7 +119,7 @@ mod tests {
 
     fn read_file(contents: &[u8]) -> Result<Zeroizing<Vec<u8>>, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), contents).unwrap();
+        fs::write(file.path(), contents).unwrap();
         read(&SecretSource::File(file.path().to_owned()))
     }
 
@@ -131,6 +136,13 @@ mod tests {
         assert!(read_file(b"hunter\xff").unwrap_err().ends_with("is not UTF-8"));
         let missing = read(&SecretSource::File("/nonexistent/secret".into())).unwrap_err();
         assert!(missing.contains("/nonexistent/secret"), "{missing}");
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for path in [folder.path().to_owned(), pipe] {
+            let refused = read(&SecretSource::File(path)).unwrap_err();
+            assert!(refused.contains("no file that can be read again"), "{refused}");
+        }
         let missing = read(&SecretSource::Environment("PERFMON_TEST_NO_SUCH".into())).unwrap_err();
         assert!(missing.contains("PERFMON_TEST_NO_SUCH"), "{missing}");
     }

@@ -71,6 +71,7 @@ otlp:
   - {endpoint: 'http://b:1?x=y', protocol: http}
   - {endpoint: 'http://b:1', compression: brotli, interval: 5}
   - {protocol: http}
+telemetry: {endpoint: 'http://b:2', tls: {ca_file: x}}
 "#,
         &expect![[r#"
             perfmon.yml:3:16: otlp[0].endpoint: is no `http://` or `https://` URL; write it like `https://collector.example.com:4317`
@@ -83,7 +84,8 @@ otlp:
             perfmon.yml:8:5: otlp[5]: endpoint `http://b:1` is there already, on line 5; give one of them another `name`
             perfmon.yml:8:43: otlp[5].compression: `brotli` is not a choice; there is `gzip`, `none`, `zstd`
             perfmon.yml:8:61: otlp[5].interval: a time needs a unit; write `5s` for seconds
-            perfmon.yml:9:5: otlp[6]: `endpoint` is missing; write it like `https://collector.example.com:4317`"#]],
+            perfmon.yml:9:5: otlp[6]: `endpoint` is missing; write it like `https://collector.example.com:4317`
+            perfmon.yml:10:42: telemetry.tls: is for `https` endpoints; write `https://b:2`"#]],
     );
 }
 

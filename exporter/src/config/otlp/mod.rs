@@ -120,13 +120,8 @@ fn endpoint(item: &Item<'_>, base: &Path) -> Option<OtlpEndpoint> {
     let logs = section.flag("logs");
     let traces = section.get("traces").and_then(|item| Traces::read(&item));
     let queue_records = section.count("queue_records", 1..=1_000_000);
-    let tls = section.get("tls");
     section.finish();
     let plain = plain?;
-    if let Some(item) = tls.filter(|_| !plain.secure) {
-        let hint = format!("write `https://{}:{}`", plain.host, plain.port);
-        item.problem("is for `https` endpoints", Some(hint));
-    }
     Some(OtlpEndpoint {
         name: name.unwrap_or(plain.name),
         compression: compression.unwrap_or(plain.compression),
@@ -167,8 +162,12 @@ fn plain_endpoint(
     let interval = section.duration("interval", INTERVALS);
     let timeout = section.duration("timeout", TIMEOUTS);
     let headers = section.get("headers").map(|item| headers(&item, base)).unwrap_or_default();
-    let tls = section.get("tls").map(|item| tls(&item, base)).unwrap_or_default();
+    let tls_item = section.get("tls");
+    let tls = tls_item.as_ref().map(|item| tls(item, base)).unwrap_or_default();
     let Address { shown, secure, host, port, path } = address?;
+    if let Some(item) = tls_item.filter(|_| !secure) {
+        item.problem("is for `https` endpoints", Some(format!("write `https://{host}:{port}`")));
+    }
     Some(OtlpEndpoint {
         name: shown,
         secure,
