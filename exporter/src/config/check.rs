@@ -1,6 +1,6 @@
 //! What no single section can see: names that must exist elsewhere, and hosts against the identities' lists.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::Config;
 use super::identity::Identity;
@@ -30,8 +30,9 @@ pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
     }
     names.check_defaults(config, root, problems);
     let mut seen: BTreeMap<&str, Position> = BTreeMap::new();
+    let indices = target_indices(root);
     for (index, target) in config.targets.iter().enumerate() {
-        let index = target_index(root, target.position).unwrap_or(index);
+        let index = indices.get(&target.position).copied().unwrap_or(index);
         let at = |field: &str| root.locate(&format!("/targets/{index}/{field}"));
         let path = format!("targets[{index}]");
         names.check_target(target, config, &path, &at, problems);
@@ -46,9 +47,9 @@ pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
 
 /// The names that a target may use.
 pub(super) struct Names<'a> {
-    identities: Vec<&'a str>,
-    transports: Vec<&'a str>,
-    modules: Vec<&'a str>,
+    identities: BTreeSet<&'a str>,
+    transports: BTreeSet<&'a str>,
+    modules: BTreeSet<&'a str>,
     known: &'a BTreeMap<String, Identity>,
 }
 
@@ -135,7 +136,7 @@ impl<'a> Names<'a> {
         }
         for (index, module) in target.modules.iter().enumerate() {
             let field = format!("modules/{index}");
-            if self.modules.contains(&module.as_str()) && target.modules[..index].contains(module) {
+            if self.modules.contains(module.as_str()) && target.modules[..index].contains(module) {
                 tell(field)(format!("module `{module}` is here twice"), None);
             } else {
                 self.check_module(module, tell(field));
@@ -144,24 +145,24 @@ impl<'a> Names<'a> {
     }
 }
 
-fn check_name(what: &str, name: &str, known: &[&str], tell: impl FnOnce(String, Hint)) {
-    if !known.contains(&name) {
+fn check_name(what: &str, name: &str, known: &BTreeSet<&str>, tell: impl FnOnce(String, Hint)) {
+    if !known.contains(name) {
         tell(format!("there is no {what} `{name}`"), suggestion(name, known.iter().copied()));
     }
 }
 
-fn declared<'a>(root: &'a Node, section: &str) -> Vec<&'a str> {
+fn declared<'a>(root: &'a Node, section: &str) -> BTreeSet<&'a str> {
     match child(root, section).map(|node| &node.value) {
         Some(Value::Map(entries)) => entries.iter().map(|entry| entry.key.as_str()).collect(),
-        _ => Vec::new(),
+        _ => BTreeSet::new(),
     }
 }
 
-/// Where a target stands in the file's list; those that could not be read are not in ours.
-fn target_index(root: &Node, position: Position) -> Option<usize> {
+/// Where each target stands in the file's list; those that could not be read are not in ours.
+fn target_indices(root: &Node) -> BTreeMap<Position, usize> {
     match child(root, "targets").map(|node| &node.value) {
-        Some(Value::List(items)) => items.iter().position(|item| item.position == position),
-        _ => None,
+        Some(Value::List(items)) => items.iter().map(|item| item.position).zip(0..).collect(),
+        _ => BTreeMap::new(),
     }
 }
 

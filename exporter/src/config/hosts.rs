@@ -26,6 +26,9 @@ pub struct AllowHosts {
 /// The longest name that the domain name system has.
 const HOST_BYTES_MAX: usize = 253;
 
+/// So many entries are shown.
+const SHOWN_MAX: usize = 20;
+
 /// Why an entry is neither a network nor a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadEntry;
@@ -59,8 +62,9 @@ impl AllowHosts {
         }
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '*');
         // All digits and dots is an address with a mistake in it, not a name.
+        let is_long = entry.len() > HOST_BYTES_MAX;
         let looks_numeric = entry.chars().all(|c| c.is_ascii_digit() || c == '.');
-        if entry.is_empty() || looks_numeric || !entry.chars().all(is_name) {
+        if entry.is_empty() || is_long || looks_numeric || !entry.chars().all(is_name) {
             return Err(BadEntry);
         }
         self.patterns.push(entry.to_lowercase());
@@ -114,7 +118,11 @@ impl AllowHosts {
 impl fmt::Display for AllowHosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let networks = self.networks.iter().map(ToString::to_string);
-        let all: Vec<String> = self.patterns.iter().cloned().chain(networks).collect();
+        let mut all: Vec<String> =
+            self.patterns.iter().cloned().chain(networks).take(SHOWN_MAX + 1).collect();
+        if all.len() > SHOWN_MAX {
+            all[SHOWN_MAX] = "…".to_owned();
+        }
         f.write_str(&all.join(", "))
     }
 }
@@ -187,5 +195,14 @@ mod tests {
         for entry in ["10.0.0.300", "10.0.0.0/33", "host name", ""] {
             assert_eq!(AllowHosts::default().add(entry), Err(BadEntry), "{entry}");
         }
+    }
+
+    #[test]
+    fn of_a_long_list_the_beginning_is_shown() {
+        let entries: Vec<String> = (0..100).map(|index| format!("web{index}")).collect();
+        let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+        assert!(allow(&entries).to_string().ends_with("web19, …"));
+        assert!(!allow(&entries[..SHOWN_MAX]).to_string().contains('…'));
+        assert_eq!(AllowHosts::default().add(&"a".repeat(300)), Err(BadEntry), "no name is as long");
     }
 }

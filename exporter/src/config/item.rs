@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::nearest::suggestion;
-use super::problem::Problems;
+use super::problem::{Problems, shortened};
 use super::tree::{Entry, Node, Position, Value};
 
 /// One value with the way to it.
@@ -186,7 +186,10 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The way to the value of a key.
+/// The way to the value of a key. Each value below a key repeats it, so that a long one is cut.
 pub(super) fn child(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+    let key = shortened(key, KEY_BYTES_MAX);
+    if path.is_empty() { key.into_owned() } else { format!("{path}.{key}") }
 }
+
+const KEY_BYTES_MAX: usize = 64;

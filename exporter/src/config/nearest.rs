@@ -1,14 +1,27 @@
 /// The candidate that `word` was probably meant to be: fewest edits, at most a third of its letters.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let edits_max = (word.chars().count() / 3).max(1);
+    let chars = word.chars().count();
+    let edits_max = (chars / 3).max(1);
+    // To compare two texts takes as long as their lengths multiplied: only what a person may have mistyped is.
+    let is_near = |candidate: &&str| {
+        let other = candidate.chars().count();
+        chars.max(other) <= WORD_CHARS_MAX && chars.abs_diff(other) <= edits_max
+    };
     candidates
         .into_iter()
+        .take(CANDIDATES_MAX)
+        .filter(is_near)
         .map(|candidate| (edits(word, candidate), candidate))
         .filter(|(edits, candidate)| *edits <= edits_max && !candidate.is_empty())
         .min()
         .map(|(_, candidate)| candidate)
 }
+
+/// Among more of them nothing is searched.
+const CANDIDATES_MAX: usize = 1_000;
+/// A longer word is not mistyped.
+const WORD_CHARS_MAX: usize = 256;
 
 /// "did you mean …", or the list of what there is when that is short.
 #[must_use]
@@ -17,7 +30,7 @@ pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> 
     if let Some(candidate) = nearest(word, candidates.clone()) {
         return Some(format!("did you mean `{candidate}`?"));
     }
-    let mut all: Vec<&str> = candidates.into_iter().collect();
+    let mut all: Vec<&str> = candidates.into_iter().take(LISTED_MAX + 1).collect();
     all.sort_unstable();
     if all.is_empty() || all.len() > LISTED_MAX {
         return None;
@@ -58,6 +71,13 @@ mod tests {
     #[test]
     fn nothing_is_suggested_for_a_word_that_is_far_from_all() {
         assert_eq!(nearest("prometheus", ["targets", "web"]), None);
+    }
+
+    #[test]
+    fn words_beyond_any_name_are_compared_with_nothing() {
+        let (one, other) = ("a".repeat(1 << 20), "b".repeat(1 << 20));
+        assert_eq!(nearest(&one, [other.as_str()]), None);
+        assert_eq!(nearest("abc", [one.as_str(), "abd"]), Some("abd"));
     }
 
     #[test]

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 
@@ -5,6 +6,10 @@ use super::tree::Position;
 
 /// So many problems are printed; the rest is a count.
 const PROBLEMS_SHOWN_MAX: usize = 50;
+/// So many are kept.
+const PROBLEMS_MAX: usize = 10_000;
+/// What is said of a problem repeats parts of the file: no more than so many bytes.
+const TEXT_BYTES_MAX: usize = 1_024;
 
 /// One thing that is wrong with the configuration, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,15 +74,42 @@ impl fmt::Display for Report {
 impl std::error::Error for Report {}
 
 impl fmt::Display for Problem {
+    /// One line, whatever the texts of the file have in them that are repeated here.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
+            write_line(f, &self.path)?;
+            f.write_str(": ")?;
         }
-        f.write_str(&self.message)?;
+        write_line(f, &self.message)?;
         match &self.hint {
-            Some(hint) => write!(f, "; {hint}"),
+            Some(hint) => {
+                f.write_str("; ")?;
+                write_line(f, hint)
+            }
             None => Ok(()),
         }
+    }
+}
+
+fn write_line(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    let breaks = |char: char| char.is_control() || matches!(char, '\u{2028}' | '\u{2029}');
+    let mut rest = text;
+    while let Some(at) = rest.find(breaks) {
+        let (before, from) = rest.split_at(at);
+        let mut chars = from.chars();
+        f.write_str(before)?;
+        chars.next().map_or(Ok(()), |char| write!(f, "{}", char.escape_debug()))?;
+        rest = chars.as_str();
+    }
+    f.write_str(rest)
+}
+
+/// The text, or its beginning where it is longer than so many bytes.
+pub(super) fn shortened(text: &str, bytes_max: usize) -> Cow<'_, str> {
+    if text.len() <= bytes_max {
+        text.into()
+    } else {
+        format!("{}…", &text[..text.floor_char_boundary(bytes_max)]).into()
     }
 }
 
@@ -98,9 +130,17 @@ impl Problems {
         message: impl Into<String>,
         hint: Option<String>,
     ) {
-        let problem =
-            Problem { position: Some(position), path: path.to_owned(), message: message.into(), hint };
-        self.found.borrow_mut().push(problem);
+        let mut found = self.found.borrow_mut();
+        if found.len() == PROBLEMS_MAX {
+            return;
+        }
+        let short = |text: &str| shortened(text, TEXT_BYTES_MAX).into_owned();
+        found.push(Problem {
+            position: Some(position),
+            path: short(path),
+            message: short(&message.into()),
+            hint: hint.map(|hint| short(&hint)),
+        });
     }
 
     pub(crate) fn into_vec(self) -> Vec<Problem> {

@@ -82,6 +82,8 @@ impl Target {
 
 const LATER: Later = &["probe", "address"];
 const NAME_BYTES_MAX: usize = 253;
+/// So many modules a target may have.
+pub(super) const MODULES_MAX: usize = 100;
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Reads `target_defaults:`.
@@ -194,8 +196,10 @@ fn modules(item: &Item<'_>) -> Vec<String> {
     let items = item.list();
     if items.is_empty() {
         item.problem("is empty", Some("name at least one of `modules`".to_owned()));
+    } else if items.len() > MODULES_MAX {
+        item.problem(format!("has {} entries, the limit is {MODULES_MAX}", items.len()), None);
     }
-    items.iter().filter_map(Item::text).map(str::to_owned).collect()
+    items.iter().take(MODULES_MAX).filter_map(Item::text).map(str::to_owned).collect()
 }
 
 /// A host's name or address.

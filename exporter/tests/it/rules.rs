@@ -378,6 +378,13 @@ fn what_rules_make_is_held_to_the_limits() {
     let store = ruled(doubles);
     assert_eq!(register(&store, &gauge("A"), &[&[("a", "1")]]), [Err(DropReason::Invalid)]);
     assert_eq!(store.refusals().count(Refusal::LabelTooLong), 1, "and no mountain of text");
+    let doubles =
+        (0..40).map(|_| relabel(r#"{"action": "labelmap", "regex": "(a+)", "replacement": "$1$1"}"#));
+    let store = ruled(doubles.collect());
+    assert_eq!(register(&store, &gauge("A"), &[&[("a", "1")]]), [Err(DropReason::Invalid)]);
+    let store = ruled((0..40).map(|_| Rule::rename("(.*)", "$1$1").unwrap()).collect());
+    assert_eq!(family(&store, &gauge("A")), Err(DropReason::Invalid));
+    assert_eq!(store.refusals().count(Refusal::NameTooLong), 1, "nor of names");
 
     let limits = Limits {
         label_value_bytes_max: 20,

@@ -8,7 +8,7 @@ use crate::config::item::Item;
 use crate::config::nearest::suggestion;
 use crate::config::problem::{Problem, Problems, Report};
 use crate::config::scrape::{INTERVALS, SERIES, deadline};
-use crate::config::target::{Said, Target, host_name, label, name_of};
+use crate::config::target::{MODULES_MAX, Said, Target, host_name, label, name_of};
 use crate::config::tree::{Entry, Node, Position, SyntaxError, Value};
 
 /// Labels that say something to the exporter. Every other one with `__` in front is a mistake, but for those that
@@ -165,6 +165,10 @@ impl Group<'_> {
     fn modules(&self, value: &Item<'_>) -> Option<Vec<String>> {
         let mut modules: Vec<String> = Vec::new();
         for name in value.text()?.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            if modules.len() == MODULES_MAX {
+                value.problem(format!("names more than {MODULES_MAX} modules, which is the limit"), None);
+                break;
+            }
             self.names.check_module(name, |message, hint| value.problem(message, hint));
             if modules.iter().any(|module| module == name) {
                 value.problem(format!("module `{name}` is here twice"), None);

@@ -207,7 +207,8 @@ fn percent_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut plain, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
+        let hex = bytes.get(at + 1..at + 3).filter(|hex| hex.iter().all(u8::is_ascii_hexdigit));
+        let hex = hex.and_then(|hex| std::str::from_utf8(hex).ok());
         match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(byte) if bytes[at] == b'%' => {
                 plain.push(byte);
@@ -313,6 +314,6 @@ mod tests {
     fn what_a_stranger_wrote_is_short_and_of_one_line() {
         assert_eq!(shown("a\nb\u{1b}[31m"), "a b [31m");
         assert_eq!(shown(&"x".repeat(10_000)).len(), MESSAGE_CHARS_MAX);
-        assert_eq!(percent_decoded("100%25 %zz %e"), "100% %zz %e");
+        assert_eq!(percent_decoded("100%25 %zz %e %+1"), "100% %zz %e %+1");
     }
 }

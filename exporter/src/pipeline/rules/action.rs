@@ -74,7 +74,7 @@ impl Rule {
         utf8: bool,
         scratch: &mut String,
     ) -> Result<Fate, Refusal> {
-        self.source.join(series, scratch);
+        self.source.join(series, scratch)?;
         let source = scratch.as_str();
         let goes_if = |goes| Ok(if goes { Fate::Goes } else { Fate::Stays });
         match &self.action {
@@ -111,7 +111,7 @@ impl Rule {
             Action::LabelKeep(regex) => series.retain(|name| regex.matches(name)),
             Action::Rename { from, to } => {
                 if let Some(name) = renamed(from, to, &series.name, kind) {
-                    series.name = name.into();
+                    series.set(METRIC_NAME.into(), name.into())?;
                 }
             }
         }
@@ -185,16 +185,23 @@ impl Source {
         self.labels.iter().all(|label| &**label == METRIC_NAME)
     }
 
-    fn join(&self, series: &LabelSet<'_>, out: &mut String) {
+    fn join(&self, series: &LabelSet<'_>, out: &mut String) -> Result<(), Refusal> {
         out.clear();
         for (index, label) in self.labels.iter().enumerate() {
             if index > 0 {
                 out.push_str(&self.separator);
             }
             out.push_str(series.value(label));
+            if out.len() > SOURCE_BYTES_MAX {
+                return Err(Refusal::LabelTooLong);
+            }
         }
+        Ok(())
     }
 }
+
+/// What a rule reads may have so many bytes: several of the longest values, and no mountain of them.
+const SOURCE_BYTES_MAX: usize = 1 << 20;
 
 /// Each label whose name matches also stands under the name that the replacement makes of its own. All of them are
 /// read before one is written; they are written in the order of their names.

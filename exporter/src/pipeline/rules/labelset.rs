@@ -24,10 +24,13 @@ impl<'a> LabelSet<'a> {
 
     /// Writes a label.
     pub(super) fn set(&mut self, name: Cow<'a, str>, value: Cow<'a, str>) -> Result<(), Refusal> {
-        if value.len() > VALUE_BYTES_MAX {
+        let is_metric_name = name == METRIC_NAME;
+        if name.len() > NAME_BYTES_MAX || (is_metric_name && value.len() > VALUE_BYTES_MAX) {
+            return Err(Refusal::NameTooLong);
+        } else if value.len() > VALUE_BYTES_MAX {
             return Err(Refusal::LabelTooLong);
         }
-        if name == METRIC_NAME {
+        if is_metric_name {
             self.name = value;
         } else if value.is_empty() {
             self.labels.retain(|(own, _)| *own != name);
@@ -54,7 +57,8 @@ impl<'a> LabelSet<'a> {
 pub(in crate::pipeline) const METRIC_NAME: &str = "__name__";
 /// The name of the label that says whom the series is about.
 pub(in crate::pipeline) const TARGET: &str = "target";
-/// While rules work, a series may have so many labels, and a value so many bytes: more than it may have afterwards, so
-/// that rules can make less of it, and little enough that no rules make a mountain.
+/// While rules work, a series may have so many labels, and a name or a value so many bytes: more than it may have
+/// afterwards, so that rules can make less of it, and little enough that no rules make a mountain.
 const LABELS_MAX: usize = 256;
-const VALUE_BYTES_MAX: usize = 64 << 10;
+const NAME_BYTES_MAX: usize = 8 << 10;
+pub(super) const VALUE_BYTES_MAX: usize = 64 << 10;

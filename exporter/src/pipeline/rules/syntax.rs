@@ -15,8 +15,8 @@ use std::str::Chars;
 
 /// The same expression for the `regex` crate, or what is wrong with it.
 pub(super) fn translated(pattern: &str) -> Result<String, String> {
-    let mut reader =
-        Reader { chars: pattern.chars().peekable(), out: String::with_capacity(pattern.len() + 16) };
+    let out = String::with_capacity(pattern.len() + 16);
+    let mut reader = Reader { chars: pattern.chars().peekable(), out, has_no_posix: false };
     reader.expression()?;
     Ok(reader.out)
 }
@@ -24,6 +24,8 @@ pub(super) fn translated(pattern: &str) -> Result<String, String> {
 struct Reader<'a> {
     chars: Peekable<Chars<'a>>,
     out: String,
+    /// Behind what is read so far stands no `:]`, so that nobody looks for it again.
+    has_no_posix: bool,
 }
 
 /// What an escape stands for.
@@ -256,8 +258,12 @@ impl Reader<'_> {
 
     /// Behind a `[` inside of brackets: whether it opened `[:name:]`.
     fn posix_class(&mut self) -> Result<bool, String> {
-        let rest: String = self.chars.clone().collect();
-        let Some((name, _)) = rest.strip_prefix(':').and_then(|rest| rest.split_once(":]")) else {
+        if self.has_no_posix || self.chars.peek() != Some(&':') {
+            return Ok(false);
+        }
+        let rest: String = self.chars.clone().skip(1).collect();
+        let Some((name, _)) = rest.split_once(":]") else {
+            self.has_no_posix = true;
             return Ok(false);
         };
         if !POSIX_CLASSES.contains(&name.strip_prefix('^').unwrap_or(name)) {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::labelset::VALUE_BYTES_MAX;
 use super::pattern::{Groups, Pattern};
 
 /// A text with `$1`, `${1}` and `${name}` in it. A name is as long as it can be, so that `$1x` asks for a group `1x`;
@@ -70,6 +71,10 @@ impl Template {
         }
         let mut filled = String::new();
         for part in &self.parts {
+            // It is refused for its length already, and each rule could make it twice as long.
+            if filled.len() > VALUE_BYTES_MAX {
+                break;
+            }
             filled.push_str(match part {
                 Part::Text(text) => text,
                 Part::Group(index) => groups.group(*index),
