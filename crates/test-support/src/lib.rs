@@ -1,3 +1,4 @@
-//! Shared fixtures of the tests and benchmarks. Nothing that ships depends on this crate.
+//! Shared fixtures of the tests, fuzzers and benchmarks. Nothing that ships depends on this crate.
 
+pub mod oracle;
 pub mod race;

@@ -9,8 +9,8 @@
 //! each; this crate's tests replay what is in `tests/data`, a folder for each oracle, and changes of it. What a fuzzer
 //! found becomes a file there. `cargo run -p wire-oracles --example seed` writes the seeds among them anew.
 //!
-//! Out of reach: the checks of the plugin host, which read what pointers of a plugin point to, so that bytes alone
-//! cannot reach them; and encrypted SMB messages beyond their header, whose keys never leave a connection.
+//! Out of reach: encrypted SMB messages beyond their header, whose keys never leave a connection. What the exporter
+//! itself reads has its laws in `exporter-oracles`, and what plugins hand over in `plugin-oracles`.
 //!
 //! ```
 //! let (name, oracle) = wire_oracles::ORACLES[0];
@@ -30,10 +30,7 @@ pub mod ndr;
 pub mod seeds;
 pub mod ssp;
 
-pub use self::input::INPUT_BYTES_MAX;
-
-/// A set of laws. It panics where one is broken.
-pub type Oracle = fn(&[u8]);
+pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
 pub const ORACLES: [(&str, Oracle); 19] = [

@@ -43,7 +43,7 @@ impl<S> Heads<S> {
     }
 
     /// Goes through new bytes, and answers how many of them are left.
-    fn check(&mut self, bytes: &mut [u8]) -> usize {
+    pub(super) fn check(&mut self, bytes: &mut [u8]) -> usize {
         let mut kept = 0;
         for index in 0..bytes.len() {
             let byte = bytes[index];

@@ -22,6 +22,8 @@ mod answer;
 mod body;
 mod connection;
 mod discovery;
+#[doc(hidden)]
+pub mod doors;
 mod front;
 mod gate;
 mod handshake;

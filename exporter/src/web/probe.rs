@@ -59,7 +59,7 @@ pub(super) async fn probe<B>(
 }
 
 /// What is asked, or what is wrong with it.
-fn asked<B>(request: &Request<B>) -> Result<ProbeRequest, String> {
+pub(super) fn asked<B>(request: &Request<B>) -> Result<ProbeRequest, String> {
     let query = Query::parse(request.uri().query().unwrap_or_default(), KNOWN)?;
     let mut modules: Vec<String> = Vec::new();
     for name in query.all("module").flat_map(|value| value.split(',')).map(str::trim) {

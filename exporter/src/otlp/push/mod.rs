@@ -27,6 +27,8 @@ mod body;
 mod connection;
 mod counts;
 mod distrust;
+#[doc(hidden)]
+pub mod doors;
 mod endpoint;
 mod fill;
 mod head;

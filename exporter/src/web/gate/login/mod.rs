@@ -175,6 +175,11 @@ impl Given {
     }
 }
 
+/// User and password in the value of `Authorization`, for the laws about that.
+pub(crate) fn credentials(header: &[u8]) -> Option<(String, Vec<u8>)> {
+    Given::read(header).map(|given| (given.user, given.password.to_vec()))
+}
+
 /// A hash of nobody's password, as dear as the users'.
 fn nobody(cost: u32) -> String {
     format!("$2b${cost:02}$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01232")

@@ -1,0 +1,55 @@
+//! Laws that the exporter keeps whatever it reads, for the fuzzers and for replayed findings.
+//!
+//! As `wire-oracles` is for the protocols, this is for what the exporter itself is handed: by plugins, by people in
+//! their files, by readers of its pages, by collectors. An oracle takes any bytes at all and panics where a law is
+//! broken. There is a module for each and a row in [`ORACLES`]; the fuzzers in `fuzz/` call one each, and this crate's
+//! tests replay what is in `tests/data`, a folder for each oracle, and changes of it. What a fuzzer found becomes a file
+//! there. `cargo run -p exporter-oracles --example seed` writes the seeds among them anew.
+//!
+//! Pages have no oracle: what any names and values become there is proved by `exporter/tests/it/expose_any.rs` and
+//! `rules_any.rs`, with a strict reader for each format.
+//!
+//! ```
+//! let (name, oracle) = exporter_oracles::ORACLES[0];
+//! assert_eq!(name, "plugin_data");
+//! oracle(b"no law is broken by this");
+//! ```
+#![expect(clippy::panic, reason = "a law that is broken panics")]
+
+mod accept;
+mod answers;
+mod config;
+mod patterns;
+mod requests;
+mod rules;
+pub mod seeds;
+mod store;
+
+pub use plugin_oracles::handed_over as plugin_data;
+pub(crate) use test_support::oracle::Input;
+pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
+
+pub use self::accept::accept as web_accept;
+pub use self::answers::answer as otlp_answer;
+pub use self::config::{file as config_file, target_file as config_targets, web_file as config_web};
+pub use self::patterns::pattern as rules_pattern;
+pub use self::requests::{
+    certificate as web_certificate, credentials as web_credentials, heads as web_heads, probe as web_probe,
+};
+pub use self::rules::labels as rules_labels;
+
+/// All oracles, each by the name of its fuzz target and of its folder of inputs.
+pub const ORACLES: [(&str, Oracle); 12] = [
+    ("plugin_data", plugin_data),
+    ("rules_pattern", rules_pattern),
+    ("rules_labels", rules_labels),
+    ("config_file", config_file),
+    ("config_targets", config_targets),
+    ("config_web", config_web),
+    ("web_accept", web_accept),
+    ("web_probe", web_probe),
+    ("web_credentials", web_credentials),
+    ("web_heads", web_heads),
+    ("web_certificate", web_certificate),
+    ("otlp_answer", otlp_answer),
+];

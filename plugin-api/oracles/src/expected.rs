@@ -1,0 +1,66 @@
+//! What the header says of a call, by who knows how its arguments were made.
+
+use plugin_abi::{self as abi, ACCEPTED, Array, DROPPED_UNSUPPORTED, FULL, INVALID, OK, STALE, Verdict};
+
+use crate::guest::LIMITS;
+use crate::memory::Verdicts;
+
+/// Answers of `register_families` and `register_series`: one verdict for each row that was taken, and nothing else is
+/// written. Answers how many rows were accepted.
+pub(crate) fn registered(
+    status: i32,
+    rows: u64,
+    taken: Option<u64>,
+    verdicts: &Verdicts,
+    ids: usize,
+) -> usize {
+    assert!([OK, FULL, INVALID, STALE].contains(&status), "register answers {status}");
+    let rows_max = u64::from(LIMITS.register_rows_max);
+    let count = if status == OK || status == FULL { rows.min(rows_max) } else { 0 };
+    assert!(status != OK || rows <= rows_max, "rows were left out, and nobody says so");
+    assert!(status != FULL || rows > rows_max, "all rows were taken");
+    let (written, rest_is_untouched) = verdicts.split(usize::try_from(count).unwrap_or(usize::MAX));
+    assert!(rest_is_untouched, "a verdict for a row that was not taken");
+    assert!(taken.is_none_or(|taken| taken == if status == OK || status == FULL { count } else { u64::MAX }));
+    for Verdict { id, verdict } in written {
+        match *verdict {
+            ACCEPTED => assert!((*id as usize) < ids, "an id that was not handed out"),
+            dropped => {
+                assert!(dropped <= DROPPED_UNSUPPORTED && *id == u32::MAX, "verdict {dropped}, id {id}");
+            }
+        }
+    }
+    written.iter().filter(|verdict| verdict.verdict == ACCEPTED).count()
+}
+
+/// The status of a batch, whose ids are `ids` as far as they are there; `series` ids were handed out.
+pub(crate) fn batch(raw: &abi::Batch, size_min: usize, ids: &[u32], series: usize) -> i32 {
+    let rows = raw.ids.len;
+    let width = match raw.value_kind {
+        abi::VALUE_F64 | abi::VALUE_U64 | abi::VALUE_I64 => 8,
+        _ => return INVALID,
+    };
+    let lengths_fit = raw.values.len == rows
+        && [&raw.timestamps, &raw.start_times].into_iter().all(|column| [0, rows].contains(&column.len));
+    let is_column = |column: &Array, width: u32| {
+        column.len == 0
+            || (!column.ptr.is_null()
+                && column.ptr.addr().is_multiple_of(width as usize)
+                && column.element_size == width)
+    };
+    let columns_fit = is_column(&raw.ids, 4)
+        && [&raw.values, &raw.timestamps, &raw.start_times]
+            .into_iter()
+            .all(|column| is_column(column, width));
+    let is_whole = raw.size as usize >= size_min;
+    if !(is_whole && lengths_fit && columns_fit) {
+        return INVALID;
+    }
+    let rows_max = LIMITS.batch_rows_max as usize;
+    let seen = usize::try_from(rows).unwrap_or(usize::MAX).min(rows_max);
+    match ids[..seen].iter().all(|id| (*id as usize) < series) {
+        true if rows > rows_max as u64 => FULL,
+        true => OK,
+        false => INVALID,
+    }
+}
