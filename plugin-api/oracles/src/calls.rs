@@ -258,10 +258,10 @@ impl Plugin {
         status
     }
 
-    /// What brings no data: a request for a secret, a problem that nobody asked for, a null pointer for a struct.
+    /// What brings no series: a request for a secret, a fact, a problem that nobody asked for, a null pointer for a struct.
     fn others(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let token = self.token(input);
-        match input.byte() % 4 {
+        match input.byte() % 5 {
             0 => {
                 let request = abi::CredentialRequest {
                     size: size::<abi::CredentialRequest>(input),
@@ -291,6 +291,16 @@ impl Plugin {
                 status
             }
             2 => {
+                let fact = label(memory, input);
+                let fact_ptr = if input.byte() == 0 { core::ptr::null() } else { &raw const fact };
+                let before = self.watch.0.recorded().facts.len();
+                // SAFETY: see UNSAFETY above.
+                let status = unsafe { self.host.fact.expect(COMPLETE)(token, fact_ptr) };
+                assert!([OK, STALE, INVALID].contains(&status), "fact answers {status}");
+                assert_eq!(self.watch.0.recorded().facts.len(), before + usize::from(status == OK));
+                status
+            }
+            3 => {
                 // SAFETY: a null pointer is refused.
                 let status = unsafe {
                     self.host.batch.expect(COMPLETE)(token, core::ptr::null(), core::ptr::null_mut())
@@ -311,7 +321,7 @@ impl Plugin {
 
 /// How much arrived.
 #[derive(Debug, PartialEq, Eq)]
-struct Tally([usize; 7]);
+struct Tally([usize; 8]);
 
 impl Tally {
     fn of(recorded: &Recorded) -> Self {
@@ -323,6 +333,7 @@ impl Tally {
             recorded.completions.len(),
             recorded.logs.len(),
             recorded.events.len(),
+            recorded.facts.len(),
         ])
     }
 }

@@ -111,6 +111,13 @@ impl InstanceSink for Watch {
         fields(event.fields);
         self.0.event(event);
     }
+
+    fn fact(&self, name: &str, value: &str) {
+        assert!(name.starts_with(|first: char| first.is_ascii_lowercase()));
+        assert!(name.len() <= LIMITS.name_bytes_max as usize);
+        assert!(value.len() <= LIMITS.label_value_bytes_max as usize && !value.contains(char::is_control));
+        self.0.fact(name, value);
+    }
 }
 
 fn labels(labels: &[(&str, &str)]) {
