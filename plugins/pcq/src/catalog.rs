@@ -247,16 +247,16 @@ async fn read_counterset<C: Channel>(
     Ok(Counterset { guid, name, local_name, instance_type: registration.info.instance_type, counters })
 }
 
-/// A text, or nothing where the host answered with a status: real hosts lack resources now and then, with any
-/// status ([MS-PCQ] <4>). A call that failed altogether stays an error.
-fn told<T, E>(
+/// What a call answered, or nothing where the host answered with a status: real hosts lack resources now and then, with
+/// any status ([MS-PCQ] <4>). A call that failed altogether stays an error.
+pub(crate) fn told<T, E>(
     answer: std::result::Result<T, ms_pcq::Error<E>>,
 ) -> std::result::Result<Option<T>, ms_pcq::Error<E>>
 where
     E: std::error::Error + 'static,
 {
     match answer {
-        Ok(text) => Ok(Some(text)),
+        Ok(told) => Ok(Some(told)),
         Err(ms_pcq::Error::Status { .. }) => Ok(None),
         Err(error) => Err(error),
     }

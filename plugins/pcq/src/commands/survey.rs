@@ -6,6 +6,8 @@ use ms_pcq::perflibv2::PerflibV2Client;
 use ms_pcq::types::{Attrib, CounterId, InstanceType, Lcid};
 use ms_pcq::wire::{CounterRegInfo, CounterStrings, InstanceInfo};
 
+use crate::catalog::told;
+
 /// A counterset with all that is known of it.
 #[derive(Clone, Debug)]
 pub(super) struct Counterset {
@@ -122,19 +124,4 @@ pub(super) async fn instances<C: Channel>(
     // Where there are none, the answer is a status.
     let told = told(client.enumerate_counter_set_instances(counterset.guid).await)?;
     Ok(told.unwrap_or_default())
-}
-
-/// What a call answered, or nothing where the host answered with a status: real hosts lack resources now and then,
-/// with any status ([MS-PCQ] <4>).
-fn told<T, E>(
-    answer: std::result::Result<T, ms_pcq::Error<E>>,
-) -> std::result::Result<Option<T>, ms_pcq::Error<E>>
-where
-    E: std::error::Error + 'static,
-{
-    match answer {
-        Ok(told) => Ok(Some(told)),
-        Err(ms_pcq::Error::Status { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
 }
