@@ -1,8 +1,9 @@
 use crate::established::{Context, Exchange};
+use crate::integrity::{self, Before};
 use crate::message::{ChallengeMessage, SIGNATURE, message_type};
 use crate::package::{Answer, Package};
 use crate::spnego::{NegState, NegTokenResp};
-use crate::{Credentials, Error, Mechanism, Peer, SecurityContext, ServerInfo, Step, Usage, target_name};
+use crate::{Credentials, Error, Mechanism, Peer, SecurityContext, ServerInfo, Step, Usage, target_info};
 
 /// How a client authenticates.
 #[derive(Clone, Debug)]
@@ -108,20 +109,17 @@ impl Client {
         }
         let decoded: ChallengeMessage<'_> = codec::decode(challenge)?;
         self.server = Some(decoded.server_info()?);
-        let named = match self.options.target_name.as_str() {
-            "" => challenge.to_vec(),
-            name => target_name::add_to_challenge(challenge, &decoded, name)?,
-        };
+        let prepared = target_info::prepare_challenge(challenge, &decoded, &self.options.target_name)?;
         let mut answer = match wrapper {
-            None => self.initialize(package, &named)?,
+            None => self.initialize(package, &prepared)?,
             Some(wrapper) => {
                 // The package misreads a token without a state.
                 let neg_state = wrapper.neg_state.or(Some(NegState::ACCEPT_INCOMPLETE));
-                let wrapper = NegTokenResp { neg_state, response_token: Some(&named), ..wrapper };
+                let wrapper = NegTokenResp { neg_state, response_token: Some(&prepared), ..wrapper };
                 self.initialize(package, &wrapper.encode())?
             }
         };
-        self.renew_mic(package, challenge, &mut answer.token)?;
+        self.seal(package, challenge, &mut answer.token)?;
         if answer.is_done {
             return Ok(Step::Done(Some(answer.token)));
         }
@@ -156,7 +154,8 @@ impl Client {
         package.initialize(&self.credentials, *usage, target_name, token)
     }
 
-    fn renew_mic(&self, package: &Package, challenge: &[u8], token: &mut [u8]) -> Result<(), Error> {
+    /// Finishes the package's last message, wherever it stands in the token.
+    fn seal(&self, package: &Package, challenge: &[u8], token: &mut [u8]) -> Result<(), Error> {
         let session_key = package.session_key()?;
         let (start, length) = match self.options.mechanism {
             Mechanism::Ntlm => (0, token.len()),
@@ -166,7 +165,7 @@ impl Client {
                 (start.unwrap_or_default(), message.len())
             }
         };
-        target_name::renew_mic(&self.negotiate, challenge, &mut token[start..start + length], &session_key);
-        Ok(())
+        let before = Before { negotiate: &self.negotiate, challenge };
+        integrity::seal(before, &mut token[start..start + length], &session_key)
     }
 }

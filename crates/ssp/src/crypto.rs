@@ -1,14 +1,20 @@
-use codec::encode_utf16;
+use codec::{DecodeResult, encode_utf16};
 use hmac::{Hmac, KeyInit, Mac};
 use md4::{Digest, Md4};
 use md5::Md5;
 use zeroize::Zeroizing;
 
 use crate::Secret;
+use crate::message::{AvPair, AvPairs};
 
 /// HMAC-MD5 of all `parts` after one another.
 pub(crate) fn hmac_md5(key: &[u8; 16], parts: &[&[u8]]) -> Zeroizing<[u8; 16]> {
     Zeroizing::new(keyed(key, parts).finalize().into_bytes().into())
+}
+
+/// Whether `code` is the HMAC-MD5 of all `parts` after one another; takes as long for every wrong one.
+pub(crate) fn is_hmac_md5(key: &[u8; 16], parts: &[&[u8]], code: &[u8]) -> bool {
+    keyed(key, parts).verify_slice(code).is_ok()
 }
 
 /// [MS-NLMP] 3.3.2 `NTOWFv2`
@@ -30,7 +36,7 @@ pub(crate) fn is_response_genuine(
     domain: &str,
 ) -> bool {
     let key = ntowf_v2(password, user, domain);
-    keyed(&key, &[server_challenge, nt_response.client_challenge]).verify_slice(nt_response.proof).is_ok()
+    is_hmac_md5(&key, &[server_challenge, nt_response.client_challenge], nt_response.proof)
 }
 
 /// [MS-NLMP] 2.2.2.8 `NTLMv2_RESPONSE`
@@ -43,13 +49,28 @@ pub(crate) struct NtlmV2Response<'a> {
 
 impl<'a> NtlmV2Response<'a> {
     /// [MS-NLMP] 2.2.2.7: RespType to AvPairs, which have at least their end.
-    const CLIENT_CHALLENGE_SIZE_MIN: usize = 28 + 4;
+    const CLIENT_CHALLENGE_SIZE_MIN: usize = Self::AV_PAIRS_OFFSET + 4;
+    const AV_PAIRS_OFFSET: usize = 28;
+    /// The bit of `MsvAvFlags` that tells of a message integrity code.
+    const HAS_INTEGRITY_CODE: u32 = 2;
 
     /// `None` for a response of another version.
     pub(crate) fn new(nt_response: &'a [u8]) -> Option<Self> {
         let (proof, client_challenge) = nt_response.split_first_chunk()?;
         (client_challenge.len() >= Self::CLIENT_CHALLENGE_SIZE_MIN && client_challenge.starts_with(&[1, 1]))
             .then_some(Self { proof, client_challenge })
+    }
+
+    /// Whether the client says in what the proof covers that the message has an integrity code.
+    pub(crate) fn claims_integrity_code(&self) -> DecodeResult<bool> {
+        for pair in AvPairs::new(&self.client_challenge[Self::AV_PAIRS_OFFSET..]) {
+            let AvPair { id, value } = pair?;
+            let flags = value.try_into().map_or(0, u32::from_le_bytes);
+            if id == AvPairs::FLAGS && flags & Self::HAS_INTEGRITY_CODE != 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -26,6 +26,9 @@ pub enum Error {
     /// The client answers with NTLMv1, which is not accepted.
     #[error("the client's response is not NTLMv2")]
     NotNtlmV2,
+    /// The client's messages, or ours, were changed on their way.
+    #[error("the message integrity code does not fit the messages")]
+    WrongIntegrityCode,
     /// A token that breaks its layout.
     #[error("malformed token")]
     MalformedToken(#[source] DecodeError),

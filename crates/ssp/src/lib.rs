@@ -30,9 +30,10 @@
 //! ```
 //!
 //! The authentication itself is the `sspi` crate's; this is the only crate that knows it. What is ours, because
-//! `sspi` leaves it out: the target name in the client's response ([MS-NLMP] 2.2.2.1), the check of that response
-//! on the server, and accounts that are looked up when the name is known and not before. `sspi` writes messages in
-//! the clear to its own `tracing` spans; its calls therefore run without a subscriber.
+//! `sspi` leaves it out: the target name and the channel bindings in the client's response ([MS-NLMP] 2.2.2.1), no LM
+//! response beside it, the check of response and message integrity code on the server, and accounts that are looked
+//! up when the name is known and not before. `sspi` writes messages in the clear to its own `tracing` spans; its
+//! calls therefore run without a subscriber.
 //!
 //! A context is used from one place at a time. Any error of `step` or `unwrap` ends it.
 // The clock and the randomness of an authentication are those of `sspi`; nothing here reads either itself.
@@ -45,11 +46,12 @@ mod credentials;
 mod crypto;
 mod error;
 mod established;
+mod integrity;
 mod message;
 mod package;
 mod server;
 mod spnego;
-mod target_name;
+mod target_info;
 
 pub use self::accounts::{Accounts, Outcome};
 pub use self::client::{ClientOptions, client};

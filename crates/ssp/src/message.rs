@@ -1,3 +1,5 @@
+use core::ops::Range;
+
 use codec::{Decode, DecodeError, DecodeResult, ReadCursor, decode_utf16, ensure_size};
 use ms_dtyp::FileTime;
 
@@ -6,9 +8,11 @@ use crate::{OsVersion, ServerInfo};
 /// What every NTLM message begins with.
 pub(crate) const SIGNATURE: &[u8; 8] = b"NTLMSSP\0";
 
-/// Where the message integrity code stands in an AUTHENTICATE_MESSAGE that has one.
-pub(crate) const MIC_OFFSET: usize = AuthenticateMessage::FIXED_PART_SIZE + VERSION_SIZE;
+/// Bytes of a message integrity code.
 pub(crate) const MIC_SIZE: usize = 16;
+
+/// [MS-NLMP] 2.2.1.1 `NEGOTIATE_MESSAGE`, of which nothing is read.
+pub(crate) const NEGOTIATE_MESSAGE_TYPE: u32 = 1;
 
 const VERSION_SIZE: usize = 8;
 const NTLMSSP_NEGOTIATE_VERSION: u32 = 0x0200_0000;
@@ -111,6 +115,21 @@ impl AuthenticateMessage<'_> {
         + 8 /* EncryptedRandomSessionKeyFields */
         + 4 /* NegotiateFlags */;
     const NAME: &'static str = "AUTHENTICATE_MESSAGE";
+    /// Where the message integrity code stands in a message that has one: behind the version, which is there then.
+    pub(crate) const MIC_OFFSET: usize = Self::FIXED_PART_SIZE + VERSION_SIZE;
+    pub(crate) const NEGOTIATE_FLAGS_RANGE: Range<usize> = Self::FIXED_PART_SIZE - 4..Self::FIXED_PART_SIZE;
+    const LM_RESPONSE_FIELDS_OFFSET: usize = 8 /* Signature */ + 4 /* MessageType */;
+
+    /// Where the LM response of a message stands, if that is within its payload.
+    pub(crate) fn lm_response_range(message: &[u8]) -> Option<Range<usize>> {
+        let mut fields =
+            ReadCursor::new(message.get(Self::LM_RESPONSE_FIELDS_OFFSET..Self::FIXED_PART_SIZE)?);
+        let length = usize::from(fields.read_u16());
+        fields.read_u16();
+        let start = usize::try_from(fields.read_u32()).ok()?;
+        let end = start.checked_add(length)?;
+        (start >= Self::MIC_OFFSET + MIC_SIZE && end <= message.len()).then_some(start..end)
+    }
 }
 
 impl<'de> Decode<'de> for AuthenticateMessage<'de> {
@@ -142,7 +161,9 @@ pub(crate) struct AvPairs<'a>(Option<ReadCursor<'a>>);
 
 impl<'a> AvPairs<'a> {
     pub(crate) const EOL: u16 = 0;
+    pub(crate) const FLAGS: u16 = 6;
     pub(crate) const TARGET_NAME: u16 = 9;
+    pub(crate) const CHANNEL_BINDINGS: u16 = 10;
     const NAME: &'static str = "AV_PAIR";
 
     pub(crate) const fn new(target_info: &'a [u8]) -> Self {

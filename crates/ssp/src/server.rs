@@ -2,7 +2,8 @@ use std::sync::Arc;
 
 use crate::crypto::{NtlmV2Response, is_response_genuine};
 use crate::established::{Context, Exchange};
-use crate::message::{AuthenticateMessage, ChallengeMessage, message_type};
+use crate::integrity::{self, Before};
+use crate::message::{AuthenticateMessage, ChallengeMessage, NEGOTIATE_MESSAGE_TYPE, message_type};
 use crate::package::{Answer, Package};
 use crate::spnego::{NegState, NegTokenInit, NegTokenResp};
 use crate::{Account, Accounts, Credentials, Error, Mechanism, Outcome, Peer, SecurityContext, Step, Usage};
@@ -37,15 +38,23 @@ pub fn server(
         Mechanism::Ntlm => Package::ntlm(),
         Mechanism::Negotiate => Package::negotiate_server()?,
     };
-    let server = Server { accounts, options, server_challenge: None, account: None };
+    let server = Server { accounts, options, negotiate: Vec::new(), challenge: None, account: None };
     Ok(Box::new(Context::new(package, server)))
 }
 
 struct Server {
     accounts: Arc<dyn Accounts>,
     options: ServerOptions,
-    server_challenge: Option<[u8; 8]>,
+    /// The client's first message, which the message integrity code covers.
+    negotiate: Vec<u8>,
+    challenge: Option<Challenge>,
     account: Option<Account>,
+}
+
+/// Our message, which the message integrity code covers, and the number in it that the client has to answer.
+struct Challenge {
+    message: Vec<u8>,
+    server_challenge: [u8; 8],
 }
 
 impl Exchange for Server {
@@ -54,17 +63,23 @@ impl Exchange for Server {
             Mechanism::Ntlm if message_type(token) == Some(AuthenticateMessage::MESSAGE_TYPE) => {
                 return self.authenticate(package, token, None);
             }
-            Mechanism::Ntlm => package.accept(None, self.options.usage, token)?,
+            Mechanism::Ntlm => {
+                self.note_negotiate(token);
+                package.accept(None, self.options.usage, token)?
+            }
             Mechanism::Negotiate if NegTokenResp::is(token) => {
                 let wrapper = NegTokenResp::decode(token)?;
                 let message = wrapper.response_token.unwrap_or_default();
                 if message_type(message) == Some(AuthenticateMessage::MESSAGE_TYPE) {
                     return self.authenticate(package, message, Some(wrapper));
                 }
+                self.note_negotiate(message);
                 self.accept_wrapped(package, None, NegTokenResp { response_token: Some(message), ..wrapper })?
             }
             Mechanism::Negotiate => {
-                package.accept(None, self.options.usage, &NegTokenInit::decode(token)?.encode())?
+                let init = NegTokenInit::decode(token)?;
+                self.note_negotiate(init.mech_token.unwrap_or_default());
+                package.accept(None, self.options.usage, &init.encode())?
             }
         };
         if answer.is_done {
@@ -93,9 +108,7 @@ impl Server {
             return Err(Error::Anonymous);
         }
         self.account = Some(account.clone());
-        let result = self
-            .judge(&account, decoded.nt_response)
-            .and_then(|credentials| self.complete(package, &credentials, message, wrapper));
+        let result = self.admit(package, &account, decoded.nt_response, message, wrapper);
         let outcome = match &result {
             Ok(_) => Outcome::Accepted,
             Err(Error::UnknownAccount { .. }) => Outcome::UnknownAccount,
@@ -106,19 +119,41 @@ impl Server {
         result
     }
 
-    /// Checks the response against the password, and answers what the package needs to make the keys.
-    fn judge(&self, account: &Account, nt_response: &[u8]) -> Result<Credentials, Error> {
-        let Some(server_challenge) = &self.server_challenge else {
+    /// Checks all that the client proves: the password, SPNEGO's list, and that nobody changed the messages.
+    fn admit(
+        &self,
+        package: &mut Package,
+        account: &Account,
+        nt_response: &[u8],
+        message: &[u8],
+        wrapper: Option<NegTokenResp<'_>>,
+    ) -> Result<Step, Error> {
+        let Some(challenge) = &self.challenge else {
             return Err(Error::UnexpectedToken { reason: "the client answers before it was asked" });
-        };
-        let Account { domain, user } = account.clone();
-        let Some(password) = self.accounts.password(&domain, &user) else {
-            return Err(Error::UnknownAccount { domain, user });
         };
         let Some(response) = NtlmV2Response::new(nt_response) else {
             return Err(Error::NotNtlmV2);
         };
-        if !is_response_genuine(&response, server_challenge, &password, &user, &domain) {
+        let credentials = self.judge(account, &response, &challenge.server_challenge)?;
+        let for_package = integrity::without_target_info_flag(message);
+        let step = self.complete(package, &credentials, &for_package, wrapper)?;
+        let before = Before { negotiate: &self.negotiate, challenge: &challenge.message };
+        integrity::check(before, message, &response, &package.session_key()?)?;
+        Ok(step)
+    }
+
+    /// Checks the response against the password, and answers what the package needs to make the keys.
+    fn judge(
+        &self,
+        account: &Account,
+        response: &NtlmV2Response<'_>,
+        server_challenge: &[u8; 8],
+    ) -> Result<Credentials, Error> {
+        let Account { domain, user } = account.clone();
+        let Some(password) = self.accounts.password(&domain, &user) else {
+            return Err(Error::UnknownAccount { domain, user });
+        };
+        if !is_response_genuine(response, server_challenge, &password, &user, &domain) {
             return Err(Error::BadPassword { domain, user });
         }
         Ok(Credentials { domain, username: user, password })
@@ -168,6 +203,13 @@ impl Server {
         package.accept(credentials, self.options.usage, &wrapper.encode())
     }
 
+    /// Remembers a client's first message, wherever in SPNEGO it comes.
+    fn note_negotiate(&mut self, message: &[u8]) {
+        if message_type(message) == Some(NEGOTIATE_MESSAGE_TYPE) {
+            self.negotiate = message.to_vec();
+        }
+    }
+
     /// Remembers the challenge that goes out, if it does.
     fn note_challenge(&mut self, token: &[u8]) -> Result<(), Error> {
         let message = match self.options.mechanism {
@@ -175,7 +217,8 @@ impl Server {
             Mechanism::Negotiate => NegTokenResp::decode(token)?.response_token.unwrap_or_default(),
         };
         if !message.is_empty() {
-            self.server_challenge = Some(codec::decode::<ChallengeMessage<'_>>(message)?.server_challenge);
+            let server_challenge = codec::decode::<ChallengeMessage<'_>>(message)?.server_challenge;
+            self.challenge = Some(Challenge { message: message.to_vec(), server_challenge });
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ impl NegState {
 pub(crate) struct NegTokenInit<'a> {
     /// The content of the list of mechanisms: object identifiers, the preferred one first.
     mech_types: &'a [u8],
-    mech_token: Option<&'a [u8]>,
+    pub(crate) mech_token: Option<&'a [u8]>,
 }
 
 impl<'a> NegTokenInit<'a> {

@@ -104,7 +104,7 @@ fn a_changed_message_is_refused_by_its_integrity_code() {
         let message = authenticate.windows(8).position(|window| window == b"NTLMSSP\0").unwrap();
         authenticate[message + 64 + 2] ^= 1; // the build number within the version
         let error = pair.server.step(&authenticate).unwrap_err();
-        assert!(matches!(error, Error::Package { .. }), "{error:?}");
+        assert!(matches!(error, Error::WrongIntegrityCode), "{error:?}");
         assert_eq!(pair.accounts.attempts(), [(format!("{DOMAIN}\\{USER}"), Outcome::Malformed)]);
     }
 }
@@ -163,18 +163,18 @@ fn element(tag: u8, content: &[u8]) -> Vec<u8> {
     [&[tag, 0x82], length.as_slice(), content].concat()
 }
 
-fn neg_token_resp(token: &[u8]) -> Vec<u8> {
+pub(crate) fn neg_token_resp(token: &[u8]) -> Vec<u8> {
     element(0xa1, &element(0x30, &element(0xa2, &element(4, token))))
 }
 
-fn neg_token_init(mech_types: &[u8], token: &[u8]) -> Vec<u8> {
+pub(crate) fn neg_token_init(mech_types: &[u8], token: &[u8]) -> Vec<u8> {
     let mech_types = element(0xa0, &element(0x30, mech_types));
     let token = element(0xa2, &element(4, token));
     let init = element(0xa0, &element(0x30, &[mech_types, token].concat()));
     element(0x60, &[[6, 6, 0x2b, 6, 1, 5, 5, 2].as_slice(), &init].concat())
 }
 
-const NTLM: [u8; 12] = [6, 10, 0x2b, 6, 1, 4, 1, 0x82, 0x37, 2, 2, 10];
+pub(crate) const NTLM: [u8; 12] = [6, 10, 0x2b, 6, 1, 4, 1, 0x82, 0x37, 2, 2, 10];
 const MS_KERBEROS: [u8; 11] = [6, 9, 0x2a, 0x86, 0x48, 0x82, 0xf7, 0x12, 1, 2, 2];
 
 #[test]
