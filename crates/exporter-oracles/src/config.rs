@@ -117,10 +117,9 @@ fn check_report(report: &Report, text: &str) {
 }
 
 fn is_in(position: Position, text: &str) -> bool {
-    // YAML has more line ends than lines() knows: a lone CR, too.
-    let lines = text.bytes().filter(|byte| matches!(byte, b'\n' | b'\r')).count() as u64 + 1;
-    (1..=lines + 1).contains(&position.line)
-        && (0..=text.chars().count() as u64 + 1).contains(&position.column)
+    // As editors count; YAML has one line end more, a lone CR. The end of the text may be a line of its own.
+    let lines = text.lines().count() as u64 + 1;
+    (1..=lines).contains(&position.line) && (0..=text.chars().count() as u64 + 1).contains(&position.column)
 }
 
 fn targets(targets: &[Target], config: &Config) {

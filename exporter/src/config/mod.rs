@@ -52,6 +52,7 @@ mod hosts;
 mod identity;
 mod in_use;
 mod item;
+mod lines;
 mod module;
 mod nearest;
 mod normalize;

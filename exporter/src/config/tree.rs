@@ -3,6 +3,8 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{Location, Spanned};
 
+use super::lines::Lines;
+
 /// A configuration file may have so many bytes.
 pub const CONFIG_BYTES_MAX: usize = 8 << 20;
 /// So many scalars, sequences and mappings, aliases expanded.
@@ -99,10 +101,17 @@ impl Node {
             strict_booleans: true,
             with_snippet: false,
         };
-        match serde_saphyr::from_str_with_options::<Spanned<Value>>(text, options) {
-            Ok(spanned) => Ok(Self::from(spanned)),
-            Err(error) => Err(SyntaxError::new(&error)),
+        let read = serde_saphyr::from_str_with_options::<Spanned<Value>>(text, options);
+        let mut read = read.map(Self::from).map_err(|error| SyntaxError::new(&error));
+        if let Some(lines) = Lines::new(text) {
+            match &mut read {
+                Ok(node) => lines.renumber(node),
+                Err(SyntaxError { position, .. }) => {
+                    *position = position.map(|position| lines.position(position));
+                }
+            }
         }
+        read
     }
 
     /// What the node is, for errors.
