@@ -39,14 +39,25 @@ pub struct BadRule {
 }
 
 impl BadRule {
-    pub(super) fn new(key: &'static str, message: impl Into<String>) -> Self {
-        Self { key, message: message.into(), hint: None }
+    /// The message becomes one line, whatever the texts have in them that it quotes.
+    pub(super) fn new(key: &'static str, message: impl AsRef<str>) -> Self {
+        Self { key, message: one_line(message.as_ref()), hint: None }
     }
 
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
+}
+
+/// The text with escapes for what would break a line, or be seen by nobody.
+fn one_line(text: &str) -> String {
+    let breaks = |char: char| char.is_control() || matches!(char, '\u{2028}' | '\u{2029}');
+    let mut line = String::with_capacity(text.len());
+    for char in text.chars() {
+        if breaks(char) { line.extend(char.escape_debug()) } else { line.push(char) }
+    }
+    line
 }
 
 impl fmt::Display for BadRule {
@@ -216,3 +227,24 @@ fn is_label_template(template: &str) -> bool {
 }
 
 const DEFAULT_REPLACEMENT: &str = "$1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_one_line_whatever_it_quotes() {
+        let said = |regex: &str| {
+            let regex = Some(regex.to_owned());
+            let config =
+                RelabelConfig { regex, target_label: Some("a".to_owned()), ..RelabelConfig::default() };
+            config.compile(false).unwrap_err().to_string()
+        };
+        assert_eq!(
+            said("\\x{8\n\u{2028}"),
+            r"regex: is no regular expression: `\x8\n\u{2028}` is no character"
+        );
+        assert_eq!(said("(?\r)"), r"regex: is no regular expression: `(?\r` is not supported");
+        assert!(said(&format!(r"\x{{{}", "8".repeat(1 << 16))).len() < 100);
+    }
+}

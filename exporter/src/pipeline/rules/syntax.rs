@@ -156,7 +156,7 @@ impl Reader<'_> {
 
     fn hexadecimal(&mut self) -> Result<char, String> {
         let digits: String = if self.chars.next_if_eq(&'{').is_some() {
-            self.chars.by_ref().take_while(|&char| char != '}').collect()
+            self.chars.by_ref().take_while(|&char| char != '}').take(HEXADECIMAL_DIGITS_MAX).collect()
         } else {
             self.chars.by_ref().take(2).collect()
         };
@@ -313,6 +313,9 @@ impl Reader<'_> {
         }
     }
 }
+
+/// More than any character has: what is not closed must not become the whole of an error.
+const HEXADECIMAL_DIGITS_MAX: usize = 16;
 
 const POSIX_CLASSES: [&str; 14] = [
     "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space",
