@@ -27,6 +27,12 @@ pub fn escape_label_value(value: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[copied..]);
 }
 
+/// Bytes of a value as readers get it: a control character takes more of them when it becomes U+FFFD.
+pub(crate) fn shown_bytes(value: &str) -> usize {
+    let replaced = value.bytes().filter(|byte| matches!(byte, 0..0x20 | 0x7f) && !b"\n\t".contains(byte));
+    value.len() + replaced.count() * (char::REPLACEMENT_CHARACTER.len_utf8() - 1)
+}
+
 /// `value` as [`escape_label_value`] writes it; most values need no escapes.
 pub(crate) fn escaped_label_value(value: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte >= 0x20 && byte != 0x7f && byte != b'"' && byte != b'\\';

@@ -25,7 +25,7 @@ mod values;
 pub use self::family::{Family, Kind};
 pub use self::histogram::{Bucket, Histogram, NativeBuckets, NativeHistogram};
 pub use self::labels::{Labels, escape_label_value};
-pub(crate) use self::labels::{escaped_label_value, push_metric_name, push_prefix};
+pub(crate) use self::labels::{escaped_label_value, push_metric_name, push_prefix, shown_bytes};
 pub use self::layout::{Block, Chunk, Layout};
 pub use self::name::{Escaping, clean_name, is_legacy_label, is_legacy_name};
 pub use self::shape::Shape;

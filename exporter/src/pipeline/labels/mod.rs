@@ -22,7 +22,7 @@ use self::names::{free_name, same_name, valid_name};
 use super::Limits;
 use super::limits::Refusal;
 use super::rules::{LabelSet, TARGET};
-use crate::model::{Target, escaped_label_value, push_prefix};
+use crate::model::{Target, escaped_label_value, push_prefix, shown_bytes};
 
 /// Name and value.
 type Label<'a> = (Cow<'a, str>, Cow<'a, str>);
@@ -72,9 +72,12 @@ impl PrefixWriter {
         if labels.len() > limits.labels_max {
             return Err(Refusal::TooManyLabels);
         }
-        let is_long = |value: &str| value.len() > limits.label_value_bytes_max;
         let own = self.own(labels, |value| {
-            if is_long(value) { Err(Refusal::LabelTooLong) } else { Ok(escaped_label_value(value)) }
+            if is_too_long(value, limits) {
+                Err(Refusal::LabelTooLong)
+            } else {
+                Ok(escaped_label_value(value))
+            }
         })?;
 
         out.clear();
@@ -128,7 +131,7 @@ impl PrefixWriter {
         for (index, (name, value)) in ruled.labels.iter().enumerate() {
             if name.len() > limits.name_bytes_max {
                 return Err(Refusal::NameTooLong);
-            } else if value.len() > limits.label_value_bytes_max && name != TARGET {
+            } else if name != TARGET && is_too_long(value, limits) {
                 return Err(Refusal::LabelTooLong);
             } else if valid_name(name, self.utf8) != *name
                 || ruled.labels[..index].iter().any(|(other, _)| same_name(other, name))
@@ -174,4 +177,11 @@ impl PrefixWriter {
         }
         renamed
     }
+}
+
+/// Whether a value has more bytes than it may have, as readers would get it.
+fn is_too_long(value: &str, limits: &Limits) -> bool {
+    value.len() > limits.label_value_bytes_max
+        // A byte becomes three at the most, so that short values need no count.
+        || (value.len() > limits.label_value_bytes_max / 3 && shown_bytes(value) > limits.label_value_bytes_max)
 }

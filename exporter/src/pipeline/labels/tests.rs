@@ -50,6 +50,23 @@ fn renamed_labels_stay_distinct() {
 }
 
 #[test]
+fn a_value_is_as_long_as_it_is_shown() {
+    let target = Target::new("web1");
+    check(&target, &[("a", "\0\0\0\0\0\0")], &expect![[r#"m{target="web1",a="������"} "#]]);
+    check(&target, &[("a", "\0\0\0\0\0\0\0")], &expect![["label_too_long"]]);
+    check(&target, &[("a", "\n\t\n\t\n\t\n")], &expect![[r#"m{target="web1",a="\n	\n	\n	\n"} "#]]);
+    let writer = PrefixWriter::new(&target, false);
+    let limits = Limits { label_value_bytes_max: 20, ..Limits::default() };
+    let ruled = |value: &str| {
+        let labels = [("a", value)];
+        let mut ruled = writer.label_set("m", &labels).unwrap();
+        writer.write_ruled(&mut ruled, &limits, &mut Vec::new())
+    };
+    assert_eq!(ruled(&"\0".repeat(6)), Ok(()));
+    assert_eq!(ruled(&"\0".repeat(7)), Err(Refusal::LabelTooLong));
+}
+
+#[test]
 fn nobody_else_says_target() {
     let target = Target::new("web1").with_label("target", "mine");
     check(&target, &[], &expect![[r#"m{target="web1",exported_target="mine"} "#]]);
