@@ -87,7 +87,7 @@ pub(super) enum Command {
     CheckConfig {
         /// The file
         file: PathBuf,
-        /// Also collects once from every target, and prints how each of them fares
+        /// Also collects once from every target, within its own deadline, and prints how each of them fares
         #[arg(long)]
         online: bool,
     },

@@ -22,11 +22,10 @@ use super::command::lender::Lender;
 use super::plugins::{Libraries, instance_config, source_of};
 use super::{FAILED, OK, check};
 use crate::config::Config;
+use crate::schedule::{begin, failure_of};
 use crate::telemetry::log::PluginLog;
 use crate::web::Gate;
 
-/// The first collection learns what a host has, so that it may take longer than those that follow.
-const DEADLINE_MIN: Duration = Duration::from_secs(30);
 /// Targets that are asked at a time.
 const RUNNING_MAX: usize = 64;
 /// Deadlines are looked at so often at least.
@@ -155,16 +154,14 @@ impl<'a> Asking<'a> {
         let library = &self.libraries[&module.plugin];
         let started = source_of(module, library)
             .and_then(|source| library.create(source, &settings, sink).map_err(|error| error.to_string()))
-            .and_then(|instance| {
-                let deadline = target.deadline.max(DEADLINE_MIN);
-                let deadline_ns = u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX);
-                let collecting = instance.collect(monotonic_ns().saturating_add(deadline_ns));
-                collecting.map(|_| instance).map_err(|error| error.to_string())
+            .map_err(|message| Failure::new(Stage::Plugin, GeneralReason::Internal, message))
+            .and_then(|instance| match begin(&instance, target.deadline) {
+                Ok(_) => Ok(instance),
+                Err(error) => Err(failure_of(&error)),
             });
         match started {
             Ok(instance) => running.instance = Some(instance),
-            Err(message) => {
-                let failure = Failure::new(Stage::Plugin, GeneralReason::Internal, message);
+            Err(failure) => {
                 // The receiver is ours.
                 let _ = self.ends.send((index, Collected::failed(failure)));
             }

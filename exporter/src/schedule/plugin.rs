@@ -50,6 +50,13 @@ impl PluginCollector {
     }
 }
 
+/// Starts a collection that may take `deadline`. Schedule, probes and `check-config --online` all begin here, so that
+/// a host gets the same time from each of them.
+pub(crate) fn begin(instance: &Instance, deadline: Duration) -> Result<CollectionId, CollectError> {
+    let deadline_ns = u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX);
+    instance.collect(monotonic_ns().saturating_add(deadline_ns))
+}
+
 /// What a target is said to have where a collection could not begin.
 pub(crate) fn failure_of(error: &CollectError) -> Failure {
     let reason = match error {
@@ -68,10 +75,8 @@ impl Collector for PluginCollector {
             Ok(instance) => instance,
             Err(failure) => return Err(self.not_started(failure, Some(BROKEN_RETRY))),
         };
-        self.entry.started(self.module);
-        let deadline_ns =
-            monotonic_ns().saturating_add(u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX));
-        match instance.collect(deadline_ns) {
+        self.entry.started(self.module, deadline);
+        match begin(instance, deadline) {
             Ok(CollectionId(collection)) => {
                 self.collection.store(collection, Ordering::Relaxed);
                 Ok(())

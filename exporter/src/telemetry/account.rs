@@ -40,14 +40,15 @@ pub struct Down {
 }
 
 impl Down {
-    pub(super) fn new(module: &str, failure: &Failure) -> Self {
+    /// `deadline` is what the collection might have taken; `is_first` says that none succeeded yet.
+    pub(super) fn new(module: &str, failure: &Failure, deadline: Duration, is_first: bool) -> Self {
         Self {
             module: module.to_owned(),
             stage: failure.stage,
             reason: failure.reason.word().to_owned(),
             sentence: failure.reason.sentence().to_owned(),
             message: failure.message.clone(),
-            next_step: failure.reason.next_step().to_owned(),
+            next_step: next_step(failure, deadline, is_first),
         }
     }
 
@@ -57,11 +58,30 @@ impl Down {
     }
 }
 
+/// What to do about the failure of a collection that might take `deadline`. Where that was too short, it says so: the
+/// first one, which also learns what the target has, takes longer than those that follow.
+pub(crate) fn next_step(failure: &Failure, deadline: Duration, is_first: bool) -> String {
+    let is_late = failure.reason.word() == GeneralReason::Timeout.word() && failure.stage > Stage::Tcp;
+    if !is_late {
+        return failure.reason.next_step().to_owned();
+    }
+    // Nobody reads fractions of a millisecond.
+    let deadline = Duration::from_millis(u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX));
+    let deadline = humantime::format_duration(deadline);
+    let first = if is_first { ", the first collection more than the others" } else { "" };
+    format!(
+        "Check that the host is up and that nothing between drops packets; if it is just slow, it needs more time \
+         than {deadline}{first}: raise `deadline`, and `interval` where that is shorter."
+    )
+}
+
 /// The account of one module on one target.
 #[derive(Clone, Debug, Default)]
 pub struct JobStatus {
     /// Since when a collection runs, if one does.
     pub running_since: Option<Instant>,
+    /// How long that, or the last one, may take.
+    pub deadline: Duration,
     /// When the last one ended.
     pub ended: Option<Instant>,
     /// How long the last one took.
@@ -107,7 +127,7 @@ impl JobStatus {
                 self.part += 1;
                 if let Some(failure) = failure {
                     self.count(failure);
-                    self.partial = Some(Down::new(module, failure));
+                    self.partial = Some(self.down(module, failure));
                 }
             }
             Outcome::Failed(failure) => self.fail(module, failure),
@@ -141,7 +161,11 @@ impl JobStatus {
     fn fail(&mut self, module: &str, failure: &Failure) {
         self.failed += 1;
         self.count(failure);
-        self.down = Some(Down::new(module, failure));
+        self.down = Some(self.down(module, failure));
+    }
+
+    fn down(&self, module: &str, failure: &Failure) -> Down {
+        Down::new(module, failure, self.deadline, self.last_success_unix_s.is_none())
     }
 
     fn count(&mut self, failure: &Failure) {

@@ -17,6 +17,7 @@ mod scrapes;
 mod sink;
 mod timing;
 
+pub(crate) use self::account::next_step;
 pub use self::account::{Down, JobStatus, StageCost, ending};
 pub use self::book::{Book, TargetEntry, TargetStatus};
 pub use self::changes::{CHANGES_MAX, Change, Turn};

@@ -87,7 +87,7 @@ fn log_of(work: impl FnOnce()) -> String {
 
 /// Ends a collection of one of the target's modules with so many series.
 fn end(entry: &Arc<TargetEntry>, module: usize, outcome: &Outcome<'_>, series: usize) {
-    entry.started(module);
+    entry.started(module, Duration::from_secs(5));
     let completion = Completion { outcome: outcome.clone(), stages: &[] };
     observer(entry, module).completed(CollectionId(1), &completion, series);
 }

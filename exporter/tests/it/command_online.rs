@@ -1,6 +1,7 @@
 //! `check-config --online`: what a server would see, before it is one.
 
 use crate::command_plugin::{Installed, Sim, config, told};
+use crate::program::Folder;
 
 /// The output without what differs from run to run: times and numbers of series.
 fn steady(out: &str) -> String {
@@ -75,4 +76,37 @@ fn a_file_that_is_wrong_is_not_tried() {
     let (code, out, err) = told(&installed.run(&["check-config", "perfmon.yml", "--online"]));
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.starts_with("perfmon.yml:7:"), "{err}");
+}
+
+/// Two targets that need seven seconds for a collection: one has them, the other one has its interval.
+const LATE: &str = "
+web: {listen: ['127.0.0.1:0']}
+plugins: {path: ., load: [late]}
+modules: {all: {plugin: late}}
+targets:
+  - {host: short, modules: [all], interval: 5s}
+  - {host: long, modules: [all], interval: 30s, deadline: 8s}
+";
+
+#[test]
+fn a_check_gives_each_target_the_time_that_a_server_gives_it_and_both_say_what_was_too_short() {
+    let folder = Folder::new();
+    let mut exporter = folder.plugin("late", "late.c").serve(LATE);
+    let (code, out, _) = told(&folder.run(&["check-config", "perfmon.yml", "--online"]));
+    assert_eq!(code, 1);
+    let next = "Check that the host is up and that nothing between drops packets; if it is just slow, it needs more \
+                time than 5s, the first collection more than the others: raise `deadline`, and `interval` where that \
+                is shorter.";
+    let out = steady(&out);
+    assert_eq!(
+        out.split_once('\n').unwrap().1,
+        format!(
+            "short: down\n  module all: query: timeout: only 5 s were given\n  next: {next}\nlong: up, N series\n\
+             2 targets asked: 1 up, 0 incomplete, 1 down\n"
+        )
+    );
+    let line = exporter.wait_for_line("Target is down");
+    assert!(line.contains("target=\"short\"") && line.contains("detail=\"only 5 s were given\""), "{line}");
+    assert!(line.contains(&format!("next_step={next:?}")), "{line}");
+    exporter.wait_for_page(|page| page.contains("perfmon_exporter_target_up{target=\"long\"} 1\n"));
 }

@@ -6,6 +6,7 @@ use plugin_host::sink::Failure;
 
 use super::sink::Collected;
 use crate::config::{Config, Node, Position, Target, Value};
+use crate::telemetry::next_step;
 
 /// How one target fares: what each of its modules came to.
 pub(super) struct Fared {
@@ -53,7 +54,7 @@ impl Tally {
                 format!("{name}: down\n")
             }
         };
-        for (reason, modules) in grouped(fared) {
+        for (reason, modules) in grouped(target, fared) {
             let place = modules.iter().find_map(|module| place(file, config, module, &reason.0));
             let modules = modules.join(", ");
             let place = place.unwrap_or_else(|| format!("module {modules}: "));
@@ -87,11 +88,11 @@ fn by_module(fared: &Fared) -> String {
 }
 
 /// The failures as text and next step, each once with the modules that it befell.
-fn grouped(fared: &Fared) -> BTreeMap<(String, String), Vec<&str>> {
+fn grouped<'a>(target: &Target, fared: &'a Fared) -> BTreeMap<(String, String), Vec<&'a str>> {
     let mut reasons: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
     for (module, collected) in fared.modules.iter().filter(|(_, collected)| !collected.is_full) {
         let reason = match &collected.failure {
-            Some(failure) => (shown(failure), failure.reason.next_step().to_owned()),
+            Some(failure) => (shown(failure), next_step(failure, target.deadline, true)),
             None => ("something is missing, and the plugin does not say what".to_owned(), String::new()),
         };
         reasons.entry(reason).or_default().push(module);

@@ -19,7 +19,7 @@ use crate::pipeline::Store;
 use crate::process::engine::{reporter_of, scope_of};
 use crate::process::plugins::{Libraries, instance_config, source_of};
 use crate::process::resolver::Lookups;
-use crate::schedule::failure_of;
+use crate::schedule::{begin, failure_of};
 use crate::telemetry::{TargetEntry, TimedStore};
 use crate::web::ProbeRefused;
 
@@ -283,9 +283,8 @@ impl Warm {
                 let failure = Failure::new(Stage::Plugin, GeneralReason::Timeout, message);
                 return self.not_started(index, &failure);
             }
-            self.entry.started(index);
-            let left_ns = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
-            match instance.collect(monotonic_ns().saturating_add(left_ns)) {
+            self.entry.started(index, left);
+            match begin(instance, left) {
                 Ok(_) => break,
                 Err(CollectError::TargetBusy { .. }) => tokio::time::sleep(BUSY_PAUSE).await,
                 Err(error) => return self.not_started(index, &failure_of(&error)),

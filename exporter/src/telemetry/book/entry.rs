@@ -90,9 +90,11 @@ impl TargetEntry {
         self.to_collectors.os_version()
     }
 
-    /// A collection of a module begins.
-    pub fn started(&self, module: usize) {
-        self.lock().jobs[module].running_since = Some(Instant::now());
+    /// A collection of a module begins, which may take `deadline`.
+    pub fn started(&self, module: usize, deadline: Duration) {
+        let mut status = self.lock();
+        let job = &mut status.jobs[module];
+        (job.running_since, job.deadline) = (Some(Instant::now()), deadline);
     }
 
     /// A collection of a module could not begin.
