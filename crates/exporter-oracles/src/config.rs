@@ -38,7 +38,13 @@ pub fn target_file(bytes: &[u8]) {
     let [yaml, json] = ["targets.yml", "targets.json"].map(|file| parse_target_file(file, text, &CONFIG));
     for read in [&yaml, &json] {
         match read {
-            Ok(found) => targets(found, &CONFIG),
+            Ok(list) => {
+                targets(&list.targets, &CONFIG);
+                let problems: Vec<_> = list.problems().cloned().collect();
+                if !problems.is_empty() {
+                    check_report(&Report::new("targets.yml", problems), text);
+                }
+            }
             Err(report) => check_report(report, text),
         }
     }

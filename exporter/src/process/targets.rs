@@ -1,3 +1,5 @@
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, SystemTime};
 
@@ -5,13 +7,11 @@ use tracing::{info, warn};
 
 use super::engine::{Changes, Engine};
 use super::plugins::Libraries;
-use crate::config::{Config, FileNews, Refused, TargetFiles, Wanted};
+use crate::config::{Config, Fate, FileNews, Problem, Refused, Report, TargetFiles, Wanted};
 use crate::telemetry::Book;
 
 /// Target files are looked at so often.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// So many refused targets are logged at a time; the rest is a count.
-const REFUSED_SHOWN_MAX: usize = 20;
 
 /// Keeps the engine's targets those of the configuration and of its target files.
 pub(super) struct Targets {
@@ -63,20 +63,30 @@ impl Targets {
 
     fn apply(&mut self) -> Changes {
         let Wanted { targets, refused } = self.files.wanted();
-        let is_new = |one: &&Refused| {
-            !self.refused.iter().any(|told| (&told.file, &told.name) == (&one.file, &one.name))
-        };
-        let new: Vec<&Refused> = refused.iter().filter(is_new).collect();
-        for Refused { file, position, reason, .. } in new.iter().take(REFUSED_SHOWN_MAX) {
-            let place = format!("{}:{}:{}", file.display(), position.line, position.column);
-            warn!(place, reason, "Target refused");
-        }
-        if let Some(more @ 1..) = new.len().checked_sub(REFUSED_SHOWN_MAX) {
-            warn!(targets = more, "More targets refused");
-        }
+        tell_refused(&self.refused, &refused);
         self.refused = refused;
         self.book.set_files(self.files.states(&self.refused));
         self.engine.apply(&self.config, &targets)
+    }
+}
+
+/// Logs why targets are not asked as they stand in their files, and what becomes of them: each of them once.
+fn tell_refused(before: &[Refused], now: &[Refused]) {
+    // A line more or less above it makes nothing new of it.
+    let key = |one: &Refused| (one.file.clone(), one.name.clone(), one.problem.message.clone(), one.fate);
+    let told: HashSet<_> = before.iter().map(key).collect();
+    let mut new: BTreeMap<(&Path, Fate), Vec<Problem>> = BTreeMap::new();
+    for one in now.iter().filter(|one| !told.contains(&key(one))) {
+        new.entry((&one.file, one.fate)).or_default().push(one.problem.clone());
+    }
+    for ((file, fate), problems) in new {
+        let report = Report::new(&file.display().to_string(), problems).to_string();
+        for problem in report.lines() {
+            match fate {
+                Fate::Skipped | Fate::Surplus => warn!(problem, "Target refused"),
+                Fate::Kept => warn!(problem, "Target refused; it goes on as it was when it was good"),
+            }
+        }
     }
 }
 
@@ -118,14 +128,20 @@ fn tell(news: FileNews) -> bool {
             warn!(file = %path.display(), "Target file is gone, and its targets with it");
             return true;
         }
-        FileNews::Broken(report) => {
+        FileNews::Broken(report, targets) => {
             for problem in report.to_string().lines() {
-                warn!(problem, "Target file refused; its last good targets stay");
+                match targets {
+                    0 => warn!(problem, "Target file refused; it has no targets that could stay"),
+                    _ => warn!(problem, targets, "Target file refused; its last good targets stay"),
+                }
             }
         }
-        FileNews::Unlisted(path, error) => {
-            warn!(files = %path.display(), error, "Target files not listed; those that are known stay");
-        }
+        FileNews::Unlisted(path, error, known) => match known {
+            0 => warn!(files = %path.display(), error, "Target files not listed"),
+            _ => {
+                warn!(files = %path.display(), error, known, "Target files not listed; those that are known stay");
+            }
+        },
         FileNews::TooMany(files) => warn!(files, "Too many target files; the last ones are not read"),
     }
     false

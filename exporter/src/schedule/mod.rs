@@ -14,8 +14,8 @@ pub use self::driver::{Collector, Deadlines, Drained, Driver, NewJob, NotStarted
 pub use self::figures::Figures;
 pub(crate) use self::figures::METRICS;
 pub use self::planner::{Begun, Ending, JobId, JobSpec, Lane, Limits, Missed, Planner, TargetId};
-pub(crate) use self::plugin::{begin, failure_of};
 pub use self::plugin::{HostDeadlines, PluginCollector};
+pub(crate) use self::plugin::{begin, failure_of};
 
 impl From<&Scrape> for Limits {
     fn from(scrape: &Scrape) -> Self {

@@ -77,11 +77,20 @@ fn targets_of_a_file_come_change_and_go_without_disturbing_the_others() {
     assert_eq!(beats(&page, "changes", "1"), None, "{page}");
 
     replace(&folder, "- targets: [stays, 'comes:445']\n");
-    let line = exporter.wait_for_line("Target file refused");
+    let line = exporter.wait_for_line("Target refused");
     assert!(line.contains("targets.d/t.yml:1:20: [0].targets[1]: `comes:445` is no host"), "{line}");
+    exporter.wait_for_line("Targets read anew");
+    let page = exporter.get("/metrics").body;
+    has(&page, "perfmon_exporter_target_file_last_read_success{file=\"targets.d/t.yml\"} 1");
+    has(&page, "perfmon_exporter_target_file_refused_targets{file=\"targets.d/t.yml\"} 1");
+    assert!(!page.contains("target=\"comes\""), "{page}");
+
+    replace(&folder, "targets: stays\n");
+    let line = exporter.wait_for_line("Target file refused; its last good targets stay");
+    assert!(line.contains("targets.d/t.yml:1:1: expected a list of groups, found a mapping"), "{line}");
     let page = exporter.get("/metrics").body;
     has(&page, "perfmon_exporter_target_file_last_read_success{file=\"targets.d/t.yml\"} 0");
-    has(&page, "perfmon_exporter_target_up{target=\"comes\"} 1");
+    has(&page, "perfmon_exporter_target_up{target=\"stays\"}");
 
     std::fs::remove_file(folder.path("targets.d/t.yml")).unwrap();
     exporter.wait_for_line("Target file is gone");
@@ -93,6 +102,50 @@ fn targets_of_a_file_come_change_and_go_without_disturbing_the_others() {
     assert_eq!(exporter.wait().code(), Some(0));
     let log = exporter.rest_of_log();
     assert!(!log.contains("Target is down"), "{log}");
+}
+
+#[test]
+fn a_host_that_may_not_see_the_identity_costs_itself_and_not_the_file() {
+    let folder = folder();
+    std::fs::write(folder.path("targets.d/none.yml"), "no list\n").unwrap();
+    replace(&folder, "- targets: [web1.corp, web2.other, web3.corp]\n");
+    let config = FLEET
+        .replace("{host: fixed}", "{host: fixed.corp}")
+        .replace("{modules: [beat]}", "{identity: corp, modules: [beat]}")
+        + "identities: {corp: {kind: ntlm, username: svc, password_env: NOBODYS, allow_hosts: ['*.corp']}}\n";
+    folder.write("perfmon.yml", &config);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_perfmon-exporter"));
+    let child = command
+        .current_dir(folder.path(""))
+        .args(["--config", "perfmon.yml"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut exporter = Exporter::of(child, ([127, 0, 0, 1], 0).into());
+    let lines = wait_for(&mut exporter, &[("refused", 2), ("Listening", 1), ("Target is up", 3)]);
+    let of =
+        |part: &str| lines.iter().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{lines:?}"));
+    let broken = of("Target file refused");
+    assert!(broken.contains("it has no targets that could stay"), "{broken}");
+    assert!(broken.contains("targets.d/none.yml:1:1: expected a list of groups, found text"), "{broken}");
+    let refused = of("Target refused");
+    assert!(refused.contains("targets.d/t.yml:1:24: [0].targets[1]: "), "{refused}");
+    assert!(refused.contains("`web2.other`") && refused.contains("allow_hosts"), "{refused}");
+    assert!(!lines.concat().contains("last good"), "{lines:?}");
+    let address = of("Listening").split("address").nth(1).unwrap().trim_start_matches(['=', '"']);
+    exporter.address = address.split(['"', ' ', '\n']).next().unwrap().parse().unwrap();
+    let page = exporter.get("/metrics").body;
+    let has = |line: &str| assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+    has("perfmon_exporter_target_file_targets{file=\"targets.d/t.yml\"} 3");
+    has("perfmon_exporter_target_file_refused_targets{file=\"targets.d/t.yml\"} 1");
+    has("perfmon_exporter_target_up{target=\"web3.corp\"} 1");
+    let overview = exporter.get("/").body;
+    assert!(overview.contains("1 cannot be read and 1 targets are refused"), "{overview}");
+    let files = exporter.get("/config").body;
+    assert!(
+        files.contains("t.yml:1:24: [0].targets[1]") && files.contains("It cannot be read now.<"),
+        "{files}"
+    );
 }
 
 #[test]

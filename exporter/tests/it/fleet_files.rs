@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use expect_test::{Expect, expect};
-use perfmon_exporter::config::{Config, FileNews, TargetFiles, parse, parse_target_file};
+use perfmon_exporter::config::{
+    Config, Fate, FileNews, Report, TargetFiles, TargetList, parse, parse_target_file,
+};
 use tempfile::TempDir;
 
 const CONFIG: &str = r#"
@@ -26,8 +28,12 @@ fn config(base: &Path) -> Arc<Config> {
     Arc::new(parse("perfmon.yml", CONFIG, base).unwrap_or_else(|report| panic!("{report}")))
 }
 
+/// What is wrong with a file as a whole, or with its entries.
 fn check(file: &str, text: &str, expected: &Expect) {
-    let report = parse_target_file(file, text, &config(Path::new("/"))).expect_err("a report");
+    let report = match parse_target_file(file, text, &config(Path::new("/"))) {
+        Ok(list) => Report::new(file, list.problems().cloned().collect()),
+        Err(report) => report,
+    };
     expected.assert_eq(&report.to_string());
 }
 
@@ -49,7 +55,7 @@ fn labels_say_how_a_groups_targets_are_asked() {
   labels: {__param_name: six, __param_identity: lab}
 - targets: [plain.corp]
 "#;
-    let targets = parse_target_file("t.yml", text, &config(Path::new("/"))).unwrap();
+    let targets = parse_target_file("t.yml", text, &config(Path::new("/"))).unwrap().targets;
     let [web, address, six, plain] = &targets[..] else { panic!("four targets: {targets:?}") };
     assert_eq!((web.name.as_str(), address.host.as_str()), ("web1.corp", "10.1.2.3"));
     assert_eq!((web.identity.as_deref(), web.transport.as_str()), (Some("lab"), "wan"));
@@ -65,7 +71,7 @@ fn labels_say_how_a_groups_targets_are_asked() {
 #[test]
 fn json_is_told_by_the_files_name_and_may_be_indented_with_tabs() {
     let text = "[\n\t{\n\t\t\"targets\": [\"a.corp\"],\n\t\t\"labels\": {\"rack\": \"1\"}\n\t}\n]\n";
-    let targets = parse_target_file("t.json", text, &config(Path::new("/"))).unwrap();
+    let targets = parse_target_file("t.json", text, &config(Path::new("/"))).unwrap().targets;
     assert_eq!((targets[0].name.as_str(), targets[0].labels["rack"].as_str()), ("a.corp", "1"));
     assert_eq!((targets[0].position.line, targets[0].position.column), (3, 15));
     check("t.json", "[{targets: [a]}]", &expect!["t.json:1:3: key must be a string"]);
@@ -108,8 +114,14 @@ fn every_problem_of_a_file_is_reported_with_its_place() {
 #[test]
 fn an_empty_file_is_probably_being_written_and_an_empty_list_is_no_targets() {
     check("t.yml", "", &expect!["t.yml: the file is empty; write `[]` for no targets"]);
-    check("t.yml", "targets: [a]\n", &expect!["t.yml:1:1: expected a list, found a mapping"]);
-    assert_eq!(parse_target_file("t.yml", "[]\n", &config(Path::new("/"))).unwrap(), []);
+    check(
+        "t.yml",
+        "targets: [a]\n",
+        &expect![
+            "t.yml:1:1: expected a list of groups, found a mapping; write `- targets: [web1.corp.example.com]`"
+        ],
+    );
+    assert_eq!(parse_target_file("t.yml", "[]\n", &config(Path::new("/"))).unwrap(), TargetList::default());
 }
 
 /// A configuration's folder and its reader.
@@ -220,6 +232,30 @@ fn a_broken_file_keeps_its_last_good_targets_and_is_told_once() {
 }
 
 #[test]
+fn one_bad_entry_costs_itself_and_a_bad_group_goes_on_as_it_was() {
+    let mut fleet = Fleet::new();
+    fleet.replace("a.yml", "- targets: [a.corp, web.example.net, 'b.corp:445', c.corp]\n");
+    // From the first look on: there is nothing that it could have been before.
+    assert_eq!(fleet.look(), "Read(\"a.yml\", 2)");
+    assert_eq!(fleet.names(), ["static.corp", "a.corp", "c.corp"]);
+    let wanted = fleet.files.wanted();
+    let states = fleet.files.states(&wanted.refused);
+    assert_eq!((states[0].is_good, states[0].targets, states[0].refused), (true, 4, 2));
+    assert!(states[0].problems[0].contains("a.yml:1:21: [0].targets[1]: "), "{:?}", states[0].problems);
+    assert!(wanted.refused.iter().all(|refused| refused.fate == Fate::Skipped));
+    let bad = "- targets: [a.corp, d.corp]\n  labels: {__param_module: ox}\n- targets: [e.corp]\n- {}\n";
+    fleet.replace("a.yml", bad);
+    assert_eq!(fleet.look(), "Read(\"a.yml\", 2)");
+    // Of the bad group it is known how one of its hosts was asked.
+    assert_eq!(fleet.names(), ["static.corp", "e.corp", "a.corp"]);
+    let wanted = fleet.files.wanted();
+    let states = fleet.files.states(&wanted.refused);
+    assert_eq!((states[0].targets, states[0].refused), (4, 3));
+    let fates: Vec<Fate> = wanted.refused.iter().map(|refused| refused.fate).collect();
+    assert_eq!(fates, [Fate::Kept, Fate::Skipped]);
+}
+
+#[test]
 fn what_is_no_file_or_too_large_is_refused_without_reading_it() {
     let mut fleet = Fleet::new();
     std::fs::create_dir(fleet.path("folder.yml")).unwrap();
@@ -255,14 +291,15 @@ fn of_two_targets_of_one_name_the_first_stays_and_the_other_is_reported() {
     let wanted = fleet.files.wanted();
     assert_eq!(fleet.names(), ["static.corp", "a.corp", "b.corp"]);
     assert!(!wanted.targets[1].labels.contains_key("rack"));
-    let refused: Vec<(u64, u64, &str)> = wanted
-        .refused
-        .iter()
-        .map(|refused| (refused.position.line, refused.position.column, refused.name.as_str()))
-        .collect();
-    assert_eq!(refused, [(1, 21, "static.corp"), (1, 21, "a.corp")]);
-    assert!(wanted.refused[0].reason.contains("in the configuration already, on line 10"));
-    assert!(wanted.refused[1].reason.ends_with("a.yml:1"), "{}", wanted.refused[1].reason);
+    let refused = wanted.refused.iter().map(|refused| {
+        let position = refused.problem.position.unwrap();
+        (position.line, position.column, refused.name.as_str(), refused.fate)
+    });
+    let refused: Vec<_> = refused.collect();
+    assert_eq!(refused, [(1, 21, "static.corp", Fate::Surplus), (1, 21, "a.corp", Fate::Surplus)]);
+    let reasons: Vec<&str> = wanted.refused.iter().map(|refused| refused.problem.message.as_str()).collect();
+    assert!(reasons[0].contains("in the configuration already, on line 10"), "{reasons:?}");
+    assert!(reasons[1].ends_with("a.yml:1"), "{reasons:?}");
     let states = fleet.files.states(&wanted.refused);
     assert_eq!((states[0].refused, states[1].refused), (1, 1));
 }
@@ -294,7 +331,7 @@ fn news_of_a_file_without_a_wildcard_that_is_not_there_comes_once() {
     let now = SystemTime::UNIX_EPOCH;
     let first = files.look(now);
     assert!(
-        matches!(&first[..], [FileNews::Broken(report)] if report.to_string().ends_with("there is no such file"))
+        matches!(&first[..], [FileNews::Broken(report, 0)] if report.to_string().ends_with("there is no such file"))
     );
     assert!((0..5).all(|_| files.look(now).is_empty()));
     assert!(!files.states(&[])[0].is_good);

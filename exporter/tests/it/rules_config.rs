@@ -56,7 +56,7 @@ fn targets_without_a_section_have_that_of_target_defaults_and_others_their_own_i
         (normalize.profile, words.collect::<Vec<_>>(), normalize.limits.labels_max)
     };
     let defaults = (Profile::Verbatim, vec!["most", "every"], 9);
-    assert_eq!((of(&read.targets[0]), of(&from_file[0])), (defaults.clone(), defaults));
+    assert_eq!((of(&read.targets[0]), of(&from_file.targets[0])), (defaults.clone(), defaults));
     assert_eq!(of(&read.targets[1]), (Profile::Native, vec!["one", "every"], 16));
     assert_eq!(of(&read.targets[2]), (Profile::Native, vec!["every"], 16));
     let wrong = "plugins: {load: [pcq]}\ntarget_defaults: {normalize: {drop: ['(']}}\n";

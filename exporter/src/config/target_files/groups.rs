@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::list::TargetList;
+
 use crate::config::check::Names;
 use crate::config::document::Config;
 use crate::config::item::Item;
@@ -19,7 +21,7 @@ const MODULE: &str = "__param_module";
 const IDENTITY: &str = "__param_identity";
 const AUTH: &str = "__param_auth";
 const TRANSPORT: &str = "__param_transport";
-pub(super) const NAME: &str = "__param_name";
+const NAME: &str = "__param_name";
 const MAX_SERIES: &str = "__param_max_series";
 const OF_PROMETHEUS: [&str; 3] = ["__address__", "__scheme__", "__metrics_path__"];
 
@@ -37,24 +39,32 @@ const OF_PROMETHEUS: [&str; 3] = ["__address__", "__scheme__", "__metrics_path__
 /// | `__meta_…`, `__address__`, `__scheme__`, `__metrics_path__` | nothing: they are Prometheus' |
 /// | any other | a label of the targets' series |
 ///
-/// What a group does not say is that of `target_defaults` and `scrape`.
+/// What a group does not say is that of `target_defaults` and `scrape`. What is wrong with one entry costs that entry:
+/// see [`TargetList::skipped`].
 ///
 /// # Errors
-/// Everything that is wrong with it.
-pub fn parse_target_file(file: &str, text: &str, config: &Config) -> Result<Vec<Target>, Report> {
+/// When the file as a whole is no list.
+pub fn parse_target_file(file: &str, text: &str, config: &Config) -> Result<TargetList, Report> {
     let root = read(file, text)?;
-    if matches!(root.value, Value::Null) {
-        let hint = Some("write `[]` for no targets".to_owned());
-        return Err(Report::of_file(file, "the file is empty".to_owned(), hint));
-    }
-    let problems = Problems::default();
+    let groups = match &root.value {
+        Value::List(groups) => groups,
+        Value::Null => {
+            let hint = Some("write `[]` for no targets".to_owned());
+            return Err(Report::of_file(file, "the file is empty".to_owned(), hint));
+        }
+        _ => {
+            let message = format!("expected a list of groups, found {}", root.kind());
+            let hint = Some("write `- targets: [web1.corp.example.com]`".to_owned());
+            let (position, path) = (Some(root.position), String::new());
+            return Err(Report::new(file, vec![Problem { position, path, message, hint }]));
+        }
+    };
     let names = Names::of_config(config);
-    let mut targets = Vec::new();
-    for group in Item::root(&root, &problems).list() {
-        read_group(&group, config, &names, &mut targets);
+    let mut list = TargetList::default();
+    for (index, node) in groups.iter().enumerate() {
+        read_group(node, index, config, &names, &mut list);
     }
-    let problems = problems.into_vec();
-    if problems.is_empty() { Ok(targets) } else { Err(Report::new(file, problems)) }
+    Ok(list)
 }
 
 fn read(file: &str, text: &str) -> Result<Node, Report> {
@@ -79,8 +89,34 @@ fn read(file: &str, text: &str) -> Result<Node, Report> {
     Node::parse(text).map_err(|SyntaxError { position, message }| refused(position, message))
 }
 
-fn read_group(group: &Item<'_>, config: &Config, names: &Names<'_>, targets: &mut Vec<Target>) {
-    let Some(mut section) = group.section(&[]) else { return };
+/// Reads one group: its targets, or what is wrong with it, or with single ones of them.
+fn read_group(node: &Node, index: usize, config: &Config, names: &Names<'_>, list: &mut TargetList) {
+    let of_group = Problems::default();
+    let group = Item { node, path: format!("[{index}]"), problems: &of_group };
+    let targets = read_targets(&group, config, names);
+    let mut problems = of_group.into_vec();
+    if problems.is_empty() {
+        for read in targets {
+            match read.target {
+                Ok(target) => list.targets.push(*target),
+                Err(problems) => list.skip_target(read.name, problems),
+            }
+        }
+    } else {
+        let of_targets = targets.iter().filter_map(|read| read.target.as_ref().err());
+        problems.extend(of_targets.flatten().cloned());
+        list.skip_group(problems, targets.into_iter().map(|read| read.name).collect());
+    }
+}
+
+/// One of a group's targets, or what is wrong with it.
+struct ReadTarget {
+    name: String,
+    target: Result<Box<Target>, Vec<Problem>>,
+}
+
+fn read_targets(group: &Item<'_>, config: &Config, names: &Names<'_>) -> Vec<ReadTarget> {
+    let Some(mut section) = group.section(&[]) else { return Vec::new() };
     let hosts = section.require("targets", "list the hosts").map(|item| item.list()).unwrap_or_default();
     let mut read = Group { config, names, said: Said::default(), name: None };
     if let Some(labels) = section.get("labels") {
@@ -95,15 +131,7 @@ fn read_group(group: &Item<'_>, config: &Config, names: &Names<'_>, targets: &mu
         let message = format!("`{NAME}` names one target, and there are {}", hosts.len());
         group.problem_at(*position, message, Some("give it a group of its own".to_owned()));
     }
-    targets.reserve(hosts.len());
-    for item in &hosts {
-        let Some(host) = host_name(item) else { continue };
-        let name = read.name.as_ref().map_or(host, |(_, name)| name.as_str());
-        let said = read.said.clone();
-        let target = said.target(name, host, item.position(), &config.scrape, &config.target_defaults);
-        names.check_host(&target, |message, hint| item.problem(message, hint));
-        targets.push(target);
-    }
+    hosts.iter().map(|item| read.target(item)).collect()
 }
 
 struct Group<'a> {
@@ -114,6 +142,25 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
+    fn target(&self, item: &Item<'_>) -> ReadTarget {
+        let problems = Problems::default();
+        let item = &Item { problems: &problems, ..item.clone() };
+        let target = host_name(item).map(|host| {
+            let name = self.name.as_ref().map_or(host, |(_, name)| name.as_str());
+            let Config { scrape, target_defaults, .. } = self.config;
+            let target = self.said.clone().target(name, host, item.position(), scrape, target_defaults);
+            self.names.check_host(&target, |message, hint| item.problem(message, hint));
+            target
+        });
+        let name = target.as_ref().map_or_else(|| item.path.clone(), |target| target.name.clone());
+        match (target, problems.into_vec()) {
+            (Some(target), problems) if problems.is_empty() => {
+                ReadTarget { name, target: Ok(Box::new(target)) }
+            }
+            (_, problems) => ReadTarget { name, target: Err(problems) },
+        }
+    }
+
     fn read_labels(&mut self, labels: &Item<'_>) {
         let entries = labels.named();
         for (entry, value) in &entries {

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use super::FileNews;
 use super::groups::parse_target_file;
+use super::list::Skipped;
 use crate::config::document::Config;
 use crate::config::problem::Report;
 use crate::config::stamp::Stamp;
@@ -25,6 +26,9 @@ pub(super) struct Known {
     /// It was good once.
     was_good: bool,
     pub(super) targets: Vec<Target>,
+    /// What of it was not read as it stands.
+    pub(super) skipped: Vec<Skipped>,
+    skipped_targets: usize,
     broken: Option<Report>,
     pub(super) modified: Option<SystemTime>,
     missing: u8,
@@ -34,6 +38,22 @@ impl Known {
     /// The file is read again at the next look, whatever it looks like.
     pub(super) fn forget_contents(&mut self) {
         (self.seen, self.contents) = (None, None);
+    }
+
+    /// So many of its targets are not asked as they stand there, because something is wrong with them.
+    pub(super) fn skipped_targets(&self) -> usize {
+        self.skipped_targets
+    }
+
+    /// So many targets stand in it, good ones and others.
+    pub(super) fn all_targets(&self) -> usize {
+        let kept: usize = self.skipped.iter().map(|skipped| skipped.kept).sum();
+        self.targets.len() - kept + self.skipped_targets
+    }
+
+    /// Why the last reading failed.
+    pub(super) fn broken_by(&self) -> Option<&Report> {
+        self.broken.as_ref()
     }
 
     /// Whether the last reading succeeded.
@@ -77,9 +97,11 @@ impl Known {
             return None;
         }
         match parse_target_file(&path.display().to_string(), &text, config) {
-            Ok(targets) => {
+            Ok(mut list) => {
                 (self.broken, self.was_good) = (None, true);
-                self.targets = targets;
+                list.keep_from(&self.targets);
+                (self.targets, self.skipped) = (list.targets, list.skipped);
+                self.skipped_targets = list.skipped_targets;
                 Some(FileNews::Read(path.to_owned(), self.targets.len()))
             }
             Err(report) => self.broken(report),
@@ -111,7 +133,7 @@ impl Known {
     fn broken(&mut self, report: Report) -> Option<FileNews> {
         let is_told = self.broken.as_ref().is_some_and(|told| told.problems == report.problems);
         self.broken = Some(report.clone());
-        (!is_told).then_some(FileNews::Broken(report))
+        (!is_told).then_some(FileNews::Broken(report, self.targets.len()))
     }
 }
 

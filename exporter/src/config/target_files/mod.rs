@@ -2,6 +2,7 @@
 
 mod groups;
 mod known;
+mod list;
 mod pattern;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,12 +17,15 @@ use super::target::Target;
 use super::tree::Position;
 
 pub use self::groups::parse_target_file;
+pub use self::list::{Skipped, TargetList};
 pub use self::pattern::FilePattern;
 
 /// So many targets a process has at the most, those of the configuration included.
 pub const TARGETS_MAX: usize = 50_000;
 /// So many target files are read.
 const FILES_MAX: usize = 1_000;
+/// So many lines about what is wrong with one file are shown to people.
+const PROBLEMS_SHOWN_MAX: usize = 10;
 
 /// The files of `target_files`, as of the last [`TargetFiles::look`].
 ///
@@ -29,7 +33,8 @@ const FILES_MAX: usize = 1_000;
 /// file, sees every way of replacing one (rename, symbolic link, Kubernetes' folder of links), works over NFS and in
 /// containers, and no queue can overflow. What tells a change are device, inode, size and both times.
 ///
-/// A file in which something is wrong counts with its last good contents as long as it is there.
+/// An entry in which something is wrong costs that entry: a host is skipped; a group's hosts go on as they were when the
+/// group was good. A file that is no list at all counts with its last good contents as long as it is there.
 #[derive(Debug)]
 pub struct TargetFiles {
     config: Arc<Config>,
@@ -43,12 +48,12 @@ pub struct TargetFiles {
 pub enum FileNews {
     /// A file was read; so many targets are in it.
     Read(PathBuf, usize),
-    /// A file is broken; its last good targets stay.
-    Broken(Report),
+    /// A file is broken; so many of its targets are from when it was good, and stay.
+    Broken(Report, usize),
     /// A file is gone, and its targets with it.
     Gone(PathBuf),
-    /// The files of a pattern cannot be listed; those that are known stay.
-    Unlisted(PathBuf, String),
+    /// The files of a pattern cannot be listed; so many of them are known, and stay.
+    Unlisted(PathBuf, String, usize),
     /// There are more files than are read.
     TooMany(usize),
 }
@@ -62,23 +67,37 @@ pub struct FileState {
     pub is_good: bool,
     /// Targets in it, those that were refused included.
     pub targets: usize,
-    /// Targets in it whose name was taken, or that were too many.
+    /// Targets in it that are not asked as it says: something is wrong with them, their name was taken, or they were too
+    /// many.
     pub refused: usize,
+    /// What is wrong with the file or its entries, as lines; the beginning of it.
+    pub problems: Vec<String>,
     /// When it was written, in Unix seconds.
     pub modified_unix_s: Option<f64>,
 }
 
-/// A target that is not asked.
+/// A target, or a group of them, that is not asked as it stands in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// Its file.
     pub file: PathBuf,
-    /// Where in the file.
-    pub position: Position,
-    /// Its name.
+    /// Its name, or the first one of the group.
     pub name: String,
-    /// Why.
-    pub reason: String,
+    /// Where and why.
+    pub problem: Problem,
+    /// What becomes of it.
+    pub fate: Fate,
+}
+
+/// What becomes of a target that is not asked as it stands in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// Something is wrong with it, and it is not asked.
+    Skipped,
+    /// Something is wrong with its group, and it is asked as it was when that was good.
+    Kept,
+    /// Another one has its name, or there are too many, and it is not asked.
+    Surplus,
 }
 
 /// All targets that should be asked.
@@ -132,35 +151,42 @@ impl TargetFiles {
     pub fn wanted(&self) -> Wanted {
         let mut wanted = Wanted::default();
         let mut names: HashMap<&str, (Option<&Path>, Position)> = HashMap::new();
-        let of_config = self.config.targets.iter().map(|target| (None, target));
-        let of_files = self
-            .files
-            .iter()
-            .flat_map(|(path, known)| known.targets.iter().map(move |target| (Some(path.as_path()), target)));
-        for (file, target) in of_config.chain(of_files) {
-            let reason = match names.get(target.name.as_str()) {
-                Some((None, first)) => {
-                    format!("`{}` is in the configuration already, on line {}", target.name, first.line)
-                }
-                Some((Some(first_file), first)) => {
-                    format!("`{}` is there already, in {}:{}", target.name, first_file.display(), first.line)
-                }
-                None if wanted.targets.len() >= TARGETS_MAX => {
-                    format!("there are more than {TARGETS_MAX} targets")
-                }
-                None => {
-                    names.insert(&target.name, (file, target.position));
+        for target in &self.config.targets {
+            names.insert(&target.name, (None, target.position));
+            wanted.targets.push(target.clone());
+        }
+        for (path, known) in &self.files {
+            wanted.refused.extend(known.skipped.iter().flat_map(|skipped| refused(path, skipped)));
+            for target in &known.targets {
+                let taken = names.get(target.name.as_str());
+                if taken.is_none() && wanted.targets.len() < TARGETS_MAX {
+                    names.insert(&target.name, (Some(path), target.position));
                     wanted.targets.push(target.clone());
                     continue;
                 }
-            };
-            let file = file.unwrap_or(Path::new("")).to_owned();
-            wanted.refused.push(Refused {
-                file,
-                position: target.position,
-                name: target.name.clone(),
-                reason,
-            });
+                let (message, hint) = match taken {
+                    Some((None, first)) => (
+                        format!("`{}` is in the configuration already, on line {}", target.name, first.line),
+                        ANOTHER_NAME,
+                    ),
+                    Some((Some(file), first)) => (
+                        format!("`{}` is there already, in {}:{}", target.name, file.display(), first.line),
+                        ANOTHER_NAME,
+                    ),
+                    None => (
+                        format!("there are more than {TARGETS_MAX} targets"),
+                        "run another exporter for the rest",
+                    ),
+                };
+                let problem = Problem {
+                    position: Some(target.position),
+                    path: String::new(),
+                    message,
+                    hint: Some(hint.to_owned()),
+                };
+                let (file, name) = (path.clone(), target.name.clone());
+                wanted.refused.push(Refused { file, name, problem, fate: Fate::Surplus });
+            }
         }
         wanted
     }
@@ -168,17 +194,23 @@ impl TargetFiles {
     /// What is known of each file.
     #[must_use]
     pub fn states(&self, refused: &[Refused]) -> Vec<FileState> {
-        let mut counts: HashMap<&Path, usize> = HashMap::new();
-        refused.iter().for_each(|refused| *counts.entry(&refused.file).or_default() += 1);
-        let states = self.files.iter().map(|(path, known)| FileState {
-            path: path.display().to_string(),
-            is_good: known.is_good(),
-            targets: known.targets.len(),
-            refused: counts.get(path.as_path()).copied().unwrap_or(0),
-            modified_unix_s: known.modified.and_then(|modified| {
-                let since = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-                Some(since.as_secs_f64())
-            }),
+        let states = self.files.iter().map(|(path, known)| {
+            let of_file = || refused.iter().filter(|refused| refused.file == *path);
+            let surplus = of_file().filter(|refused| refused.fate == Fate::Surplus).count();
+            let problems = of_file().map(|refused| refused.problem.clone()).collect();
+            let of_entries = Report::new(&path.display().to_string(), problems);
+            let report = known.broken_by().unwrap_or(&of_entries);
+            FileState {
+                path: path.display().to_string(),
+                is_good: known.is_good(),
+                targets: known.all_targets(),
+                refused: known.skipped_targets() + surplus,
+                problems: report.to_string().lines().take(PROBLEMS_SHOWN_MAX).map(str::to_owned).collect(),
+                modified_unix_s: known.modified.and_then(|modified| {
+                    let since = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+                    Some(since.as_secs_f64())
+                }),
+            }
         });
         states.collect()
     }
@@ -201,13 +233,13 @@ impl TargetFiles {
         for news in files.look(now) {
             match news {
                 FileNews::Read(..) => {}
-                FileNews::Broken(report) => {
+                FileNews::Broken(report, _) => {
                     report.problems.into_iter().for_each(|problem| tell(report.file.clone(), problem));
                 }
                 FileNews::Gone(path) => {
                     tell(path.display().to_string(), whole("there is no such file".to_owned()));
                 }
-                FileNews::Unlisted(path, error) => tell(path.display().to_string(), whole(error)),
+                FileNews::Unlisted(path, error, _) => tell(path.display().to_string(), whole(error)),
                 FileNews::TooMany(count) => {
                     let message = format!("{count} files match, the limit is {FILES_MAX}");
                     tell("target_files".to_owned(), whole(message));
@@ -215,11 +247,10 @@ impl TargetFiles {
             }
         }
         let Wanted { targets, refused } = files.wanted();
-        for Refused { file, position, reason, .. } in refused {
-            let hint = Some(format!("give one of them another `{}`", groups::NAME));
-            let problem = Problem { position: Some(position), path: String::new(), message: reason, hint };
+        for Refused { file, problem, .. } in refused {
             tell(file.display().to_string(), problem);
         }
+        reports.values_mut().for_each(|report| report.problems.sort_by_key(|problem| problem.position));
         if reports.is_empty() { Ok(targets) } else { Err(reports.into_values().collect()) }
     }
 
@@ -234,7 +265,8 @@ impl TargetFiles {
                 Err(error) => {
                     let error = format!("cannot be listed: {error}");
                     if listed.as_ref().err() != Some(&error) {
-                        news.push(FileNews::Unlisted(pattern.path(), error.clone()));
+                        let known = self.files.keys().filter(|path| pattern.lists(path)).count();
+                        news.push(FileNews::Unlisted(pattern.path(), error.clone(), known));
                     }
                     // What is known of its files is still in `self.files`, and each of them is looked at anyway.
                     *listed = Err(error);
@@ -258,3 +290,14 @@ impl TargetFiles {
         paths
     }
 }
+
+/// What is wrong with an entry of a file, each thing for itself.
+fn refused<'a>(path: &'a Path, skipped: &'a Skipped) -> impl Iterator<Item = Refused> + 'a {
+    let fate = if skipped.kept > 0 { Fate::Kept } else { Fate::Skipped };
+    skipped.problems.iter().map(move |problem| {
+        let name = skipped.names.first().unwrap_or(&problem.path).clone();
+        Refused { file: path.to_owned(), name, problem: problem.clone(), fate }
+    })
+}
+
+const ANOTHER_NAME: &str = "give one of them another `__param_name`";

@@ -19,7 +19,7 @@ pub(super) const METRICS: &[&Metric] = &[&READ_SUCCESS, &TARGETS, &REFUSED, &MOD
 static READ_SUCCESS: Metric = Metric::gauge(
     "perfmon_exporter_target_file_last_read_success",
     FILE,
-    "Whether the file was good when it was last read; otherwise its last good targets are asked.",
+    "Whether the file was a list when it was last read; otherwise its last good targets are asked, if there are any.",
 );
 static TARGETS: Metric = Metric::gauge(
     "perfmon_exporter_target_file_targets",
@@ -29,7 +29,7 @@ static TARGETS: Metric = Metric::gauge(
 static REFUSED: Metric = Metric::gauge(
     "perfmon_exporter_target_file_refused_targets",
     FILE,
-    "Targets in the file that are not asked: their name is taken, or there are too many.",
+    "Targets in the file that are not asked as it says: something is wrong with them, their name is taken, or there are too many.",
 );
 static MODIFIED: Metric = Metric::gauge(
     "perfmon_exporter_target_file_mtime_seconds",

@@ -58,8 +58,13 @@ fn target_files(html: &mut Html, files: &[FileState]) {
             html.ours(", ").text(file.refused).ours(" of them refused");
         }
         if !file.is_good {
-            html.ours("<span class=\"sub\">It cannot be read now, so its last good targets are asked; the log says where ");
-            html.ours("it is broken.</span>");
+            html.ours("<span class=\"sub\">It cannot be read now").ours(match file.targets {
+                0 => ".</span>",
+                _ => ", so its last good targets are asked.</span>",
+            });
+        }
+        for problem in &file.problems {
+            html.ours("<span class=\"sub\">").name(problem).ours("</span>");
         }
         html.ours("</li>");
     }

@@ -10,6 +10,7 @@ use super::frame::{Frame, Section};
 use super::html::{Html, Url};
 use super::troubles::{changes, state, trouble};
 use super::{Entry, Paging, Query, respond, target_url};
+use crate::config::FileState;
 use crate::telemetry::{ProcessUsage, ScrapeOutcome, TargetStatus};
 use crate::web::body::Answer;
 use crate::web::site::Site;
@@ -28,6 +29,7 @@ pub(super) fn page(site: &Site, query: &Query<'_>) -> Response<Answer> {
     respond(frame.write(|html| {
         html.ours("<h1>Targets</h1>\n<div id=\"live-summary\" data-live>");
         summary(html, &fleet, &wanted, rate);
+        refused(html, &site.book.files());
         html.ours("</div>\n");
         search(html, &wanted);
         html.ours("<div id=\"live-targets\" data-live>");
@@ -76,6 +78,20 @@ fn summary(html: &mut Html, fleet: &Fleet, wanted: &Wanted, rate: Option<f64>) {
     figure(count(fleet.series as u64), "Series");
     figure(rate.map_or("…".to_owned(), |rate| format!("{rate:.1}")), "Collections/s");
     html.ours("</ul>");
+}
+
+/// That targets of files are not asked, and where it says why.
+fn refused(html: &mut Html, files: &[FileState]) {
+    let targets: usize = files.iter().map(|file| file.refused).sum();
+    let broken = files.iter().filter(|file| !file.is_good).count();
+    if targets + broken == 0 {
+        return;
+    }
+    html.ours("<p class=\"trouble\">Of the target files ")
+        .text(count(broken as u64))
+        .ours(" cannot be read and ");
+    html.text(count(targets as u64)).ours(" targets are refused: <a").href(&Url::of("config"));
+    html.ours(">what is wrong with them</a></p>");
 }
 
 fn search(html: &mut Html, wanted: &Wanted) {
