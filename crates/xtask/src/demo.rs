@@ -2,14 +2,14 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
 
 use crate::Result;
 use crate::judges::stage::{self, Stage, Target};
+use crate::process::end_on_signal;
 use crate::workspace::{Workspace, build_release};
 
 /// How the demonstration is shown.
@@ -73,13 +73,4 @@ fn print_sample(page: &str) {
         }
     }
     println!("… {} families in all", families.len());
-}
-
-/// Becomes true when somebody asks this process to end.
-fn end_on_signal() -> Result<Arc<AtomicBool>> {
-    let ended = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-        signal_hook::flag::register(signal, Arc::clone(&ended))?;
-    }
-    Ok(ended)
 }

@@ -3,6 +3,8 @@
 mod bench;
 mod check;
 mod demo;
+mod fuzz;
+mod group;
 mod http;
 mod judges;
 mod peers;
@@ -37,6 +39,8 @@ enum Command {
     Bench(bench::Options),
     /// The exporter under load for a while, with faults all around it: whether what it holds stays flat
     Soak(soak::Options),
+    /// Each fuzz target for some seconds, and what was found
+    Fuzz(fuzz::Options),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +50,7 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Soak(options) => soak::run(&options),
+        Command::Fuzz(options) => fuzz::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
