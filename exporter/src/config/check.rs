@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::document::Config;
 use super::identity::Identity;
 use super::nearest::suggestion;
-use super::problem::Problems;
+use super::problem::{Problem, Problems};
 use super::target::Target;
 use super::tree::{Node, Position, Value};
 
@@ -53,6 +53,63 @@ pub(super) struct Names<'a> {
     known: &'a BTreeMap<String, Identity>,
 }
 
+/// What is wrong with a target that needs an identity and has none, and what to do about it.
+fn no_identity(target: &Target, config: &Config) -> Option<(String, Hint)> {
+    let module = target.modules.iter().find(|name| config.logs_on.contains(*name))?;
+    if target.identity.is_some() {
+        return None;
+    }
+    let message = format!("has no identity, and module `{module}` logs on to its host");
+    Some((message, Some(config.identity_hint(&target.host))))
+}
+
+impl Config {
+    /// What is wrong with the targets of the file, now that it is known which modules log on.
+    #[must_use]
+    pub fn without_identity(&self) -> Vec<Problem> {
+        let targets = self.targets.iter().enumerate();
+        let problems = targets.filter_map(|(index, target)| {
+            let (message, hint) = no_identity(target, self)?;
+            let path = format!("targets[{index}] ({})", target.name);
+            Some(Problem { position: Some(target.position), path, message, hint })
+        });
+        problems.collect()
+    }
+
+    /// What to write where an identity for a host is missing.
+    #[must_use]
+    pub fn identity_hint(&self, host: &str) -> String {
+        const LISTED_MAX: usize = 8;
+        let fits = |identity: &Identity| identity.allow_hosts.allows_host(host);
+        let fitting: Vec<&str> = self
+            .identities
+            .iter()
+            .filter(|(_, identity)| fits(identity))
+            .map(|(name, _)| name.as_str())
+            .collect();
+        match fitting.as_slice() {
+            [] if self.identities.is_empty() => {
+                "add one under `identities`, and write `identity: NAME` at the target or in `target_defaults`"
+                    .to_owned()
+            }
+            [] => {
+                let names: Vec<&str> = self.identities.keys().take(LISTED_MAX).map(String::as_str).collect();
+                format!(
+                    "add `{host}` to the `allow_hosts` of one of the identities (`{}`), and name that",
+                    names.join("`, `")
+                )
+            }
+            [only] => format!("write `identity: {only}` at the target or in `target_defaults`"),
+            several => {
+                let names = several[..several.len().min(LISTED_MAX)].join("`, `");
+                format!(
+                    "write `identity: …` at the target or in `target_defaults`; `{names}` may be shown to it"
+                )
+            }
+        }
+    }
+}
+
 /// What to do about it, where that is known.
 type Hint = Option<String>;
 
@@ -79,6 +136,13 @@ impl<'a> Names<'a> {
 
     pub(super) fn check_module(&self, name: &str, tell: impl FnOnce(String, Hint)) {
         check_name("module", name, &self.modules, tell);
+    }
+
+    /// Whether the target has the identity that it needs.
+    pub(super) fn check_has_identity(target: &Target, config: &Config, tell: impl FnOnce(String, Hint)) {
+        if let Some((message, hint)) = no_identity(target, config) {
+            tell(message, hint);
+        }
     }
 
     /// Whether the target's host may see its identity.

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +40,9 @@ pub struct Config {
     pub normalize: NormalizeSection,
     /// What is asked.
     pub modules: BTreeMap<String, Module>,
+    /// The modules whose plugins log on, so that their targets need an identity. The file does not say it: whoever has
+    /// asked the plugins does.
+    pub logs_on: BTreeSet<String>,
     /// What a target has that does not say otherwise, in this file and in target files.
     pub target_defaults: TargetDefaults,
     /// Whom we ask, in the order of the file; names are unique.
@@ -107,6 +110,7 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
         transports,
         normalize,
         modules,
+        logs_on: BTreeSet::new(),
         target_defaults,
         targets,
         target_files: target_files.unwrap_or_default(),

@@ -125,18 +125,17 @@ pub fn load(path: &Path) -> Result<Config, Report> {
     parse(&file, &text, base)
 }
 
-/// Reads and checks a file and the target files that it names; the targets of these are among the configuration's.
-/// For who asks once; a server looks at the files again and again, with [`TargetFiles`].
+/// Reads and checks a file, and reads the target files that it names: their targets are among the configuration's, as far
+/// as they can be asked. For who wants one of them; a server looks at the files again and again, with [`TargetFiles`].
 ///
 /// # Errors
-/// Everything that is wrong with any of them.
+/// Everything that is wrong with the file itself.
 pub fn load_with_target_files(path: &Path) -> Result<Config, Report> {
     let config = Arc::new(load(path)?);
-    let targets = TargetFiles::check(&config, SystemTime::now()).map_err(|mut reports| {
-        let mut first = reports.remove(0);
-        first.more = reports;
-        first
-    })?;
+    let mut files = TargetFiles::new(Arc::clone(&config));
+    files.look(SystemTime::now());
+    let targets = files.wanted().targets;
+    drop(files);
     Ok(Config { targets, ..Arc::unwrap_or_clone(config) })
 }
 

@@ -1,11 +1,12 @@
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use plugin_host::{Host, HostOptions};
 
 use super::plugins::{self, Libraries};
 use super::{FAILED, OK};
-use crate::config::{self, Config, Report};
+use crate::config::{self, Config, Report, TargetFiles};
 use crate::credentials::read_secret;
 use crate::web::Gate;
 
@@ -24,9 +25,9 @@ pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
 }
 
 fn check(file: &Path, web_file: Option<&Path>) -> Result<(Config, Gate), Report> {
-    let config = config::load_with_target_files(file)?;
+    let config = config::load(file)?;
     let gate = gate(&config, web_file)?;
-    load(file, &config, &Host::new(HostOptions::default()))?;
+    let (config, _) = load(file, config, &Host::new(HostOptions::default()))?;
     Ok((config, gate))
 }
 
@@ -35,12 +36,27 @@ pub(super) fn gate(config: &Config, web_file: Option<&Path>) -> Result<Gate, Rep
     Gate::open(web_file.or(config.web.config_file.as_deref()), SystemTime::now())
 }
 
-/// Loads the plugins and asks them what they think of their modules.
-pub(super) fn load(file: &Path, config: &Config, host: &Host) -> Result<Libraries, Report> {
+/// Loads the plugins, asks them what they think of their modules, and reads the target files. The targets of these are
+/// among the configuration's then.
+pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<(Config, Libraries), Report> {
     let shown = file.display().to_string();
-    let libraries = plugins::load(host, config).map_err(|problems| Report::new(&shown, problems))?;
-    let problems = plugins::validate(&libraries, config);
-    if problems.is_empty() { Ok(libraries) } else { Err(Report::new(&shown, problems)) }
+    let libraries = plugins::load(host, &config).map_err(|problems| Report::new(&shown, problems))?;
+    config.logs_on = plugins::modules_that_log_on(&libraries, &config);
+    let of_targets = config.without_identity();
+    let config = Arc::new(config);
+    let (targets, of_files) = match TargetFiles::check(&config, SystemTime::now()) {
+        Ok(targets) => (targets, Vec::new()),
+        Err(reports) => (config.targets.clone(), reports),
+    };
+    let config = Config { targets, ..Arc::unwrap_or_clone(config) };
+    let mut problems = plugins::validate(&libraries, &config);
+    problems.extend(of_targets);
+    let of_file = (!problems.is_empty()).then(|| Report::new(&shown, problems));
+    let mut reports = of_file.into_iter().chain(of_files);
+    match reports.next() {
+        Some(first) => Err(Report { more: reports.collect(), ..first }),
+        None => Ok((config, libraries)),
+    }
 }
 
 /// What is said of a file in which nothing is wrong.

@@ -73,10 +73,12 @@ fn prepare(file: &Path, shelf: &Mutex<Shelf>, fixed: &Fixed) -> Result<Prepared,
 }
 
 /// Loads the plugins of a configuration where they are new, and asks all of them what they think of it. Blocks.
-pub(super) fn check(file: &Path, config: Config, shelf: &mut Shelf) -> Result<Prepared, Report> {
+pub(super) fn check(file: &Path, mut config: Config, shelf: &mut Shelf) -> Result<Prepared, Report> {
     let refused = |problems| Report::new(&file.display().to_string(), problems);
     let libraries = shelf.load(&config).map_err(refused)?;
-    let problems = plugins::validate(&libraries, &config);
+    let mut problems = plugins::validate(&libraries, &config);
+    config.logs_on = plugins::modules_that_log_on(&libraries, &config);
+    problems.extend(config.without_identity());
     if !problems.is_empty() {
         return Err(refused(problems));
     }
@@ -136,6 +138,7 @@ impl Live {
             transports: _,
             normalize: _,
             modules: _,
+            logs_on: _,
             target_defaults: _,
             targets: _,
             target_files: _,

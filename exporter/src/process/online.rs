@@ -41,9 +41,9 @@ pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
         }
     };
     // The identities are in the file that is being checked, so the lender comes after the first look at it.
-    let code = match crate::config::load_with_target_files(file) {
+    let code = match crate::config::load(file) {
         Ok(config) => match check::gate(&config, web_file) {
-            Ok(gate) => ask_all(file, &config, &gate, &runtime),
+            Ok(gate) => ask_all(file, config, &gate, &runtime),
             Err(report) => Err(report.to_string()),
         },
         Err(report) => Err(report.to_string()),
@@ -55,12 +55,13 @@ pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
     })
 }
 
-fn ask_all(file: &Path, config: &Config, gate: &Gate, runtime: &Runtime) -> Result<u8, String> {
-    let lender = Arc::new(Lender::of_config(config, runtime.handle())?);
+fn ask_all(file: &Path, config: Config, gate: &Gate, runtime: &Runtime) -> Result<u8, String> {
+    let lender = Arc::new(Lender::of_config(&config, runtime.handle())?);
     let broker = Arc::clone(&lender) as Arc<dyn CredentialBroker>;
     let options = HostOptions { broker, log: Some(Arc::new(PluginLog)), ..HostOptions::default() };
     let host = Host::new(options);
-    let libraries = check::load(file, config, &host).map_err(|report| report.to_string())?;
+    let (config, libraries) = check::load(file, config, &host).map_err(|report| report.to_string())?;
+    let config = &config;
     check::print_good(file, config, gate);
     let shown = file.display().to_string();
     let console = Console::default();

@@ -59,6 +59,38 @@ pub(super) fn beside_program() -> PathBuf {
     program.and_then(|program| Some(program.parent()?.to_owned())).unwrap_or_else(|| PathBuf::from("."))
 }
 
+/// The modules whose plugins log on to their targets, so that those need an identity.
+pub(super) fn modules_that_log_on(libraries: &Libraries, config: &Config) -> BTreeSet<String> {
+    // A name that nobody has: nothing is asked of it.
+    let nobody =
+        TargetInfo { name: "check".to_owned(), host: "check.invalid".to_owned(), ..TargetInfo::default() };
+    let logs_on = |module: &Module| {
+        let library = libraries.get(&module.plugin)?;
+        let settings = InstanceConfig {
+            target: nobody.clone(),
+            ..instance_config(None, module, &config.transports["default"])
+        };
+        let found = match library.validate(source_of(module, library).ok()?, &settings) {
+            Ok(found) | Err(ConfigureError::Problems(found)) => found,
+            Err(_) => return None,
+        };
+        found.iter().any(|problem| is_about_identity(&problem.pointer, module)).then_some(())
+    };
+    config
+        .modules
+        .iter()
+        .filter(|(_, module)| logs_on(module).is_some())
+        .map(|(name, _)| name.clone())
+        .collect()
+}
+
+/// Whether a plugin's problem is that the target has no identity.
+fn is_about_identity(pointer: &str, module: &Module) -> bool {
+    pointer == NO_IDENTITY && !module.settings.contains_key("target")
+}
+
+const NO_IDENTITY: &str = "/target/identity";
+
 /// Asks the plugins what they think of every module's settings, for each transport that the module is used with.
 pub(super) fn validate(libraries: &Libraries, config: &Config) -> Vec<Problem> {
     let mut uses: BTreeMap<(&str, &str), Option<&Target>> = BTreeMap::new();
@@ -107,7 +139,9 @@ fn validate_module(
         Ok(found) | Err(ConfigureError::Problems(found)) => found,
         Err(error) => return whole(error.to_string(), None),
     };
-    let problems = found.into_iter().map(|problem| {
+    // That is the target's trouble: see `Config::without_identity`.
+    let of_settings = found.into_iter().filter(|problem| !is_about_identity(&problem.pointer, module));
+    let problems = of_settings.map(|problem| {
         let position = module.source.locate(&problem.pointer);
         let hint = Some(problem.suggestion).filter(|suggestion| !suggestion.is_empty());
         problem_at(name, position, &problem.pointer, problem.message, hint)

@@ -17,6 +17,7 @@ mod expose_protobuf;
 mod fleet;
 mod fleet_files;
 mod log;
+mod messages;
 mod metrics_table;
 mod otlp_collector;
 mod otlp_config;

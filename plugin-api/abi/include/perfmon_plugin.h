@@ -312,7 +312,8 @@ typedef struct perfmon_run {
 typedef struct perfmon_problem {
     uint32_t size;
     uint32_t reserved;
-    perfmon_str pointer;    /* RFC 6901 JSON pointer into the settings; empty for the whole */
+    perfmon_str pointer;    /* RFC 6901 JSON pointer into the settings; empty for the whole. `/target/identity`, where the
+                             * settings have no such member, says that this target needs an identity and has none */
     perfmon_str message;    /* what is wrong */
     perfmon_str suggestion; /* what would be right; may be empty */
 } perfmon_problem;

@@ -246,7 +246,7 @@ const POLL: Duration = Duration::from_millis(5);
 /// A target that nobody has: the name is reserved for that.
 fn config(settings: &Value) -> InstanceConfig {
     let name = "check.invalid".to_owned();
-    let target = TargetInfo { host: name.clone(), name, port: None, identity: String::new() };
+    let target = TargetInfo { host: name.clone(), name, port: None, identity: "check".to_owned() };
     InstanceConfig { target, settings: settings.clone() }
 }
 

@@ -24,7 +24,7 @@ pub struct Target {
 /// One thing that a source does not accept about its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where: a JSON pointer (`/countersets/2/name`), empty for the whole.
+    /// Where: a JSON pointer (`/countersets/2/name`), empty for the whole; [`Problem::NO_IDENTITY`] for what is no setting.
     pub pointer: String,
     /// What is wrong.
     pub message: String,
@@ -33,6 +33,9 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// The pointer of a problem with the target instead of the settings: it needs an identity and has none.
+    pub const NO_IDENTITY: &'static str = "/target/identity";
+
     /// A problem without a suggestion.
     pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), message: message.into(), suggestion: String::new() }

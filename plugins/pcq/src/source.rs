@@ -42,8 +42,13 @@ impl Source for PcqSource {
     const HELP: &'static str = "Performance counters of a Windows host over its remote registry pipe";
     type Settings = Settings;
 
-    fn check(settings: &Settings, _target: &Target) -> Vec<Problem> {
-        config::compile(settings).err().unwrap_or_default()
+    fn check(settings: &Settings, target: &Target) -> Vec<Problem> {
+        let mut problems = config::compile(settings).err().unwrap_or_default();
+        // Without a host the settings alone are asked about.
+        if target.identity.is_empty() && !target.host.is_empty() {
+            problems.push(Problem::new(Problem::NO_IDENTITY, "the host asks who logs on"));
+        }
+        problems
     }
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {

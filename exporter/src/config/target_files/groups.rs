@@ -150,6 +150,7 @@ impl Group<'_> {
             let Config { scrape, target_defaults, .. } = self.config;
             let target = self.said.clone().target(name, host, item.position(), scrape, target_defaults);
             self.names.check_host(&target, |message, hint| item.problem(message, hint));
+            Names::check_has_identity(&target, self.config, |message, hint| item.problem(message, hint));
             target
         });
         let name = target.as_ref().map_or_else(|| item.path.clone(), |target| target.name.clone());

@@ -11,6 +11,9 @@ use crate::config::{self, Identity};
 /// why not. What a name resolves to is not looked at.
 pub(super) fn allowed(request: &CredentialRequest<'_>, identities: &Identities) -> Result<Identity, String> {
     let name = request.identity;
+    if name.is_empty() {
+        return Err("the target names no identity; write `identity: NAME`, one of `identities`".to_owned());
+    }
     let identity = identities.get(name).ok_or_else(|| format!("there is no identity `{name}`"))?;
     let not_in_list = |host: &str| Err(format!("`{host}` is not in the `allow_hosts` of identity `{name}`"));
     if let Some(target) = request.configured {

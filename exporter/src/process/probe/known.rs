@@ -175,8 +175,17 @@ impl Known {
         )))
     }
 
-    /// Whether the target's host may see its identity.
+    /// Whether the target has an identity where it needs one, which its host may see.
     fn check_identity(&self, target: &Target) -> Result<(), ProbeRefused> {
+        let config = &self.config;
+        let logs_on = target.modules.iter().find(|module| config.logs_on.contains(*module));
+        if let (None, Some(module)) = (&target.identity, logs_on) {
+            let hint = suggestion("", config.identities.keys().map(String::as_str));
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            return Err(ProbeRefused::Bad(format!(
+                "module `{module}` logs on to the host: `identity` is missing, and `target_defaults` has none{hint}"
+            )));
+        }
         let Some((name, identity)) =
             target.identity.as_ref().and_then(|name| Some((name, self.config.identities.get(name)?)))
         else {
