@@ -7,6 +7,8 @@ pub struct Limits {
     pub fragments_max: usize,
     /// Presentation contexts of one association.
     pub contexts_max: usize,
+    /// Security contexts of one association at a server.
+    pub security_contexts_max: usize,
     /// Calls that a client may have open at a server.
     pub calls_max: usize,
     /// Orphaned calls whose responses a client still waits to throw away.
@@ -22,6 +24,7 @@ impl Default for Limits {
             stub_bytes_max: 64 << 20,
             fragments_max: 65_536,
             contexts_max: 32,
+            security_contexts_max: 32,
             calls_max: 64,
             orphans_max: 16,
             auth_legs_max: 8,

@@ -133,19 +133,23 @@ pub(crate) struct Fragment<'a> {
     pub(crate) stub: &'a [u8],
 }
 
-/// Cuts the stub data of a call into fragments of at most `frag_bytes_max` with everything around them.
+/// Cuts the stub data of a call into fragments of at most `frag_bytes_max` with everything around them. What begins at
+/// `trailer_start`, which is less than a fragment, stays in one piece: [MS-RPCE] 2.2.2.13 wants a verification trailer
+/// in the last PDU.
 pub(crate) fn fragments(
     stub: &[u8],
     frag_bytes_max: u16,
     overhead: usize,
+    trailer_start: usize,
 ) -> impl Iterator<Item = Fragment<'_>> {
     let room = usize::from(frag_bytes_max).saturating_sub(overhead);
     // All but the last end where the padding would end; the associations see to it that there is room.
     let step = (room / STUB_ALIGNMENT * STUB_ALIGNMENT).max(STUB_ALIGNMENT);
     let count = stub.len().div_ceil(step).max(1);
+    let cut = move |index: usize| if index == count { stub.len() } else { index * step };
     (0..count).map(move |index| {
-        let start = index * step;
-        let end = stub.len().min(start + step);
+        let uncut = |at: usize| if trailer_start < at && at < stub.len() { trailer_start } else { at };
+        let (start, end) = (uncut(cut(index)), uncut(cut(index + 1)));
         let first = if index == 0 { PfcFlags::FIRST_FRAG } else { PfcFlags(0) };
         let last = if index + 1 == count { PfcFlags::LAST_FRAG } else { PfcFlags(0) };
         let alloc_hint = u32::try_from(stub.len() - start).unwrap_or(u32::MAX);
@@ -172,13 +176,26 @@ mod tests {
     fn fragments_cover_the_stub_data_and_fit_with_all_around_them() {
         for length in [0, 1, 1376, 1377, 5000] {
             let stub: Vec<u8> = (0..length).map(|index: u32| index.to_le_bytes()[0]).collect();
-            let all: Vec<_> = fragments(&stub, 1432, 24 + 8 + 16).collect();
+            let all: Vec<_> = fragments(&stub, 1432, 24 + 8 + 16, stub.len()).collect();
             let joined: Vec<u8> = all.iter().flat_map(|fragment| fragment.stub.to_vec()).collect();
             assert_eq!(joined, stub);
             assert!(all.iter().all(|fragment| fragment.stub.len().next_multiple_of(16) <= 1432 - 48));
             assert_eq!(all[0].alloc_hint, length);
             assert!(all[0].flags.contains(PfcFlags::FIRST_FRAG));
             assert!(all[all.len() - 1].flags.contains(PfcFlags::LAST_FRAG));
+        }
+    }
+
+    #[test]
+    fn a_trailer_is_never_cut() {
+        const TRAILER: usize = 60;
+        for length in (0..4000).step_by(4) {
+            let body: Vec<u8> = (0..length + TRAILER).map(|index| index.to_le_bytes()[0]).collect();
+            let all: Vec<_> = fragments(&body, 1432, 24 + 8 + 16, length).collect();
+            let joined: Vec<u8> = all.iter().flat_map(|fragment| fragment.stub.to_vec()).collect();
+            assert_eq!(joined, body);
+            assert!(all.iter().all(|fragment| fragment.stub.len().next_multiple_of(16) <= 1432 - 48));
+            assert!(all[all.len() - 1].stub.len() >= TRAILER, "{length} bytes before it");
         }
     }
 }

@@ -116,7 +116,7 @@ impl Served {
         let mut smb = Smb::over(stream, config);
         smb.log_on(&credentials).await.unwrap();
         let file = smb.open("winreg").await.unwrap();
-        Rpc::bind(smb, file, &credentials, AuthLevel::PKT_PRIVACY).await.unwrap().perflib()
+        Rpc::bind(smb, file, &credentials, AuthLevel::PKT_PRIVACY, 0).await.unwrap().perflib()
     }
 }
 

@@ -7,6 +7,7 @@ use crate::accounts::Accounts;
 use crate::behaviour::{Action, Behaviour, CallKind};
 use crate::model::ValueSource;
 use crate::random;
+use crate::service::Groups;
 
 /// The pipe of the remote registry service, as SMB names it.
 pub(crate) const PIPE_NAME: &str = "winreg";
@@ -19,6 +20,7 @@ pub struct WindowsHost {
     accounts: Arc<Accounts>,
     behaviour: Mutex<Behaviour>,
     service: Mutex<Service>,
+    groups: Groups,
     counts: Counts,
 }
 
@@ -70,6 +72,7 @@ impl WindowsHost {
             accounts,
             behaviour: Mutex::default(),
             service: Mutex::default(),
+            groups: Groups::default(),
             counts: Counts::default(),
         }
     }
@@ -109,6 +112,10 @@ impl WindowsHost {
 
     pub(crate) fn source(&self) -> Arc<dyn ValueSource> {
         Arc::clone(&self.source)
+    }
+
+    pub(crate) const fn groups(&self) -> &Groups {
+        &self.groups
     }
 
     pub(crate) fn behaviour(&self) -> MutexGuard<'_, Behaviour> {

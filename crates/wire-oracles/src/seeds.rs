@@ -1,6 +1,8 @@
 //! The inputs that fuzzing begins with, as far as our own encoders make them; the example `seed` adds bytes of others.
 
 use dcerpc::client::CallRequest;
+use dcerpc::pdu::{Command, CommandKind, Header2, PacketType, VerificationTrailer};
+use dcerpc::{CallId, SyntaxId};
 use ms_dtyp::{FileTime, Guid, Win32Error};
 use ms_pcq::perflibv2::ops::{
     CloseQueryHandleRequest, OpenQueryHandleRequest, QueryCounterDataRequest, Request as _,
@@ -221,7 +223,30 @@ fn associations() -> Vec<Seed> {
         let call: Vec<u8> = core::iter::from_fn(|| client.poll_transmit()).flat_map(|it| it.bytes).collect();
         seeds.push(("dcerpc_server", format!("call_{mode}"), [&[mode | 4, 3], &call[..]].concat()));
     }
+    let mut further = rpc::new_client(2).poll_transmit().expect("a bind").bytes;
+    further[2] = PacketType::ALTER_CONTEXT.0;
+    let at = further.len() - b"hello".len() - 4;
+    further[at] ^= 0x55;
+    seeds.push(("dcerpc_server", "further_security".to_owned(), [&[6, 3], &further[..]].concat()));
+    seeds.push(("dcerpc_pdu", "trailer".to_owned(), trailer()));
+    seeds.push(("dcerpc_pdu", "trailer_behind_stub".to_owned(), [b"stub data   ", &trailer()[..]].concat()));
     seeds
+}
+
+/// Every command.
+fn trailer() -> Vec<u8> {
+    let header = Header2 {
+        packet_type: PacketType::REQUEST,
+        drep: [0x10, 0, 0, 0],
+        call_id: CallId(4),
+        context_id: 0,
+        opnum: 7,
+    };
+    let context =
+        CommandKind::PresentationContext { interface: rpc::INTERFACE, transfer_syntax: SyntaxId::NDR };
+    let unknown = CommandKind::Unknown { command: 9, body: vec![1, 2, 3, 4] };
+    let kinds = [CommandKind::Bitmask1(1), context, unknown, CommandKind::Header2(header)];
+    codec::encode_vec(&VerificationTrailer { commands: kinds.map(Command::new).to_vec() }).expect(MADE)
 }
 
 fn connections() -> Vec<Seed> {

@@ -6,6 +6,7 @@ use codec::{Encode, WriteCursor};
 use ssp::SecurityContext;
 
 use super::bind::Offer;
+use super::verification::Verified;
 use super::{CallRequest, ClientConfig, Event, FRAG_BYTES_MIN, PresentationContext, Transmit};
 use crate::assembly::Assembly;
 use crate::pdu::{CommonHeader, PacketType, PfcFlags, Request, encode_pdu};
@@ -26,6 +27,7 @@ pub struct ClientAssociation {
     pub(super) state: State,
     // INVARIANT: the name of a context is its index.
     pub(super) contexts: Vec<PresentationContext>,
+    pub(super) verified: Verified,
     /// What the server takes; before its answer, what this side wants to send.
     pub(super) frag_bytes_max: u16,
     pub(super) assoc_group_id: u32,
@@ -82,6 +84,7 @@ impl ClientAssociation {
             protector,
             state: State::Unbound,
             contexts: Vec::new(),
+            verified: Verified::default(),
             open_call: None,
             orphans: VecDeque::new(),
             stream: PduStream::default(),
@@ -239,10 +242,15 @@ impl ClientAssociation {
 
     fn queue_request(&mut self, call_id: CallId, call: &CallRequest<'_>) -> Result<(), Error> {
         let &CallRequest { context_id, opnum, object, stub } = call;
+        let with_trailer = self.with_verification_trailer(context_id, stub)?;
+        let (body, trailer_start) = match &with_trailer {
+            Some((body, trailer_start)) => (body.as_slice(), *trailer_start),
+            None => (stub, stub.len()),
+        };
         let mut request = Request { alloc_hint: 0, context_id, opnum, object };
         let stub_start = CommonHeader::FIXED_PART_SIZE + request.size();
         let overhead = self.protector.as_ref().map_or(0, Protector::overhead);
-        for fragment in fragments(stub, self.frag_bytes_max, stub_start + overhead) {
+        for fragment in fragments(body, self.frag_bytes_max, stub_start + overhead, trailer_start) {
             request.alloc_hint = fragment.alloc_hint;
             let mut pdu = Vec::with_capacity(stub_start + fragment.stub.len() + overhead + 16);
             let mut dst = WriteCursor::new(&mut pdu);

@@ -14,6 +14,7 @@ mod presentation;
 mod request;
 mod response;
 mod sec_trailer;
+mod verification_trailer;
 
 use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor};
 
@@ -28,6 +29,7 @@ pub use self::presentation::{ContextElement, ContextList, ContextResult, ResultL
 pub use self::request::Request;
 pub use self::response::Response;
 pub use self::sec_trailer::{SecTrailer, Verifier};
+pub use self::verification_trailer::{Command, CommandKind, Header2, VerificationTrailer};
 
 use crate::CallId;
 

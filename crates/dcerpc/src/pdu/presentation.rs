@@ -143,14 +143,11 @@ impl ContextResult {
         Self { result: Rejection::PROVIDER_REJECTION, reason, transfer_syntax: Self::NO_SYNTAX }
     }
 
-    /// [MS-RPCE] 3.3.1.5.3: the answer to a feature negotiation by a server that has none of the features.
+    /// [MS-RPCE] 3.3.1.5.3: the answer to a feature negotiation, with the features that the server shares.
     #[must_use]
-    pub const fn no_features() -> Self {
-        Self {
-            result: Rejection::NEGOTIATE_ACK,
-            reason: RejectionReason::REASON_NOT_SPECIFIED,
-            transfer_syntax: Self::NO_SYNTAX,
-        }
+    pub fn features(shared: u8) -> Self {
+        let reason = RejectionReason(shared.into());
+        Self { result: Rejection::NEGOTIATE_ACK, reason, transfer_syntax: Self::NO_SYNTAX }
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use codec::{Encode, WriteCursor};
 use ssp::SecurityContext;
 
+use super::groups::Membership;
 use super::receive::IncomingFragments;
+use super::security::{SecurityEntry, SecurityIndex};
 use super::{ServerConfig, ServerEvent};
 use crate::pdu::{CommonHeader, Fault, PacketType, PfcFlags, Response, encode_pdu};
 use crate::protector::{Protector, fragments, protect};
@@ -24,10 +26,15 @@ use crate::{
 pub struct ServerAssociation {
     pub(super) config: ServerConfig,
     pub(super) acceptor: Acceptor,
-    pub(super) protector: Option<Protector>,
     pub(super) state: State,
+    /// In the order in which they were begun; requests choose one by the verifier's `auth_context_id`.
+    pub(super) security: Vec<SecurityEntry>,
+    /// The bind was not authenticated, so that calls need no verifier.
+    pub(super) allows_unauthenticated: bool,
+    /// The client said that headers can be signed, where it began to authenticate.
+    pub(super) signs_headers: bool,
+    pub(super) group: Option<Membership>,
     pub(super) contexts: Vec<Context>,
-    pub(super) peer: Option<Arc<ssp::Account>>,
     /// What the client takes.
     pub(super) frag_bytes_max: u16,
     pub(super) incoming: Option<IncomingFragments>,
@@ -45,13 +52,8 @@ pub(super) type Acceptor = Box<dyn FnMut(AuthService) -> Option<Box<dyn Security
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Unbound,
-    /// For a further leg of the client's authentication.
-    Authenticating {
-        legs: usize,
-    },
+    /// For calls. What is granted is a matter of the security contexts.
     Bound,
-    /// For nothing that it would grant: the authentication failed.
-    Denied,
     Failed,
 }
 
@@ -67,6 +69,8 @@ pub(super) struct Context {
 pub(super) struct OpenCall {
     pub(super) call_id: CallId,
     pub(super) context_id: ContextId,
+    /// What protects the answer.
+    pub(super) security: Option<SecurityIndex>,
     /// The client wants no answer.
     pub(super) silent: bool,
     /// The client does not wait any longer.
@@ -84,10 +88,12 @@ impl ServerAssociation {
             frag_bytes_max: config.max_xmit_frag,
             config,
             acceptor: Box::new(acceptor),
-            protector: None,
             state: State::Unbound,
+            security: Vec::new(),
+            allows_unauthenticated: false,
+            signs_headers: false,
+            group: None,
             contexts: Vec::new(),
-            peer: None,
             incoming: None,
             open_calls: Vec::new(),
             stream: PduStream::default(),
@@ -100,6 +106,12 @@ impl ServerAssociation {
     /// Sets who is told of changes.
     pub fn set_observer(&mut self, observer: Arc<dyn Observer>) {
         self.observer = observer;
+    }
+
+    /// The association group, once the client is bound. Context handles belong to the group.
+    #[must_use]
+    pub fn assoc_group_id(&self) -> Option<u32> {
+        self.group.as_ref().map(Membership::id)
     }
 
     /// Whether a PDU began to arrive and did not end, or a call did: the time for a deadline.
@@ -149,14 +161,13 @@ impl ServerAssociation {
         self.events.pop_front()
     }
 
-    pub(super) fn set_state(&mut self, state: State) {
-        self.state = state;
-        self.observe(Change::State(match state {
-            State::Unbound => AssociationState::Unbound,
-            State::Authenticating { .. } => AssociationState::Binding,
-            State::Bound => AssociationState::Bound,
-            State::Denied | State::Failed => AssociationState::Failed,
-        }));
+    pub(super) fn fail(&mut self) {
+        self.state = State::Failed;
+        self.observe_state(AssociationState::Failed);
+    }
+
+    pub(super) fn observe_state(&self, state: AssociationState) {
+        self.observe(Change::State(state));
     }
 
     pub(super) fn observe(&self, change: Change<'_>) {
@@ -193,8 +204,9 @@ impl ServerAssociation {
         let mut response =
             Response { alloc_hint: 0, context_id: call.context_id, cancel_count: call.cancel_count };
         let stub_start = CommonHeader::FIXED_PART_SIZE + response.size();
-        let overhead = self.protector.as_ref().map_or(0, Protector::overhead);
-        for fragment in fragments(stub, self.frag_bytes_max, stub_start + overhead) {
+        let mut protector = call.security.map(|index| &mut self.security[index].protector);
+        let overhead = protector.as_deref().map_or(0, Protector::overhead);
+        for fragment in fragments(stub, self.frag_bytes_max, stub_start + overhead, stub.len()) {
             response.alloc_hint = fragment.alloc_hint;
             let mut pdu = Vec::with_capacity(stub_start + fragment.stub.len() + overhead + 16);
             let mut dst = WriteCursor::new(&mut pdu);
@@ -208,7 +220,7 @@ impl ServerAssociation {
             .encode(&mut dst)?;
             response.encode(&mut dst)?;
             dst.write_slice(fragment.stub);
-            protect(self.protector.as_mut(), &mut pdu, stub_start)?;
+            protect(protector.as_deref_mut(), &mut pdu, stub_start)?;
             self.transmits.push_back(pdu);
         }
         Ok(())

@@ -1,16 +1,14 @@
-use std::sync::Arc;
-
-use ssp::Step;
-
-use super::ServerEvent;
 use super::association::{Context, ServerAssociation, State};
+use super::security::{Leg, SecurityIndex, SecurityState};
 use crate::client::FRAG_BYTES_MIN;
 use crate::pdu::{
     AlterContext, Bind, BindAck, BindNak, BindNakReason, CommonHeader, ContextElement, ContextResult, Fault,
-    PacketType, PfcFlags, ResultList, SecTrailer, Verifier, encode_pdu,
+    PacketType, PfcFlags, ResultList, Verifier, encode_pdu,
 };
-use crate::protector::Protector;
-use crate::{Auth, AuthLevel, CallId, Change, Error, FaultStatus, RejectionReason, SyntaxId};
+use crate::{AssociationState, CallId, Change, Error, FaultStatus, RejectionReason, SyntaxId};
+
+/// [MS-RPCE] 2.2.2.14: several security contexts on one connection, and connections that outlive an orphaned call.
+const FEATURES: u8 = 0x01 | 0x02;
 
 impl ServerAssociation {
     /// A client opens the association.
@@ -26,73 +24,75 @@ impl ServerAssociation {
         if bind.max_recv_frag < FRAG_BYTES_MIN {
             return self.refuse(header.call_id, BindNakReason::LOCAL_LIMIT_EXCEEDED, None);
         }
+        let Some(group) = self.config.groups.enter(bind.assoc_group_id, &self.config.client_machine) else {
+            return self.refuse(header.call_id, BindNakReason::REASON_NOT_SPECIFIED, None);
+        };
         self.frag_bytes_max = self.config.max_xmit_frag.min(bind.max_recv_frag);
-        let token = match verifier {
+        self.signs_headers = header.flags.contains(PfcFlags::SUPPORT_HEADER_SIGN);
+        let verifier = match verifier {
             None => {
-                self.set_state(State::Bound);
+                self.allows_unauthenticated = true;
+                self.observe_state(AssociationState::Bound);
                 None
             }
-            Some(verifier) => {
-                if let Err((reason, source)) = self.begin_authentication(&verifier) {
-                    return self.refuse(header.call_id, reason, source);
-                }
-                match self.step(verifier.token, 1) {
-                    Ok(token) => token,
+            Some(Verifier { trailer, token }) => {
+                let index = match self.begin_security(&trailer) {
+                    Ok(index) => index,
+                    Err(reason) => return self.refuse(header.call_id, reason, None),
+                };
+                match self.step(index, token) {
+                    Ok(token) => token.map(|token| (index, token)),
                     Err(error) => {
                         return self.refuse(header.call_id, BindNakReason::INVALID_CHECKSUM, Some(error));
                     }
                 }
             }
         };
+        self.state = State::Bound;
         let ack = BindAck {
             max_xmit_frag: self.frag_bytes_max,
             max_recv_frag: self.config.max_recv_frag.min(bind.max_xmit_frag.max(FRAG_BYTES_MIN)),
-            assoc_group_id: match bind.assoc_group_id {
-                0 => self.config.assoc_group_id,
-                named => named,
-            },
+            assoc_group_id: group.id(),
             sec_addr: self.config.sec_addr.clone().into_bytes(),
             results: self.answer_contexts(&bind.contexts.0),
         };
-        self.queue_ack(PacketType::BIND_ACK, header, &ack, token.as_deref())
+        self.group = Some(group);
+        self.queue_ack(PacketType::BIND_ACK, header, &ack, verifier.as_ref())
     }
 
-    /// A client adds contexts, or goes on authenticating.
+    /// A client adds presentation contexts, goes on authenticating, or begins a further security context.
     pub(super) fn handle_alter_context(
         &mut self,
         header: &CommonHeader,
         alter: &AlterContext,
         verifier: Option<Verifier<'_>>,
     ) -> Result<(), Error> {
-        let token = match (self.state, verifier) {
-            (State::Bound, None) => None,
-            (State::Authenticating { legs }, Some(Verifier { trailer, token })) => {
-                self.check_trailer(&trailer)?;
-                match self.step(token, legs + 1) {
-                    Ok(token) => token,
-                    Err(error) => {
-                        self.deny(error);
-                        return self.queue_denial(header.call_id);
-                    }
-                }
-            }
-            (State::Denied, _) => return self.queue_denial(header.call_id),
-            (State::Bound, Some(_)) => return Err(Error::WrongSecurityContext),
-            (State::Authenticating { .. }, None) => {
+        if self.state != State::Bound {
+            return Err(Error::UnexpectedPdu { packet_type: header.packet_type, state: "not bound" });
+        }
+        if self.security.is_empty() {
+            // [MS-RPCE] 3.3.1.5.2.2: the first PDU with an authentication says it.
+            self.signs_headers = header.flags.contains(PfcFlags::SUPPORT_HEADER_SIGN);
+        }
+        let verifier = match verifier {
+            None if self.is_authenticating() => {
                 return Err(Error::AuthenticationIncomplete { reason: "the client sends no token" });
             }
-            (State::Unbound | State::Failed, _) => {
-                return Err(Error::UnexpectedPdu { packet_type: header.packet_type, state: "not bound" });
-            }
+            None if self.is_denied() => return self.queue_denial(header.call_id),
+            None => None,
+            Some(verifier) => match self.take_leg(&verifier)? {
+                Leg::Taken(index, token) => token.map(|token| (index, token)),
+                Leg::Refused(status) => return self.queue_fault_status(header.call_id, status),
+            },
         };
         let response = BindAck {
             max_xmit_frag: self.frag_bytes_max,
             max_recv_frag: self.config.max_recv_frag,
-            assoc_group_id: self.config.assoc_group_id,
+            assoc_group_id: self.assoc_group_id().unwrap_or_default(),
             sec_addr: Vec::new(),
             results: self.answer_contexts(&alter.contexts.0),
         };
-        self.queue_ack(PacketType::ALTER_CONTEXT_RESP, header, &response, token.as_deref())
+        self.queue_ack(PacketType::ALTER_CONTEXT_RESP, header, &response, verifier.as_ref())
     }
 
     /// The last leg of an authentication, which has no answer.
@@ -101,24 +101,24 @@ impl ServerAssociation {
         header: &CommonHeader,
         verifier: Option<Verifier<'_>>,
     ) -> Result<(), Error> {
-        match (self.state, verifier) {
-            (State::Authenticating { legs }, Some(Verifier { trailer, token })) => {
-                self.check_trailer(&trailer)?;
-                match self.step(token, legs + 1) {
-                    Ok(_) if self.state == State::Bound => Ok(()),
-                    Ok(_) => Err(Error::AuthenticationIncomplete { reason: "the client ends it too early" }),
-                    Err(error) => {
-                        self.deny(error);
-                        Ok(())
-                    }
-                }
-            }
-            (State::Authenticating { .. }, None) => {
-                Err(Error::AuthenticationIncomplete { reason: "the client sends no token" })
-            }
+        let unexpected =
+            Error::UnexpectedPdu { packet_type: header.packet_type, state: "not authenticating" };
+        match verifier {
+            _ if self.state != State::Bound => Err(unexpected),
             // The denial is told with the first call.
-            (State::Denied, _) => Ok(()),
-            _ => Err(Error::UnexpectedPdu { packet_type: header.packet_type, state: "not authenticating" }),
+            _ if self.is_denied() => Ok(()),
+            _ if !self.is_authenticating() => Err(unexpected),
+            None => Err(Error::AuthenticationIncomplete { reason: "the client sends no token" }),
+            Some(verifier) if self.find_security(&verifier.trailer).is_none() => {
+                Err(Error::WrongSecurityContext)
+            }
+            Some(verifier) => match self.take_leg(&verifier)? {
+                Leg::Taken(index, _) if self.security[index].state == SecurityState::Established => Ok(()),
+                Leg::Taken(..) => {
+                    Err(Error::AuthenticationIncomplete { reason: "the client ends it too early" })
+                }
+                Leg::Refused(_) => Ok(()),
+            },
         }
     }
 
@@ -131,52 +131,6 @@ impl ServerAssociation {
     pub(super) fn queue_fault_status(&mut self, call_id: CallId, status: FaultStatus) -> Result<(), Error> {
         let fault = Fault { alloc_hint: 0, context_id: 0, cancel_count: 0, status };
         self.queue_fault(call_id, PfcFlags::DID_NOT_EXECUTE, fault)
-    }
-
-    fn begin_authentication(
-        &mut self,
-        verifier: &Verifier<'_>,
-    ) -> Result<(), (BindNakReason, Option<ssp::Error>)> {
-        let SecTrailer { auth_type: service, auth_level: level, auth_context_id: context_id, .. } =
-            verifier.trailer;
-        let unknown = (BindNakReason::AUTHENTICATION_TYPE_NOT_RECOGNIZED, None);
-        if !(AuthLevel::CONNECT..=AuthLevel::PKT_PRIVACY).contains(&level) {
-            return Err(unknown);
-        }
-        let context = (self.acceptor)(service).ok_or(unknown)?;
-        self.protector = Some(Protector { context, auth: Auth { level, service, context_id } });
-        Ok(())
-    }
-
-    /// Gives a leg to the security context and answers the next.
-    fn step(&mut self, token: &[u8], legs: usize) -> Result<Option<Vec<u8>>, ssp::Error> {
-        let Some(protector) = &mut self.protector else {
-            return Err(ssp::Error::NotEstablished);
-        };
-        if legs > self.config.limits.auth_legs_max {
-            return Err(ssp::Error::Finished);
-        }
-        match protector.context.step(token)? {
-            Step::Continue(token) => {
-                self.set_state(State::Authenticating { legs });
-                Ok(Some(token))
-            }
-            Step::Done(token) => {
-                self.peer = protector.context.peer().account.map(Arc::new);
-                self.set_state(State::Bound);
-                Ok(token)
-            }
-            _ => Err(ssp::Error::NotEstablished),
-        }
-    }
-
-    fn check_trailer(&self, trailer: &SecTrailer) -> Result<(), Error> {
-        self.protector.as_ref().map_or(Err(Error::WrongSecurityContext), |protector| protector.check(trailer))
-    }
-
-    fn deny(&mut self, error: ssp::Error) {
-        self.set_state(State::Denied);
-        self.events.push_back(ServerEvent::AuthenticationFailed(error));
     }
 
     /// Refuses the association; the error closes it after the bind_nak.
@@ -202,8 +156,8 @@ impl ServerAssociation {
 
     fn answer_context(&mut self, element: &ContextElement) -> ContextResult {
         let &ContextElement { context_id, abstract_syntax, ref transfer_syntaxes } = element;
-        if transfer_syntaxes.iter().any(|syntax| syntax.bind_time_features().is_some()) {
-            return ContextResult::no_features();
+        if let Some(asked) = transfer_syntaxes.iter().find_map(SyntaxId::bind_time_features) {
+            return ContextResult::features(asked & FEATURES);
         }
         if !self.config.interfaces.iter().any(|interface| interface.serves(&abstract_syntax)) {
             return ContextResult::refused(RejectionReason::ABSTRACT_SYNTAX_NOT_SUPPORTED);
@@ -228,14 +182,12 @@ impl ServerAssociation {
         packet_type: PacketType,
         header: &CommonHeader,
         ack: &BindAck,
-        token: Option<&[u8]>,
+        leg: Option<&(SecurityIndex, Vec<u8>)>,
     ) -> Result<(), Error> {
         let header_sign = PfcFlags(header.flags.0 & PfcFlags::SUPPORT_HEADER_SIGN.0);
-        let verifier = self
-            .protector
+        let verifier = leg
             .as_ref()
-            .zip(token)
-            .map(|(protector, token)| Verifier { trailer: protector.trailer(), token });
+            .map(|(index, token)| Verifier { trailer: self.security[*index].protector.trailer(), token });
         let flags = PfcFlags::WHOLE | header_sign;
         let bytes = encode_pdu(packet_type, flags, header.call_id, Some(ack), verifier)?;
         self.transmits.push_back(bytes);

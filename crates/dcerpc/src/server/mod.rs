@@ -2,19 +2,23 @@
 
 mod association;
 mod bind;
+mod groups;
 mod receive;
+mod security;
+mod verification;
 
 use std::sync::Arc;
 
 use ms_dtyp::Guid;
 
 pub use self::association::ServerAssociation;
+pub use self::groups::AssociationGroups;
 
 use crate::client::FRAG_BYTES_DEFAULT;
 use crate::{AuthLevel, CallId, ContextId, Limits, SyntaxId};
 
 /// What a server offers on an association.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ServerConfig {
     /// The interfaces that can be bound.
     pub interfaces: Vec<SyntaxId>,
@@ -22,8 +26,10 @@ pub struct ServerConfig {
     pub max_xmit_frag: u16,
     /// The longest fragment that this side takes. At least 1,432.
     pub max_recv_frag: u16,
-    /// The group of clients that name none; not zero. A client that names one gets what it names.
-    pub assoc_group_id: u32,
+    /// The groups of the endpoint, shared by its associations.
+    pub groups: AssociationGroups,
+    /// Which machine the client is on, in any form: only associations of one machine share a group.
+    pub client_machine: String,
     /// Where the association came in, as `\PIPE\winreg` or a port; told to the client.
     pub sec_addr: String,
     /// What is taken from the client.
@@ -38,7 +44,8 @@ impl ServerConfig {
             interfaces,
             max_xmit_frag: FRAG_BYTES_DEFAULT,
             max_recv_frag: FRAG_BYTES_DEFAULT,
-            assoc_group_id: 1,
+            groups: AssociationGroups::default(),
+            client_machine: String::new(),
             sec_addr: String::new(),
             limits: Limits::default(),
         }
@@ -51,7 +58,8 @@ impl ServerConfig {
 pub enum ServerEvent {
     /// A call came in; answer it with [`ServerAssociation::respond`] or [`ServerAssociation::fault`].
     Request(IncomingCall),
-    /// The client did not prove who it is. Its calls are answered with `nca_s_fault_access_denied` from now on.
+    /// The client did not prove who it is. Calls under that security context are answered with
+    /// `nca_s_fault_access_denied` from now on.
     AuthenticationFailed(ssp::Error),
     /// The client would like a call to be given up; it still waits for an answer.
     Cancelled(CallId),

@@ -3,9 +3,11 @@ use core::mem;
 use codec::{Decode, Encode, ReadCursor};
 
 use super::association::{OpenCall, ServerAssociation, State};
+use super::security::{SecurityIndex, SecurityState};
+use super::verification::{Expected, check_trailer};
 use super::{IncomingCall, ServerEvent};
 use crate::assembly::Assembly;
-use crate::pdu::{AlterContext, Bind, CommonHeader, PacketType, PfcFlags, Request, Verifier};
+use crate::pdu::{AlterContext, Bind, CommonHeader, Header2, PacketType, PfcFlags, Request, Verifier};
 use crate::protector::unprotect;
 use crate::{AuthLevel, CallId, CallOutcome, Change, Error, FaultStatus};
 
@@ -14,6 +16,7 @@ use crate::{AuthLevel, CallId, CallOutcome, Change, Error, FaultStatus};
 pub(super) struct IncomingFragments {
     call_id: CallId,
     request: Request,
+    security: Option<SecurityIndex>,
     assembly: Assembly,
 }
 
@@ -44,7 +47,7 @@ impl ServerAssociation {
         stream.settle();
         self.stream = stream;
         if result.is_err() {
-            self.set_state(State::Failed);
+            self.fail();
         }
         result
     }
@@ -74,45 +77,59 @@ impl ServerAssociation {
     fn handle_request(&mut self, header: &CommonHeader, pdu: &mut [u8]) -> Result<(), Error> {
         let mut src = ReadCursor::new(&pdu[CommonHeader::FIXED_PART_SIZE..]);
         let request = Request::decode(&mut src, header.flags)?;
-        match self.state {
-            State::Bound => {}
-            State::Denied | State::Authenticating { .. } => {
-                return if header.flags.contains(PfcFlags::LAST_FRAG) {
-                    self.queue_denial(header.call_id)
-                } else {
-                    Ok(())
-                };
-            }
-            State::Unbound | State::Failed => {
-                return Err(Error::UnexpectedPdu { packet_type: header.packet_type, state: "not bound" });
-            }
+        if self.state != State::Bound {
+            return Err(Error::UnexpectedPdu { packet_type: header.packet_type, state: "not bound" });
         }
         let stub_start = CommonHeader::FIXED_PART_SIZE + request.size();
-        let stub = unprotect(self.protector.as_mut(), header, pdu, stub_start)?;
+        let (_, verifier) = Verifier::split(header, pdu, stub_start)?;
+        let security = self.choose_security(verifier.as_ref())?;
+        if security.is_some_and(|index| self.security[index].state != SecurityState::Established) {
+            return if header.flags.contains(PfcFlags::LAST_FRAG) {
+                self.queue_denial(header.call_id)
+            } else {
+                Ok(())
+            };
+        }
+        let drep = pdu[4..8].try_into().unwrap_or_default();
+        let protector = security.map(|index| &mut self.security[index].protector);
+        let stub = unprotect(protector, header, pdu, stub_start)?;
         let incoming = self.incoming.get_or_insert_with(|| IncomingFragments {
             call_id: header.call_id,
             request,
+            security,
             assembly: Assembly::default(),
         });
-        incoming.check(header.call_id, &request)?;
+        incoming.check(header.call_id, &request, security)?;
         let whole = incoming.assembly.push(header.flags, request.alloc_hint, stub, &self.config.limits)?;
         match whole {
             Some(stub) => {
                 self.incoming = None;
-                self.dispatch(header, &request, stub)
+                self.dispatch(header, drep, &request, security, stub)
             }
             None => Ok(()),
         }
     }
 
-    /// Hands a whole call over.
-    fn dispatch(&mut self, header: &CommonHeader, request: &Request, stub: Vec<u8>) -> Result<(), Error> {
+    /// Hands a whole call over. `drep` is that of its last fragment.
+    fn dispatch(
+        &mut self,
+        header: &CommonHeader,
+        drep: [u8; 4],
+        request: &Request,
+        security: Option<SecurityIndex>,
+        mut stub: Vec<u8>,
+    ) -> Result<(), Error> {
         let call_id = header.call_id;
         let &Request { context_id, opnum, object, .. } = request;
         let Some(context) = self.context(context_id) else {
             return self.queue_fault_status(call_id, FaultStatus::NCA_S_INVALID_PRES_CONTEXT_ID);
         };
         let interface = context.interface;
+        let header2 = Header2 { packet_type: header.packet_type, drep, call_id, context_id, opnum };
+        let expected = Expected { interface, header: header2, signs_headers: self.signs_headers };
+        if check_trailer(&mut stub, &expected).is_err() {
+            return self.queue_denial(call_id);
+        }
         if self.open_calls.iter().any(|open| open.call_id == call_id) {
             return Err(Error::FragmentOrder { reason: "the call is open already" });
         }
@@ -120,10 +137,18 @@ impl ServerAssociation {
             return self.queue_fault_status(call_id, FaultStatus::NCA_S_SERVER_TOO_BUSY);
         }
         let silent = header.flags.contains(PfcFlags::MAYBE);
-        self.open_calls.push(OpenCall { call_id, context_id, silent, orphaned: false, cancel_count: 0 });
+        self.open_calls.push(OpenCall {
+            call_id,
+            context_id,
+            security,
+            silent,
+            orphaned: false,
+            cancel_count: 0,
+        });
         self.observe(Change::CallStarted { call_id, context_id, opnum, stub_bytes: stub.len() });
-        let auth_level = self.protector.as_ref().map_or(AuthLevel::NONE, |protector| protector.auth.level);
-        let peer = self.peer.clone();
+        let entry = security.map(|index| &self.security[index]);
+        let auth_level = entry.map_or(AuthLevel::NONE, |entry| entry.protector.auth.level);
+        let peer = entry.and_then(|entry| entry.peer.clone());
         self.events.push_back(ServerEvent::Request(IncomingCall {
             call_id,
             context_id,
@@ -140,8 +165,11 @@ impl ServerAssociation {
     /// A client cancels or orphans a call. Where the call has ended meanwhile, that is nothing.
     fn handle_abandoned(&mut self, header: &CommonHeader, pdu: &mut [u8]) -> Result<(), Error> {
         let call_id = header.call_id;
-        if header.auth_length != 0 {
-            unprotect(self.protector.as_mut(), header, pdu, CommonHeader::FIXED_PART_SIZE)?;
+        let (_, verifier) = Verifier::split(header, pdu, CommonHeader::FIXED_PART_SIZE)?;
+        if let Some(verifier) = verifier {
+            let index = self.find_security(&verifier.trailer).ok_or(Error::WrongSecurityContext)?;
+            let protector = Some(&mut self.security[index].protector);
+            unprotect(protector, header, pdu, CommonHeader::FIXED_PART_SIZE)?;
         }
         let orphaned = header.packet_type == PacketType::ORPHANED;
         if orphaned && self.incoming.as_ref().is_some_and(|incoming| incoming.call_id == call_id) {
@@ -186,7 +214,12 @@ impl ServerAssociation {
 
 impl IncomingFragments {
     /// Refuses a fragment that is of another call than those before it.
-    fn check(&self, call_id: CallId, request: &Request) -> Result<(), Error> {
+    fn check(
+        &self,
+        call_id: CallId,
+        request: &Request,
+        security: Option<SecurityIndex>,
+    ) -> Result<(), Error> {
         if call_id != self.call_id {
             return Err(Error::WrongCallId { expected: self.call_id, actual: call_id });
         }
@@ -196,6 +229,9 @@ impl IncomingFragments {
         }
         if request.opnum != self.request.opnum || request.object != self.request.object {
             return Err(Error::FragmentOrder { reason: "operation or object changes within a call" });
+        }
+        if security != self.security {
+            return Err(Error::WrongSecurityContext);
         }
         Ok(())
     }

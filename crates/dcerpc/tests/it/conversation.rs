@@ -230,19 +230,6 @@ fn an_orphan_that_the_server_still_works_on_is_never_answered() {
 }
 
 #[test]
-fn the_server_names_the_group_unless_the_client_does() {
-    for (asked, given) in [(0, 4711), (23, 23)] {
-        let client = ClientConfig { assoc_group_id: asked, ..ClientConfig::default() };
-        let mut server = server_config();
-        server.assoc_group_id = 4711;
-        let mut pair = Pair::with(client, server, None, PASSWORD);
-        pair.client.bind(&[WINREG]).unwrap();
-        pair.drive();
-        assert_eq!(pair.client.assoc_group_id(), given);
-    }
-}
-
-#[test]
 fn two_calls_sent_at_once_are_answered_in_any_order() {
     let request = |call_id: u8, text: &[u8; 4]| {
         let header = [5, 0, 0, 3, 0x10, 0, 0, 0, 28, 0, 0, 0, call_id, 0, 0, 0, 4, 0, 0, 0, 0, 0, 7, 0];

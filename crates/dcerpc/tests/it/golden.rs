@@ -53,7 +53,7 @@ fn a_bind_of_samba_with_feature_negotiation_is_read_and_written_alike() {
 }
 
 #[test]
-fn the_server_answers_a_feature_negotiation_with_no_feature() {
+fn the_server_answers_a_feature_negotiation_with_what_it_can() {
     let mut server = ServerAssociation::new(server_config(), accept);
     server.handle_bytes(&hex(BIND_SAMBA_SPNEGO)).unwrap();
     let ack = server.poll_transmit().unwrap();
@@ -62,7 +62,7 @@ fn the_server_answers_a_feature_negotiation_with_no_feature() {
     };
     assert!(header.flags.contains(PfcFlags::SUPPORT_HEADER_SIGN), "the flag is echoed");
     let results: Vec<_> = ack.results.0.iter().map(|result| (result.result, result.reason.0)).collect();
-    assert_eq!(results, [(Rejection::ACCEPTANCE, 0), (Rejection::NEGOTIATE_ACK, 0)]);
+    assert_eq!(results, [(Rejection::ACCEPTANCE, 0), (Rejection::NEGOTIATE_ACK, 3)]);
 }
 
 #[test]

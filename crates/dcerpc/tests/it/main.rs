@@ -4,8 +4,11 @@
 mod authentication;
 mod conversation;
 mod golden;
+mod groups;
 mod hostile_client;
 mod hostile_server;
 mod laws;
 mod observer;
 mod pair;
+mod security_contexts;
+mod verification_trailer;

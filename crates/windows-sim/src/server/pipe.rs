@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
@@ -12,17 +12,17 @@ use tracing::debug;
 use super::lie;
 use crate::behaviour::{Action, CallKind};
 use crate::host::{Run, WindowsHost};
-use crate::service::{PerflibService, RegistryService};
+use crate::service::{GroupServices, lock};
 
-/// One open of `\PIPE\winreg`: an RPC association and the queries that belong to it.
+/// One open of `\PIPE\winreg`: an RPC association, and the queries and keys that belong to its group.
 ///
 /// The calling order: [`Pipe::input`] for each message, then send its [`Reply`].
 pub(super) struct Pipe {
     host: Arc<WindowsHost>,
     run: Run,
     association: ServerAssociation,
-    service: PerflibService,
-    registry: RegistryService,
+    /// Those of its group, once it is bound.
+    services: Option<Arc<Mutex<GroupServices>>>,
     /// An answer stopped half-way, and nothing comes behind it.
     is_stalled: bool,
 }
@@ -54,12 +54,11 @@ impl Pipe {
     pub(super) fn new(host: Arc<WindowsHost>, run: Run) -> Self {
         let mut config = ServerConfig::new(vec![ms_pcq::SYNTAX_ID, ms_rrp::SYNTAX_ID]);
         config.sec_addr = ms_pcq::ENDPOINT.to_owned();
+        config.groups = host.groups().associations.clone();
         let accounts = Arc::clone(host.accounts());
         let acceptor = move |service| accept(service, accounts.clone());
-        let service = PerflibService::new(host.source());
-        let registry = RegistryService::new(host.source());
         let association = ServerAssociation::new(config, acceptor);
-        Self { run, association, service, registry, host, is_stalled: false }
+        Self { run, association, services: None, host, is_stalled: false }
     }
 
     /// Takes one message, or any part of a stream of PDUs.
@@ -97,7 +96,7 @@ impl Pipe {
     fn call(&mut self, call: &IncomingCall, reply: &mut Reply) {
         let action = self.host.begin_call(kind(call));
         if action == Some(Action::LoseHandles) {
-            self.service.lose_queries();
+            lock(&self.services()).perflib.lose_queries();
         }
         let mut result = match action {
             Some(Action::Fault(status)) => Err(status),
@@ -131,8 +130,11 @@ impl Pipe {
 
     /// The registry is open to whom the counters are open to. No rule spoils its answers.
     fn registry_call(&mut self, call: &IncomingCall) {
-        self.registry.set_granted(self.auth_level(call) >= AuthLevel::PKT_PRIVACY);
-        let result = ms_rrp::winreg::dispatch(&mut self.registry, call.opnum, &call.stub);
+        let services = self.services();
+        let mut services = lock(&services);
+        services.registry.set_granted(self.auth_level(call) >= AuthLevel::PKT_PRIVACY);
+        let result = ms_rrp::winreg::dispatch(&mut services.registry, call.opnum, &call.stub);
+        drop(services);
         self.answer(call, result);
     }
 
@@ -141,7 +143,16 @@ impl Pipe {
     //# Performance Monitor Users Group
     fn execute(&mut self, call: &IncomingCall) -> Result<Vec<u8>, FaultStatus> {
         let info = CallInfo { auth_level: self.auth_level(call) };
-        dispatch(&mut self.service, info, call.opnum, &call.stub)
+        let services = self.services();
+        let mut services = lock(&services);
+        dispatch(&mut services.perflib, info, call.opnum, &call.stub)
+    }
+
+    fn services(&mut self) -> Arc<Mutex<GroupServices>> {
+        // A call comes from a bound association, which has a group.
+        let group = self.association.assoc_group_id().unwrap_or_default();
+        let services = || self.host.groups().services(group, &self.host.source());
+        Arc::clone(self.services.get_or_insert_with(services))
     }
 
     /// A caller without the right gets the status that one without encryption gets.

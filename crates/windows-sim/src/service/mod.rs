@@ -1,5 +1,6 @@
-//! The Performance Counter Query Protocol over a [`ValueSource`]: one [`PerflibService`] for each association.
+//! The Performance Counter Query Protocol over a [`ValueSource`]: one [`PerflibService`] for each association group.
 
+mod groups;
 mod pattern;
 mod query;
 mod registration;
@@ -13,12 +14,13 @@ use ms_pcq::perflibv2::{Change, PerflibV2Server, RegistrationInfo, RegistrationR
 use ms_pcq::types::QueryHandle;
 use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
 
+pub(crate) use self::groups::{GroupServices, Groups, lock};
 use self::query::Query;
 pub use self::winreg::RegistryService;
 use crate::model::{Counterset, Moment, ValueSource};
 use crate::random;
 
-/// The methods of one association. Its queries end when it is dropped.
+/// The methods of one association group. Its queries end when it is dropped.
 ///
 /// The machine's name that clients send is not looked at: providers may ignore it, and ours do.
 pub struct PerflibService {
@@ -26,7 +28,7 @@ pub struct PerflibService {
     queries: BTreeMap<Guid, Query>,
 }
 
-/// Queries that one association may hold open.
+/// Queries that one group may hold open.
 const QUERIES_MAX: usize = 64;
 
 impl PerflibService {

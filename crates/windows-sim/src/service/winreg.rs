@@ -8,7 +8,7 @@ use ms_rrp::winreg::{KeyInfo, RegistryServer};
 use crate::model::ValueSource;
 use crate::random;
 
-/// The remote registry of one association, with nothing in it but the list of countersets. Its keys close when it is
+/// The remote registry of one association group, with nothing in it but the list of countersets. Its keys close when it is
 /// dropped.
 pub struct RegistryService {
     source: Arc<dyn ValueSource>,
@@ -17,7 +17,7 @@ pub struct RegistryService {
     keys: BTreeMap<Guid, Key>,
 }
 
-/// Keys that one association may hold open.
+/// Keys that one group may hold open.
 const KEYS_MAX: usize = 256;
 
 /// A place in the tree.

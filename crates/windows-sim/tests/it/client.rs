@@ -173,21 +173,34 @@ impl Rpc {
         credentials: &Credentials,
         level: AuthLevel,
     ) -> Result<Self, Failure> {
+        Self::connect_in_group(host, credentials, level, 0).await
+    }
+
+    /// The same in an association group; 0 for a new one.
+    pub(crate) async fn connect_in_group(
+        host: &Arc<WindowsHost>,
+        credentials: &Credentials,
+        level: AuthLevel,
+        assoc_group_id: u32,
+    ) -> Result<Self, Failure> {
         let mut smb = Smb::connect(host);
         smb.log_on(credentials).await?;
         let file = smb.open("winreg").await?;
-        Self::bind(smb, file, credentials, level).await
+        Self::bind(smb, file, credentials, level, assoc_group_id).await
     }
 
+    /// Binds in an association group; 0 for a new one.
     pub(crate) async fn bind(
         smb: Smb,
         file: FileId,
         credentials: &Credentials,
         level: AuthLevel,
+        assoc_group_id: u32,
     ) -> Result<Self, Failure> {
         let options = ClientOptions::new(Mechanism::Ntlm, "cifs/web1", Usage::Rpc);
         let context: Box<dyn SecurityContext> = ssp::client(credentials, options).unwrap();
-        let config = RpcConfig::with_auth(Auth::new(level, AuthService::WINNT));
+        let auth = Auth::new(level, AuthService::WINNT);
+        let config = RpcConfig { assoc_group_id, ..RpcConfig::with_auth(auth) };
         let mut association = ClientAssociation::new(config, Some(context)).unwrap();
         association.bind(&[ms_pcq::SYNTAX_ID]).unwrap();
         let mut rpc = Self { smb, file, association };
@@ -217,6 +230,10 @@ impl Rpc {
             let bytes = received.unwrap_or_default();
             self.association.handle_bytes(&bytes).map_err(|error| Failure::Rpc(error.to_string()))?;
         }
+    }
+
+    pub(crate) const fn assoc_group_id(&self) -> u32 {
+        self.association.assoc_group_id()
     }
 
     pub(crate) fn perflib(self) -> PerflibV2Client<Self> {

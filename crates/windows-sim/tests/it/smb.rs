@@ -259,3 +259,28 @@ async fn a_black_hole_takes_what_others_answer() {
 async fn listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").await.unwrap()
 }
+
+/// C706 12.6.4.3: context handles belong to the group.
+#[tokio::test(start_paused = true)]
+async fn a_query_can_be_used_by_the_associations_of_its_group_and_no_others() {
+    let host = host();
+    let first = Rpc::connect(&host, &credentials(), SEALED).await.unwrap();
+    let group = first.assoc_group_id();
+    let mut first = first.perflib();
+    let mut query = first.open_query_handle().await.unwrap();
+
+    let second = Rpc::connect_in_group(&host, &credentials(), SEALED, group).await.unwrap();
+    assert_eq!(second.assoc_group_id(), group);
+    let mut second = second.perflib();
+    second.query_counter_data(&mut query).await.unwrap();
+
+    let other = Rpc::connect(&host, &credentials(), SEALED).await.unwrap();
+    assert_ne!(other.assoc_group_id(), group);
+    let error = other.perflib().query_counter_data(&mut query).await.unwrap_err();
+    assert!(error.to_string().contains("context"), "{error}");
+
+    drop((first, second));
+    tokio::task::yield_now().await;
+    let gone = Rpc::connect_in_group(&host, &credentials(), SEALED, group).await.err();
+    assert_eq!(gone, Some(Failure::Rpc("bind refused: REASON_NOT_SPECIFIED".to_owned())));
+}

@@ -23,6 +23,7 @@ const LIMITS: Limits = Limits {
     contexts_max: 4,
     calls_max: 4,
     orphans_max: 2,
+    security_contexts_max: 2,
     auth_legs_max: 3,
 };
 

@@ -2,7 +2,7 @@ use codec::{Encode, EncodeResult, WriteCursor};
 use dcerpc::SyntaxId;
 use dcerpc::pdu::{
     Auth3, Bind, BindAck, BindNak, Body, ContextElement, ContextResult, Fault, Pdu, Response, SecTrailer,
-    encode_pdu,
+    VerificationTrailer, encode_pdu,
 };
 
 use crate::input::Input;
@@ -21,9 +21,22 @@ pub fn pdu(bytes: &[u8]) {
     exact::<Auth3>(bytes);
     lossless!(bytes, BindAck);
     lossless!(bytes, BindNak);
+    trailer(bytes);
     if let Ok(pdu) = Pdu::decode(bytes) {
         check(bytes, &pdu);
     }
+}
+
+/// A verification trailer at the beginning, and one behind stub data: it is found where it begins, and is no longer
+/// found where its signature is broken.
+fn trailer(bytes: &[u8]) {
+    lossless!(bytes, VerificationTrailer);
+    let Some(start) = VerificationTrailer::find(bytes) else { return };
+    assert!(start.is_multiple_of(VerificationTrailer::ALIGNMENT));
+    lossless!(&bytes[start..], VerificationTrailer);
+    let mut broken = bytes.to_vec();
+    broken[start] ^= 1;
+    assert!(VerificationTrailer::find(&broken).is_none_or(|other| other < start));
 }
 
 fn check(bytes: &[u8], pdu: &Pdu<'_>) {
