@@ -17,6 +17,7 @@
 pub mod config;
 pub mod credentials;
 pub mod expose;
+mod file;
 pub mod model;
 pub mod otlp;
 pub mod pipeline;

@@ -75,13 +75,13 @@ mod web;
 mod web_file;
 mod wildcard;
 
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use self::item::Item;
 use self::problem::Problems;
+use crate::file;
 
 pub use self::document::Config;
 pub use self::external::ExternalUrl;
@@ -113,14 +113,25 @@ pub use self::web_file::{
     ClientAuth, Pem, PemSource, RateLimit, TlsServer, Users, Versions, WEB_USERS_MAX, WebFile,
 };
 
-/// Reads and checks a file.
+/// A pipe that is read when the program begins must come to its end within this time.
+const PIPE_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// Reads and checks a file, or what a pipe brings within half a minute.
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load(path: &Path) -> Result<Config, Report> {
+    load_within(path, PIPE_TIME_MAX)
+}
+
+/// The same for a pipe that is waited for no longer than `patience`.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load_within(path: &Path, patience: Duration) -> Result<Config, Report> {
     let file = path.display().to_string();
-    let text =
-        read(path).map_err(|(message, hint)| Report::of_file(&file, message, Some(hint.to_owned())))?;
+    let text = read(path, patience)
+        .map_err(|(message, hint)| Report::of_file(&file, message, Some(hint.to_owned())))?;
     let base = path.parent().unwrap_or_else(|| Path::new("."));
     parse(&file, &text, base)
 }
@@ -164,16 +175,20 @@ pub fn parse(file: &str, text: &str, base: &Path) -> Result<Config, Report> {
 }
 
 /// The text of a file, or what is wrong with it and what to do.
-fn read(path: &Path) -> Result<String, (String, &'static str)> {
-    // A pipe is no mistake (`--config <(…)`), and says nothing of its size before.
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)
-        .and_then(|file| file.take(CONFIG_BYTES_MAX as u64 + 1).read_to_end(&mut bytes))
-        .map_err(|error| (format!("cannot be read: {error}"), "name a readable file with --config"))?;
-    if bytes.len() > CONFIG_BYTES_MAX {
-        let message = format!("has more than {CONFIG_BYTES_MAX} bytes, which is the limit");
-        return Err((message, "put targets into files of their own, and name those in `target_files`"));
-    }
+fn read(path: &Path, patience: Duration) -> Result<String, (String, &'static str)> {
+    // A pipe is no mistake (`--config <(…)`).
+    let bytes = file::read_or_wait(path, CONFIG_BYTES_MAX, patience).map_err(|error| {
+        let hint = match error {
+            file::Error::TooLarge(_) => {
+                "put targets into files of their own, and name those in `target_files`"
+            }
+            file::Error::TooSlow(_) => {
+                "write it, and close it, before it is read; or name a file with --config"
+            }
+            file::Error::Io(_) | file::Error::Kind(_) => "name a readable file with --config",
+        };
+        (error.to_string(), hint)
+    })?;
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;

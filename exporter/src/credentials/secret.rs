@@ -1,5 +1,5 @@
 use std::fs;
-use std::io::{self, Read};
+use std::io::Read;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -7,9 +7,10 @@ use zeroize::Zeroizing;
 
 use super::guard::Fingerprint;
 use crate::config::SecretSource;
+use crate::file;
 
 /// A secret file may have so many bytes.
-const SECRET_BYTES_MAX: u64 = 64 << 10;
+const SECRET_BYTES_MAX: usize = 64 << 10;
 /// Rounds that make a guess at a stored fingerprint expensive.
 const STORED_ROUNDS: u32 = 100_000;
 
@@ -20,20 +21,9 @@ const STORED_ROUNDS: u32 = 100_000;
 pub fn read(source: &SecretSource) -> Result<Zeroizing<Vec<u8>>, String> {
     let mut bytes = match source {
         SecretSource::File(path) => {
-            let shown = path.display();
-            let failed = |error: io::Error| format!("read password file {shown}: {error}");
-            if !fs::metadata(path).map_err(failed)?.is_file() {
-                // Reading a pipe would wait for who writes into it, each time anew.
-                return Err(format!(
-                    "password file {shown} is no file that can be read again when it changes"
-                ));
-            }
             let mut bytes = Zeroizing::new(Vec::new());
-            let file = fs::File::open(path).map_err(failed)?;
-            file.take(SECRET_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
-            if bytes.len() as u64 > SECRET_BYTES_MAX {
-                return Err(format!("password file {shown} has more than {SECRET_BYTES_MAX} bytes"));
-            }
+            let read = file::read_into(&mut bytes, path, SECRET_BYTES_MAX);
+            read.map_err(|error| format!("password file {} {error}", path.display()))?;
             bytes
         }
         SecretSource::Environment(name) => match std::env::var(name) {
@@ -141,7 +131,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         for path in [folder.path().to_owned(), pipe] {
             let refused = read(&SecretSource::File(path)).unwrap_err();
-            assert!(refused.contains("no file that can be read again"), "{refused}");
+            assert!(refused.ends_with(", not a file"), "{refused}");
         }
         let missing = read(&SecretSource::Environment("PERFMON_TEST_NO_SUCH".into())).unwrap_err();
         assert!(missing.contains("PERFMON_TEST_NO_SUCH"), "{missing}");

@@ -5,9 +5,8 @@ use std::time::SystemTime;
 use plugin_host::{Host, HostOptions};
 
 use super::plugins::{self, Libraries};
-use super::{FAILED, OK};
+use super::{FAILED, OK, secrets};
 use crate::config::{self, Config, Report, TargetFiles};
-use crate::credentials::read_secret;
 use crate::web::Gate;
 
 /// `check-config FILE`
@@ -28,7 +27,14 @@ fn check(file: &Path, web_file: Option<&Path>) -> Result<(Config, Gate), Report>
     let config = config::load(file)?;
     let gate = gate(&config, web_file)?;
     let (config, _) = load(file, config, &Host::new(HostOptions::default()))?;
+    secrets(file, &config)?;
     Ok((config, gate))
+}
+
+/// Whether every password file holds a password.
+pub(super) fn secrets(file: &Path, config: &Config) -> Result<(), Report> {
+    let problems = secrets::problems(config);
+    if problems.is_empty() { Ok(()) } else { Err(Report::new(&file.display().to_string(), problems)) }
 }
 
 /// Who may read, by the file that the command line or the configuration names.
@@ -71,10 +77,7 @@ pub(super) fn print_good(file: &Path, config: &Config, gate: &Gate) {
 
 /// What is no mistake of the file, but will be missed.
 fn warnings(config: &Config) -> Vec<String> {
-    let unreadable = config.identities.iter().filter_map(|(name, identity)| {
-        read_secret(&identity.secret).err().map(|error| format!("identity `{name}`: {error}"))
-    });
-    let mut warnings: Vec<String> = unreadable.collect();
+    let mut warnings = secrets::warnings(config);
     if !config.identities.is_empty() && config.credentials.state_dir.is_none() {
         warnings.push(
             "credentials.state_dir is not set: after a restart a refused password is tried once more"

@@ -1,12 +1,14 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tracing::{info, warn};
 
 use super::engine::Changes;
 use super::otlp::{BookSupply, own_telemetry, stop_telemetry};
 use super::plugins::{self, Libraries};
+use super::secrets;
 use super::shelf::Shelf;
 use super::targets::{self, Targets};
 use crate::config::{self, Config, InUse, OtlpEndpoint, Report};
@@ -16,6 +18,9 @@ use crate::schedule::{Limits, Schedule};
 use crate::telemetry::log::{self, DEFAULT_FILTER};
 use crate::telemetry::{Book, PluginSource, Plugins, Reloads, unix_seconds};
 use crate::web::{self, Site};
+
+/// A pipe whose writer is not there when a reload reads it is not waited for long: others wait for the reload.
+const PIPE_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// A configuration that can be had: read, checked, its plugins loaded and asked.
 pub(super) struct Prepared {
@@ -65,7 +70,7 @@ pub(super) struct Live {
 fn prepare(file: &Path, shelf: &Mutex<Shelf>, fixed: &Fixed) -> Result<Prepared, Report> {
     // A panic elsewhere leaves it whole: a plugin is entered when it is loaded.
     let mut shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut prepared = check(file, config::load(file)?, &mut shelf)?;
+    let mut prepared = check(file, config::load_within(file, PIPE_TIME_MAX)?, &mut shelf)?;
     prepared.needs_restart = fixed.differs_from(&prepared.config);
     let replaced = shelf.replaced(&prepared.config).into_iter();
     prepared.needs_restart.extend(replaced.map(|name| format!("plugin `{name}`, whose file has changed")));
@@ -104,13 +109,10 @@ impl Fixed {
 
 impl Live {
     /// Reads the file and checks it, which changes nothing: who does not wait for the end of it leaves all as it was.
-    pub(super) async fn prepare(&self) -> Result<Prepared, Report> {
+    /// To be called where blocking is allowed.
+    pub(super) fn preparation(&self) -> impl FnOnce() -> Result<Prepared, Report> + Send + 'static {
         let (file, shelf, fixed) = (self.file.clone(), Arc::clone(&self.shelf), Arc::clone(&self.fixed));
-        let preparing = tokio::task::spawn_blocking(move || prepare(&file, &shelf, &fixed));
-        preparing.await.unwrap_or_else(|error| {
-            let file = self.file.display().to_string();
-            Err(Report::of_file(&file, format!("not read to its end: {error}"), None))
-        })
+        move || prepare(&file, &shelf, &fixed)
     }
 
     /// Has what was prepared, all of it or nothing.
@@ -153,6 +155,11 @@ impl Live {
             if let Err(error) = log::set_filter(level) {
                 warn!(level, error, "Level of the log not changed");
             }
+        }
+        if before.identities != *identities {
+            let new = Arc::clone(&config);
+            // Files are read for it; nobody waits for what it finds.
+            tokio::task::spawn_blocking(move || secrets::tell(&new));
         }
         // Before the targets, so that new ones find who they are.
         self.broker.set_identities(identities.clone(), credentials.cooldown);

@@ -1,5 +1,6 @@
 //! The command line, and the life of the process: configuration, plugins, listeners, schedule, signal, drain.
 
+mod blocking;
 mod check;
 mod cli;
 mod command;
@@ -11,6 +12,7 @@ mod plugins;
 mod probe;
 mod reload;
 mod resolver;
+mod secrets;
 mod serve;
 mod shelf;
 mod signals;

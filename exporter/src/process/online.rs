@@ -62,6 +62,7 @@ fn ask_all(file: &Path, config: Config, gate: &Gate, runtime: &Runtime) -> Resul
     let host = Host::new(options);
     let (config, libraries) = check::load(file, config, &host).map_err(|report| report.to_string())?;
     let config = &config;
+    check::secrets(file, config).map_err(|report| report.to_string())?;
     check::print_good(file, config, gate);
     let shown = file.display().to_string();
     let console = Console::default();

@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, SystemTime};
 
 use tokio::signal::unix::Signal;
@@ -6,6 +6,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 use tracing::{error, warn};
 
+use super::blocking::{Blocking, NotDone};
 use super::live::{Live, Prepared};
 use super::systemd::{Notifier, status};
 use super::watch::Watch;
@@ -14,6 +15,10 @@ use crate::web::{NotReloaded, Reloader, Reloading};
 
 /// So many may wait for a reload at a time.
 const WAITING_MAX: usize = 64;
+/// A reload that is not prepared by then has failed: a disk hangs, or a plugin that is asked about its settings.
+const PREPARE_TIME_MAX: Duration = Duration::from_secs(60);
+/// A look at the file that takes longer found nothing.
+const LOOK_TIME_MAX: Duration = Duration::from_secs(15);
 
 type Answer = Result<String, NotReloaded>;
 
@@ -52,6 +57,8 @@ pub(super) struct Reloads {
     pub(super) notifier: Notifier,
     /// Worked on by one at a time, where waiting for a disk is allowed.
     pub(super) watch: Arc<Mutex<Watch>>,
+    pub(super) looking: Blocking,
+    pub(super) preparing: Blocking,
 }
 
 impl Reloads {
@@ -95,13 +102,28 @@ impl Reloads {
     }
 
     fn wait(&self, interval: Duration) -> Duration {
-        self.watch.lock().unwrap_or_else(PoisonError::into_inner).wait(interval)
+        match self.watch.try_lock() {
+            Ok(watch) => watch.wait(interval),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().wait(interval),
+            // A look at it hangs.
+            Err(TryLockError::WouldBlock) => interval,
+        }
     }
 
     async fn prepare(&mut self) -> Result<Prepared, Report> {
         self.notifier.reloading();
         self.watched(Watch::reading).await;
-        self.live.prepare().await
+        let prepared = self.preparing.run(PREPARE_TIME_MAX, self.live.preparation()).await;
+        prepared.unwrap_or_else(|not_done| {
+            let seconds = PREPARE_TIME_MAX.as_secs();
+            let message = match not_done {
+                NotDone::TooLong => format!("was not read and checked within {seconds} s"),
+                NotDone::StillRunning => "is still being read for the reload before this one".to_owned(),
+                NotDone::Panicked => "was not checked to its end".to_owned(),
+            };
+            let hint = "look at the disk that it is on, and at its plugins; then reload once more".to_owned();
+            Err(Report::of_file(&self.live.file.display().to_string(), message, Some(hint)))
+        })
     }
 
     async fn reload(&mut self, cause: &str, prepared: Result<Prepared, Report>) -> Answer {
@@ -129,8 +151,11 @@ impl Reloads {
     ) -> Option<T> {
         let watch = Arc::clone(&self.watch);
         let work = move || work(&mut watch.lock().unwrap_or_else(PoisonError::into_inner), SystemTime::now());
-        let done = tokio::task::spawn_blocking(work).await;
-        done.inspect_err(|error| warn!(%error, "Configuration file not looked at")).ok()
+        let done = self.looking.run(LOOK_TIME_MAX, work).await;
+        if let Err(NotDone::TooLong | NotDone::Panicked) = done {
+            warn!(file = %self.live.file.display(), "Configuration file not looked at: its disk does not answer");
+        }
+        done.ok()
     }
 }
 

@@ -1,4 +1,5 @@
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
@@ -9,6 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{oneshot, watch};
 use tracing::{error, info, warn};
 
+use super::blocking::Blocking;
 use super::engine::Engine;
 use super::live::{self, Fixed, Live, Prepared};
 use super::otlp::{BookSupply, own_telemetry, stop_telemetry};
@@ -21,7 +23,7 @@ use super::signals::Signals;
 use super::systemd::{self, Notifier};
 use super::targets::{self, Targets};
 use super::watch::Watch;
-use super::{FAILED, OK};
+use super::{FAILED, OK, secrets};
 use crate::config::{self, Config, InUse, Report};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::otlp::push::{Pusher, Supply};
@@ -79,6 +81,9 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
     };
     // What changes after this is seen.
     let watch = Watch::new(file.to_owned());
+    if std::fs::metadata(file).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+        info!(file = %file.display(), "Configuration is a pipe; it is waited for, half a minute at most");
+    }
     let config = config::load(file).map_err(Trouble::Configuration)?;
     if !log_is_fixed && let Some(level) = &config.log_level {
         // It was read as one when the file was.
@@ -86,6 +91,7 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
     }
     let gate = gate(&config, web_file)?;
     raise_descriptor_limit(&config);
+    secrets::tell(&config);
     let broker = Arc::new(broker(&config, &runtime)?);
     let options = HostOptions {
         broker: Arc::clone(&broker) as Arc<_>,
@@ -236,7 +242,9 @@ impl Begin {
             reloads,
             log_is_fixed,
         };
-        let reloads = Reloads { live, asked, hangup, notifier, watch: Arc::new(Mutex::new(watch)) };
+        let (looking, preparing) = (Blocking::default(), Blocking::default());
+        let watch = Arc::new(Mutex::new(watch));
+        let reloads = Reloads { live, asked, hangup, notifier, watch, looking, preparing };
         Running { driver, host, server, reloads, end }.until_end().await
     }
 }

@@ -3,7 +3,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::config::Stamp;
+use crate::config::{CONFIG_BYTES_MAX, Stamp};
+use crate::file;
 
 /// What changed is looked at once more after this: who writes a file in place does it in pieces.
 const SETTLE: Duration = Duration::from_secs(1);
@@ -25,6 +26,7 @@ pub(super) struct Watch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Contents {
     Hash(u64),
+    /// Whoever reads it says why: it is gone, no file, or larger than a configuration may be.
     Unreadable,
 }
 
@@ -73,7 +75,7 @@ impl Watch {
         if is_same {
             return;
         }
-        self.found = match fs::read(&self.file) {
+        self.found = match file::read(&self.file, CONFIG_BYTES_MAX) {
             Ok(bytes) => {
                 let mut hasher = DefaultHasher::new();
                 bytes.hash(&mut hasher);
@@ -148,6 +150,17 @@ mod tests {
         // SIGHUP came first.
         watched.watch.reading(watched.now);
         assert!(!watched.look() && !watched.look());
+    }
+
+    #[test]
+    fn a_file_that_is_larger_than_a_configuration_may_be_is_news_and_is_not_read() {
+        let mut watched = Watched::new();
+        let file =
+            fs::OpenOptions::new().write(true).open(watched.folder.path().join("perfmon.yml")).unwrap();
+        // Without contents, so that it takes no room but in memory, were it read.
+        file.set_len(5 << 30).unwrap();
+        assert!(!watched.look() && watched.look());
+        assert_eq!(watched.watch.found, Contents::Unreadable);
     }
 
     #[test]

@@ -105,22 +105,72 @@ fn a_port_that_is_taken_ends_with_1_and_names_it() {
 }
 
 #[test]
-fn a_missing_secret_is_a_warning_of_the_check() {
+fn a_password_file_without_a_password_is_no_good_configuration() {
     let folder = Folder::new();
+    folder.write("empty", "\n");
+    let identity =
+        |file: &str| format!("{{kind: ntlm, username: a, password_file: {file}, allow_hosts: ['*']}}");
+    let (missing, empty) = (identity("nowhere"), identity("empty"));
+    folder.write("secret.yml", &format!("identities:\n  corp: {missing}\n  dmz: {empty}\ntargets: []\n"));
+    check(
+        &folder,
+        &["check-config", "secret.yml"],
+        &expect![[r#"
+        1
+        secret.yml:2:9: identities.corp.password_file: password file nowhere cannot be read: No such file or directory (os error 2); write the password into nowhere
+        secret.yml:3:8: identities.dmz.password_file: password file empty is empty; write the password into empty
+    "#]],
+    );
+}
+
+#[test]
+fn a_password_that_others_can_read_is_a_warning() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let mode = |mode| {
+        let file = folder.write("password", "made up");
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
     folder.write(
         "secret.yml",
-        "identities:\n  corp: {kind: ntlm, username: a, password_file: nowhere, allow_hosts: ['*']}\ntargets: []\n",
+        "identities:\n  corp: {kind: ntlm, username: a, password_file: password, allow_hosts: ['*']}\n  \
+         env: {kind: ntlm, username: a, password_env: PERFMON_TEST_NO_SUCH, allow_hosts: ['*']}\n\
+         credentials: {state_dir: state}\ntargets: []\n",
     );
+    mode(0o604);
     check(
         &folder,
         &["check-config", "secret.yml"],
         &expect![[r#"
         0
-        secret.yml: warning: identity `corp`: read password file nowhere: No such file or directory (os error 2)
-        secret.yml: warning: credentials.state_dir is not set: after a restart a refused password is tried once more
-        secret.yml: OK: targets 0, modules 0, identities 1, no plugins
+        secret.yml: warning: identity `corp`: password file password is open to all users of this machine; run `chmod 600 password`
+        secret.yml: warning: identity `env`: the environment has no variable `PERFMON_TEST_NO_SUCH`
+        secret.yml: OK: targets 0, modules 0, identities 2, no plugins
     "#]],
     );
+    mode(0o640);
+    check(
+        &folder,
+        &["check-config", "secret.yml"],
+        &expect![[r#"
+        0
+        secret.yml: warning: identity `env`: the environment has no variable `PERFMON_TEST_NO_SUCH`
+        secret.yml: OK: targets 0, modules 0, identities 2, no plugins
+    "#]],
+    );
+}
+
+#[test]
+fn a_configuration_that_is_no_file_is_refused_at_once() {
+    let folder = Folder::new();
+    let socket = folder.path("socket.yml");
+    let _listener = std::os::unix::net::UnixListener::bind(socket).unwrap();
+    for (path, kind) in [(".", "a folder"), ("/dev/zero", "a device"), ("socket.yml", "a socket")] {
+        let output = folder.run(&["--config", path]);
+        let log = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{log}");
+        assert!(log.contains(&format!("{path}: is {kind}, not a file; name a readable file")), "{log}");
+    }
 }
 
 #[test]

@@ -256,6 +256,6 @@ fn a_secret_that_cannot_be_read_is_told_with_its_file() {
     let port = sim.port.to_string();
     let (code, _, err) = told(&installed.run(&[&["discover"][..], &as_svc(&port, "nowhere")].concat()));
     assert_eq!(code, 1);
-    assert!(err.contains("read password file nowhere: No such file"), "{err}");
+    assert!(err.contains("password file nowhere cannot be read: No such file"), "{err}");
     assert_eq!((sim.logons(), sim.connections()), ((0, 0), 1));
 }

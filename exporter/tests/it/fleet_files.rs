@@ -261,7 +261,7 @@ fn what_is_no_file_or_too_large_is_refused_without_reading_it() {
     std::fs::create_dir(fleet.path("folder.yml")).unwrap();
     std::fs::File::create(fleet.path("huge.yml")).unwrap().set_len(1 << 40).unwrap();
     let news = fleet.look();
-    assert!(news.contains("is no file") && news.contains("more than 8388608 bytes"), "{news}");
+    assert!(news.contains("is a folder, not a file") && news.contains("more than 8388608 bytes"), "{news}");
     assert_eq!(news.lines().count(), 2, "{news}");
 }
 

@@ -323,3 +323,22 @@ fn a_file_that_is_never_read_to_its_end_does_not_keep_the_program_from_its_own()
     drop(ended);
     letting_go.join().unwrap();
 }
+
+#[test]
+fn a_configuration_that_became_a_pipe_fails_the_reload_and_not_those_after_it() {
+    let (folder, mut exporter) = pulse(BOTH, "");
+    let made = std::process::Command::new("mkfifo").arg(folder.path("new.yml")).status().unwrap();
+    assert!(made.success());
+    std::fs::rename(folder.path("new.yml"), folder.path("perfmon.yml")).unwrap();
+    let answer = exporter.reload();
+    assert!(
+        answer.status == 500 && answer.body.contains("did not come to its end within 5 s"),
+        "{}",
+        answer.body
+    );
+    exporter.wait_for_line("Configuration refused");
+    assert_eq!(own(&exporter, "config_last_reload_successful"), Some(0.0));
+    put(&folder, &config(BOTH, ""));
+    assert_eq!(exporter.reload().status, 200);
+    assert_eq!(own(&exporter, "config_last_reload_successful"), Some(1.0));
+}

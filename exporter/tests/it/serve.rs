@@ -255,3 +255,35 @@ fn a_configuration_may_come_through_a_pipe() {
     drop(pipe);
     Exporter::of(child, ([127, 0, 0, 1], 0).into()).wait_for_line("Ready");
 }
+
+#[test]
+fn a_server_begins_without_its_password_and_says_so() {
+    let folder = Folder::new();
+    folder.write(
+        "perfmon.yml",
+        "web: {listen: ['127.0.0.1:0']}\nidentities:\n  \
+         corp: {kind: ntlm, username: a, password_file: nowhere, allow_hosts: ['*']}\n",
+    );
+    let program = std::process::Command::new(env!("CARGO_BIN_EXE_perfmon-exporter"))
+        .current_dir(folder.path(""))
+        .args(["--config", "perfmon.yml"])
+        .stderr(std::process::Stdio::piped())
+        .spawn();
+    let mut exporter = Exporter::of(program.unwrap(), ([127, 0, 0, 1], 0).into());
+    let line = exporter.wait_for_line("Password cannot be read");
+    assert!(line.contains("identities.corp.password_file") && line.contains("nowhere"), "{line}");
+    exporter.wait_for_line("Ready");
+}
+
+#[test]
+fn a_pipe_in_the_place_of_the_state_file_ends_the_start() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("state")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path("state/credentials.json")).status();
+    assert!(made.unwrap().success());
+    folder.write("perfmon.yml", "web: {listen: ['127.0.0.1:0']}\ncredentials: {state_dir: state}\n");
+    let output = folder.run(&["--config", "perfmon.yml"]);
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{log}");
+    assert!(log.contains("state/credentials.json: is a pipe, not a file"), "{log}");
+}

@@ -1,6 +1,6 @@
-use std::fs::{self, File, Metadata};
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -12,6 +12,7 @@ use crate::config::problem::Report;
 use crate::config::stamp::Stamp;
 use crate::config::target::Target;
 use crate::config::tree::CONFIG_BYTES_MAX;
+use crate::file;
 
 /// A file must be missing so many looks in a row before its targets go: who replaces a file by removing it first
 /// does not take them down.
@@ -86,7 +87,7 @@ impl Known {
         }
         self.seen = Some(seen);
         self.modified = metadata.modified().ok();
-        let text = match read(path, &metadata) {
+        let text = match read(path) {
             Ok(text) => text,
             Err(message) => return self.unreadable(path, message),
         };
@@ -137,17 +138,7 @@ impl Known {
     }
 }
 
-fn read(path: &Path, metadata: &Metadata) -> Result<String, String> {
-    if !metadata.is_file() {
-        // Reading a pipe would wait for who writes into it.
-        return Err("is no file".to_owned());
-    }
-    let limit = CONFIG_BYTES_MAX as u64;
-    let failed = |error: io::Error| format!("cannot be read: {error}");
-    let mut text = Vec::new();
-    File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut text)).map_err(failed)?;
-    if text.len() > CONFIG_BYTES_MAX {
-        return Err(format!("has more than {CONFIG_BYTES_MAX} bytes, which is the limit"));
-    }
+fn read(path: &Path) -> Result<String, String> {
+    let text = file::read(path, CONFIG_BYTES_MAX).map_err(|error| error.to_string())?;
     String::from_utf8(text).map_err(|error| format!("is no UTF-8: {error}"))
 }

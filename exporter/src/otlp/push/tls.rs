@@ -10,11 +10,16 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use zeroize::Zeroizing;
 
 use super::connection::{Connecting, Connector, Failure, Stream};
 use super::distrust::not_connected;
 use super::reply::Trouble;
 use crate::config::{OtlpEndpoint, OtlpProtocol};
+use crate::file;
+
+/// No certificate or key has more.
+const PEM_BYTES_MAX: usize = 4 << 20;
 
 /// Reaches an endpoint of the configuration.
 ///
@@ -82,7 +87,7 @@ fn client_config(endpoint: &OtlpEndpoint) -> Result<ClientConfig, Failure> {
         builder.with_safe_default_protocol_versions().map_err(failed)?.with_root_certificates(roots);
     let mut config = match &tls.client {
         Some(client) => {
-            let key = PrivateKeyDer::from_pem_file(&client.key_file);
+            let key = PrivateKeyDer::from_pem_slice(&text(&client.key_file)?);
             let key = key.map_err(|error| unreadable(&client.key_file, &error))?;
             builder.with_client_auth_cert(certificates(&client.cert_file)?, key).map_err(failed)?
         }
@@ -96,7 +101,8 @@ fn client_config(endpoint: &OtlpEndpoint) -> Result<ClientConfig, Failure> {
 }
 
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
-    let certificates = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let text = text(file)?;
+    let certificates = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
     match certificates {
         Ok(certificates) if certificates.is_empty() => {
             Err(Failure::new(Trouble::Secret, format!("read {}: it holds no certificate", file.display())))
@@ -104,6 +110,12 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
         Ok(certificates) => Ok(certificates),
         Err(error) => Err(unreadable(file, &error)),
     }
+}
+
+fn text(file: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let mut text = Zeroizing::new(Vec::new());
+    file::read_into(&mut text, file, PEM_BYTES_MAX).map_err(|error| unreadable(file, &error))?;
+    Ok(text)
 }
 
 fn unreadable(file: &Path, error: &dyn std::error::Error) -> Failure {

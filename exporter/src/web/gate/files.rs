@@ -1,15 +1,15 @@
 //! The files that a protection is made of, and whether they are still those that were read.
 
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::config::Stamp;
+use crate::file;
 
 /// No certificate, key or web configuration has more.
-const FILE_BYTES_MAX: u64 = 4 << 20;
+const FILE_BYTES_MAX: usize = 4 << 20;
 
 /// What was read, and when it was written as of then.
 pub(super) struct Files {
@@ -36,21 +36,9 @@ impl Files {
     }
 
     fn read_anew(&mut self, path: &Path) -> Result<Vec<u8>, String> {
-        let failed = |error: io::Error| format!("cannot be read: {error}");
-        let metadata = fs::metadata(path);
-        self.seen
-            .push((path.to_owned(), metadata.as_ref().ok().map(|metadata| Stamp::of(metadata, self.now))));
-        if !metadata.map_err(failed)?.is_file() {
-            // Reading a pipe would wait for who writes into it.
-            return Err("is no file".to_owned());
-        }
-        let mut bytes = Vec::new();
-        let file = File::open(path).map_err(failed)?;
-        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() as u64 > FILE_BYTES_MAX {
-            return Err(format!("has more than {FILE_BYTES_MAX} bytes, which is the limit"));
-        }
-        Ok(bytes)
+        let seen = fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata, self.now));
+        self.seen.push((path.to_owned(), seen));
+        file::read(path, FILE_BYTES_MAX).map_err(|error| error.to_string())
     }
 
     /// Whether one of them is another than the one that was read, or was so young then that it may be.

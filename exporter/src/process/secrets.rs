@@ -1,0 +1,65 @@
+//! What is wrong with the password files of a configuration, as they are now.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use tracing::warn;
+
+use crate::config::{Config, Identity, Problem, SecretSource};
+use crate::credentials::read_secret;
+
+/// The bits of everybody who is neither the owner nor of the group.
+const OTHERS: u32 = 0o007;
+
+/// Password files without a password: nobody can log in with them.
+pub(super) fn problems(config: &Config) -> Vec<Problem> {
+    let unusable = config.identities.iter().filter_map(|(name, identity)| {
+        let SecretSource::File(path) = &identity.secret else { return None };
+        let message = read_secret(&identity.secret).err()?;
+        let hint = format!("write the password into {}", path.display());
+        Some(Problem {
+            position: Some(identity.position),
+            path: format!("identities.{name}.password_file"),
+            message,
+            hint: Some(hint),
+        })
+    });
+    unusable.collect()
+}
+
+/// What is no mistake of the configuration, but will be missed, or regretted.
+pub(super) fn warnings(config: &Config) -> Vec<String> {
+    let of_each = |(name, identity): (&String, &Identity)| {
+        let warning = warning(&identity.secret)?;
+        Some(format!("identity `{name}`: {warning}"))
+    };
+    config.identities.iter().filter_map(of_each).collect()
+}
+
+/// Logs both: a server begins without a password as well, since its file may come later and is read when it is needed.
+pub(super) fn tell(config: &Config) {
+    for Problem { path, message, hint, .. } in problems(config) {
+        let next_step = hint.unwrap_or_default();
+        warn!(
+            path,
+            problem = message,
+            next_step,
+            "Password cannot be read; it is read again when it is needed"
+        );
+    }
+    warnings(config).iter().for_each(|warning| warn!(warning, "Password"));
+}
+
+fn warning(secret: &SecretSource) -> Option<String> {
+    match secret {
+        // The service may have what we do not.
+        SecretSource::Environment(_) => read_secret(secret).err(),
+        SecretSource::File(path) => {
+            let mode = fs::metadata(path).ok()?.permissions().mode();
+            let path = path.display();
+            (mode & OTHERS != 0).then(|| {
+                format!("password file {path} is open to all users of this machine; run `chmod 600 {path}`")
+            })
+        }
+    }
+}
