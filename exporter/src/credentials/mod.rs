@@ -9,9 +9,11 @@
 //!   (The plugin resolves on its own when it connects. Somebody who answers the two questions differently gets past
 //!   the network list, but not past the name pattern.)
 //! - **Read at the lease.** A rotated file is used without a restart.
-//! - **Guarded.** [`Guard`] sees to it that a wrong password costs one attempt, not one per target.
-//! - **Remembered.** With `credentials.state_dir`, refusals survive a restart in a file that holds a salted slow hash
-//!   of the secret. Without it, a restart tries once more: run it with one where a supervisor restarts the process.
+//! - **Guarded.** [`Guard`] sees to it that a wrong password costs one attempt, not one per target, and that one host that
+//!   refuses a good one is left out alone.
+//! - **Remembered.** With `credentials.state_dir`, what hosts said survives a restart in a file that holds a salted slow
+//!   hash of the secret. Without it, a restart tries a refused secret once more, and one host can withhold an accepted
+//!   one again: run it with one where a supervisor restarts the process.
 
 mod addresses;
 mod broker;
@@ -23,6 +25,8 @@ mod verdicts;
 pub use self::addresses::Resolver;
 pub use self::broker::{Broker, IdentityState};
 pub use self::clock::{Clock, Moment, SystemClock};
-pub use self::guard::{Change, Decision, Fingerprint, Guard, Refusal, Refused, Scope, State};
+pub use self::guard::{
+    Change, Decision, Fingerprint, Guard, Host, Outcome, Refusal, Refused, Remembered, Scope, State,
+};
 pub use self::secret::{Salt, read as read_secret};
 pub use self::verdicts::{Stored, VerdictFile};

@@ -79,6 +79,7 @@ impl World {
         };
         let names = Names(BTreeMap::from([
             ("inside.corp.example", vec![IpAddr::from([10, 0, 0, 1])]),
+            ("three.corp.example", vec![IpAddr::from([127, 0, 0, 3])]),
             ("astray.corp.example", vec![IpAddr::from([10, 0, 0, 2]), IpAddr::from([192, 0, 2, 1])]),
         ]));
         let identities = BTreeMap::from([("corp".to_owned(), identity)]);
@@ -96,6 +97,14 @@ fn ask_with(broker: &Broker, host: &str, waiter: &Waiter) -> CredentialAnswer {
 
 fn ask(broker: &Broker, host: &str) -> CredentialAnswer {
     ask_with(broker, host, &Waiter::new(|| {}))
+}
+
+/// Asks as a plugin does that was given `host` and reached `address`.
+fn ask_at(broker: &Broker, host: &str, address: &str) -> CredentialAnswer {
+    let target =
+        TargetInfo { name: host.to_owned(), host: host.to_owned(), port: None, identity: "corp".to_owned() };
+    let request = CredentialRequest { configured: Some(&target), host: address, identity: "corp" };
+    broker.acquire(&request, &Waiter::new(|| {}))
 }
 
 fn lease(broker: &Broker, host: &str) -> Lease {
@@ -171,7 +180,7 @@ fn one_target_tries_a_new_secret_and_the_others_wait_for_its_verdict() {
     assert!(matches!(ask_with(&broker, "b", &waiter), CredentialAnswer::Wait { .. }));
     broker.result(first.id, CredentialVerdict::Accepted);
     assert_eq!(woken.load(Ordering::SeqCst), 1);
-    // Everybody at once now.
+    // Two at a time now.
     let (b, c) = (lease(&broker, "b"), lease(&broker, "c"));
     assert_ne!(b.id, c.id);
 }
@@ -285,13 +294,148 @@ fn a_password_that_was_changed_at_the_domain_costs_two_attempts() {
 }
 
 #[test]
-fn a_secret_that_was_accepted_long_ago_is_tried_on_one_target_first_again() {
+fn a_secret_that_was_accepted_long_ago_is_tried_on_two_hosts_before_others_get_it() {
+    let world = World::new();
+    let broker = busy_broker(&world);
+    world.hands.move_on(Duration::from_secs(10));
+    let (k, _l) = (lease(&broker, "k"), lease(&broker, "l"));
+    assert!(matches!(ask(&broker, "m"), CredentialAnswer::Wait { .. }));
+    broker.result(k.id, CredentialVerdict::Accepted);
+    lease(&broker, "m");
+}
+
+#[test]
+fn a_host_that_takes_its_time_holds_the_others_for_two_seconds_at_most() {
     let world = World::new();
     let broker = world.broker("CORP", &["*"]);
     attempt(&broker, "a", CredentialVerdict::Accepted);
-    world.hands.move_on(Duration::from_secs(600));
-    lease(&broker, "b");
-    assert!(matches!(ask(&broker, "c"), CredentialAnswer::Wait { .. }));
+    let (_b, _c) = (lease(&broker, "b"), lease(&broker, "c"));
+    assert!(matches!(ask(&broker, "d"), CredentialAnswer::Wait { .. }));
+    world.hands.move_on(Duration::from_secs(2));
+    lease(&broker, "d");
+}
+
+#[test]
+fn a_hostile_host_a_quarter_of_an_hour_after_the_logons_takes_the_secret_from_nobody_else() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    attempt(&broker, "a", CredentialVerdict::Accepted);
+    world.hands.move_on(Duration::from_secs(15 * 60));
+    attempt(&broker, "hostile", CredentialVerdict::Rejected);
+    attempt(&broker, "b", CredentialVerdict::Accepted);
+    attempt(&broker, "a", CredentialVerdict::Accepted);
+    denial(&broker, "hostile");
+}
+
+#[test]
+fn a_host_that_was_left_out_condemns_nothing_when_it_is_tried_again() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    attempt(&broker, "a", CredentialVerdict::Accepted);
+    attempt(&broker, "hostile", CredentialVerdict::Rejected);
+    attempt(&broker, "b", CredentialVerdict::Accepted);
+    for _ in 0..3 {
+        world.hands.move_on(COOLDOWN);
+        attempt(&broker, "hostile", CredentialVerdict::Rejected);
+        denial(&broker, "hostile");
+        attempt(&broker, "a", CredentialVerdict::Accepted);
+        attempt(&broker, "c", CredentialVerdict::Accepted);
+    }
+}
+
+#[test]
+fn one_host_by_two_names_or_at_two_addresses_does_not_confirm_its_own_refusal() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    attempt(&broker, "a", CredentialVerdict::Accepted);
+    attempt(&broker, "hostile", CredentialVerdict::Rejected);
+    let spellings = [("hostile", "10.0.0.9"), ("Hostile.", "10.0.0.10")];
+    for (host, address) in spellings {
+        let answer = ask_at(&broker, host, address);
+        assert!(matches!(answer, CredentialAnswer::Denied { .. }), "{host} {address}: {answer:?}");
+    }
+    attempt(&broker, "b", CredentialVerdict::Accepted);
+}
+
+/// How many hosts of `count`, all of which lost their connection at once, see the secret and refuse it, where each
+/// takes its time to answer.
+fn refusals_of_slow_hosts(broker: &Broker, count: usize) -> usize {
+    let hosts: Vec<String> = (0..count).map(|index| format!("web{index}")).collect();
+    let mut refusals = 0;
+    loop {
+        let leased: Vec<Lease> = hosts
+            .iter()
+            .filter_map(|host| match ask(broker, host) {
+                CredentialAnswer::Lease(lease) => Some(lease),
+                _ => None,
+            })
+            .collect();
+        if leased.is_empty() {
+            return refusals;
+        }
+        refusals += leased.len();
+        leased.into_iter().for_each(|lease| broker.result(lease.id, CredentialVerdict::Rejected));
+    }
+}
+
+/// A broker whose secret many hosts have just accepted.
+fn busy_broker(world: &World) -> Broker {
+    let broker = world.broker("CORP", &["*"]);
+    for host in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] {
+        attempt(&broker, host, CredentialVerdict::Accepted);
+    }
+    broker
+}
+
+#[test]
+fn sixty_lost_connections_after_a_password_change_amid_logons_cost_eight_at_most() {
+    let world = World::new();
+    assert_eq!(refusals_of_slow_hosts(&busy_broker(&world), 60), 8);
+}
+
+#[test]
+fn sixty_lost_connections_after_a_password_change_in_a_quiet_fleet_cost_two_logons() {
+    let world = World::new();
+    let broker = busy_broker(&world);
+    world.hands.move_on(Duration::from_secs(10));
+    assert_eq!(refusals_of_slow_hosts(&broker, 60), 2);
+}
+
+#[test]
+fn one_account_of_a_host_has_one_attempt_however_the_host_is_written() {
+    let world = World::new();
+    let broker = world.broker("", &["*", "127.0.0.0/8"]);
+    let CredentialAnswer::Lease(first) = ask_at(&broker, "127.0.0.3", "127.0.0.3") else {
+        panic!("the first one gets it")
+    };
+    broker.result(first.id, CredentialVerdict::Rejected);
+    for host in
+        ["::ffff:127.0.0.3", "[::ffff:7f00:3]", "localhost", "three.corp.example", "THREE.", "127.0.0.3"]
+    {
+        let answer = ask_at(&broker, host, "127.0.0.3");
+        assert!(matches!(answer, CredentialAnswer::Denied { .. }), "{host}: {answer:?}");
+    }
+    // Who does not say where it was is asked for by name, and the name leads there.
+    assert!(matches!(ask(&broker, "three.corp.example"), CredentialAnswer::Wait { .. }));
+    denial(&broker, "three.corp.example");
+    // Another host has another account.
+    assert!(matches!(ask_at(&broker, "127.0.0.4", "127.0.0.4"), CredentialAnswer::Lease(_)));
+}
+
+#[test]
+fn two_identities_of_one_account_with_two_passwords_do_not_try_the_wrong_one_again_and_again() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    for _ in 0..5 {
+        // As two files, of which one was forgotten when the password was changed.
+        world.password("correct horse");
+        attempt(&broker, "a", CredentialVerdict::Accepted);
+        world.password("hunter2");
+        if let CredentialAnswer::Lease(lease) = ask(&broker, "b") {
+            broker.result(lease.id, CredentialVerdict::Rejected);
+        }
+    }
+    assert_eq!(broker.states()["corp"].leases, 6, "five good ones and one that is wrong");
 }
 
 #[test]
@@ -299,6 +443,10 @@ fn accounts_of_the_hosts_themselves_are_guarded_host_by_host() {
     for domain in ["", "."] {
         let world = World::new();
         let broker = world.broker(domain, &["*"]);
+        for host in ["a", "b"] {
+            // The name is looked up first, and leads nowhere.
+            assert!(matches!(ask(&broker, host), CredentialAnswer::Wait { .. }));
+        }
         attempt(&broker, "a", CredentialVerdict::Rejected);
         denial(&broker, "a");
         attempt(&broker, "b", CredentialVerdict::Accepted);
@@ -325,6 +473,49 @@ fn a_refusal_survives_a_restart_until_the_secret_changes() {
     world.password("correct horse");
     attempt(&broker, "b", CredentialVerdict::Accepted);
     wait_for(|| !std::fs::read_to_string(&file).unwrap().contains("rejected"));
+}
+
+#[test]
+fn an_acceptance_survives_a_restart_and_one_host_cannot_take_it_back() {
+    let world = World::new();
+    let state = world.folder.path().join("state");
+    let broker = world.broker_with("CORP", &["*"], Some(&state));
+    attempt(&broker, "a", CredentialVerdict::Accepted);
+    broker.finish_writes();
+    let broker = world.broker_with("CORP", &["*"], Some(&state));
+    attempt(&broker, "hostile", CredentialVerdict::Rejected);
+    attempt(&broker, "b", CredentialVerdict::Accepted);
+    broker.finish_writes();
+    // Who was left out is left out, and still has no say when its cool-down is over.
+    let broker = world.broker_with("CORP", &["*"], Some(&state));
+    denial(&broker, "hostile");
+    world.hands.move_on(COOLDOWN);
+    attempt(&broker, "hostile", CredentialVerdict::Rejected);
+    attempt(&broker, "c", CredentialVerdict::Accepted);
+}
+
+#[test]
+fn what_is_known_of_accounts_is_bounded_and_refusals_go_last() {
+    let world = World::new();
+    let broker = world.broker("", &["10.0.0.0/8"]);
+    let at = |number: u32| {
+        let [_, b, c, d] = number.to_be_bytes();
+        format!("10.{b}.{c}.{d}")
+    };
+    let ask = |host: &str| match ask_at(&broker, host, host) {
+        CredentialAnswer::Lease(lease) => Some(lease),
+        _ => None,
+    };
+    for number in 0..100 {
+        broker.result(ask(&at(number)).unwrap().id, CredentialVerdict::Rejected);
+    }
+    for number in 100..66_000 {
+        broker.result(ask(&at(number)).unwrap().id, CredentialVerdict::Accepted);
+    }
+    let state = broker.states()["corp"];
+    assert!(state.accepted + state.rejected <= 65_536, "{state:?}");
+    assert_eq!(state.rejected, 100);
+    assert!((0..100).all(|number| ask(&at(number)).is_none()));
 }
 
 #[test]
@@ -380,7 +571,7 @@ fn a_secret_file_that_is_missing_is_a_denial_that_names_it() {
     let world = World::new();
     let broker = world.broker("CORP", &["*"]);
     std::fs::remove_file(world.file()).unwrap();
-    assert!(denial(&broker, "a").contains("read password file"));
+    assert!(denial(&broker, "a").contains("cannot be read"));
 }
 
 /// The state is written by a thread of its own.

@@ -16,6 +16,8 @@ mod expose_parser;
 mod expose_protobuf;
 mod fleet;
 mod fleet_files;
+mod guard_fleet;
+mod guard_model;
 mod log;
 mod messages;
 mod metrics_table;

@@ -8,95 +8,169 @@ use zeroize::Zeroizing;
 
 use super::words::account_name;
 use super::{Identities, lock};
-use crate::credentials::guard::{Change, Fingerprint, Guard, Scope};
+use crate::credentials::guard::{Fingerprint, Remembered, Scope};
 use crate::credentials::secret::{self, Salt};
 use crate::credentials::verdicts::{Stored, VerdictFile};
 
+/// Secrets whose slow hash is remembered.
+const HASHED_MAX: usize = 256;
+
 /// What outlives the process: a file of verdicts, if there is one.
 pub(super) struct Memory {
-    /// Written by a thread of its own, so that no caller waits for the disk; the lock keeps the order.
-    file: Option<Arc<Mutex<VerdictFile>>>,
-    /// Those that may still be writing.
-    writers: Mutex<Vec<JoinHandle<()>>>,
+    /// Written by a thread of its own, so that no caller waits for the disk.
+    file: Option<Arc<Writing>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What an earlier process knew of an account's secret, which is still the same.
+pub(super) struct Recalled {
+    pub(super) identity: String,
+    pub(super) scope: Scope,
+    /// Of this process.
+    pub(super) fingerprint: Fingerprint,
+    pub(super) remembered: Remembered,
+}
+
+struct Writing {
+    file: Mutex<VerdictFile>,
+    pending: Mutex<Pending>,
+    /// The slow hash of each secret by its fingerprint in this process.
+    hashed: Mutex<Vec<(Fingerprint, Fingerprint)>>,
+}
+
+/// A secret, and what tells it from others in this process.
+pub(super) struct Secret {
+    pub(super) fingerprint: Fingerprint,
+    pub(super) bytes: Zeroizing<Vec<u8>>,
+}
+
+/// What is not written yet. Many hosts may say something while the disk is busy; the last word of each account counts.
+#[derive(Default)]
+struct Pending {
+    changes: BTreeMap<Scope, (Remembered, Secret)>,
+    has_writer: bool,
 }
 
 impl Memory {
     pub(super) fn new(file: Option<VerdictFile>) -> Self {
-        Self { file: file.map(|file| Arc::new(Mutex::new(file))), writers: Mutex::default() }
+        let writing = |file| {
+            let (pending, hashed) = (Mutex::default(), Mutex::default());
+            Arc::new(Writing { file: Mutex::new(file), pending, hashed })
+        };
+        Self { file: file.map(writing), writer: Mutex::default() }
     }
 
-    /// Carries the verdicts of an earlier process over, as far as they are about the secrets of today.
-    pub(super) fn restore(
-        &self,
-        guard: &mut Guard,
-        users: &mut BTreeMap<Scope, String>,
-        identities: &Identities,
-        salt: &Salt,
-    ) {
-        let Some(file) = &self.file else { return };
-        let file = lock(file);
-        if file.verdicts.is_empty() {
-            return;
-        }
+    /// What an earlier process knew, as far as it is about the secrets of today. Slow on purpose: a hash of each
+    /// identity's secret that it knew something of.
+    pub(super) fn recall(&self, identities: &Identities, salt: &Salt) -> Vec<Recalled> {
+        let Some(writing) = &self.file else { return Vec::new() };
+        let (file_salt, stored) = {
+            let file = lock(&writing.file);
+            (file.salt.clone(), file.verdicts.clone())
+        };
+        let mut recalled = Vec::new();
         for (name, identity) in identities {
+            let of_identity = |stored: &&Stored| stored.scope.may_be(&identity.domain, &identity.username);
+            let mut known = stored.iter().filter(of_identity).peekable();
+            if known.peek().is_none() {
+                continue;
+            }
             let Ok(secret) = secret::read(&identity.secret) else { continue };
-            let mut stored_now: Option<Fingerprint> = None;
-            for stored in &file.verdicts {
-                let scope = Scope::new(&identity.domain, &identity.username, &stored.refused.host);
-                if scope != stored.scope || guard.knows(&scope) {
-                    continue;
-                }
-                // Slow on purpose; once per identity that has a verdict.
-                let now = *stored_now.get_or_insert_with(|| file.salt.stored_fingerprint(&secret));
-                if now == stored.fingerprint {
+            let stored_now = file_salt.stored_fingerprint(&secret);
+            for stored in known.filter(|stored| stored.fingerprint == stored_now) {
+                if let Some(refused) = &stored.remembered.withheld {
                     warn!(
                         identity = name.as_str(),
                         account = account_name(identity),
-                        host = stored.refused.host,
-                        verdict = stored.refused.refusal.word(),
+                        host = refused.host.name(),
+                        verdict = refused.refusal.word(),
                         "Credential was refused before the restart and has not changed; it is withheld"
                     );
-                    guard.restore(scope.clone(), salt.fingerprint(&secret), stored.refused.clone());
-                    users.insert(scope, name.clone());
                 }
+                recalled.push(Recalled {
+                    identity: name.clone(),
+                    scope: stored.scope.clone(),
+                    fingerprint: salt.fingerprint(&secret),
+                    remembered: stored.remembered.clone(),
+                });
             }
         }
+        recalled
     }
 
-    /// Keeps a verdict, or forgets one that is no longer true.
-    pub(super) fn keep(&self, scope: &Scope, change: &Change, secret: Zeroizing<Vec<u8>>) {
-        let Some(file) = self.file.clone() else { return };
-        let (scope, change) = (scope.clone(), change.clone());
-        let write = move || {
-            let mut file = lock(&file);
-            let written = match change {
-                Change::Refused(refused) => {
-                    let fingerprint = file.salt.stored_fingerprint(&secret);
-                    file.keep(Stored { scope, fingerprint, refused })
-                }
-                Change::Accepted | Change::Doubted(_) => file.forget(&scope),
-            };
-            if let Err(error) = written {
-                tell_not_written(&error);
-            }
-        };
-        match std::thread::Builder::new().name("credential-state".to_owned()).spawn(write) {
+    /// Keeps what is known of an account's secret now.
+    pub(super) fn keep(&self, scope: Scope, remembered: Remembered, secret: Secret) {
+        let Some(writing) = &self.file else { return };
+        let mut pending = lock(&writing.pending);
+        pending.changes.insert(scope, (remembered, secret));
+        if pending.has_writer {
+            return;
+        }
+        let writes = Arc::clone(writing);
+        let spawned =
+            std::thread::Builder::new().name("credential-state".to_owned()).spawn(move || writes.write_all());
+        match spawned {
             Ok(writer) => {
-                let mut writers = lock(&self.writers);
-                writers.retain(|earlier| !earlier.is_finished());
-                writers.push(writer);
+                pending.has_writer = true;
+                *lock(&self.writer) = Some(writer);
             }
             Err(error) => tell_not_written(&error),
         }
     }
 
-    /// Waits until every verdict so far is on the disk: a program that ends right after one would lose it.
+    /// Waits until everything so far is on the disk: a program that ends right after a verdict would lose it.
     pub(super) fn finish_writes(&self) {
-        let writers = std::mem::take(&mut *lock(&self.writers));
-        for writer in writers {
-            // What a thread that panicked did not write is tried once more, as if the disk had been full.
+        let writer = lock(&self.writer).take();
+        if let Some(writer) = writer {
+            // One that panicked has nothing to say that helps.
             let _ = writer.join();
         }
+    }
+}
+
+impl Writing {
+    /// Writes until nothing is left.
+    fn write_all(&self) {
+        loop {
+            let changes = {
+                let mut pending = lock(&self.pending);
+                let changes = std::mem::take(&mut pending.changes);
+                pending.has_writer = !changes.is_empty();
+                changes
+            };
+            if changes.is_empty() {
+                return;
+            }
+            let mut file = lock(&self.file);
+            let mut is_news = false;
+            for (scope, (remembered, secret)) in changes {
+                if scope.is_local && remembered.withheld.is_none() {
+                    // That a host accepted its own account says nothing that its next refusal would not take back.
+                    is_news |= file.forget(&scope);
+                    continue;
+                }
+                let fingerprint = self.hash(&file.salt, &secret);
+                file.put(Stored { scope, fingerprint, remembered });
+                is_news = true;
+            }
+            if is_news && let Err(error) = file.write() {
+                tell_not_written(&error);
+            }
+        }
+    }
+
+    /// The slow hash of a secret; slow but once.
+    fn hash(&self, salt: &Salt, secret: &Secret) -> Fingerprint {
+        let mut hashed = lock(&self.hashed);
+        if let Some((_, known)) = hashed.iter().find(|(of, _)| *of == secret.fingerprint) {
+            return *known;
+        }
+        let fingerprint = salt.stored_fingerprint(&secret.bytes);
+        if hashed.len() >= HASHED_MAX {
+            hashed.remove(0);
+        }
+        hashed.push((secret.fingerprint, fingerprint));
+        fingerprint
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod allowed;
 mod memory;
+mod state;
 mod words;
 
 use std::collections::{BTreeMap, HashMap};
@@ -17,34 +18,19 @@ use plugin_host::sink::{
 use zeroize::Zeroizing;
 
 use self::allowed::{allowed, refused_addresses};
-use self::memory::Memory;
-use self::words::{account_name, tell, withheld};
+use self::memory::{Memory, Recalled};
+use self::words::{account_name, left_out, tell, withheld};
 use super::addresses::{AddressBook, Resolver};
-use super::clock::Clock;
-use super::guard::{Decision, Guard, Refusal, Scope, State};
+use super::clock::{Clock, Moment};
+use super::guard::{Decision, Guard, Host, Outcome, Scope};
 use super::secret::{self, Salt};
 use super::verdicts::VerdictFile;
 use crate::config::{self, Identity};
 
+pub use self::state::IdentityState;
+
 /// Who waits asks again after this at the latest.
 const RETRY_AFTER_MS: u32 = 1_000;
-
-/// What is known of an identity's secret, over all accounts that it stands for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IdentityState {
-    /// Accounts on trial.
-    pub on_trial: u64,
-    /// Accounts whose secret was accepted.
-    pub accepted: u64,
-    /// Accounts whose secret is withheld because it was rejected.
-    pub rejected: u64,
-    /// Accounts whose secret is withheld because the account is locked, disabled or expired.
-    pub locked: u64,
-    /// Leases handed out.
-    pub leases: u64,
-    /// Requests that were denied because the secret is withheld.
-    pub withheld: u64,
-}
 
 /// The exporter's [`CredentialBroker`].
 pub struct Broker {
@@ -99,11 +85,10 @@ impl Broker {
         resolver: Arc<dyn Resolver>,
     ) -> std::io::Result<Self> {
         let salt = Salt::random()?;
-        let mut guard = Guard::new(cooldown);
-        let mut users = BTreeMap::new();
+        let (guard, users) = (Guard::new(cooldown), BTreeMap::new());
         let memory = Memory::new(file);
-        memory.restore(&mut guard, &mut users, &identities, &salt);
-        let shared = Shared { guard, leases: HashMap::new(), counts: BTreeMap::new(), users };
+        let mut shared = Shared { guard, leases: HashMap::new(), counts: BTreeMap::new(), users };
+        shared.restore(memory.recall(&identities, &salt), clock.now());
         Ok(Self {
             identities: RwLock::new(Arc::new(identities)),
             salt,
@@ -127,18 +112,19 @@ impl Broker {
             .filter(is_new)
             .map(|(name, identity)| (name.clone(), identity.clone()))
             .collect();
+        // Takes its time, for which nobody has to wait.
+        let recalled = self.memory.recall(&new, &self.salt);
         let mut shared = lock(&self.shared);
-        let Shared { guard, users, .. } = &mut *shared;
-        guard.set_cooldown(cooldown);
+        shared.guard.set_cooldown(cooldown);
         // An account that no identity stands for any more shows nowhere; it is remembered all the same.
-        for (scope, user) in users.iter_mut() {
+        for (scope, user) in &mut shared.users {
             if !identities.get(user).is_some_and(|identity| stands_for(identity, scope))
                 && let Some((name, _)) = identities.iter().find(|(_, identity)| stands_for(identity, scope))
             {
                 user.clone_from(name);
             }
         }
-        self.memory.restore(guard, users, &new, &self.salt);
+        shared.restore(recalled, self.clock.now());
         *self.identities.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(identities);
     }
 
@@ -149,31 +135,6 @@ impl Broker {
     /// Waits until every verdict so far is on the disk: a program that ends right after one would lose it.
     pub fn finish_writes(&self) {
         self.memory.finish_writes();
-    }
-
-    /// What is known of each identity.
-    #[must_use]
-    pub fn states(&self) -> BTreeMap<String, IdentityState> {
-        let shared = lock(&self.shared);
-        let mut states: BTreeMap<String, IdentityState> =
-            self.identities().keys().map(|name| (name.clone(), IdentityState::default())).collect();
-        for (name, counts) in &shared.counts {
-            let Some(state) = states.get_mut(name) else { continue };
-            (state.leases, state.withheld) = (counts.leases, counts.withheld);
-        }
-        for (scope, state) in shared.guard.states() {
-            let Some(of) = shared.users.get(scope).and_then(|name| states.get_mut(name)) else { continue };
-            match state {
-                State::Untried => {}
-                State::Trial { .. } => of.on_trial += 1,
-                State::Accepted { .. } => of.accepted += 1,
-                State::Refused(refused) => match refused.refusal {
-                    Refusal::Rejected => of.rejected += 1,
-                    Refusal::Locked => of.locked += 1,
-                },
-            }
-        }
-        states
     }
 }
 
@@ -186,16 +147,10 @@ impl CredentialBroker for Broker {
             Err(message) => return denied(message),
         };
         let now = self.clock.now();
-        let host = request.configured.map_or(request.host, |target| &target.host).to_lowercase();
-        let by_name = config::address(request.host).is_none();
-        if by_name && identity.allow_hosts.needs_addresses(request.host) {
-            let Some(addresses) = self.addresses.find(request.host, waiter, now.mono) else {
-                return CredentialAnswer::Wait { retry_after_ms: RETRY_AFTER_MS };
-            };
-            if !identity.allow_hosts.allows_addresses(&addresses) {
-                return denied(refused_addresses(request.host, &addresses));
-            }
-        }
+        let host = match self.host(request, &identity, waiter, now) {
+            Ok(host) => host,
+            Err(answer) => return answer,
+        };
         let secret = match secret::read(&identity.secret) {
             Ok(secret) => secret,
             Err(message) => return denied(message),
@@ -204,16 +159,18 @@ impl CredentialBroker for Broker {
         let scope = Scope::new(&identity.domain, &identity.username, &host);
         let fingerprint = self.salt.fingerprint(&secret);
         let mut shared = lock(&self.shared);
-        if !shared.users.contains_key(&scope) {
-            shared.users.insert(scope.clone(), request.identity.to_owned());
-        }
+        shared.enter(&scope, request.identity);
         let decision = shared.guard.acquire(&scope, &host, fingerprint, id, waiter, now);
         let counts = shared.counts.entry(request.identity.to_owned()).or_default();
         match decision {
             Decision::Wait => CredentialAnswer::Wait { retry_after_ms: RETRY_AFTER_MS },
             Decision::Withheld(refused) => {
                 counts.withheld += 1;
-                withheld(&identity, &refused)
+                denied(withheld(&identity, &refused))
+            }
+            Decision::LeftOut(refused) => {
+                counts.withheld += 1;
+                denied(left_out(&identity, &refused))
             }
             Decision::Lease => {
                 counts.leases += 1;
@@ -239,20 +196,73 @@ impl CredentialBroker for Broker {
         let now = self.clock.now();
         let mut shared = lock(&self.shared);
         let lent = shared.leases.remove(&lease);
-        let (change, waiters) = shared.guard.result(lease, verdict, now);
+        let Outcome { change, waiters } = shared.guard.result(lease, verdict, now);
         drop(shared);
-        if let (Some((scope, change)), Some(lent)) = (change, lent) {
+        if let (Some((scope, change, remembered)), Some(lent)) = (change, lent) {
             tell(&lent, &change);
-            self.memory.keep(&scope, &change, lent.secret);
+            let fingerprint = self.salt.fingerprint(&lent.secret);
+            self.memory.keep(scope, remembered, memory::Secret { fingerprint, bytes: lent.secret });
         }
         waiters.iter().for_each(Waiter::wake);
     }
 }
 
+impl Broker {
+    /// The host as the guard tells it from others: where it was reached, or else where its name leads, as far as that is
+    /// needed. `Err` is the answer to a request that gets nothing (yet).
+    fn host(
+        &self,
+        request: &CredentialRequest<'_>,
+        identity: &Identity,
+        waiter: &Waiter,
+        now: Moment,
+    ) -> Result<Host, CredentialAnswer> {
+        let name = request.configured.map_or(request.host, |target| &target.host);
+        let reached = config::address(request.host);
+        let must_be_allowed = reached.is_none() && identity.allow_hosts.needs_addresses(request.host);
+        // The accounts of a host are guarded by its address, so that its spelling does not matter.
+        let is_needed = must_be_allowed || (reached.is_none() && Scope::is_of_any_host(&identity.domain));
+        if !is_needed {
+            return Ok(Host::new(name, reached));
+        }
+        let Some(addresses) = self.addresses.find(request.host, waiter, now.mono) else {
+            return Err(CredentialAnswer::Wait { retry_after_ms: RETRY_AFTER_MS });
+        };
+        if must_be_allowed && !identity.allow_hosts.allows_addresses(&addresses) {
+            let message = refused_addresses(request.host, &addresses);
+            return Err(CredentialAnswer::Denied { reason: GeneralReason::CredentialsWithheld, message });
+        }
+        Ok(Host::new(name, addresses.into_iter().min()))
+    }
+}
+
+impl Shared {
+    /// Takes over what an earlier process knew, as far as it is not known better.
+    fn restore(&mut self, recalled: Vec<Recalled>, now: Moment) {
+        for Recalled { identity, scope, fingerprint, remembered } in recalled {
+            if !self.guard.knows(&scope) {
+                self.guard.restore(scope.clone(), fingerprint, remembered, now);
+                self.users.insert(scope, identity);
+            }
+        }
+    }
+
+    /// Notes which identity an account belongs to.
+    fn enter(&mut self, scope: &Scope, identity: &str) {
+        if self.users.contains_key(scope) {
+            return;
+        }
+        if self.guard.make_room() {
+            let guard = &self.guard;
+            self.users.retain(|scope, _| guard.knows(scope));
+        }
+        self.users.insert(scope.clone(), identity.to_owned());
+    }
+}
+
 /// Whether `scope` may be an account of `identity`.
 fn stands_for(identity: &Identity, scope: &Scope) -> bool {
-    let of_identity = Scope::new(&identity.domain, &identity.username, &scope.realm);
-    of_identity == *scope
+    scope.may_be(&identity.domain, &identity.username)
 }
 
 /// A panic elsewhere leaves the maps whole: every change is one insert or remove.

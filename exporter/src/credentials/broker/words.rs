@@ -1,7 +1,5 @@
 //! What the log and who asks are told.
 
-use plugin_host::GeneralReason;
-use plugin_host::sink::CredentialAnswer;
 use tracing::{error, info, warn};
 
 use super::Lent;
@@ -17,15 +15,16 @@ pub(super) fn tell(lent: &Lent, change: &Change) {
             target,
             identity,
             account,
-            host = refused.host,
+            host = refused.host.name(),
             verdict = refused.refusal.word(),
-            "Credential refused by one host and accepted by others; this host is left out, and one more host decides"
+            next_step = "look why this host does not know the account; if the password was changed, correct the secret",
+            "Credential refused by one host and accepted by others; only this host is left out"
         ),
         Change::Refused(refused) => error!(
             target,
             identity,
             account,
-            host = refused.host,
+            host = refused.host.name(),
             verdict = refused.refusal.word(),
             next_step = "correct the secret; it is read again by itself",
             "Credential refused; it is withheld from every target until it changes"
@@ -33,15 +32,26 @@ pub(super) fn tell(lent: &Lent, change: &Change) {
     }
 }
 
-/// The answer to who wants a secret that was refused.
-pub(super) fn withheld(identity: &Identity, refused: &Refused) -> CredentialAnswer {
-    let message = format!(
+/// Why nobody gets a secret that was refused.
+pub(super) fn withheld(identity: &Identity, refused: &Refused) -> String {
+    format!(
         "the secret of {} was {} by `{}` and is not tried again until it changes",
         account_name(identity),
         refused.refusal.word(),
         refused.host
-    );
-    CredentialAnswer::Denied { reason: GeneralReason::CredentialsWithheld, message }
+    )
+}
+
+/// Why this host does not get a secret that others accept.
+pub(super) fn left_out(identity: &Identity, refused: &Refused) -> String {
+    format!(
+        "the secret of {} was {} by `{}` and accepted by other hosts; `{}` is left out until `credentials.cooldown` \
+         has passed",
+        account_name(identity),
+        refused.refusal.word(),
+        refused.host,
+        refused.host
+    )
 }
 
 /// The account as Windows writes it.

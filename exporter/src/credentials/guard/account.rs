@@ -1,155 +1,106 @@
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use plugin_host::sink::{CredentialVerdict, LeaseId, Waiter};
+use plugin_host::sink::Waiter;
 
-use super::{Change, Decision, Fingerprint, Refusal, Refused};
-use crate::credentials::clock::Moment;
+use super::ledger::Ledger;
+use super::{Fingerprint, Host};
 
-/// A trial whose end nobody tells is over after this.
-const TRIAL_MAX: Duration = Duration::from_secs(30);
-/// A secret that was accepted so long ago is tried on one target first again.
-const RECHECK_AFTER: Duration = Duration::from_secs(600);
-/// The host that refused a secret asks last after the cool-down: others have so much longer to be the first.
-const REFUSING_HOST_EXTRA_S: u64 = 900;
-/// So many hosts of one account are remembered as refusing.
-const REFUSED_HOSTS_MAX: usize = 10_000;
+/// Secrets of one account that are remembered: two identities may stand for it with a secret each, and a secret that
+/// was refused stays refused when another one was tried meanwhile.
+const SECRETS_MAX: usize = 4;
+/// Hosts of one account that are woken; the others ask again by themselves.
+const WAITERS_MAX: usize = 4_096;
+/// Who waits asks again sooner than this, or has given up.
+const WAITS_MAX: Duration = Duration::from_secs(3);
 
-/// What is known of an account's secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Nothing: the next target tries it.
-    Untried,
-    /// One target tries it; the others wait.
-    Trial {
-        /// Its lease.
-        lease: LeaseId,
-        /// Since when.
-        since: Instant,
-    },
-    /// It is good.
-    Accepted {
-        /// When it last was.
-        at: Instant,
-    },
-    /// It is bad.
-    Refused(Refused),
-}
-
-/// One account's secret, and who wants it.
+/// One account: what is known of its secrets, and who waits for one.
 #[derive(Debug)]
 pub(super) struct Account {
-    pub(super) fingerprint: Fingerprint,
-    pub(super) state: State,
-    /// Whether the last verdict was good; a recheck that says so again is no news.
-    was_accepted: bool,
-    /// Since when a verdict is known that is from the future: the wall's clock was set back behind it. The cool-down
-    /// runs from then, or it might not end for years.
-    ahead_since: Option<Instant>,
-    /// Hosts that refused what others accept.
-    refusing: HashMap<String, Refused>,
-    /// By host, so that who asks often waits once.
-    pub(super) waiters: HashMap<String, Waiter>,
+    /// The secret that was asked for last is the first. INVARIANT: a verdict is about one secret.
+    ledgers: Vec<(Fingerprint, Ledger)>,
+    /// Who waits longest is the first.
+    waiters: VecDeque<Waiting>,
+    /// When somebody asked for it last.
+    used: Instant,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    host: Host,
+    waiter: Waiter,
+    /// When it asked last.
+    asked: Instant,
 }
 
 impl Account {
-    pub(super) fn new(fingerprint: Fingerprint) -> Self {
-        Self {
-            fingerprint,
-            state: State::Untried,
-            was_accepted: false,
-            ahead_since: None,
-            refusing: HashMap::new(),
-            waiters: HashMap::new(),
+    pub(super) fn new(fingerprint: Fingerprint, ledger: Ledger, now: Instant) -> Self {
+        Self { ledgers: vec![(fingerprint, ledger)], waiters: VecDeque::new(), used: now }
+    }
+
+    /// The secret that was asked for last.
+    pub(super) fn latest(&self) -> Option<&Ledger> {
+        self.ledgers.first().map(|(_, ledger)| ledger)
+    }
+
+    /// What is known of this secret, which is asked for now. Of a new one it is nothing.
+    pub(super) fn ask(&mut self, fingerprint: Fingerprint, now: Instant) -> &mut Ledger {
+        self.used = now;
+        let known = self.ledgers.iter().position(|(known, _)| *known == fingerprint);
+        let ledger = match known {
+            Some(index) => self.ledgers.remove(index),
+            None => (fingerprint, Ledger::default()),
+        };
+        self.ledgers.insert(0, ledger);
+        self.ledgers.truncate(SECRETS_MAX);
+        &mut self.ledgers[0].1
+    }
+
+    /// What is known of this secret, if it is not forgotten.
+    pub(super) fn of(&mut self, fingerprint: Fingerprint) -> Option<&mut Ledger> {
+        self.ledgers.iter_mut().find(|(known, _)| *known == fingerprint).map(|(_, ledger)| ledger)
+    }
+
+    /// The host waits; who asks again keeps its place.
+    pub(super) fn wait(&mut self, host: &Host, waiter: &Waiter, now: Instant) {
+        let waiter = waiter.clone();
+        if let Some(waiting) = self.waiters.iter_mut().find(|waiting| waiting.host == *host) {
+            (waiting.waiter, waiting.asked) = (waiter, now);
+        } else if self.waiters.len() < WAITERS_MAX {
+            self.waiters.push_back(Waiting { host: host.clone(), waiter, asked: now });
         }
     }
 
-    /// It has another secret, of which nothing is known; who waits goes on waiting.
-    pub(super) fn begin_anew(&mut self, fingerprint: Fingerprint) {
-        let waiters = std::mem::take(&mut self.waiters);
-        *self = Self { waiters, ..Self::new(fingerprint) };
+    /// The host has its answer.
+    pub(super) fn stop_waiting(&mut self, host: &Host) {
+        self.waiters.retain(|waiting| waiting.host != *host);
     }
 
-    /// What `host` is answered now; a trial is the lease's from here on.
-    pub(super) fn decide(
-        &mut self,
-        host: &str,
-        is_local: bool,
-        lease: LeaseId,
-        now: Moment,
-        cooldown: Duration,
-    ) -> Decision {
-        let is_ahead = |refused: &Refused| refused.since_unix_s > now.unix_s;
-        let is_refused_ahead = matches!(&self.state, State::Refused(refused) if is_ahead(refused));
-        if is_refused_ahead || self.refusing.get(host).is_some_and(is_ahead) {
-            self.ahead_since.get_or_insert(now.mono);
-        }
-        let ahead_s = self.ahead_since.map_or(0, |since| now.mono.duration_since(since).as_secs());
-        let passed_s = |refused: &Refused| now.unix_s.checked_sub(refused.since_unix_s).unwrap_or(ahead_s);
-        let is_cool = |refused: &Refused| passed_s(refused) >= cooldown.as_secs();
-        let is_last_to_ask = |refused: &Refused| {
-            let extra_s = REFUSING_HOST_EXTRA_S.min(cooldown.as_secs());
-            !is_local && refused.host == host && passed_s(refused) < cooldown.as_secs() + extra_s
+    /// Those that may have a lease of this secret now, or, where it is withheld, all: they have their answer.
+    pub(super) fn wake(&mut self, fingerprint: Fingerprint, is_local: bool, now: Instant) -> Vec<Waiter> {
+        self.waiters.retain(|waiting| now.saturating_duration_since(waiting.asked) < WAITS_MAX);
+        let Some((_, ledger)) = self.ledgers.iter().find(|(known, _)| *known == fingerprint) else {
+            return Vec::new();
         };
-        if let Some(refused) = self.refusing.get(host) {
-            if !is_cool(refused) {
-                return Decision::Withheld(refused.clone());
+        let room = if ledger.is_withheld() { usize::MAX } else { ledger.room(is_local) };
+        let mut woken = Vec::new();
+        self.waiters.retain(|waiting| {
+            let stays = woken.len() >= room || ledger.is_asking(&waiting.host);
+            if !stays {
+                woken.push(waiting.waiter.clone());
             }
-            self.refusing.remove(host);
-        }
-        let on_trial = match &self.state {
-            State::Untried => true,
-            State::Trial { since, .. } if now.mono.duration_since(*since) < TRIAL_MAX => {
-                return Decision::Wait;
-            }
-            State::Trial { .. } => true,
-            State::Accepted { at } => now.mono.duration_since(*at) >= RECHECK_AFTER,
-            State::Refused(refused) if is_cool(refused) && !is_last_to_ask(refused) => true,
-            State::Refused(refused) => return Decision::Withheld(refused.clone()),
-        };
-        if on_trial {
-            self.state = State::Trial { lease, since: now.mono };
-        }
-        Decision::Lease
+            stays
+        });
+        woken
     }
 
-    /// What a verdict of `host` changes.
-    pub(super) fn learn(
-        &mut self,
-        lease: LeaseId,
-        host: String,
-        verdict: CredentialVerdict,
-        is_local: bool,
-        now: Moment,
-    ) -> Option<Change> {
-        let is_trial = matches!(self.state, State::Trial { lease: trial, .. } if trial == lease);
-        let refusal = match verdict {
-            CredentialVerdict::Accepted => {
-                self.refusing.remove(&host);
-                let is_news = !std::mem::replace(&mut self.was_accepted, true);
-                self.state = State::Accepted { at: now.mono };
-                return is_news.then_some(Change::Accepted);
-            }
-            CredentialVerdict::Rejected => Refusal::Rejected,
-            CredentialVerdict::Locked => Refusal::Locked,
-            _ => {
-                if is_trial {
-                    self.state = State::Untried;
-                }
-                return None;
-            }
-        };
-        let refused = Refused { refusal, host, since_unix_s: now.unix_s };
-        self.was_accepted = false;
-        if matches!(self.state, State::Accepted { .. }) && !is_local {
-            if self.refusing.len() < REFUSED_HOSTS_MAX {
-                self.refusing.insert(refused.host.clone(), refused.clone());
-            }
-            self.state = State::Untried;
-            return Some(Change::Doubted(refused));
-        }
-        let is_news = !matches!(self.state, State::Refused(_));
-        self.state = State::Refused(refused.clone());
-        is_news.then_some(Change::Refused(refused))
+    /// Whether nothing is lost with it but what it knows.
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiters.is_empty() && !self.ledgers.iter().any(|(_, ledger)| ledger.is_busy())
+    }
+
+    /// Those that go first have the lowest: what was refused stays longest, then what was asked for last.
+    pub(super) fn worth(&self) -> (bool, Instant) {
+        (self.ledgers.iter().any(|(_, ledger)| ledger.is_withheld()), self.used)
     }
 }

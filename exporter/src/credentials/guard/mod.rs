@@ -1,5 +1,8 @@
 mod account;
+mod host;
+mod ledger;
 mod scope;
+mod verdict;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,99 +10,87 @@ use std::time::Duration;
 use plugin_host::sink::{CredentialVerdict, LeaseId, Waiter};
 
 use self::account::Account;
+use self::ledger::{Ledger, Situation};
 use super::clock::Moment;
 
-pub use self::account::State;
+pub use self::host::Host;
 pub use self::scope::Scope;
+pub use self::verdict::{Change, Decision, Fingerprint, Refusal, Refused, Remembered, State};
 
-/// Tells one secret from another without keeping it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fingerprint(pub [u8; 32]);
+/// Accounts that are remembered. Only accounts of the hosts themselves are as many, one for each host that was probed.
+const ACCOUNTS_MAX: usize = 65_536;
+/// When there is no room, a part of this size goes at a time.
+const FORGOTTEN_AT_A_TIME: usize = ACCOUNTS_MAX / 16;
 
-/// Why a secret is withheld.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Refusal {
-    /// Wrong user name or password.
-    Rejected,
-    /// The account is locked, disabled or expired.
-    Locked,
-}
-
-impl Refusal {
-    /// The word for labels, logs and the state file.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Rejected => "rejected",
-            Self::Locked => "locked",
-        }
-    }
-}
-
-/// A verdict against a secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// Why.
-    pub refusal: Refusal,
-    /// Which host said so.
-    pub host: String,
-    /// When, in Unix seconds.
-    pub since_unix_s: u64,
-}
-
-/// What to answer to who asks for a secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Hand it out.
-    Lease,
-    /// Somebody else tries it now.
-    Wait,
-    /// Keep it.
-    Withheld(Refused),
-}
-
-/// A verdict that changed something: what to log, count and keep.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// It is good.
-    Accepted,
-    /// One host refuses what another accepted: that host is left alone, and the next one decides.
-    Doubted(Refused),
-    /// It is bad, and nobody gets it any more.
-    Refused(Refused),
-}
-
-/// Decides who may try a secret, so that a wrong one costs one attempt and not one per target.
+/// Decides who may try a secret, so that a wrong one costs as few logons as can be, and a hostile host cannot take a
+/// good one from the others.
 ///
 /// Pure: clocks come in as arguments, answers go out; the broker around it reads files and wakes threads.
 ///
-/// The rules, per [`Scope`]:
-/// 1. A secret that is new, changed, or was last accepted ten minutes ago is tried by one target; others wait.
-/// 2. Accepted: everybody gets it.
-/// 3. Refused on trial: nobody gets it until it changes or the cool-down has passed; then one target tries, the one that refused it last.
-/// 4. Refused by one host after another host accepted it: that host alone is left out, and the secret goes back
-///    on trial; a second host's refusal is believed. So a hostile or misconfigured host cannot take the fleet down,
-///    and a password changed under our feet costs two attempts.
-/// 5. A trial without a verdict (connection lost) passes to the next who asks.
+/// # The rules
+///
+/// They hold per [`Scope`] and per secret: a changed secret begins anew. Two hosts are different if both their names and
+/// the addresses at which they were reached are ([`Host::may_be`]).
+///
+/// 1. *Trust* is a number from 0 to 7: the hosts that accepted the secret and whose acceptance no refusal used up. An
+///    acceptance counts for ten seconds; the last one counts for ever.
+/// 2. As many logons are under way at a time as the trust says, and one more; at each host there is one. Others wait, the
+///    first one first. A logon without an answer counts for two seconds, one that began without trust for thirty.
+/// 3. A refusal uses up one acceptance, and the host that refused is left out for the cool-down. A host whose acceptance
+///    was used up adds no trust before a cool-down has passed without any refusal. An acceptance of a lease that was handed
+///    out before the last refusal adds none either: it may have been decided before the password was changed.
+/// 4. A refusal without trust withholds the secret from everybody, until it changes or the cool-down has passed; then one
+///    host tries it, those that refused it last.
+/// 5. A host that refused once is doubted: until it accepts, a cool-down later, its acceptance adds no trust, and its
+///    refusal withholds nothing. It is asked again after its cool-down; without trust only if no host refused for a
+///    cool-down, and nobody waits for it.
+/// 6. Where a secret is withheld and a lease that was handed out before is accepted after all, that acceptance and the
+///    refusal cancel each other: the secret is lent again, without trust.
+/// 7. A lease without a verdict (connection lost) changes nothing.
+/// 8. An account of the host itself ([`Scope::is_local`]) has nobody else to ask: one logon at a time, and every refusal
+///    withholds it.
+///
+/// # What follows
+///
+/// - A secret that was never accepted costs one wrong logon in a cool-down. The host that tries it first is believed,
+///   since nobody contradicts it: a hostile one can withhold a new secret for a cool-down.
+/// - A secret that was accepted once is withheld only if two different hosts refuse it.
+/// - A password that is changed at the domain costs two wrong logons. While many hosts log on, as at the start, it costs
+///   eight at most, as long as hosts answer within two seconds.
+/// - Hostile hosts can accept whatever they are shown. With one such host, a wrong password costs two logons in a
+///   cool-down; with more of them, one more for each.
+/// - What a lost connection hides is not counted: a host may have refused a secret, and nobody heard of it.
 #[derive(Debug)]
 pub struct Guard {
     accounts: HashMap<Scope, Account>,
     leases: HashMap<LeaseId, Leased>,
+    /// Leases so far. The number of a lease is its place among them.
+    handed_out: u64,
     cooldown: Duration,
 }
 
 #[derive(Debug)]
 struct Leased {
     scope: Scope,
-    host: String,
+    host: Host,
     fingerprint: Fingerprint,
+    number: u64,
+}
+
+/// What the end of a lease changed.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// What is news, of which account, and what the next process should know of it.
+    pub change: Option<(Scope, Change, Remembered)>,
+    /// Whom to wake once the caller holds no lock.
+    pub waiters: Vec<Waiter>,
 }
 
 impl Guard {
     /// A guard that has seen nothing.
     #[must_use]
     pub fn new(cooldown: Duration) -> Self {
-        Self { accounts: HashMap::new(), leases: HashMap::new(), cooldown }
+        Self { accounts: HashMap::new(), leases: HashMap::new(), handed_out: 0, cooldown }
     }
 
     /// From now on a refused secret is tried once more after so long.
@@ -113,65 +104,84 @@ impl Guard {
         self.accounts.contains_key(scope)
     }
 
-    /// Takes over a verdict of an earlier process.
-    pub fn restore(&mut self, scope: Scope, fingerprint: Fingerprint, refused: Refused) {
-        let mut account = Account::new(fingerprint);
-        account.state = State::Refused(refused);
-        self.accounts.insert(scope, account);
+    /// Takes over what an earlier process knew.
+    pub fn restore(&mut self, scope: Scope, fingerprint: Fingerprint, remembered: Remembered, now: Moment) {
+        let ledger = Ledger::restored(remembered, now);
+        self.accounts.insert(scope, Account::new(fingerprint, ledger, now.mono));
     }
 
     /// Somebody wants to show the secret to `host`; `lease` is the id that it would get.
     pub fn acquire(
         &mut self,
         scope: &Scope,
-        host: &str,
+        host: &Host,
         fingerprint: Fingerprint,
         lease: LeaseId,
         waiter: &Waiter,
         now: Moment,
     ) -> Decision {
-        let cooldown = self.cooldown;
-        let account = self.accounts.entry(scope.clone()).or_insert_with(|| Account::new(fingerprint));
-        if account.fingerprint != fingerprint {
-            // INVARIANT: a verdict is about one secret; a changed file begins anew.
-            account.begin_anew(fingerprint);
-        }
-        let decision = account.decide(host, scope.is_local, lease, now, cooldown);
+        let of = Situation { host, is_local: scope.is_local, now, cooldown: self.cooldown };
+        let account = self
+            .accounts
+            .entry(scope.clone())
+            .or_insert_with(|| Account::new(fingerprint, Ledger::default(), now.mono));
+        let ledger = account.ask(fingerprint, now.mono);
+        let decision = ledger.decide(of);
         match &decision {
             Decision::Lease => {
-                let leased = Leased { scope: scope.clone(), host: host.to_owned(), fingerprint };
+                ledger.lend(lease, of);
+                account.stop_waiting(host);
+                self.handed_out += 1;
+                let number = self.handed_out;
+                let leased = Leased { scope: scope.clone(), host: host.clone(), fingerprint, number };
                 self.leases.insert(lease, leased);
             }
-            Decision::Wait => {
-                account.waiters.insert(host.to_owned(), waiter.clone());
-            }
-            Decision::Withheld(_) => {}
+            Decision::Wait => account.wait(host, waiter, now.mono),
+            Decision::Withheld(_) | Decision::LeftOut(_) => account.stop_waiting(host),
         }
         decision
     }
 
-    /// The end of a lease. Answers what changed, and whom to wake once the caller holds no lock.
-    pub fn result(
-        &mut self,
-        lease: LeaseId,
-        verdict: CredentialVerdict,
-        now: Moment,
-    ) -> (Option<(Scope, Change)>, Vec<Waiter>) {
-        let Some(leased) = self.leases.remove(&lease) else { return (None, Vec::new()) };
-        let Some(account) = self.accounts.get_mut(&leased.scope) else { return (None, Vec::new()) };
-        if account.fingerprint != leased.fingerprint {
-            return (None, Vec::new());
-        }
-        let change = account.learn(lease, leased.host, verdict, leased.scope.is_local, now);
-        let waiters = match account.state {
-            State::Trial { .. } => Vec::new(),
-            _ => account.waiters.drain().map(|(_, waiter)| waiter).collect(),
+    /// The end of a lease.
+    pub fn result(&mut self, lease: LeaseId, verdict: CredentialVerdict, now: Moment) -> Outcome {
+        let Some(Leased { scope, host, fingerprint, number }) = self.leases.remove(&lease) else {
+            return Outcome::default();
         };
-        (change.map(|change| (leased.scope, change)), waiters)
+        let Some(account) = self.accounts.get_mut(&scope) else { return Outcome::default() };
+        let Some(ledger) = account.of(fingerprint) else { return Outcome::default() };
+        ledger.end(lease);
+        let of = Situation { host: &host, is_local: scope.is_local, now, cooldown: self.cooldown };
+        let change = match verdict {
+            CredentialVerdict::Accepted => ledger.accept(number, of),
+            CredentialVerdict::Rejected => ledger.refuse(Refusal::Rejected, number, self.handed_out, of),
+            CredentialVerdict::Locked => ledger.refuse(Refusal::Locked, number, self.handed_out, of),
+            _ => None,
+        };
+        let remembered = change.is_some().then(|| ledger.remembered());
+        let waiters = account.wake(fingerprint, scope.is_local, now.mono);
+        let change = change.zip(remembered).map(|(change, remembered)| (scope, change, remembered));
+        Outcome { change, waiters }
+    }
+
+    /// Forgets accounts where there are too many for one more; returns true if it did.
+    ///
+    /// Those that were asked for longest ago go first, those whose secret is withheld last of all.
+    pub fn make_room(&mut self) -> bool {
+        if self.accounts.len() < ACCOUNTS_MAX {
+            return false;
+        }
+        let idle = self.accounts.iter().filter(|(_, account)| account.is_idle());
+        let mut idle: Vec<_> = idle.map(|(scope, account)| (account.worth(), scope.clone())).collect();
+        idle.sort_unstable();
+        for (_, scope) in idle.iter().take(FORGOTTEN_AT_A_TIME) {
+            self.accounts.remove(scope);
+        }
+        true
     }
 
     /// What is known of each account.
-    pub fn states(&self) -> impl Iterator<Item = (&Scope, &State)> {
-        self.accounts.iter().map(|(scope, account)| (scope, &account.state))
+    pub fn states(&self) -> impl Iterator<Item = (&Scope, State)> {
+        let latest = |account: &Account| account.latest().map_or(State::Untried, Ledger::state);
+        self.accounts.iter().map(move |(scope, account)| (scope, latest(account)))
     }
 }

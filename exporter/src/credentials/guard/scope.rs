@@ -1,11 +1,15 @@
+use super::Host;
+use crate::config;
+
 /// One account as lockout policies count: an account of a domain, or of one host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scope {
-    /// The domain, or for a local account the host; lower case.
+    /// The domain. For an account of a host itself the address that was reached, so that the spelling of the host does not
+    /// matter, or the name where no address is known. Lower case.
     pub realm: String,
     /// The user name; lower case.
     pub username: String,
-    /// Whether `realm` is a host.
+    /// Whether the account is the host's own.
     pub is_local: bool,
 }
 
@@ -14,12 +18,30 @@ impl Scope {
     ///
     /// No domain, `.`, or the host's own name means an account of that host.
     #[must_use]
-    pub fn new(domain: &str, username: &str, host: &str) -> Self {
-        let short_name = host.split('.').next().unwrap_or(host);
-        let is_local = matches!(domain, "" | ".")
-            || domain.eq_ignore_ascii_case(host)
-            || (crate::config::address(host).is_none() && domain.eq_ignore_ascii_case(short_name));
-        let realm = if is_local { host } else { domain };
-        Self { realm: realm.to_lowercase(), username: username.to_lowercase(), is_local }
+    pub fn new(domain: &str, username: &str, host: &Host) -> Self {
+        let is_any_host = Self::is_of_any_host(domain);
+        let short_name = host.name().split('.').next().unwrap_or_default();
+        let is_named = config::address(host.name()).is_none()
+            && (domain.eq_ignore_ascii_case(host.name()) || domain.eq_ignore_ascii_case(short_name));
+        let realm = match host.address() {
+            Some(address) if is_any_host => address.to_string(),
+            None if is_any_host => host.name().to_owned(),
+            _ => domain.to_lowercase(),
+        };
+        Self { realm, username: username.to_lowercase(), is_local: is_any_host || is_named }
+    }
+
+    /// Whether an account with this domain belongs to whatever host it is shown to.
+    #[must_use]
+    pub fn is_of_any_host(domain: &str) -> bool {
+        matches!(domain, "" | ".")
+    }
+
+    /// Whether this may be the account `domain\username`.
+    #[must_use]
+    pub fn may_be(&self, domain: &str, username: &str) -> bool {
+        let is_realm =
+            if Self::is_of_any_host(domain) { self.is_local } else { self.realm == domain.to_lowercase() };
+        is_realm && self.username == username.to_lowercase()
     }
 }

@@ -1,0 +1,48 @@
+use std::collections::BTreeMap;
+
+use super::{Broker, lock};
+use crate::credentials::guard::{Refusal, State};
+
+/// What is known of an identity's secret, over all accounts that it stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdentityState {
+    /// Accounts on trial.
+    pub on_trial: u64,
+    /// Accounts whose secret was accepted.
+    pub accepted: u64,
+    /// Accounts whose secret is withheld because it was rejected.
+    pub rejected: u64,
+    /// Accounts whose secret is withheld because the account is locked, disabled or expired.
+    pub locked: u64,
+    /// Leases handed out.
+    pub leases: u64,
+    /// Requests that were denied because the secret is withheld.
+    pub withheld: u64,
+}
+
+impl Broker {
+    /// What is known of each identity.
+    #[must_use]
+    pub fn states(&self) -> BTreeMap<String, IdentityState> {
+        let shared = lock(&self.shared);
+        let mut states: BTreeMap<String, IdentityState> =
+            self.identities().keys().map(|name| (name.clone(), IdentityState::default())).collect();
+        for (name, counts) in &shared.counts {
+            let Some(state) = states.get_mut(name) else { continue };
+            (state.leases, state.withheld) = (counts.leases, counts.withheld);
+        }
+        for (scope, state) in shared.guard.states() {
+            let Some(of) = shared.users.get(scope).and_then(|name| states.get_mut(name)) else { continue };
+            match state {
+                State::Untried => {}
+                State::Trial => of.on_trial += 1,
+                State::Accepted => of.accepted += 1,
+                State::Refused(refused) => match refused.refusal {
+                    Refusal::Rejected => of.rejected += 1,
+                    Refusal::Locked => of.locked += 1,
+                },
+            }
+        }
+        states
+    }
+}
