@@ -161,11 +161,21 @@ impl<'a> Connecting<'a> {
         self.check(outcome)
     }
 
-    /// The stages pipe and bind.
+    /// The stages pipe and bind, for the performance counters' interface.
     pub(crate) async fn open(
         &mut self,
         connection: &SharedSmbConnection,
         credentials: &Credentials,
+    ) -> Result<Association<NamedPipe>, SessionError> {
+        self.open_interface(connection, credentials, ms_pcq::SYNTAX_ID).await
+    }
+
+    /// The stages pipe and bind, for any interface behind the pipe.
+    pub(crate) async fn open_interface(
+        &mut self,
+        connection: &SharedSmbConnection,
+        credentials: &Credentials,
+        interface: SyntaxId,
     ) -> Result<Association<NamedPipe>, SessionError> {
         if self.running.is_none() {
             let requests = self.requests(connection, 0).await;
@@ -181,9 +191,8 @@ impl<'a> Connecting<'a> {
             mechanism: self.options.mechanism,
             ..Security::sealed(credentials.clone(), format!("cifs/{}", self.target.host))
         };
-        let interfaces: [SyntaxId; 1] = [ms_pcq::SYNTAX_ID];
         let config = self.options.rpc.clone();
-        let outcome = Association::bind(pipe, &interfaces, Some(&security), config, self.deadline).await;
+        let outcome = Association::bind(pipe, &[interface], Some(&security), config, self.deadline).await;
         let requests = self.requests(connection, requests).await;
         self.end(requests);
         self.check(outcome)

@@ -99,6 +99,24 @@ impl SessionError {
         Self { recovery, ..Self::new(target, stage, reason, chain(error)) }
     }
 
+    pub(crate) fn of_rrp(target: &Target, error: &ms_rrp::Error<rpc_client::Error>) -> Self {
+        use ms_rrp::Error as Rrp;
+        let (stage, reason, recovery) = match error {
+            Rrp::Call { source, method } => {
+                let mut failure = Self::of_rpc(target, source);
+                failure.detail = format!("{method}: {}", failure.detail);
+                return failure;
+            }
+            Rrp::Status { status, .. } => {
+                (Stage::Query, reason_of_win32(*status), recovery_of_win32(*status))
+            }
+            Rrp::Stub { .. } => (Stage::Decode, Reason::MalformedReply, Recovery::Nothing),
+            Rrp::LimitExceeded { .. } => (Stage::Query, Reason::LimitExceeded, Recovery::Nothing),
+            _ => (Stage::Query, Reason::Internal, Recovery::Nothing),
+        };
+        Self { recovery, ..Self::new(target, stage, reason, chain(error)) }
+    }
+
     pub(crate) fn with_stages(mut self, stages: Vec<StageReport>) -> Self {
         self.stages = stages;
         self

@@ -35,6 +35,8 @@ mod reason;
 mod session;
 mod stages;
 
+pub use ms_rrp::RegisteredCounterSets;
+
 pub use self::connect::{LoggedOn, Reached};
 pub use self::error::{Recovery, SessionError};
 pub use self::host::HostInfo;

@@ -4,6 +4,7 @@ use ms_rrp::winreg::RegistryClient;
 use rpc_client::{Association, Interface, NamedPipe, SharedSmbConnection};
 use ssp::Credentials;
 use tokio::time::{Instant, timeout_at};
+use tracing::debug;
 use transport::{ByteCounter, Connector};
 
 use crate::connect::{Connecting, Reached};
@@ -65,32 +66,41 @@ impl Session {
 
     /// The methods of PerflibV2 until `deadline`.
     pub fn perflib(&mut self, deadline: Instant) -> PerflibV2Client<Interface<'_, NamedPipe>> {
-        PerflibV2Client::new(self.association.channel(PERFLIB_CONTEXT, deadline), &self.target.host)
+        PerflibV2Client::new(self.association.channel(FIRST_CONTEXT, deadline), &self.target.host)
     }
 
     /// The countersets in the host's registry, by `deadline`: for hosts that have more than PCQ can list. Needs a caller
     /// who may read `HKEY_LOCAL_MACHINE`.
     ///
+    /// Takes a pipe of its own, on which the credentials are shown once more, in RPC: what the host makes of that does
+    /// not touch the performance counters' association. Whether it let go of the connection, [`is_connected`] says.
+    ///
     /// # Errors
     /// When the host does not offer its registry, or does not let us see it.
+    ///
+    /// [`is_connected`]: Self::is_connected
     pub async fn registered_counter_sets(
         &mut self,
         deadline: Instant,
-    ) -> Result<RegisteredCounterSets, ms_rrp::Error<rpc_client::Error>> {
-        let is_registry = |context: &&dcerpc::client::PresentationContext| {
-            context.interface == ms_rrp::SYNTAX_ID && context.outcome.is_ok()
-        };
-        let bound = self.association.contexts().iter().find(is_registry).map(|context| context.context_id);
-        let context = match bound {
-            Some(context) => context,
-            None => {
-                let altered = self.association.alter_context(ms_rrp::SYNTAX_ID, deadline).await;
-                let method = ms_rrp::Method::OpenLocalMachine;
-                altered.map_err(|source| ms_rrp::Error::Call { method, source })?
-            }
-        };
-        let mut client = RegistryClient::new(self.association.channel(context, deadline));
-        ms_rrp::enumerate_counter_sets(&mut client).await
+    ) -> Result<RegisteredCounterSets, SessionError> {
+        let mut connecting = Connecting::new(&self.target, &self.options, deadline);
+        connecting.count(&self.bytes);
+        let opened = connecting.open_interface(&self.connection, &self.credentials, ms_rrp::SYNTAX_ID).await;
+        let mut association = opened.map_err(|error| error.with_stages(connecting.finish().0))?;
+        let mut client = RegistryClient::new(association.channel(FIRST_CONTEXT, deadline));
+        let listed = ms_rrp::enumerate_counter_sets(&mut client).await;
+        let listed = listed.map_err(|error| SessionError::of_rrp(&self.target, &error))?;
+        if let Err(error) = association.into_transport().close(deadline).await {
+            debug!(target = %self.target, %error, "Pipe of the registry not closed");
+        }
+        Ok(listed)
+    }
+
+    /// Whether the connection underneath takes another request. What the host did to it since, nobody knows before.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        // Whoever holds it is busy with it, and finds out.
+        self.connection.try_lock().map_or(true, |smb| smb.is_usable())
     }
 
     /// What went wrong in a method of [`perflib`](Self::perflib).
@@ -160,5 +170,5 @@ impl core::fmt::Debug for Session {
     }
 }
 
-/// The only interface that is bound.
-const PERFLIB_CONTEXT: dcerpc::ContextId = 0;
+/// Each association has one interface.
+const FIRST_CONTEXT: dcerpc::ContextId = 0;

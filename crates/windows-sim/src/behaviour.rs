@@ -23,6 +23,8 @@ pub struct Behaviour {
     pub refused_after_stop: u32,
     /// A session expires after so many messages into its pipes.
     pub session_expires_after: Option<u32>,
+    /// What a client gets that asks for the registry behind the same pipe.
+    pub registry: RegistryMode,
     /// What happens to single calls.
     pub rules: Vec<Rule>,
 }
@@ -37,9 +39,28 @@ impl Default for Behaviour {
             idle_stop: None,
             refused_after_stop: 0,
             session_expires_after: None,
+            registry: RegistryMode::Open,
             rules: Vec::new(),
         }
     }
+}
+
+/// How a host answers to a client that binds the registry's interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum RegistryMode {
+    /// The registry is there.
+    #[default]
+    Open,
+    /// An alter_context that asks for it is answered by a fault.
+    AlterFault,
+    /// An alter_context that asks for it ends the connection.
+    AlterDrop,
+    /// A bind is refused.
+    BindRefused,
+    /// A bind ends the connection.
+    BindDrop,
+    /// A bind is never answered.
+    BindSilent,
 }
 
 /// Something that goes wrong with certain calls.

@@ -7,7 +7,7 @@ use ms_dtyp::FileTime;
 use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
 use windows_sim::model::{AggregateForm, Change, SYNTHETIC_MAX};
-use windows_sim::{AccountState, Rule};
+use windows_sim::{AccountState, RegistryMode, Rule};
 
 use crate::share::{Share, Slow};
 
@@ -133,6 +133,9 @@ pub(crate) struct Wrong {
     /// Lets a session expire after so many messages.
     #[arg(long, value_name = "N")]
     pub(crate) session_expires_after: Option<u32>,
+    /// How a client is answered that asks for the registry behind the same pipe.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) registry: RegistryMode,
     /// Whether clients may or must encrypt SMB.
     #[arg(long, value_enum, default_value_t = SmbEncryption::Allowed)]
     pub(crate) smb_encryption: SmbEncryption,

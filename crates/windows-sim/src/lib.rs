@@ -45,5 +45,5 @@ pub mod server;
 pub mod service;
 
 pub use self::accounts::{Account, AccountState, Accounts, Attempts};
-pub use self::behaviour::{Action, Behaviour, Lie, ParseRuleError, Rule};
+pub use self::behaviour::{Action, Behaviour, Lie, ParseRuleError, RegistryMode, Rule};
 pub use self::host::{Counts, WindowsHost};

@@ -169,6 +169,7 @@ fn behaviour(options: &Options) -> Behaviour {
         idle_stop: wrong.idle_stop,
         refused_after_stop: wrong.refuse_after_stop,
         session_expires_after: wrong.session_expires_after,
+        registry: wrong.registry,
         rules: wrong.fault.clone(),
     }
 }

@@ -12,6 +12,7 @@ use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::perflibv2::PerflibV2Client;
 use ms_pcq::types::{CounterId, InstanceType, Lcid};
 use ms_pcq::wire::{CounterRegInfo, CounterStrings};
+use plugin_sdk::Failure;
 
 use crate::config::{Which, same_name};
 
@@ -20,6 +21,8 @@ use crate::config::{Which, same_name};
 pub(crate) struct Catalog {
     /// All countersets of the host, once they were enumerated.
     guids: Vec<Guid>,
+    /// Why the host may have more than those.
+    unlisted: Option<Failure>,
     names: HashMap<Guid, Name>,
     countersets: HashMap<Guid, Arc<Counterset>>,
     /// The language in which names are told beside English.
@@ -81,11 +84,17 @@ impl Catalog {
         !self.guids.is_empty()
     }
 
-    /// These countersets are there. Answers whether that is news.
-    pub(crate) fn enumerated(&mut self, guids: Vec<Guid>) -> bool {
+    /// These countersets are there, and others may be where `unlisted` says why. Answers whether that is news.
+    pub(crate) fn enumerated(&mut self, guids: Vec<Guid>, unlisted: Option<Failure>) -> bool {
         let differs = guids != self.guids;
         self.guids = guids;
+        self.unlisted = unlisted;
         differs
+    }
+
+    /// Why the host may have countersets that it did not list.
+    pub(crate) const fn unlisted(&self) -> Option<&Failure> {
+        self.unlisted.as_ref()
     }
 
     /// The countersets that are meant: one or none by name or identifier, any number by a pattern.

@@ -28,6 +28,7 @@ mod missing;
 mod notes;
 mod polled;
 mod query;
+mod registry;
 mod source;
 mod text;
 mod watched;

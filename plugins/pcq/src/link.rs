@@ -9,7 +9,9 @@ use ms_smb2::client::Encryption as SmbEncryption;
 use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
 use ssp::{Credentials, Secret};
 use tokio::time::{Instant, timeout_at};
-use windows_session::{Options, Reached, Recovery, Session, SessionError, Target, Verdict};
+use windows_session::{
+    Options, Reached, Recovery, RegisteredCounterSets, Session, SessionError, Target, Verdict,
+};
 
 use crate::config::{Encryption, TransportSettings};
 use crate::failure;
@@ -230,6 +232,37 @@ impl Line {
     /// Whether calls can succeed. One that was given up half-way leaves the pipe out of step.
     const fn has_interface(&self) -> bool {
         !self.is_pipe_lost && self.session.is_usable()
+    }
+
+    /// The countersets in the registry of the host. That is a logon, too, so that it takes a lease.
+    ///
+    /// # Errors
+    /// When the host does not give the list; whether the connection stands then, [`is_connected`](Self::is_connected) says.
+    pub(crate) async fn registered_counter_sets(
+        &mut self,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<RegisteredCounterSets, Failure> {
+        let credential = lease(collection, self.address, deadline).await?;
+        if credentials(&credential) != self.credentials {
+            let message = "the secret is another one since the host was logged on to";
+            return Err(Failure::new(Stage::Auth, GeneralReason::Other, message));
+        }
+        match self.session.registered_counter_sets(deadline).await {
+            Ok(registered) => {
+                credential.accepted();
+                Ok(registered)
+            }
+            Err(error) => {
+                failure::judge(credential, error.verdict());
+                Err(failure::of_session(&error))
+            }
+        }
+    }
+
+    /// Whether the host still holds the connection, as far as anybody has noticed.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.session.is_connected()
     }
 
     /// The session.

@@ -18,6 +18,8 @@ pub(crate) enum Why {
     Unknown { nearest: Option<String> },
     /// No counterset's name matches the pattern.
     NoMatch,
+    /// The host has more countersets than it can list, and this is why it is not known whether this is one of them.
+    Unlisted(Failure),
     /// The counterset has no counter of this name; the one that was meant, perhaps.
     UnknownCounter { counter: String, nearest: Option<String> },
     /// The host answered with this status.
@@ -34,6 +36,10 @@ pub(crate) fn explain(missing: &[Missing]) -> Failure {
         }
         Why::Unknown { nearest: None } => format!("the host has no counterset `{name}`"),
         Why::NoMatch => format!("the host has no counterset whose name matches `{name}`"),
+        Why::Unlisted(Failure { message, .. }) => format!(
+            "the host has more countersets than it can list, so that `{name}` may be missing; its registry does not \
+             list them: {message}; let us read the registry, or set the counterset's guid"
+        ),
         Why::UnknownCounter { counter, nearest: Some(nearest) } => {
             format!("counterset `{name}` has no counter `{counter}`; did you mean `{nearest}`?")
         }
@@ -44,11 +50,14 @@ pub(crate) fn explain(missing: &[Missing]) -> Failure {
         Why::Malformed(reason) => format!("counterset `{name}`: {reason}"),
     };
     let (stage, reason) = match missing.first().map(|missing| &missing.why) {
-        Some(Why::Refused(Win32Error::ERROR_ACCESS_DENIED)) => (Stage::Query, GeneralReason::AccessDenied),
-        Some(Why::Unknown { .. } | Why::UnknownCounter { .. } | Why::NoMatch | Why::Refused(_)) => {
-            (Stage::Query, GeneralReason::NotFound)
+        Some(Why::Unlisted(Failure { stage, reason, .. })) => (*stage, *reason),
+        Some(Why::Refused(Win32Error::ERROR_ACCESS_DENIED)) => {
+            (Stage::Query, GeneralReason::AccessDenied.into())
         }
-        Some(Why::Malformed(_)) | None => (Stage::Decode, GeneralReason::MalformedReply),
+        Some(Why::Unknown { .. } | Why::UnknownCounter { .. } | Why::NoMatch | Why::Refused(_)) => {
+            (Stage::Query, GeneralReason::NotFound.into())
+        }
+        Some(Why::Malformed(_)) | None => (Stage::Decode, GeneralReason::MalformedReply.into()),
     };
     let sentences: Vec<String> = missing.iter().map(sentence).collect();
     if sentences.is_empty() {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
 use plugin_sdk::{
@@ -14,9 +13,10 @@ use windows_session::Session;
 
 use crate::catalog::{Catalog, WELL_KNOWN};
 use crate::config::{self, Settings, Wanted};
-use crate::link::{Broken, Link, Standing};
+use crate::link::{Broken, Line, Link, Standing};
 use crate::missing;
 use crate::query::{OpenQuery, Refusal};
+use crate::registry::{Listed, Registry};
 use crate::watched::WatchList;
 
 /// The performance counters of one host.
@@ -29,6 +29,7 @@ pub struct PcqSource {
     wanted: Vec<Wanted>,
     language: Option<Lcid>,
     catalog: Catalog,
+    registry: Registry,
     watched: WatchList,
     /// INVARIANT: there is one only while the link stands up to the interface.
     query: Option<OpenQuery>,
@@ -63,6 +64,7 @@ impl Source for PcqSource {
             wanted,
             language,
             catalog: Catalog::default(),
+            registry: Registry::default(),
             watched: WatchList::default(),
             query: None,
             is_query_outdated: false,
@@ -77,6 +79,7 @@ impl Source for PcqSource {
         self.wanted = wanted;
         self.language = config::language(&settings);
         self.is_query_outdated = true;
+        self.registry.forget();
         self.link.reconfigure(settings.transport);
     }
 
@@ -140,8 +143,21 @@ impl PcqSource {
         let mut line = self.link.take(collection, deadline).await?;
         self.tell_version(line.session().host().names.os_version);
         collection.enter(Stage::Query);
-        let timer = line.session().start_stage(windows_session::Stage::Query);
-        let fetched = self.fetch(line.session(), collection.output(), deadline).await;
+        let mut timer = line.session().start_stage(windows_session::Stage::Query);
+        let mut enumerated = self.enumerate(&mut line, collection, deadline).await;
+        if enumerated.is_ok() && !line.is_connected() {
+            // The host let go of the connection over its registry, which it is not asked for again soon.
+            drop(line);
+            line = self.link.take(collection, deadline).await?;
+            collection.enter(Stage::Query);
+            timer = line.session().start_stage(windows_session::Stage::Query);
+            self.catalog.forget_enumeration();
+            enumerated = self.enumerate(&mut line, collection, deadline).await;
+        }
+        let fetched = match enumerated {
+            Ok(()) => self.fetch(line.session(), collection.output(), deadline).await,
+            Err(error) => Err(error.into()),
+        };
         let report = line.session().stop_stage(timer);
         collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
         let data = match fetched {
@@ -169,6 +185,37 @@ impl PcqSource {
         }
     }
 
+    /// Finds out which countersets the host has, where that is due. What it cannot say by PCQ, whose limit is 256, its
+    /// registry says.
+    async fn enumerate(
+        &mut self,
+        line: &mut Line,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<(), PcqError> {
+        self.polls += 1;
+        if self.polls.is_multiple_of(POLLS_BETWEEN_SEARCHES) && self.is_search_due() {
+            self.catalog.forget_enumeration();
+        }
+        if self.catalog.is_enumerated() {
+            return Ok(());
+        }
+        let (guids, unlisted) = match line.session().perflib(deadline).enumerate_counter_set().await {
+            Ok(guids) => (guids, None),
+            Err(ms_pcq::Error::LimitExceeded { .. }) => {
+                let read = self.registry.read(line, collection, self.polls, deadline).await;
+                collection.enter(Stage::Query);
+                match read {
+                    Ok(Listed { guids, unlisted }) => (guids, unlisted),
+                    Err(failure) => (WELL_KNOWN.to_vec(), Some(failure)),
+                }
+            }
+            Err(error) => return Err(error),
+        };
+        self.is_query_outdated |= self.catalog.enumerated(guids, unlisted);
+        Ok(())
+    }
+
     /// Opens the query where there is none, and fetches.
     async fn fetch(
         &mut self,
@@ -176,14 +223,6 @@ impl PcqSource {
         output: &mut Output,
         deadline: Instant,
     ) -> Result<CounterData, Stop> {
-        self.polls += 1;
-        if self.polls.is_multiple_of(POLLS_BETWEEN_SEARCHES) && self.is_search_due() {
-            self.catalog.forget_enumeration();
-        }
-        if !self.catalog.is_enumerated() {
-            let is_news = self.catalog.enumerated(enumerate(session, deadline).await?);
-            self.is_query_outdated |= is_news;
-        }
         let mut client = session.perflib(deadline);
         if let Some(query) = self.query.take_if(|_| self.is_query_outdated) {
             query.close(&mut client).await?;
@@ -243,25 +282,6 @@ impl PcqSource {
         }
         self.is_query_outdated |= seen.has_malformed;
         seen.coverage.map_err(Broken::from)
-    }
-}
-
-/// Which countersets the host has. What it cannot say by PCQ, whose limit is 256, its registry says.
-async fn enumerate(session: &mut Session, deadline: Instant) -> Result<Vec<Guid>, PcqError> {
-    let too_many = match session.perflib(deadline).enumerate_counter_set().await {
-        Err(error @ ms_pcq::Error::LimitExceeded { .. }) => error,
-        answer => return answer,
-    };
-    match session.registered_counter_sets(deadline).await {
-        Ok(registered) => Ok(registered.counter_sets),
-        Err(error) => {
-            tracing::warn!(
-                %error,
-                "{too_many}, and the registry does not list them; only well-known countersets and those with a \
-                 guid in the settings are found"
-            );
-            Ok(WELL_KNOWN.to_vec())
-        }
     }
 }
 

@@ -91,7 +91,7 @@ impl WatchList {
         let mut taken = HashSet::new();
         for (index, one) in wanted.iter().enumerate() {
             let lookups = catalog.find(client, &one.which).await?;
-            if lookups.is_empty() {
+            if lookups.is_empty() || one.which.is_pattern() && catalog.unlisted().is_some() {
                 self.missing.push(unknown(one, catalog));
             }
             for lookup in lookups {
@@ -226,9 +226,10 @@ impl Watched {
 
 fn unknown(wanted: &Wanted, catalog: &Catalog) -> Missing {
     let name = wanted.label.clone();
-    let why = match &wanted.which {
-        Which::Matching(_) => Why::NoMatch,
-        Which::Name(_) | Which::Guid(_) => {
+    let why = match (&wanted.which, catalog.unlisted()) {
+        (_, Some(failure)) => Why::Unlisted(failure.clone()),
+        (Which::Matching(_), None) => Why::NoMatch,
+        (Which::Name(_) | Which::Guid(_), None) => {
             Why::Unknown { nearest: nearest(&name, catalog.names()).map(str::to_owned) }
         }
     };

@@ -4,6 +4,7 @@ mod lie;
 mod listen;
 mod npa;
 mod pipe;
+mod registry;
 mod smb;
 
 pub use self::listen::{Limits, listen_black_hole, listen_pipe_socket, listen_smb};

@@ -9,7 +9,7 @@ use ms_pcq::perflibv2::{CallInfo, dispatch};
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
-use super::lie;
+use super::{lie, registry};
 use crate::behaviour::{Action, CallKind};
 use crate::host::{Run, WindowsHost};
 use crate::service::{GroupServices, lock};
@@ -70,6 +70,9 @@ impl Pipe {
         }
         if self.is_stalled {
             return reply;
+        }
+        if let Some(refusal) = registry::refuse(self.host.behaviour().registry, data) {
+            return refusal;
         }
         if let Err(error) = self.association.handle_bytes(data) {
             debug!(host = self.host.name(), %error, "Association failed");

@@ -180,13 +180,6 @@ fn help_tells_the_names_in_the_language_that_is_asked_for() {
 }
 
 #[test]
-fn a_host_with_more_countersets_than_it_can_list_is_asked_for_its_registry() {
-    let sim = SimHost::with_options(|options| options.synthetic = 300);
-    let ended = collect(&sim, &json!({"name": "Synthetic 0299"}));
-    assert_eq!(objects(&ended), ["Synthetic 0299"]);
-}
-
-#[test]
 fn counters_that_a_newer_provider_brings_are_found() {
     let sim = SimHost::with_options(|options| {
         options.changes = vec!["Updates=updated@4d/2d".parse().expect("a change")];

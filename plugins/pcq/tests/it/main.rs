@@ -9,5 +9,6 @@ mod lies;
 mod loss;
 mod population;
 mod refusals;
+mod registry;
 mod values;
 mod world;

@@ -1,0 +1,110 @@
+//! The countersets of a host that has more than it can list by PCQ: its registry lists them.
+//!
+//! That takes another pipe and another proof of who we are, and a host may refuse it, or fail at it. So a failure is
+//! remembered for a number of collections, whatever becomes of the connection meanwhile: a host is not logged on to
+//! again and again for a list that it does not give.
+
+use ms_dtyp::Guid;
+use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
+use tokio::time::Instant;
+
+use crate::link::Line;
+
+/// Reads the list, and remembers where that failed.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    failed: Option<Failed>,
+}
+
+#[derive(Debug)]
+struct Failed {
+    /// One after the other, this one included.
+    times: u32,
+    /// The collection from which on it is tried again.
+    next_poll: u64,
+    why: Failure,
+}
+
+/// What the registry lists.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) guids: Vec<Guid>,
+    /// Why there may be more.
+    pub(crate) unlisted: Option<Failure>,
+}
+
+impl Registry {
+    /// The list, by the collection `poll` over `line`.
+    ///
+    /// # Errors
+    /// When the host does not give it, or did not lately. The connection may be lost then.
+    pub(crate) async fn read(
+        &mut self,
+        line: &mut Line,
+        collection: &Collection,
+        poll: u64,
+        deadline: Instant,
+    ) -> Result<Listed, Failure> {
+        let times = match &self.failed {
+            Some(failed) if poll < failed.next_poll => return Err(failed.why.clone()),
+            Some(failed) => failed.times + 1,
+            None => 1,
+        };
+        // Before the attempt, which may be given up half-way with the whole collection.
+        let next_poll = poll + polls_until_retry(times);
+        let why =
+            Failure::new(Stage::Bind, GeneralReason::Timeout, "the collection ended before the list did");
+        let failed = self.failed.insert(Failed { times, next_poll, why });
+        match line.registered_counter_sets(collection, share(deadline)).await {
+            Ok(registered) => {
+                self.failed = None;
+                let hidden = registered.denied_providers;
+                let message =
+                    format!("the host's registry hides the countersets of {hidden} providers from us");
+                let unlisted = Failure::new(Stage::Query, GeneralReason::AccessDenied, message);
+                Ok(Listed { guids: registered.counter_sets, unlisted: (hidden > 0).then_some(unlisted) })
+            }
+            Err(why) => {
+                failed.why = why.clone();
+                tracing::warn!(
+                    error = %why.message,
+                    next_attempt_in_collections = next_poll - poll,
+                    "Host has more countersets than it can list, and its registry does not list them; only \
+                     well-known ones and those with a guid in the settings are found"
+                );
+                Err(why)
+            }
+        }
+    }
+
+    /// Forgets what failed: somebody may have changed what it failed by.
+    pub(crate) fn forget(&mut self) {
+        self.failed = None;
+    }
+}
+
+/// Twice as many after each failure, up to a limit.
+fn polls_until_retry(times: u32) -> u64 {
+    POLLS_UNTIL_RETRY << times.saturating_sub(1).min(DOUBLINGS_MAX)
+}
+
+/// Collections between the first failure and the second attempt.
+const POLLS_UNTIL_RETRY: u64 = 20;
+const DOUBLINGS_MAX: u32 = 6;
+
+/// What the list may take of a collection: the values of known countersets shall still come.
+fn share(deadline: Instant) -> Instant {
+    let now = Instant::now();
+    now + deadline.saturating_duration_since(now) * 3 / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_is_not_given_is_asked_for_ever_more_rarely() {
+        let pauses: Vec<u64> = (1..=9).map(polls_until_retry).collect();
+        assert_eq!(pauses, [20, 40, 80, 160, 320, 640, 1280, 1280, 1280]);
+    }
+}
