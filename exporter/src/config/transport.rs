@@ -23,6 +23,14 @@ impl Default for Transport {
     }
 }
 
+impl Transport {
+    /// The port that hosts are asked at.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port.unwrap_or(445)
+    }
+}
+
 /// Whether SMB traffic is encrypted; the RPC calls within it always are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encryption {

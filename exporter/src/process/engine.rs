@@ -137,7 +137,7 @@ impl Engine {
     /// A target with a store, an instance and a job for each of its modules.
     fn make(&mut self, config: &Arc<Config>, target: &Target, jobs: &mut Vec<NewJob>) -> Living {
         let id = TargetId(self.next_id());
-        let entry = Arc::new(TargetEntry::new(target));
+        let entry = Arc::new(TargetEntry::new(target, config.transports[&target.transport].port()));
         let (scope, normalize) = scope_of(&self.catalog, config, target, model::Target::new(&target.name));
         for (index, (module, normalize)) in target.modules.iter().zip(normalize).enumerate() {
             let job = JobId(self.next_id());

@@ -10,7 +10,7 @@ use crate::config::{Config, OtlpEndpoint};
 use crate::otlp::encode::Scope;
 use crate::otlp::push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
 use crate::pipeline::Store;
-use crate::telemetry::{Book, ProcessUsage, TargetEntry};
+use crate::telemetry::{Book, ProcessUsage, TargetEntry, TargetState, count_states};
 
 /// What the book's targets know now.
 pub(super) struct BookSupply {
@@ -193,16 +193,10 @@ fn own_figures(book: &Arc<Book>, endpoints: Arc<AllCounts>) -> Vec<Figure> {
 }
 
 fn by_state(book: &Book) -> Vec<(Vec<(&'static str, String)>, f64)> {
-    let mut counts = BTreeMap::from([("up", 0.0), ("down", 0.0), ("pending", 0.0)]);
-    for entry in book.targets().iter() {
-        let state = match entry.status().is_up() {
-            Some(true) => "up",
-            Some(false) => "down",
-            None => "pending",
-        };
-        *counts.entry(state).or_default() += 1.0;
-    }
-    counts.into_iter().map(|(state, count)| (vec![("state", state.to_owned())], count)).collect()
+    let counts = count_states(book.targets().iter().map(|entry| entry.state()));
+    let figure =
+        |(state, count): (TargetState, u64)| (vec![("state", state.as_str().to_owned())], count as f64);
+    counts.into_iter().map(figure).collect()
 }
 
 #[expect(

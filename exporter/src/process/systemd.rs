@@ -16,7 +16,7 @@ use rustix::time::{ClockId, clock_gettime};
 use tracing::{error, info, warn};
 
 use crate::schedule::Schedule;
-use crate::telemetry::{Book, Reloads};
+use crate::telemetry::{Book, Reloads, count_states};
 
 /// A manager that does not read is not waited for any longer.
 const SEND_MAX: Duration = Duration::from_secs(1);
@@ -100,18 +100,15 @@ impl Notifier {
 /// A line for `systemctl status`.
 pub(super) fn status(book: &Book, reloads: &Reloads) -> String {
     let targets = book.targets();
-    let states = targets.iter().map(|target| target.is_up());
-    let (up, down) = states.fold((0, 0), |(up, down), is_up| match is_up {
-        Some(true) => (up + 1, down),
-        Some(false) => (up, down + 1),
-        None => (up, down),
-    });
+    let [down, partial, _, up] = count_states(targets.iter().map(|target| target.state()))
+        .map(|(state, count)| (state.as_str(), count));
+    let states = [up, partial, down].map(|(state, count)| format!(", {state} {count}")).concat();
     let refused = if reloads.last_succeeded() {
         ""
     } else {
         "; the configuration in the file is refused, the one before is in use"
     };
-    format!("Targets: {}, up {up}, down {down}{refused}", targets.len())
+    format!("Targets: {}{states}{refused}", targets.len())
 }
 
 fn connect(name: &[u8]) -> io::Result<UnixDatagram> {

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 use plugin_host::sink::{Completion, Failure, Outcome, StageReport};
 use plugin_host::{GeneralReason, Stage};
 
+use super::state::TargetState;
 use crate::schedule::Ending;
 
 /// A service that does not run is asked for again after this: starting it is a person's work.
@@ -52,6 +53,12 @@ impl Down {
         }
     }
 
+    /// What happened: the details, or the sentence where there are none.
+    #[must_use]
+    pub fn detail(&self) -> &str {
+        if self.message.is_empty() { &self.sentence } else { &self.message }
+    }
+
     /// Whether it is the same trouble, whatever its details.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.stage, &self.reason) == (other.stage, &other.reason)
@@ -90,7 +97,9 @@ pub struct JobStatus {
     pub last_success_unix_s: Option<f64>,
     /// Why the last one failed.
     pub down: Option<Down>,
-    /// Why the last one, which did not fail, covers a part only.
+    /// Whether the last one, which did not fail, covers a part only.
+    pub is_partial: bool,
+    /// Why, where the plugin says so.
     pub partial: Option<Down>,
     /// Series after the last one.
     pub series: usize,
@@ -119,12 +128,13 @@ impl JobStatus {
         self.ended = Some(now.mono);
         self.series = series;
         self.enter_stages(completion.stages);
-        (self.down, self.partial) = (None, None);
+        (self.down, self.partial, self.is_partial) = (None, None, false);
         self.matches_nothing = completion.outcome == Outcome::Full && series == 0;
         match &completion.outcome {
             Outcome::Full => self.full += 1,
             Outcome::Partial { failure, .. } => {
                 self.part += 1;
+                self.is_partial = true;
                 if let Some(failure) = failure {
                     self.count(failure);
                     self.partial = Some(self.down(module, failure));
@@ -141,9 +151,23 @@ impl JobStatus {
     pub(super) fn enter_not_started(&mut self, module: &str, failure: &Failure) {
         (self.running_since, self.ended) = (None, Some(Instant::now()));
         (self.last_duration, self.partial, self.series) = (None, None, 0);
-        self.matches_nothing = false;
+        (self.is_partial, self.matches_nothing) = (false, false);
         self.last_stages = Default::default();
         self.fail(module, failure);
+    }
+
+    /// How the module fares.
+    #[must_use]
+    pub fn state(&self) -> TargetState {
+        if self.down.is_some() {
+            TargetState::Down
+        } else if !self.has_ended() {
+            TargetState::Waiting
+        } else if self.is_partial || self.matches_nothing {
+            TargetState::Partial
+        } else {
+            TargetState::Up
+        }
     }
 
     /// Whether a collection has ended yet.

@@ -23,9 +23,9 @@ pub struct Change {
 pub enum Turn {
     /// It is down, or down for another reason.
     Down(Down),
-    /// It is up in part.
-    Partly(Down),
-    /// It is up in full again.
+    /// It is partial, or partial for another reason; nothing where a module matches nothing.
+    Partial(Option<Down>),
+    /// It is up again.
     Up,
 }
 

@@ -15,6 +15,7 @@ mod process;
 mod reloads;
 mod scrapes;
 mod sink;
+mod state;
 mod timing;
 
 pub(crate) use self::account::next_step;
@@ -31,4 +32,5 @@ pub(crate) use self::process::{remember_start, unix_seconds};
 pub use self::reloads::Reloads;
 pub use self::scrapes::{PageOf, Scrape, ScrapeOutcome, Scrapes};
 pub use self::sink::TimedStore;
+pub use self::state::{TargetState, count_states};
 pub use self::timing::{Timing, Timings, WAIT_S, WORK_S};

@@ -17,7 +17,7 @@ use super::prober::{ProbeRefused, ProbeRequest, Probed, Prober};
 use super::query::Query;
 use super::site::Site;
 use crate::expose::{self, CodedPage, Coding, Encoder, Format, OwnMetrics, negotiate};
-use crate::telemetry::{Metric, Writer};
+use crate::telemetry::{Metric, TargetState, Writer};
 
 const KNOWN: &[&str] = &["target", "module", "identity", "transport", "debug", "labels"];
 const SCRAPE_TIMEOUT: HeaderName = HeaderName::from_static("x-prometheus-scrape-timeout-seconds");
@@ -120,7 +120,10 @@ impl Collector for Own {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let Self(probed) = self;
         let mut out = Writer(&mut encoder);
-        out.row(&SUCCESS, u64::from(probed.success))?;
+        out.row(&SUCCESS, u64::from(probed.is_up()))?;
+        let state = probed.state.unwrap_or(TargetState::Down);
+        let states = [TargetState::Down, TargetState::Partial, TargetState::Up];
+        out.rows(&STATE, states.map(|one| ([one.as_str()], u64::from(one == state))))?;
         out.row(&DURATION, probed.duration.as_secs_f64())?;
         out.row(&AGE, probed.age.as_secs_f64())?;
         out.rows(&STAGES, probed.stages.iter().map(|(stage, time)| ([stage.as_str()], time.as_secs_f64())))?;
@@ -129,8 +132,17 @@ impl Collector for Own {
     }
 }
 
-static SUCCESS: Metric =
-    Metric::gauge("perfmon_probe_success", &[], "Whether the target answered every module.");
+static SUCCESS: Metric = Metric::gauge(
+    "perfmon_probe_success",
+    &[],
+    "Whether anything was collected: the state is up or partial.",
+);
+static STATE: Metric = Metric::gauge(
+    "perfmon_probe_state",
+    &["state"],
+    "The state that the target is in has 1. up: all of it was collected; partial: a module failed, covers a part only, or \
+     matches nothing; down: nothing was collected.",
+);
 static DURATION: Metric = Metric::gauge(
     "perfmon_probe_duration_seconds",
     &[],

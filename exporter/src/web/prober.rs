@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::config::{ExternalUrl, Target};
 use crate::model::Snapshot;
+use crate::telemetry::TargetState;
 
 /// A question of `/probe`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,8 +30,8 @@ pub struct ProbeRequest {
 pub struct Probed {
     /// Its series.
     pub snapshots: Vec<Arc<Snapshot>>,
-    /// Whether every module brought something.
-    pub success: bool,
+    /// How it fares; nothing where it was not asked.
+    pub state: Option<TargetState>,
     /// What each stage took.
     pub stages: Vec<(String, Duration)>,
     /// What failed: stage and reason.
@@ -41,6 +42,14 @@ pub struct Probed {
     pub age: Duration,
     /// The report, where it was wanted.
     pub report: Option<String>,
+}
+
+impl Probed {
+    /// Whether anything was collected.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.state.and_then(TargetState::is_up).unwrap_or(false)
+    }
 }
 
 /// Why a question is not answered.

@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use perfmon_exporter::config;
 use perfmon_exporter::pipeline::StoreObserver;
 use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
-use perfmon_exporter::telemetry::{Costs, JobObserver, TargetEntry, Timings, ending};
+use perfmon_exporter::telemetry::{Costs, JobObserver, TargetEntry, TargetState, Timings, ending};
 use plugin_host::sink::{CollectionId, Completion, Failure, Outcome, StageReport};
 use plugin_host::{GeneralReason, Stage};
 
@@ -33,7 +33,7 @@ fn entry(modules: &str) -> Arc<TargetEntry> {
          targets: [{{host: web1, modules: [{modules}]}}]\n"
     );
     let config = config::parse("perfmon.yml", &text, Path::new("/")).unwrap();
-    Arc::new(TargetEntry::new(&config.targets[0]))
+    Arc::new(TargetEntry::new(&config.targets[0], 445))
 }
 
 /// A schedule to which nobody listens.
@@ -116,28 +116,39 @@ fn the_log_has_one_line_for_each_change_and_none_for_each_collection() {
         "os",
         &ends,
         &expect![[r#"
-            INFO Target is up target="web1" host="web1" series=7
-            WARN Target is down target="web1" module="os" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started."
-            WARN Target is down target="web1" module="os" stage=auth reason="credentials_withheld" detail="details" next_step="Correct the secret, or add the host to the identity's allow_hosts."
-            INFO Target is up again target="web1" series=7 down_s=0"#]],
+            INFO Target is up target="web1" host="web1" port=445 series=7
+            WARN Target is down target="web1" host="web1" port=445 module="os" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started."
+            WARN Target is down target="web1" host="web1" port=445 module="os" stage=auth reason="credentials_withheld" detail="details" next_step="Correct the secret, or add the host to the identity's allow_hosts."
+            INFO Target is up again target="web1" host="web1" port=445 series=7 down_s=0"#]],
     );
 }
 
 #[test]
-fn a_target_is_up_when_all_of_its_modules_are() {
+fn a_target_is_up_when_all_of_its_modules_are_and_down_when_none_is() {
     check("os, iis", &[(0, Outcome::Full)], &expect![""]);
-    let ends = [(0, Outcome::Full), (1, refused()), (0, Outcome::Full), (1, Outcome::Full)];
+    let bad = || failed(Stage::Query, GeneralReason::ServerFault);
+    check("os, iis", &[(0, bad())], &expect![""]);
+    let ends = [(0, Outcome::Full), (1, bad()), (0, bad()), (0, Outcome::Full), (1, Outcome::Full)];
     check(
         "os, iis",
         &ends,
         &expect![[r#"
-            WARN Target is down target="web1" module="iis" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started."
-            INFO Target is up again target="web1" series=14 down_s=0"#]],
+            WARN Target is partial target="web1" host="web1" port=445 module="iis" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status." series=14
+            WARN Target is down target="web1" host="web1" port=445 module="os" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status."
+            WARN Target is partial target="web1" host="web1" port=445 module="iis" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status." series=14
+            INFO Target is up again target="web1" host="web1" port=445 series=14 partial_s=0"#]],
+    );
+    // What is not reached for one module is not for the others either, which are not tried.
+    check(
+        "os, iis",
+        &[(1, refused())],
+        &expect![[r#"
+            WARN Target is down target="web1" host="web1" port=445 module="iis" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started.""#]],
     );
 }
 
 #[test]
-fn a_collection_that_covers_a_part_is_up_and_says_so_once() {
+fn a_collection_that_covers_a_part_is_partial_and_says_so_once() {
     let part = || {
         let failure = Failure::new(Stage::Query, GeneralReason::NotFound, "no counterset `X`");
         Outcome::Partial { families: &[], failure: Some(failure) }
@@ -147,8 +158,8 @@ fn a_collection_that_covers_a_part_is_up_and_says_so_once() {
         "os",
         &ends,
         &expect![[r#"
-            WARN Target is up in part target="web1" module="os" stage=query reason="not_found" detail="no counterset `X`" next_step="Check the names in the module against what the target offers." series=7
-            INFO Target is up in full again target="web1" series=7"#]],
+            WARN Target is partial target="web1" host="web1" port=445 module="os" stage=query reason="not_found" detail="no counterset `X`" next_step="Check the names in the module against what the target offers." series=7
+            INFO Target is up again target="web1" host="web1" port=445 series=7 partial_s=0"#]],
     );
 }
 
@@ -157,7 +168,7 @@ fn the_account_counts_what_happened() {
     let entry = entry("os");
     play(&entry, &[(0, Outcome::Full), (0, refused()), (0, refused())]);
     let status = entry.status();
-    assert_eq!(status.is_up(), Some(false));
+    assert_eq!(status.state(), TargetState::Down);
     let job = &status.jobs[0];
     assert_eq!((job.full, job.part, job.failed), (1, 0, 2));
     assert_eq!(job.failures[&(Stage::Tcp, "connection_refused".to_owned())], 2);

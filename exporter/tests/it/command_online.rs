@@ -26,7 +26,7 @@ fn a_target_that_answers_is_up() {
         steady(&out),
         "perfmon.yml: OK: targets 1, modules 1, identities 1, plugins pcq\n\
          web1: up, N series\n\
-         1 target asked: 1 up, 0 incomplete, 0 down\n"
+         1 target asked: 1 up, 0 partial, 0 down\n"
     );
 }
 
@@ -40,7 +40,7 @@ fn a_counterset_that_the_host_does_not_have_is_shown_where_the_file_asks_for_it(
     installed.folder.write("perfmon.yml", &file);
     let (code, out, _) = told(&installed.run(&["check-config", "perfmon.yml", "--online"]));
     assert_eq!(code, 1);
-    assert!(out.contains("web1: incomplete, "), "{out}");
+    assert!(out.contains("web1: partial, "), "{out}");
     assert!(out.contains("  perfmon.yml:7:62: modules.os: query: not_found: "), "{out}");
     assert!(out.contains("no counterset `Procesor Information`"), "{out}");
 }
@@ -60,11 +60,13 @@ fn a_target_that_is_down_says_stage_reason_and_next_step_and_the_others_are_aske
     assert_eq!(code, 1);
     let out = steady(&out);
     assert!(
-        out.contains("\nweb1: up, N series\nweb2: down\n  module os, more: tcp: connection_refused: "),
+        out.contains(&format!(
+            "\nweb1: up, N series\nweb2: down (127.0.0.1, port {closed})\n  module os, more: tcp: connection_refused: "
+        )),
         "{out}"
     );
     assert_eq!(out.matches("  next: ").count(), 1, "{out}");
-    assert!(out.ends_with("2 targets asked: 1 up, 0 incomplete, 1 down\n"), "{out}");
+    assert!(out.ends_with("2 targets asked: 1 up, 0 partial, 1 down\n"), "{out}");
 }
 
 #[test]
@@ -101,12 +103,52 @@ fn a_check_gives_each_target_the_time_that_a_server_gives_it_and_both_say_what_w
     assert_eq!(
         out.split_once('\n').unwrap().1,
         format!(
-            "short: down\n  module all: query: timeout: only 5 s were given\n  next: {next}\nlong: up, N series\n\
-             2 targets asked: 1 up, 0 incomplete, 1 down\n"
+            "short: down (short, port 445)\n  module all: query: timeout: only 5 s were given\n  next: {next}\nlong: up, N series\n\
+             2 targets asked: 1 up, 0 partial, 1 down\n"
         )
     );
     let line = exporter.wait_for_line("Target is down");
     assert!(line.contains("target=\"short\"") && line.contains("detail=\"only 5 s were given\""), "{line}");
     assert!(line.contains(&format!("next_step={next:?}")), "{line}");
     exporter.wait_for_page(|page| page.contains("perfmon_exporter_target_up{target=\"long\"} 1\n"));
+}
+
+#[test]
+fn a_dead_module_beside_a_living_one_is_partial_here_in_the_log_on_pages_and_in_metrics() {
+    let folder = Folder::new();
+    let file = "
+web: {listen: ['127.0.0.1:0']}
+plugins: {path: ., load: [pulse, stall]}
+modules: {beat: {plugin: pulse}, dead: {plugin: stall}}
+targets:
+  - {host: tomb, modules: [beat, dead], interval: 60s, deadline: 500ms}
+";
+    let mut exporter = folder.plugin("pulse", "pulse.c").plugin("stall", "stall.c").serve(file);
+    let line = exporter.wait_for_line("Target is ");
+    assert!(line.contains("WARN") && line.contains("Target is partial target=\"tomb\""), "{line}");
+    assert!(
+        line.contains("host=\"tomb\" port=445 module=\"dead\" stage=plugin reason=\"timeout\""),
+        "{line}"
+    );
+    let page = exporter.get("/metrics").body;
+    let has = |line: &str| assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+    has("perfmon_exporter_target_up{target=\"tomb\"} 1");
+    for (state, value) in [("down", 0), ("partial", 1), ("waiting", 0), ("up", 0)] {
+        has(&format!("perfmon_exporter_target_state{{target=\"tomb\",state=\"{state}\"}} {value}"));
+        has(&format!("perfmon_exporter_targets{{state=\"{state}\"}} {value}"));
+    }
+    let overview = exporter.get("/").body;
+    assert!(overview.contains("<span class=\"state partial\">"), "{overview}");
+    assert!(exporter.get("/?state=partial").body.contains("<bdi>tomb</bdi>"));
+    let probe = exporter.get("/probe?target=tomb").body;
+    assert!(probe.contains("perfmon_probe_success 1\n"), "{probe}");
+    assert!(probe.contains("perfmon_probe_state{state=\"partial\"} 1\n"), "{probe}");
+    let (code, out, _) = told(&folder.run(&["check-config", "perfmon.yml", "--online"]));
+    assert_eq!(code, 1);
+    assert!(
+        out.contains("tomb: partial, 2 series in ") && out.contains(" (beat 2; dead 0, down)\n"),
+        "{out}"
+    );
+    assert!(out.contains("  module dead: plugin: timeout: "), "{out}");
+    assert!(out.ends_with("1 target asked: 0 up, 1 partial, 0 down\n"), "{out}");
 }

@@ -75,7 +75,7 @@ fn the_manager_hears_of_beginning_reloads_and_end_and_the_watchdog_is_fed() {
     let exporter = begin(&folder, &socket, &[("WATCHDOG_USEC", "300000")]);
     let (ready, before) = manager.hear("READY=1");
     assert!(ready.starts_with("READY=1\nSTATUS=Targets: 1, up ") && before.is_empty(), "{ready}, {before:?}");
-    manager.hear("STATUS=Targets: 1, up 1, down 0");
+    manager.hear("STATUS=Targets: 1, up 1, partial 0, down 0");
     for _ in 0..3 {
         manager.hear("WATCHDOG=1");
     }

@@ -6,7 +6,7 @@ use plugin_host::sink::Failure;
 
 use super::sink::Collected;
 use crate::config::{Config, Node, Position, Target, Value};
-use crate::telemetry::next_step;
+use crate::telemetry::{TargetState, count_states, next_step};
 
 /// How one target fares: what each of its modules came to.
 pub(super) struct Fared {
@@ -14,44 +14,37 @@ pub(super) struct Fared {
     pub(super) took: Duration,
 }
 
-/// How often which ending was seen.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    up: usize,
-    incomplete: usize,
-    down: usize,
-}
+/// How many targets are in which state.
+#[derive(Debug, Default)]
+pub(super) struct Tally(Vec<TargetState>);
 
 impl Tally {
-    /// Whether every target is up and complete.
-    pub(super) const fn is_good(&self) -> bool {
-        self.incomplete == 0 && self.down == 0
+    /// Whether every target is up.
+    pub(super) fn is_good(&self) -> bool {
+        self.0.iter().all(|state| *state == TargetState::Up)
     }
 
     /// The last line.
     pub(super) fn line(&self) -> String {
-        let Self { up, incomplete, down } = self;
-        format!("{} asked: {up} up, {incomplete} incomplete, {down} down\n", targets(up + incomplete + down))
+        let [down, partial, _, up] = count_states(self.0.iter().copied());
+        let counts = [up, partial, down].map(|(state, count)| format!("{count} {}", state.as_str()));
+        format!("{} asked: {}\n", targets(self.0.len()), counts.join(", "))
     }
 
     /// Adds a target, and says how it fares: a line, and one for each thing to do about it.
     pub(super) fn add(&mut self, file: &str, config: &Config, target: &Target, fared: &Fared) -> String {
         let series: u64 = fared.modules.iter().map(|(_, collected)| collected.series).sum();
-        let bad = fared.modules.iter().filter(|(_, collected)| !collected.is_full).count();
         let took = fared.took.as_secs_f64();
-        let name = &target.name;
-        let mut text = match (bad, series) {
-            (0, _) => {
-                self.up += 1;
-                format!("{name}: up, {series} series in {took:.2} s{}\n", by_module(fared))
+        let state = TargetState::of_modules(fared.modules.iter().map(|(_, collected)| collected.state));
+        self.0.push(state);
+        let (name, word) = (&target.name, state.as_str());
+        let mut text = match state {
+            TargetState::Down | TargetState::Waiting => {
+                let port = config.transports[&target.transport].port();
+                format!("{name}: {word} ({}, port {port})\n", target.host)
             }
-            (_, 1..) => {
-                self.incomplete += 1;
-                format!("{name}: incomplete, {series} series in {took:.2} s{}\n", by_module(fared))
-            }
-            (_, 0) => {
-                self.down += 1;
-                format!("{name}: down\n")
+            TargetState::Partial | TargetState::Up => {
+                format!("{name}: {word}, {series} series in {took:.2} s{}\n", by_module(fared))
             }
         };
         for (reason, modules) in grouped(target, fared) {
@@ -78,21 +71,32 @@ fn targets(count: usize) -> String {
     if count == 1 { "1 target".to_owned() } else { format!("{count} targets") }
 }
 
-/// ` (os 400, iis 12)` where there are several.
+/// ` (os 400; iis 12, partial)` where there are several.
 fn by_module(fared: &Fared) -> String {
     if fared.modules.len() < 2 {
         return String::new();
     }
-    let parts = fared.modules.iter().map(|(module, collected)| format!("{module} {}", collected.series));
-    format!(" ({})", parts.collect::<Vec<_>>().join(", "))
+    let part = |(module, collected): &(String, Collected)| match collected.state {
+        TargetState::Up => format!("{module} {}", collected.series),
+        state => format!("{module} {}, {}", collected.series, state.as_str()),
+    };
+    let parts = fared.modules.iter().map(part);
+    format!(" ({})", parts.collect::<Vec<_>>().join("; "))
 }
 
 /// The failures as text and next step, each once with the modules that it befell.
 fn grouped<'a>(target: &Target, fared: &'a Fared) -> BTreeMap<(String, String), Vec<&'a str>> {
     let mut reasons: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
-    for (module, collected) in fared.modules.iter().filter(|(_, collected)| !collected.is_full) {
+    for (module, collected) in
+        fared.modules.iter().filter(|(_, collected)| collected.state != TargetState::Up)
+    {
         let reason = match &collected.failure {
             Some(failure) => (shown(failure), next_step(failure, target.deadline, true)),
+            None if collected.series == 0 => {
+                let next =
+                    "compare its names and patterns with what `perfmon-exporter discover` lists".to_owned();
+                ("the module matches nothing on the target".to_owned(), next)
+            }
             None => ("something is missing, and the plugin does not say what".to_owned(), String::new()),
         };
         reasons.entry(reason).or_default().push(module);

@@ -6,13 +6,15 @@ use plugin_host::sink::{
     Verdict,
 };
 
+use crate::telemetry::TargetState;
+
 /// What one collection came to.
 #[derive(Debug)]
 pub(super) struct Collected {
     /// Series that were offered and not ended.
     pub(super) series: u64,
-    /// Whether all that the module asks for was there.
-    pub(super) is_full: bool,
+    /// How the module fares.
+    pub(super) state: TargetState,
     /// Why not, where the plugin tells.
     pub(super) failure: Option<Failure>,
     /// What the plugin warned of meanwhile.
@@ -22,7 +24,7 @@ pub(super) struct Collected {
 impl Collected {
     /// A collection that never began.
     pub(super) fn failed(failure: Failure) -> Self {
-        Self { series: 0, is_full: false, failure: Some(failure), warnings: Vec::new() }
+        Self { series: 0, state: TargetState::Down, failure: Some(failure), warnings: Vec::new() }
     }
 }
 
@@ -81,17 +83,18 @@ impl InstanceSink for OnceSink {
     }
 
     fn complete(&self, _collection: CollectionId, completion: Completion<'_>) {
-        let (is_full, failure) = match completion.outcome {
-            Outcome::Full => (true, None),
-            Outcome::Partial { failure, .. } => (false, failure),
-            Outcome::Failed(failure) => (false, Some(failure)),
-        };
         let mut seen = self.seen();
         let series = u64::from(seen.ids).saturating_sub(seen.retired);
+        let (state, failure) = match completion.outcome {
+            Outcome::Full if series == 0 => (TargetState::Partial, None),
+            Outcome::Full => (TargetState::Up, None),
+            Outcome::Partial { failure, .. } => (TargetState::Partial, failure),
+            Outcome::Failed(failure) => (TargetState::Down, Some(failure)),
+        };
         let warnings = std::mem::take(&mut seen.warnings);
         drop(seen);
         // Who gave up waiting is told nothing.
-        let _ = self.ends.send((self.target, Collected { series, is_full, failure, warnings }));
+        let _ = self.ends.send((self.target, Collected { series, state, failure, warnings }));
     }
 
     fn reset(&self) {

@@ -259,7 +259,7 @@ impl Prober for Probes {
         Box::pin(async move {
             let answer = self.answer(request).await;
             self.shared.counts.count(match &answer {
-                Ok(probed) if probed.success => ProbeOutcome::Success,
+                Ok(probed) if probed.is_up() => ProbeOutcome::Success,
                 Ok(_) => ProbeOutcome::Failure,
                 Err(ProbeRefused::Bad(_) | ProbeRefused::Forbidden(_)) => ProbeOutcome::Refused,
                 Err(ProbeRefused::Busy { .. }) => ProbeOutcome::Busy,

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use crate::config::{Config, Target, shown_module};
-use crate::telemetry::TargetEntry;
+use crate::telemetry::{TargetEntry, TargetState};
 use crate::web::Probed;
 
 /// The report. `lines` is the log of the collection, where that was made for this probe.
@@ -30,9 +30,9 @@ fn write_report(
     probed: &Probed,
     lines: Option<Vec<String>>,
 ) -> fmt::Result {
-    let (success, age) = (if probed.success { "yes" } else { "no" }, probed.age.as_secs_f64());
+    let (state, age) = (probed.state.unwrap_or(TargetState::Down).as_str(), probed.age.as_secs_f64());
     writeln!(out, "Probe of {}\n", target.name)?;
-    writeln!(out, "success:   {success}")?;
+    writeln!(out, "state:     {state}")?;
     match &lines {
         Some(_) => writeln!(out, "answered:  by a collection for this probe")?,
         None => writeln!(out, "answered:  from the target's schedule, {age:.3} s after the last collection")?,
@@ -57,7 +57,7 @@ fn write_report(
         .iter()
         .filter_map(|&module| status.jobs[module].down.as_ref().or(status.jobs[module].partial.as_ref()));
     for down in failures {
-        let detail = if down.message.is_empty() { &down.sentence } else { &down.message };
+        let detail = down.detail();
         writeln!(out, "\nFailure\n\n  module {}: {}: {}: {detail}", down.module, down.stage, down.reason)?;
         if !down.next_step.is_empty() {
             writeln!(out, "  next: {}", down.next_step)?;

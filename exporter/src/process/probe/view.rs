@@ -7,7 +7,7 @@ use plugin_host::{GeneralReason, Stage};
 use crate::config::Target;
 use crate::model::{Layout, Snapshot};
 use crate::pipeline::Store;
-use crate::telemetry::{Down, JobStatus, TargetEntry, TargetStatus};
+use crate::telemetry::{Down, JobStatus, TargetEntry, TargetState, TargetStatus};
 use crate::web::Probed;
 
 /// So often what was read is compared with what is known by then.
@@ -30,7 +30,11 @@ pub(super) fn answer_of(entry: &TargetEntry, modules: &[usize]) -> Probed {
     let jobs: Vec<&JobStatus> = modules.iter().map(|&module| &status.jobs[module]).collect();
     Probed {
         snapshots,
-        success: jobs.iter().all(|job| job.has_ended() && job.down.is_none()),
+        state: Some(TargetState::of_modules(jobs.iter().map(|job| match job.state() {
+            // Who asked has waited for it, and in vain.
+            TargetState::Waiting => TargetState::Down,
+            state => state,
+        }))),
         stages: stages(&jobs),
         failures: failures(&jobs),
         duration: jobs.iter().filter_map(|job| job.last_duration).sum(),

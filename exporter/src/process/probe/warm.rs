@@ -105,7 +105,7 @@ impl Warm {
     /// A target that was not asked yet.
     pub(super) fn new(known: &Known, target: Target, is_configured: bool, means: &Means) -> Self {
         let config = Arc::clone(&known.config);
-        let entry = Arc::new(TargetEntry::new(&target));
+        let entry = Arc::new(TargetEntry::new(&target, config.transports[&target.transport].port()));
         let named = model::Target { labelled: false, ..model::Target::new(&target.name) };
         let (scope, normalize) = scope_of(&means.catalog, &config, &target, named);
         let lines = Arc::new(Lines::default());

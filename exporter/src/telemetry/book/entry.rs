@@ -5,7 +5,7 @@ use plugin_host::sink::{Completion, Failure};
 use tokio::sync::Notify;
 
 use super::lock;
-use super::status::TargetStatus;
+use super::status::{Place, TargetStatus};
 use crate::config::Target;
 use crate::otlp::encode::Resource;
 use crate::pipeline::{Refusal, StaleRow, Store};
@@ -13,6 +13,7 @@ use crate::telemetry::account::Now;
 use crate::telemetry::changes::Changes;
 use crate::telemetry::identity::Identity;
 use crate::telemetry::process::unix_seconds;
+use crate::telemetry::state::TargetState;
 
 /// One target's account.
 pub struct TargetEntry {
@@ -20,6 +21,8 @@ pub struct TargetEntry {
     pub name: String,
     /// Its host.
     pub host: String,
+    /// The port that it is asked at.
+    pub port: u16,
     /// Its modules' names.
     pub modules: Vec<String>,
     /// So many series it may have.
@@ -46,12 +49,13 @@ pub struct TargetEntry {
 }
 
 impl TargetEntry {
-    /// An empty account.
+    /// An empty account of a target that is asked at `port`.
     #[must_use]
-    pub fn new(target: &Target) -> Self {
+    pub fn new(target: &Target, port: u16) -> Self {
         Self {
             name: target.name.clone(),
             host: target.host.clone(),
+            port,
             modules: target.modules.clone(),
             max_series: target.max_series,
             labels: target.labels.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
@@ -142,10 +146,10 @@ impl TargetEntry {
         self.stores.get(module)?.get()
     }
 
-    /// Whether it is up, as [`TargetStatus::is_up`] says.
+    /// How it fares.
     #[must_use]
-    pub fn is_up(&self) -> Option<bool> {
-        self.lock().is_up()
+    pub fn state(&self) -> TargetState {
+        self.lock().state()
     }
 
     /// The stores that its modules' instances send into, as far as they exist.
@@ -200,7 +204,8 @@ impl TargetEntry {
 
     /// Logs what changed, and only that.
     fn tell(&self, status: &mut TargetStatus) {
-        let turn = status.tell(&self.name, &self.host);
+        let place = Place { target: &self.name, host: &self.host, port: self.port };
+        let turn = status.tell(&place);
         if let (Some(changes), Some(turn)) = (self.changes.get(), turn) {
             changes.push(&self.name, turn);
         }

@@ -2,17 +2,19 @@
 
 use std::time::Instant;
 
+use plugin_host::Stage;
 use tracing::{info, warn};
 
 use crate::telemetry::account::{Down, JobStatus};
 use crate::telemetry::changes::Turn;
+use crate::telemetry::state::TargetState;
 
 /// What is known of a target now.
 #[derive(Clone, Debug, Default)]
 pub struct TargetStatus {
     /// One for each of its modules.
     pub jobs: Vec<JobStatus>,
-    /// Since when it is up, or down.
+    /// Since when it is in this state.
     pub since: Option<Instant>,
     told: Told,
     told_limit: bool,
@@ -24,26 +26,35 @@ enum Told {
     #[default]
     Nothing,
     Up,
-    Partial(Down),
+    /// Nothing where modules match nothing, which is said of each of them.
+    Partial(Option<Down>),
     Down(Down),
     /// It is no longer asked: there is nothing more to say.
     Ended,
 }
 
 impl TargetStatus {
-    /// Up: every module's last collection brought something. `None` until each has had one.
+    /// How it fares. Where the host is not reached, modules that were not asked yet would fare no better.
     #[must_use]
-    pub fn is_up(&self) -> Option<bool> {
-        if self.jobs.iter().any(|job| job.down.is_some()) {
-            return Some(false);
+    pub fn state(&self) -> TargetState {
+        match TargetState::of_modules(self.jobs.iter().map(JobStatus::state)) {
+            TargetState::Waiting if self.down().is_some_and(|down| down.stage <= Stage::Bind) => {
+                TargetState::Down
+            }
+            state => state,
         }
-        self.jobs.iter().all(JobStatus::has_ended).then_some(true)
     }
 
-    /// Why it is down.
+    /// Why a module of it is down.
     #[must_use]
     pub fn down(&self) -> Option<&Down> {
         self.jobs.iter().find_map(|job| job.down.as_ref())
+    }
+
+    /// Why it is down or partial, as far as it is known: of a module that is down, or of one that covers a part.
+    #[must_use]
+    pub fn trouble(&self) -> Option<&Down> {
+        self.down().or_else(|| self.jobs.iter().find_map(|job| job.partial.as_ref()))
     }
 
     /// Series, over all modules.
@@ -84,48 +95,81 @@ impl TargetStatus {
     }
 
     /// Logs what changed, and only that. Answers what of it is worth keeping.
-    pub(super) fn tell(&mut self, target: &str, host: &str) -> Option<Turn> {
-        let (series, down, is_up) = (self.series(), self.down().cloned(), self.is_up());
-        let partial = self.jobs.iter().find_map(|job| job.partial.clone());
-        let next = match (&self.told, down, partial, is_up) {
-            (Told::Ended, ..) => return None,
-            (Told::Down(told), Some(down), ..) if told.is_like(&down) => return None,
-            (_, Some(down), ..) => {
-                let Down { module, stage, reason, message, next_step, .. } = &down;
-                let detail = if message.is_empty() { &down.sentence } else { message };
-                warn!(target, module, %stage, reason, detail, next_step, "Target is down");
-                Told::Down(down)
-            }
-            (_, None, _, None) => return None,
-            (Told::Partial(told), None, Some(partial), _) if told.is_like(&partial) => return None,
-            (_, None, Some(partial), _) => {
-                let Down { module, stage, reason, message, next_step, .. } = &partial;
-                let detail = message.as_str();
-                warn!(target, module, %stage, reason, detail, next_step, series, "Target is up in part");
-                Told::Partial(partial)
-            }
-            (Told::Up, None, None, _) => return None,
-            (Told::Nothing, None, None, _) => {
-                info!(target, host, series, "Target is up");
-                Told::Up
-            }
-            (Told::Partial(_), None, None, _) => {
-                info!(target, series, "Target is up in full again");
-                Told::Up
-            }
-            (Told::Down(_), None, None, _) => {
-                let down_s = self.since.map_or(0, |since| since.elapsed().as_secs());
-                info!(target, series, down_s, "Target is up again");
-                Told::Up
-            }
+    pub(super) fn tell(&mut self, of: &Place<'_>) -> Option<Turn> {
+        let next = match (self.state(), self.trouble()) {
+            (TargetState::Waiting, _) => return None,
+            (TargetState::Down, Some(down)) => Told::Down(down.clone()),
+            (TargetState::Down, None) => return None,
+            (TargetState::Partial, trouble) => Told::Partial(trouble.cloned()),
+            (TargetState::Up, _) => Told::Up,
         };
-        let was_down = matches!(self.told, Told::Down(_));
-        if self.since.is_none() || was_down != matches!(next, Told::Down(_)) {
+        if self.is_ended() || self.told.is_like(&next) {
+            return None;
+        }
+        self.log(of, &next);
+        if self.told.state() != next.state() {
             self.since = Some(Instant::now());
         }
         let turn = turn(&self.told, &next);
         self.told = next;
         turn
+    }
+
+    fn log(&self, Place { target, host, port }: &Place<'_>, next: &Told) {
+        let series = self.series();
+        let since_s = self.since.map_or(0, |since| since.elapsed().as_secs());
+        match (&self.told, next) {
+            (_, Told::Down(down)) => {
+                let Down { module, stage, reason, next_step, .. } = down;
+                warn!(target, host, port, module, %stage, reason, detail = down.detail(), next_step, "Target is down");
+            }
+            (_, Told::Partial(Some(part))) => {
+                let Down { module, stage, reason, next_step, .. } = part;
+                let detail = part.detail();
+                warn!(target, host, port, module, %stage, reason, detail, next_step, series, "Target is partial");
+            }
+            (_, Told::Partial(None)) => info!(target, host, port, series, "Target is partial"),
+            (Told::Down(_), Told::Up) => {
+                info!(target, host, port, series, down_s = since_s, "Target is up again");
+            }
+            (Told::Partial(_), Told::Up) => {
+                info!(target, host, port, series, partial_s = since_s, "Target is up again");
+            }
+            (_, Told::Up) => info!(target, host, port, series, "Target is up"),
+            (_, Told::Nothing | Told::Ended) => {}
+        }
+    }
+}
+
+/// Which target a line is about, and where that is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    pub(super) target: &'a str,
+    pub(super) host: &'a str,
+    pub(super) port: u16,
+}
+
+impl Told {
+    /// Whether the same line would be written again.
+    fn is_like(&self, next: &Self) -> bool {
+        match (self, next) {
+            (Self::Up, Self::Up) => true,
+            (Self::Down(told), Self::Down(next)) => told.is_like(next),
+            (Self::Partial(told), Self::Partial(next)) => match (told, next) {
+                (Some(told), Some(next)) => told.is_like(next),
+                (told, next) => told.is_none() && next.is_none(),
+            },
+            _ => false,
+        }
+    }
+
+    fn state(&self) -> Option<TargetState> {
+        match self {
+            Self::Nothing | Self::Ended => None,
+            Self::Up => Some(TargetState::Up),
+            Self::Partial(_) => Some(TargetState::Partial),
+            Self::Down(_) => Some(TargetState::Down),
+        }
     }
 }
 
@@ -150,7 +194,7 @@ impl JobStatus {
 fn turn(told: &Told, next: &Told) -> Option<Turn> {
     match (told, next) {
         (_, Told::Down(down)) => Some(Turn::Down(down.clone())),
-        (_, Told::Partial(part)) => Some(Turn::Partly(part.clone())),
+        (_, Told::Partial(part)) => Some(Turn::Partial(part.clone())),
         (Told::Down(_) | Told::Partial(_), Told::Up) => Some(Turn::Up),
         _ => None,
     }

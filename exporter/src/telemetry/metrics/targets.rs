@@ -8,6 +8,7 @@ use crate::pipeline::Refusal;
 use crate::telemetry::account::{JobStatus, StageCost};
 use crate::telemetry::book::{TargetEntry, TargetStatus};
 use crate::telemetry::metric::{Metric, Writer};
+use crate::telemetry::state::{TargetState, count_states};
 
 /// A target with what is known of it.
 pub(super) type Known<'a> = (&'a TargetEntry, &'a TargetStatus);
@@ -24,8 +25,13 @@ pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Res
 fn states(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
     let up = targets
         .iter()
-        .filter_map(|(entry, status)| status.is_up().map(|is_up| ([entry.name.as_str()], u64::from(is_up))));
+        .filter_map(|(entry, status)| Some(([entry.name.as_str()], u64::from(status.state().is_up()?))));
     out.rows(&UP, up.collect::<Vec<_>>())?;
+    let states = targets.iter().flat_map(|(entry, status)| {
+        let now = status.state();
+        TargetState::ALL.map(|state| ([entry.name.as_str(), state.as_str()], u64::from(state == now)))
+    });
+    out.rows(&STATE, states.collect::<Vec<_>>())?;
     let success = targets
         .iter()
         .filter_map(|(entry, status)| Some(([entry.name.as_str()], status.last_success_unix_s()?)));
@@ -38,16 +44,8 @@ fn states(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
         (!sum.is_zero()).then_some(([entry.name.as_str()], sum.as_secs_f64()))
     });
     out.rows(&COLLECTION_SECONDS, duration.collect::<Vec<_>>())?;
-    let mut counts = [("up", 0_u64), ("down", 0), ("pending", 0)];
-    for (_, status) in targets {
-        let state = match status.is_up() {
-            Some(true) => 0,
-            Some(false) => 1,
-            None => 2,
-        };
-        counts[state].1 += 1;
-    }
-    out.rows(&TARGETS, counts.map(|(state, count)| ([state], count)))
+    let counts = count_states(targets.iter().map(|(_, status)| status.state()));
+    out.rows(&TARGETS, counts.map(|(state, count)| ([state.as_str()], count)))
 }
 
 fn costs(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
@@ -150,6 +148,7 @@ fn modules(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
 /// What this file shows.
 pub(super) const METRICS: &[&Metric] = &[
     &UP,
+    &STATE,
     &LAST_SUCCESS,
     &SERIES,
     &COLLECTION_SECONDS,
@@ -171,7 +170,13 @@ pub(super) const METRICS: &[&Metric] = &[
 static UP: Metric = Metric::gauge(
     "perfmon_exporter_target_up",
     TARGET,
-    "Whether the last collection of every module of the target succeeded, at least in part.",
+    "Whether anything was collected from the target: 1 where its state is up or partial, 0 where it is down.",
+);
+static STATE: Metric = Metric::gauge(
+    "perfmon_exporter_target_state",
+    &["target", "state"],
+    "The state that the target is in has 1. up: all of it was collected; partial: a module failed, covers a part only, or \
+     matches nothing; down: nothing was collected; waiting: a module was not asked yet.",
 );
 static LAST_SUCCESS: Metric = Metric::gauge(
     "perfmon_exporter_target_last_success_timestamp_seconds",
@@ -185,8 +190,7 @@ static COLLECTION_SECONDS: Metric = Metric::gauge(
     TARGET,
     "Duration of the target's last collection, over all its modules.",
 );
-static TARGETS: Metric =
-    Metric::gauge("perfmon_exporter_targets", &["state"], "Targets by whether they answer.");
+static TARGETS: Metric = Metric::gauge("perfmon_exporter_targets", &["state"], "Targets by their state.");
 static STAGE_SECONDS: Metric = Metric::gauge(
     "perfmon_exporter_target_stage_seconds",
     TARGET_STAGE,

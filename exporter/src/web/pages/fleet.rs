@@ -2,77 +2,44 @@
 
 use super::html::Url;
 use super::{Entry, Query};
-use crate::telemetry::TargetStatus;
+use crate::telemetry::{TargetState, TargetStatus};
 
-/// How a target is, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum State {
-    Down,
-    Partly,
-    Waiting,
-    Up,
+/// A sign of another shape for each state, beside the word.
+pub(super) const fn sign(state: TargetState) -> &'static str {
+    match state {
+        TargetState::Down => "✕",
+        TargetState::Partial => "◐",
+        TargetState::Waiting => "○",
+        TargetState::Up => "✓",
+    }
 }
 
-impl State {
-    pub(super) const ALL: [Self; 4] = [Self::Down, Self::Partly, Self::Waiting, Self::Up];
-
-    pub(super) fn of(status: &TargetStatus) -> Self {
-        match status.is_up() {
-            Some(false) => Self::Down,
-            None => Self::Waiting,
-            Some(true) if status.jobs.iter().any(|job| job.partial.is_some() || job.matches_nothing) => {
-                Self::Partly
-            }
-            Some(true) => Self::Up,
-        }
-    }
-
-    /// The word for people, for addresses, and for the style.
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Down => "down",
-            Self::Partly => "partly",
-            Self::Waiting => "waiting",
-            Self::Up => "up",
-        }
-    }
-
-    /// A sign of another shape for each, beside the word.
-    pub(super) const fn sign(self) -> &'static str {
-        match self {
-            Self::Down => "✕",
-            Self::Partly => "◐",
-            Self::Waiting => "○",
-            Self::Up => "✓",
-        }
-    }
-
-    pub(super) const fn title(self) -> &'static str {
-        match self {
-            Self::Down => "Down",
-            Self::Partly => "Up in part",
-            Self::Waiting => "Waiting",
-            Self::Up => "Up",
-        }
+/// The state above a figure.
+pub(super) const fn title(state: TargetState) -> &'static str {
+    match state {
+        TargetState::Down => "Down",
+        TargetState::Partial => "Partial",
+        TargetState::Waiting => "Waiting",
+        TargetState::Up => "Up",
     }
 }
 
 /// What a reader asked to see.
 pub(super) struct Wanted {
     pub(super) text: String,
-    pub(super) state: Option<State>,
+    pub(super) state: Option<TargetState>,
 }
 
 impl Wanted {
     pub(super) fn of(query: &Query<'_>) -> Self {
         let word = query.get("state");
-        let state = State::ALL.into_iter().find(|state| state.word() == word);
+        let state = TargetState::ALL.into_iter().find(|state| state.as_str() == word);
         Self { text: query.get("q").trim().to_owned(), state }
     }
 
     /// The address of this choice, with another state.
-    pub(super) fn url(&self, state: Option<State>) -> Url {
-        Url::of("").with("q", &self.text).with("state", state.map_or("", State::word))
+    pub(super) fn url(&self, state: Option<TargetState>) -> Url {
+        Url::of("").with("q", &self.text).with("state", state.map_or("", TargetState::as_str))
     }
 
     /// Whether the text is in the target's name, host, a label or the reason that it is down for.
@@ -100,21 +67,22 @@ pub(super) fn contains(text: &str, needle: &str) -> bool {
 
 /// The whole fleet in figures, and those targets that a reader asked for.
 pub(super) struct Fleet {
-    /// Targets by state, in the order of [`State::ALL`].
-    pub(super) counts: [usize; State::ALL.len()],
+    /// Targets by state, in the order of [`TargetState::ALL`].
+    pub(super) counts: [usize; TargetState::ALL.len()],
     pub(super) series: usize,
     pub(super) collections: u64,
     /// Indexes of the targets that are wanted: the failing ones first, else in the order of the configuration.
-    pub(super) wanted: Vec<(State, usize)>,
+    pub(super) wanted: Vec<(TargetState, usize)>,
 }
 
 impl Fleet {
     pub(super) fn look(entries: &[Entry], wanted: &Wanted) -> Self {
-        let mut fleet = Self { counts: [0; State::ALL.len()], series: 0, collections: 0, wanted: Vec::new() };
+        let mut fleet =
+            Self { counts: [0; TargetState::ALL.len()], series: 0, collections: 0, wanted: Vec::new() };
         let needle = wanted.text.to_lowercase();
         for (index, entry) in entries.iter().enumerate() {
             entry.read(|status| {
-                let state = State::of(status);
+                let state = status.state();
                 fleet.counts[state as usize] += 1;
                 fleet.series += status.series();
                 fleet.collections +=
@@ -129,7 +97,7 @@ impl Fleet {
         fleet
     }
 
-    pub(super) fn count(&self, state: State) -> usize {
+    pub(super) fn count(&self, state: TargetState) -> usize {
         self.counts[state as usize]
     }
 }

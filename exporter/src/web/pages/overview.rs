@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use hyper::Response;
 
 use super::amount::{ago, bytes, count, took};
-use super::fleet::{Fleet, State, Wanted};
+use super::fleet::{Fleet, Wanted, sign, title};
 use super::frame::{Frame, Section};
 use super::html::{Html, Url};
 use super::troubles::{changes, state, trouble};
 use super::{Entry, Paging, Query, respond, target_url};
 use crate::config::FileState;
-use crate::telemetry::{ProcessUsage, ScrapeOutcome, TargetStatus};
+use crate::telemetry::{ProcessUsage, ScrapeOutcome, TargetState, TargetStatus};
 use crate::web::body::Answer;
 use crate::web::site::Site;
 
@@ -51,8 +51,8 @@ pub(super) fn page(site: &Site, query: &Query<'_>) -> Response<Answer> {
 fn summary(html: &mut Html, fleet: &Fleet, wanted: &Wanted, rate: Option<f64>) {
     html.ours("<ul class=\"tiles\">");
     let all: usize = fleet.counts.iter().sum();
-    let mut tile = |which: Option<State>, count_of: usize| {
-        let (class, title) = which.map_or(("all", "All"), |state| (state.word(), state.title()));
+    let mut tile = |which: Option<TargetState>, count_of: usize| {
+        let (class, title) = which.map_or(("all", "All"), |state| (state.as_str(), title(state)));
         html.ours("<li><a class=\"tile ").ours(class).ours(if count_of == 0 { " none\"" } else { "\"" });
         html.href(&wanted.url(which));
         if wanted.state == which {
@@ -60,7 +60,7 @@ fn summary(html: &mut Html, fleet: &Fleet, wanted: &Wanted, rate: Option<f64>) {
         }
         html.ours("><span class=\"figure\">");
         if let Some(state) = which {
-            html.ours("<span class=\"sign\" aria-hidden=\"true\">").ours(state.sign()).ours("</span>");
+            html.ours("<span class=\"sign\" aria-hidden=\"true\">").ours(sign(state)).ours("</span>");
         }
         html.text(count(count_of as u64))
             .ours("</span> <span class=\"label\">")
@@ -68,7 +68,7 @@ fn summary(html: &mut Html, fleet: &Fleet, wanted: &Wanted, rate: Option<f64>) {
             .ours("</span></a></li>");
     };
     tile(None, all);
-    for state in State::ALL {
+    for state in TargetState::ALL {
         tile(Some(state), fleet.count(state));
     }
     let mut figure = |text: String, label: &'static str| {
@@ -99,12 +99,12 @@ fn search(html: &mut Html, wanted: &Wanted) {
     html.ours("<label for=\"q\">Search targets</label><input id=\"q\" name=\"q\" type=\"search\" autocomplete=\"off\"");
     html.attr("value", &wanted.text).ours(" placeholder=\"name, host, label or reason\">");
     html.ours("<label for=\"state\">State</label><select id=\"state\" name=\"state\"><option value=\"\">any</option>");
-    for state in State::ALL {
-        html.ours("<option").attr("value", state.word());
+    for state in TargetState::ALL {
+        html.ours("<option").attr("value", state.as_str());
         if wanted.state == Some(state) {
             html.ours(" selected");
         }
-        html.ours(">").ours(state.word()).ours("</option>");
+        html.ours(">").ours(state.as_str()).ours("</option>");
     }
     html.ours("</select><button type=\"submit\">Show</button>");
     if wanted.state.is_some() || !wanted.text.is_empty() {
@@ -148,7 +148,7 @@ fn targets(
     paging.write(html, &wanted.url(wanted.state));
 }
 
-fn row(html: &mut Html, entry: &Entry, is: State, status: &TargetStatus, now: Instant) {
+fn row(html: &mut Html, entry: &Entry, is: TargetState, status: &TargetStatus, now: Instant) {
     html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><a").href(&target_url(entry)).ours(">");
     html.name(&entry.name).ours("</a>");
     if entry.host != entry.name {
@@ -159,10 +159,9 @@ fn row(html: &mut Html, entry: &Entry, is: State, status: &TargetStatus, now: In
     if let Some(since) = status.since {
         html.ours(" <span class=\"when\">for ").text(ago(now.duration_since(since))).ours("</span>");
     }
-    let partial = status.jobs.iter().find_map(|job| job.partial.as_ref());
-    if let Some(down) = status.down().or(partial) {
+    if let Some(down) = status.trouble() {
         trouble(html, down);
-    } else if is == State::Partly {
+    } else if is == TargetState::Partial {
         html.ours("<p class=\"step\">A module matches nothing on the target.</p>");
     }
     html.ours("</td><td role=\"cell\" class=\"near\" data-label=\"Last collection\">");

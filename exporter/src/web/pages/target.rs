@@ -7,7 +7,6 @@ use plugin_host::{GeneralReason, Stage};
 
 use super::amount::{ago, bytes, count, took};
 use super::catalogue::Taken;
-use super::fleet::State;
 use super::frame::{Frame, Section, crumbs};
 use super::html::{Html, Url};
 use super::troubles::{changes, state, trouble};
@@ -55,7 +54,7 @@ pub(super) fn page(site: &Site, entry: &Entry) -> Response<Answer> {
 /// How the target is, and what to do.
 fn standing(html: &mut Html, entry: &Entry, status: &TargetStatus, now: Instant) {
     html.ours("<p class=\"standing\">");
-    state(html, State::of(status));
+    state(html, status.state());
     if let Some(since) = status.since {
         html.ours(" <span>for ").text(ago(now.duration_since(since))).ours("</span>");
     }
@@ -85,6 +84,7 @@ fn facts(html: &mut Html, entry: &Entry) {
         html.ours("<div><dt>").ours(name).ours("</dt><dd>").name(text).ours("</dd></div>");
     };
     fact("Host", &entry.host);
+    fact("Port", &entry.port.to_string());
     let os_version = entry.os_version();
     if !os_version.is_empty() {
         fact("Windows", &os_version);

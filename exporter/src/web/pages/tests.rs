@@ -41,7 +41,7 @@ impl Fleet {
         let config = config::parse("perfmon.yml", &document.to_string(), Path::new("/")).expect("it is good");
         let book = Arc::new(Book::default());
         let entries: Vec<Entry> =
-            config.targets.iter().map(|target| Arc::new(TargetEntry::new(target))).collect();
+            config.targets.iter().map(|target| Arc::new(TargetEntry::new(target, 445))).collect();
         let catalog = Catalog::new();
         let stores = entries.iter().map(|entry| {
             let target = model::Target::new(&entry.name).with_label("env", "<i>prod</i>");

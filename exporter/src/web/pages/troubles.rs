@@ -3,17 +3,17 @@
 use std::time::Instant;
 
 use super::amount::ago;
-use super::fleet::State;
+use super::fleet::sign;
 use super::html::{Html, Url};
-use crate::telemetry::{Change, Down, Turn};
+use crate::telemetry::{Change, Down, TargetState, Turn};
 
 /// A target's state: sign, word, and a class for the style. Colour says nothing that these do not.
-pub(super) fn state(html: &mut Html, state: State) {
+pub(super) fn state(html: &mut Html, state: TargetState) {
     html.ours("<span class=\"state ")
-        .ours(state.word())
+        .ours(state.as_str())
         .ours("\"><span aria-hidden=\"true\">")
-        .ours(state.sign());
-    html.ours("</span> ").ours(state.word()).ours("</span>");
+        .ours(sign(state));
+    html.ours("</span> ").ours(state.as_str()).ours("</span>");
 }
 
 /// Stage, reason, details and the next step.
@@ -23,7 +23,7 @@ pub(super) fn trouble(html: &mut Html, down: &Down) {
         .ours("</code> at <code>")
         .text(down.stage.word());
     html.ours("</code>");
-    let detail = if down.message.is_empty() { &down.sentence } else { &down.message };
+    let detail = down.detail();
     if !detail.is_empty() {
         html.ours(": ").name(detail);
     }
@@ -40,9 +40,9 @@ pub(super) fn changes<'a>(html: &mut Html, changes: impl Iterator<Item = &'a Cha
     html.ours("<ol class=\"changes\">");
     for change in changes {
         let (became, down) = match &change.turn {
-            Turn::Down(down) => (State::Down, Some(down)),
-            Turn::Partly(down) => (State::Partly, Some(down)),
-            Turn::Up => (State::Up, None),
+            Turn::Down(down) => (TargetState::Down, Some(down)),
+            Turn::Partial(down) => (TargetState::Partial, down.as_ref()),
+            Turn::Up => (TargetState::Up, None),
         };
         html.ours("<li><p class=\"what\">");
         state(html, became);
@@ -52,7 +52,8 @@ pub(super) fn changes<'a>(html: &mut Html, changes: impl Iterator<Item = &'a Cha
             .ours(" ago</span></p>");
         match down {
             Some(down) => trouble(html, down),
-            None => drop(html.ours("<p>in full again</p>")),
+            None if became == TargetState::Partial => drop(html.ours("<p>a module matches nothing</p>")),
+            None => drop(html.ours("<p>everything is there again</p>")),
         }
         html.ours("</li>");
     }

@@ -39,8 +39,9 @@ const EMPTY: [(&str, &str); 3] = [
 const EMPTY_OR_NOT: &str = "perfmon_exporter_plugin_violations_total";
 
 /// Alerts that what is wrong here has to set off.
-const ALERTS: [&str; 8] = [
+const ALERTS: [&str; 9] = [
     "PerfmonTargetDown",
+    "PerfmonTargetPartial",
     "PerfmonManyTargetsDown",
     "PerfmonPasswordRefused",
     "PerfmonSeriesLeftOut",

@@ -98,11 +98,13 @@ transports:
 modules:
   os: {{plugin: pcq, countersets: [{{name: Processor Information}}, {{name: Process V2}}]}}
   nothing: {{plugin: pcq, countersets: [{{name: Processor Information, instances: {{include: [nobody]}}}}]}}
+  unknown: {{plugin: pcq, countersets: [{{name: No Such Counterset}}]}}
 target_defaults: {{identity: sim, modules: [os]}}
 targets:
   - {{name: {WELL}, host: 127.0.0.1}}
   - {{name: limited, host: 127.0.0.1, max_series: 50, normalize: {{drop: ['perfmon_process_v2_.*']}}}}
   - {{name: empty, host: 127.0.0.1, modules: [nothing]}}
+  - {{name: half, host: 127.0.0.1, modules: [os, unknown]}}
   - {{name: dead, host: 127.0.0.1, transport: closed}}
   - {{name: {MORTAL}, host: 127.0.0.1, transport: mortal}}
   - {{name: refused, host: 127.0.0.1, identity: wrong}}
