@@ -34,9 +34,9 @@ impl Transport {
 /// Whether SMB traffic is encrypted; the RPC calls within it always are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encryption {
-    /// Only when the server insists.
+    /// Never; a server that insists is refused.
     Disabled,
-    /// When the server can.
+    /// Where the server can: from SMB 3 on, unless it is switched off there.
     #[default]
     Preferred,
     /// Or not at all.

@@ -8,6 +8,8 @@ pub enum Encryption {
     /// Never offered; a server that demands it is refused.
     Disabled,
     /// Offered, and used where the server demands it for the session or the tree.
+    Demanded,
+    /// Offered, and used where the server can: SMB 3 with a cipher in common. Others are signed.
     #[default]
     Preferred,
     /// Used always; a server without it is refused.
@@ -36,7 +38,7 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    /// All dialects and ciphers, encryption where the server demands it.
+    /// All dialects and ciphers, encryption where the server can.
     #[must_use]
     pub fn new(client_guid: Guid, preauth_salt: [u8; 32]) -> Self {
         Self {

@@ -133,7 +133,9 @@ impl ClientConnection {
         if demanded && keys.ciphers.is_none() {
             return Err(Error::EncryptionDisabled);
         }
-        self.session.encrypts = demanded || self.config.encryption == Encryption::Required;
+        // [MS-SMB2] 3.3.5.2.1.1: a server decrypts what has the session's keys, whether it asked for it or not.
+        let wanted = matches!(self.config.encryption, Encryption::Preferred | Encryption::Required);
+        self.session.encrypts = demanded || wanted && keys.ciphers.is_some();
         self.session.keys = Some(keys);
         debug!(session = self.session.id, encrypted = self.session.encrypts, "Session established");
         Ok(())

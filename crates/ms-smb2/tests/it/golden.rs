@@ -121,7 +121,8 @@ fn samba_demands_encryption_and_gets_aes_128_gcm() {
 #[test]
 fn samba_demands_encryption_for_the_share_only() {
     let recording = include_str!("../data/samba-3.1.1-tree-encrypted.hex");
-    check_client(recording, client_config(), Dialect::Smb3_1_1, SigningAlgorithm::AesGmac);
+    let config = ClientConfig { encryption: Encryption::Demanded, ..client_config() };
+    check_client(recording, config, Dialect::Smb3_1_1, SigningAlgorithm::AesGmac);
 }
 
 #[test]

@@ -129,14 +129,18 @@ fn no_encryption_where_it_is_required_is_said_before_a_password_is_sent() {
 
 #[test]
 fn a_dialect_stripped_from_the_offer_is_found_out() {
-    let mut pair = Pair::new(client_config(), server_config());
-    pair.wire = Box::new(|direction, frame| {
-        if direction == Direction::ToServer && header_of(frame).command == Command::NEGOTIATE {
-            // Three dialects instead of four, and 3.1.1 is the last.
-            frame[BODY + 2] = 3;
-        }
-    });
-    assert_eq!(pair.pipe().unwrap_err(), Error::Downgrade { field: "Dialects" });
+    for encryption in [Encryption::Disabled, Encryption::Preferred] {
+        let mut pair = Pair::new(ClientConfig { encryption, ..client_config() }, server_config());
+        let mut is_first = true;
+        pair.wire = Box::new(move |_, frame| {
+            if std::mem::take(&mut is_first) {
+                assert_eq!(header_of(frame).command, Command::NEGOTIATE);
+                // Three dialects instead of four, and 3.1.1 is the last.
+                frame[BODY + 2] = 3;
+            }
+        });
+        assert_eq!(pair.pipe().unwrap_err(), Error::Downgrade { field: "Dialects" });
+    }
 }
 
 #[test]
@@ -170,7 +174,8 @@ fn any_change_to_the_negotiation_of_3_1_1_makes_both_disagree_about_the_keys() {
 #[test]
 fn a_changed_reply_is_found_out_under_every_signature() {
     for signing in SigningAlgorithm::ALL {
-        let client = ClientConfig { signing_algorithms: vec![signing], ..client_config() };
+        let encryption = Encryption::Disabled;
+        let client = ClientConfig { encryption, signing_algorithms: vec![signing], ..client_config() };
         let mut pair = Pair::new(client, server_config());
         let file = pair.pipe().unwrap();
         pair.wire = Box::new(|direction, frame| {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use ms_smb2::client::Encryption;
 use rpc_client::{ErrorKind, NamedPipe, SmbConnection, SmbOptions, Stage, Transport};
 use ssp::Mechanism;
 use tokio::time::{Instant, timeout};
@@ -30,7 +31,7 @@ async fn a_call_without_an_answer_ends_at_its_deadline_and_another_pipe_works() 
     assert_eq!(refused.kind(), ErrorKind::Abandoned);
     assert!(smb.lock().await.is_usable());
     let mut another = bind(&smb, Mechanism::Negotiate).await.unwrap();
-    assert_eq!(another.call(call(REVERSE, &[1, 2]), soon()).await.unwrap(), [2, 1]);
+    assert_eq!(another.call(call(REVERSE, &[1, 2, 3, 4]), soon()).await.unwrap(), [4, 3, 2, 1]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -59,7 +60,7 @@ async fn a_call_that_is_dropped_anywhere_does_not_disturb_the_other_pipes() {
         let stub = pattern(2000);
         let patience = Duration::from_millis(step * 5);
         let _cut_off = timeout(patience, victim.call(call(REVERSE, &stub), soon())).await;
-        let ours = [7, u8::try_from(step).unwrap(), 9];
+        let ours = [7, u8::try_from(step).unwrap(), 9, 11];
         let mut answer = steady.call(call(REVERSE, &ours), soon()).await.unwrap();
         answer.reverse();
         assert_eq!(answer, ours, "step {step}");
@@ -78,7 +79,8 @@ async fn what_reaches_its_deadline_is_cancelled_there_and_then() {
     let wire = Wire::default();
     let capture = PcapFile::with_clock(wire.clone(), || Duration::ZERO).unwrap();
     let stream = Box::new(capture.record(dial(&Arc::new(rules())), &Endpoint::new("web1", 445)));
-    let smb = log_on(stream, SmbOptions::default()).await.unwrap();
+    let in_the_clear = SmbOptions { encryption: Encryption::Disabled, ..SmbOptions::default() };
+    let smb = log_on(stream, in_the_clear).await.unwrap();
     let mut association = bind(&smb, Mechanism::Ntlm).await.unwrap();
     association.call(call(SILENCE, &[]), Instant::now() + Duration::from_secs(1)).await.unwrap_err();
     assert_eq!(cancels(&wire.0), 1);

@@ -39,7 +39,7 @@ async fn each_stage_on_the_way_to_a_host_is_reported() {
     assert_eq!(session.stages()[2].calls, 1, "one negotiation");
     assert_eq!(session.stages()[4].calls, 2, "the tree and the pipe");
     assert_eq!(session.host().dialect, ms_smb2::Dialect::Smb3_1_1);
-    assert!(!session.host().is_encrypted);
+    assert!(session.host().is_encrypted);
     assert!(!format!("{session:?}").contains(PASSWORD));
 }
 

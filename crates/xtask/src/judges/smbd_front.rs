@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let mut found = Vec::new();
-    for encryption in ["default", "required"] {
+    for encryption in ["off", "default", "required"] {
         let series = poll_through(workspace, encryption)
             .map_err(|error| format!("smbd with encryption {encryption}: {error}"))?;
         found.push(format!("{series} series with encryption {encryption}"));

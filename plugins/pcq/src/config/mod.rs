@@ -129,9 +129,9 @@ pub(crate) struct SmbSettings {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Encryption {
-    /// Only where the server insists.
+    /// Never; a server that insists is refused.
     Disabled,
-    /// Where the server can.
+    /// Where the server can: from SMB 3 on, unless it is switched off there.
     #[default]
     Preferred,
     /// Or not at all.
