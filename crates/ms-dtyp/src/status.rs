@@ -22,6 +22,8 @@ open_enum! {
         ERROR_BAD_NETPATH = 53,
         /// A parameter is wrong.
         ERROR_INVALID_PARAMETER = 87,
+        /// The buffer is too small.
+        ERROR_INSUFFICIENT_BUFFER = 122,
         /// The resource is busy.
         ERROR_BUSY = 170,
         /// The thing is there already.

@@ -1,5 +1,6 @@
 //! The inputs that fuzzing begins with, as far as our own encoders make them; the example `seed` adds bytes of others.
 
+use codec::{Decode, ReadCursor};
 use dcerpc::client::CallRequest;
 use dcerpc::pdu::{Command, CommandKind, Header2, PacketType, VerificationTrailer};
 use dcerpc::{CallId, SyntaxId};
@@ -12,7 +13,7 @@ use ms_pcq::perflibv2::{CallInfo, Change, dispatch};
 use ms_pcq::types::{CounterId, CounterType, DetailLevel, InstanceId, InstanceType};
 use ms_pcq::wire::{
     Clocks, CounterHeader, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration,
-    CounterStrings, DataHeader, InstanceInfo, QueryDataWriter, RawValue,
+    CounterStrings, DataHeader, InstanceInfo, Padding, QueryDataWriter, RawValue,
 };
 use ms_smb2::Dialect;
 use ms_smb2::client::{Event, Reply};
@@ -68,16 +69,22 @@ fn values() -> Vec<Seed> {
     ]
 }
 
-/// The blocks of a reply one by one, each behind its kind.
+/// The blocks of replies one by one, each behind its kind.
 fn blocks() -> Vec<Seed> {
-    let data = query_data();
+    let odd =
+        [Padding::Uncounted, Padding::None].map(|padding| (format!("_{padding:?}"), odd_query_data(padding)));
+    let all = [(String::new(), query_data())].into_iter().chain(odd);
+    all.flat_map(|(suffix, data)| blocks_of(&data, &suffix.to_lowercase())).collect()
+}
+
+fn blocks_of(data: &[u8], suffix: &str) -> Vec<Seed> {
     let mut rest = &data[DataHeader::FIXED_PART_SIZE..];
     let mut seeds = Vec::new();
-    while let Ok(header) = codec::decode::<CounterHeader>(rest.get(..16).unwrap_or_default()) {
+    while let Ok(header) = CounterHeader::decode(&mut ReadCursor::new(rest)) {
         let (block, behind) = rest.split_at(usize::try_from(header.size_bytes).unwrap_or(0));
         let kind = header.block_type.0.to_le_bytes()[0];
         let bytes = [&[kind], &block[CounterHeader::FIXED_PART_SIZE..]].concat();
-        seeds.push(("pcq_blocks", format!("kind_{kind}"), bytes));
+        seeds.push(("pcq_blocks", format!("kind_{kind}{suffix}"), bytes));
         rest = behind;
     }
     seeds
@@ -136,6 +143,8 @@ fn buffers() -> Vec<Seed> {
         ("pcq_lists", "identifiers".to_owned(), identifiers),
         ("pcq_lists", "value".to_owned(), law::encoded(&RawValue::Other(b"text of a counter"))),
         ("pcq_query_data", "all_blocks".to_owned(), query_data()),
+        ("pcq_query_data", "odd_uncounted".to_owned(), odd_query_data(Padding::Uncounted)),
+        ("pcq_query_data", "odd_none".to_owned(), odd_query_data(Padding::None)),
     ]
 }
 
@@ -154,6 +163,17 @@ fn query_data() -> Vec<u8> {
     writer.multi_counters(&ids, &values).expect(MADE);
     writer.multi_instances(instances.iter().map(|instance| (instance, values[0]))).expect(MADE);
     writer.counter_set(&ids, instances.iter().map(|instance| (instance, values))).expect(MADE);
+    writer.finish().expect(MADE)
+}
+
+/// Odd numbers of counters in each way, and a text that can be taken for three values.
+fn odd_query_data(padding: Padding) -> Vec<u8> {
+    let (instances, ids) = (instances(), [1, 2, 3].map(CounterId));
+    let text = [1_u32, 0, 16, 0].map(u32::to_le_bytes).concat();
+    let values = [RawValue::Other(&text), RawValue::U64(24), RawValue::U64(5)];
+    let mut writer = QueryDataWriter::new(Clocks::default()).with_padding(padding, padding);
+    writer.counter_set(&ids, instances.iter().map(|instance| (instance, values))).expect(MADE);
+    writer.multi_counters(&ids, &values).expect(MADE);
     writer.finish().expect(MADE)
 }
 

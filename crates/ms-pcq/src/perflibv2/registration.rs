@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeError, DecodeResult, EncodeResult, ReadCursor};
+use codec::{Decode, DecodeResult, EncodeResult, ReadCursor};
 use ms_dtyp::Guid;
 
 use crate::types::{CounterId, Lcid, RequestCode};
@@ -79,6 +79,8 @@ pub enum RegistrationInfo {
     Strings(CounterStrings),
     /// A GUID.
     ProviderGuid(Guid),
+    /// Bytes as they are, for a server that answers otherwise than the document says.
+    Raw(Vec<u8>),
 }
 
 impl RegistrationInfo {
@@ -97,15 +99,14 @@ impl RegistrationInfo {
             }
             Self::Strings(strings) => codec::encode_vec(strings),
             Self::ProviderGuid(guid) => codec::encode_vec(guid),
+            Self::Raw(bytes) => Ok(bytes.clone()),
         }
     }
 }
 
-/// Reads the text that request codes 3, 4, 7 and 9 are answered with.
-pub(super) fn decode_text(bytes: &[u8]) -> DecodeResult<String> {
-    let error =
-        DecodeError::invalid_field("registration info", "text", 0, "the text does not end with a NUL");
-    WideStr::until_nul(bytes).map(|text| text.to_string()).ok_or(error)
+/// Reads the text that request codes 3, 4, 7 and 9 are answered with. One without a NUL ends with the buffer.
+pub(super) fn decode_text(bytes: &[u8]) -> String {
+    WideStr::until_nul_or_end(bytes).to_string()
 }
 
 /// Reads the GUID that request code 8 is answered with.

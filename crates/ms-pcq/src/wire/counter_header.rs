@@ -22,6 +22,13 @@ impl CounterHeader {
     /// Bytes on the wire.
     pub const FIXED_PART_SIZE: usize = 4 /* dwStatus */ + 4 /* dwType */ + 4 /* dwSize */ + 4 /* Reserved */;
     pub(crate) const NAME: &'static str = "PERF_COUNTER_HEADER";
+    /// Where dwSize stands.
+    pub(crate) const SIZE_OFFSET: usize = 4 /* dwStatus */ + 4 /* dwType */;
+
+    /// Bytes of the whole block; per the invariant of a decoded header they are there.
+    pub(crate) fn block_size(self) -> usize {
+        usize::try_from(self.size_bytes).unwrap_or(usize::MAX)
+    }
 }
 
 impl Encode for CounterHeader {

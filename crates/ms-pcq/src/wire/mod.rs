@@ -1,8 +1,9 @@
 //! What lies inside of the methods' buffers: [MS-PCQ] 2.2.4, outside of NDR.
 //!
-//! All structures begin on 8-byte boundaries, and readers go from one to the next by the size fields, never by
-//! what a structure would usually take. A size that is smaller than its structure, no multiple of 8, or larger
-//! than what contains it is an error that names the field. Padding is written as zeros and never looked at.
+//! Readers go from one structure to the next by the size fields, never by what a structure would usually take. A size
+//! that is smaller than its structure or larger than what contains it is an error that names the field. Documents and
+//! readers do not agree on which sizes count the padding to 8 bytes; [`Layout`] says how that is decided. Padding is
+//! written as zeros and never looked at.
 
 mod counter_data;
 mod counter_header;
@@ -26,10 +27,12 @@ pub use self::data_header::DataHeader;
 pub use self::instance_header::{Instance, InstanceInfo};
 pub use self::multi_counters::MultiCounters;
 pub use self::multi_instances::MultiInstances;
+pub(crate) use self::query_data::Reading;
 pub use self::query_data::{
-    Block, Blocks, Body, Clocks, InstanceValues, Instances, QueryData, QueryDataWriter, Values,
+    Block, Blocks, Body, Clocks, InstanceValues, Instances, Layout, Padding, QueryData, QueryDataWriter,
+    Values,
 };
-pub use self::string_buffer::{CounterStrings, StringBufferHeader, StringCounterHeader};
+pub use self::string_buffer::{CounterStrings, OffsetBase, StringBufferHeader, StringCounterHeader};
 pub use self::wide_str::WideStr;
 
 use codec::{DecodeError, DecodeResult, EncodeError, EncodeResult};
@@ -53,8 +56,6 @@ fn checked_size(
     let size = usize::try_from(value).unwrap_or(usize::MAX);
     if size < min {
         Err(DecodeError::invalid_field(context, field, offset, "is smaller than the structure"))
-    } else if !size.is_multiple_of(ALIGNMENT) {
-        Err(DecodeError::invalid_field(context, field, offset, "is no multiple of 8"))
     } else if size > available {
         Err(DecodeError::not_enough_bytes(context, field, offset, available, size))
     } else {

@@ -3,12 +3,14 @@ use core::fmt;
 use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 use crate::types::CounterId;
-use crate::wire::{padded, size_field};
+use crate::wire::{Padding, padded, size_field};
 
 /// [MS-PCQ] 2.2.4.11 `_PERF_MULTI_COUNTERS` and the ids that follow it: which counters the values are of, in
 /// their order.
 ///
-/// An odd number of ids is padded to 8, whether `dwSize` counts the padding or not.
+/// The document and perflib.h leave open whether an odd number of ids is padded to 8 and whether `dwSize` counts the
+/// padding. What follows begins where `dwSize` says, or behind padding that it does not count:
+/// [`Layout`](crate::wire::Layout) decides. What is written here counts the padding.
 #[doc(alias = "PERF_MULTI_COUNTERS")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MultiCounters<'a> {
@@ -40,10 +42,20 @@ impl<'a> MultiCounters<'a> {
         self.ids.chunks_exact(Self::ID_SIZE).map(id)
     }
 
-    /// Writes the structure for `ids`.
-    pub(crate) fn encode_ids(ids: &[CounterId], dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
-        let bytes: Vec<u8> = ids.iter().flat_map(|id| id.0.to_le_bytes()).collect();
-        MultiCounters { ids: &bytes }.encode(dst)
+    /// Writes the structure for `ids` with as much of the padding as `padding` says.
+    pub(crate) fn encode_ids(
+        ids: &[CounterId],
+        padding: Padding,
+        dst: &mut WriteCursor<'_>,
+    ) -> EncodeResult<()> {
+        let (exact, whole) = (Self::FIXED_PART_SIZE + ids.len() * Self::ID_SIZE, dst.pos());
+        let size = if padding == Padding::Counted { padded(exact) } else { exact };
+        dst.write_u32(size_field(Self::NAME, "dwSize", size)?);
+        dst.write_u32(size_field(Self::NAME, "dwCounters", ids.len())?);
+        ids.iter().for_each(|id| dst.write_u32(id.0));
+        let written = if padding == Padding::None { exact } else { padded(exact) };
+        dst.write_zeros(whole + written - dst.pos());
+        Ok(())
     }
 }
 
@@ -83,8 +95,7 @@ impl<'de> Decode<'de> for MultiCounters<'de> {
         if ids_size > room {
             return Err(DecodeError::not_enough_bytes(Self::NAME, "dwCounters", start + 4, room, ids_size));
         }
-        let ids = src.read_slice(ids_size);
-        src.skip(Self::NAME, "padding", (padded(size) - Self::FIXED_PART_SIZE - ids_size).min(src.len()))?;
+        let ids = &src.read_slice(room)[..ids_size];
         Ok(Self { ids })
     }
 }

@@ -56,9 +56,7 @@ impl fmt::Display for StringBufferHeader {
 pub struct StringCounterHeader {
     /// The counter.
     pub counter_id: CounterId,
-    /// Bytes from the beginning of the [`StringBufferHeader`], or [`StringCounterHeader::NO_STRING`].
-    ///
-    /// The document counts from the end of the headers. Windows and those who read it count from the beginning.
+    /// Bytes from [`OffsetBase`], or [`StringCounterHeader::NO_STRING`].
     pub offset_bytes: u32,
 }
 
@@ -97,6 +95,20 @@ impl fmt::Display for StringCounterHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "text of counter {} at {}", self.counter_id.0, self.offset_bytes)
     }
+}
+
+/// What `dwOffset` counts from.
+///
+/// perflib.h and the programs that read local buffers count from the beginning; [MS-PCQ] 2.2.4.4 counts from the end of
+/// the headers. A reader takes the former, unless an offset would lie within the headers: then the latter, for the
+/// whole buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum OffsetBase {
+    /// The beginning of the [`StringBufferHeader`].
+    #[default]
+    Beginning,
+    /// The end of the last [`StringCounterHeader`].
+    EndOfHeaders,
 }
 
 /// [MS-PCQ] 3.1.4.1.2, request codes 5, 6 and 10: the counters' texts.
@@ -138,24 +150,23 @@ impl CounterStrings {
         let expected = count.saturating_mul(StringCounterHeader::FIXED_PART_SIZE);
         ensure_size!(in: src, name: StringBufferHeader::NAME, field: "dwCounters", size: expected);
         let texts_at = StringBufferHeader::FIXED_PART_SIZE + expected;
+        let base = if points_into_headers(*src, count, texts_at)? { texts_at } else { 0 };
         let mut room = bytes.len().max(Self::TEXT_BYTES_MAX);
         let entries =
-            (0..count).map(|_| decode_entry(bytes, texts_at, &mut room, src)).collect::<Result<_, _>>()?;
+            (0..count).map(|_| decode_entry(bytes, base, &mut room, src)).collect::<Result<_, _>>()?;
         Ok(Self { entries })
     }
 
-    fn headers_size(&self) -> usize {
-        StringBufferHeader::FIXED_PART_SIZE + self.entries.len() * StringCounterHeader::FIXED_PART_SIZE
-    }
-}
-
-impl Encode for CounterStrings {
-    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+    /// Writes the reply's buffer with offsets that count from `base`.
+    ///
+    /// # Errors
+    /// When it is longer than 32 bits can count.
+    pub fn encode_from(&self, base: OffsetBase, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
         let start = dst.pos();
         let counters = size_field(StringBufferHeader::NAME, "dwCounters", self.entries.len())?;
         let size_bytes = size_field(StringBufferHeader::NAME, "dwSize", self.size())?;
         StringBufferHeader { size_bytes, counters }.encode(dst)?;
-        let mut offset = self.headers_size();
+        let mut offset = if base == OffsetBase::Beginning { self.headers_size() } else { 0 };
         for (counter_id, text) in &self.entries {
             let offset_bytes = match text {
                 Some(_) => size_field(StringCounterHeader::NAME, "dwOffset", offset)?,
@@ -172,6 +183,16 @@ impl Encode for CounterStrings {
         Ok(())
     }
 
+    fn headers_size(&self) -> usize {
+        StringBufferHeader::FIXED_PART_SIZE + self.entries.len() * StringCounterHeader::FIXED_PART_SIZE
+    }
+}
+
+impl Encode for CounterStrings {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        self.encode_from(OffsetBase::default(), dst)
+    }
+
     fn name(&self) -> &'static str {
         StringBufferHeader::NAME
     }
@@ -186,11 +207,22 @@ fn text_size(text: &str) -> usize {
     codec::utf16_len_bytes(text) + 2 /* NUL */
 }
 
-/// Reads a counter's header at `src` and its text, which lies behind all headers (from `texts_at` on) and takes up
-/// some of the `room` for texts.
+/// Whether an offset of the `count` headers at `src` would point before `texts_at`, where the headers end.
+fn points_into_headers(mut src: ReadCursor<'_>, count: usize, texts_at: usize) -> DecodeResult<bool> {
+    for _ in 0..count {
+        let offset = StringCounterHeader::decode(&mut src)?.offset_bytes;
+        if usize::try_from(offset).is_ok_and(|offset| offset < texts_at) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Reads a counter's header at `src` and its text, whose offset counts from `base` and which takes up some of the
+/// `room` for texts. The last text of a buffer may lack its NUL.
 fn decode_entry(
     bytes: &[u8],
-    texts_at: usize,
+    base: usize,
     room: &mut usize,
     src: &mut ReadCursor<'_>,
 ) -> DecodeResult<(CounterId, Option<String>)> {
@@ -201,12 +233,8 @@ fn decode_entry(
     }
     let invalid =
         |reason| DecodeError::invalid_field(StringCounterHeader::NAME, "dwOffset", offset_at, reason);
-    let offset = usize::try_from(header.offset_bytes).unwrap_or(usize::MAX);
-    if offset < texts_at {
-        return Err(invalid("points into the headers"));
-    }
-    let tail = bytes.get(offset..).ok_or(invalid("points behind the buffer"))?;
-    let text = WideStr::until_nul(tail).ok_or(invalid("the text does not end with a NUL"))?;
+    let offset = usize::try_from(header.offset_bytes).unwrap_or(usize::MAX).saturating_add(base);
+    let text = WideStr::until_nul_or_end(bytes.get(offset..).ok_or(invalid("points behind the buffer"))?);
     *room = room
         .checked_sub(text.as_bytes().len())
         .ok_or(invalid("counters share more text than the buffer has room for"))?;

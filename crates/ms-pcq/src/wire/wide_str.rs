@@ -24,6 +24,12 @@ impl<'a> WideStr<'a> {
         Some(Self { bytes: &bytes[..chunks.len() * 8 + units * 2] })
     }
 
+    /// The text at the beginning of `bytes` that ends before a NUL, or all of them where there is none.
+    #[must_use]
+    pub fn until_nul_or_end(bytes: &'a [u8]) -> Self {
+        Self::until_nul(bytes).unwrap_or(Self { bytes: &bytes[..bytes.len() / 2 * 2] })
+    }
+
     /// The bytes as they are on the wire: what to compare and to hash.
     #[must_use]
     pub const fn as_bytes(self) -> &'a [u8] {

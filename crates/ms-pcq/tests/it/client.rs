@@ -209,13 +209,62 @@ fn a_server_that_never_has_room_is_asked_a_few_times_with_more_each_time() {
     let mut client = canned(reply.to_stub().unwrap());
     let error = now(client.provider_name(PROCESSOR_INFORMATION)).unwrap_err();
     assert!(matches!(error, Error::Unsettled { calls: 5, .. }), "{error}");
-    let rooms: Vec<_> = client
-        .channel()
-        .requests
-        .iter()
-        .map(|(_, stub)| u32::from_le_bytes(*stub.last_chunk().unwrap()))
-        .collect();
+    let rooms = rooms(&mut client);
     assert!(rooms.is_sorted() && rooms[0] < rooms[4], "{rooms:?}");
+}
+
+/// The room that was offered in each call.
+fn rooms(client: &mut PerflibV2Client<Canned>) -> Vec<u32> {
+    let room = |(_, stub): &(u16, Vec<u8>)| u32::from_le_bytes(*stub.last_chunk().unwrap());
+    client.channel().requests.iter().map(room).collect()
+}
+
+#[test]
+fn the_other_statuses_for_a_small_buffer_ask_for_more_as_the_documented_one_does() {
+    for status in [Win32Error::ERROR_NOT_ENOUGH_MEMORY, Win32Error::ERROR_INSUFFICIENT_BUFFER] {
+        let reply = BufferReply { in_size: 0, rtn_size: 100_000, data: &[], status };
+        let mut client = canned(reply.to_stub().unwrap());
+        let error = now(client.provider_name(PROCESSOR_INFORMATION)).unwrap_err();
+        assert!(matches!(error, Error::Unsettled { calls: 5, .. }), "{status}: {error}");
+        let rooms = rooms(&mut client);
+        assert!(rooms[1] >= 100_000 && rooms.is_sorted(), "{status}: {rooms:?}");
+    }
+}
+
+#[test]
+fn more_data_says_no_size_and_doubles_the_room_up_to_the_limit() {
+    let limits = Limits { first_reply_bytes: 0, reply_bytes_max: 5000, ..Limits::default() };
+    for rtn_size in [0, u32::MAX] {
+        let reply = BufferReply { in_size: 0, rtn_size, data: &[], status: Win32Error::ERROR_MORE_DATA };
+        let mut client = canned(reply.to_stub().unwrap()).with_limits(limits);
+        let error = now(client.provider_name(PROCESSOR_INFORMATION)).unwrap_err();
+        assert!(matches!(error, Error::Unsettled { calls: 5, .. }), "{error}");
+        assert_eq!(rooms(&mut client), [0, 1024, 2048, 4096, 5000]);
+    }
+}
+
+#[test]
+fn each_status_for_a_small_buffer_means_more_countersets_than_can_be_returned() {
+    for status in [Win32Error::ERROR_INSUFFICIENT_BUFFER, Win32Error::ERROR_MORE_DATA] {
+        let reply = EnumerateCounterSetReply { in_size: 256, rtn_size: 0, guids: vec![], status };
+        let error = now(canned(reply.to_stub().unwrap()).enumerate_counter_set()).unwrap_err();
+        assert!(matches!(error, Error::LimitExceeded { needed: 257, limit: 256, .. }), "{status}: {error}");
+    }
+}
+
+#[test]
+fn a_text_without_its_nul_ends_with_the_buffer() {
+    let text = |data: &[u8]| {
+        let in_size = u32::try_from(data.len()).unwrap();
+        let reply = BufferReply { in_size, rtn_size: in_size, data, status: Win32Error::ERROR_SUCCESS };
+        now(canned(reply.to_stub().unwrap()).english_counter_set_name(PROCESSOR_INFORMATION)).unwrap()
+    };
+    assert_eq!(text(b"a\0b\0"), "ab");
+    assert_eq!(text(b"a\0b\0c"), "ab");
+    assert_eq!(
+        (text(b""), text(b"\0\0"), text(b"a\0\0\0b\0")),
+        (String::new(), String::new(), "a".to_owned())
+    );
 }
 
 #[test]

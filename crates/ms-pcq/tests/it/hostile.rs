@@ -48,7 +48,6 @@ fn total_size() {
     };
     assert_eq!(error(224), "PERF_DATA_HEADER: `dwTotalSize`: 224 bytes needed at offset 0, 216 there");
     assert_eq!(error(40), "PERF_DATA_HEADER: `dwTotalSize`: is smaller than the structure (offset 0)");
-    assert_eq!(error(210), "PERF_DATA_HEADER: `dwTotalSize`: is no multiple of 8 (offset 0)");
     assert_eq!(
         QueryData::parse(&reply()[..47]).unwrap_err().to_string(),
         "PERF_DATA_HEADER: 48 bytes needed at offset 0, 47 there"
@@ -80,7 +79,7 @@ fn size_of_a_block() {
     let last = |value| blocks(SECOND_BLOCK + 8, value).pop().unwrap();
     assert_eq!(last(40), "PERF_COUNTER_HEADER: `dwSize`: 40 bytes needed at offset 192, 32 there");
     assert_eq!(last(8), "PERF_COUNTER_HEADER: `dwSize`: is smaller than the structure (offset 192)");
-    assert_eq!(last(31), "PERF_COUNTER_HEADER: `dwSize`: is no multiple of 8 (offset 192)");
+    assert_eq!(last(31), "PERF_COUNTER_DATA: `dwSize`: 16 bytes needed at offset 204, 15 there");
     assert_eq!(last(16), "PERF_COUNTER_DATA: 8 bytes needed at offset 200, 0 there");
     // Without a size that can be believed nothing behind it can be found.
     assert_eq!(
@@ -130,15 +129,41 @@ fn number_of_instances() {
 #[test]
 fn size_of_an_instance() {
     refused(INSTANCE, 7, "PERF_INSTANCE_HEADER: `Size`: is smaller than the structure (offset 88)");
-    refused(INSTANCE, 12, "PERF_INSTANCE_HEADER: `Size`: is no multiple of 8 (offset 88)");
+    let unterminated = "PERF_INSTANCE_HEADER: `Size`: the instance name does not end with a NUL (offset 88)";
+    refused(INSTANCE, 12, unterminated);
     refused(INSTANCE, 104, "PERF_INSTANCE_HEADER: `Size`: 104 bytes needed at offset 88, 96 there");
 }
 
 #[test]
 fn size_of_a_value() {
     refused(VALUE + 4, 0, "PERF_COUNTER_DATA: `dwSize`: is smaller than the structure (offset 108)");
-    refused(VALUE + 4, 12, "PERF_COUNTER_DATA: `dwSize`: is no multiple of 8 (offset 108)");
+    // Four bytes less than the document says: the next value is then looked for in the padding of this one.
+    assert_ne!(blocks(VALUE + 4, 12)[0], "ok");
     refused(VALUE + 4, 88, "PERF_COUNTER_DATA: `dwSize`: 88 bytes needed at offset 108, 80 there");
+}
+
+/// Whoever leaves out padding that perflib.h promises has to end where the block does.
+#[test]
+fn values_without_their_padding_are_read_where_they_fill_the_block() {
+    let mut writer = QueryDataWriter::new(CLOCKS);
+    writer.multi_counters(&[CounterId(1), CounterId(2)], &[RawValue::U32(3), RawValue::U32(4)]).unwrap();
+    let mut bytes = writer.finish().unwrap();
+    let (first, second) = (48 + 16 + 16, 48 + 16 + 16 + 12);
+    bytes.copy_within(first + 16..first + 28, second);
+    bytes.truncate(second + 12);
+    bytes[first + 4] = 12;
+    bytes[second + 4] = 12;
+    let mut read = |unread: u8| {
+        bytes[48 + 8] = 16 + 16 + 24 + unread;
+        bytes.resize(second + 12 + usize::from(unread), 0);
+        bytes[0] = u8::try_from(bytes.len()).unwrap();
+        let block = QueryData::parse(&bytes).unwrap().blocks().next().unwrap();
+        block.map(|block| block.instances().next().unwrap().values.map(RawValue::to_u64).collect::<Vec<_>>())
+    };
+    assert_eq!(read(0).unwrap(), [Some(3), Some(4)]);
+    let error =
+        "PERF_COUNTER_DATA: `dwSize`: sizes that are no multiple of 8 do not add up to the block (offset 64)";
+    assert_eq!(read(8).unwrap_err().to_string(), error);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod fixture;
 mod golden;
 mod hostile;
 mod laws;
+mod layouts;
 mod server;
 mod tables;
 

@@ -4,7 +4,9 @@ use ms_pcq::perflibv2::RegistrationRequest;
 use ms_pcq::types::{
     AggregateFunc, Attrib, CounterId, CounterType, DetailLevel, InstanceId, InstanceType, RequestCode,
 };
-use ms_pcq::wire::{CounterIdentifier, CounterRegInfo, CounterSetRegistration, CounterStrings, InstanceInfo};
+use ms_pcq::wire::{
+    CounterIdentifier, CounterRegInfo, CounterSetRegistration, CounterStrings, InstanceInfo, OffsetBase,
+};
 use ms_pcq::{Method, SYNTAX_ID};
 
 use crate::fixture::PROCESSOR_INFORMATION;
@@ -87,6 +89,28 @@ fn offsets_of_texts_count_from_the_beginning_of_the_buffer() {
 }
 
 #[test]
+fn offsets_of_texts_that_begin_behind_the_headers_count_from_there_all_of_them() {
+    // The same buffer, as the document has it; and with a second text, whose offset alone would fit either way.
+    let strings = CounterStrings::decode(&hex(&STRINGS.replace("18000000", "00000000")), 2).unwrap();
+    assert_eq!(strings.text(CounterId(7)), Some("ab"));
+    assert_eq!(strings.text(CounterId(8)), None);
+    let long = "x".repeat(20);
+    let entries = vec![(CounterId(1), Some(long.clone())), (CounterId(2), Some("b".to_owned()))];
+    let strings = CounterStrings { entries };
+    for base in [OffsetBase::Beginning, OffsetBase::EndOfHeaders] {
+        let mut bytes = Vec::new();
+        strings.encode_from(base, &mut codec::WriteCursor::new(&mut bytes)).unwrap();
+        assert_eq!(CounterStrings::decode(&bytes, 2).unwrap(), strings, "{base:?}");
+    }
+}
+
+#[test]
+fn the_last_text_of_a_buffer_may_lack_its_nul() {
+    let unterminated = STRINGS.replace("20000000", "1c000000");
+    assert_eq!(CounterStrings::decode(&hex(&unterminated), 2).unwrap().text(CounterId(7)), Some("ab"));
+}
+
+#[test]
 fn a_string_buffer_that_lies_is_refused() {
     let check = |at: usize, value: u32, expected: &str| {
         let mut bytes = hex(STRINGS);
@@ -97,11 +121,11 @@ fn a_string_buffer_that_lies_is_refused() {
     check(0, 7, "STRING_BUFFER_HEADER: `dwSize`: 7 bytes needed at offset 0, 32 there");
     check(4, 4, "STRING_BUFFER_HEADER: `dwCounters`: 32 bytes needed at offset 8, 24 there");
     check(4, 101, "STRING_BUFFER_HEADER: `dwCounters`: 101 is above the limit of 100 (offset 4)");
-    check(12, 23, "STRING_COUNTER_HEADER: `dwOffset`: points into the headers (offset 12)");
+    // From the end of the headers, since it would lie within them.
+    check(12, 23, "STRING_COUNTER_HEADER: `dwOffset`: points behind the buffer (offset 12)");
     check(12, 33, "STRING_COUNTER_HEADER: `dwOffset`: points behind the buffer (offset 12)");
-    check(12, 32, "STRING_COUNTER_HEADER: `dwOffset`: the text does not end with a NUL (offset 12)");
     // The size ends the texts, whatever lies behind it.
-    check(0, 28, "STRING_COUNTER_HEADER: `dwOffset`: the text does not end with a NUL (offset 12)");
+    check(0, 23, "STRING_BUFFER_HEADER: `dwCounters`: 16 bytes needed at offset 8, 15 there");
 }
 
 /// A buffer of so many counters that all point to one text of so many letters.
@@ -143,12 +167,10 @@ fn a_list_of_instances_that_lies_is_refused() {
         InstanceInfo::decode_list(&bytes, max).unwrap_err().to_string()
     };
     assert_eq!(error(0, 0, 9), "PERF_INSTANCE_HEADER: `Size`: is smaller than the structure (offset 0)");
-    assert_eq!(error(0, 15, 9), "PERF_INSTANCE_HEADER: `Size`: is no multiple of 8 (offset 0)");
+    let unterminated = "PERF_INSTANCE_HEADER: `Size`: the instance name does not end with a NUL (offset 0)";
+    assert_eq!(error(0, 15, 9), unterminated);
     assert_eq!(error(16, 24, 9), "PERF_INSTANCE_HEADER: `Size`: 24 bytes needed at offset 16, 16 there");
-    assert_eq!(
-        error(12, 0x0041_0041, 9),
-        "PERF_INSTANCE_HEADER: `Size`: the instance name does not end with a NUL (offset 0)"
-    );
+    assert_eq!(error(12, 0x0041_0041, 9), unterminated);
     assert_eq!(error(4, 0, 1), "PERF_INSTANCE_HEADER: 2 is above the limit of 1 (offset 16)");
 }
 

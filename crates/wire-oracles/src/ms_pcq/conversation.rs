@@ -9,7 +9,7 @@ use ms_pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, RegistrationI
 use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::CounterIdentifier;
 
-use super::calls::{now, parse};
+use super::calls::{calls_max, now, parse};
 use super::service::{SET, Service};
 use crate::input::Input;
 use crate::seeds::chunk;
@@ -69,7 +69,7 @@ fn converse(answers: Answers<'_>) -> Answers<'_> {
 /// Between two methods: the last one has given up in time.
 fn next(client: &mut PerflibV2Client<Watched<'_>>) {
     let channel = client.channel();
-    assert!(channel.calls <= LIMITS.retries_max + 1, "opnum {} was called too often", channel.opnum);
+    assert!(channel.calls <= calls_max(LIMITS), "opnum {} was called too often", channel.opnum);
     channel.calls = 0;
 }
 

@@ -1,6 +1,6 @@
 use ms_dtyp::Win32Error;
 use ms_pcq::types::{CounterId, InstanceId};
-use ms_pcq::wire::{Block, Body, Clocks, InstanceInfo, QueryData, QueryDataWriter, RawValue};
+use ms_pcq::wire::{Block, Body, Clocks, InstanceInfo, Layout, QueryData, QueryDataWriter, RawValue};
 
 use crate::input::Input;
 use crate::law::is_inside;
@@ -13,7 +13,19 @@ pub fn query_data(bytes: &[u8]) {
     assert!(data.blocks().count() <= usize::try_from(data.header().num_counters).unwrap_or(0));
     let blocks: Vec<Block<'_>> = data.blocks().flatten().collect();
     assert!(blocks.is_sorted_by(|one, next| one.index < next.index));
-    blocks.iter().for_each(|block| check_inside(bytes, block));
+    let mut read_until = bytes.as_ptr();
+    blocks.iter().for_each(|block| read_until = check_inside(bytes, block, read_until));
+    let again = QueryData::parse(bytes).expect("it was read");
+    assert!(
+        again.blocks().flatten().map(|block| content(&block)).eq(blocks.iter().map(content)),
+        "the same again"
+    );
+    // What this reply proves does not change what is read in it.
+    let mut layout = Layout::default();
+    for _ in 0..2 {
+        let again = QueryData::parse_with(bytes, &mut layout).expect("it was read");
+        assert!(again.blocks().flatten().map(|block| content(&block)).eq(blocks.iter().map(content)));
+    }
     let rewritten = rewrite(&data, &blocks);
     let again = QueryData::parse(&rewritten).expect("what was written can be read");
     assert_eq!(again.header().perf_time_100ns, data.header().perf_time_100ns);
@@ -26,7 +38,16 @@ pub fn query_data(bytes: &[u8]) {
     assert_eq!(read, blocks.len());
 }
 
-fn check_inside(bytes: &[u8], block: &Block<'_>) {
+/// Looks at a block whose bytes begin at `read_until` or behind it, and answers where the last of them was: no byte is
+/// part of two names or values.
+fn check_inside(bytes: &[u8], block: &Block<'_>, mut read_until: *const u8) -> *const u8 {
+    let mut take = |slice: &[u8]| {
+        assert!(is_inside(bytes, slice));
+        if !slice.is_empty() {
+            assert!(slice.as_ptr() >= read_until, "it overlaps what was read before");
+            read_until = slice.as_ptr_range().end;
+        }
+    };
     let counters = block.counters().len();
     assert_eq!(block.counters().ids().count(), counters);
     let expected = match block.body {
@@ -36,12 +57,12 @@ fn check_inside(bytes: &[u8], block: &Block<'_>) {
     let announced = block.instances().len();
     let mut instances = 0;
     for instance in block.instances() {
-        assert!(is_inside(bytes, instance.name.as_bytes()));
+        take(instance.name.as_bytes());
         assert_eq!(instance.values.len(), expected);
         let mut values = 0;
         for value in instance.values {
             if let RawValue::Other(slice) = value {
-                assert!(is_inside(bytes, slice));
+                take(slice);
             }
             values += 1;
         }
@@ -49,6 +70,7 @@ fn check_inside(bytes: &[u8], block: &Block<'_>) {
         instances += 1;
     }
     assert_eq!(instances, announced, "no instance is lost on the way");
+    read_until
 }
 
 /// What a reader takes from a block.

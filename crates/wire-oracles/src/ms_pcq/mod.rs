@@ -5,6 +5,7 @@ mod calls;
 mod conversation;
 mod data;
 mod lists;
+mod plain;
 mod service;
 
 pub use self::blocks::blocks;

@@ -1,5 +1,6 @@
 mod buffer;
 mod registration;
+mod room;
 
 use codec::{DecodeError, DecodeResult};
 use dcerpc::Channel;
@@ -7,13 +8,14 @@ use ms_dtyp::{Guid, Win32Error};
 
 use crate::perflibv2::Change;
 use crate::perflibv2::client::buffer::Buffer;
+use crate::perflibv2::client::room::{Growth, Room, is_too_small, with_slack};
 use crate::perflibv2::ops::{
     BufferReply, CloseQueryHandleRequest, EnumerateCounterSetInstancesRequest, EnumerateCounterSetReply,
     EnumerateCounterSetRequest, HandleReply, OpenQueryHandleRequest, QueryCounterDataRequest,
     QueryCounterInfoRequest, Request, SizedRequest, ValidateCountersReply, ValidateCountersRequest,
 };
 use crate::types::QueryHandle;
-use crate::wire::{CounterIdentifier, DataHeader, InstanceInfo, QueryData};
+use crate::wire::{CounterIdentifier, DataHeader, InstanceInfo, Layout, QueryData, Reading};
 use crate::{Error, Method};
 
 /// What a [`PerflibV2Client`] accepts from a server. What is above is an error before memory is taken for it.
@@ -49,6 +51,7 @@ pub struct Query {
     handle: QueryHandle,
     /// Room for the next data, so that a steady poll is one call.
     data_bytes: u32,
+    layout: Layout,
 }
 
 impl Query {
@@ -57,21 +60,34 @@ impl Query {
     pub const fn handle(&self) -> QueryHandle {
         self.handle
     }
+
+    /// What the data so far proved about how the host lays them out.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The same query of a host whose data proved `layout` before.
+    #[must_use]
+    pub const fn with_layout(self, layout: Layout) -> Self {
+        Self { layout, ..self }
+    }
 }
 
 /// The reply of `PerflibV2QueryCounterData`, owned; the data are read in place.
 #[derive(Clone, Debug)]
 pub struct CounterData {
     buffer: Buffer,
-    // INVARIANT: what `QueryData::parse` answered for the buffer.
+    // INVARIANT: what `QueryData::parse_with` found in the buffer; so with the reading.
     header: DataHeader,
+    reading: Reading,
 }
 
 impl CounterData {
     /// The clocks, and the blocks.
     #[must_use]
     pub fn data(&self) -> QueryData<'_> {
-        QueryData::parsed_before(self.header, self.buffer.bytes())
+        QueryData::parsed_before(self.header, self.reading, self.buffer.bytes())
     }
 
     /// The bytes as they came.
@@ -84,7 +100,7 @@ impl CounterData {
 /// Typed calls of the interface on a channel that is bound to [`crate::SYNTAX_ID`] at PKT_PRIVACY.
 ///
 /// Methods that return a buffer find its size themselves: they offer room, and where that is too small, as much
-/// as the server asks for and some more, a few times over.
+/// as the server asks for and some more, a few times over; where it does not say how much, twice as much up to the limit.
 #[derive(Debug)]
 pub struct PerflibV2Client<C> {
     channel: C,
@@ -128,9 +144,10 @@ impl<C: Channel> PerflibV2Client<C> {
             .map_err(|source| Error::Stub { method, source })?;
         match reply.status {
             Win32Error::ERROR_SUCCESS => Ok(reply.guids),
-            Win32Error::ERROR_NOT_ENOUGH_MEMORY if reply.rtn_size > in_size => Err(Error::LimitExceeded {
+            // As much room as the method allows was offered.
+            status if is_too_small(status) => Err(Error::LimitExceeded {
                 method,
-                needed: reply.rtn_size,
+                needed: reply.rtn_size.max(in_size.saturating_add(1)),
                 unit: "countersets",
                 limit: in_size,
             }),
@@ -160,7 +177,7 @@ impl<C: Channel> PerflibV2Client<C> {
     pub async fn open_query_handle(&mut self) -> Result<Query, Error<C::Error>> {
         let stub = self.call(&OpenQueryHandleRequest { machine: self.machine.clone() }).await?;
         let handle = handle_reply(Method::OpenQueryHandle, &stub)?;
-        Ok(Query { handle, data_bytes: self.limits.first_reply_bytes })
+        Ok(Query { handle, data_bytes: self.limits.first_reply_bytes, layout: Layout::default() })
     }
 
     /// Opnum 4: closes a query.
@@ -195,11 +212,15 @@ impl<C: Channel> PerflibV2Client<C> {
         let buffer = self.call_sized(request, query.data_bytes).await?;
         let needed = u32::try_from(buffer.bytes().len()).unwrap_or(u32::MAX);
         query.data_bytes = query.data_bytes.max(with_slack(needed, 0));
-        let header = buffer.decode(|bytes| QueryData::parse(bytes).map(|data| *data.header()))?;
-        Ok(CounterData { buffer, header })
+        let layout = &mut query.layout;
+        let (header, reading) = buffer.decode(|bytes| {
+            QueryData::parse_with(bytes, layout).map(|data| (*data.header(), data.reading()))
+        })?;
+        Ok(CounterData { buffer, header, reading })
     }
 
-    /// Opnum 7: adds counters to a query or removes them, and answers them with status and index, in order.
+    /// Opnum 7: adds counters to a query or removes them, and answers them with their status, in order. Whether a host
+    /// fills in their index is not known: ask [`PerflibV2Client::query_counter_info`] for that.
     ///
     /// # Errors
     /// When the whole call failed; a counter that could not be added tells so in its status.
@@ -233,26 +254,29 @@ impl<C: Channel> PerflibV2Client<C> {
     ) -> Result<Buffer, Error<C::Error>> {
         let method = R::METHOD;
         let limit = self.limits.reply_bytes_max.min(*R::IN_SIZE.end());
-        let mut in_size = in_size.min(limit);
-        for attempt in 0..=self.limits.retries_max {
-            request.set_in_size(in_size);
+        let mut room = Room::new(in_size, limit, self.limits.retries_max);
+        let mut calls = 0;
+        loop {
+            calls += 1;
+            request.set_in_size(room.offered);
             let stub = self.call(&request).await?;
-            let reply = BufferReply::from_stub(&stub, method, in_size)
+            let reply = BufferReply::from_stub(&stub, method, room.offered)
                 .map_err(|source| Error::Stub { method, source })?;
             let BufferReply { rtn_size, status, .. } = reply;
             let data = BufferReply::DATA_OFFSET..BufferReply::DATA_OFFSET + reply.data.len();
             match status {
                 Win32Error::ERROR_SUCCESS => return Ok(Buffer { method, stub, data }),
-                Win32Error::ERROR_NOT_ENOUGH_MEMORY if rtn_size > limit => {
-                    return Err(Error::LimitExceeded { method, needed: rtn_size, unit: "bytes", limit });
-                }
-                Win32Error::ERROR_NOT_ENOUGH_MEMORY => {
-                    in_size = with_slack(rtn_size.max(in_size), attempt).min(limit);
-                }
-                status => return Err(Error::Status { method, status }),
+                status if !is_too_small(status) => return Err(Error::Status { method, status }),
+                status => match room.grow(status, rtn_size) {
+                    Growth::Again => {}
+                    Growth::AboveLimit => {
+                        let needed = rtn_size;
+                        return Err(Error::LimitExceeded { method, needed, unit: "bytes", limit });
+                    }
+                    Growth::GiveUp => return Err(Error::Unsettled { method, calls }),
+                },
             }
         }
-        Err(Error::Unsettled { method, calls: self.limits.retries_max.saturating_add(1) })
     }
 
     async fn call<R: Request + Sync>(&mut self, request: &R) -> Result<Vec<u8>, Error<C::Error>> {
@@ -281,10 +305,4 @@ fn same_count(answered: Vec<CounterIdentifier>, asked: usize) -> DecodeResult<Ve
         let (context, reason) = (Method::ValidateCounters.name(), "not as many identifiers as were sent");
         Err(DecodeError::invalid_field(context, "lpData", 0, reason))
     }
-}
-
-/// A buffer size that still fits when instances have come meanwhile; each time that it did not, the slack doubles.
-fn with_slack(size: u32, attempt: u32) -> u32 {
-    let slack = (size / 8).saturating_mul(1 << attempt.min(8));
-    size.saturating_add(slack).saturating_add(1024)
 }

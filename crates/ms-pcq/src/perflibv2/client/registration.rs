@@ -44,7 +44,9 @@ impl<C: Channel> PerflibV2Client<C> {
     /// # Errors
     /// When the server lacks the language.
     pub async fn counter_set_name(&mut self, set: Guid, lcid: Lcid) -> Result<String, Error<C::Error>> {
-        self.registration_info(set, RegistrationRequest::CounterSetName(lcid)).await?.decode(decode_text)
+        self.registration_info(set, RegistrationRequest::CounterSetName(lcid))
+            .await
+            .map(|buffer| text(&buffer))
     }
 
     /// Opnum 1, request code 4: a counterset's explain text.
@@ -52,7 +54,9 @@ impl<C: Channel> PerflibV2Client<C> {
     /// # Errors
     /// When the server lacks the language.
     pub async fn counter_set_help(&mut self, set: Guid, lcid: Lcid) -> Result<String, Error<C::Error>> {
-        self.registration_info(set, RegistrationRequest::CounterSetHelp(lcid)).await?.decode(decode_text)
+        self.registration_info(set, RegistrationRequest::CounterSetHelp(lcid))
+            .await
+            .map(|buffer| text(&buffer))
     }
 
     /// Opnum 1, request code 9: a counterset's English name.
@@ -61,7 +65,9 @@ impl<C: Channel> PerflibV2Client<C> {
     /// Windows tries to load resources that it need not, and answers any error where it cannot ([MS-PCQ] <4>):
     /// be ready to fall back to [`PerflibV2Client::counter_set_name`].
     pub async fn english_counter_set_name(&mut self, set: Guid) -> Result<String, Error<C::Error>> {
-        self.registration_info(set, RegistrationRequest::EnglishCounterSetName).await?.decode(decode_text)
+        self.registration_info(set, RegistrationRequest::EnglishCounterSetName)
+            .await
+            .map(|buffer| text(&buffer))
     }
 
     /// Opnum 1, request code 5: the counters' names.
@@ -93,7 +99,7 @@ impl<C: Channel> PerflibV2Client<C> {
     /// # Errors
     /// As [`PerflibV2Client::english_counter_set_name`].
     pub async fn provider_name(&mut self, set: Guid) -> Result<String, Error<C::Error>> {
-        self.registration_info(set, RegistrationRequest::ProviderName).await?.decode(decode_text)
+        self.registration_info(set, RegistrationRequest::ProviderName).await.map(|buffer| text(&buffer))
     }
 
     /// Opnum 1, request code 8: the provider's GUID.
@@ -130,4 +136,8 @@ impl<C: Channel> PerflibV2Client<C> {
         };
         self.call_sized(request, self.limits.first_reply_bytes).await
     }
+}
+
+fn text(buffer: &Buffer) -> String {
+    decode_text(buffer.bytes())
 }

@@ -1,9 +1,11 @@
-use codec::{Decode, DecodeResult, ReadCursor};
+use codec::{Decode, DecodeError, DecodeResult, ReadCursor};
 use ms_dtyp::Win32Error;
 
 use crate::types::BlockType;
-use crate::wire::query_data::narrowed;
-use crate::wire::{CounterHeader, Instances, MultiCounters, MultiInstances, RawValue, Values};
+use crate::wire::query_data::frames::narrowed;
+use crate::wire::query_data::layout::Advance;
+use crate::wire::query_data::values::Extent;
+use crate::wire::{ALIGNMENT, CounterHeader, Instances, MultiCounters, MultiInstances, RawValue, Values};
 
 /// What one counter identifier of the query came to.
 #[derive(Clone, Debug)]
@@ -66,31 +68,151 @@ impl<'a> Block<'a> {
         }
     }
 
-    pub(super) fn decode(index: u32, header: CounterHeader, mut src: ReadCursor<'a>) -> DecodeResult<Self> {
-        let src = &mut src;
+    pub(super) fn decode(
+        index: u32,
+        header: CounterHeader,
+        src: ReadCursor<'a>,
+        id_lists: Option<Advance>,
+    ) -> DecodeResult<Self> {
         let body = match header.block_type {
             BlockType::PERF_ERROR_RETURN => Body::ErrorReturn,
-            BlockType::PERF_SINGLE_COUNTER => Body::SingleCounter(RawValue::decode(src)?),
-            BlockType::PERF_MULTI_COUNTERS => {
-                let counters = MultiCounters::decode(src)?;
-                Body::MultiCounters { counters, values: Values::decode(src, counters.len())? }
-            }
-            BlockType::PERF_MULTI_INSTANCES => Body::MultiInstances(decode_instances(src, 1)?),
-            BlockType::PERF_COUNTERSET => {
-                let counters = MultiCounters::decode(src)?;
-                Body::CounterSet { counters, instances: decode_instances(src, counters.len())? }
-            }
+            BlockType::PERF_SINGLE_COUNTER => single_counter(src)?,
+            BlockType::PERF_MULTI_COUNTERS => Listed::decode(src, multi_counters)?.body(id_lists)?,
+            BlockType::PERF_MULTI_INSTANCES => multi_instances(src)?,
+            BlockType::PERF_COUNTERSET => Listed::decode(src, counter_set)?.body(id_lists)?,
             unknown => Body::Unknown(unknown),
         };
         Ok(Self { index, status: header.status, body })
     }
 }
 
+fn single_counter(mut src: ReadCursor<'_>) -> DecodeResult<Body<'_>> {
+    RawValue::decode(&mut src).map(Body::SingleCounter)
+}
+
+fn multi_instances(src: ReadCursor<'_>) -> DecodeResult<Body<'_>> {
+    let (instances, extent) = decode_instances(src, 1)?;
+    extent.check(src.pos()).map(|()| Body::MultiInstances(instances))
+}
+
+/// Reads what stands behind an id list up to the block's end.
+pub(super) type ReadListed<'a> = fn(MultiCounters<'a>, ReadCursor<'a>) -> DecodeResult<(Body<'a>, Extent)>;
+
+pub(super) fn multi_counters<'a>(
+    counters: MultiCounters<'a>,
+    mut src: ReadCursor<'a>,
+) -> DecodeResult<(Body<'a>, Extent)> {
+    let (values, is_padded) = Values::decode(&mut src, counters.len())?;
+    Ok((Body::MultiCounters { counters, values }, Extent { ends: src.len() < ALIGNMENT, is_padded }))
+}
+
+pub(super) fn counter_set<'a>(
+    counters: MultiCounters<'a>,
+    src: ReadCursor<'a>,
+) -> DecodeResult<(Body<'a>, Extent)> {
+    let (instances, extent) = decode_instances(src, counters.len())?;
+    Ok((Body::CounterSet { counters, instances }, extent))
+}
+
 /// Reads `PERF_MULTI_INSTANCES` and walks what it counts.
-fn decode_instances<'a>(src: &ReadCursor<'a>, values_each: usize) -> DecodeResult<Instances<'a>> {
-    let mut inner = *src;
-    let header = MultiInstances::decode(&mut inner)?;
+fn decode_instances(mut src: ReadCursor<'_>, values_each: usize) -> DecodeResult<(Instances<'_>, Extent)> {
+    let header = MultiInstances::decode(&mut src)?;
     let size = usize::try_from(header.total_size_bytes).unwrap_or(usize::MAX);
-    let inside = narrowed(&inner, size - MultiInstances::FIXED_PART_SIZE);
-    Instances::decode(inside, header.instances, values_each)
+    let inside = narrowed(&src, size - MultiInstances::FIXED_PART_SIZE);
+    let behind = src.len() - inside.len();
+    let (instances, Extent { ends, is_padded }) = Instances::decode(inside, header.instances, values_each)?;
+    Ok((instances, Extent { ends: ends && behind < ALIGNMENT, is_padded }))
+}
+
+impl Extent {
+    /// Whoever leaves out the published padding has to end where the block at `offset` does.
+    fn check(self, offset: usize) -> DecodeResult<()> {
+        if self.is_padded || self.ends {
+            Ok(())
+        } else {
+            let reason = "sizes that are no multiple of 8 do not add up to the block";
+            Err(DecodeError::invalid_field(RawValue::NAME, "dwSize", offset, reason))
+        }
+    }
+}
+
+/// A body behind an id list, which may begin in two places where the list's size is no multiple of 8.
+pub(super) struct Listed<'a> {
+    counters: MultiCounters<'a>,
+    list_at: usize,
+    /// At the end of the list by its size.
+    src: ReadCursor<'a>,
+    /// Padding that the size may not count.
+    gap: usize,
+    read: ReadListed<'a>,
+}
+
+impl<'a> Listed<'a> {
+    pub(super) fn decode(mut src: ReadCursor<'a>, read: ReadListed<'a>) -> DecodeResult<Self> {
+        let list_at = src.pos();
+        let counters = MultiCounters::decode(&mut src)?;
+        let gap = Advance::OverPadding.gap(src.pos() - list_at);
+        Ok(Self { counters, list_at, src, gap, read })
+    }
+
+    /// Which way the host goes, where only one ends with the block.
+    pub(super) fn proof(&self) -> Option<Advance> {
+        if self.gap == 0 {
+            return None;
+        }
+        match (self.by(Advance::BySize), self.by(Advance::OverPadding)) {
+            (Some(_), None) => Some(Advance::BySize),
+            (None, Some(_)) => Some(Advance::OverPadding),
+            _ => None,
+        }
+    }
+
+    /// The body that begins there, where it ends with the block.
+    fn by(&self, advance: Advance) -> Option<(Body<'a>, Extent)> {
+        let mut src = self.src;
+        let gap = if advance == Advance::BySize { 0 } else { self.gap };
+        if gap > src.len() {
+            return None;
+        }
+        src.read_slice(gap);
+        let (body, extent) = (self.read)(self.counters, src).ok()?;
+        extent.ends.then_some((body, extent))
+    }
+
+    fn body(&self, proven: Option<Advance>) -> DecodeResult<Body<'a>> {
+        if self.gap == 0 {
+            let (body, extent) = (self.read)(self.counters, self.src)?;
+            return extent.check(self.list_at).map(|()| body);
+        }
+        if let Some((body, _)) = proven.and_then(|advance| self.by(advance)) {
+            return Ok(body);
+        }
+        let error = |reason| DecodeError::invalid_field(MultiCounters::NAME, "dwSize", self.list_at, reason);
+        match (self.by(Advance::BySize), self.by(Advance::OverPadding)) {
+            (Some((body, _)), None) | (None, Some((body, _))) => Ok(body),
+            (Some(by_size), Some(over_padding)) => certain(by_size, over_padding).ok_or(error(
+                "the values may begin here or behind padding, and nothing of this host says which",
+            )),
+            (None, None) => {
+                (self.read)(self.counters, self.src)?;
+                Err(error("the block ends elsewhere than what follows, with padding and without"))
+            }
+        }
+    }
+}
+
+/// The one of two bodies that is right for certain: both are the same, or the values of one alone have the padding that
+/// perflib.h promises. Only [`Body::MultiCounters`] can end with its block in both ways.
+fn certain<'a>(by_size: (Body<'a>, Extent), over_padding: (Body<'a>, Extent)) -> Option<Body<'a>> {
+    let (Body::MultiCounters { values: one, .. }, Body::MultiCounters { values: other, .. }) =
+        (&by_size.0, &over_padding.0)
+    else {
+        return None;
+    };
+    match (by_size.1.is_padded, over_padding.1.is_padded) {
+        _ if one.clone().eq(other.clone()) => Some(by_size.0),
+        (true, false) => Some(by_size.0),
+        (false, true) => Some(over_padding.0),
+        _ => None,
+    }
 }

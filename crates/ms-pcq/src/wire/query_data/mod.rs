@@ -1,16 +1,22 @@
 //! [MS-PCQ] 3.1.4.1.6: the buffer of `PerflibV2QueryCounterData`, read in place and written.
 
 mod block;
+mod frames;
+mod layout;
 mod values;
 mod writer;
 
 pub use self::block::{Block, Body};
+pub use self::layout::Layout;
+pub(crate) use self::layout::Reading;
 pub use self::values::{InstanceValues, Instances, Values};
-pub use self::writer::{Clocks, QueryDataWriter};
+pub use self::writer::{Clocks, Padding, QueryDataWriter};
 
 use codec::{Decode, DecodeResult, ReadCursor};
 
-use crate::wire::{CounterHeader, DataHeader, checked_size};
+use self::frames::{Frames, narrowed};
+use self::layout::Advance;
+use crate::wire::{DataHeader, checked_size};
 
 /// One reply of `PerflibV2QueryCounterData`, borrowed and without allocations.
 ///
@@ -22,28 +28,38 @@ pub struct QueryData<'a> {
     // Offsets in errors count from the beginning of the buffer.
     // INVARIANT: behind the header, and ends where dwTotalSize says.
     blocks: ReadCursor<'a>,
+    reading: Reading,
 }
 
 impl<'a> QueryData<'a> {
-    /// Reads the header. Bytes behind dwTotalSize are not looked at.
+    /// Reads the header of a reply whose host is not known. Bytes behind dwTotalSize are not looked at.
     ///
     /// # Errors
     /// When the header is cut off, or dwTotalSize is not between its size and that of `bytes`.
     pub fn parse(bytes: &'a [u8]) -> DecodeResult<Self> {
+        Self::parse_with(bytes, &mut Layout::default())
+    }
+
+    /// The same for a host whose earlier replies proved `layout`; this one may add to it.
+    ///
+    /// # Errors
+    /// As [`QueryData::parse`].
+    pub fn parse_with(bytes: &'a [u8], layout: &mut Layout) -> DecodeResult<Self> {
         let src = &mut ReadCursor::new(bytes);
         let header = DataHeader::decode(src)?;
         let field = (DataHeader::NAME, "dwTotalSize");
         let min = DataHeader::FIXED_PART_SIZE;
         let total_size = checked_size(field, 0, header.total_size_bytes, min, bytes.len())?;
-        Ok(Self { header, blocks: narrowed(src, total_size - min) })
+        let blocks = narrowed(src, total_size - min);
+        Ok(Self { header, blocks, reading: layout.learn(blocks, header.num_counters) })
     }
 
-    /// Where [`QueryData::parse`] answered this header for these bytes.
-    pub(crate) fn parsed_before(header: DataHeader, bytes: &'a [u8]) -> Self {
+    /// Where [`QueryData::parse_with`] found this header and this reading for these bytes.
+    pub(crate) fn parsed_before(header: DataHeader, reading: Reading, bytes: &'a [u8]) -> Self {
         let total_size = usize::try_from(header.total_size_bytes).unwrap_or(usize::MAX);
         let mut blocks = ReadCursor::new(&bytes[..total_size]);
         blocks.read_slice(DataHeader::FIXED_PART_SIZE);
-        Self { header, blocks }
+        Self { header, blocks, reading }
     }
 
     /// The clocks, and what the sizes say.
@@ -52,54 +68,38 @@ impl<'a> QueryData<'a> {
         &self.header
     }
 
+    pub(crate) const fn reading(&self) -> Reading {
+        self.reading
+    }
+
     /// The blocks, in the order of [`crate::wire::CounterIdentifier::index`].
     #[must_use]
     pub const fn blocks(&self) -> Blocks<'a> {
-        Blocks { src: self.blocks, index: 0, count: self.header.num_counters }
+        let Reading { blocks, id_lists } = self.reading;
+        Blocks { frames: Frames::new(self.blocks, self.header.num_counters, blocks), index: 0, id_lists }
     }
 }
 
 /// Iterates over the blocks of a [`QueryData`].
 ///
 /// A block that contradicts itself is an error in its place, and the ones behind it follow; where its own size
-/// cannot be believed, the error is the last item.
+/// cannot be believed, or the block behind it cannot be found for certain, the error is the last item.
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
-    src: ReadCursor<'a>,
+    frames: Frames<'a>,
     index: u32,
-    count: u32,
+    id_lists: Option<Advance>,
 }
 
 impl<'a> Iterator for Blocks<'a> {
     type Item = DecodeResult<Block<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.index == self.count {
-            return None;
-        }
-        let mut body = self.src;
-        let header = match CounterHeader::decode(&mut body) {
-            Ok(header) => header,
-            Err(error) => {
-                self.index = self.count;
-                return Some(Err(error));
-            }
-        };
-        // Per the invariant of a decoded header both sizes are there.
-        let size = usize::try_from(header.size_bytes).unwrap_or(usize::MAX);
-        let body = narrowed(&body, size - CounterHeader::FIXED_PART_SIZE);
-        self.src.read_slice(size);
+        let frame = self.frames.next()?;
         let index = self.index;
         self.index += 1;
-        Some(Block::decode(index, header, body))
+        Some(frame.and_then(|(header, body)| Block::decode(index, header, body, self.id_lists)))
     }
 }
 
 impl core::iter::FusedIterator for Blocks<'_> {}
-
-/// A cursor at the same place whose buffer ends `size` bytes behind it. The caller checked that they are there.
-fn narrowed<'a>(src: &ReadCursor<'a>, size: usize) -> ReadCursor<'a> {
-    let mut inner = ReadCursor::new(&src.buffer()[..src.pos() + size]);
-    inner.read_slice(src.pos());
-    inner
-}

@@ -4,7 +4,16 @@ use codec::{Decode, DecodeResult, ReadCursor};
 
 use crate::types::InstanceId;
 use crate::wire::counter_data::NumberSlot;
-use crate::wire::{Instance, RawValue, WideStr};
+use crate::wire::{ALIGNMENT, Instance, RawValue, WideStr};
+
+/// What structures take of the room for them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// All of it, padding aside.
+    pub(super) ends: bool,
+    /// The size of each is a multiple of 8, as perflib.h promises of values and instances.
+    pub(super) is_padded: bool,
+}
 
 /// The values of one instance, in the order of the block's counters.
 #[derive(Clone, Debug, Default)]
@@ -33,15 +42,17 @@ impl<'a> Values<'a> {
         Self { numbers: slice::Iter::default(), others: Others::One(value) }
     }
 
-    /// Walks `count` values and leaves `src` behind them.
-    pub(super) fn decode(src: &mut ReadCursor<'a>, count: usize) -> DecodeResult<Self> {
+    /// Walks `count` values, leaves `src` behind them, and answers whether they have the published padding.
+    pub(super) fn decode(src: &mut ReadCursor<'a>, count: usize) -> DecodeResult<(Self, bool)> {
         let start = *src;
-        if walk(src, count)? {
-            Ok(Self::numbers(slots(&start, count).unwrap_or_default()))
+        let walked = walk(src, count)?;
+        let values = if walked.are_numbers {
+            Self::numbers(slots(&start, count).unwrap_or_default())
         } else {
             let others = Others::Walked { src: start, remaining: count };
-            Ok(Self { numbers: slice::Iter::default(), others })
-        }
+            Self { numbers: slice::Iter::default(), others }
+        };
+        Ok((values, walked.are_padded))
     }
 
     fn numbers(slots: &'a [NumberSlot]) -> Self {
@@ -65,24 +76,36 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Walks `count` values, leaves `src` behind them, and answers whether all of them are in slots for numbers.
+/// What values turned out to be.
+#[derive(Clone, Copy)]
+struct Walked {
+    /// All of them are in slots for numbers.
+    are_numbers: bool,
+    /// The size of each is a multiple of 8, as perflib.h promises.
+    are_padded: bool,
+}
+
+/// Walks `count` values and leaves `src` behind them.
 #[inline]
-fn walk(src: &mut ReadCursor<'_>, count: usize) -> DecodeResult<bool> {
+fn walk(src: &mut ReadCursor<'_>, count: usize) -> DecodeResult<Walked> {
     match slots(src, count) {
         Some(slots) if RawValue::are_numbers(slots) => {
             src.read_slice(slots.as_flattened().len());
-            Ok(true)
+            Ok(Walked { are_numbers: true, are_padded: true })
         }
         _ => walk_others(src, count),
     }
 }
 
 #[cold]
-fn walk_others(src: &mut ReadCursor<'_>, count: usize) -> DecodeResult<bool> {
+fn walk_others(src: &mut ReadCursor<'_>, count: usize) -> DecodeResult<Walked> {
+    let mut are_padded = true;
     for _ in 0..count {
+        let start = src.pos();
         RawValue::decode(src)?;
+        are_padded &= (src.pos() - start).is_multiple_of(ALIGNMENT);
     }
-    Ok(false)
+    Ok(Walked { are_numbers: false, are_padded })
 }
 
 /// What `count` numbers would take, where so much is there.
@@ -163,14 +186,24 @@ impl<'a> Instances<'a> {
         Self(Kind::Nameless(values))
     }
 
-    /// Walks `count` instances. Each takes its header at least, so a count that lies ends with the buffer.
-    pub(super) fn decode(src: ReadCursor<'a>, count: u32, values_each: usize) -> DecodeResult<Self> {
-        let (mut inside, mut only_numbers) = (src, true);
+    /// Walks `count` instances, and answers what they take. Each takes its header at least, so a count that lies ends
+    /// with the buffer.
+    pub(super) fn decode(
+        src: ReadCursor<'a>,
+        count: u32,
+        values_each: usize,
+    ) -> DecodeResult<(Self, Extent)> {
+        let (mut inside, mut only_numbers, mut is_padded) = (src, true, true);
         for _ in 0..count {
+            let start = inside.pos();
             let _instance = Instance::decode(&mut inside)?;
-            only_numbers &= walk(&mut inside, values_each)?;
+            is_padded &= (inside.pos() - start).is_multiple_of(ALIGNMENT);
+            let walked = walk(&mut inside, values_each)?;
+            only_numbers &= walked.are_numbers;
+            is_padded &= walked.are_padded;
         }
-        Ok(Self(Kind::Walked { src, remaining: count, values_each, only_numbers }))
+        let extent = Extent { ends: inside.len() < ALIGNMENT, is_padded };
+        Ok((Self(Kind::Walked { src, remaining: count, values_each, only_numbers }), extent))
     }
 }
 
@@ -190,7 +223,7 @@ impl<'a> Iterator for Instances<'a> {
                     src.read_slice(slots.as_flattened().len());
                     Values::numbers(slots)
                 } else {
-                    Values::decode(src, *values_each).ok()?
+                    Values::decode(src, *values_each).ok()?.0
                 };
                 Some(InstanceValues { instance_id, name, values })
             }

@@ -3,7 +3,7 @@ use ms_dtyp::{FileTime, SystemTime, Win32Error};
 
 use crate::types::{BlockType, CounterId};
 use crate::wire::{
-    CounterHeader, DataHeader, InstanceInfo, MultiCounters, MultiInstances, RawValue, size_field,
+    ALIGNMENT, CounterHeader, DataHeader, InstanceInfo, MultiCounters, MultiInstances, RawValue, size_field,
 };
 
 /// The clocks of a reply.
@@ -17,11 +17,25 @@ pub struct Clocks {
     pub perf_time_100ns: FileTime,
 }
 
+/// What is behind a structure that does not end at a multiple of 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Padding {
+    /// Padding, which the structure's size counts.
+    #[default]
+    Counted,
+    /// Padding, which its size does not count.
+    Uncounted,
+    /// The next structure.
+    None,
+}
+
 /// Builds the buffer of `PerflibV2QueryCounterData`: blocks in the order of their index, then
 /// [`QueryDataWriter::finish`].
 #[derive(Debug)]
 pub struct QueryDataWriter {
     clocks: Clocks,
+    id_lists: Padding,
+    block_padding: Padding,
     // INVARIANT: a data header with sizes of zero, then whole blocks.
     bytes: Vec<u8>,
     blocks: u32,
@@ -31,7 +45,14 @@ impl QueryDataWriter {
     /// A reply without blocks.
     #[must_use]
     pub fn new(clocks: Clocks) -> Self {
-        Self { clocks, bytes: vec![0; DataHeader::FIXED_PART_SIZE], blocks: 0 }
+        let bytes = vec![0; DataHeader::FIXED_PART_SIZE];
+        Self { clocks, id_lists: Padding::Counted, block_padding: Padding::Counted, bytes, blocks: 0 }
+    }
+
+    /// The same with other padding behind the ids of an odd number of counters, and behind blocks.
+    #[must_use]
+    pub fn with_padding(self, id_lists: Padding, blocks: Padding) -> Self {
+        Self { id_lists, block_padding: blocks, ..self }
     }
 
     /// A block without values.
@@ -55,8 +76,9 @@ impl QueryDataWriter {
     /// # Errors
     /// When there is not one value for each counter.
     pub fn multi_counters(&mut self, counters: &[CounterId], values: &[RawValue<'_>]) -> EncodeResult<()> {
+        let id_lists = self.id_lists;
         self.block(Win32Error::ERROR_SUCCESS, BlockType::PERF_MULTI_COUNTERS, |dst| {
-            MultiCounters::encode_ids(counters, dst)?;
+            MultiCounters::encode_ids(counters, id_lists, dst)?;
             encode_values(counters.len(), values, dst)
         })
     }
@@ -84,8 +106,9 @@ impl QueryDataWriter {
         counters: &[CounterId],
         instances: impl IntoIterator<Item = (&'v InstanceInfo, V)>,
     ) -> EncodeResult<()> {
+        let id_lists = self.id_lists;
         self.block(Win32Error::ERROR_SUCCESS, BlockType::PERF_COUNTERSET, |dst| {
-            MultiCounters::encode_ids(counters, dst)?;
+            MultiCounters::encode_ids(counters, id_lists, dst)?;
             encode_instances(counters.len(), instances, dst)
         })
     }
@@ -95,7 +118,7 @@ impl QueryDataWriter {
     /// # Errors
     /// When it is longer than 32 bits can count.
     pub fn finish(self) -> EncodeResult<Vec<u8>> {
-        let Self { clocks, mut bytes, blocks } = self;
+        let Self { clocks, mut bytes, blocks, .. } = self;
         let header = DataHeader {
             total_size_bytes: size_field(DataHeader::NAME, "dwTotalSize", bytes.len())?,
             num_counters: blocks,
@@ -116,7 +139,8 @@ impl QueryDataWriter {
         body: impl FnOnce(&mut WriteCursor<'_>) -> EncodeResult<()>,
     ) -> EncodeResult<()> {
         let start = self.bytes.len();
-        let result = encode_block(&mut self.bytes, CounterHeader { status, block_type, size_bytes: 0 }, body);
+        let header = CounterHeader { status, block_type, size_bytes: 0 };
+        let result = encode_block(&mut self.bytes, header, self.block_padding, body);
         match &result {
             Ok(()) => self.blocks += 1,
             Err(_) => self.bytes.truncate(start),
@@ -128,14 +152,18 @@ impl QueryDataWriter {
 fn encode_block(
     bytes: &mut Vec<u8>,
     header: CounterHeader,
+    padding: Padding,
     body: impl FnOnce(&mut WriteCursor<'_>) -> EncodeResult<()>,
 ) -> EncodeResult<()> {
     let dst = &mut WriteCursor::new(bytes);
     header.encode(dst)?;
     body(dst)?;
-    let size_at = 4 /* dwStatus */ + 4 /* dwType */;
-    let size = size_field(CounterHeader::NAME, "dwSize", dst.pos())?;
-    dst.patch_u32(size_at, size);
+    let exact = dst.pos();
+    if padding != Padding::None {
+        dst.align(ALIGNMENT);
+    }
+    let size = if padding == Padding::Counted { dst.pos() } else { exact };
+    dst.patch_u32(CounterHeader::SIZE_OFFSET, size_field(CounterHeader::NAME, "dwSize", size)?);
     Ok(())
 }
 
