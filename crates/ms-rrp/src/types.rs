@@ -115,6 +115,37 @@ impl NdrDecode for UnicodeString {
     }
 }
 
+/// An `RRP_UNICODE_STRING` of so many bytes of room and a NUL: what a method is offered that reads the size of the
+/// buffer alone. Samba refuses a buffer with nothing in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room(pub(crate) u16);
+
+impl Room {
+    const NUL_BYTES: u16 = 2;
+
+    fn buffer(self) -> Option<Box<Buffer>> {
+        Some(Box::new(Buffer { max_count: u32::from(self.maximum_length() / 2), elements: vec![0] }))
+    }
+
+    fn maximum_length(self) -> u16 {
+        self.0.max(Self::NUL_BYTES)
+    }
+}
+
+impl NdrEncode for Room {
+    const ALIGNMENT: usize = 4;
+
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+        dst.inline(&Self::NUL_BYTES)?;
+        dst.inline(&self.maximum_length())?;
+        dst.inline(&self.buffer())
+    }
+
+    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
+        dst.deferred(&self.buffer())
+    }
+}
+
 /// The text of a buffer. Not all clients end it with a NUL.
 fn text(units: &[u16]) -> Result<String, &'static str> {
     let units = units.strip_suffix(&[0]).unwrap_or(units);

@@ -115,8 +115,10 @@ impl RegistryServer for Registry {
 }
 
 const LIMITS: Limits = Limits { sub_keys_max: 8, counter_sets_max: 16 };
+/// Each with twice the room of the one before, from 512 bytes to what 16 bits can count.
+const CALLS_FOR_A_TEXT: usize = 8;
 /// Root and list: open, size, names and the end, close; for each of at most as many providers the same.
-const CALLS_OF_A_LIST: usize = 2 + 1 + 9 + 2 + 8 * (1 + 1 + 9 + 1);
+const CALLS_OF_A_LIST: usize = 2 + 10 * CALLS_FOR_A_TEXT + 2 + 8 * (1 + 10 * CALLS_FOR_A_TEXT + 1);
 
 /// Responses to a client that lists the registered countersets: it gives up after so many calls as its limits say, and
 /// lists no more than these, in order, each once.
@@ -139,7 +141,7 @@ pub(crate) fn honest_requests() -> Vec<u8> {
     let stubs = [
         (2, OpenLocalMachineRequest { sam_desired }.to_stub()),
         (15, OpenKeyRequest { key, sub_key, sam_desired }.to_stub()),
-        (16, QueryInfoKeyRequest { key }.to_stub()),
+        (16, QueryInfoKeyRequest { key, class_room: 512 }.to_stub()),
         (9, EnumKeyRequest { key, index: 1, name_room: 80, class_room: 8 }.to_stub()),
         (5, CloseKeyRequest { key }.to_stub()),
     ];

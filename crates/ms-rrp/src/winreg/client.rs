@@ -47,10 +47,35 @@ pub struct RegistryClient<C> {
     limits: Limits,
 }
 
-/// Room for the name of a key: 255 characters and a NUL. The registry has none that are longer.
-const NAME_ROOM: u16 = 2 * 256;
-/// Room for the class of a key, which has no limit of its own; it is dropped.
-const CLASS_ROOM: u16 = 2 * 256;
+/// Room that is offered for texts, in bytes. Whatever the server says of the size that it needs, there is twice as much
+/// each time, up to what 16 bits can count.
+#[derive(Clone, Copy, Debug)]
+struct Rooms {
+    name: u16,
+    /// The class of a key has no limit of its own; it is dropped.
+    class: u16,
+}
+
+impl Default for Rooms {
+    /// 255 characters and a NUL: the registry has no names that are longer.
+    fn default() -> Self {
+        Self { name: 2 * 256, class: 2 * 256 }
+    }
+}
+
+impl Rooms {
+    const MAX: u16 = u16::MAX - 1;
+
+    /// Offers more where the server says that there was not enough; false where that is not it, or all was offered.
+    fn grow(&mut self, status: Win32Error) -> bool {
+        let is_too_small =
+            matches!(status, Win32Error::ERROR_MORE_DATA | Win32Error::ERROR_INSUFFICIENT_BUFFER);
+        let can_grow = self.name < Self::MAX;
+        self.name = self.name.saturating_mul(2).min(Self::MAX);
+        self.class = self.class.saturating_mul(2).min(Self::MAX);
+        is_too_small && can_grow
+    }
+}
 
 impl<C: Channel> RegistryClient<C> {
     /// A client of the host at the other end of `channel`.
@@ -105,13 +130,17 @@ impl<C: Channel> RegistryClient<C> {
     /// When the server does not know the key any more.
     pub async fn enum_key(&mut self, key: &Key, index: u32) -> Result<Option<String>, Error<C::Error>> {
         let method = Method::BaseRegEnumKey;
-        let (name_room, class_room) = (NAME_ROOM, CLASS_ROOM);
-        let stub = self.call(&EnumKeyRequest { key: key.handle, index, name_room, class_room }).await?;
-        let reply = EnumKeyReply::from_stub(&stub).map_err(|source| Error::Stub { method, source })?;
-        match reply.status {
-            Win32Error::ERROR_SUCCESS => Ok(Some(reply.name.text.unwrap_or_default())),
-            Win32Error::ERROR_NO_MORE_ITEMS => Ok(None),
-            status => Err(Error::Status { method, status }),
+        let mut rooms = Rooms::default();
+        loop {
+            let Rooms { name: name_room, class: class_room } = rooms;
+            let stub = self.call(&EnumKeyRequest { key: key.handle, index, name_room, class_room }).await?;
+            let reply = EnumKeyReply::from_stub(&stub).map_err(|source| Error::Stub { method, source })?;
+            match reply.status {
+                Win32Error::ERROR_SUCCESS => return Ok(Some(reply.name.text.unwrap_or_default())),
+                Win32Error::ERROR_NO_MORE_ITEMS => return Ok(None),
+                status if rooms.grow(status) => {}
+                status => return Err(Error::Status { method, status }),
+            }
         }
     }
 
@@ -144,13 +173,17 @@ impl<C: Channel> RegistryClient<C> {
     /// When the server does not know the key any more.
     pub async fn query_info_key(&mut self, key: &Key) -> Result<KeyInfo, Error<C::Error>> {
         let method = Method::BaseRegQueryInfoKey;
-        let stub = self.call(&QueryInfoKeyRequest { key: key.handle }).await?;
-        let reply = QueryInfoKeyReply::from_stub(&stub).map_err(|source| Error::Stub { method, source })?;
-        let QueryInfoKeyReply { sub_keys, sub_key_bytes_max, status, .. } = reply;
-        if status.is_success() {
-            Ok(KeyInfo { sub_keys, sub_key_bytes_max })
-        } else {
-            Err(Error::Status { method, status })
+        let mut rooms = Rooms::default();
+        loop {
+            let stub = self.call(&QueryInfoKeyRequest { key: key.handle, class_room: rooms.class }).await?;
+            let reply =
+                QueryInfoKeyReply::from_stub(&stub).map_err(|source| Error::Stub { method, source })?;
+            let QueryInfoKeyReply { sub_keys, sub_key_bytes_max, status, .. } = reply;
+            match status {
+                Win32Error::ERROR_SUCCESS => return Ok(KeyInfo { sub_keys, sub_key_bytes_max }),
+                status if rooms.grow(status) => {}
+                status => return Err(Error::Status { method, status }),
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use ms_dtyp::Win32Error;
 use ndr::{ContextHandle, Reader, Writer};
 
 use crate::Method;
-use crate::types::{AccessMask, KeyHandle, LastWriteTime, UnicodeString};
+use crate::types::{AccessMask, KeyHandle, LastWriteTime, Room, UnicodeString};
 
 /// The `[in]` parameters of a method.
 pub trait Request: Sized {
@@ -157,21 +157,22 @@ impl Request for OpenKeyRequest {
 pub struct QueryInfoKeyRequest {
     /// The key.
     pub key: KeyHandle,
+    /// Room for the class.
+    pub class_room: u16,
 }
 
 impl Request for QueryInfoKeyRequest {
     const METHOD: Method = Method::BaseRegQueryInfoKey;
 
-    /// The class is not asked for by a buffer of no size, which is a NULL: Samba refuses an empty buffer.
     fn encode(&self, dst: &mut Writer) -> EncodeResult<()> {
         dst.write(&self.key)?;
-        dst.write(&UnicodeString::NULL)
+        dst.write(&Room(self.class_room))
     }
 
     fn decode(src: &mut Reader<'_>) -> ndr::Result<Self> {
         let key = src.read("hKey")?;
-        let _class: UnicodeString = src.read("lpClassIn")?;
-        Ok(Self { key })
+        let class: UnicodeString = src.read("lpClassIn")?;
+        Ok(Self { key, class_room: class.maximum_length })
     }
 }
 

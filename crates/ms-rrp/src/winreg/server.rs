@@ -87,7 +87,7 @@ pub fn dispatch(server: &mut impl RegistryServer, opnum: u16, stub: &[u8]) -> Re
             handle_reply(server.open_key(key, &sub_key, sam_desired))
         }
         Method::BaseRegQueryInfoKey => {
-            let QueryInfoKeyRequest { key } = parse(stub)?;
+            let QueryInfoKeyRequest { key, .. } = parse(stub)?;
             let key = check_open(server, key)?;
             query_info_reply(server.query_info_key(key))
         }

@@ -29,7 +29,7 @@ fn requests_of_impacket_are_read() {
     let request = EnumKeyRequest::from_stub(&data!("request_enum_key")).unwrap();
     assert_eq!(request, EnumKeyRequest { key: KEY, index: 1, name_room: 1024, class_room: 128 });
     let request = QueryInfoKeyRequest::from_stub(&data!("request_query_info_key")).unwrap();
-    assert_eq!(request, QueryInfoKeyRequest { key: KEY });
+    assert_eq!(request, QueryInfoKeyRequest { key: KEY, class_room: 1024 });
     assert_eq!(
         CloseKeyRequest::from_stub(&data!("request_close_key")).unwrap(),
         CloseKeyRequest { key: KEY }
@@ -48,6 +48,18 @@ fn requests_are_written_as_impacket_writes_them() {
     // But for the number that stands for the pointer, which is free.
     assert_eq!(ours[..24], theirs[..24]);
     assert_eq!(ours[28..], theirs[28..]);
+}
+
+/// But for the NUL in the buffer, without which Samba refuses it; the number of the pointer is free.
+#[test]
+fn the_class_of_a_key_is_offered_room_as_impacket_offers_it() {
+    let ours = QueryInfoKeyRequest { key: KEY, class_room: 1024 }.to_stub().unwrap();
+    let theirs = data!("request_query_info_key");
+    assert_eq!(ours[..20], theirs[..20]);
+    // Length, MaximumLength; max_count, offset, actual_count.
+    assert_eq!((&ours[20..24], &theirs[20..24]), (&[2, 0, 0, 4][..], &[0, 0, 0, 4][..]));
+    assert_eq!(ours[28..36], theirs[28..36]);
+    assert_eq!((&ours[36..], &theirs[36..]), (&[1, 0, 0, 0, 0, 0][..], &[0; 4][..]));
 }
 
 #[test]

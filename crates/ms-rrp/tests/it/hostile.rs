@@ -3,7 +3,7 @@
 use codec::DecodeError;
 use ms_dtyp::Win32Error;
 use ms_rrp::types::{KeyHandle, UnicodeString};
-use ms_rrp::winreg::ops::{EnumKeyReply, HandleReply, QueryInfoKeyReply};
+use ms_rrp::winreg::ops::{EnumKeyReply, EnumKeyRequest, HandleReply, QueryInfoKeyReply, Request};
 use ms_rrp::winreg::{Limits, RegistryClient};
 use ms_rrp::{Error, enumerate_counter_sets};
 use ndr::Reader;
@@ -98,4 +98,26 @@ fn a_key_that_is_null_is_not_taken_for_one() {
     let error = now(client.open_local_machine()).unwrap_err();
     assert!(matches!(error, Error::Stub { .. }), "{error}");
     assert!(error.to_string().contains("NULL"), "{error}");
+}
+
+/// The rooms for names that a client offers, when each is too small.
+#[test]
+fn a_server_that_wants_more_room_gets_twice_as_much_up_to_what_16_bits_can_count() {
+    for status in [Win32Error::ERROR_MORE_DATA, Win32Error::ERROR_INSUFFICIENT_BUFFER] {
+        let too_small =
+            EnumKeyReply { name: UnicodeString::with_room(0), class: None, last_write_time: None, status };
+        let mut client = RegistryClient::new(Canned::new([opened(), too_small.to_stub().unwrap()]));
+        let key = now(client.open_local_machine()).unwrap();
+        let error = now(client.enum_key(&key, 0)).unwrap_err();
+        assert_eq!(error.status(), Some(status));
+        let requests = &client.channel().requests[1..];
+        let rooms: Vec<u16> =
+            requests.iter().map(|(_, stub)| EnumKeyRequest::from_stub(stub).unwrap().name_room).collect();
+        assert_eq!(rooms, [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_534]);
+    }
+    let too_small = QueryInfoKeyReply { status: Win32Error::ERROR_MORE_DATA, ..QueryInfoKeyReply::default() };
+    let mut client = RegistryClient::new(Canned::new([opened(), too_small.to_stub().unwrap(), counted(7)]));
+    let key = now(client.open_local_machine()).unwrap();
+    assert_eq!(now(client.query_info_key(&key)).unwrap().sub_keys, 7);
+    assert_eq!(client.channel().requests.len(), 3);
 }
