@@ -1,4 +1,6 @@
 //! Shared fixtures of the tests, fuzzers and benchmarks. Nothing that ships depends on this crate.
 
 pub mod oracle;
+pub mod pairs;
+pub mod perflib;
 pub mod race;
