@@ -6,6 +6,8 @@ use ms_dtyp::{NtStatus, Win32Error};
 use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
 
+use crate::choices::Choices;
+
 /// What a host does otherwise than a healthy one. The default is a healthy one.
 #[derive(Clone, Debug)]
 pub struct Behaviour {
@@ -27,6 +29,8 @@ pub struct Behaviour {
     pub registry: RegistryMode,
     /// What happens to single calls.
     pub rules: Vec<Rule>,
+    /// What it does where documents leave it open.
+    pub choices: Choices,
 }
 
 impl Default for Behaviour {
@@ -41,6 +45,7 @@ impl Default for Behaviour {
             session_expires_after: None,
             registry: RegistryMode::Open,
             rules: Vec::new(),
+            choices: Choices::default(),
         }
     }
 }
@@ -122,6 +127,10 @@ pub enum Lie {
     InstanceCount,
     /// `lie:string-offset`: dwOffset of the first counter's text.
     StringOffset,
+    /// `lie:block-count`: dwNumCounters of the data is one less.
+    BlockCount,
+    /// `lie:index`: Index of each identifier of the query is 0.
+    Index,
 }
 
 /// Why a text is no [`Rule`].
@@ -178,6 +187,8 @@ impl FromStr for Action {
                 "block-size" => Lie::BlockSize,
                 "instance-count" => Lie::InstanceCount,
                 "string-offset" => Lie::StringOffset,
+                "block-count" => Lie::BlockCount,
+                "index" => Lie::Index,
                 other => return Err(invalid(format!("there is no lie `{other}`"))),
             })),
             "lose-handles" => Ok(Self::LoseHandles),

@@ -6,6 +6,7 @@ use clap::{Parser, ValueEnum};
 use ms_dtyp::FileTime;
 use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
+use windows_sim::choices::Choices;
 use windows_sim::model::{AggregateForm, Change, SYNTHETIC_MAX};
 use windows_sim::{AccountState, RegistryMode, Rule};
 
@@ -24,6 +25,8 @@ const EXAMPLES: &str = r"Examples:
     windows-sim --pipe-socket /srv/samba/ncalrpc/np/winreg --account 'CORP\svc-metrics' --password-file secret
   The third collection fails, the fourth is slow:
     windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --fault 6+2x1=drop --fault 6+3x1=delay:3s
+  A host that pads nothing, and about one counterset answers with faults:
+    windows-sim --smb-port 4450 … --id-list-padding none --block-padding none --odd-counterset Oddities --odd-answer fault
   A host without English names, whose graphics driver is away for four of each ten minutes:
     windows-sim --smb-port 4450 … --language 1031 --fault 1.9=status:1168 --fault 1.10=status:15100 --change 'GPU Engine=absent@10m/4m'
 
@@ -96,6 +99,8 @@ pub(crate) struct Options {
     pub(crate) stats_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) wrong: Wrong,
+    #[command(flatten)]
+    pub(crate) choices: Choices,
 }
 
 /// What goes wrong, for tests.
@@ -104,7 +109,8 @@ pub(crate) struct Options {
 pub(crate) struct Wrong {
     /// OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where ACTION is fault:STATUS, status:STATUS, delay:DURATION, lose-handles,
     /// grow:PERCENT, lie:WHAT, stall, truncate, garbage, oversize:BYTES or drop; WHAT is out-size, total-size,
-    /// block-size, instance-count or string-offset; CODE is the request code of opnum 1. May be repeated.
+    /// block-size, instance-count, string-offset, block-count or index; CODE is the request code of opnum 1. May be
+    /// repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) fault: Vec<Rule>,
     /// COUNTERSET=WHAT[@PERIOD/LENGTH], where WHAT is absent (not registered), stopped (its provider does not run),

@@ -7,6 +7,7 @@ use crate::accounts::Accounts;
 use crate::behaviour::{Action, Behaviour, CallKind};
 use crate::model::ValueSource;
 use crate::random;
+use crate::recordings::{RecordedCall, Recordings};
 use crate::service::Groups;
 
 /// The pipe of the remote registry service, as SMB names it.
@@ -22,6 +23,7 @@ pub struct WindowsHost {
     service: Mutex<Service>,
     groups: Groups,
     counts: Counts,
+    recordings: Recordings,
 }
 
 /// The remote registry service, which the pipe belongs to.
@@ -74,6 +76,7 @@ impl WindowsHost {
             service: Mutex::default(),
             groups: Groups::default(),
             counts: Counts::default(),
+            recordings: Recordings::default(),
         }
     }
 
@@ -98,6 +101,15 @@ impl WindowsHost {
     /// Changes how it behaves, from now on and for connections that are open already.
     pub fn change_behaviour(&self, change: impl FnOnce(&mut Behaviour)) {
         change(&mut self.behaviour());
+    }
+
+    /// Answers the calls since this was called last, and keeps those that follow.
+    pub fn take_calls(&self) -> Vec<RecordedCall> {
+        self.recordings.take()
+    }
+
+    pub(crate) const fn recordings(&self) -> &Recordings {
+        &self.recordings
     }
 
     /// Stops the service: its pipes break and its queries are gone. The next open starts it again.

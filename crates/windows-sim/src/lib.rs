@@ -28,6 +28,9 @@
 //! [`Behaviour`] (a service that stops when it is idle, opens that are refused). All of it goes by the host's clock or by
 //! counting calls, so that it happens at the same place each time.
 //!
+//! Where documents leave open what Windows does, or say it in two ways, a host does what its [`choices::Choices`] say:
+//! by default what perflib.h says. A client has to show the same values whatever they are.
+//!
 //! Beside countersets under Windows's own names there are some of ours, each for one thing that clients trip over:
 //! `Counter Types`, `Workers Together`, `Workers` and `Workers Ever` ([`model::aggregates`]), `Duplicates`,
 //! `Oddities`, `Updates`, and any number of `Synthetic 0000` and on. No GUID of theirs exists elsewhere.
@@ -37,13 +40,16 @@
 
 mod accounts;
 mod behaviour;
+pub mod choices;
 mod host;
 pub mod live;
 pub mod model;
 mod random;
+mod recordings;
 pub mod server;
 pub mod service;
 
 pub use self::accounts::{Account, AccountState, Accounts, Attempts};
 pub use self::behaviour::{Action, Behaviour, Lie, ParseRuleError, RegistryMode, Rule};
 pub use self::host::{Counts, WindowsHost};
+pub use self::recordings::RecordedCall;

@@ -171,6 +171,7 @@ fn behaviour(options: &Options) -> Behaviour {
         session_expires_after: wrong.session_expires_after,
         registry: wrong.registry,
         rules: wrong.fault.clone(),
+        choices: options.choices.clone(),
     }
 }
 

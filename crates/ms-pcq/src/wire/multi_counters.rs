@@ -42,19 +42,20 @@ impl<'a> MultiCounters<'a> {
         self.ids.chunks_exact(Self::ID_SIZE).map(id)
     }
 
-    /// Writes the structure for `ids` with as much of the padding as `padding` says.
+    /// Writes the structure for `ids` with as much of the padding as `padding` says, and of which bytes.
     pub(crate) fn encode_ids(
         ids: &[CounterId],
-        padding: Padding,
+        (padding, padding_byte): (Padding, u8),
         dst: &mut WriteCursor<'_>,
     ) -> EncodeResult<()> {
-        let (exact, whole) = (Self::FIXED_PART_SIZE + ids.len() * Self::ID_SIZE, dst.pos());
+        let exact = Self::FIXED_PART_SIZE + ids.len() * Self::ID_SIZE;
         let size = if padding == Padding::Counted { padded(exact) } else { exact };
         dst.write_u32(size_field(Self::NAME, "dwSize", size)?);
         dst.write_u32(size_field(Self::NAME, "dwCounters", ids.len())?);
         ids.iter().for_each(|id| dst.write_u32(id.0));
-        let written = if padding == Padding::None { exact } else { padded(exact) };
-        dst.write_zeros(whole + written - dst.pos());
+        if padding != Padding::None {
+            (exact..padded(exact)).for_each(|_| dst.write_u8(padding_byte));
+        }
         Ok(())
     }
 }

@@ -1,8 +1,8 @@
-use ms_dtyp::Win32Error;
+use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::Method;
 use ms_pcq::perflibv2::ops::BufferReply;
 use ms_pcq::types::BlockType;
-use ms_pcq::wire::{CounterHeader, DataHeader, MultiCounters, StringBufferHeader};
+use ms_pcq::wire::{CounterHeader, CounterIdentifier, DataHeader, MultiCounters, StringBufferHeader};
 
 use crate::behaviour::Lie;
 
@@ -28,6 +28,23 @@ pub(super) fn tell(lie: Lie, request: &[u8], response: &mut [u8]) {
         Lie::StringOffset => {
             patch(response, data + StringBufferHeader::FIXED_PART_SIZE + 4 /* dwCounterId */, TOO_MUCH);
         }
+        Lie::BlockCount => {
+            let at = data + 4 /* dwTotalSize */;
+            patch(response, at, read(response, at).unwrap_or(0).saturating_sub(1));
+        }
+        Lie::Index => clear_indexes(response, data),
+    }
+}
+
+/// Clears Index in the identifiers that begin at `at`.
+fn clear_indexes(response: &mut [u8], mut at: usize) {
+    const SIZE_AT: usize = Guid::FIXED_PART_SIZE + 4 /* Status */;
+    const INDEX_AT: usize = SIZE_AT + 4 /* Size */ + 4 /* CounterId */ + 4 /* InstanceId */;
+    let end = response.len().saturating_sub(4 /* status */);
+    while at + CounterIdentifier::FIXED_PART_SIZE <= end {
+        patch(response, at + INDEX_AT, 0);
+        let size = read(response, at + SIZE_AT).and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
+        at += size.max(CounterIdentifier::FIXED_PART_SIZE);
     }
 }
 

@@ -4,15 +4,15 @@ use std::time::Duration;
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{AuthLevel, AuthService, FaultStatus};
 use ms_pcq::Method;
+use ms_pcq::perflibv2::CallInfo;
 use ms_pcq::perflibv2::ops::{QueryCounterSetRegistrationInfoRequest, Request};
-use ms_pcq::perflibv2::{CallInfo, dispatch};
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
 use super::{lie, registry};
 use crate::behaviour::{Action, CallKind};
 use crate::host::{Run, WindowsHost};
-use crate::service::{GroupServices, lock};
+use crate::service::{GroupServices, lock, small_buffer};
 
 /// One open of `\PIPE\winreg`: an RPC association, and the queries and keys that belong to its group.
 ///
@@ -110,9 +110,14 @@ impl Pipe {
                 Some(Action::Lie(what)) => lie::tell(what, &call.stub, stub),
                 Some(Action::Oversize(bytes)) => stub.resize(bytes, 0),
                 Some(Action::Status(status)) => lie::refuse(call.opnum, status, &call.stub, stub),
-                Some(Action::Grow(percent)) => lie::outgrow(call.opnum, percent, &call.stub, stub),
+                Some(Action::Grow(percent)) => {
+                    lie::outgrow(call.opnum, percent, &call.stub, stub);
+                    let choice = self.host.behaviour().choices.small_buffer;
+                    small_buffer::answer(choice, call.opnum, stub);
+                }
                 _ => {}
             }
+            self.host.recordings().add(call.opnum, &call.stub, stub);
         }
         self.answer(call, result);
         while let Some(message) = self.association.poll_transmit() {
@@ -146,9 +151,11 @@ impl Pipe {
     //# Performance Monitor Users Group
     fn execute(&mut self, call: &IncomingCall) -> Result<Vec<u8>, FaultStatus> {
         let info = CallInfo { auth_level: self.auth_level(call) };
+        let choices = self.host.behaviour().choices.clone();
         let services = self.services();
         let mut services = lock(&services);
-        dispatch(&mut services.perflib, info, call.opnum, &call.stub)
+        services.perflib.choose(choices);
+        services.perflib.execute(info, call.opnum, &call.stub)
     }
 
     fn services(&mut self) -> Arc<Mutex<GroupServices>> {

@@ -4,19 +4,24 @@ mod groups;
 mod pattern;
 mod query;
 mod registration;
+pub(crate) mod small_buffer;
 mod winreg;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use dcerpc::FaultStatus;
 use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::perflibv2::{Change, PerflibV2Server, RegistrationInfo, RegistrationRequest};
+use ms_pcq::Method;
+use ms_pcq::perflibv2::ops::{QueryCounterSetRegistrationInfoRequest, Request};
+use ms_pcq::perflibv2::{CallInfo, Change, PerflibV2Server, RegistrationInfo, RegistrationRequest, dispatch};
 use ms_pcq::types::QueryHandle;
 use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
 
 pub(crate) use self::groups::{GroupServices, Groups, lock};
 use self::query::Query;
 pub use self::winreg::RegistryService;
+use crate::choices::{Choices, IndexAnswer, OddAnswer};
 use crate::model::{Counterset, Moment, ValueSource};
 use crate::random;
 
@@ -26,6 +31,7 @@ use crate::random;
 pub struct PerflibService {
     source: Arc<dyn ValueSource>,
     queries: BTreeMap<Guid, Query>,
+    choices: Choices,
 }
 
 /// Queries that one group may hold open.
@@ -35,7 +41,42 @@ impl PerflibService {
     /// Serves the counters of `source`.
     #[must_use]
     pub fn new(source: Arc<dyn ValueSource>) -> Self {
-        Self { source, queries: BTreeMap::new() }
+        Self { source, queries: BTreeMap::new(), choices: Choices::default() }
+    }
+
+    /// Chooses otherwise from now on, where documents leave it open.
+    pub fn choose(&mut self, choices: Choices) {
+        self.choices = choices;
+    }
+
+    /// Executes one call, and answers as the host chooses.
+    ///
+    /// # Errors
+    /// The fault to answer.
+    pub fn execute(&mut self, info: CallInfo, opnum: u16, stub: &[u8]) -> Result<Vec<u8>, FaultStatus> {
+        let odd = self.odd(opnum, stub);
+        if odd == OddAnswer::Fault {
+            return Err(FaultStatus::RPC_X_BAD_STUB_DATA);
+        }
+        let mut response = dispatch(self, info, opnum, stub)?;
+        if odd == OddAnswer::TruncatedStub {
+            response.truncate(response.len() / 2);
+        }
+        small_buffer::answer(self.choices.small_buffer, opnum, &mut response);
+        Ok(response)
+    }
+
+    /// What is odd about the counterset that a call is about.
+    fn odd(&self, opnum: u16, stub: &[u8]) -> OddAnswer {
+        if self.choices.odd_answer == OddAnswer::None
+            || opnum != Method::QueryCounterSetRegistrationInfo.opnum()
+        {
+            return OddAnswer::None;
+        }
+        let request = QueryCounterSetRegistrationInfoRequest::from_stub(stub).ok();
+        let set =
+            request.and_then(|request| self.counterset(request.counter_set_guid, &self.source.moment()).ok());
+        set.map_or(OddAnswer::None, |set| self.choices.odd(set.name))
     }
 
     /// Forgets all queries, as a service does that was stopped in between.
@@ -65,7 +106,12 @@ impl PerflibV2Server for PerflibService {
         request: RegistrationRequest,
     ) -> Result<RegistrationInfo, Win32Error> {
         let set = self.counterset(set, &self.source.moment())?;
-        registration::answer(set, request, self.source.language())
+        let is_refused = self.choices.refused_codes.has(request.to_wire().0);
+        if is_refused || self.choices.odd(set.name) == OddAnswer::Status {
+            return Err(Win32Error::ERROR_NOT_FOUND);
+        }
+        let answer = registration::answer(set, request, self.source.language())?;
+        registration::written(answer, request, self.choices.string_offsets, self.choices.odd(set.name))
     }
 
     fn enumerate_counter_set_instances(
@@ -111,7 +157,8 @@ impl PerflibV2Server for PerflibService {
 
     fn query_counter_data(&mut self, query: QueryHandle) -> Result<Vec<u8>, Win32Error> {
         let source = Arc::clone(&self.source);
-        let data = self.query(query)?.data(&*source, &source.moment());
+        let choices = self.choices.clone();
+        let data = self.query(query)?.data(&*source, &source.moment(), &choices);
         data.map_err(|_too_large| Win32Error::ERROR_OUTOFMEMORY)
     }
 
@@ -123,12 +170,16 @@ impl PerflibV2Server for PerflibService {
     ) -> Result<(), Win32Error> {
         let source = Arc::clone(&self.source);
         let at = source.moment();
+        let choices = self.choices.clone();
         let query = self.query(query)?;
         for identifier in &mut *identifiers {
             identifier.status = match change {
-                Change::Add => query.add(&*source, &at, identifier),
-                Change::Remove => query.remove(identifier),
+                Change::Add => query.add(&*source, &at, identifier, &choices),
+                Change::Remove => query.remove(identifier, &choices),
             };
+        }
+        if choices.index == IndexAnswer::Untouched {
+            return Ok(());
         }
         // A later one may have moved the block of an earlier one: indexes are those after the whole call.
         for identifier in identifiers {

@@ -4,12 +4,12 @@ use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{Clocks, CounterIdentifier, QueryDataWriter, RawValue};
 
 use super::pattern::Pattern;
+use crate::choices::{AggregateIdentifiers, BlockOrder, Choices};
 use crate::model::{Counterset, Moment, Sample, ValueSource};
 
 /// What a client has added to one query.
 ///
-/// Blocks come grouped by counterset, so that a client has to look at the index of each identifier: the order in
-/// which they were added is not promised by anybody.
+/// Blocks come in the order that the host chooses, so that a client has to ask for the index of each identifier.
 #[derive(Debug, Default)]
 pub(super) struct Query {
     // INVARIANT: `index` of each is its place here, status is success, and no two are equal but for those fields.
@@ -26,6 +26,7 @@ impl Query {
         source: &dyn ValueSource,
         at: &Moment,
         identifier: &CounterIdentifier,
+        choices: &Choices,
     ) -> Win32Error {
         let Some(set) = source.counterset(identifier.counter_set_guid, at) else {
             return Win32Error::ERROR_WMI_GUID_NOT_FOUND;
@@ -33,7 +34,7 @@ impl Query {
         let CounterId(id) = identifier.counter_id;
         if identifier.counter_id != CounterId::ALL && set.counter(id).is_none() {
             Win32Error::ERROR_WMI_ITEMID_NOT_FOUND
-        } else if !is_well_formed(set, identifier) {
+        } else if !is_well_formed(set, identifier, choices.aggregate_identifiers) {
             Win32Error::ERROR_INVALID_PARAMETER
         } else if self.position(identifier).is_some() {
             Win32Error::ERROR_ALREADY_EXISTS
@@ -42,17 +43,17 @@ impl Query {
         } else {
             self.identifiers
                 .push(CounterIdentifier { status: Win32Error::ERROR_SUCCESS, ..identifier.clone() });
-            self.renumber();
+            self.renumber(choices.block_order);
             Win32Error::ERROR_SUCCESS
         }
     }
 
     /// Removes an identifier that was added before.
-    pub(super) fn remove(&mut self, identifier: &CounterIdentifier) -> Win32Error {
+    pub(super) fn remove(&mut self, identifier: &CounterIdentifier, choices: &Choices) -> Win32Error {
         match self.position(identifier) {
             Some(position) => {
                 self.identifiers.remove(position);
-                self.renumber();
+                self.renumber(choices.block_order);
                 Win32Error::ERROR_SUCCESS
             }
             None => Win32Error::ERROR_INVALID_PARAMETER,
@@ -70,13 +71,18 @@ impl Query {
     }
 
     /// The values of one moment.
-    pub(super) fn data(&self, source: &dyn ValueSource, at: &Moment) -> EncodeResult<Vec<u8>> {
-        let mut writer = QueryDataWriter::new(Clocks {
-            perf_time_stamp: at.perf_time(),
-            perf_freq: at.perf_freq,
-            perf_time_100ns: at.time,
-        });
-        // A counterset is asked once, however many identifiers name it. Those of one counterset lie side by side.
+    pub(super) fn data(
+        &self,
+        source: &dyn ValueSource,
+        at: &Moment,
+        choices: &Choices,
+    ) -> EncodeResult<Vec<u8>> {
+        let clocks =
+            Clocks { perf_time_stamp: at.perf_time(), perf_freq: at.perf_freq, perf_time_100ns: at.time };
+        let mut writer = QueryDataWriter::new(clocks)
+            .with_padding(choices.id_list_padding.padding(), choices.block_padding.padding())
+            .with_padding_byte(choices.padding_bytes.byte());
+        // A counterset is asked once, however many identifiers beside each other name it.
         for group in self.identifiers.chunk_by(|a, b| a.counter_set_guid == b.counter_set_guid) {
             let guid = group[0].counter_set_guid;
             let failure = source.failure(guid, at);
@@ -87,6 +93,9 @@ impl Query {
             let status = failure.unwrap_or(Win32Error::ERROR_WMI_GUID_NOT_FOUND);
             for identifier in group {
                 match &found {
+                    Some((set, _)) if is_other_form(set, identifier, choices.aggregate_identifiers) => {
+                        writer.error_return(Win32Error::ERROR_NO_DATA)?;
+                    }
                     Some((set, samples)) => write_block(&mut writer, set, samples, identifier)?,
                     None => writer.error_return(status)?,
                 }
@@ -105,8 +114,10 @@ impl Query {
         })
     }
 
-    fn renumber(&mut self) {
-        self.identifiers.sort_by_key(|identifier| identifier.counter_set_guid);
+    fn renumber(&mut self, order: BlockOrder) {
+        if order == BlockOrder::Grouped {
+            self.identifiers.sort_by_key(|identifier| identifier.counter_set_guid);
+        }
         for (index, identifier) in (0..).zip(&mut self.identifiers) {
             identifier.index = index;
         }
@@ -122,13 +133,24 @@ const IDENTIFIERS_MAX: usize = 4096;
 /// "multiple"; those of real clients are 40 bytes and ask for instance 0 or any. What a host answers to others was not
 /// seen: of the statuses that the document lists for this field, ERROR_INVALID_PARAMETER is the one for an
 /// identifier that is corrupt.
-fn is_well_formed(set: &Counterset, identifier: &CounterIdentifier) -> bool {
+fn is_well_formed(set: &Counterset, identifier: &CounterIdentifier, forms: AggregateIdentifiers) -> bool {
     let name = identifier.instance_name.as_deref();
+    let is_named = name.is_some_and(|name| !name.is_empty());
+    let is_nameless = name.is_none() && [InstanceId(0), InstanceId::ANY].contains(&identifier.instance_id);
     if set.has_instances() {
-        name.is_some_and(|name| !name.is_empty())
+        is_named
+    } else if set.instances.is_aggregate() {
+        let (right, other) = if forms.is_named() { (is_named, is_nameless) } else { (is_nameless, is_named) };
+        right || other && forms.takes_other()
     } else {
-        name.is_none() && [InstanceId(0), InstanceId::ANY].contains(&identifier.instance_id)
+        is_nameless
     }
+}
+
+/// Whether the host has no data for an identifier because it has the other form.
+fn is_other_form(set: &Counterset, identifier: &CounterIdentifier, forms: AggregateIdentifiers) -> bool {
+    let is_question = set.instances.is_aggregate() && !set.has_instances();
+    is_question && forms.is_named() != identifier.instance_name.is_some()
 }
 
 /// One block: which of the five kinds it is depends on whether counter and instance are wild cards. A global

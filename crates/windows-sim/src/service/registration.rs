@@ -1,8 +1,10 @@
+use codec::WriteCursor;
 use ms_dtyp::Win32Error;
 use ms_pcq::perflibv2::{RegistrationInfo, RegistrationRequest};
 use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::{CounterRegInfo, CounterSetRegInfo, CounterSetRegistration, CounterStrings};
 
+use crate::choices::{OddAnswer, StringOffsets};
 use crate::model::catalog::german;
 use crate::model::{Counter, Counterset};
 
@@ -46,6 +48,33 @@ pub(super) fn answer(
         RegistrationRequest::ProviderGuid => RegistrationInfo::ProviderGuid(set.provider.guid),
         RegistrationRequest::EnglishCounterSetName => text(set.name),
         RegistrationRequest::EnglishCounterNames => strings(set, name),
+    })
+}
+
+/// The answer with offsets and names as the host chooses to write them.
+pub(super) fn written(
+    answer: RegistrationInfo,
+    request: RegistrationRequest,
+    offsets: StringOffsets,
+    odd: OddAnswer,
+) -> Result<RegistrationInfo, Win32Error> {
+    let too_large = |_: codec::EncodeError| Win32Error::ERROR_OUTOFMEMORY;
+    let is_name = matches!(
+        request,
+        RegistrationRequest::CounterSetName(_) | RegistrationRequest::EnglishCounterSetName
+    );
+    Ok(match (answer, odd) {
+        (RegistrationInfo::Strings(strings), _) => {
+            let mut bytes = Vec::new();
+            strings.encode_from(offsets.base(), &mut WriteCursor::new(&mut bytes)).map_err(too_large)?;
+            RegistrationInfo::Raw(bytes)
+        }
+        (_, OddAnswer::EmptyName) if is_name => RegistrationInfo::Raw(Vec::new()),
+        (_, OddAnswer::LoneNul) if is_name => RegistrationInfo::Raw(vec![0, 0]),
+        (RegistrationInfo::Text(text), OddAnswer::UnterminatedName) if is_name => {
+            RegistrationInfo::Raw(codec::encode_utf16(&text))
+        }
+        (answer, _) => answer,
     })
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dcerpc::{AuthLevel, Channel};
 use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::perflibv2::{Change as AddOrRemove, PerflibV2Client};
+use ms_pcq::perflibv2::{BlockMapping, Change as AddOrRemove, PerflibV2Client};
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{Body, CounterIdentifier, RawValue};
 use windows_sim::model::{Change, Clock, Host, HostOptions, ValueSource};
@@ -158,11 +158,15 @@ async fn names_with_wild_cards_and_numbers_choose_among_instances_of_one_name() 
     };
     let any = InstanceId::ANY;
     let wanted = [ask("*", any), ask("w?rk*", any), ask("*", InstanceId(7)), ask("worker", InstanceId(2))];
-    let added = world.client.validate_counters(&query, &wanted, AddOrRemove::Add).await.unwrap();
+    world.client.validate_counters(&query, &wanted, AddOrRemove::Add).await.unwrap();
+    let listed = world.client.query_counter_info(&query).await.unwrap();
+    let mapping = BlockMapping::new(&wanted, &listed);
     let data = world.client.query_counter_data(&mut query).await.unwrap();
     let blocks: Vec<_> = data.data().blocks().map(Result::unwrap).collect();
+    let block_of =
+        |wanted| blocks.iter().find(|block| mapping.identifier_of(block.index) == Some(wanted)).unwrap();
     let places = |wanted: usize| {
-        let block = &blocks[usize::try_from(added[wanted].index).unwrap()];
+        let block = block_of(wanted);
         let of = |values: ms_pcq::wire::Values<'_>| values.filter_map(RawValue::to_u64).collect::<Vec<_>>();
         block.instances().flat_map(|instance| of(instance.values)).collect::<Vec<_>>()
     };
@@ -170,5 +174,5 @@ async fn names_with_wild_cards_and_numbers_choose_among_instances_of_one_name() 
     assert_eq!(places(1), [1, 2, 3, 4]);
     assert_eq!(places(2), [6, 7]);
     assert_eq!(places(3), [2]);
-    assert!(matches!(blocks[usize::try_from(added[3].index).unwrap()].body, Body::SingleCounter(_)));
+    assert!(matches!(block_of(3).body, Body::SingleCounter(_)));
 }

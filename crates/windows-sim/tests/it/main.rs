@@ -3,6 +3,7 @@
 
 mod aggregates;
 mod change;
+mod choices;
 mod client;
 mod cooking;
 mod counter_types;

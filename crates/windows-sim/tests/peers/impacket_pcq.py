@@ -242,7 +242,8 @@ def take_values(data, at, count):
 
 def take_ids(data, at):
     size, count = struct.unpack_from("<2I", data, at)
-    expect("PERF_MULTI_COUNTERS: dwSize", size, padded(8 + 4 * count))
+    # perflib.h: the structure and the ids. What follows begins there, also behind an odd number of them.
+    expect("PERF_MULTI_COUNTERS: dwSize", size, 8 + 4 * count)
     return struct.unpack_from(f"<{count}I", data, at + 8), at + size
 
 
@@ -280,9 +281,9 @@ def parse_data(data):
         elif kind == COUNTERSET:
             ids, end = take_ids(data, end)
             instances, end = take_instances(data, end, len(ids))
-        expect(f"PERF_COUNTER_HEADER of type {kind}: dwSize", size, end - at)
+        expect(f"PERF_COUNTER_HEADER of type {kind}: dwSize", size, padded(end - at))
         blocks.append((kind, status, ids, instances))
-        at = end
+        at += size
     expect("blocks fill dwTotalSize", at, total)
     return {"stamp": stamp, "now": now, "freq": freq, "system_time": struct.unpack_from("<8H", data, 32)}, blocks
 

@@ -3,7 +3,7 @@ use ms_dtyp::{FileTime, SystemTime, Win32Error};
 
 use crate::types::{BlockType, CounterId};
 use crate::wire::{
-    ALIGNMENT, CounterHeader, DataHeader, InstanceInfo, MultiCounters, MultiInstances, RawValue, size_field,
+    CounterHeader, DataHeader, InstanceInfo, MultiCounters, MultiInstances, RawValue, padded, size_field,
 };
 
 /// The clocks of a reply.
@@ -36,6 +36,7 @@ pub struct QueryDataWriter {
     clocks: Clocks,
     id_lists: Padding,
     block_padding: Padding,
+    padding_byte: u8,
     // INVARIANT: a data header with sizes of zero, then whole blocks.
     bytes: Vec<u8>,
     blocks: u32,
@@ -46,13 +47,20 @@ impl QueryDataWriter {
     #[must_use]
     pub fn new(clocks: Clocks) -> Self {
         let bytes = vec![0; DataHeader::FIXED_PART_SIZE];
-        Self { clocks, id_lists: Padding::Counted, block_padding: Padding::Counted, bytes, blocks: 0 }
+        let padding = Padding::Counted;
+        Self { clocks, id_lists: padding, block_padding: padding, padding_byte: 0, bytes, blocks: 0 }
     }
 
     /// The same with other padding behind the ids of an odd number of counters, and behind blocks.
     #[must_use]
     pub fn with_padding(self, id_lists: Padding, blocks: Padding) -> Self {
         Self { id_lists, block_padding: blocks, ..self }
+    }
+
+    /// The same with this byte for that padding: documents call it uninitialized as well as zero.
+    #[must_use]
+    pub fn with_padding_byte(self, padding_byte: u8) -> Self {
+        Self { padding_byte, ..self }
     }
 
     /// A block without values.
@@ -76,7 +84,7 @@ impl QueryDataWriter {
     /// # Errors
     /// When there is not one value for each counter.
     pub fn multi_counters(&mut self, counters: &[CounterId], values: &[RawValue<'_>]) -> EncodeResult<()> {
-        let id_lists = self.id_lists;
+        let id_lists = (self.id_lists, self.padding_byte);
         self.block(Win32Error::ERROR_SUCCESS, BlockType::PERF_MULTI_COUNTERS, |dst| {
             MultiCounters::encode_ids(counters, id_lists, dst)?;
             encode_values(counters.len(), values, dst)
@@ -106,7 +114,7 @@ impl QueryDataWriter {
         counters: &[CounterId],
         instances: impl IntoIterator<Item = (&'v InstanceInfo, V)>,
     ) -> EncodeResult<()> {
-        let id_lists = self.id_lists;
+        let id_lists = (self.id_lists, self.padding_byte);
         self.block(Win32Error::ERROR_SUCCESS, BlockType::PERF_COUNTERSET, |dst| {
             MultiCounters::encode_ids(counters, id_lists, dst)?;
             encode_instances(counters.len(), instances, dst)
@@ -140,7 +148,7 @@ impl QueryDataWriter {
     ) -> EncodeResult<()> {
         let start = self.bytes.len();
         let header = CounterHeader { status, block_type, size_bytes: 0 };
-        let result = encode_block(&mut self.bytes, header, self.block_padding, body);
+        let result = encode_block(&mut self.bytes, header, (self.block_padding, self.padding_byte), body);
         match &result {
             Ok(()) => self.blocks += 1,
             Err(_) => self.bytes.truncate(start),
@@ -152,7 +160,7 @@ impl QueryDataWriter {
 fn encode_block(
     bytes: &mut Vec<u8>,
     header: CounterHeader,
-    padding: Padding,
+    (padding, padding_byte): (Padding, u8),
     body: impl FnOnce(&mut WriteCursor<'_>) -> EncodeResult<()>,
 ) -> EncodeResult<()> {
     let dst = &mut WriteCursor::new(bytes);
@@ -160,7 +168,7 @@ fn encode_block(
     body(dst)?;
     let exact = dst.pos();
     if padding != Padding::None {
-        dst.align(ALIGNMENT);
+        (exact..padded(exact)).for_each(|_| dst.write_u8(padding_byte));
     }
     let size = if padding == Padding::Counted { dst.pos() } else { exact };
     dst.patch_u32(CounterHeader::SIZE_OFFSET, size_field(CounterHeader::NAME, "dwSize", size)?);

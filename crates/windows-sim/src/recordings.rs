@@ -1,0 +1,37 @@
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One call of the performance counters' interface, as its stubs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedCall {
+    /// The method.
+    pub opnum: u16,
+    /// What the client sent.
+    pub request: Vec<u8>,
+    /// What the host answered.
+    pub response: Vec<u8>,
+}
+
+/// The calls of a host, once somebody wants to see them.
+#[derive(Debug, Default)]
+pub(crate) struct Recordings(Mutex<Option<Vec<RecordedCall>>>);
+
+impl Recordings {
+    /// Keeps calls from now on, and answers those that were kept so far.
+    pub(crate) fn take(&self) -> Vec<RecordedCall> {
+        self.calls().replace(Vec::new()).unwrap_or_default()
+    }
+
+    /// A call that was not answered by a fault.
+    pub(crate) fn add(&self, opnum: u16, request: &[u8], response: &[u8]) {
+        if let Some(calls) = self.calls().as_mut().filter(|calls| calls.len() < CALLS_MAX) {
+            calls.push(RecordedCall { opnum, request: request.to_vec(), response: response.to_vec() });
+        }
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Option<Vec<RecordedCall>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Calls that are kept; the first ones.
+const CALLS_MAX: usize = 10_000;
