@@ -30,6 +30,7 @@
 mod connect;
 mod error;
 mod host;
+mod one_call;
 mod options;
 mod reason;
 mod session;
@@ -40,6 +41,7 @@ pub use ms_rrp::RegisteredCounterSets;
 pub use self::connect::{LoggedOn, Reached};
 pub use self::error::{Recovery, SessionError};
 pub use self::host::HostInfo;
+pub use self::one_call::concerns_one_call;
 pub use self::options::{Options, PipeRetry, Target};
 pub use self::reason::{Reason, Stage, Verdict};
 pub use self::session::Session;

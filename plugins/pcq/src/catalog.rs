@@ -7,14 +7,13 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use dcerpc::Channel;
-use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::perflibv2::PerflibV2Client;
-use ms_pcq::types::{CounterId, InstanceType, Lcid};
-use ms_pcq::wire::{CounterRegInfo, CounterStrings};
+use ms_dtyp::Guid;
+use ms_pcq::types::{InstanceType, Lcid};
 use plugin_sdk::Failure;
 
 use crate::config::{Which, same_name};
+use crate::missing::Nameless;
+use crate::registration::{self, Client, Counter, Error, Languages, Name, Pieces, Trouble};
 
 /// The countersets that were looked at so far.
 #[derive(Debug, Default)]
@@ -25,16 +24,10 @@ pub(crate) struct Catalog {
     unlisted: Option<Failure>,
     names: HashMap<Guid, Name>,
     countersets: HashMap<Guid, Arc<Counterset>>,
+    /// Of countersets whose counters are asked for one by one.
+    pieces: Pieces,
     /// The language in which names are told beside English.
     language: Option<Lcid>,
-}
-
-/// What a counterset is called.
-#[derive(Debug)]
-struct Name {
-    text: String,
-    /// Whether the host told it in English; where it did not, it may do so the next time.
-    is_english: bool,
 }
 
 /// What became of the search for a counterset.
@@ -42,10 +35,8 @@ struct Name {
 pub(crate) enum Lookup {
     /// Here it is.
     Found(Arc<Counterset>),
-    /// The host has it, under this name, and does not tell what is in it: its provider may not be running.
-    Refused(String, Win32Error),
-    /// What the host tells of the one with this name cannot be believed.
-    Malformed(String, String),
+    /// The host has it, under this name, and what it tells of it is of no use: its provider may not be running.
+    Unusable(String, Trouble),
 }
 
 /// A counterset whose registration was read.
@@ -59,24 +50,11 @@ pub(crate) struct Counterset {
     pub(crate) local_name: Option<String>,
     /// How many instances it may have.
     pub(crate) instance_type: InstanceType,
+    /// Whether the host did not tell the instance type, so that it may be another one.
+    pub(crate) is_type_inferred: bool,
     /// Its counters, in the order of registration.
     pub(crate) counters: Vec<Counter>,
 }
-
-/// A counter of a counterset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Counter {
-    /// As it is registered.
-    pub(crate) info: CounterRegInfo,
-    /// Its English name.
-    pub(crate) name: String,
-    /// Its name in the language that the settings ask for.
-    pub(crate) local_name: Option<String>,
-    /// Its explain text; empty where the host has none.
-    pub(crate) help: String,
-}
-
-type Result<T, C> = std::result::Result<T, ms_pcq::Error<<C as Channel>::Error>>;
 
 impl Catalog {
     /// Whether it is known which countersets the host has.
@@ -101,11 +79,11 @@ impl Catalog {
     ///
     /// # Errors
     /// When a call fails for a reason that is not the counterset's own.
-    pub(crate) async fn find<C: Channel>(
+    pub(crate) async fn find(
         &mut self,
-        client: &mut PerflibV2Client<C>,
+        client: &mut Client<'_>,
         which: &Which,
-    ) -> Result<Vec<Lookup>, C> {
+    ) -> Result<Vec<Lookup>, Error> {
         let mut found = Vec::new();
         for guid in self.guids_of(client, which).await? {
             found.push(self.look_up(client, guid).await?);
@@ -118,10 +96,24 @@ impl Catalog {
         self.guids.iter().filter_map(|guid| self.names.get(guid)).map(|name| name.text.as_str())
     }
 
+    /// Countersets that are there and whose names the host did not tell.
+    pub(crate) fn nameless(&self) -> Option<Nameless> {
+        let trouble_of = |guid: &Guid| self.names.get(guid)?.trouble.as_ref();
+        let all = self.guids.iter().filter_map(|guid| Some((*guid, trouble_of(guid)?)));
+        let mut there = all.filter(|(_, trouble)| !trouble.is_absence());
+        let (guid, trouble) = there.next()?;
+        Some(Nameless { count: 1 + there.count(), guid, trouble: trouble.clone() })
+    }
+
     /// Forgets which countersets the host has, but not what is known of each: software may have been installed.
     pub(crate) fn forget_enumeration(&mut self) {
         self.guids.clear();
         self.names.retain(|_, name| name.is_english);
+    }
+
+    /// Forgets names that the host did not tell, so that they are asked for again.
+    pub(crate) fn forget_nameless(&mut self) {
+        self.names.retain(|_, name| name.trouble.is_none());
     }
 
     /// Forgets what is in a counterset: its provider was exchanged.
@@ -137,38 +129,30 @@ impl Catalog {
         }
     }
 
-    async fn look_up<C: Channel>(
-        &mut self,
-        client: &mut PerflibV2Client<C>,
-        guid: Guid,
-    ) -> Result<Lookup, C> {
+    async fn look_up(&mut self, client: &mut Client<'_>, guid: Guid) -> Result<Lookup, Error> {
         if let Some(known) = self.countersets.get(&guid) {
             return Ok(Lookup::Found(Arc::clone(known)));
         }
         let name = match self.names.entry(guid) {
             Entry::Occupied(known) => known.get().text.clone(),
-            Entry::Vacant(place) => place.insert(read_name(client, guid).await?).text.clone(),
+            Entry::Vacant(place) => place.insert(registration::read_name(client, guid).await?).text.clone(),
         };
-        match read_counterset(client, guid, name.clone(), self.language).await {
-            Ok(counterset) => {
-                let counterset = Arc::new(counterset);
-                self.countersets.insert(guid, Arc::clone(&counterset));
-                Ok(Lookup::Found(counterset))
-            }
-            Err(ms_pcq::Error::Status { status, .. }) => Ok(Lookup::Refused(name, status)),
-            Err(error @ (ms_pcq::Error::Buffer { .. } | ms_pcq::Error::Stub { .. })) => {
-                Ok(Lookup::Malformed(name, error.to_string()))
-            }
-            Err(error) => Err(error),
-        }
+        let help = self.language.unwrap_or(Lcid::ENGLISH_US);
+        let languages = Languages { local: self.language, help };
+        let read = registration::read(client, guid, languages, &mut self.pieces).await?;
+        let registered = match read {
+            Ok(registered) => registered,
+            Err(trouble) => return Ok(Lookup::Unusable(name, trouble)),
+        };
+        let registration::Registration { local_name, instance_type, is_type_inferred, counters } = registered;
+        let counterset = Counterset { guid, name, local_name, instance_type, is_type_inferred, counters };
+        let counterset = Arc::new(counterset);
+        self.countersets.insert(guid, Arc::clone(&counterset));
+        Ok(Lookup::Found(counterset))
     }
 
     /// Asks for one name after the other until the wanted ones have come.
-    async fn guids_of<C: Channel>(
-        &mut self,
-        client: &mut PerflibV2Client<C>,
-        which: &Which,
-    ) -> Result<Vec<Guid>, C> {
+    async fn guids_of(&mut self, client: &mut Client<'_>, which: &Which) -> Result<Vec<Guid>, Error> {
         let is_meant = |name: &Name| match which {
             Which::Name(wanted) => same_name(&name.text, wanted),
             Which::Matching(pattern) => pattern.matches(&name.text),
@@ -185,7 +169,7 @@ impl Catalog {
         }
         let is_new = |guid: &&Guid| !self.names.contains_key(guid);
         for guid in self.guids.iter().filter(is_new).copied().collect::<Vec<_>>() {
-            let name = read_name(client, guid).await?;
+            let name = registration::read_name(client, guid).await?;
             let meant = is_meant(&name);
             self.names.insert(guid, name);
             if meant {
@@ -210,63 +194,3 @@ pub(crate) const WELL_KNOWN: [Guid; 8] = [
     Guid::from_u128(0xf9ed01f5_8f3e_4956_973f_9f05bc96f489), // GPU Non Local Adapter Memory
     Guid::from_u128(0xf596750d_b109_4247_a62f_dea47a46e505), // FileSystem Disk Activity
 ];
-
-/// The English name; where the host cannot tell it, the one in its own language; else one made of the GUID.
-async fn read_name<C: Channel>(client: &mut PerflibV2Client<C>, guid: Guid) -> Result<Name, C> {
-    if let Some(text) = told(client.english_counter_set_name(guid).await)? {
-        return Ok(Name { text, is_english: true });
-    }
-    let own = told(client.counter_set_name(guid, Lcid::DEFAULT).await)?;
-    Ok(Name { text: own.unwrap_or_else(|| format!("counterset_{guid}")), is_english: false })
-}
-
-async fn read_counterset<C: Channel>(
-    client: &mut PerflibV2Client<C>,
-    guid: Guid,
-    name: String,
-    language: Option<Lcid>,
-) -> Result<Counterset, C> {
-    let registration = client.counter_set_registration(guid).await?;
-    let mut names = told(client.english_counter_names(guid).await)?;
-    if names.is_none() {
-        names = told(client.counter_names(guid, Lcid::DEFAULT).await)?;
-    }
-    let mut helps = told(client.counter_helps(guid, language.unwrap_or(Lcid::ENGLISH_US)).await)?;
-    if helps.is_none() {
-        helps = told(client.counter_helps(guid, Lcid::DEFAULT).await)?;
-    }
-    let (local_name, local_names) = match language {
-        Some(language) => (
-            told(client.counter_set_name(guid, language).await)?,
-            told(client.counter_names(guid, language).await)?,
-        ),
-        None => (None, None),
-    };
-    let text = |strings: &Option<CounterStrings>, id: CounterId| {
-        let text = strings.as_ref().and_then(|strings| strings.text(id));
-        text.filter(|text| !text.is_empty()).map(str::to_owned)
-    };
-    let counters = registration.counters.into_iter().map(|info| {
-        let id = info.counter_id;
-        let name = text(&names, id).unwrap_or_else(|| format!("counter_{}", id.0));
-        let help = text(&helps, id).unwrap_or_default();
-        Counter { info, name, local_name: text(&local_names, id), help }
-    });
-    let counters = counters.collect();
-    Ok(Counterset { guid, name, local_name, instance_type: registration.info.instance_type, counters })
-}
-
-/// What a call answered, or nothing where the host answered with a status: real hosts lack resources now and then, with
-/// any status ([MS-PCQ] <4>). A call that failed altogether stays an error.
-pub(crate) fn told<T, E>(
-    answer: std::result::Result<T, ms_pcq::Error<E>>,
-) -> std::result::Result<Option<T>, ms_pcq::Error<E>>
-where
-    E: std::error::Error + 'static,
-{
-    match answer {
-        Ok(told) => Ok(Some(told)),
-        Err(ms_pcq::Error::Status { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}

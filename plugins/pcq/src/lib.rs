@@ -8,7 +8,9 @@
 //! | --- | --- |
 //! | `config` | a module's settings |
 //! | `catalog` | what the host offers: names, types, explain texts; outlives connections |
+//! | `registration` | what is registered of one counterset, and what an odd answer about it costs |
 //! | `query` | the query that is open at the host |
+//! | `forms` | whether aggregate countersets are asked for with a name |
 //! | `polled` | one counterset from reply to reply: values to series |
 //! | `link` | the connection: leases, logons, what a loss leaves |
 //! | `watched` | the countersets that are watched: found, polled, missed, exchanged |
@@ -22,12 +24,14 @@ mod catalog;
 mod commands;
 mod config;
 mod failure;
+mod forms;
 mod known;
 mod link;
 mod missing;
 mod notes;
 mod polled;
 mod query;
+mod registration;
 mod registry;
 mod source;
 mod text;

@@ -1,7 +1,9 @@
 //! Wanted countersets that a collection has no values of, and what is said about them.
 
-use ms_dtyp::Win32Error;
-use plugin_sdk::{Failure, GeneralReason, Stage};
+use ms_dtyp::{Guid, Win32Error};
+use plugin_sdk::{Failure, GeneralReason, Reason, Stage};
+
+use crate::registration::Trouble;
 
 /// A counterset that the host does not have now.
 #[derive(Clone, Debug)]
@@ -15,54 +17,89 @@ pub(crate) struct Missing {
 #[derive(Clone, Debug)]
 pub(crate) enum Why {
     /// No counterset has this name; the one that was meant, perhaps.
-    Unknown { nearest: Option<String> },
+    Unknown { nearest: Option<String>, nameless: Option<Nameless> },
     /// No counterset's name matches the pattern.
-    NoMatch,
+    NoMatch { nameless: Option<Nameless> },
     /// The host has more countersets than it can list, and this is why it is not known whether this is one of them.
     Unlisted(Failure),
     /// The counterset has no counter of this name; the one that was meant, perhaps.
     UnknownCounter { counter: String, nearest: Option<String> },
-    /// The host answered with this status.
-    Refused(Win32Error),
-    /// What the host sent of it cannot be believed.
-    Malformed(String),
+    /// What the host answers about it is of no use.
+    Trouble(Trouble),
+}
+
+/// Countersets whose names the host did not tell: the wanted one may be among them.
+#[derive(Clone, Debug)]
+pub(crate) struct Nameless {
+    /// How many.
+    pub(crate) count: usize,
+    /// The first of them.
+    pub(crate) guid: Guid,
+    /// Why.
+    pub(crate) trouble: Trouble,
 }
 
 /// One failure for all countersets that are missing; its reason is that of the first.
 pub(crate) fn explain(missing: &[Missing]) -> Failure {
-    let sentence = |Missing { name, why }: &Missing| match why {
-        Why::Unknown { nearest: Some(nearest) } => {
-            format!("the host has no counterset `{name}`; did you mean `{nearest}`?")
-        }
-        Why::Unknown { nearest: None } => format!("the host has no counterset `{name}`"),
-        Why::NoMatch => format!("the host has no counterset whose name matches `{name}`"),
-        Why::Unlisted(Failure { message, .. }) => format!(
-            "the host has more countersets than it can list, so that `{name}` may be missing; its registry does not \
-             list them: {message}; let us read the registry, or set the counterset's guid"
-        ),
-        Why::UnknownCounter { counter, nearest: Some(nearest) } => {
-            format!("counterset `{name}` has no counter `{counter}`; did you mean `{nearest}`?")
-        }
-        Why::UnknownCounter { counter, nearest: None } => {
-            format!("counterset `{name}` has no counter `{counter}`")
-        }
-        Why::Refused(status) => format!("counterset `{name}`: {status}"),
-        Why::Malformed(reason) => format!("counterset `{name}`: {reason}"),
+    let (stage, reason) = match missing.first() {
+        Some(missing) => missing.why.reason(),
+        None => (Stage::Decode, GeneralReason::MalformedReply.into()),
     };
-    let (stage, reason) = match missing.first().map(|missing| &missing.why) {
-        Some(Why::Unlisted(Failure { stage, reason, .. })) => (*stage, *reason),
-        Some(Why::Refused(Win32Error::ERROR_ACCESS_DENIED)) => {
-            (Stage::Query, GeneralReason::AccessDenied.into())
-        }
-        Some(Why::Unknown { .. } | Why::UnknownCounter { .. } | Why::NoMatch | Why::Refused(_)) => {
-            (Stage::Query, GeneralReason::NotFound.into())
-        }
-        Some(Why::Malformed(_)) | None => (Stage::Decode, GeneralReason::MalformedReply.into()),
-    };
-    let sentences: Vec<String> = missing.iter().map(sentence).collect();
+    let mut sentences: Vec<String> = missing.iter().map(Missing::sentence).collect();
+    let nameless = missing.iter().find_map(|missing| missing.why.nameless());
+    sentences.extend(nameless.map(|Nameless { count, guid, trouble }| {
+        format!("the host has {count} more whose names it does not tell (counterset {guid}: {trouble})")
+    }));
     if sentences.is_empty() {
         Failure::new(stage, reason, "the reply lacks countersets that were asked for")
     } else {
         Failure::new(stage, reason, sentences.join("; "))
+    }
+}
+
+impl Missing {
+    fn sentence(&self) -> String {
+        let Self { name, why } = self;
+        let meant = |nearest: &Option<String>| {
+            nearest.as_ref().map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
+        };
+        match why {
+            Why::Unknown { nearest, .. } => format!("the host has no counterset `{name}`{}", meant(nearest)),
+            Why::NoMatch { .. } => format!("the host has no counterset whose name matches `{name}`"),
+            Why::Unlisted(Failure { message, .. }) => format!(
+                "the host has more countersets than it can list, so that `{name}` may be missing; its registry does \
+                 not list them: {message}; let us read the registry, or set the counterset's guid"
+            ),
+            Why::UnknownCounter { counter, nearest } => {
+                format!("counterset `{name}` has no counter `{counter}`{}", meant(nearest))
+            }
+            Why::Trouble(trouble) => format!("counterset `{name}`: {trouble}"),
+        }
+    }
+}
+
+impl Why {
+    const fn nameless(&self) -> Option<&Nameless> {
+        match self {
+            Self::Unknown { nameless, .. } | Self::NoMatch { nameless } => nameless.as_ref(),
+            Self::Unlisted(_) | Self::UnknownCounter { .. } | Self::Trouble(_) => None,
+        }
+    }
+
+    fn reason(&self) -> (Stage, Reason) {
+        let trouble = match self {
+            Self::Unlisted(Failure { stage, reason, .. }) => return (*stage, *reason),
+            Self::Trouble(trouble) => Some(trouble),
+            other => other.nameless().map(|nameless| &nameless.trouble),
+        };
+        let (stage, reason) = match trouble {
+            Some(Trouble::Refused(Win32Error::ERROR_ACCESS_DENIED)) => {
+                (Stage::Query, GeneralReason::AccessDenied)
+            }
+            Some(Trouble::Failed(_)) => (Stage::Query, GeneralReason::ServerFault),
+            Some(Trouble::Malformed(_)) => (Stage::Decode, GeneralReason::MalformedReply),
+            Some(Trouble::Refused(_)) | None => (Stage::Query, GeneralReason::NotFound),
+        };
+        (stage, reason.into())
     }
 }

@@ -1,17 +1,21 @@
 //! The query that is open at a host: each counterset once, by wildcard.
 
-use dcerpc::Channel;
 use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::perflibv2::{Change, CounterData, PerflibV2Client, Query};
+use ms_pcq::perflibv2::{BlockCountMismatch, BlockMapping, Change, CounterData, Query};
 use ms_pcq::types::InstanceType;
-use ms_pcq::wire::CounterIdentifier;
+use ms_pcq::wire::{CounterIdentifier, Layout, QueryData};
+
+use crate::forms::Forms;
+use crate::registration::{Client, Error, Trouble};
 
 /// A query with what its blocks are.
 #[derive(Debug)]
 pub(crate) struct OpenQuery {
     query: Query,
-    /// By index of the block: which of the watched countersets it is.
-    blocks: Vec<Option<usize>>,
+    /// What the host took, with the identifier that it took it by.
+    taken: Vec<(Addition, CounterIdentifier)>,
+    /// Which of those each block is.
+    mapping: BlockMapping,
 }
 
 /// A counterset to add.
@@ -23,67 +27,77 @@ pub(crate) struct Addition {
     pub(crate) guid: Guid,
     /// Whether its instances have names.
     pub(crate) instance_type: InstanceType,
+    /// Whether the host did not tell the instance type.
+    pub(crate) is_type_inferred: bool,
 }
 
-/// A counterset that the host did not take.
-#[derive(Clone, Copy, Debug)]
+/// A counterset of which the query gives nothing.
+#[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     /// Which of the watched ones.
     pub(crate) watched: usize,
     /// Why.
-    pub(crate) status: Win32Error,
+    pub(crate) trouble: Trouble,
 }
 
-type Result<T, C> = std::result::Result<T, ms_pcq::Error<<C as Channel>::Error>>;
+impl Addition {
+    /// Whether it may have to be asked for in the other form: documents do not agree on which of the aggregate types
+    /// take a name.
+    pub(crate) const fn may_take_other_form(&self) -> bool {
+        self.instance_type.is_aggregate() || self.is_type_inferred
+    }
+}
 
 impl OpenQuery {
-    /// Opens a query without countersets.
+    /// Opens a query without countersets at a host whose earlier data proved `layout`.
     ///
     /// # Errors
     /// When the call fails.
-    pub(crate) async fn open<C: Channel>(client: &mut PerflibV2Client<C>) -> Result<Self, C> {
-        Ok(Self { query: client.open_query_handle().await?, blocks: Vec::new() })
+    pub(crate) async fn open(client: &mut Client<'_>, layout: Layout) -> Result<Self, Error> {
+        let query = client.open_query_handle().await?.with_layout(layout);
+        Ok(Self { query, taken: Vec::new(), mapping: BlockMapping::default() })
     }
 
-    /// Adds countersets in one call, and answers those that the host refused. Once for each query: adding more may
-    /// move the blocks of those that are there.
+    /// Adds countersets in one call, finds out where the block of each is, and answers those of which nothing will
+    /// come. Once for each query: adding more may move the blocks of those that are there.
     ///
     /// # Errors
-    /// When the call fails.
-    pub(crate) async fn fill<C: Channel>(
+    /// When a call fails.
+    pub(crate) async fn fill(
         &mut self,
-        client: &mut PerflibV2Client<C>,
+        client: &mut Client<'_>,
         additions: &[Addition],
-    ) -> Result<Vec<Refusal>, C> {
-        let form = |addition: &Addition| addition.instance_type.is_multiple();
-        let refused = self.add(client, additions, form).await?;
-        // Documents do not agree on which of the aggregate types take a name: the other form may do.
-        let may_do = |refusal: &&Refusal| {
-            let addition = additions.iter().find(|addition| addition.watched == refusal.watched);
-            addition.is_some_and(|addition| addition.instance_type.is_aggregate())
-        };
-        let again: Vec<usize> = refused.iter().filter(may_do).map(|refusal| refusal.watched).collect();
-        if again.is_empty() {
-            return Ok(refused);
+        forms: &mut Forms,
+    ) -> Result<Vec<Refusal>, Error> {
+        let mut refusals = self.add(client, additions, |addition| forms.has_name(addition)).await?;
+        let was_refused =
+            |one: &&Addition| refusals.iter().any(|(refused, _)| refused.watched == one.watched);
+        let again = additions.iter().filter(|one| one.may_take_other_form()).filter(was_refused);
+        let again: Vec<Addition> = again.copied().collect();
+        if !again.is_empty() {
+            // The first answer says more than the one to a guess.
+            let still = self.add(client, &again, |addition| !forms.has_name(addition)).await?;
+            let is_still = |watched| still.iter().any(|(refused, _)| refused.watched == watched);
+            let taken: Vec<Addition> =
+                again.into_iter().filter(|addition| !is_still(addition.watched)).collect();
+            refusals.retain(|(refused, _)| taken.iter().all(|addition| addition.watched != refused.watched));
+            taken.iter().for_each(|addition| forms.exchange(addition));
         }
-        let again: Vec<Addition> =
-            additions.iter().filter(|addition| again.contains(&addition.watched)).copied().collect();
-        let still = self.add(client, &again, |addition| !form(addition)).await?;
-        self.find_blocks(client, additions).await?;
-        // The first answer says more than the one to a guess.
-        let is_still = |refusal: &Refusal| {
-            let was_tried = again.iter().any(|addition| addition.watched == refusal.watched);
-            !was_tried || still.iter().any(|other| other.watched == refusal.watched)
-        };
-        Ok(refused.into_iter().filter(is_still).collect())
+        let refused = refusals.into_iter().map(|(addition, status)| Refusal {
+            watched: addition.watched,
+            trouble: Trouble::Refused(status),
+        });
+        let mut refused: Vec<Refusal> = refused.collect();
+        refused.extend(self.find_blocks(client).await?);
+        Ok(refused)
     }
 
-    async fn add<C: Channel>(
+    async fn add(
         &mut self,
-        client: &mut PerflibV2Client<C>,
+        client: &mut Client<'_>,
         additions: &[Addition],
         has_name: impl Fn(&Addition) -> bool,
-    ) -> Result<Vec<Refusal>, C> {
+    ) -> Result<Vec<(Addition, Win32Error)>, Error> {
         let identifiers: Vec<_> = additions
             .iter()
             .map(|addition| match has_name(addition) {
@@ -93,37 +107,43 @@ impl OpenQuery {
             .collect();
         let answered = client.validate_counters(&self.query, &identifiers, Change::Add).await?;
         let mut refusals = Vec::new();
-        for (addition, answer) in additions.iter().zip(answered) {
+        for ((addition, identifier), answer) in additions.iter().zip(identifiers).zip(answered) {
             if answer.status.is_success() {
-                self.note(answer.index, addition.watched);
+                self.taken.push((*addition, identifier));
             } else {
-                refusals.push(Refusal { watched: addition.watched, status: answer.status });
+                refusals.push((*addition, answer.status));
             }
         }
         Ok(refusals)
     }
 
-    /// Asks for the index of each block: adding a counterset may have moved those that were there.
-    async fn find_blocks<C: Channel>(
-        &mut self,
-        client: &mut PerflibV2Client<C>,
-        additions: &[Addition],
-    ) -> Result<(), C> {
-        self.blocks.clear();
-        for identifier in client.query_counter_info(&self.query).await? {
-            let addition = additions.iter().find(|addition| addition.guid == identifier.counter_set_guid);
-            if let Some(addition) = addition {
-                self.note(identifier.index, addition.watched);
-            }
-        }
-        Ok(())
+    /// Asks where the block of each counterset is. Only the answer to this says so: a host need not fill in the index
+    /// when it adds, and orders the blocks as it likes.
+    async fn find_blocks(&mut self, client: &mut Client<'_>) -> Result<Vec<Refusal>, Error> {
+        let identifiers: Vec<_> = self.taken.iter().map(|(_, identifier)| identifier.clone()).collect();
+        self.mapping =
+            match client.query_counter_info(&self.query).await {
+                Ok(listed) => BlockMapping::new(&identifiers, &listed),
+                // There is nothing to tell apart.
+                Err(
+                    ms_pcq::Error::Status { .. } | ms_pcq::Error::Stub { .. } | ms_pcq::Error::Buffer { .. },
+                ) if identifiers.len() == 1 => BlockMapping::single(),
+                Err(error) => return Err(error),
+            };
+        let problems = self.mapping.problems().iter();
+        Ok(problems
+            .filter_map(|(which, problem)| {
+                let (addition, _) = self.taken.get(*which)?;
+                Some(Refusal { watched: addition.watched, trouble: Trouble::Malformed(problem.to_string()) })
+            })
+            .collect())
     }
 
     /// Closes it. A host keeps queries that nobody closes for as long as the connection lives.
     ///
     /// # Errors
     /// When the call fails.
-    pub(crate) async fn close<C: Channel>(self, client: &mut PerflibV2Client<C>) -> Result<(), C> {
+    pub(crate) async fn close(self, client: &mut Client<'_>) -> Result<(), Error> {
         client.close_query_handle(self.query).await
     }
 
@@ -131,36 +151,43 @@ impl OpenQuery {
     ///
     /// # Errors
     /// When the call fails.
-    pub(crate) async fn fetch<C: Channel>(
-        &mut self,
-        client: &mut PerflibV2Client<C>,
-    ) -> Result<CounterData, C> {
+    pub(crate) async fn fetch(&mut self, client: &mut Client<'_>) -> Result<CounterData, Error> {
         client.query_counter_data(&mut self.query).await
+    }
+
+    /// What the data proved about how the host lays them out.
+    pub(crate) const fn layout(&self) -> Layout {
+        self.query.layout()
+    }
+
+    /// Whether the data are those of this query.
+    ///
+    /// # Errors
+    /// When they have another number of blocks.
+    pub(crate) fn check(&self, data: &QueryData<'_>) -> Result<(), BlockCountMismatch> {
+        self.mapping.check_count(data.header().num_counters)
     }
 
     /// Which of the watched countersets a block is.
     #[must_use]
     pub(crate) fn watched_of(&self, block: u32) -> Option<usize> {
-        self.blocks.get(usize::try_from(block).ok()?).copied().flatten()
+        self.addition_of(block).map(|addition| addition.watched)
     }
 
-    /// Whether the host took no counterset.
+    /// What a block was added as.
+    pub(crate) fn addition_of(&self, block: u32) -> Option<&Addition> {
+        let which = self.mapping.identifier_of(block)?;
+        self.taken.get(which).map(|(addition, _)| addition)
+    }
+
+    /// What the host took.
+    pub(crate) fn additions(&self) -> impl Iterator<Item = &Addition> {
+        self.taken.iter().map(|(addition, _)| addition)
+    }
+
+    /// Whether no block will be that of a counterset.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
-        self.blocks.is_empty()
-    }
-
-    fn note(&mut self, block: u32, watched: usize) {
-        // A host that numbers its blocks beyond reason gets them dropped, not memory for them.
-        let Some(block) = usize::try_from(block).ok().filter(|block| *block < BLOCKS_MAX) else { return };
-        if self.blocks.len() <= block {
-            self.blocks.resize(block + 1, None);
-        }
-        if let Some(place) = self.blocks.get_mut(block) {
-            *place = Some(watched);
-        }
+        self.mapping.is_empty()
     }
 }
-
-/// More countersets than any host has.
-const BLOCKS_MAX: usize = 1 << 16;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
+use ms_pcq::wire::Layout;
 use plugin_sdk::{
     Collection, Coverage, Failure, GeneralReason, Handle, Output, Problem, Setup, Source, Stage, Target,
 };
@@ -13,9 +14,11 @@ use windows_session::Session;
 
 use crate::catalog::{Catalog, WELL_KNOWN};
 use crate::config::{self, Settings, Wanted};
+use crate::forms::Forms;
 use crate::link::{Broken, Line, Link, Standing};
 use crate::missing;
 use crate::query::{OpenQuery, Refusal};
+use crate::registration::{Client, Error as PcqError};
 use crate::registry::{Listed, Registry};
 use crate::watched::WatchList;
 
@@ -33,6 +36,9 @@ pub struct PcqSource {
     watched: WatchList,
     /// INVARIANT: there is one only while the link stands up to the interface.
     query: Option<OpenQuery>,
+    /// How the host lays out its data, as far as they proved it.
+    layout: Layout,
+    forms: Forms,
     /// Whether `query` is not what the settings or the host want any more.
     is_query_outdated: bool,
     polls: u64,
@@ -67,6 +73,8 @@ impl Source for PcqSource {
             registry: Registry::default(),
             watched: WatchList::default(),
             query: None,
+            layout: Layout::default(),
+            forms: Forms::default(),
             is_query_outdated: false,
             polls: 0,
         })
@@ -104,9 +112,6 @@ impl Source for PcqSource {
     }
 }
 
-type PcqError = ms_pcq::Error<rpc_client::Error>;
-type Client<'a> = ms_pcq::perflibv2::PerflibV2Client<rpc_client::Interface<'a, rpc_client::NamedPipe>>;
-
 /// Why there are no values.
 enum Stop {
     /// A call failed.
@@ -139,6 +144,8 @@ impl PcqSource {
         }
         if self.link.standing() == Standing::Nothing {
             self.catalog.forget_enumeration();
+            self.layout = Layout::default();
+            self.forms.forget();
         }
         let mut line = self.link.take(collection, deadline).await?;
         self.tell_version(line.session().host().names.os_version);
@@ -227,23 +234,42 @@ impl PcqSource {
         if let Some(query) = self.query.take_if(|_| self.is_query_outdated) {
             query.close(&mut client).await?;
         }
-        let mut query = match self.query.take() {
-            Some(query) => query,
-            None => self.open(&mut client, output).await?,
-        };
         self.is_query_outdated = false;
-        match query.fetch(&mut client).await {
+        if let Some(query) = self.query.take() {
+            return self.poll(query, &mut client).await;
+        }
+        let query = self.open(&mut client, output).await?;
+        let data = self.poll(query, &mut client).await?;
+        let Some(query) = self.query.take_if(|query| self.forms.try_others(query, &data.data(), self.polls))
+        else {
+            return Ok(data);
+        };
+        query.close(&mut client).await?;
+        let query = self.open(&mut client, output).await?;
+        let data = self.poll(query, &mut client).await?;
+        if let Some(query) = &self.query {
+            self.is_query_outdated |= self.forms.judge_others(query, &data.data(), self.polls);
+        }
+        Ok(data)
+    }
+
+    /// Fetches, and keeps the query with which that succeeds.
+    async fn poll(&mut self, mut query: OpenQuery, client: &mut Client<'_>) -> Result<CounterData, Stop> {
+        match query.fetch(client).await {
             Ok(data) => {
+                self.layout = query.layout();
                 self.query = Some(query);
                 Ok(data)
             }
-            Err(error) => Err(abandon(query, &mut client, error).await),
+            Err(error) => Err(abandon(query, client, error).await),
         }
     }
 
-    /// Whether countersets may have come that are wanted.
+    /// Whether countersets, or data of them, may have come that are wanted.
     fn is_search_due(&self) -> bool {
-        self.watched.lacks_some() || self.wanted.iter().any(|wanted| wanted.which.is_pattern())
+        self.watched.lacks_some()
+            || self.forms.has_silent()
+            || self.wanted.iter().any(|wanted| wanted.which.is_pattern())
     }
 
     /// Opens a query with all countersets that the host has.
@@ -251,15 +277,17 @@ impl PcqSource {
         self.catalog.speak(self.language);
         let additions = self.watched.search(&mut self.catalog, client, &self.wanted, output).await?;
         if additions.is_empty() {
+            // Perhaps the host failed as a whole, and does not any more the next time.
+            self.catalog.forget_nameless();
             return Err(Stop::Missing);
         }
-        let mut query = OpenQuery::open(client).await?;
-        let refusals = match query.fill(client, &additions).await {
+        let mut query = OpenQuery::open(client, self.layout).await?;
+        let refusals = match query.fill(client, &additions, &mut self.forms).await {
             Ok(refusals) => refusals,
             Err(error) => return Err(abandon(query, client, error).await),
         };
-        for Refusal { watched, status } in refusals {
-            self.watched.refuse(watched, status);
+        for Refusal { watched, trouble } in refusals {
+            self.watched.refuse(watched, trouble);
         }
         if query.is_empty() {
             query.close(client).await?;

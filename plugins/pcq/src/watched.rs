@@ -4,9 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use counters::nearest;
-use dcerpc::Channel;
 use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::perflibv2::PerflibV2Client;
 use ms_pcq::wire::{Body, QueryData};
 use plugin_sdk::{Coverage, Failure, FamilyId, Output};
 
@@ -16,6 +14,7 @@ use crate::missing::{self, Missing, Why};
 use crate::notes::Notes;
 use crate::polled::{Polled, unknown_types};
 use crate::query::{Addition, OpenQuery};
+use crate::registration::{Client, Error, Trouble};
 
 /// All countersets that are watched.
 #[derive(Debug, Default)]
@@ -79,13 +78,13 @@ impl WatchList {
     ///
     /// # Errors
     /// When a call fails.
-    pub(crate) async fn search<C: Channel>(
+    pub(crate) async fn search(
         &mut self,
         catalog: &mut Catalog,
-        client: &mut PerflibV2Client<C>,
+        client: &mut Client<'_>,
         wanted: &[Wanted],
         output: &mut Output,
-    ) -> Result<Vec<Addition>, ms_pcq::Error<C::Error>> {
+    ) -> Result<Vec<Addition>, Error> {
         self.missing.clear();
         let mut found: Vec<(usize, Arc<Counterset>)> = Vec::new();
         let mut taken = HashSet::new();
@@ -100,19 +99,16 @@ impl WatchList {
                         found.push((index, counterset));
                     }
                     Lookup::Found(_) => {}
-                    Lookup::Refused(name, status) => {
-                        self.missing.push(Missing { name, why: Why::Refused(status) });
-                    }
-                    Lookup::Malformed(name, reason) => {
-                        self.missing.push(Missing { name, why: Why::Malformed(reason) });
+                    Lookup::Unusable(name, trouble) => {
+                        self.missing.push(Missing { name, why: Why::Trouble(trouble) });
                     }
                 }
             }
         }
         self.watch(found, wanted, output);
         let addition = |(watched, one): (usize, &Watched)| {
-            let Counterset { guid, instance_type, .. } = *one.counterset;
-            Addition { watched, guid, instance_type }
+            let Counterset { guid, instance_type, is_type_inferred, .. } = *one.counterset;
+            Addition { watched, guid, instance_type, is_type_inferred }
         };
         Ok(self.watched.iter().enumerate().map(addition).collect())
     }
@@ -140,10 +136,10 @@ impl WatchList {
     }
 
     /// The host does not give one of those that were found.
-    pub(crate) fn refuse(&mut self, watched: usize, status: Win32Error) {
+    pub(crate) fn refuse(&mut self, watched: usize, trouble: Trouble) {
         let Some(watched) = self.watched.get(watched) else { return };
         let name = watched.counterset.name.clone();
-        self.missing.push(Missing { name, why: Why::Refused(status) });
+        self.missing.push(Missing { name, why: Why::Trouble(trouble) });
     }
 
     /// Sends what a reply holds.
@@ -159,7 +155,15 @@ impl WatchList {
         let mut missing = self.missing.clone();
         let known = missing.len();
         let (mut exchanged, mut has_malformed) = (Vec::new(), false);
-        for (index, block) in data.blocks().enumerate() {
+        let blocks = match query.check(data) {
+            Ok(()) => Some(data.blocks()),
+            Err(mismatch) => {
+                has_malformed = true;
+                missing.extend(self.all_malformed(query, &mismatch.to_string()));
+                None
+            }
+        };
+        for (index, block) in blocks.into_iter().flatten().enumerate() {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
             let Some(place) = query.watched_of(index) else { continue };
             let Some(watched) = self.watched.get_mut(place) else { continue };
@@ -171,7 +175,8 @@ impl WatchList {
                     covered[place] = true;
                 }
                 Ok(block) if matches!(block.body, Body::ErrorReturn) => {
-                    missing.push(Missing { name: name(), why: Why::Refused(block.status) });
+                    let why = Why::Trouble(Trouble::Refused(block.status));
+                    missing.push(Missing { name: name(), why });
                 }
                 Ok(block) => {
                     watched.polled.emit(&block, data.header(), settings, output);
@@ -182,7 +187,8 @@ impl WatchList {
                 }
                 Err(error) => {
                     has_malformed = true;
-                    missing.push(Missing { name: name(), why: Why::Malformed(error.to_string()) });
+                    let why = Why::Trouble(Trouble::Malformed(error.to_string()));
+                    missing.push(Missing { name: name(), why });
                 }
             }
         }
@@ -193,6 +199,13 @@ impl WatchList {
             self.notes.tell(&counterset.name, polled.left_out(), unknown_types(counterset), output);
         }
         Seen { coverage: self.coverage(&covered, &missing), exchanged, has_malformed }
+    }
+
+    /// What is said where nothing of the query's data can be believed.
+    fn all_malformed(&self, query: &OpenQuery, reason: &str) -> Vec<Missing> {
+        let in_query = query.additions().filter_map(|addition| self.watched.get(addition.watched));
+        let why = || Why::Trouble(Trouble::Malformed(reason.to_owned()));
+        in_query.map(|one| Missing { name: one.counterset.name.clone(), why: why() }).collect()
     }
 
     fn coverage(&self, covered: &[bool], missing: &[Missing]) -> Result<Coverage, Failure> {
@@ -226,11 +239,12 @@ impl Watched {
 
 fn unknown(wanted: &Wanted, catalog: &Catalog) -> Missing {
     let name = wanted.label.clone();
+    let nameless = catalog.nameless();
     let why = match (&wanted.which, catalog.unlisted()) {
         (_, Some(failure)) => Why::Unlisted(failure.clone()),
-        (Which::Matching(_), None) => Why::NoMatch,
+        (Which::Matching(_), None) => Why::NoMatch { nameless },
         (Which::Name(_) | Which::Guid(_), None) => {
-            Why::Unknown { nearest: nearest(&name, catalog.names()).map(str::to_owned) }
+            Why::Unknown { nearest: nearest(&name, catalog.names()).map(str::to_owned), nameless }
         }
     };
     Missing { name, why }

@@ -12,8 +12,11 @@ fn ids(count: u32) -> Vec<CounterId> {
     (1..=count).map(CounterId).collect()
 }
 
-/// Instance, counter and number of each value; of several blocks one after the other.
-fn values(bytes: &[u8], layout: &mut Layout) -> Vec<Result<Vec<(String, u32, Option<u64>)>, String>> {
+/// Instance, counter and number of each value of a block, or why there are none.
+type Values = Result<Vec<(String, u32, Option<u64>)>, String>;
+
+/// The values of all blocks.
+fn values(bytes: &[u8], layout: &mut Layout) -> Vec<Values> {
     let data = QueryData::parse_with(bytes, layout).unwrap();
     let of = |block: Block<'_>| {
         let ids: Vec<u32> = block.counters().ids().map(|id| id.0).collect();

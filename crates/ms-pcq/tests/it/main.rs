@@ -8,6 +8,7 @@ mod golden;
 mod hostile;
 mod laws;
 mod layouts;
+mod mapping;
 mod server;
 mod tables;
 

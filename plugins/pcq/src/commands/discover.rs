@@ -15,6 +15,7 @@ use super::connect::Access;
 use super::describe::{Findings, Found};
 use super::stop::Stop;
 use super::survey::{self, Name};
+use crate::registration;
 
 /// Lists the countersets of a host.
 #[derive(Debug)]
@@ -154,7 +155,7 @@ async fn names(run: &Run, session: &mut Session) -> Result<Vec<(Guid, Name)>, St
     let mut names = Vec::new();
     for guid in &guids {
         run.progress(&format!("{} of {} names…", names.len() + 1, guids.len()));
-        match survey::name(&mut session.perflib(Instant::now() + COUNTERSET_MAX), *guid).await {
+        match registration::read_name(&mut session.perflib(Instant::now() + COUNTERSET_MAX), *guid).await {
             Ok(name) => names.push((*guid, name)),
             Err(error) => return Err(Stop::of_session(&session.error(&error))),
         }
@@ -169,21 +170,19 @@ async fn look_at(
     wish: &Wish,
     findings: &mut Findings,
 ) -> Result<(), Stop> {
-    use ms_pcq::Error::{Buffer, Status, Stub};
     let text = name.text.clone();
     let mut client = session.perflib(Instant::now() + COUNTERSET_MAX);
     let looked = match survey::counterset(&mut client, guid, name, wish.lcid).await {
-        Ok(counterset) => {
-            survey::instances(&mut client, &counterset).await.map(|instances| (counterset, instances))
-        }
+        Ok(Ok(counterset)) => survey::instances(&mut client, &counterset)
+            .await
+            .map(|instances| Ok(Found { counterset, instances })),
+        Ok(Err(trouble)) => Ok(Err(trouble)),
         Err(error) => Err(error),
     };
     match looked {
-        Ok((counterset, instances)) => findings.found.push(Found { counterset, instances }),
+        Ok(Ok(found)) => findings.found.push(found),
         // Its provider may not be running; the others are of interest all the same.
-        Err(error @ (Status { .. } | Buffer { .. } | Stub { .. })) => {
-            findings.refused.push(format!("{text}: {error}"));
-        }
+        Ok(Err(trouble)) => findings.refused.push(format!("{text}: {trouble}")),
         Err(error) => return Err(Stop::of_session(&session.error(&error))),
     }
     Ok(())

@@ -10,6 +10,7 @@ use windows_session::Session;
 
 use super::stop::Stop;
 use super::survey::{self, Counterset, Name};
+use crate::registration;
 
 /// Everything that is asked for, found at the host.
 #[derive(Debug)]
@@ -89,8 +90,14 @@ impl Plan {
                 let counterset = match known {
                     Some(known) => known,
                     None => {
+                        let text = name.text.clone();
                         let mut client = session.perflib(deadline);
-                        plan.countersets.push(survey::counterset(&mut client, guid, name, None).await?);
+                        let found = survey::counterset(&mut client, guid, name, None).await?;
+                        let found = found.map_err(|trouble| {
+                            let next_step = "see whether its provider runs on the host";
+                            Failed::Stop(Stop::failed(format!("counterset `{text}`: {trouble}"), next_step))
+                        })?;
+                        plan.countersets.push(found);
                         plan.countersets.len() - 1
                     }
                 };
@@ -166,7 +173,7 @@ impl Catalog {
                 return if found.is_empty() { Err(Failed::Stop(self.unknown(path))) } else { Ok(found) };
             };
             run.progress(&format!("{} of {} countersets…", self.read.len() + 1, self.total));
-            let name = survey::name(&mut session.perflib(deadline), guid).await?;
+            let name = registration::read_name(&mut session.perflib(deadline), guid).await?;
             self.read.push((guid, name));
         }
     }

@@ -1,10 +1,10 @@
 //! `query`: values of a host, live.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use counters::{CounterPath, InstancePath, nearest};
-use ms_pcq::perflibv2::{Change, Query as OpenQuery};
+use ms_pcq::perflibv2::{BlockMapping, Change, Query as OpenQuery};
+use ms_pcq::wire::CounterIdentifier;
 use plugin_sdk::{Command, CommandOption, Exit, Run};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use windows_session::{Recovery, Session};
@@ -14,10 +14,11 @@ use super::connect::Access;
 use super::csv::Csv;
 use super::json::Json;
 use super::plan::{self, Failed, Plan};
-use super::sample::{Readings, Sample};
+use super::sample::{Asked, Readings, Sample};
 use super::stop::Stop;
 use super::survey;
 use super::table::Table;
+use crate::registration::Error;
 
 /// Shows cooked values live, as typeperf does.
 #[derive(Debug)]
@@ -53,8 +54,7 @@ enum Format {
 struct Open {
     session: Session,
     query: OpenQuery,
-    /// By index of the block: which counterset, and which instance was asked for by name.
-    blocks: HashMap<u32, (usize, Option<String>)>,
+    asked: Asked,
 }
 
 impl Command for Query {
@@ -180,8 +180,8 @@ impl Watching<'_> {
             }
         };
         let is_first = self.readings.is_empty();
-        let sample = Sample::read(self.plan, &open.blocks, &data, &mut self.readings);
-        for refused in &sample.refused {
+        let sample = Sample::read(self.plan, &open.asked, &data, &mut self.readings);
+        for refused in sample.refused.iter().chain(&open.problems(self.plan)) {
             self.tell_once(refused.clone());
         }
         if !(is_first && sample.needs_another) {
@@ -193,7 +193,7 @@ impl Watching<'_> {
                 self.tell_once(note);
             }
         }
-        if sample.refused.is_empty() {
+        if sample.refused.is_empty() && open.asked.mapping.problems().is_empty() {
             self.tell_missing(open, &sample).await;
         }
         Ok(true)
@@ -256,12 +256,12 @@ impl Open {
     /// Opens a query with what the plan needs.
     async fn new(mut session: Session, plan: &Plan) -> Result<Self, (Recovery, Stop)> {
         match Self::fill(&mut session, plan).await {
-            Ok((query, blocks)) if !blocks.is_empty() => Ok(Self { session, query, blocks }),
-            Ok(_) => {
-                let stop = Stop::failed(
-                    "the host adds none of the countersets to a query",
-                    "see whether their providers run on the host",
-                );
+            Ok((query, asked)) if !asked.mapping.is_empty() => Ok(Self { session, query, asked }),
+            Ok((_, asked)) => {
+                let problem = asked.mapping.problems().first().map(|(_, problem)| problem.to_string());
+                let message =
+                    problem.unwrap_or_else(|| "the host adds none of the countersets to a query".to_owned());
+                let stop = Stop::failed(message, "see whether their providers run on the host");
                 Err((Recovery::Nothing, stop))
             }
             Err(error) => {
@@ -271,22 +271,27 @@ impl Open {
         }
     }
 
-    async fn fill(
-        session: &mut Session,
-        plan: &Plan,
-    ) -> Result<(OpenQuery, HashMap<u32, (usize, Option<String>)>), ms_pcq::Error<rpc_client::Error>> {
+    async fn fill(session: &mut Session, plan: &Plan) -> Result<(OpenQuery, Asked), Error> {
         let mut client = session.perflib(Instant::now() + CALL_MAX);
         let query = client.open_query_handle().await?;
         let (countersets, identifiers): (Vec<usize>, Vec<_>) = plan.identifiers().into_iter().unzip();
         let answered = client.validate_counters(&query, &identifiers, Change::Add).await?;
-        let mut blocks = HashMap::new();
-        for ((counterset, asked_for), answer) in countersets.into_iter().zip(identifiers).zip(answered) {
-            if answer.status.is_success() {
-                let name = asked_for.instance_name.filter(|name| name != "*");
-                blocks.insert(answer.index, (counterset, name));
-            }
-        }
-        Ok((query, blocks))
+        let all = countersets.into_iter().zip(identifiers).zip(answered);
+        let taken = all.filter(|(_, answer)| answer.status.is_success());
+        let added: Vec<(usize, CounterIdentifier)> = taken.map(|(asked_for, _)| asked_for).collect();
+        let identifiers: Vec<_> = added.iter().map(|(_, identifier)| identifier.clone()).collect();
+        let mapping = BlockMapping::new(&identifiers, &client.query_counter_info(&query).await?);
+        Ok((query, Asked { added, mapping }))
+    }
+
+    /// What is said of identifiers whose blocks cannot be told apart from others.
+    fn problems(&self, plan: &Plan) -> Vec<String> {
+        let problems = self.asked.mapping.problems().iter();
+        let say = |(which, problem): &(usize, ms_pcq::perflibv2::MappingProblem)| {
+            let (counterset, _) = self.asked.added.get(*which)?;
+            Some(format!("counterset `{}`: {problem}", plan.countersets[*counterset].name.text))
+        };
+        problems.filter_map(say).collect()
     }
 }
 

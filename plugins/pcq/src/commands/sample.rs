@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use counters::{Cooked, Formula, Measure, RawClocks, Reading, cook, properties};
 use ms_dtyp::FileTime;
-use ms_pcq::perflibv2::CounterData;
+use ms_pcq::perflibv2::{BlockMapping, CounterData};
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
-use ms_pcq::wire::{Block, CounterRegInfo, DataHeader, RawValue};
+use ms_pcq::wire::{Block, CounterIdentifier, CounterRegInfo, DataHeader, RawValue};
 
 use super::plan::{Pick, Plan};
 use crate::text;
@@ -53,6 +53,14 @@ pub(super) struct Sample {
     pub(super) refused: Vec<String>,
 }
 
+/// What a query was given, and which of it each block is.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// Which counterset of the plan, and what was asked for of it.
+    pub(super) added: Vec<(usize, CounterIdentifier)>,
+    pub(super) mapping: BlockMapping,
+}
+
 /// What was read the last time.
 #[derive(Debug, Default)]
 pub(super) struct Readings(HashMap<Key, Reading>);
@@ -64,25 +72,25 @@ struct Row<'a> {
 }
 
 impl Sample {
-    /// Reads a reply. `blocks` says which counterset each block is of.
-    pub(super) fn read(
-        plan: &Plan,
-        blocks: &HashMap<u32, (usize, Option<String>)>,
-        data: &CounterData,
-        before: &mut Readings,
-    ) -> Self {
+    /// Reads a reply. `asked` says which counterset each block is of.
+    pub(super) fn read(plan: &Plan, asked: &Asked, data: &CounterData, before: &mut Readings) -> Self {
         let data = data.data();
         let clocks = clocks(data.header());
         let (mut rows, mut refused): (Vec<Vec<Row<'_>>>, _) = (Vec::new(), Vec::new());
         rows.resize_with(plan.countersets.len(), Vec::new);
-        for (index, block) in data.blocks().enumerate() {
-            let index = u32::try_from(index).unwrap_or(u32::MAX);
-            let Some((counterset, asked_for)) = blocks.get(&index) else { continue };
+        let blocks = asked.mapping.check_count(data.header().num_counters);
+        let blocks = blocks.map_err(|mismatch| refused.push(mismatch.to_string())).is_ok();
+        for (index, block) in data.blocks().take_while(|_| blocks).enumerate() {
+            let which = asked.mapping.identifier_of(u32::try_from(index).unwrap_or(u32::MAX));
+            let Some((counterset, identifier)) = which.and_then(|which| asked.added.get(which)) else {
+                continue;
+            };
+            let asked_for = identifier.instance_name.as_deref().filter(|name| *name != "*");
             let name = &plan.countersets[*counterset].name.text;
             match block {
                 Ok(block) if block.status.is_success() => {
                     let is_single = plan.countersets[*counterset].instance_type == InstanceType::SINGLE;
-                    add_rows(&mut rows[*counterset], &block, is_single, asked_for.as_deref());
+                    add_rows(&mut rows[*counterset], &block, is_single, asked_for);
                 }
                 // No such instance now.
                 Ok(block) if block.status == ms_dtyp::Win32Error::ERROR_NO_DATA => {}

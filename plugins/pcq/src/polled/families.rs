@@ -4,7 +4,8 @@ use counters::{Exposition, Kind};
 use ms_pcq::types::InstanceType;
 use plugin_sdk::{Family, FamilyId, Output, ValueKind};
 
-use crate::catalog::{Counter, Counterset};
+use crate::catalog::Counterset;
+use crate::registration::Counter;
 
 /// What stands behind a counterset's name where instances that sum up others are shown apart.
 pub(super) const TOTAL: &str = " Total";

@@ -10,8 +10,9 @@ use plugin_sdk::{Collection, Coverage, Failure, Problem, Setup, Source, Target};
 use serde_json::json;
 
 use super::Polled;
-use crate::catalog::{Counter, Counterset};
+use crate::catalog::Counterset;
 use crate::config::{self, Settings, Wanted};
+use crate::registration::Counter;
 
 const INSTANCES: u32 = 64;
 const COUNTERS: u32 = 8;
@@ -82,6 +83,7 @@ fn counterset() -> Counterset {
         name: "Things".to_owned(),
         local_name: None,
         instance_type: InstanceType::MULTIPLE,
+        is_type_inferred: false,
         counters: counters.collect(),
     }
 }

@@ -112,20 +112,27 @@ fn sizes_of_registrations_that_lie_are_malformed_replies() {
 #[test]
 fn a_registration_that_lies_costs_its_own_counterset_only() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
-    // The names of the first counterset's counters are the first strings that are asked for.
-    let names_before = {
-        let probe = plugin.watch(&sim, countersets(&["Processor Information"]));
-        probe.full();
-        sim.calls(1)
-    };
-    assert_eq!(names_before, 4, "one name, then registration, names and explain texts");
     let watch = plugin.watch(&sim, countersets(&["Processor Information", "Process V2"]));
-    sim.rule("1+2x1=lie:string-offset");
+    // Neither all of its counters nor their names, in either language, can be believed: nothing of it can be known.
+    sim.rules(&["1.1x1=lie:out-size", "1.10x1=lie:string-offset", "1.5x1=lie:string-offset"]);
     let ended = watch.collect();
     let (objects, failure) = ended.partial();
     assert_eq!(objects, ["Process V2"]);
+    assert_eq!(failure.reason.word(), "malformed_reply");
     assert!(failure.message.contains("Processor Information"), "{failure}");
     assert_recovers_in_time(&watch);
+}
+
+#[test]
+fn what_one_request_code_lies_about_another_one_says() {
+    let plugin = Plugin::new();
+    let expected = plugin.watch(&SimHost::new(), countersets(SETS)).full();
+    for rule in ["1.10=lie:string-offset", "1.6=lie:string-offset", "1.9=lie:out-size", "1.1=lie:out-size"] {
+        let sim = SimHost::new();
+        sim.rule(rule);
+        let ended = plugin.watch(&sim, countersets(SETS)).full();
+        assert_eq!(ended.series(), expected.series(), "{rule}");
+    }
 }
 
 /// What could not be read is looked for again by and by.

@@ -1,14 +1,17 @@
 //! The plugin as the exporter sees it, against simulated Windows hosts on loopback.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
+mod choices;
 mod choosing;
 mod collecting;
 mod commands;
 mod commands_query;
 mod lies;
 mod loss;
+mod orchard;
 mod population;
 mod refusals;
 mod registry;
+mod truth;
 mod values;
 mod world;

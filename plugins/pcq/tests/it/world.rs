@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
+use windows_sim::choices::Choices;
 use windows_sim::model::{self, Clock, ValueSource};
 use windows_sim::{Account, Accounts, Behaviour, WindowsHost, server};
 
@@ -71,8 +72,17 @@ impl SimHost {
 
     /// From now on this goes wrong, and nothing else.
     pub(crate) fn rule(&self, rule: &str) {
-        let rule = rule.parse().expect("a rule of the simulator");
-        self.behave(|behaviour| behaviour.rules = vec![rule]);
+        self.rules(&[rule]);
+    }
+
+    pub(crate) fn rules(&self, rules: &[&str]) {
+        let rules = rules.iter().map(|rule| rule.parse().expect("a rule of the simulator")).collect();
+        self.behave(|behaviour| behaviour.rules = rules);
+    }
+
+    /// From now on the host chooses otherwise where documents leave it open.
+    pub(crate) fn choose(&self, change: impl FnOnce(&mut Choices)) {
+        self.behave(|behaviour| change(&mut behaviour.choices));
     }
 
     pub(crate) fn heal(&self) {

@@ -1,0 +1,224 @@
+//! What a host has registered of one counterset: its name, its counters, their texts.
+//!
+//! Real hosts lack resources now and then and answer with any status ([MS-PCQ] <4>), with a name that is empty, or with
+//! nothing that can be believed. Each answer costs what it was about and no more, and another request code mostly says
+//! the same.
+
+use std::collections::HashMap;
+
+use ms_dtyp::{Guid, Win32Error};
+use ms_pcq::perflibv2::PerflibV2Client;
+use ms_pcq::types::{CounterId, InstanceType, Lcid};
+use ms_pcq::wire::{CounterRegInfo, CounterStrings};
+use windows_session::concerns_one_call;
+
+/// A counter of a counterset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Counter {
+    /// As it is registered.
+    pub(crate) info: CounterRegInfo,
+    /// Its English name.
+    pub(crate) name: String,
+    /// Its name in another language, where one was asked for.
+    pub(crate) local_name: Option<String>,
+    /// Its explain text; empty where the host has none.
+    pub(crate) help: String,
+}
+
+/// What a counterset is called.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    pub(crate) text: String,
+    /// Whether the host told it in English, so that it can be looked for by it.
+    pub(crate) is_english: bool,
+    /// Why the host told no name at all.
+    pub(crate) trouble: Option<Trouble>,
+}
+
+/// Why an answer about one counterset is of no use.
+#[derive(Clone, Debug)]
+pub(crate) enum Trouble {
+    /// The host answered with this status.
+    Refused(Win32Error),
+    /// The host failed over it.
+    Failed(String),
+    /// It cannot be believed.
+    Malformed(String),
+}
+
+/// In which languages texts are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Languages {
+    /// Names beside the English ones.
+    pub(crate) local: Option<Lcid>,
+    /// Explain texts, before the host's own language.
+    pub(crate) help: Lcid,
+}
+
+/// What is registered of a counterset, but for its English name.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    pub(crate) local_name: Option<String>,
+    pub(crate) instance_type: InstanceType,
+    /// Whether the host did not tell the instance type, so that it may be another one.
+    pub(crate) is_type_inferred: bool,
+    pub(crate) counters: Vec<Counter>,
+}
+
+/// Counters of countersets that have to be asked for one by one, as far as that went. What a deadline cut off goes on
+/// in the next collection.
+pub(crate) type Pieces = HashMap<Guid, Vec<CounterRegInfo>>;
+
+/// What is the host's own trouble ends everything; a counterset's own is a value.
+pub(crate) type Answer<T> = Result<T, Trouble>;
+
+pub(crate) type Error = ms_pcq::Error<rpc_client::Error>;
+pub(crate) type Client<'a> = PerflibV2Client<rpc_client::Interface<'a, rpc_client::NamedPipe>>;
+
+/// Tells an answer about one counterset from a failure of the host or the connection.
+pub(crate) fn own<T>(answer: Result<T, Error>) -> Result<Answer<T>, Error> {
+    match answer {
+        Ok(value) => Ok(Ok(value)),
+        Err(ms_pcq::Error::Status { status, .. }) => Ok(Err(Trouble::Refused(status))),
+        Err(error) if !concerns_one_call(&error) => Err(error),
+        Err(error @ ms_pcq::Error::Call { .. }) => Ok(Err(Trouble::Failed(error.to_string()))),
+        Err(error) => Ok(Err(Trouble::Malformed(error.to_string()))),
+    }
+}
+
+/// The English name; where the host cannot tell it, the one in its own language; else one made of the GUID.
+///
+/// # Errors
+/// When a call fails for a reason that is not the counterset's own.
+pub(crate) async fn read_name(client: &mut Client<'_>, guid: Guid) -> Result<Name, Error> {
+    let english = own(client.english_counter_set_name(guid).await)?;
+    if let Some(text) = english.as_ref().ok().and_then(|text| usable(text)) {
+        return Ok(Name { text, is_english: true, trouble: None });
+    }
+    let local = own(client.counter_set_name(guid, Lcid::DEFAULT).await)?;
+    if let Some(text) = local.ok().and_then(|text| usable(&text)) {
+        return Ok(Name { text, is_english: false, trouble: None });
+    }
+    let trouble = english.err().or_else(|| Some(Trouble::Malformed("its name is empty".to_owned())));
+    Ok(Name { text: format!("counterset_{guid}"), is_english: false, trouble })
+}
+
+/// The counters with their texts.
+///
+/// # Errors
+/// As [`read_name`].
+pub(crate) async fn read(
+    client: &mut Client<'_>,
+    guid: Guid,
+    languages: Languages,
+    pieces: &mut Pieces,
+) -> Result<Answer<Registration>, Error> {
+    let registered = own(client.counter_set_registration(guid).await)?;
+    let registered = match registered {
+        Err(trouble) if trouble.is_absence() => return Ok(Err(trouble)),
+        registered => registered,
+    };
+    let names = read_names(client, guid).await?;
+    let (infos, instance_type, is_type_inferred) = match registered {
+        Ok(registered) => (registered.counters, registered.info.instance_type, false),
+        Err(trouble) => match read_pieces(client, guid, names.as_ref(), pieces).await? {
+            Some(infos) => (infos, infer_instance_type(client, guid).await?, true),
+            None => return Ok(Err(trouble)),
+        },
+    };
+    let mut helps = own(client.counter_helps(guid, languages.help).await)?.ok();
+    if helps.is_none() {
+        helps = own(client.counter_helps(guid, Lcid::DEFAULT).await)?.ok();
+    }
+    let (local_name, local_names) = match languages.local {
+        Some(language) => (
+            own(client.counter_set_name(guid, language).await)?.ok().and_then(|text| usable(&text)),
+            own(client.counter_names(guid, language).await)?.ok(),
+        ),
+        None => (None, None),
+    };
+    let counters = infos.into_iter().map(|info| {
+        let id = info.counter_id;
+        let name = text(names.as_ref(), id).unwrap_or_else(|| format!("counter_{}", id.0));
+        let help = text(helps.as_ref(), id).unwrap_or_default();
+        Counter { info, name, local_name: text(local_names.as_ref(), id), help }
+    });
+    let counters = counters.collect();
+    pieces.remove(&guid);
+    Ok(Ok(Registration { local_name, instance_type, is_type_inferred, counters }))
+}
+
+async fn read_names(client: &mut Client<'_>, guid: Guid) -> Result<Option<CounterStrings>, Error> {
+    match own(client.english_counter_names(guid).await)? {
+        Ok(names) => Ok(Some(names)),
+        Err(_trouble) => Ok(own(client.counter_names(guid, Lcid::DEFAULT).await)?.ok()),
+    }
+}
+
+/// The counters one by one, where the host does not tell them together: request code 1 fails over resources that code 2
+/// has no use for ([MS-PCQ] <4>). Their ids are those that have names.
+async fn read_pieces(
+    client: &mut Client<'_>,
+    guid: Guid,
+    names: Option<&CounterStrings>,
+    pieces: &mut Pieces,
+) -> Result<Option<Vec<CounterRegInfo>>, Error> {
+    let Some(names) = names else { return Ok(None) };
+    let mut ids: Vec<CounterId> = Vec::new();
+    for (id, _) in names.entries.iter().take(PIECES_MAX) {
+        if !ids.contains(id) {
+            ids.push(*id);
+        }
+    }
+    for id in &ids {
+        let known = pieces.get(&guid).is_some_and(|known| known.iter().any(|info| info.counter_id == *id));
+        if !known
+            && let Ok(info) = own(client.counter_registration(guid, *id).await)?
+            && info.counter_id == *id
+        {
+            pieces.entry(guid).or_default().push(info);
+        }
+    }
+    let found = pieces.get(&guid).map(|known| {
+        let of = |id: &CounterId| known.iter().find(|info| info.counter_id == *id).copied();
+        ids.iter().filter_map(of).collect()
+    });
+    Ok(found)
+}
+
+/// Whether instances have names, by those that are there now; names are what most countersets have.
+async fn infer_instance_type(client: &mut Client<'_>, guid: Guid) -> Result<InstanceType, Error> {
+    let there = own(client.enumerate_counter_set_instances(guid).await)?;
+    Ok(match there {
+        Ok(instances) if instances.len() == 1 && instances[0].name.is_empty() => InstanceType::SINGLE,
+        _ => InstanceType::MULTIPLE,
+    })
+}
+
+impl Trouble {
+    /// Whether the counterset is not there, or its provider does not run: other request codes say the same.
+    pub(crate) const fn is_absence(&self) -> bool {
+        matches!(self, Self::Refused(Win32Error::ERROR_WMI_GUID_NOT_FOUND))
+    }
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused(status) => write!(f, "{status}"),
+            Self::Failed(reason) | Self::Malformed(reason) => f.write_str(reason),
+        }
+    }
+}
+
+/// A text that says something.
+pub(crate) fn usable(text: &str) -> Option<String> {
+    Some(text).filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
+fn text(strings: Option<&CounterStrings>, id: CounterId) -> Option<String> {
+    strings.and_then(|strings| strings.text(id)).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Counters that are asked for one by one; each takes a call.
+const PIECES_MAX: usize = 1024;
