@@ -124,10 +124,11 @@ impl Room {
     const NUL_BYTES: u16 = 2;
 
     fn buffer(self) -> Option<Box<Buffer>> {
-        Some(Box::new(Buffer { max_count: u32::from(self.maximum_length() / 2), elements: vec![0] }))
+        Some(Box::new(Buffer { max_count: u32::from(self.bytes() / 2), elements: vec![0] }))
     }
 
-    fn maximum_length(self) -> u16 {
+    /// What is offered: a NUL has room in it.
+    pub(crate) fn bytes(self) -> u16 {
         self.0.max(Self::NUL_BYTES)
     }
 }
@@ -137,7 +138,7 @@ impl NdrEncode for Room {
 
     fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
         dst.inline(&Self::NUL_BYTES)?;
-        dst.inline(&self.maximum_length())?;
+        dst.inline(&self.bytes())?;
         dst.inline(&self.buffer())
     }
 

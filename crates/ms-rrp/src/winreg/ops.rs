@@ -95,7 +95,7 @@ pub struct EnumKeyRequest {
     pub index: u32,
     /// Room for the name.
     pub name_room: u16,
-    /// Room for the class.
+    /// Room for the class, in bytes: that of a NUL at least.
     pub class_room: u16,
 }
 
@@ -157,7 +157,7 @@ impl Request for OpenKeyRequest {
 pub struct QueryInfoKeyRequest {
     /// The key.
     pub key: KeyHandle,
-    /// Room for the class.
+    /// Room for the class, in bytes: that of a NUL at least.
     pub class_room: u16,
 }
 
@@ -172,7 +172,7 @@ impl Request for QueryInfoKeyRequest {
     fn decode(src: &mut Reader<'_>) -> ndr::Result<Self> {
         let key = src.read("hKey")?;
         let class: UnicodeString = src.read("lpClassIn")?;
-        Ok(Self { key, class_room: class.maximum_length })
+        Ok(Self { key, class_room: Room(class.maximum_length).bytes() })
     }
 }
 
