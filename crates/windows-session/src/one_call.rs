@@ -4,7 +4,7 @@ use rpc_client::{ErrorKind, Operation};
 /// Whether an error is about what one call asked for alone, so that calls for other things may succeed over the same
 /// association: a status, an answer that cannot be believed or is too large, or a fault.
 ///
-/// A fault PDU ends its call and nothing else ([C706] 12.6.4.7). Some faults are about more than the call all the same:
+/// A fault PDU ends its call and nothing else (C706 12.6.4.7). Some faults are about more than the call all the same:
 /// the caller's rights, the interface, the service behind it, or a server that is too busy to execute anything.
 #[must_use]
 pub fn concerns_one_call(error: &ms_pcq::Error<rpc_client::Error>) -> bool {
