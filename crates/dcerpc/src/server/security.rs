@@ -13,7 +13,7 @@ use crate::{AssociationState, Auth, AuthLevel, Error, FaultStatus};
 pub(super) struct SecurityEntry {
     pub(super) protector: Protector,
     pub(super) state: SecurityState,
-    /// Who that is; known once the context is established.
+    /// The authenticated account; known once the context is established.
     pub(super) peer: Option<Arc<ssp::Account>>,
 }
 

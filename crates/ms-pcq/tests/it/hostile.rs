@@ -142,7 +142,7 @@ fn size_of_a_value() {
     refused(VALUE + 4, 88, "PERF_COUNTER_DATA: `dwSize`: 88 bytes needed at offset 108, 80 there");
 }
 
-/// Whoever leaves out padding that perflib.h promises has to end where the block does.
+/// Values without the padding of perflib.h must end where the block ends.
 #[test]
 fn values_without_their_padding_are_read_where_they_fill_the_block() {
     let mut writer = QueryDataWriter::new(CLOCKS);

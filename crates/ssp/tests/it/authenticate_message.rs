@@ -65,7 +65,7 @@ fn without_timestamp(challenge: &mut [u8]) {
     challenge[at..at + 12].copy_from_slice(b"\x05\0\x08\0t\0r\0e\0e\0");
 }
 
-/// Who has a valid LMv2 response can log on with it alone, without integrity code and service name.
+/// A valid LMv2 response is enough to log on, without integrity code and service name.
 #[test]
 fn no_response_that_could_be_passed_on_stands_beside_the_proof() {
     for mechanism in MECHANISMS {

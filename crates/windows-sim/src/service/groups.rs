@@ -15,7 +15,7 @@ pub(crate) struct GroupServices {
 /// The association groups of a host's pipe.
 #[derive(Default)]
 pub(crate) struct Groups {
-    /// Who is in which group. All clients are taken to be on one machine.
+    /// The association groups and their members. All clients count as one machine.
     pub(crate) associations: AssociationGroups,
     services: Mutex<BTreeMap<u32, Weak<Mutex<GroupServices>>>>,
 }

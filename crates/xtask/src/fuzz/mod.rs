@@ -38,7 +38,7 @@ pub(crate) struct Options {
 const LIMITS: [&str; 3] = ["-rss_limit_mb=1024", "-malloc_limit_mb=64", "-timeout=5"];
 /// A target that is this much later than asked has a fuzzer that hangs.
 const LATENESS_MAX: Duration = Duration::from_secs(120);
-/// Whose tests replay the seeds of a target; the first that has a folder for it is taken.
+/// The packages that keep seeds. The first one with a folder for a target has the seeds of that target.
 const ORACLES: [&str; 2] = ["wire-oracles", "exporter-oracles"];
 
 pub(crate) fn run(options: &Options) -> Result<()> {

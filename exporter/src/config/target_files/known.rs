@@ -41,12 +41,12 @@ impl Known {
         (self.seen, self.contents) = (None, None);
     }
 
-    /// So many of its targets are not asked as they stand there, because something is wrong with them.
+    /// The number of its targets that are not asked as written, because something is wrong with them.
     pub(super) fn skipped_targets(&self) -> usize {
         self.skipped_targets
     }
 
-    /// So many targets stand in it, good ones and others.
+    /// The number of targets in it, good and bad.
     pub(super) fn all_targets(&self) -> usize {
         let kept: usize = self.skipped.iter().map(|skipped| skipped.kept).sum();
         self.targets.len() - kept + self.skipped_targets

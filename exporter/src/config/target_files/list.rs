@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use crate::config::problem::Problem;
 use crate::config::target::Target;
 
-/// So many skipped entries are kept; the others are counted.
+/// Maximum skipped entries that are kept; further ones are only counted.
 const SKIPPED_MAX: usize = 10_000;
 
 /// What stands in a target file.
@@ -26,7 +26,7 @@ pub struct Skipped {
     pub names: Vec<String>,
     /// Something is wrong with what holds for a whole group: its targets go on as they last were.
     pub is_group: bool,
-    /// So many do.
+    /// The number of its targets that go on.
     pub kept: usize,
 }
 

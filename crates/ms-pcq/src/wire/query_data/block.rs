@@ -125,7 +125,7 @@ fn decode_instances(mut src: ReadCursor<'_>, values_each: usize) -> DecodeResult
 }
 
 impl Extent {
-    /// Whoever leaves out the published padding has to end where the block at `offset` does.
+    /// Values without the published padding must end where the block at `offset` ends.
     fn check(self, offset: usize) -> DecodeResult<()> {
         if self.is_padded || self.ends {
             Ok(())
