@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event, PresentationContext};
 use dcerpc::{Auth, AuthLevel, AuthService, Channel, ContextId, SyntaxId};
 use ms_dtyp::Guid;
@@ -47,6 +49,7 @@ pub struct Association<T> {
     is_broken: bool,
     contexts: Vec<PresentationContext>,
     calls: u64,
+    slowest_answer: Duration,
 }
 
 impl<T: Transport> Association<T> {
@@ -63,8 +66,15 @@ impl<T: Transport> Association<T> {
         deadline: Instant,
     ) -> Result<Self, Error> {
         let rpc = new_machine(security, config)?;
-        let mut association =
-            Self { transport, rpc, is_busy: false, is_broken: false, contexts: Vec::new(), calls: 0 };
+        let mut association = Self {
+            transport,
+            rpc,
+            is_busy: false,
+            is_broken: false,
+            contexts: Vec::new(),
+            calls: 0,
+            slowest_answer: Duration::ZERO,
+        };
         association.begin(Operation::Bind)?;
         association
             .rpc
@@ -118,18 +128,20 @@ impl<T: Transport> Association<T> {
         self.begin(operation)?;
         let call = self.rpc.call(request).map_err(|source| Error::Rpc { operation, source })?;
         self.calls += 1;
+        let begun = Instant::now();
         let answer = match self.event(operation, deadline).await? {
             Event::Response { call_id, stub } if call_id == call => Ok(stub),
             Event::Fault { call_id, status, .. } if call_id == call => Err(Error::Fault { opnum, status }),
             _ => return Err(unexpected(operation)),
         };
         self.is_busy = false;
+        self.slowest_answer = self.slowest_answer.max(begun.elapsed());
         answer
     }
 
     /// One interface of this association until `deadline`, for typed stubs.
     pub const fn channel(&mut self, context_id: ContextId, deadline: Instant) -> Interface<'_, T> {
-        Interface { association: self, context_id, deadline }
+        Interface { association: self, context_id, deadline, call_max: None }
     }
 
     /// The interfaces that were asked for, and the server's answers.
@@ -212,6 +224,26 @@ pub struct Interface<'a, T> {
     association: &'a mut Association<T>,
     context_id: ContextId,
     deadline: Instant,
+    call_max: Option<Duration>,
+}
+
+impl<T> Interface<'_, T> {
+    /// When the calls have to end.
+    #[must_use]
+    pub const fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// From now on each call takes so long at most, and ends by the deadline all the same.
+    pub const fn limit_calls(&mut self, call_max: Option<Duration>) {
+        self.call_max = call_max;
+    }
+
+    /// How long the slowest answer on this association took so far.
+    #[must_use]
+    pub const fn slowest_answer(&self) -> Duration {
+        self.association.slowest_answer
+    }
 }
 
 impl<T: Transport> Channel for Interface<'_, T> {
@@ -219,7 +251,9 @@ impl<T: Transport> Channel for Interface<'_, T> {
 
     async fn call(&mut self, opnum: u16, object: Option<Guid>, stub: &[u8]) -> Result<Vec<u8>, Error> {
         let request = CallRequest { context_id: self.context_id, opnum, object, stub };
-        self.association.call(request, self.deadline).await
+        let own = self.call_max.map(|call_max| Instant::now() + call_max);
+        let deadline = own.map_or(self.deadline, |own| own.min(self.deadline));
+        self.association.call(request, deadline).await
     }
 }
 

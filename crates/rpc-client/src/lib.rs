@@ -38,6 +38,7 @@ mod association;
 mod error;
 mod kind;
 mod pipe;
+mod read_ahead;
 mod smb;
 mod stream;
 mod tcp;

@@ -1,11 +1,13 @@
 use std::future::Future;
 use std::sync::{Arc, PoisonError};
 
-use ms_smb2::client::{FileId, Reply};
+use ms_smb2::client::{ClientConnection, FileId, Reply, RequestId};
+use tokio::sync::MutexGuard;
 use tokio::time::{Instant, timeout_at};
 use tracing::debug;
 
-use crate::smb::{DroppedPipes, SharedSmbConnection, SmbConnection};
+use crate::read_ahead::ReadAhead;
+use crate::smb::{DroppedPipes, READ_BYTES_MAX, SharedSmbConnection, SmbConnection};
 use crate::{Error, Operation};
 
 /// What an association needs of its transport.
@@ -43,9 +45,10 @@ pub trait Transport: Send {
 /// what is longer than a transceive's answer is read. A pipe in message mode and one in byte mode look alike from
 /// here, since whoever uses it puts the PDUs together by their own lengths.
 ///
-/// One request at a time: a server may work on several at once, and the fragments that two reads of one pipe get
-/// could then come exchanged, with nothing that tells which is the first. So an answer of many fragments takes a
-/// round trip for each.
+/// An answer of many fragments is read by several READs at once (`ReadAhead` says how many, and keeps the order), so
+/// that it does not take a round trip for each fragment. READs that are left over, since the answer ended before them,
+/// are cancelled. A server that ignores that, or is late, gives them the beginning of the next answer; so a call that
+/// finds any of them goes as a write, and they are the first ones to be looked at.
 #[derive(Debug)]
 pub struct NamedPipe {
     connection: SharedSmbConnection,
@@ -54,7 +57,7 @@ pub struct NamedPipe {
     /// Set while something is under way: what was sent may have an answer that nobody took.
     is_busy: bool,
     is_closed: bool,
-    answer_bytes_max: u32,
+    read_ahead: ReadAhead,
     dropped_pipes: DroppedPipes,
 }
 
@@ -68,9 +71,7 @@ impl NamedPipe {
         name: &str,
         deadline: Instant,
     ) -> Result<Self, Error> {
-        let operation = Operation::OpenPipe;
-        let mut smb =
-            timeout_at(deadline, connection.lock()).await.map_err(|_| Error::Timeout { operation })?;
+        let mut smb = lock(connection, Operation::OpenPipe, deadline).await?;
         let file = smb.create_pipe(name, deadline).await?;
         debug!(name, "Pipe opened");
         Ok(Self {
@@ -79,7 +80,7 @@ impl NamedPipe {
             name: name.to_owned(),
             is_busy: false,
             is_closed: false,
-            answer_bytes_max: ANSWER_BYTES_MAX,
+            read_ahead: ReadAhead::default(),
             dropped_pipes: smb.dropped_pipes(),
         })
     }
@@ -90,9 +91,9 @@ impl NamedPipe {
     /// When the server does not confirm in time.
     pub async fn close(mut self, deadline: Instant) -> Result<(), Error> {
         let operation = Operation::ClosePipe;
-        let mut smb =
-            timeout_at(deadline, self.connection.lock()).await.map_err(|_| Error::Timeout { operation })?;
+        let mut smb = lock(&self.connection, operation, deadline).await?;
         self.is_closed = true;
+        smb.forget_reads(self.file);
         smb.request(operation, deadline, |smb| smb.close(self.file)).await.map(|_| ())
     }
 
@@ -112,20 +113,52 @@ impl NamedPipe {
         &mut self,
         operation: Operation,
         deadline: Instant,
-        ask: impl Fn(&mut ms_smb2::client::ClientConnection) -> Result<ms_smb2::client::RequestId, ms_smb2::Error>
-        + Send,
+        ask: impl Fn(&mut ClientConnection) -> Result<RequestId, ms_smb2::Error> + Send,
     ) -> Result<Reply, Error> {
-        if self.is_busy {
-            return Err(Error::Abandoned { operation, what: "the pipe" });
-        }
-        self.is_busy = true;
-        let mut smb: tokio::sync::MutexGuard<'_, SmbConnection> =
-            timeout_at(deadline, self.connection.lock()).await.map_err(|_| Error::Timeout { operation })?;
+        self.begin(operation)?;
+        let mut smb = lock(&self.connection, operation, deadline).await?;
         let reply = smb.request(operation, deadline, ask).await?;
         drop(smb);
         self.is_busy = false;
         Ok(reply)
     }
+
+    fn begin(&mut self, operation: Operation) -> Result<(), Error> {
+        if std::mem::replace(&mut self.is_busy, true) {
+            return Err(Error::Abandoned { operation, what: "the pipe" });
+        }
+        Ok(())
+    }
+
+    /// Reads until there is something to hand on.
+    async fn read(&mut self, operation: Operation, deadline: Instant) -> Result<Vec<u8>, Error> {
+        self.begin(operation)?;
+        let file = self.file;
+        let part = loop {
+            if let Some(part) = self.read_ahead.pop() {
+                break part;
+            }
+            let mut smb = lock(&self.connection, operation, deadline).await?;
+            let message = smb.read(file, self.read_ahead.wanted(), operation, deadline).await?;
+            let others = smb.reads_in_flight(file);
+            self.read_ahead.push(message, others);
+            if others > 0 && self.read_ahead.is_over() {
+                self.read_ahead.distrust();
+                smb.cancel_surplus(file).await;
+            }
+        };
+        self.is_busy = false;
+        Ok(part)
+    }
+}
+
+/// The connection for one request.
+async fn lock(
+    connection: &SharedSmbConnection,
+    operation: Operation,
+    deadline: Instant,
+) -> Result<MutexGuard<'_, SmbConnection>, Error> {
+    timeout_at(deadline, connection.lock()).await.map_err(|_| Error::Timeout { operation })
 }
 
 impl Drop for NamedPipe {
@@ -166,21 +199,24 @@ impl Transport for NamedPipe {
         operation: Operation,
         deadline: Instant,
     ) -> Result<Vec<u8>, Error> {
-        let (file, max) = (self.file, self.answer_bytes_max);
-        match self.request(operation, deadline, |smb| smb.transceive(file, pdu, max)).await? {
-            Reply::Transceived { data, .. } => Ok(data),
+        self.read_ahead.begin();
+        let file = self.file;
+        let left_over = lock(&self.connection, operation, deadline).await?.reads_in_flight(file);
+        if left_over > 0 {
+            self.send(pdu, operation, deadline).await?;
+            return self.read(operation, deadline).await;
+        }
+        let ask = |smb: &mut ClientConnection| smb.transceive(file, pdu, READ_BYTES_MAX);
+        match self.request(operation, deadline, ask).await? {
+            Reply::Transceived { data, .. } => {
+                self.read_ahead.push(data, 0);
+                self.read(operation, deadline).await
+            }
             _ => Err(crate::smb::unexpected(operation)),
         }
     }
 
     async fn receive(&mut self, operation: Operation, deadline: Instant) -> Result<Vec<u8>, Error> {
-        let (file, max) = (self.file, self.answer_bytes_max);
-        match self.request(operation, deadline, |smb| smb.read(file, max)).await? {
-            Reply::Read { data, .. } => Ok(data),
-            _ => Err(crate::smb::unexpected(operation)),
-        }
+        self.read(operation, deadline).await
     }
 }
-
-/// Holds any fragment ([MS-RPCE] limits one to 65,535 bytes) and costs one credit.
-const ANSWER_BYTES_MAX: u32 = 64 * 1024;

@@ -13,6 +13,7 @@ mod header;
 mod presentation;
 mod request;
 mod response;
+mod response_fragment;
 mod sec_trailer;
 mod verification_trailer;
 
@@ -28,6 +29,7 @@ pub use self::header::{CommonHeader, PacketType, PfcFlags};
 pub use self::presentation::{ContextElement, ContextList, ContextResult, ResultList};
 pub use self::request::Request;
 pub use self::response::Response;
+pub use self::response_fragment::ResponseFragment;
 pub use self::sec_trailer::{SecTrailer, Verifier};
 pub use self::verification_trailer::{Command, CommandKind, Header2, VerificationTrailer};
 

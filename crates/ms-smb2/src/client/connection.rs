@@ -155,6 +155,17 @@ impl ClientConnection {
         Ok(())
     }
 
+    /// How many requests of one credit could be sent at once, with a credit and some room left for a more urgent one.
+    #[must_use]
+    pub fn spare_requests(&self) -> usize {
+        if !self.waiting.is_empty() {
+            return 0;
+        }
+        let by_credits = usize::try_from(self.credits.available()).unwrap_or(usize::MAX);
+        let by_limit = self.config.limits.requests_max.saturating_sub(self.requests.len());
+        by_credits.min(by_limit).saturating_sub(1)
+    }
+
     /// Whether all messages are encrypted from now on.
     #[must_use]
     pub const fn is_encrypted(&self) -> bool {

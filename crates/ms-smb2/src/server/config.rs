@@ -35,6 +35,8 @@ pub struct ServerConfig {
     pub security_token: Vec<u8>,
     /// What the negotiation tells as the server's clock.
     pub system_time: FileTime,
+    /// Whether a CANCEL changes nothing. Servers may answer the request itself instead.
+    pub ignores_cancel: bool,
     /// What is accepted.
     pub limits: ServerLimits,
 }
@@ -53,6 +55,7 @@ impl ServerConfig {
             signing_required: true,
             security_token: Vec::new(),
             system_time: FileTime(0),
+            ignores_cancel: false,
             limits: ServerLimits::default(),
         }
     }

@@ -241,7 +241,7 @@ impl ServerConnection {
     }
 
     pub(super) fn handle_cancel(&mut self, header: &Header, request: &Request, message: &mut [u8]) {
-        if !self.cancel_is_allowed(request, message) {
+        if self.config.ignores_cancel || !self.cancel_is_allowed(request, message) {
             return;
         }
         let names = |candidate: &Request| {

@@ -5,6 +5,7 @@ mod conversation;
 mod golden;
 mod hostile_client;
 mod hostile_server;
+mod overlapping_reads;
 mod pair;
 mod random;
 mod raw;

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use ms_dtyp::NtStatus;
-use ms_smb2::client::{ClientConnection, Encryption, Event, FileId, Negotiated, Reply, RequestId, TreeId};
+use ms_smb2::client::{ClientConnection, Encryption, Event, FileId, Negotiated, Reply, TreeId};
 use ssp::{Credentials, Peer};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
@@ -12,6 +12,8 @@ use tracing::debug;
 use transport::BoxStream;
 
 use crate::smb::SmbOptions;
+use crate::smb::reads::PipeRead;
+use crate::smb::request::Awaited;
 use crate::{Error, Operation};
 
 /// A connection that several pipes use, one after the other.
@@ -41,8 +43,10 @@ pub struct SmbConnection {
     /// A frame that is being written, and how much of it has been.
     pub(super) outgoing: Vec<u8>,
     pub(super) outgoing_sent: usize,
-    /// The request whose answer is awaited; still set when the next one begins if nobody awaits it any longer.
-    pub(super) awaited: Option<RequestId>,
+    /// What is awaited; still set when the next call begins if nobody awaits it any longer.
+    pub(super) awaited: Option<Awaited>,
+    /// READs whose result was not taken, in the order in which they were sent.
+    pub(super) reads: Vec<PipeRead>,
     pub(super) dropped_pipes: DroppedPipes,
     pub(super) requests: u64,
 }
@@ -89,6 +93,7 @@ impl SmbConnection {
             outgoing: Vec::new(),
             outgoing_sent: 0,
             awaited: None,
+            reads: Vec::new(),
             dropped_pipes: DroppedPipes::default(),
             requests: 1,
         };

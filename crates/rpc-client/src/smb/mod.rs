@@ -3,8 +3,10 @@
 mod authenticate;
 mod connection;
 mod options;
+mod reads;
 mod request;
 
 pub(crate) use self::connection::{DroppedPipes, unexpected};
 pub use self::connection::{SharedSmbConnection, SmbConnection};
 pub use self::options::SmbOptions;
+pub(crate) use self::reads::READ_BYTES_MAX;

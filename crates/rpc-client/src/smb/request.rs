@@ -12,6 +12,14 @@ use crate::smb::connection::{SmbConnection, State};
 use crate::stream::read_once;
 use crate::{Error, Operation};
 
+/// What a call waits for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Awaited {
+    Request(RequestId),
+    /// The READs of a pipe.
+    Reads(FileId),
+}
+
 impl SmbConnection {
     /// Makes one request and awaits its answer, authenticating again where the session has expired meanwhile.
     pub(crate) async fn request(
@@ -45,15 +53,7 @@ impl SmbConnection {
                 }
                 Event::SessionExpired { request: refused } if refused == request => {
                     self.awaited = None;
-                    repeated += 1;
-                    if repeated > self.options.reauthentications_max {
-                        return Err(Error::Protocol {
-                            operation,
-                            reason: "the session expires again and again",
-                        });
-                    }
-                    debug!(%operation, "Session expired, authenticating again");
-                    self.exchange_tokens().await?;
+                    self.authenticate_again(operation, &mut repeated).await?;
                     request = self.issue(operation, &issue)?;
                 }
                 Event::Completed { result: Ok(Reply::Created(file)), .. } => self.drop_pipe(file),
@@ -62,29 +62,48 @@ impl SmbConnection {
         }
     }
 
+    /// Authenticates because the session has expired. `repeated` counts how often that was in one call.
+    pub(super) async fn authenticate_again(
+        &mut self,
+        operation: Operation,
+        repeated: &mut usize,
+    ) -> Result<(), Error> {
+        *repeated += 1;
+        if *repeated > self.options.reauthentications_max {
+            return Err(Error::Protocol { operation, reason: "the session expires again and again" });
+        }
+        debug!(%operation, "Session expired, authenticating again");
+        self.exchange_tokens().await
+    }
+
     fn issue(
         &mut self,
         operation: Operation,
         issue: &impl Fn(&mut ClientConnection) -> Result<RequestId, ms_smb2::Error>,
     ) -> Result<RequestId, Error> {
         let request = issue(&mut self.smb).map_err(|source| Error::Smb { operation, source })?;
-        self.awaited = Some(request);
+        self.awaited = Some(Awaited::Request(request));
         self.requests += 1;
         Ok(request)
     }
 
-    /// Clears away what earlier calls left behind: a request that nobody awaits, pipes that nobody holds.
-    fn forget_abandoned(&mut self, operation: Operation) -> Result<(), Error> {
+    /// Clears away what earlier calls left behind: requests that nobody awaits, pipes that nobody holds.
+    pub(super) fn forget_abandoned(&mut self, operation: Operation) -> Result<(), Error> {
         if self.state != State::Ready {
             return Err(Error::Abandoned { operation, what: "the connection" });
         }
-        if let Some(request) = self.awaited.take()
-            && let Err(error) = self.smb.cancel(request)
-        {
-            debug!(%error, "Abandoned request was not cancelled");
+        match self.awaited.take() {
+            None => {}
+            Some(Awaited::Reads(file)) => self.abandon_reads(file),
+            Some(Awaited::Request(request)) => {
+                if let Err(error) = self.smb.cancel(request) {
+                    debug!(%error, "Abandoned request was not cancelled");
+                }
+            }
         }
         let dropped = std::mem::take(&mut *self.dropped_pipes.lock().unwrap_or_else(PoisonError::into_inner));
         for file in dropped {
+            self.forget_reads(file);
             // The answer is passed over.
             if let Err(error) = self.smb.close(file) {
                 debug!(%error, "Dropped pipe was not closed");
@@ -94,25 +113,42 @@ impl SmbConnection {
     }
 
     /// A pipe that was opened for somebody who had given up by then.
-    fn drop_pipe(&self, file: FileId) {
+    pub(super) fn drop_pipe(&self, file: FileId) {
         self.dropped_pipes.lock().unwrap_or_else(PoisonError::into_inner).push(file);
     }
 
     /// Cancels what is awaited, and writes as much of the cancellation as the stream takes without waiting.
-    async fn cancel_now(&mut self, operation: Operation) {
+    pub(super) async fn cancel_now(&mut self, operation: Operation) {
         if self.forget_abandoned(operation).is_ok() {
-            // A deadline in the past polls once.
-            let _written_later = timeout_at(Instant::now(), self.flush()).await;
+            self.flush_now().await;
         }
     }
 
-    /// The next event: writes what waits to be written, then reads until something happens.
+    /// Writes what the stream takes without waiting. The rest is written by the next call.
+    pub(super) async fn flush_now(&mut self) {
+        // A deadline in the past polls once.
+        let _written_later = timeout_at(Instant::now(), self.flush()).await;
+    }
+
+    /// The next event that is not the answer to a READ: writes what waits to be written, then reads until something
+    /// happens.
     pub(super) async fn event(&mut self, operation: Operation) -> Result<Event, Error> {
-        let outcome = self.next_event(operation).await;
-        if outcome.is_err() {
-            self.state = State::Broken;
+        loop {
+            if let Some(event) = self.any_event(operation).await? {
+                return Ok(event);
+            }
         }
-        outcome
+    }
+
+    /// The same; none where a READ was answered, which is kept for its pipe.
+    pub(super) async fn any_event(&mut self, operation: Operation) -> Result<Option<Event>, Error> {
+        match self.next_event(operation).await {
+            Ok(event) => Ok(self.keep_read(event)),
+            Err(error) => {
+                self.state = State::Broken;
+                Err(error)
+            }
+        }
     }
 
     async fn next_event(&mut self, operation: Operation) -> Result<Event, Error> {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig as RpcConfig, ServerEvent as RpcEvent};
 use dcerpc::{AuthService, FaultStatus, SyntaxId};
@@ -12,6 +13,7 @@ use ms_smb2::server::{
 };
 use ssp::{Accounts, Mechanism, Outcome, Secret, SecurityContext, ServerOptions, Step, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{Instant, sleep_until};
 use transport::BoxStream;
 
 pub(crate) const USER: &str = "svc-metrics";
@@ -31,6 +33,8 @@ pub(crate) enum Answer {
 
 pub(crate) type Handler = dyn Fn(&IncomingCall) -> Answer + Send + Sync;
 
+pub(crate) type Alter = dyn Fn(Vec<Vec<u8>>) -> Vec<Vec<u8>> + Send + Sync;
+
 /// How a host behaves. Shared by all of its connections.
 pub(crate) struct Rules {
     pub(crate) smb: ServerConfig,
@@ -38,6 +42,16 @@ pub(crate) struct Rules {
     pub(crate) fragment_bytes_max: u16,
     /// All PDUs of an answer in one message, as a pipe in byte mode hands them out.
     pub(crate) coalesces: bool,
+    /// How long every frame is on its way to the client.
+    pub(crate) latency: Duration,
+    /// The most frames that were on their way at once.
+    pub(crate) frames_on_their_way: AtomicUsize,
+    /// The service writes one message of an answer, then waits so long, and so on.
+    pub(crate) pace: Duration,
+    /// What becomes of an answer's messages before the pipe gets them.
+    pub(crate) alter: Box<Alter>,
+    /// The session expires when the service has written so many messages.
+    pub(crate) expires_after_output: AtomicUsize,
     /// A right password is refused all the same.
     pub(crate) refuses_logon: Mutex<Option<NtStatus>>,
     /// What opening a pipe is answered with before it succeeds.
@@ -67,6 +81,11 @@ impl Rules {
             interface,
             fragment_bytes_max: 5840,
             coalesces: false,
+            latency: Duration::ZERO,
+            frames_on_their_way: AtomicUsize::new(0),
+            pace: Duration::ZERO,
+            alter: Box::new(|messages| messages),
+            expires_after_output: AtomicUsize::new(usize::MAX),
             refuses_logon: Mutex::default(),
             open_refusals: Mutex::default(),
             expires_after: AtomicUsize::new(usize::MAX),
@@ -113,19 +132,32 @@ pub(crate) async fn serve(mut stream: BoxStream, rules: Arc<Rules>) {
         contexts: HashMap::new(),
         pipes: HashMap::new(),
         session: None,
+        output: VecDeque::new(),
         rules,
     };
     let mut buffer = vec![0; 64 * 1024];
+    let mut frames: VecDeque<(Instant, Vec<u8>)> = VecDeque::new();
     loop {
-        while let Some(frame) = host.smb.poll_transmit() {
+        host.write_due_output();
+        let latency = host.rules.latency;
+        frames.extend(
+            std::iter::from_fn(|| host.smb.poll_transmit()).map(|frame| (Instant::now() + latency, frame)),
+        );
+        host.rules.frames_on_their_way.fetch_max(frames.len(), Ordering::Relaxed);
+        while let Some((_, frame)) = frames.pop_front_if(|(due, _)| *due <= Instant::now()) {
             if stream.write_all(&frame).await.is_err() {
                 return;
             }
         }
-        match stream.read(&mut buffer).await {
-            Ok(0) | Err(_) => return,
-            Ok(len) if host.smb.handle_bytes(&buffer[..len]).is_err() => return,
-            Ok(_) => host.handle_events(),
+        let wakes = frames.front().map(|(due, _)| *due).into_iter();
+        let wake = wakes.chain(host.output.front().map(|(due, ..)| *due)).min();
+        tokio::select! {
+            received = stream.read(&mut buffer) => match received {
+                Ok(0) | Err(_) => return,
+                Ok(len) if host.smb.handle_bytes(&buffer[..len]).is_err() => return,
+                Ok(_) => host.handle_events(),
+            },
+            () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
         }
     }
 }
@@ -135,6 +167,8 @@ struct Connection {
     contexts: HashMap<SessionId, Box<dyn SecurityContext>>,
     pipes: HashMap<FileId, ServerAssociation>,
     session: Option<SessionId>,
+    /// What the services will write, and when.
+    output: VecDeque<(Instant, FileId, Vec<u8>)>,
     rules: Arc<Rules>,
 }
 
@@ -218,8 +252,19 @@ impl Connection {
         }
         let pdus: Vec<Vec<u8>> = std::iter::from_fn(|| association.poll_transmit()).collect();
         let messages = if self.rules.coalesces && !pdus.is_empty() { vec![pdus.concat()] } else { pdus };
-        for message in messages {
+        let mut due = Instant::now();
+        for message in (self.rules.alter)(messages) {
+            self.output.push_back((due, file, message));
+            due += self.rules.pace;
+        }
+    }
+
+    fn write_due_output(&mut self) {
+        while let Some((_, file, message)) = self.output.pop_front_if(|(due, ..)| *due <= Instant::now()) {
             self.smb.pipe_output(file, message).unwrap();
+            if self.rules.expires_after_output.fetch_sub(1, Ordering::Relaxed) == 1 {
+                self.smb.expire_session(self.session.unwrap());
+            }
         }
     }
 }

@@ -7,4 +7,5 @@ mod giving_up;
 mod host;
 mod logon;
 mod negotiation;
+mod overlap;
 mod tcp;
