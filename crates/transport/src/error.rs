@@ -13,7 +13,7 @@ pub struct ConnectError {
     pub stage: ConnectStage,
     /// What went wrong.
     pub kind: ConnectErrorKind,
-    /// What the operating system said.
+    /// What the operating system or the resolver said.
     #[source]
     pub source: Option<io::Error>,
 }
@@ -33,6 +33,10 @@ pub enum ConnectStage {
 pub enum ConnectErrorKind {
     /// No address is known for the name.
     NameNotFound,
+    /// No name server answered in time.
+    NameLookupTimedOut,
+    /// The name servers could not look the name up.
+    NameServerFailed,
     /// The host is there, and nothing listens on the port.
     ConnectionRefused,
     /// There is no way to the host.
@@ -51,6 +55,8 @@ impl ConnectErrorKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NameNotFound => "name_not_found",
+            Self::NameLookupTimedOut => "name_lookup_timed_out",
+            Self::NameServerFailed => "name_server_failed",
             Self::ConnectionRefused => "connection_refused",
             Self::Unreachable => "unreachable",
             Self::Timeout => "timeout",
@@ -77,6 +83,8 @@ impl fmt::Display for ConnectErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NameNotFound => "the name has no address",
+            Self::NameLookupTimedOut => "no name server answered in time",
+            Self::NameServerFailed => "the name servers could not look the name up",
             Self::ConnectionRefused => "connection refused",
             Self::Unreachable => "host unreachable",
             Self::Timeout => "no answer in time",

@@ -1,9 +1,10 @@
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
+use resolver::{LookupErrorKind, Resolver};
 use rustix::net::sockopt;
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tracing::debug;
 
@@ -18,6 +19,8 @@ use crate::{BoxStream, ConnectError, ConnectErrorKind, ConnectStage, Endpoint};
 /// of it at once, or has time left to connect again.
 #[derive(Clone, Debug)]
 pub struct TcpConnector {
+    /// Finds addresses. Connectors that share one also share its look-ups and their limit.
+    pub resolver: Resolver,
     /// How long one address has for itself before the next one is tried beside it.
     pub stagger: Duration,
     /// Addresses of one name that are tried.
@@ -48,6 +51,7 @@ impl Default for KeepAlive {
 impl Default for TcpConnector {
     fn default() -> Self {
         Self {
+            resolver: Resolver::default(),
             stagger: Duration::from_millis(250),
             addresses_max: 8,
             keep_alive: KeepAlive::default(),
@@ -57,30 +61,28 @@ impl Default for TcpConnector {
 }
 
 impl TcpConnector {
+    /// One that finds addresses by `resolver`.
+    #[must_use]
+    pub fn with_resolver(resolver: Resolver) -> Self {
+        Self { resolver, ..Self::default() }
+    }
+
     async fn lookup(&self, endpoint: &Endpoint, deadline: Instant) -> Result<Addresses, ConnectError> {
-        let failed = |kind, source| ConnectError {
+        let found = self.resolver.lookup(&endpoint.host, deadline).await.map_err(|error| ConnectError {
             endpoint: endpoint.clone(),
             stage: ConnectStage::Dns,
-            kind,
-            source,
-        };
-        if let Ok(address) = endpoint.host.parse::<IpAddr>() {
-            return Ok(vec![SocketAddr::new(address, endpoint.port)]);
-        }
-        let lookup = lookup_host((endpoint.host.as_str(), endpoint.port));
-        match timeout_at(deadline, lookup).await {
-            Err(_) => Err(failed(ConnectErrorKind::Timeout, None)),
-            Ok(Err(error)) => Err(failed(ConnectErrorKind::NameNotFound, Some(error))),
-            Ok(Ok(found)) => {
-                let addresses = interleave_families(found.collect(), self.addresses_max);
-                debug!(%endpoint, ?addresses, "Name resolved");
-                if addresses.is_empty() {
-                    Err(failed(ConnectErrorKind::NameNotFound, None))
-                } else {
-                    Ok(addresses)
-                }
-            }
-        }
+            kind: match error.kind() {
+                LookupErrorKind::TimedOut => ConnectErrorKind::NameLookupTimedOut,
+                LookupErrorKind::NotFound => ConnectErrorKind::NameNotFound,
+                LookupErrorKind::ServerFailed => ConnectErrorKind::NameServerFailed,
+            },
+            // The kind says already that it was too late.
+            source: (error.kind() != LookupErrorKind::TimedOut).then(|| io::Error::other(error)),
+        })?;
+        let found = found.into_iter().map(|address| SocketAddr::new(address, endpoint.port)).collect();
+        let addresses = interleave_families(found, self.addresses_max);
+        debug!(%endpoint, ?addresses, "Name resolved");
+        Ok(addresses)
     }
 
     async fn dial(&self, address: SocketAddr) -> io::Result<TcpStream> {

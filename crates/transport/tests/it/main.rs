@@ -3,5 +3,6 @@
 
 mod faults;
 mod memory;
+mod names;
 mod pcap;
 mod tcp;
