@@ -1,4 +1,6 @@
 mod buffer;
+mod limits;
+mod query;
 mod registration;
 mod room;
 
@@ -15,87 +17,11 @@ use crate::perflibv2::ops::{
     QueryCounterInfoRequest, Request, SizedRequest, ValidateCountersReply, ValidateCountersRequest,
 };
 use crate::types::QueryHandle;
-use crate::wire::{CounterIdentifier, DataHeader, InstanceInfo, Layout, QueryData, Reading};
+use crate::wire::{CounterIdentifier, InstanceInfo, Layout, QueryData};
 use crate::{Error, Method};
 
-/// What a [`PerflibV2Client`] accepts from a server. What is above is an error before memory is taken for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Calls of one method whose buffer was too small, before giving up.
-    pub retries_max: u32,
-    /// Bytes in one buffer.
-    pub reply_bytes_max: u32,
-    /// Counters in one counterset, and counters in one query.
-    pub counters_max: u32,
-    /// Instances of one counterset.
-    pub instances_max: u32,
-    /// Room offered in the first call of a method, in bytes; saves the second call mostly.
-    pub first_reply_bytes: u32,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            retries_max: 4,
-            reply_bytes_max: 64 << 20,
-            counters_max: 1 << 13,
-            instances_max: 1 << 17,
-            first_reply_bytes: 64 << 10,
-        }
-    }
-}
-
-/// A query that is open at the server. It dies with the connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Query {
-    handle: QueryHandle,
-    /// Room for the next data, so that a steady poll is one call.
-    data_bytes: u32,
-    layout: Layout,
-}
-
-impl Query {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn handle(&self) -> QueryHandle {
-        self.handle
-    }
-
-    /// What the data so far proved about how the host lays them out.
-    #[must_use]
-    pub const fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    /// The same query of a host whose data proved `layout` before.
-    #[must_use]
-    pub const fn with_layout(self, layout: Layout) -> Self {
-        Self { layout, ..self }
-    }
-}
-
-/// The reply of `PerflibV2QueryCounterData`, owned; the data are read in place.
-#[derive(Clone, Debug)]
-pub struct CounterData {
-    buffer: Buffer,
-    // INVARIANT: what `QueryData::parse_with` found in the buffer; so with the reading.
-    header: DataHeader,
-    reading: Reading,
-}
-
-impl CounterData {
-    /// The clocks, and the blocks.
-    #[must_use]
-    pub fn data(&self) -> QueryData<'_> {
-        QueryData::parsed_before(self.header, self.reading, self.buffer.bytes())
-    }
-
-    /// The bytes as they came.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        self.buffer.bytes()
-    }
-}
+pub use self::limits::Limits;
+pub use self::query::{CounterData, Query};
 
 /// Typed calls of the interface on a channel that is bound to [`crate::SYNTAX_ID`] at PKT_PRIVACY.
 ///
