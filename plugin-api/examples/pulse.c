@@ -64,10 +64,10 @@ static void register_all(uint64_t instance, heart *it) {
     static const perfmon_family families[] = {
         {.size = sizeof(perfmon_family), .kind = PERFMON_KIND_COUNTER, .value_kind = PERFMON_VALUE_U64,
          .object = STR("Pulse"), .item = STR("Beats"), .help = STR("Collections of this instance so far."),
-         .origin = STR("pulse.c")},
+         .origin = STR("pulse.c"), .display = PERFMON_DISPLAY_RATE},
         {.size = sizeof(perfmon_family), .kind = PERFMON_KIND_GAUGE, .value_kind = PERFMON_VALUE_F64,
          .object = STR("Pulse"), .item = STR("Height"), .unit = STR("ratio"),
-         .help = STR("A sawtooth that falls with every tenth beat."), .origin = STR("pulse.c")},
+         .help = STR("A sawtooth that falls with every tenth beat."), .origin = STR("pulse.c"), .display = PERFMON_DISPLAY_PERCENT},
     };
     static const perfmon_label labels[] = {{STR("counter_instance"), STR("left chamber")}};
     const perfmon_array family_rows = ARRAY(families);

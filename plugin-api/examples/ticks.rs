@@ -3,8 +3,8 @@
 //! `cargo build -p plugin-host --example ticks` makes `libticks.so` of it.
 
 use plugin_sdk::{
-    Collection, Coverage, Failure, Family, GeneralReason, Kind, Problem, Series, SeriesId, Setup, Source,
-    SourceEntry, Stage, ValueKind,
+    Collection, Coverage, Display, DisplayRule, Failure, Family, GeneralReason, Kind, Problem, Series,
+    SeriesId, Setup, Source, SourceEntry, Stage, ValueKind,
 };
 
 /// What the configuration says.
@@ -35,6 +35,7 @@ const TICKS: Family<'static> = Family {
     help: "Collections of this instance so far.",
     origin: "examples/ticks.rs",
     value: ValueKind::U64,
+    display: Display::by(DisplayRule::Rate),
 };
 
 impl Source for Ticks {

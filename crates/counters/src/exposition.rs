@@ -4,6 +4,7 @@ use ms_dtyp::FileTime;
 
 use crate::clocks::RawClocks;
 use crate::properties::{Clock, Measure, Properties};
+use crate::quantity::Quantity;
 use crate::unit::Unit;
 use crate::widen::Width;
 
@@ -52,6 +53,12 @@ pub enum Scale {
     Beginning,
     /// Nothing, but the 64 bits are a number in IEEE 754.
     Double,
+    /// Megahertz to hertz: integers stay integers.
+    Megahertz,
+    /// Kelvin to degrees Celsius.
+    Kelvin,
+    /// Tenths of a kelvin to degrees Celsius.
+    Decikelvin,
 }
 
 /// Which part of a counter a family is; what the exporter puts behind the counter's name.
@@ -125,6 +132,16 @@ impl Exposition {
         })
     }
 
+    /// The same in what documents say that a momentary value is in.
+    pub(crate) fn in_quantity(self, properties: &Properties, quantity: Option<Quantity>) -> Self {
+        match quantity {
+            Some(Quantity { unit, scale }) if properties.measure == Measure::Momentary => {
+                Self { unit, scale, ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// For the base of `numerator`.
     pub(crate) fn of_base(base: Option<&Properties>, numerator: &Properties) -> Self {
         let wraps = base.is_some_and(Properties::wraps_at_32_bits);
@@ -149,7 +166,7 @@ impl Exposition {
     /// Whether values are integers.
     #[must_use]
     pub const fn is_integer(&self) -> bool {
-        matches!(self.scale, Scale::One)
+        matches!(self.scale, Scale::One | Scale::Megahertz)
     }
 
     /// In how many bits values count: what [`crate::Widen::update`] wants to know.
@@ -170,6 +187,9 @@ impl Exposition {
             Scale::HundredNanoseconds => divided(raw, FileTime::INTERVALS_PER_SECOND),
             Scale::PerfFreq => divided(raw, clocks.perf_freq),
             Scale::ObjectFreq => divided(raw, clocks.object().1),
+            Scale::Megahertz => Some(Value::U64(raw.saturating_mul(HERTZ_PER_MEGAHERTZ))),
+            Scale::Kelvin => Some(celsius(raw, 1.0)),
+            Scale::Decikelvin => Some(celsius(raw, 10.0)),
             Scale::Beginning => clocks.unix_seconds(raw).map(Value::F64),
         }
     }
@@ -187,6 +207,7 @@ impl Exposition {
     }
 }
 
+const HERTZ_PER_MEGAHERTZ: u64 = 1_000_000;
 const AVERAGE_TIMER: ms_pcq::types::CounterType = ms_pcq::types::CounterType::PERF_AVERAGE_TIMER;
 
 /// What makes seconds of ticks.
@@ -197,6 +218,13 @@ const fn ticks(clock: Clock) -> Scale {
         Clock::HundredNanoseconds => Scale::HundredNanoseconds,
         Clock::Object => Scale::ObjectFreq,
     }
+}
+
+/// Parts of a kelvin in degrees Celsius; rounded, so that no digits come of the subtraction that the host did not send.
+#[expect(clippy::cast_precision_loss, reason = "scaled values are floating-point by nature")]
+fn celsius(raw: u64, parts: f64) -> Value {
+    const ZERO_CELSIUS_KELVIN: f64 = 273.15;
+    Value::F64(((raw as f64 / parts - ZERO_CELSIUS_KELVIN) * 100.0).round() / 100.0)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "scaled values are floating-point by nature")]

@@ -56,9 +56,9 @@ enum Token {
 
 /// A text that is no pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no regular expression: {reason}")]
+#[error("{reason}")]
 pub struct PatternError {
-    /// What is wrong with it.
+    /// What is wrong with which text, on one line.
     pub reason: String,
     /// What was meant, as a configuration says it.
     pub suggestion: Option<String>,
@@ -131,10 +131,16 @@ fn is_free_of(signs: &[char], text: &str) -> bool {
 
 /// What a plain text that is no regular expression was meant to be.
 fn plain_error(text: &str, reason: String) -> PatternError {
+    // Only who writes a regular expression puts a dot there.
+    let is_expression = [".*", ".+", ".?"].iter().any(|signs| text.contains(signs));
     let kind = if is_free_of(&WILDCARDS, text) { "exact" } else { "wildcard" };
     // YAML doubles a quote within quotes.
-    let suggestion = Some(format!("{{{kind}: '{}'}}", text.replace('\'', "''")));
-    PatternError { reason, suggestion }
+    let suggestion = if is_expression {
+        r"write `\` before a sign that stands for itself, such as `\(`".to_owned()
+    } else {
+        format!("write {{{kind}: '{}'}}", text.replace('\'', "''"))
+    };
+    PatternError { reason, suggestion: Some(suggestion) }
 }
 
 fn expression(text: &str) -> Result<Description, String> {
@@ -142,7 +148,12 @@ fn expression(text: &str) -> Result<Description, String> {
     let build =
         |text: &str| RegexBuilder::new(text).case_insensitive(true).size_limit(PATTERN_BYTES_MAX).build();
     let anchored = build(text).and_then(|_alone| build(&format!("^(?:{text})$")));
-    anchored.map(Description::Expression).map_err(|error| error.to_string())
+    anchored.map(Description::Expression).map_err(|error| {
+        // The library draws the text with a mark below it; the last line says what is wrong.
+        let drawn = error.to_string();
+        let reason = drawn.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
+        format!("`{text}` is no regular expression: {reason}")
+    })
 }
 
 fn wildcard(text: &str) -> Result<Description, PatternError> {

@@ -3,8 +3,10 @@ use std::collections::{HashMap, HashSet};
 use ms_pcq::types::{Attrib, CounterId};
 use ms_pcq::wire::CounterRegInfo;
 
-use crate::exposition::Exposition;
+use crate::exposition::{Exposition, Part};
+use crate::formula::Formula;
 use crate::properties::{Properties, properties};
+use crate::quantity::quantity;
 use crate::unit::{Unit, unit_of_name};
 
 /// One family that a counterset gives.
@@ -18,6 +20,9 @@ pub struct Family {
     pub exposition: Exposition,
     /// The counters of the same instance that are its clock.
     pub clock: ObjectClock,
+    /// What is displayed of it: the formula of the counter's type, or [`Formula::Value`] where what that divides by is
+    /// not there. Of part `base`, too, which is displayed by the counter that it is the base of.
+    pub formula: Formula,
 }
 
 /// The counters that `PerfTimeId` and `PerfFreqId` name, where the scale asks for them and they are there.
@@ -29,11 +34,21 @@ pub struct ObjectClock {
     pub freq: Option<CounterId>,
 }
 
-/// Which families a counterset gives, in the order of registration; `name_of` answers English names.
+/// Which families a counterset gives of which nothing is known but its counters; see [`plan_of`].
+pub fn plan<'n>(counters: &[CounterRegInfo], name_of: impl Fn(CounterId) -> Option<&'n str>) -> Vec<Family> {
+    plan_of("", counters, name_of)
+}
+
+/// Which families the counterset of that English name gives, in the order of registration; `name_of` answers English
+/// names of counters.
 ///
 /// A base goes out with each counter that is divided by it, and alone only where nobody is. Counters that are not
 /// to be shown ([`Attrib::NO_DISPLAYABLE`]) go out as a base only. Of an id that occurs twice the first counts.
-pub fn plan<'n>(counters: &[CounterRegInfo], name_of: impl Fn(CounterId) -> Option<&'n str>) -> Vec<Family> {
+pub fn plan_of<'n>(
+    counterset: &str,
+    counters: &[CounterRegInfo],
+    name_of: impl Fn(CounterId) -> Option<&'n str>,
+) -> Vec<Family> {
     let known = Known::new(counters);
     let mut families = Vec::with_capacity(counters.len());
     for (index, counter) in counters.iter().enumerate() {
@@ -51,6 +66,8 @@ pub fn plan<'n>(counters: &[CounterRegInfo], name_of: impl Fn(CounterId) -> Opti
             continue;
         }
         if let Some(exposition) = Exposition::of(row, unit).filter(|_| shown(counter)) {
+            let quantity = name_of(counter.counter_id).and_then(|name| quantity(counterset, name));
+            let exposition = exposition.in_quantity(row, quantity);
             families.push(known.family(counter, counter.counter_id, exposition));
             families.extend(known.base_family(counter, row));
         }
@@ -91,11 +108,18 @@ impl<'a> Known<'a> {
         Some(self.family(counter, base.counter_id, exposition))
     }
 
+    /// The formula of a counter, where all that it needs is there.
+    fn formula(&self, item: &CounterRegInfo) -> Option<Formula> {
+        let row = properties(item.counter_type)?;
+        base_id(item, row).is_none_or(|base| self.find(base).is_some()).then_some(row.formula)
+    }
+
     fn family(&self, item: &CounterRegInfo, source: CounterId, exposition: Exposition) -> Family {
         let needs_clock = properties(item.counter_type).is_some_and(|row| row.needs.object_clock);
         let there = |id| self.find(id).filter(|_| needs_clock).map(|counter| counter.counter_id);
         let clock = ObjectClock { time: there(item.perf_time_id), freq: there(item.perf_freq_id) };
-        Family { item: item.counter_id, source, exposition, clock }
+        let formula = self.formula(item).filter(|_| exposition.part != Part::Base).unwrap_or(Formula::Value);
+        Family { item: item.counter_id, source, exposition, clock, formula }
     }
 }
 

@@ -33,6 +33,8 @@ pub enum Totals {
     Keep,
     /// They are left out.
     Drop,
+    /// They are left out where instances are there that they sum up; see [`Selection::instance_among`].
+    DropBesideParts,
     /// They are shown apart from the others.
     Separate,
 }
@@ -59,7 +61,7 @@ pub struct Selection {
 
 /// A pattern that is none, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place} is {error}")]
+#[error("{place}: {error}")]
 pub struct SelectionError {
     /// Which pattern.
     pub place: Place,
@@ -119,11 +121,27 @@ impl Selection {
     pub fn instance(&self, name: &str) -> Choice {
         match (self.instances.contain(name), self.totals) {
             (false, _) => Choice::No,
-            (true, Totals::Keep) => Choice::Yes,
+            (true, Totals::Keep | Totals::DropBesideParts) => Choice::Yes,
             (true, _) if !Self::is_total(name) => Choice::Yes,
             (true, Totals::Drop) => Choice::No,
             (true, Totals::Separate) => Choice::Total,
         }
+    }
+
+    /// What is done with an instance; `has_parts` says whether any instance beside it sums up no others.
+    #[must_use]
+    pub fn instance_among(&self, name: &str, has_parts: bool) -> Choice {
+        if self.drops_totals_beside_parts() && has_parts && Self::is_total(name) {
+            Choice::No
+        } else {
+            self.instance(name)
+        }
+    }
+
+    /// Whether it matters what else is there.
+    #[must_use]
+    pub const fn drops_totals_beside_parts(&self) -> bool {
+        matches!(self.totals, Totals::DropBesideParts)
     }
 
     /// Whether an instance is wanted at all.

@@ -11,6 +11,10 @@ pub enum Unit {
     Bytes,
     /// Parts of one.
     Ratio,
+    /// Cycles a second.
+    Hertz,
+    /// Degrees Celsius.
+    Celsius,
 }
 
 impl Unit {
@@ -22,6 +26,8 @@ impl Unit {
             Self::Seconds => "seconds",
             Self::Bytes => "bytes",
             Self::Ratio => "ratio",
+            Self::Hertz => "hertz",
+            Self::Celsius => "celsius",
         }
     }
 

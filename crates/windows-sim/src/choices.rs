@@ -190,6 +190,9 @@ pub struct Choices {
     /// The counterset, by its English name, that --odd-answer is about.
     #[arg(long, value_name = "COUNTERSET", requires = "odd_answer")]
     pub odd_counterset: Option<String>,
+    /// A counterset, by its English name, whose provider hangs: questions about its registration are never answered.
+    #[arg(long, value_name = "COUNTERSET")]
+    pub hanging_counterset: Option<String>,
 }
 
 impl Choices {

@@ -56,7 +56,7 @@ extern "C" {
 #endif
 
 #define PERFMON_ABI_MAJOR 1
-#define PERFMON_ABI_MINOR 1
+#define PERFMON_ABI_MINOR 2
 
 /* ------------------------------------------------------------------------------------------ pairs and arrays */
 
@@ -141,6 +141,28 @@ typedef int32_t perfmon_status;
 #define PERFMON_VALUE_U64 2 /* counters pass 2^53 */
 #define PERFMON_VALUE_I64 3
 #define PERFMON_VALUE_HISTOGRAM 4 /* reserved */
+
+/* Since 1.2. How a family's values are shown to a person. The value itself goes out as it is; the rule says what a page
+ * computes of it. N0 and N1 are the values of a series in two collections, the newer last; B0 and B1 are those of its
+ * base, which is the series with the same labels in the family that perfmon_family.base names; T is the seconds between
+ * the two. Nothing is shown where a difference is negative (the series began anew), where a divisor is zero, or
+ * where the base has no value. Where it says "percent", the result is a number of percent; else it is in the unit that the
+ * rule says, or in the family's own. The host takes an unknown value as PERFMON_DISPLAY_NONE. */
+#define PERFMON_DISPLAY_NONE 0                        /* not said: the value, of a counter its rate */
+#define PERFMON_DISPLAY_VALUE 1                       /* N1 */
+#define PERFMON_DISPLAY_PERCENT 2                     /* 100 * N1, percent: of a ratio */
+#define PERFMON_DISPLAY_DELTA 3                       /* N1 - N0 */
+#define PERFMON_DISPLAY_RATE 4                        /* (N1 - N0) / T, a second */
+#define PERFMON_DISPLAY_QUEUE_LENGTH 5                /* (N1 - N0) / T, no unit: N is in seconds times the length */
+#define PERFMON_DISPLAY_PERCENT_OF_TIME 6             /* 100 * (N1 - N0) / T, percent: N is in seconds */
+#define PERFMON_DISPLAY_PERCENT_NOT_OF_TIME 7         /* 100 * (1 - (N1 - N0) / T), percent, not below 0: inverse timers */
+#define PERFMON_DISPLAY_PERCENT_OF_TIME_OF_MANY 8     /* 100 * (N1 - N0) / T / B1, percent: B is how many there are */
+#define PERFMON_DISPLAY_PERCENT_NOT_OF_TIME_OF_MANY 9 /* 100 * (B1 - (N1 - N0) / T), percent, not below 0 */
+#define PERFMON_DISPLAY_PERCENT_OF_BASE 10            /* 100 * N1 / B1, percent */
+#define PERFMON_DISPLAY_PERCENT_OF_BASE_DELTA 11      /* 100 * (N1 - N0) / (B1 - B0), percent */
+#define PERFMON_DISPLAY_AVERAGE 12                    /* (N1 - N0) / (B1 - B0) */
+#define PERFMON_DISPLAY_ELAPSED 13                    /* now - N1, seconds, not below 0: N is in seconds since 1970 */
+#define PERFMON_DISPLAY_BASE 14                       /* a base of others: not shown by itself */
 
 /* What became of a family or series. Take an unknown value as dropped. */
 #define PERFMON_ACCEPTED 0
@@ -331,6 +353,11 @@ typedef struct perfmon_family {
     perfmon_str unit;    /* base unit: seconds, bytes, ratio; empty for none */
     perfmon_str help;    /* a sentence */
     perfmon_str origin;  /* where it comes from, in the source's own notation */
+    perfmon_str base;    /* since 1.2: which part of the same space, object and item is its base. Not empty, and not its
+                          * own part, where `display` computes with a base: else the family is dropped as invalid.
+                          * With other rules it is not looked at */
+    uint32_t display;    /* since 1.2: PERFMON_DISPLAY_... */
+    uint32_t reserved2;
 } perfmon_family;
 
 /* A series of a family. */

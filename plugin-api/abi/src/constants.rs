@@ -11,7 +11,7 @@ macro_rules! constants {
 
 constants! {
     ABI_MAJOR: u16 = 1;
-    ABI_MINOR: u16 = 1;
+    ABI_MINOR: u16 = 2;
     OK: i32 = 0;
     FULL: i32 = 1;
     WAIT: i32 = 2;
@@ -34,6 +34,21 @@ constants! {
     VALUE_U64: u32 = 2;
     VALUE_I64: u32 = 3;
     VALUE_HISTOGRAM: u32 = 4;
+    DISPLAY_NONE: u32 = 0;
+    DISPLAY_VALUE: u32 = 1;
+    DISPLAY_PERCENT: u32 = 2;
+    DISPLAY_DELTA: u32 = 3;
+    DISPLAY_RATE: u32 = 4;
+    DISPLAY_QUEUE_LENGTH: u32 = 5;
+    DISPLAY_PERCENT_OF_TIME: u32 = 6;
+    DISPLAY_PERCENT_NOT_OF_TIME: u32 = 7;
+    DISPLAY_PERCENT_OF_TIME_OF_MANY: u32 = 8;
+    DISPLAY_PERCENT_NOT_OF_TIME_OF_MANY: u32 = 9;
+    DISPLAY_PERCENT_OF_BASE: u32 = 10;
+    DISPLAY_PERCENT_OF_BASE_DELTA: u32 = 11;
+    DISPLAY_AVERAGE: u32 = 12;
+    DISPLAY_ELAPSED: u32 = 13;
+    DISPLAY_BASE: u32 = 14;
     ACCEPTED: u32 = 0;
     DROPPED_LIMIT: u32 = 1;
     DROPPED_RULE: u32 = 2;

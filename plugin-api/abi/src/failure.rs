@@ -117,7 +117,7 @@ macro_rules! general_reasons {
 general_reasons! {
     Timeout = 1, "timeout",
         "The deadline passed before the answer came.",
-        "Check that the host is up and that nothing between drops packets; raise the deadline if it is just slow.";
+        "Check that the host is up and that no firewall drops packets (SMB: TCP 445, rule `File and Printer Sharing (SMB-In)`); raise the deadline if it is just slow.";
     Cancelled = 2, "cancelled",
         "The collection was cancelled before it ended.",
         "Nothing: the exporter was reloaded or is stopping.";
@@ -126,7 +126,7 @@ general_reasons! {
         "Check the spelling of the host and the resolver of this machine.";
     ConnectionRefused = 4, "connection_refused",
         "The host answered that nothing listens on the port.",
-        "Check the port and that the service is started.";
+        "See that the service is started and that the host's firewall lets its port in; SMB has TCP 445, rule `File and Printer Sharing (SMB-In)`.";
     Unreachable = 5, "unreachable",
         "No route leads to the host.",
         "Check the network and the firewall between this machine and the host.";

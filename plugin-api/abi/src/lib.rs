@@ -5,11 +5,13 @@
 //! ([`Str::read`], [`Array::structs`], [`read_struct`] …). Plugins in Rust use `plugin-sdk` instead.
 
 mod constants;
+mod display;
 mod failure;
 mod read;
 mod structs;
 
 pub use self::constants::*;
+pub use self::display::{Display, DisplayRule};
 pub use self::failure::{GeneralReason, Stage};
 pub use self::read::{Malformed, Structs, read_struct, struct_size, write_plugin, write_text};
 pub use self::structs::*;

@@ -202,7 +202,7 @@ abi_structs! {
     }
 
     /// `perfmon_family`: a family: what the exporter makes a metric of.
-    pub struct Family as "perfmon_family", size 128 {
+    pub struct Family as "perfmon_family", size 152, at first 128 {
         0 => size: u32,
         4 => kind: u32,
         8 => value_kind: u32,
@@ -214,6 +214,9 @@ abi_structs! {
         80 => unit: Str,
         96 => help: Str,
         112 => origin: Str,
+        128 => base: Str,
+        144 => display: u32,
+        148 => reserved2: u32,
     }
 
     /// `perfmon_series`: a series of a family.

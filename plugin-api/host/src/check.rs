@@ -137,11 +137,7 @@ impl Check<'_> {
             match library.validate(name, &config(&settings)) {
                 Ok(problems) => {
                     for problem in problems {
-                        writeln!(
-                            self.out,
-                            "  at `{}`: {} {}",
-                            problem.pointer, problem.message, problem.suggestion
-                        )?;
+                        writeln!(self.out, "  it says: {problem}")?;
                     }
                     self.passed(&said)?;
                 }

@@ -1,5 +1,6 @@
 //! What can go wrong between the exporter and a plugin, told so that the reader knows what to do.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use thiserror::Error;
@@ -25,6 +26,34 @@ pub enum LoadError {
         file: PathBuf,
         /// The linker's words.
         reason: String,
+    },
+    /// It cannot be read.
+    #[error("load plugin {file}: {error}; correct its permissions, or install it anew", file = .file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// The system's words.
+        error: std::io::Error,
+    },
+    /// It ends before what its headers say is in it.
+    #[error("load plugin {file}: the file is truncated: {part} ends at byte {expected_bytes}, the file has {found_bytes}; install it anew", file = .file.display())]
+    Truncated {
+        /// The file.
+        file: PathBuf,
+        /// What lies behind the end.
+        part: &'static str,
+        /// Where that part ends.
+        expected_bytes: u64,
+        /// What the file has.
+        found_bytes: u64,
+    },
+    /// It hung, crashed or ended the process when it was loaded in a process of its own.
+    #[error("load plugin {file}: tried in a process of its own: {outcome}; report it to the plugin's author", file = .file.display())]
+    Trial {
+        /// The file.
+        file: PathBuf,
+        /// What became of that process.
+        outcome: String,
     },
     /// It is some other library.
     #[error("load plugin {file}: expected the symbol `{symbol}`, found none; it is not a plugin for this program, or was built without exporting its sources", file = .file.display())]
@@ -114,7 +143,7 @@ pub enum ConfigureError {
         found: Vec<String>,
     },
     /// The source does not accept the settings. At least one.
-    #[error("the settings have {} problem(s), the first at `{}`: {}", .0.len(), first(.0).0, first(.0).1)]
+    #[error("the settings have {} problem(s), the first is: {}", .0.len(), first(.0))]
     Problems(Vec<Problem>),
     /// The source failed.
     #[error("{plugin}: {call} failed with status {status}: {message}")]
@@ -157,8 +186,19 @@ fn names(found: &[String]) -> String {
     if found.is_empty() { "none".to_owned() } else { found.join(", ") }
 }
 
-fn first(problems: &[Problem]) -> (&str, &str) {
-    problems.first().map_or(("", ""), |problem| (&problem.pointer, &problem.message))
+fn first(problems: &[Problem]) -> String {
+    problems.first().map(ToString::to_string).unwrap_or_default()
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pointer, message, suggestion } = self;
+        match pointer.as_str() {
+            "" => write!(f, "the settings: {message}")?,
+            pointer => write!(f, "the settings at `{pointer}`: {message}")?,
+        }
+        if suggestion.is_empty() { Ok(()) } else { write!(f, "; {suggestion}") }
+    }
 }
 
 /// A collection that could not begin. [`crate::InstanceSink::complete`] is not called for it.

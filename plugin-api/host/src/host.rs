@@ -11,6 +11,7 @@ use crate::calls::{Asking, Calls};
 use crate::command::{CommandOutput, CommandRequest};
 use crate::configure;
 use crate::error::{ConfigureError, LoadError, Problem};
+use crate::image::Image;
 use crate::info::PluginInfo;
 use crate::instance::{Instance, InstanceConfig, InstanceState};
 use crate::intake::Budget;
@@ -23,6 +24,7 @@ use crate::run::{self, RunningCommand};
 use crate::shared::InstanceShared;
 use crate::sink::{CredentialBroker, InstanceSink, Level, NoCredentials};
 use crate::table;
+use crate::trial::Trial;
 use crate::violation::Violations;
 
 /// Takes the log records that are about no instance.
@@ -49,6 +51,8 @@ pub struct HostOptions {
     pub program: String,
     /// The monotonic clock in nanoseconds; tests hand in their own.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// How libraries are tried before they are loaded; not at all by default.
+    pub trial: Option<Trial>,
     /// The minor version that the host says it speaks; tests of compatibility say another.
     pub abi_minor: u16,
 }
@@ -62,6 +66,7 @@ impl Default for HostOptions {
             worker_threads: 2,
             program: concat!("perfmon-exporter ", env!("CARGO_PKG_VERSION")).to_owned(),
             clock: Arc::new(crate::monotonic_ns),
+            trial: None,
             abi_minor: ABI_MINOR,
         }
     }
@@ -83,7 +88,18 @@ impl Host {
     /// # Errors
     /// When it is no plugin, or not one for this version.
     pub fn load(&self, file: &Path) -> Result<Library, LoadError> {
-        let entry = load::open(file)?;
+        if !file.is_file() {
+            return Err(load::missing(file));
+        }
+        let image = Image::read(file)?;
+        if let Some(trial) = &self.0.options.trial {
+            trial.run(&image, file)?;
+        }
+        self.load_image(image, file)
+    }
+
+    pub(crate) fn load_image(&self, image: Image, file: &Path) -> Result<Library, LoadError> {
+        let entry = load::open(image, file)?;
         self.enter(entry, Some(file), file)
     }
 

@@ -11,8 +11,11 @@ mod checks;
 mod command;
 mod configure;
 mod credential;
+mod elf;
 mod error;
+mod exit;
 mod host;
+mod image;
 mod info;
 mod instance;
 mod intake;
@@ -28,18 +31,21 @@ mod run;
 mod shared;
 pub mod sink;
 mod table;
+mod trial;
 mod violation;
 
-pub use plugin_abi::{EntryFn, GeneralReason, Stage};
+pub use plugin_abi::{Display, DisplayRule, EntryFn, GeneralReason, Stage};
 
 pub use self::command::{CommandCancel, CommandOutput, CommandRequest};
 pub use self::error::{CollectError, ConfigureError, LoadError, Problem};
+pub use self::exit::{ENDED_BY_PLUGIN, allow_exit, guard_exit, leave};
 pub use self::host::{Host, HostOptions, Library, LibraryLog};
 pub use self::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
 pub use self::instance::{Instance, InstanceConfig, InstanceState, QuarantineCause};
 pub use self::limits::Limits;
 pub use self::run::RunningCommand;
 pub use self::sink::{CredentialBroker, InstanceSink};
+pub use self::trial::{Trial, run_trial};
 pub use self::violation::{Violation, Violations};
 
 /// A sink that keeps everything, for the tests of who uses this crate; [`check`] uses it, too.

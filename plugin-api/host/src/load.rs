@@ -16,18 +16,18 @@ use plugin_abi::{
 
 use crate::calls::{MESSAGE_BYTES_MAX, message, status_name};
 use crate::error::LoadError;
+use crate::image::Image;
 use crate::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
 use crate::limits::Limits;
 use crate::sink::DeclaredReason;
 
-/// Opens the file and finds its entry.
-pub(crate) fn open(file: &Path) -> Result<EntryFn, LoadError> {
-    if !file.is_file() {
-        return Err(missing(file));
-    }
+/// Opens the image of `file` and finds its entry.
+pub(crate) fn open(image: Image, file: &Path) -> Result<EntryFn, LoadError> {
     // SAFETY: see UNSAFETY above.
-    let opened = unsafe { Opened::open(Some(file), RTLD_NOW | RTLD_LOCAL) }
+    let opened = unsafe { Opened::open(Some(image.path()), RTLD_NOW | RTLD_LOCAL) }
         .map_err(|error| LoadError::Open { file: file.to_owned(), reason: reason(&error) })?;
+    // Per the invariant of `Image::Copy` its descriptor stays open, whatever else is wrong with the library.
+    std::mem::forget(image);
     // Never closed: a plugin's threads, thread locals and tables may be used until the process ends.
     let opened: &'static Opened = Box::leak(Box::new(opened));
     // SAFETY: the symbol's name holds the major version, and the header gives the symbol this type.
@@ -220,7 +220,7 @@ impl Reader<'_> {
 }
 
 /// The plugin files of the folder where one was looked for.
-fn missing(file: &Path) -> LoadError {
+pub(crate) fn missing(file: &Path) -> LoadError {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut found: Vec<String> = std::fs::read_dir(folder)
         .into_iter()

@@ -5,7 +5,9 @@
 
 use std::ops::Range;
 
-use plugin_abi::{self as abi, Array, GeneralReason, Label, Malformed, REASON_DECLARED, Stage, Str};
+use plugin_abi::{
+    self as abi, Array, Display, DisplayRule, GeneralReason, Label, Malformed, REASON_DECLARED, Stage, Str,
+};
 
 use crate::error::Problem;
 use crate::info::SourceInfo;
@@ -81,11 +83,21 @@ pub(crate) unsafe fn family<'a>(raw: &abi::Family, limits: &Limits) -> Result<Fa
         help: read(raw.help, text_max)?,
         origin: read(raw.origin, text_max)?,
         value,
+        display: Display::NONE,
     };
     if family.object.is_empty() || family.item.is_empty() {
-        Err(Violation::BadName.into())
+        return Err(Violation::BadName.into());
+    }
+    // A rule of a later version is none, whatever its base means there.
+    let rule = DisplayRule::from_code(raw.display).unwrap_or_default();
+    if !rule.needs_base() {
+        return Ok(FamilyDef { display: Display::by(rule), ..family });
+    }
+    let base = read(raw.base, name_max)?;
+    if base.is_empty() || base == family.part {
+        Err(Violation::BadBase.into())
     } else {
-        Ok(family)
+        Ok(FamilyDef { display: Display::over(rule, base), ..family })
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::registry::lock;
 use crate::sink::{
-    Batch, BatchOutcome, CollectionId, Column, Completion, DropReason, Event, Failure, FamilyDef,
-    InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, StartTimeKind, ValueKind, Verdict,
+    Batch, BatchOutcome, CollectionId, Column, Completion, DisplayRule, DropReason, Event, Failure,
+    FamilyDef, InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, StartTimeKind, ValueKind, Verdict,
 };
 
 /// Keeps everything that arrives.
@@ -71,6 +71,10 @@ pub struct RecordedFamily {
     pub origin: String,
     /// As [`FamilyDef::value`].
     pub value: ValueKind,
+    /// The rule of [`FamilyDef::display`].
+    pub display: DisplayRule,
+    /// The base of [`FamilyDef::display`].
+    pub base: String,
 }
 
 /// A series that arrived, with its last value.
@@ -288,6 +292,8 @@ impl RecordedFamily {
             help: family.help.to_owned(),
             origin: family.origin.to_owned(),
             value: family.value,
+            display: family.display.rule,
+            base: family.display.base.to_owned(),
         }
     }
 }

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+pub use plugin_abi::{Display, DisplayRule};
 use plugin_abi::{GeneralReason, Stage};
 
 pub use crate::credential::{
@@ -61,6 +62,8 @@ pub struct FamilyDef<'a> {
     pub origin: &'a str,
     /// The column type of its values.
     pub value: ValueKind,
+    /// How they are shown to a person. INVARIANT: its base is empty exactly where the rule needs none, and is not `part`.
+    pub display: Display<'a>,
 }
 
 /// A series as the plugin declares it.
@@ -242,10 +245,10 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure for a general reason.
+    /// A failure for a reason of the closed list.
     #[must_use]
-    pub fn new(stage: Stage, reason: GeneralReason, message: impl Into<String>) -> Self {
-        Self { stage, reason: Reason::General(reason), message: message.into() }
+    pub fn new(stage: Stage, reason: impl Into<Reason>, message: impl Into<String>) -> Self {
+        Self { stage, reason: reason.into(), message: message.into() }
     }
 }
 

@@ -34,6 +34,7 @@ violations! {
     NotUtf8 = "not_utf8", "Text that is not UTF-8.";
     BadName = "bad_name", "A name outside its alphabet, or twice where it must be unique.";
     BadEnum = "bad_enum", "A value that the enumeration does not have.";
+    BadBase = "bad_base", "A family that is shown by means of a base, and names none or itself.";
     IdOutOfRange = "id_out_of_range", "An id that was never handed out.";
     RetiredId = "retired_id", "A value for a retired series.";
     WrongValueKind = "wrong_value_kind", "A column of another type than the family's.";

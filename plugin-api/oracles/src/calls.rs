@@ -100,6 +100,9 @@ impl Plugin {
             unit: memory.text(input),
             help: memory.text(input),
             origin: memory.text(input),
+            base: memory.text(input),
+            display: u32::from(input.byte() % 17),
+            reserved2: 0,
         });
         let register = self.host.register_families.expect(COMPLETE);
         let before = self.watch.0.recorded().families.len();
@@ -382,6 +385,9 @@ const FAMILY: abi::Family = abi::Family {
     unit: Str::EMPTY,
     help: Str::EMPTY,
     origin: Str::EMPTY,
+    base: Str::EMPTY,
+    display: 0,
+    reserved2: 0,
 };
 const SERIES: abi::Series = abi::Series {
     size: struct_size::<abi::Series>(),

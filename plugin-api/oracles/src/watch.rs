@@ -27,9 +27,15 @@ impl InstanceSink for Watch {
     fn register_families(&self, families: &[FamilyDef<'_>], verdicts: &mut Vec<Verdict>) {
         assert!(verdicts.is_empty() && families.len() <= LIMITS.register_rows_max as usize);
         for family in families {
-            let FamilyDef { namespace, object, item, part, unit, help, origin, .. } = family;
+            let FamilyDef { namespace, object, item, part, unit, help, origin, display, .. } = family;
             assert!(!object.is_empty() && !item.is_empty(), "a family without a name");
-            for name in [namespace, object, item, part, unit] {
+            assert_eq!(
+                display.rule.needs_base(),
+                !display.base.is_empty(),
+                "a base that is not needed, or lacks"
+            );
+            assert!(display.base.is_empty() || display.base != *part, "a family that is its own base");
+            for name in [namespace, object, item, part, unit, &display.base] {
                 assert!(name.len() <= LIMITS.name_bytes_max as usize, "a name of {} bytes", name.len());
             }
             for text in [help, origin] {

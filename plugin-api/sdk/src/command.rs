@@ -13,7 +13,7 @@ use crate::token::Signal;
 /// One option, for the help; the command parses its arguments itself.
 ///
 /// The program knows some names. What its configuration says of the target that `target` names is filled in, where
-/// nobody gave it, as `port`, `identity`, `connect-timeout` and `smb-encryption`, as far as they are declared. `config`,
+/// nobody gave it, as `target-name`, `port`, `identity`, `connect-timeout` and `smb-encryption`, as far as they are declared. `config`,
 /// `username`, `password-file`, `password-env`, `log.level` and `help` are the program's own and never arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandOption {

@@ -65,6 +65,9 @@ pub(crate) fn register_families(instance: u64, families: &[Family<'_>], each: im
             unit: Str::of(family.unit),
             help: Str::of(family.help),
             origin: Str::of(family.origin),
+            base: Str::of(family.display.base),
+            display: family.display.rule.code(),
+            reserved2: 0,
         })
         .collect();
     let mut verdicts = vec![Verdict { id: 0, verdict: 0 }; rows.len()];

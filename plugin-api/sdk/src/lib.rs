@@ -5,7 +5,8 @@
 //! cancellation, panics, logs) is done here. Nothing in a plugin needs `unsafe`.
 //!
 //! ```
-//! use plugin_sdk::{Collection, Coverage, Failure, Family, Kind, Problem, Series, Setup, Source, ValueKind};
+//! use plugin_sdk::{Collection, Coverage, Display, DisplayRule, Failure, Family, Kind, Problem, Series};
+//! use plugin_sdk::{Setup, Source, ValueKind};
 //!
 //! #[derive(serde::Deserialize)]
 //! #[serde(deny_unknown_fields)]
@@ -26,7 +27,8 @@
 //!         let output = collection.output();
 //!         if self.series.is_none() {
 //!             let family = Family { namespace: "", object: "Ticks", item: "Ticks", part: "", kind: Kind::Counter,
-//!                 unit: "", help: "Collections so far.", origin: "", value: ValueKind::U64 };
+//!                 unit: "", help: "Collections so far.", origin: "", value: ValueKind::U64,
+//!                 display: Display::by(DisplayRule::Rate) };
 //!             if let [Some(family)] = output.register_families(&[family])[..] {
 //!                 self.series = output.register_series(&[Series { family, labels: &[], start: None }])[0];
 //!             }
@@ -70,7 +72,7 @@ pub mod testing;
 mod token;
 
 pub use plugin_abi;
-pub use plugin_abi::{GeneralReason, Stage};
+pub use plugin_abi::{Display, DisplayRule, GeneralReason, Stage};
 
 pub use self::collection::{Collection, Stages};
 pub use self::command::{Command, CommandOption, Exit, Run};

@@ -3,8 +3,8 @@
 // UNSAFETY: the one implementation below makes columns of ids what the header calls an array of uint32_t.
 
 use plugin_abi::{
-    ACCEPTED, Array, Batch, FULL, KIND_COUNTER, KIND_GAUGE, KIND_INFO, KIND_UNKNOWN, OK, Plain, VALUE_F64,
-    VALUE_I64, VALUE_U64, struct_size,
+    ACCEPTED, Array, Batch, Display, FULL, KIND_COUNTER, KIND_GAUGE, KIND_INFO, KIND_UNKNOWN, OK, Plain,
+    VALUE_F64, VALUE_I64, VALUE_U64, struct_size,
 };
 
 use crate::host;
@@ -54,6 +54,9 @@ pub struct Family<'a> {
     pub origin: &'a str,
     /// The type of its values.
     pub value: ValueKind,
+    /// How they are shown to a person; [`Display::NONE`] leaves it to the exporter. A host before version 1.2 does not
+    /// hear of it.
+    pub display: Display<'a>,
 }
 
 /// A series of a family.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
-    SeqAccess, VariantAccess, Visitor,
+    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess,
+    SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
@@ -19,9 +19,10 @@ use crate::source::Problem;
 pub fn parse<T: DeserializeOwned>(settings: &str) -> Result<T, Problem> {
     let value: Value = serde_json::from_str(settings)
         .map_err(|error| Problem::new("", format!("the settings are not JSON: {error}")))?;
-    T::deserialize(Node(&value)).map_err(|error| {
-        let suggestion = nearest(&error.message);
-        Problem { pointer: error.pointer, message: error.message, suggestion }
+    T::deserialize(Node(&value)).map_err(|Refused { pointer, message, suggestion }| Problem {
+        pointer,
+        message,
+        suggestion,
     })
 }
 
@@ -30,6 +31,7 @@ pub fn parse<T: DeserializeOwned>(settings: &str) -> Result<T, Problem> {
 struct Refused {
     pointer: String,
     message: String,
+    suggestion: String,
 }
 
 impl Refused {
@@ -50,7 +52,90 @@ impl std::error::Error for Refused {}
 
 impl de::Error for Refused {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self { pointer: String::new(), message: message.to_string() }
+        Self { pointer: String::new(), message: message.to_string(), suggestion: String::new() }
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::custom(format!("expected {}, found {}", in_words(expected), kind_of(found)))
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        let is_number = matches!(found, Unexpected::Unsigned(_) | Unexpected::Signed(_));
+        if is_number && INTEGERS.contains(&expected.to_string().as_str()) {
+            return Self::custom(format!("{} is too large or too small", value_of(found)));
+        }
+        Self::custom(format!("expected {}, found {}", in_words(expected), value_of(found)))
+    }
+
+    fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
+        Self::custom(format!("expected {}, found {length} values", in_words(expected)))
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        let suggestion = suggestion(variant, expected);
+        Self { suggestion, ..Self::custom(format!("`{variant}` is not a choice")) }
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        let suggestion = suggestion(field, expected);
+        Self { suggestion, ..Self::custom(format!("unknown key `{field}`")) }
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::custom(format!("`{field}` is missing"))
+    }
+
+    fn duplicate_field(field: &'static str) -> Self {
+        Self::custom(format!("`{field}` is there twice"))
+    }
+}
+
+/// What is expected, as whoever writes settings calls it: they know no types of Rust.
+fn in_words(expected: &dyn Expected) -> String {
+    let text = expected.to_string();
+    let is_type =
+        |kinds: &[&str]| kinds.iter().any(|kind| text == *kind || text.starts_with(&format!("{kind} ")));
+    if is_type(&["struct", "struct variant", "a map", "map", "unit struct", "internally tagged enum"]) {
+        "a mapping".to_owned()
+    } else if is_type(&["a sequence", "tuple", "a tuple", "tuple struct", "tuple variant"]) {
+        "a list".to_owned()
+    } else if is_type(&["a string", "string", "a borrowed string", "identifier", "enum", "variant"]) {
+        "text".to_owned()
+    } else if is_type(&["a boolean"]) {
+        "`true` or `false`".to_owned()
+    } else if INTEGERS.contains(&text.as_str()) {
+        "a whole number".to_owned()
+    } else if is_type(&["f32", "f64"]) {
+        "a number".to_owned()
+    } else {
+        text
+    }
+}
+
+const INTEGERS: [&str; 12] =
+    ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
+
+fn kind_of(found: Unexpected<'_>) -> &'static str {
+    match found {
+        Unexpected::Bool(_) => "true or false",
+        Unexpected::Unsigned(_) | Unexpected::Signed(_) | Unexpected::Float(_) => "a number",
+        Unexpected::Char(_) | Unexpected::Str(_) | Unexpected::Bytes(_) => "text",
+        Unexpected::Unit | Unexpected::Option => "nothing",
+        Unexpected::Seq => "a list",
+        Unexpected::Map => "a mapping",
+        _ => "something else",
+    }
+}
+
+fn value_of(found: Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Bool(value) => format!("`{value}`"),
+        Unexpected::Unsigned(value) => format!("`{value}`"),
+        Unexpected::Signed(value) => format!("`{value}`"),
+        Unexpected::Float(value) => format!("`{value}`"),
+        Unexpected::Char(value) => format!("`{value}`"),
+        Unexpected::Str(value) => format!("`{value}`"),
+        other => kind_of(other).to_owned(),
     }
 }
 
@@ -87,6 +172,19 @@ impl<'de> Deserializer<'de> for Node<'de> {
         visitor.visit_newtype_struct(self)
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        // A list would be its fields in their order, which is nothing for people.
+        if self.0.is_array() {
+            return Err(de::Error::invalid_type(Unexpected::Seq, &visitor));
+        }
+        self.deserialize_any(visitor)
+    }
+
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -97,15 +195,15 @@ impl<'de> Deserializer<'de> for Node<'de> {
             Value::String(name) => visitor.visit_enum(Variant { name, content: None }),
             Value::Object(members) if members.len() == 1 => match members.iter().next() {
                 Some((name, content)) => visitor.visit_enum(Variant { name, content: Some(content) }),
-                None => Err(de::Error::custom("expected the name of a variant")),
+                None => Err(de::Error::custom("expected text, or a mapping with one key")),
             },
-            _ => Err(de::Error::custom("expected the name of a variant, or an object with one member")),
+            _ => Err(de::Error::custom("expected text, or a mapping with one key")),
         }
     }
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq
-        tuple tuple_struct map struct identifier ignored_any
+        tuple tuple_struct map identifier ignored_any
     }
 }
 
@@ -173,7 +271,7 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
     fn unit_variant(self) -> Result<(), Refused> {
         match self.content {
             None | Some(Value::Null) => Ok(()),
-            Some(_) => Err(Refused::under(de::Error::custom("this variant has no content"), self.name)),
+            Some(_) => Err(Refused::under(de::Error::custom("has no content"), self.name)),
         }
     }
 
@@ -196,18 +294,16 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
     }
 }
 
-/// For "unknown field `x`, expected one of `a`, `b`": which of them is close to `x`.
-fn nearest(message: &str) -> String {
-    if !message.starts_with("unknown ") {
-        return String::new();
+/// Which of the words was meant, or which there are.
+fn suggestion(found: &str, words: &[&str]) -> String {
+    const LISTED_MAX: usize = 8;
+    let near = words.iter().map(|word| (distance(found, word), word));
+    let near = near.filter(|(distance, word)| *distance * 2 <= word.len().max(found.len())).min();
+    match near {
+        Some((_, word)) => format!("did you mean `{word}`?"),
+        None if words.is_empty() || words.len() > LISTED_MAX => String::new(),
+        None => format!("there is `{}`", words.join("`, `")),
     }
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let Some(found) = quoted.next() else { return String::new() };
-    quoted
-        .map(|name| (distance(found, name), name))
-        .filter(|(distance, name)| *distance * 2 <= name.len().max(found.len()))
-        .min()
-        .map_or_else(String::new, |(_, name)| format!("did you mean `{name}`?"))
 }
 
 /// How many insertions, deletions and replacements lead from one word to the other.

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use plugin_abi::{
     ABI_MAJOR, ABI_MINOR, Array, ArrayMut, Batch, Bytes, Collect, Completion, CredentialLease,
-    CredentialRequest, DENIED, GeneralReason, HostApi, Label, Log, OK, OUTCOME_FULL, OUTCOME_PARTIAL, Plain,
-    STALE, Stage, StageCost, Str, VALUE_F64, VALUE_I64, Verdict, struct_size,
+    CredentialRequest, DENIED, DisplayRule, GeneralReason, HostApi, Label, Log, OK, OUTCOME_FULL,
+    OUTCOME_PARTIAL, Plain, STALE, Stage, StageCost, Str, VALUE_F64, VALUE_I64, Verdict, struct_size,
 };
 use serde_json::Value;
 
@@ -43,6 +43,10 @@ pub struct FakeInstance {
 pub struct Seen {
     /// Families by id: object, item and part.
     pub families: Vec<(String, String, String)>,
+    /// How each of them is shown, and its base.
+    pub displays: Vec<(DisplayRule, String)>,
+    /// The help of each.
+    pub helps: Vec<String>,
     /// Series by id.
     pub series: Vec<SeenSeries>,
     /// Log messages with their fields.
@@ -299,6 +303,9 @@ unsafe extern "C" fn register_families(
         for (row, verdict) in rows.iter().zip(verdicts) {
             *verdict = accepted(state.seen.families.len());
             state.seen.families.push((text(row.object), text(row.item), text(row.part)));
+            let rule = DisplayRule::from_code(row.display).unwrap_or_default();
+            state.seen.displays.push((rule, text(row.base)));
+            state.seen.helps.push(text(row.help));
         }
         OK
     })

@@ -56,9 +56,15 @@ fn a_rule_that_is_no_expression_says_where_it_stands() {
         Selection::new(&rules).unwrap_err()
     };
     let include = error(&["ok", "a)(b"], &[]);
-    assert!(include.to_string().starts_with("instances.include[1] is no regular expression: "), "{include}");
+    assert!(
+        include.to_string().starts_with("instances.include[1]: `a)(b` is no regular expression: "),
+        "{include}"
+    );
     assert_eq!(include.place.pointer(), "/instances/include/1");
-    assert!(error(&[], &["*"]).to_string().starts_with("instances.exclude[0] is no regular expression: "));
+    assert_eq!(
+        error(&[], &["svchost(:.*"]).to_string(),
+        "instances.exclude[0]: `svchost(:.*` is no regular expression: unclosed group"
+    );
     assert!(error(&["\\w{1000}{1000}"], &[]).to_string().contains("size limit"));
     let counters = SelectionRules { counters: filter(&[], &["("]), ..SelectionRules::default() };
     assert_eq!(Selection::new(&counters).unwrap_err().place.pointer(), "/counters/exclude/0");
@@ -70,9 +76,10 @@ fn what_was_meant_is_suggested() {
         let PatternError { suggestion, .. } = NamePattern::new(&plain(text)).unwrap_err();
         suggestion.unwrap()
     };
-    assert_eq!(suggestion("*"), "{wildcard: '*'}");
-    assert_eq!(suggestion("*,_Total"), "{wildcard: '*,_Total'}");
-    assert_eq!(suggestion("Bob's ("), "{exact: 'Bob''s ('}");
+    assert_eq!(suggestion("*"), "write {wildcard: '*'}");
+    assert_eq!(suggestion("*,_Total"), "write {wildcard: '*,_Total'}");
+    assert_eq!(suggestion("Bob's ("), "write {exact: 'Bob''s ('}");
+    assert_eq!(suggestion("svchost(:.*"), r"write `\` before a sign that stands for itself, such as `\(`");
 }
 
 #[test]
@@ -125,6 +132,16 @@ fn a_pattern_that_means_one_name_tells_it() {
     assert_eq!(exact(PatternText::Wildcard("abc".to_owned())), named("abc"));
     assert_eq!(exact(PatternText::Wildcard("ab?".to_owned())), None);
     assert_eq!(exact(PatternText::Regex("abc".to_owned())), None);
+}
+
+#[test]
+fn totals_may_be_left_out_only_where_their_parts_are_there() {
+    let rules = SelectionRules { totals: Totals::DropBesideParts, ..SelectionRules::default() };
+    let selection = Selection::new(&rules).unwrap();
+    assert_eq!(selection.instance_among("_Total", true), Choice::No);
+    assert_eq!(selection.instance_among("0,_Total", true), Choice::No);
+    assert_eq!(selection.instance_among("_Total", false), Choice::Yes);
+    assert_eq!(selection.instance_among("0,0", true), Choice::Yes);
 }
 
 #[test]

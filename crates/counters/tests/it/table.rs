@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use counters::{ALL, Clock, Exposition, Kind, Properties, Size, plan};
+use counters::{ALL, Clock, Exposition, Formula, Kind, Properties, Size, Unit, plan};
 use expect_test::expect_file;
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::CounterRegInfo;
@@ -51,18 +51,44 @@ fn exposition(row: &Properties) -> String {
     words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(", ")
 }
 
+/// What shows in PromQL what Windows shows, of a counter that is exported as `x`.
+fn query(row: &Properties) -> &'static str {
+    let families = plan(&[CounterRegInfo::new(CounterId(0), row.counter_type)], |_| None);
+    let is_time = families.first().is_some_and(|family| family.exposition.unit == Unit::Seconds);
+    match row.formula {
+        _ if row.is_base => "",
+        Formula::Nothing if families.is_empty() => "",
+        Formula::Nothing => "x_info",
+        Formula::Value | Formula::Double => "x",
+        Formula::Delta => "increase(x_total[5m])",
+        Formula::Rate => "rate(x_total[5m])",
+        Formula::QueueLength => "rate(x_seconds_total[5m])",
+        Formula::Busy => "100 * rate(x_seconds_total[5m])",
+        Formula::Idle => "100 * (1 - rate(x_inactive_seconds_total[5m]))",
+        Formula::BusyOfMany => "100 * rate(x_seconds_total[5m]) / x_base",
+        Formula::IdleOfMany => "100 * (x_base - rate(x_inactive_seconds_total[5m]))",
+        Formula::Part => "100 * x / x_base",
+        Formula::Share if is_time => "100 * rate(x_seconds_total[5m]) / rate(x_base_seconds_total[5m])",
+        Formula::Share => "100 * rate(x_total[5m]) / rate(x_base_total[5m])",
+        Formula::MeanTime => "rate(x_seconds_total[5m]) / rate(x_base_total[5m])",
+        Formula::Mean => "rate(x_total[5m]) / rate(x_base_total[5m])",
+        Formula::Elapsed => "time() - x_start_time_seconds",
+    }
+}
+
 #[test]
 fn the_table_in_the_documentation_is_that_of_the_code() {
     let mut text = String::from(
-        "| type | value | bits | clock | base | displays | in | goes out as |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "| type | value | bits | clock | base | displays | in | goes out as | in PromQL |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for row in ALL {
         let formula = row.formula;
-        let letters = if formula.as_str().is_empty() { String::new() } else { format!("`{formula}`") };
+        let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
+        let (letters, query) = (code(formula.as_str()), code(query(row)));
         writeln!(
             text,
-            "| `{}` | {:#010x} | {} | {} | {} | {letters} | {} | {} |",
+            "| `{}` | {:#010x} | {} | {} | {} | {letters} | {} | {} | {query} |",
             row.counter_type,
             row.counter_type.0,
             size(row),

@@ -98,6 +98,10 @@ impl Pipe {
 
     fn call(&mut self, call: &IncomingCall, reply: &mut Reply) {
         let action = self.host.begin_call(kind(call));
+        if self.hangs(call) {
+            self.is_stalled = true;
+            return;
+        }
         if action == Some(Action::LoseHandles) {
             lock(&self.services()).perflib.lose_queries();
         }
@@ -156,6 +160,18 @@ impl Pipe {
         let mut services = lock(&services);
         services.perflib.choose(choices);
         services.perflib.execute(info, call.opnum, &call.stub)
+    }
+
+    /// Whether the call has no answer, and the pipe gives none any more.
+    fn hangs(&mut self, call: &IncomingCall) -> bool {
+        let choices = self.host.behaviour().choices.clone();
+        if choices.hanging_counterset.is_none() {
+            return false;
+        }
+        let services = self.services();
+        let mut services = lock(&services);
+        services.perflib.choose(choices);
+        services.perflib.hangs(call.opnum, &call.stub)
     }
 
     fn services(&mut self) -> Arc<Mutex<GroupServices>> {

@@ -66,17 +66,28 @@ impl PerflibService {
         Ok(response)
     }
 
+    /// Whether the provider of the counterset that a call is about hangs.
+    #[must_use]
+    pub fn hangs(&self, opnum: u16, stub: &[u8]) -> bool {
+        let hanging = self.choices.hanging_counterset.as_deref();
+        hanging.is_some() && self.registered(opnum, stub).map(|set| set.name) == hanging
+    }
+
     /// What is odd about the counterset that a call is about.
     fn odd(&self, opnum: u16, stub: &[u8]) -> OddAnswer {
-        if self.choices.odd_answer == OddAnswer::None
-            || opnum != Method::QueryCounterSetRegistrationInfo.opnum()
-        {
+        if self.choices.odd_answer == OddAnswer::None {
             return OddAnswer::None;
         }
-        let request = QueryCounterSetRegistrationInfoRequest::from_stub(stub).ok();
-        let set =
-            request.and_then(|request| self.counterset(request.counter_set_guid, &self.source.moment()).ok());
-        set.map_or(OddAnswer::None, |set| self.choices.odd(set.name))
+        self.registered(opnum, stub).map_or(OddAnswer::None, |set| self.choices.odd(set.name))
+    }
+
+    /// The counterset whose registration a call is about.
+    fn registered(&self, opnum: u16, stub: &[u8]) -> Option<&'static Counterset> {
+        if opnum != Method::QueryCounterSetRegistrationInfo.opnum() {
+            return None;
+        }
+        let request = QueryCounterSetRegistrationInfoRequest::from_stub(stub).ok()?;
+        self.counterset(request.counter_set_guid, &self.source.moment()).ok()
     }
 
     /// Forgets all queries, as a service does that was stopped in between.

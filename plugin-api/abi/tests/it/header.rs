@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use plugin_abi::{CONSTANTS, GeneralReason, LAYOUTS, Stage};
+use plugin_abi::{CONSTANTS, DisplayRule, GeneralReason, LAYOUTS, Stage};
 
 #[test]
 fn c11_sees_the_sizes_offsets_and_constants_that_rust_sees() {
@@ -51,6 +51,21 @@ fn stages_and_reasons_have_the_numbers_and_words_of_the_header() {
     }
     let reasons = CONSTANTS.iter().filter(|(name, _)| name.starts_with("PERFMON_REASON_")).count();
     assert_eq!(reasons - 1 /* PERFMON_REASON_DECLARED */, GeneralReason::ALL.len());
+}
+
+#[test]
+fn rules_of_display_have_the_numbers_of_the_header() {
+    for rule in DisplayRule::ALL {
+        let variant = format!("{rule:?}");
+        let snake = variant.char_indices().fold(String::new(), |name, (index, letter)| {
+            let gap = if index > 0 && letter.is_uppercase() { "_" } else { "" };
+            name + gap + &letter.to_string()
+        });
+        assert_eq!(constant("DISPLAY", &snake), i64::from(rule.code()), "{variant}");
+        assert_eq!(DisplayRule::from_code(rule.code()), Some(rule));
+    }
+    let rules = CONSTANTS.iter().filter(|(name, _)| name.starts_with("PERFMON_DISPLAY_")).count();
+    assert_eq!(rules, DisplayRule::ALL.len());
 }
 
 fn constant(group: &str, word: &str) -> i64 {

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use plugin_abi::{DROPPED_INVALID, DROPPED_UNKNOWN_FAMILY, FULL, INVALID, OK, STALE, STOPPED};
+use plugin_host::sink::DisplayRule;
 use plugin_host::testing::{RecordedOutcome, Value};
 use plugin_host::{InstanceState, Library, QuarantineCause, Violation};
 
@@ -93,6 +94,32 @@ fn what_a_target_says_of_itself_arrives_where_it_has_a_name_and_one_line() {
     }
     let expected = [(Violation::NullPointer, 1), (Violation::NotUtf8, 1), (Violation::BadName, 2)];
     assert_eq!(counted(&library), expected);
+}
+
+#[test]
+fn how_a_family_is_shown_arrives_and_a_base_that_cannot_be_is_refused() {
+    let world = World::new();
+    let library = world.load("zoo/displays.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    let families: Vec<_> = recorded
+        .families
+        .iter()
+        .map(|family| (family.item.as_str(), family.display, &*family.base))
+        .collect();
+    let expected = [
+        ("Idle", DisplayRule::PercentNotOfTime, ""),
+        ("Mean", DisplayRule::Average, "base"),
+        ("Mean", DisplayRule::Base, ""),
+        // An unknown rule is none, and a base that the rule has no use for is not looked at.
+        ("Later", DisplayRule::None, ""),
+        ("Unused", DisplayRule::Rate, ""),
+    ];
+    assert_eq!(families, expected);
+    for what in ["without", "itself"] {
+        assert_eq!(said(&recorded, what), i64::from(DROPPED_INVALID), "{what}");
+    }
+    assert_eq!(counted(&library), [(Violation::BadBase, 2)]);
 }
 
 #[test]

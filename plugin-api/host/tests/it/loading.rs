@@ -1,11 +1,11 @@
 use std::path::Path;
 
 use expect_test::{Expect, expect};
-use plugin_host::sink::StartTimeKind;
+use plugin_host::sink::{DisplayRule, StartTimeKind};
 use plugin_host::testing::{RecordedOutcome, Value};
 use plugin_host::{AbiVersion, ConfigureError, Host, HostOptions, Mode};
 
-use crate::support::{World, collect, compile, config, instance};
+use crate::support::{World, collect, compile, compile_with, config, instance};
 
 #[test]
 fn a_plugin_in_c_loads_collects_and_is_destroyed() {
@@ -28,6 +28,43 @@ fn a_plugin_in_c_loads_collects_and_is_destroyed() {
     assert!(library.violations().iter().all(|(_, count)| count == 0));
     drop(instance);
     assert_eq!(world.host.wait_destroyed(std::time::Duration::from_secs(10)), 0);
+}
+
+#[test]
+fn a_truncated_library_is_refused_before_anybody_maps_it() {
+    let file = compile("pulse.c");
+    let whole = std::fs::read(&file).expect("the plugin is a file");
+    let host = Host::new(HostOptions::default());
+    for bytes in [16, 1000, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&file, &whole[..bytes]).expect("the file is written");
+        let error = host.load(&file).err().expect("it does not load").to_string();
+        assert!(error.contains("the file is truncated"), "{error}");
+        assert!(error.contains(&format!("the file has {bytes}; install it anew")), "{error}");
+    }
+}
+
+#[test]
+fn writing_over_a_loaded_library_does_nothing_to_who_runs_it() {
+    let world = World::new();
+    let file = compile("pulse.c");
+    let library = world.host.load(&file).expect("the plugin loads");
+    let (instance, sink) = instance(&library, "a");
+    collect(&world, &instance, &sink);
+    // As `cp` does: the same file, other contents.
+    let bytes = std::fs::metadata(&file).expect("the plugin is a file").len();
+    let zeros = vec![0; usize::try_from(bytes).expect("a small file")];
+    std::fs::write(&file, zeros).expect("the file is written");
+    let recorded = collect(&world, &instance, &sink);
+    assert_eq!(recorded.completions[1].outcome, RecordedOutcome::Full);
+    assert_eq!(library.info().file.as_deref(), Some(file.as_path()), "it is called by its own path");
+}
+
+#[test]
+fn a_library_that_looks_beside_itself_is_opened_where_it_lies() {
+    let file = compile_with("pulse.c", &["-Wl,-rpath,$ORIGIN"]);
+    World::new().host.load(&file).expect("the plugin loads");
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("a list of what is mapped");
+    assert!(maps.contains(file.to_str().expect("a path in UTF-8")), "{maps}");
 }
 
 #[test]
@@ -64,7 +101,7 @@ fn another_major_version_is_refused_with_both_versions() {
     check_zoo(
         "wrong_major",
         &expect![
-            "load plugin FOLDER/libplugin_wrong_major.so: expected plugin ABI 1.1, found 2.1; install the plugin that was built for this version of the program"
+            "load plugin FOLDER/libplugin_wrong_major.so: expected plugin ABI 1.2, found 2.2; install the plugin that was built for this version of the program"
         ],
     );
 }
@@ -74,7 +111,7 @@ fn the_symbol_of_another_major_version_is_recognised() {
     check_zoo(
         "other_symbol",
         &expect![
-            "load plugin FOLDER/libplugin_other_symbol.so: expected plugin ABI 1.1, found 2.0; install the plugin that was built for this version of the program"
+            "load plugin FOLDER/libplugin_other_symbol.so: expected plugin ABI 1.2, found 2.0; install the plugin that was built for this version of the program"
         ],
     );
 }
@@ -178,6 +215,22 @@ fn a_plugin_of_this_version_loads_in_a_host_of_the_first() {
     assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 0 });
     let (instance, sink) = instance(&library, "a");
     assert_eq!(collect(&world, &instance, &sink).completions[0].outcome, RecordedOutcome::Full);
+}
+
+#[test]
+fn families_of_version_1_1_do_not_say_how_they_are_shown() {
+    let world = World::new();
+    let library = world.load("zoo/minor_1_1.c");
+    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 1 });
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    let families: Vec<_> = recorded
+        .families
+        .iter()
+        .map(|family| (family.item.as_str(), family.display, &*family.base))
+        .collect();
+    assert_eq!(families, [("Number", DisplayRule::None, ""), ("Other", DisplayRule::None, "")]);
+    assert!(library.violations().iter().all(|(_, count)| count == 0), "the past is no violation");
 }
 
 #[test]

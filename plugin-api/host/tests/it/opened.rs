@@ -50,5 +50,5 @@ fn a_plugin_made_with_the_sdk_keeps_the_contract() {
     let report = check::run(&ticks(), &mut out).expect("the output is kept");
     let text = String::from_utf8(out).expect("the output is text");
     assert!(report.is_ok() && report.skipped == 0, "{text}");
-    assert!(text.contains("at `/no such setting`: unknown field `no such setting`"), "{text}");
+    assert!(text.contains("at `/no such setting`: unknown key `no such setting`"), "{text}");
 }

@@ -10,9 +10,9 @@ use plugin_host::{
     QuarantineCause, Violation, monotonic_ns,
 };
 use plugin_sdk::{
-    BlockingSource, Collection, Command, CommandEntry, CommandOption, Coverage, DeclaredReason, Exit,
-    Failure, Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setup, Source,
-    SourceEntry, Stage, Start, Target, ValueKind,
+    BlockingSource, Collection, Command, CommandEntry, CommandOption, Coverage, DeclaredReason, Display,
+    Exit, Failure, Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setup,
+    Source, SourceEntry, Stage, Start, Target, ValueKind,
 };
 use serde_json::json;
 
@@ -124,6 +124,7 @@ const FAMILY: Family<'static> = Family {
     help: "Collections so far.",
     origin: "",
     value: ValueKind::U64,
+    display: Display::NONE,
 };
 
 fn register(output: &mut Output) -> Option<SeriesId> {
@@ -326,10 +327,10 @@ fn what_serde_and_the_source_refuse_comes_back_with_its_place() {
     assert_eq!(problems(json!({"start": 5000})), ["/start: too large below 1000"]);
     assert_eq!(
         problems(json!({"modules": [{"name": "a"}, {"name": "b", "nam": 1}]})),
-        ["/modules/1/nam: unknown field `nam`, expected `name` did you mean `name`?"]
+        ["/modules/1/nam: unknown key `nam` did you mean `name`?"]
     );
-    assert_eq!(problems(json!({"start": "x"})), ["/start: invalid type: string \"x\", expected u64 "]);
-    assert_eq!(problems(json!({"modules": [{}]})), ["/modules/0: missing field `name` "]);
+    assert_eq!(problems(json!({"start": "x"})), ["/start: expected a whole number, found text "]);
+    assert_eq!(problems(json!({"modules": [{}]})), ["/modules/0: `name` is missing "]);
 }
 
 #[test]

@@ -12,6 +12,11 @@ use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Library, LibraryL
 
 /// Compiles a plugin of `plugin-api/examples` into a file of its own: what is static in it is not shared.
 pub(crate) fn compile(source: &str) -> PathBuf {
+    compile_with(source, &[])
+}
+
+/// As [`compile`], with more for the compiler.
+pub(crate) fn compile_with(source: &str, options: &[&str]) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -26,6 +31,7 @@ pub(crate) fn compile(source: &str) -> PathBuf {
         .arg("-o")
         .arg(&file)
         .arg(examples.join(source))
+        .args(options)
         .output()
         .expect("a C compiler named cc");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,0 +1,121 @@
+use crate::exposition::Scale;
+use crate::pattern::same_name;
+use crate::unit::Unit;
+
+/// What the values of a momentary counter are in, and what makes base units of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// The base unit.
+    pub unit: Unit,
+    /// What a raw value is multiplied or divided by.
+    pub scale: Scale,
+}
+
+/// The unit of a counter that neither its type nor its name tells, by the English names of its counterset and
+/// itself: what documents say of it.
+///
+/// ```
+/// use counters::{Unit, quantity};
+///
+/// assert_eq!(quantity("Process V2", "Working Set").unwrap().unit, Unit::Bytes);
+/// assert_eq!(quantity("Process V2", "Thread Count"), None);
+/// ```
+#[must_use]
+pub fn quantity(counterset: &str, counter: &str) -> Option<Quantity> {
+    let contains = |names: &[&str], name: &str| names.iter().any(|known| same_name(known, name));
+    let mut rows = TABLE.iter();
+    let row = rows.find(|row| contains(row.countersets, counterset) && contains(row.counters, counter))?;
+    Some(Quantity { unit: row.unit, scale: row.scale })
+}
+
+struct Row {
+    countersets: &'static [&'static str],
+    counters: &'static [&'static str],
+    unit: Unit,
+    scale: Scale,
+}
+
+const TABLE: &[Row] = &[
+    // Win32_PerfFormattedData_PerfProc_Process: "in bytes".
+    Row {
+        countersets: &["Process V2", "Process"],
+        counters: &["Working Set", "Working Set Peak", "Working Set - Private"],
+        unit: Unit::Bytes,
+        scale: Scale::One,
+    },
+    // Windows shows the memory of graphics adapters in bytes.
+    Row {
+        countersets: &[
+            "GPU Adapter Memory",
+            "GPU Process Memory",
+            "GPU Local Adapter Memory",
+            "GPU Non Local Adapter Memory",
+        ],
+        counters: &["Total Committed", "Dedicated Usage", "Shared Usage", "Local Usage", "Non Local Usage"],
+        unit: Unit::Bytes,
+        scale: Scale::One,
+    },
+    // The time for which an engine ran, in 100 ns: `Utilization Percentage`, of the same value, is a timer of 100 ns.
+    Row {
+        countersets: &["GPU Engine"],
+        counters: &["Running Time"],
+        unit: Unit::Seconds,
+        scale: Scale::HundredNanoseconds,
+    },
+    // "Processor Frequency is the frequency of the current processor in megahertz."
+    Row {
+        countersets: &["Processor Information"],
+        counters: &["Processor Frequency"],
+        unit: Unit::Hertz,
+        scale: Scale::Megahertz,
+    },
+    // "Temperature of the thermal zone, in degrees Kelvin"; the precise one is in tenths of them.
+    Row {
+        countersets: &["Thermal Zone Information"],
+        counters: &["Temperature"],
+        unit: Unit::Celsius,
+        scale: Scale::Kelvin,
+    },
+    Row {
+        countersets: &["Thermal Zone Information"],
+        counters: &["High Precision Temperature"],
+        unit: Unit::Celsius,
+        scale: Scale::Decikelvin,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use crate::clocks::RawClocks;
+    use crate::exposition::Value;
+    use crate::plan::plan_of;
+    use ms_pcq::types::{CounterId, CounterType as T};
+    use ms_pcq::wire::CounterRegInfo;
+
+    fn exported(counterset: &str, counter: &str, raw: u64) -> (String, Option<Value>) {
+        let info = CounterRegInfo::new(CounterId(0), T::PERF_COUNTER_LARGE_RAWCOUNT);
+        let exposition = plan_of(counterset, &[info], |_| Some(counter))[0].exposition;
+        (exposition.unit.to_string(), exposition.export(raw, &RawClocks::default()))
+    }
+
+    // 300 K are 26.85 °C, and 3,000,000,000 Hz are 3,000 MHz.
+    #[test]
+    fn what_documents_say_of_a_unit_goes_out_in_base_units() {
+        let check = |counterset, counter, raw, unit: &str, value| {
+            assert_eq!(exported(counterset, counter, raw), (unit.to_owned(), Some(value)), "{counter}");
+        };
+        check("Process V2", "Working Set", 4_096, "bytes", Value::U64(4_096));
+        check("process v2", "working set - private", 4_096, "bytes", Value::U64(4_096));
+        check("GPU Process Memory", "Non Local Usage", 7, "bytes", Value::U64(7));
+        check("GPU Engine", "Running Time", 25_000_000, "seconds", Value::F64(2.5));
+        check("Processor Information", "Processor Frequency", 3_000, "hertz", Value::U64(3_000_000_000));
+        check("Thermal Zone Information", "Temperature", 300, "celsius", Value::F64(26.85));
+        check("Thermal Zone Information", "High Precision Temperature", 3_000, "celsius", Value::F64(26.85));
+    }
+
+    #[test]
+    fn another_counterset_may_mean_something_else_by_the_name() {
+        assert_eq!(exported("Oven", "Temperature", 300), (String::new(), Some(Value::U64(300))));
+        assert_eq!(exported("Process V2", "Thread Count", 300), (String::new(), Some(Value::U64(300))));
+    }
+}

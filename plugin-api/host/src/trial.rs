@@ -1,0 +1,117 @@
+//! Loads a library in a process of its own first. What hangs, crashes or ends the process there does it there.
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, getppid, pidfd_open, set_parent_process_death_signal};
+use tracing::warn;
+
+use crate::error::LoadError;
+use crate::exit;
+use crate::host::{Host, HostOptions};
+use crate::image::Image;
+
+/// How a library is tried before it is loaded.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// A program that calls [`run_trial`] with the last two of its arguments.
+    pub program: PathBuf,
+    /// What it is given before those arguments.
+    pub arguments: Vec<OsString>,
+    /// How long loading may take.
+    pub time_max: Duration,
+}
+
+/// The library was loaded.
+const LOADED: i32 = 99;
+/// It was refused: the one who loads it hears why.
+const REFUSED: i32 = 98;
+
+/// Loads the library at `path` and ends the process: what a [`Trial`]'s program does for the process `parent`.
+pub fn run_trial(parent: &str, path: &Path) -> ! {
+    // A library that hangs must not outlive the one who tries it, who may have ended before this was said.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    if getppid().is_none_or(|now| now.as_raw_nonzero().to_string() != parent) {
+        exit::leave(REFUSED);
+    }
+    let loaded = Host::new(HostOptions::default()).load_image(Image::InPlace(path.to_owned()), path);
+    exit::leave(if loaded.is_ok() { LOADED } else { REFUSED })
+}
+
+impl Trial {
+    /// Tries the library; an error says what it did.
+    pub(crate) fn run(&self, image: &Image, file: &Path) -> Result<(), LoadError> {
+        let mut child = match self.begin(image) {
+            Ok(child) => child,
+            Err(error) => {
+                warn!(file = %file.display(), %error, "Plugin cannot be tried in a process of its own");
+                return Ok(());
+            }
+        };
+        let outcome = match self.wait(&mut child) {
+            Ok(Some(status)) if matches!(status.code(), Some(LOADED | REFUSED)) => return Ok(()),
+            Ok(Some(status)) => ended(status),
+            Ok(None) => format!("it was not loaded within {} s", self.time_max.as_secs()),
+            Err(error) => format!("it cannot be waited for: {error}"),
+        };
+        Err(LoadError::Trial { file: file.to_owned(), outcome })
+    }
+
+    fn begin(&self, image: &Image) -> std::io::Result<Child> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).arg(std::process::id().to_string()).stdout(Stdio::null());
+        match image {
+            Image::Copy(copy) => command.stdin(copy.try_clone()?).arg("/proc/self/fd/0"),
+            Image::InPlace(file) => command.stdin(Stdio::null()).arg(file),
+        };
+        command.spawn()
+    }
+
+    /// How it ended; nothing where it had to be ended.
+    fn wait(&self, child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
+        let has_ended = has_ended_within(child, self.time_max);
+        if !matches!(has_ended, Ok(true)) {
+            child.kill()?;
+        }
+        let status = child.wait()?;
+        Ok(has_ended?.then_some(status))
+    }
+}
+
+fn has_ended_within(child: &Child, time_max: Duration) -> std::io::Result<bool> {
+    let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+    let timeout = Timespec::try_from(time_max).map_err(std::io::Error::other)?;
+    loop {
+        match poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout)) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("it ended its process with exit status {code}"),
+        (None, Some(signal)) => format!("its process was ended by {}", signal_name(signal)),
+        (None, None) => "its process ended".to_owned(),
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    let known = [
+        (Signal::SEGV, "SIGSEGV"),
+        (Signal::BUS, "SIGBUS"),
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::ILL, "SIGILL"),
+        (Signal::FPE, "SIGFPE"),
+        (Signal::KILL, "SIGKILL"),
+        (Signal::SYS, "SIGSYS"),
+    ];
+    let name = known.iter().find(|(known, _)| known.as_raw() == signal);
+    name.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+}
