@@ -4,7 +4,6 @@
 //! step: what a deadline cut off goes on in the next collection.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use ms_dtyp::Guid;
@@ -14,6 +13,7 @@ use plugin_sdk::Failure;
 use crate::config::{Which, same_name};
 use crate::missing::Nameless;
 use crate::registration::{self, Client, Counter, Error, Languages, Name, Pieces, Trouble};
+use crate::stalls::Stalls;
 
 /// The countersets that were looked at so far.
 #[derive(Debug, Default)]
@@ -28,6 +28,7 @@ pub(crate) struct Catalog {
     pieces: Pieces,
     /// The language in which names are told beside English.
     language: Option<Lcid>,
+    stalls: Stalls,
 }
 
 /// What became of the search for a counterset.
@@ -92,7 +93,7 @@ impl Catalog {
     }
 
     /// The English names of countersets that are known so far.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.guids.iter().filter_map(|guid| self.names.get(guid)).map(|name| name.text.as_str())
     }
 
@@ -121,6 +122,16 @@ impl Catalog {
         self.countersets.remove(&guid);
     }
 
+    /// Another collection begins.
+    pub(crate) const fn begin(&mut self, poll: u64) {
+        self.stalls.begin(poll);
+    }
+
+    /// How many countersets did not answer in this collection.
+    pub(crate) const fn stalls_met(&self) -> u32 {
+        self.stalls.met()
+    }
+
     /// Names in this language are told from now on.
     pub(crate) fn speak(&mut self, language: Option<Lcid>) {
         if language != self.language {
@@ -133,14 +144,19 @@ impl Catalog {
         if let Some(known) = self.countersets.get(&guid) {
             return Ok(Lookup::Found(Arc::clone(known)));
         }
-        let name = match self.names.entry(guid) {
-            Entry::Occupied(known) => known.get().text.clone(),
-            Entry::Vacant(place) => place.insert(registration::read_name(client, guid).await?).text.clone(),
+        let known = self.names.get(&guid).map(|name| name.text.clone());
+        let name = match known {
+            Some(name) => name,
+            None => self.read_name(client, guid).await?,
         };
+        if let Some(trouble) = self.stalls.trouble(guid) {
+            return Ok(Lookup::Unusable(name, trouble));
+        }
         let help = self.language.unwrap_or(Lcid::ENGLISH_US);
         let languages = Languages { local: self.language, help };
-        let read = registration::read(client, guid, languages, &mut self.pieces).await?;
-        let registered = match read {
+        let read = registration::read(client, guid, languages, &mut self.pieces).await;
+        self.stalls.note(guid, client, &read);
+        let registered = match read? {
             Ok(registered) => registered,
             Err(trouble) => return Ok(Lookup::Unusable(name, trouble)),
         };
@@ -149,6 +165,21 @@ impl Catalog {
         let counterset = Arc::new(counterset);
         self.countersets.insert(guid, Arc::clone(&counterset));
         Ok(Lookup::Found(counterset))
+    }
+
+    /// Asks for the name of a counterset.
+    async fn read_name(&mut self, client: &mut Client<'_>, guid: Guid) -> Result<String, Error> {
+        let name = match self.stalls.trouble(guid) {
+            Some(trouble) => Name::unknown(guid, trouble),
+            None => {
+                let name = registration::read_name(client, guid).await;
+                self.stalls.note(guid, client, &name);
+                name?
+            }
+        };
+        let text = name.text.clone();
+        self.names.insert(guid, name);
+        Ok(text)
     }
 
     /// Asks for one name after the other until the wanted ones have come.
@@ -169,10 +200,8 @@ impl Catalog {
         }
         let is_new = |guid: &&Guid| !self.names.contains_key(guid);
         for guid in self.guids.iter().filter(is_new).copied().collect::<Vec<_>>() {
-            let name = registration::read_name(client, guid).await?;
-            let meant = is_meant(&name);
-            self.names.insert(guid, name);
-            if meant {
+            self.read_name(client, guid).await?;
+            if self.names.get(&guid).is_some_and(is_meant) {
                 found.push(guid);
                 if !which.is_pattern() {
                     break;

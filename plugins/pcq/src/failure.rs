@@ -1,7 +1,16 @@
 //! What a session's errors are called on the plugin's side: the words are the same, the lists are closed on both.
 
-use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
-use windows_session::{Reason, SessionError, StageReport, Verdict};
+use plugin_sdk::{Collection, Credential, DeclaredReason, Failure, GeneralReason, Reason, Stage};
+use resolver::LookupErrorKind;
+use windows_session::{SessionError, StageReport, Verdict};
+
+/// Reasons that are not among the general ones.
+pub(crate) const DECLARED: [DeclaredReason; 2] =
+    [declared(LookupErrorKind::TimedOut), declared(LookupErrorKind::ServerFailed)];
+
+const fn declared(kind: LookupErrorKind) -> DeclaredReason {
+    DeclaredReason { word: kind.as_str(), sentence: kind.sentence(), next_step: kind.next_step() }
+}
 
 /// The failure of a collection that `error` ended.
 pub(crate) fn of_session(error: &SessionError) -> Failure {
@@ -40,9 +49,13 @@ const fn stage_of(stage: windows_session::Stage) -> Stage {
     }
 }
 
-fn reason_of(reason: Reason) -> GeneralReason {
+fn reason_of(reason: windows_session::Reason) -> Reason {
     let general = GeneralReason::ALL.iter().find(|general| general.word() == reason.as_str());
-    general.copied().unwrap_or(GeneralReason::Other)
+    let declared = || DECLARED.iter().zip(0..).find(|(declared, _)| declared.word == reason.as_str());
+    match general {
+        Some(general) => (*general).into(),
+        None => declared().map_or(GeneralReason::Other.into(), |(_, index)| Reason::Declared(index)),
+    }
 }
 
 #[cfg(test)]
@@ -50,9 +63,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_of_a_session_has_a_general_one_of_the_same_word() {
-        for reason in Reason::ALL {
-            assert_eq!(reason_of(reason).word(), reason.as_str());
+    fn every_reason_of_a_session_has_a_general_or_declared_one_of_the_same_word() {
+        for reason in windows_session::Reason::ALL {
+            let word = match reason_of(reason) {
+                Reason::General(general) => general.word(),
+                Reason::Declared(index) => DECLARED[index as usize].word,
+            };
+            assert_eq!(word, reason.as_str());
         }
     }
 }

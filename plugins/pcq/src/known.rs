@@ -1,19 +1,28 @@
 //! Connections to addresses that somebody else found out and approved.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
+use resolver::Resolver;
 use tokio::time::Instant;
 use transport::{Addresses, BoxFuture, BoxStream, ConnectError, Connector, Endpoint, TcpConnector};
 
 use crate::config::TransportSettings;
+
+/// Finds the addresses of all targets, so that there is one limit for all look-ups.
+static RESOLVER: LazyLock<Resolver> = LazyLock::new(Resolver::default);
+
+/// A TCP connector that shares its look-ups with all others of this plugin.
+pub(crate) fn connector() -> TcpConnector {
+    TcpConnector::with_resolver(RESOLVER.clone())
+}
 
 /// Connects over TCP, to the addresses that the settings name where they do: the name was resolved and checked once,
 /// and a second answer of the resolver may be another one.
 ///
 /// It remembers which address it was, so that a secret is asked for by that: whoever checks where a name leads to
 /// would ask the resolver again, and may hear of another host than the one that is about to see the secret.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Known {
     tcp: TcpConnector,
     addresses: Vec<IpAddr>,
@@ -22,7 +31,7 @@ pub(crate) struct Known {
 
 impl Known {
     pub(crate) fn of(transport: &TransportSettings) -> Self {
-        Self { tcp: TcpConnector::default(), addresses: transport.addresses.clone(), ..Self::default() }
+        Self { tcp: connector(), addresses: transport.addresses.clone(), reached: Mutex::default() }
     }
 
     /// Where the last connection went.

@@ -21,6 +21,7 @@
 //! | `commands` | `discover` and `query` on the command line |
 
 mod catalog;
+mod classic;
 mod commands;
 mod config;
 mod failure;
@@ -34,6 +35,7 @@ mod query;
 mod registration;
 mod registry;
 mod source;
+mod stalls;
 mod text;
 mod watched;
 

@@ -18,6 +18,8 @@ pub(crate) struct Missing {
 pub(crate) enum Why {
     /// No counterset has this name; the one that was meant, perhaps.
     Unknown { nearest: Option<String>, nameless: Option<Nameless> },
+    /// The name is that of a classic object, which no host offers here: what is said of it.
+    Classic(String),
     /// No counterset's name matches the pattern.
     NoMatch { nameless: Option<Nameless> },
     /// The host has more countersets than it can list, and this is why it is not known whether this is one of them.
@@ -65,6 +67,7 @@ impl Missing {
         };
         match why {
             Why::Unknown { nearest, .. } => format!("the host has no counterset `{name}`{}", meant(nearest)),
+            Why::Classic(explanation) => explanation.clone(),
             Why::NoMatch { .. } => format!("the host has no counterset whose name matches `{name}`"),
             Why::Unlisted(Failure { message, .. }) => format!(
                 "the host has more countersets than it can list, so that `{name}` may be missing; its registry does \
@@ -82,7 +85,7 @@ impl Why {
     const fn nameless(&self) -> Option<&Nameless> {
         match self {
             Self::Unknown { nameless, .. } | Self::NoMatch { nameless } => nameless.as_ref(),
-            Self::Unlisted(_) | Self::UnknownCounter { .. } | Self::Trouble(_) => None,
+            Self::Classic(_) | Self::Unlisted(_) | Self::UnknownCounter { .. } | Self::Trouble(_) => None,
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A series appears when there is something to tell, and stays from then on.
 
-use plugin_sdk::{Family, FamilyId, Kind, Output, Series, SeriesId, ValueKind};
+use plugin_sdk::{Display, DisplayRule, Family, FamilyId, Kind, Output, Series, SeriesId, ValueKind};
 
 use crate::polled::LeftOut;
 
@@ -89,10 +89,11 @@ const LEFT_OUT: Family<'_> = Family {
     part: "",
     kind: Kind::Gauge,
     unit: "",
-    help: "Instances that are wanted and not shown: another has the same name (set instance_id), others have larger \
-           values (top_n), or there are too many.",
-    origin: "the last collection",
+    help: "Instances that are wanted and that the last collection does not show: another has the same name (set \
+           instance_id), others have larger values (top_n), or there are too many.",
+    origin: "",
     value: ValueKind::U64,
+    display: Display::by(DisplayRule::Value),
 };
 
 const UNKNOWN_TYPES: Family<'_> = Family {

@@ -75,6 +75,13 @@ pub(crate) type Answer<T> = Result<T, Trouble>;
 pub(crate) type Error = ms_pcq::Error<rpc_client::Error>;
 pub(crate) type Client<'a> = PerflibV2Client<rpc_client::Interface<'a, rpc_client::NamedPipe>>;
 
+impl Name {
+    /// Of a counterset whose name is not known.
+    pub(crate) fn unknown(guid: Guid, trouble: Trouble) -> Self {
+        Self { text: format!("counterset_{guid}"), is_english: false, trouble: Some(trouble) }
+    }
+}
+
 /// Tells an answer about one counterset from a failure of the host or the connection.
 pub(crate) fn own<T>(answer: Result<T, Error>) -> Result<Answer<T>, Error> {
     match answer {
@@ -99,8 +106,8 @@ pub(crate) async fn read_name(client: &mut Client<'_>, guid: Guid) -> Result<Nam
     if let Some(text) = local.ok().and_then(|text| usable(&text)) {
         return Ok(Name { text, is_english: false, trouble: None });
     }
-    let trouble = english.err().or_else(|| Some(Trouble::Malformed("its name is empty".to_owned())));
-    Ok(Name { text: format!("counterset_{guid}"), is_english: false, trouble })
+    let trouble = english.err().unwrap_or_else(|| Trouble::Malformed("its name is empty".to_owned()));
+    Ok(Name::unknown(guid, trouble))
 }
 
 /// The counters with their texts.

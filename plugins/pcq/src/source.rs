@@ -6,7 +6,8 @@ use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
 use ms_pcq::wire::Layout;
 use plugin_sdk::{
-    Collection, Coverage, Failure, GeneralReason, Handle, Output, Problem, Setup, Source, Stage, Target,
+    Collection, Coverage, DeclaredReason, Failure, GeneralReason, Handle, Output, Problem, Setup, Source,
+    Stage, Target,
 };
 use ssp::OsVersion;
 use tokio::time::Instant;
@@ -14,12 +15,14 @@ use windows_session::Session;
 
 use crate::catalog::{Catalog, WELL_KNOWN};
 use crate::config::{self, Settings, Wanted};
+use crate::failure;
 use crate::forms::Forms;
 use crate::link::{Broken, Line, Link, Standing};
 use crate::missing;
 use crate::query::{OpenQuery, Refusal};
 use crate::registration::{Client, Error as PcqError};
 use crate::registry::{Listed, Registry};
+use crate::stalls;
 use crate::watched::WatchList;
 
 /// The performance counters of one host.
@@ -47,6 +50,7 @@ pub struct PcqSource {
 impl Source for PcqSource {
     const NAME: &'static str = "pcq";
     const HELP: &'static str = "Performance counters of a Windows host over its remote registry pipe";
+    const REASONS: &'static [DeclaredReason] = &failure::DECLARED;
     type Settings = Settings;
 
     fn check(settings: &Settings, target: &Target) -> Vec<Problem> {
@@ -94,12 +98,19 @@ impl Source for PcqSource {
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         let deadline = Instant::from_std(collection.deadline()) - margin(collection.remaining());
         self.watched.end_outdated(collection.output());
+        self.catalog.begin(self.polls);
         loop {
-            let stood = self.standing();
+            let (stood, stalls) = (self.standing(), self.catalog.stalls_met());
             let Broken { failure, left } = match self.attempt(collection, deadline).await {
                 Ok(coverage) => return Ok(coverage),
                 Err(broken) => broken,
             };
+            let has_stalled = self.catalog.stalls_met() > stalls;
+            if has_stalled && stalls < STALLS_MAX && Instant::now() < deadline {
+                tracing::debug!(error = %failure.message, "Going on with other countersets over another pipe");
+                self.keep_only(Standing::Connection);
+                continue;
+            }
             let Some(left) = left else { return Err(failure) };
             // Only what was kept from an earlier collection may have been lost meanwhile; what fails right after it
             // was made will fail again. Each turn begins with less, so that there are three at most.
@@ -147,6 +158,7 @@ impl PcqSource {
             self.layout = Layout::default();
             self.forms.forget();
         }
+        let stalls = self.catalog.stalls_met();
         let mut line = self.link.take(collection, deadline).await?;
         self.tell_version(line.session().host().names.os_version);
         collection.enter(Stage::Query);
@@ -175,6 +187,12 @@ impl PcqSource {
             }
             Err(Stop::Call(error)) => {
                 let error = line.session().error(&error);
+                if self.catalog.stalls_met() > stalls {
+                    // One provider hangs, and the host does not.
+                    self.link.put_back(line);
+                    let failure = failure::of_session(&error);
+                    return Err(Broken { failure, left: Some(Standing::Connection) });
+                }
                 return Err(self.link.fail(line, &error, collection, deadline).await);
             }
         };
@@ -275,7 +293,11 @@ impl PcqSource {
     /// Opens a query with all countersets that the host has.
     async fn open(&mut self, client: &mut Client<'_>, output: &mut Output) -> Result<OpenQuery, Stop> {
         self.catalog.speak(self.language);
-        let additions = self.watched.search(&mut self.catalog, client, &self.wanted, output).await?;
+        let patience = stalls::patience(client);
+        client.channel().limit_calls(patience);
+        let additions = self.watched.search(&mut self.catalog, client, &self.wanted, output).await;
+        client.channel().limit_calls(None);
+        let additions = additions?;
         if additions.is_empty() {
             // Perhaps the host failed as a whole, and does not any more the next time.
             self.catalog.forget_nameless();
@@ -328,4 +350,6 @@ fn margin(remaining: Duration) -> Duration {
 
 /// A counterset that is missing is looked for again after so many collections.
 const POLLS_BETWEEN_SEARCHES: u64 = 20;
+/// Countersets that may let their time pass in one collection; the search goes on in the next one.
+const STALLS_MAX: u32 = 3;
 const SMB_PORT: u16 = 445;

@@ -9,6 +9,7 @@ use ms_pcq::wire::{Body, QueryData};
 use plugin_sdk::{Coverage, Failure, FamilyId, Output};
 
 use crate::catalog::{Catalog, Counterset, Lookup};
+use crate::classic;
 use crate::config::{Wanted, Which, same_name};
 use crate::missing::{self, Missing, Why};
 use crate::notes::Notes;
@@ -243,9 +244,10 @@ fn unknown(wanted: &Wanted, catalog: &Catalog) -> Missing {
     let why = match (&wanted.which, catalog.unlisted()) {
         (_, Some(failure)) => Why::Unlisted(failure.clone()),
         (Which::Matching(_), None) => Why::NoMatch { nameless },
-        (Which::Name(_) | Which::Guid(_), None) => {
-            Why::Unknown { nearest: nearest(&name, catalog.names()).map(str::to_owned), nameless }
-        }
+        (Which::Name(_) | Which::Guid(_), None) => match classic::explain(&name, &catalog.names()) {
+            Some(explanation) => Why::Classic(explanation),
+            None => Why::Unknown { nearest: nearest(&name, catalog.names()).map(str::to_owned), nameless },
+        },
     };
     Missing { name, why }
 }

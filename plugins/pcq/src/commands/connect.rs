@@ -10,6 +10,7 @@ use windows_session::{Options, Reached, Session, Target, Verdict};
 use super::arguments::Arguments;
 use super::stop::Stop;
 use crate::failure;
+use crate::known;
 
 /// Which host a command asks, and how.
 #[derive(Debug)]
@@ -53,7 +54,7 @@ impl Access {
         ];
         options.smb.encryption = arguments.choice("smb-encryption", &modes)?.unwrap_or(Encryption::Preferred);
         let target = Target::new(host, port);
-        Ok(Self { target, identity: identity.to_owned(), options, connector: TcpConnector::default() })
+        Ok(Self { target, identity: identity.to_owned(), options, connector: known::connector() })
     }
 
     /// The host.

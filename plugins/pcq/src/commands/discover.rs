@@ -15,7 +15,7 @@ use super::connect::Access;
 use super::describe::{Findings, Found};
 use super::stop::Stop;
 use super::survey::{self, Name};
-use crate::registration;
+use crate::{classic, registration};
 
 /// Lists the countersets of a host.
 #[derive(Debug)]
@@ -119,6 +119,9 @@ async fn discover(run: &Run, wish: &Wish) -> Result<String, Stop> {
     let all: Vec<&str> = names.iter().map(|(_, name)| name.text.as_str()).collect();
     for (text, pattern) in &wish.patterns {
         if !all.iter().any(|name| pattern.matches(name)) {
+            if let Some(explanation) = classic::explain(text, &all.iter().copied()) {
+                return Err(Stop::failed(explanation, "see all countersets without --counterset"));
+            }
             let hint = nearest(text, all.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
             let message = format!("the host has no counterset `{text}`{}", hint.unwrap_or_default());
             return Err(Stop::failed(message, "see all of them without --counterset"));

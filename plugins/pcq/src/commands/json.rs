@@ -6,16 +6,25 @@ use super::plan::Plan;
 use super::query::Show;
 use super::sample::{Key, Sample, Value, is_shown_as_read};
 
-/// One JSON object a line: the clocks of the reply, and for each value what was read beside what is displayed, so
+/// One JSON object a line: the host, the clocks of the reply, and for each value what was read beside what is displayed, so
 /// that another client can be compared.
 #[derive(Debug)]
-pub(super) struct Json;
+pub(super) struct Json {
+    host: String,
+}
+
+impl Json {
+    pub(super) fn new(host: &str) -> Self {
+        Self { host: host.to_owned() }
+    }
+}
 
 impl Show for Json {
     fn show(&mut self, plan: &Plan, sample: &Sample) -> String {
         let values: Vec<serde_json::Value> =
             sample.values.iter().map(|(key, value)| object(plan, key, value)).collect();
         let line = json!({
+            "host": self.host,
             "time": clock::rfc3339(sample.time),
             "perf_time": sample.clocks.perf_time,
             "perf_freq": sample.clocks.perf_freq,

@@ -10,7 +10,7 @@ use windows_session::Session;
 
 use super::stop::Stop;
 use super::survey::{self, Counterset, Name};
-use crate::registration;
+use crate::{classic, registration};
 
 /// Everything that is asked for, found at the host.
 #[derive(Debug)]
@@ -180,17 +180,18 @@ impl Catalog {
 
     fn unknown(&self, path: &CounterPath) -> Stop {
         let names = self.read.iter().map(|(_, name)| name.text.as_str());
+        let next_step = "see what there is: perfmon-exporter discover --format table";
+        if let Some(explanation) = classic::explain(&path.counterset, &names) {
+            return Stop::failed(format!("{path}: {explanation}"), next_step);
+        }
         let hint = nearest(&path.counterset, names).map(|name| format!("; did you mean `{name}`?"));
         let hint = hint.unwrap_or_default();
-        Stop::failed(
-            format!("{path}: the host has no counterset `{}`{hint}", path.counterset),
-            "see what there is: perfmon-exporter discover --format table",
-        )
+        Stop::failed(format!("{path}: the host has no counterset `{}`{hint}", path.counterset), next_step)
     }
 }
 
 fn compiled(pattern: &PatternText) -> Result<NamePattern, Stop> {
-    NamePattern::new(pattern).map_err(|error| Stop::usage(format!("`{}`: {error}", pattern.as_str())))
+    NamePattern::new(pattern).map_err(|error| Stop::usage(error.to_string()))
 }
 
 fn pick(path: &CounterPath, index: usize, counterset: &Counterset) -> Result<Pick, Stop> {

@@ -1,5 +1,6 @@
 //! `query`: values of a host, live.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use counters::{CounterPath, InstancePath, nearest};
@@ -70,6 +71,12 @@ impl Command for Query {
             repeated: true,
         },
         TARGET,
+        option(
+            "target-name",
+            "NAME",
+            "What a path may call the target besides its host [default: its name in the configuration]",
+            false,
+        ),
         IDENTITY,
         option("interval", "TIME", "Between two samples, such as 500ms or 5s [default: 1s]", false),
         option("count", "N", "Ends after so many rows [default: at Ctrl-C]", false),
@@ -105,21 +112,31 @@ impl Wish {
         let format = arguments.choice("format", &formats).map_err(Stop::usage)?;
         let paths: Vec<CounterPath> =
             arguments.positional().iter().map(|text| plan::parse(text)).collect::<Result<_, _>>()?;
-        let elsewhere = |path: &&CounterPath| {
-            path.machine.as_ref().is_some_and(|machine| !counters::same_name(machine, access.host()))
-        };
-        if let Some(path) = paths.iter().find(elsewhere) {
-            let message = format!("{path}: the host is named by --target, and that is {}", access.host());
-            return Err(Stop::usage(message));
+        let name = arguments.text("target-name");
+        if let Some(path) = paths.iter().find(|path| !is_of(path, access.host(), name)) {
+            let host = access.host();
+            let shown = name.map_or_else(|| format!("`{host}`"), |name| format!("`{name}` (`{host}`)"));
+            return Err(Stop::usage(format!(
+                "{path}: the path is of another host than --target, which is {shown}; leave `\\\\{}` out",
+                path.machine.as_deref().unwrap_or_default()
+            )));
         }
         let count = arguments.number("count").map_err(Stop::usage)?;
         let show: Box<dyn Show> = match format.unwrap_or(Format::Table) {
             Format::Table => Box::new(Table::new(run.terminal_width(), interval)),
             Format::Csv => Box::new(Csv::new(access.host())),
-            Format::Json => Box::new(Json),
+            Format::Json => Box::new(Json::new(access.host())),
         };
         Ok((Self { access, interval, count, paths }, show))
     }
+}
+
+/// Whether a path without a machine, or with this one, is meant for the host: by its name, the first part of that, or the
+/// name that the configuration has for it.
+fn is_of(path: &CounterPath, host: &str, name: Option<&str>) -> bool {
+    let Some(machine) = path.machine.as_deref() else { return true };
+    let short = host.split('.').next().filter(|_| host.parse::<IpAddr>().is_err());
+    [Some(host), short, name].into_iter().flatten().any(|known| counters::same_name(machine, known))
 }
 
 async fn watch(run: &Run, wish: &Wish, show: &mut dyn Show) -> Result<(), Stop> {

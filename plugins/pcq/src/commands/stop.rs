@@ -1,4 +1,4 @@
-use plugin_sdk::{Exit, Failure, GeneralReason, Reason, Run};
+use plugin_sdk::{Exit, Failure, Reason, Run};
 use windows_session::SessionError;
 
 use crate::failure;
@@ -31,15 +31,18 @@ impl Stop {
 
     /// As a collection would have failed.
     pub(super) fn of_failure(failure: &Failure) -> Self {
-        let reason = match failure.reason {
-            Reason::General(reason) => reason,
-            Reason::Declared(_) => GeneralReason::Other,
+        let (word, next_step) = match failure.reason {
+            Reason::General(reason) => (reason.word(), reason.next_step()),
+            Reason::Declared(index) => {
+                let declared = failure::DECLARED.get(index as usize);
+                declared.map_or(("other", ""), |declared| (declared.word, declared.next_step))
+            }
         };
         Self {
             exit: Exit::Failure,
-            stage: Some((failure.stage.word(), reason.word())),
+            stage: Some((failure.stage.word(), word)),
             message: failure.message.clone(),
-            next_step: reason.next_step().to_owned(),
+            next_step: next_step.to_owned(),
         }
     }
 

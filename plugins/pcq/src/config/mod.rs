@@ -3,20 +3,23 @@
 mod names;
 mod wanted;
 
+use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
 use ms_pcq::types::DetailLevel;
-use serde::Deserialize;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use self::names::{FilterSettings, NameSettings};
 pub(crate) use self::wanted::{Wanted, Which, compile, language};
 
 /// What is fetched, and how the host is spoken to.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a mapping such as `countersets: [{name: Processor Information}]`")]
 pub struct Settings {
     /// At least one.
+    #[serde(deserialize_with = "countersets")]
     pub(crate) countersets: Vec<CountersetSettings>,
     /// An LCID: help shows the host's own names in this language, too.
     #[serde(default)]
@@ -31,7 +34,7 @@ pub struct Settings {
 
 /// One counterset, or those whose names match.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a counterset such as `name: Processor Information`")]
 pub(crate) struct CountersetSettings {
     /// The English name; case does not matter. A plain text is the name itself.
     #[serde(default)]
@@ -45,9 +48,10 @@ pub(crate) struct CountersetSettings {
     /// Which counters, by English name; all where nothing is said.
     #[serde(default)]
     pub(crate) counters: FilterSettings,
-    /// What becomes of the instances that sum up others.
+    /// What becomes of the instances that sum up others. Where nothing is said they are left out if the instances that
+    /// they sum up are there, and if `instances` does not name them.
     #[serde(default)]
-    pub(crate) totals: TotalsSettings,
+    pub(crate) totals: Option<TotalsSettings>,
     /// Whether series carry the instance's number as label `instance_id`, for countersets whose instances
     /// share names.
     #[serde(default)]
@@ -61,11 +65,10 @@ pub(crate) struct CountersetSettings {
 }
 
 /// What becomes of the instances that sum up others.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum TotalsSettings {
     /// They are instances like the others.
-    #[default]
     Keep,
     /// They are left out.
     Drop,
@@ -97,7 +100,7 @@ pub(crate) enum DetailSettings {
 
 /// Only the instances with the largest values of a counter.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a mapping such as `{counter: 'Working Set', n: 20}`")]
 pub(crate) struct TopNSettings {
     /// Its English name.
     pub(crate) counter: String,
@@ -163,10 +166,33 @@ impl DetailSettings {
     }
 }
 
+/// A list, of which a refusal shows an example.
+fn countersets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<CountersetSettings>, D::Error> {
+    struct List;
+
+    impl<'de> Visitor<'de> for List {
+        type Value = Vec<CountersetSettings>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list such as `- name: Processor Information`")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+            let mut countersets = Vec::new();
+            while let Some(counterset) = seq.next_element()? {
+                countersets.push(counterset);
+            }
+            Ok(countersets)
+        }
+    }
+
+    deserializer.deserialize_seq(List)
+}
+
 impl<'de> Deserialize<'de> for Aggregate {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged)]
+        #[serde(untagged, expecting = "expected `true`, `false` or `only`")]
         enum Written {
             Flag(bool),
             Word(String),
@@ -176,7 +202,7 @@ impl<'de> Deserialize<'de> for Aggregate {
             Written::Flag(true) => Ok(Self::Beside),
             Written::Word(word) if word == "only" => Ok(Self::Only),
             Written::Word(word) => {
-                Err(serde::de::Error::custom(format!("`{word}` is none of true, false and `only`")))
+                Err(serde::de::Error::custom(format!("`{word}` is none of `true`, `false` and `only`")))
             }
         }
     }

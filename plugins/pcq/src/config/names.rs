@@ -5,7 +5,10 @@ use serde::Deserialize;
 
 /// A name, or a pattern of names.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a name, `{exact: NAME}`, `{wildcard: 'svchost*'}` or `{regex: 'svchost.*'}`"
+)]
 pub(crate) enum NameSettings {
     /// What it means depends on where it stands.
     Plain(String),
@@ -37,7 +40,7 @@ pub(crate) struct RegexSettings {
 
 /// What is in and what is out.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a mapping such as `{include: ['svchost.*']}`")]
 pub(crate) struct FilterSettings {
     /// What is wanted; everything where nothing is said.
     #[serde(default)]
@@ -48,6 +51,11 @@ pub(crate) struct FilterSettings {
 }
 
 impl FilterSettings {
+    /// Whether instances that sum up others are asked for by name.
+    pub(super) fn names_totals(&self) -> bool {
+        self.include.iter().any(|name| name.text().to_ascii_lowercase().contains("_total"))
+    }
+
     pub(super) fn rules(&self) -> Filter {
         let texts = |names: &[NameSettings]| names.iter().map(NameSettings::pattern).collect();
         Filter { include: texts(&self.include), exclude: texts(&self.exclude) }

@@ -90,9 +90,11 @@ impl CountersetSettings {
             counters: self.counters.rules(),
             instances: self.instances.rules(),
             totals: match self.totals {
-                TotalsSettings::Keep => Totals::Keep,
-                TotalsSettings::Drop => Totals::Drop,
-                TotalsSettings::Separate => Totals::Separate,
+                None if self.instances.names_totals() => Totals::Keep,
+                None => Totals::DropBesideParts,
+                Some(TotalsSettings::Keep) => Totals::Keep,
+                Some(TotalsSettings::Drop) => Totals::Drop,
+                Some(TotalsSettings::Separate) => Totals::Separate,
             },
             detail: detail.map(DetailSettings::level),
         };
@@ -100,7 +102,7 @@ impl CountersetSettings {
             let suggestion = error.error.suggestion;
             Problem::new(format!("{pointer}{}", error.place.pointer()), error.error.reason).suggest(
                 suggestion.unwrap_or_else(|| {
-                    "a regular expression for the whole name, such as `.*,_Total`".to_owned()
+                    "write a regular expression for the whole name, such as `.*,_Total`".to_owned()
                 }),
             )
         })?;

@@ -2,8 +2,10 @@
 
 use counters::{Exposition, Kind};
 use ms_pcq::types::InstanceType;
-use plugin_sdk::{Family, FamilyId, Output, ValueKind};
+use plugin_sdk::{Display, Family, FamilyId, Output, ValueKind};
 
+use super::display::display_of;
+use super::help::help;
 use crate::catalog::Counterset;
 use crate::registration::Counter;
 
@@ -19,7 +21,9 @@ const INFERRED: &str = " (start time inferred from the host's start)";
 /// What is told of a family, made once.
 pub(super) struct Told<'a> {
     counter: Option<&'a Counter>,
+    display: Display<'static>,
     object: String,
+    help: String,
     origin: String,
 }
 
@@ -53,7 +57,15 @@ pub(super) fn describe<'a>(counterset: &'a Counterset, family: &counters::Family
     if family.exposition.kind == Kind::Counter && suffix != AGGREGATE && !tells_creation(counterset) {
         origin.push_str(INFERRED);
     }
-    Told { counter, object: format!("{}{suffix}", counterset.name), origin }
+    let formula = counters::properties(kind).map_or(counters::Formula::Value, |row| row.formula);
+    let help = help(family, formula, name, counter.map_or("", |counter| &counter.help));
+    Told {
+        counter,
+        display: display_of(family),
+        object: format!("{}{suffix}", counterset.name),
+        help,
+        origin,
+    }
 }
 
 /// Whether instances say when they were created.
@@ -74,9 +86,10 @@ impl Told<'_> {
             part: part.as_str(),
             kind: kind_of(kind),
             unit: unit.as_str(),
-            help: self.counter.map_or("", |counter| &counter.help),
+            help: &self.help,
             origin: &self.origin,
             value: if exposition.is_integer() { ValueKind::U64 } else { ValueKind::F64 },
+            display: self.display,
         }
     }
 }

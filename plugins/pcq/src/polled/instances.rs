@@ -1,7 +1,7 @@
 //! Which instances are there, and their series: they are found by place or key, come, and go.
 
 use counters::aggregate::Scope;
-use counters::{Choice, Kind, Part, RawClocks, Value, Widen};
+use counters::{Choice, Kind, Part, RawClocks, Selection, Value, Widen};
 use ms_pcq::types::InstanceId;
 use ms_pcq::wire::{Block, InstanceValues, RawValue};
 use plugin_sdk::{Output, Series, SeriesId, Start};
@@ -9,15 +9,6 @@ use plugin_sdk::{Output, Series, SeriesId, Start};
 use super::{Cell, Column, Instance, Polled, Standing};
 use crate::config::Wanted;
 use crate::text;
-
-/// Which labels tell the instances of a counterset apart.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Labelling {
-    /// Whether they have names.
-    pub(super) by_name: bool,
-    /// Whether series carry their numbers.
-    pub(super) by_number: bool,
-}
 
 impl Polled {
     /// Instances mostly come in the order of the last reply; only where they do not, the key is looked up.
@@ -44,9 +35,11 @@ impl Polled {
         wanted: &Wanted,
         output: &mut Output,
     ) {
+        let are_judged_anew = self.notice_parts(block, wanted);
         for (position, seen) in block.instances().enumerate() {
+            let is_new = are_judged_anew && Selection::is_total(&seen.name.to_string());
             if let Some(index) = self.find(position, &seen) {
-                self.instances[index].seen = self.epoch;
+                self.instances[index].seen = if is_new { 0 } else { self.epoch };
             }
         }
         // Who has gone makes room first: who comes may have the same name.
@@ -75,6 +68,16 @@ impl Polled {
         self.rank(block, output);
     }
 
+    /// Finds out whether instances are there that sum up no others. Where that has changed, and totals are shown or not
+    /// because of it, those come as if they were new.
+    fn notice_parts(&mut self, block: &Block<'_>, wanted: &Wanted) -> bool {
+        if !wanted.selection.drops_totals_beside_parts() {
+            return false;
+        }
+        let has_parts = block.instances().any(|seen| !Selection::is_total(&seen.name.to_string()));
+        std::mem::replace(&mut self.has_parts, has_parts) != has_parts
+    }
+
     fn add(&mut self, seen: &InstanceValues<'_>, clocks: RawClocks, wanted: &Wanted, output: &mut Output) {
         let name = seen.name.to_string();
         let choice = self.choice(&name, wanted);
@@ -87,8 +90,7 @@ impl Polled {
             });
         let standing =
             if is_taken && choice != Choice::No { Standing::Duplicate } else { self.standing_of(choice) };
-        let is_part =
-            |scope| !counters::Selection::is_total(&name) && (scope == Scope::All || choice != Choice::No);
+        let is_part = |scope| !Selection::is_total(&name) && (scope == Scope::All || choice != Choice::No);
         let aggregated = self.aggregated.as_ref().filter(|aggregated| is_part(aggregated.scope));
         let shares = aggregated.map_or_else(Box::default, super::Aggregated::shares);
         let index = self.instances.len();
@@ -125,7 +127,11 @@ impl Polled {
     }
 
     fn choice(&self, name: &str, wanted: &Wanted) -> Choice {
-        if self.labelling.by_name { wanted.selection.instance(name) } else { Choice::Yes }
+        if self.labelling.by_name {
+            wanted.selection.instance_among(name, self.has_parts)
+        } else {
+            Choice::Yes
+        }
     }
 
     fn standing_of(&self, choice: Choice) -> Standing {
@@ -223,19 +229,6 @@ impl Polled {
     }
 }
 
-impl Labelling {
-    pub(super) fn labels<'a>(self, name: &'a str, number: &'a str) -> Vec<(&'a str, &'a str)> {
-        let mut labels = Vec::with_capacity(3);
-        if self.by_name {
-            labels.push((INSTANCE_LABEL, name));
-        }
-        if self.by_number {
-            labels.push((INSTANCE_ID_LABEL, number));
-        }
-        labels
-    }
-}
-
 fn write_key(key: &mut Vec<u8>, id: InstanceId, name: &[u8]) {
     key.clear();
     key.extend_from_slice(&id.0.to_le_bytes());
@@ -244,5 +237,3 @@ fn write_key(key: &mut Vec<u8>, id: InstanceId, name: &[u8]) {
 
 /// Instances of one counterset; more are left out. The exporter's limit of series is far below.
 const INSTANCES_MAX: usize = 1 << 17;
-const INSTANCE_LABEL: &str = "counter_instance";
-const INSTANCE_ID_LABEL: &str = "instance_id";

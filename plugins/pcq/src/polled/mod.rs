@@ -4,8 +4,11 @@
 //! one held is then a walk over its bytes and a few pushes a value, without allocations.
 
 mod aggregated;
+mod display;
 mod families;
+mod help;
 mod instances;
+mod labels;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -22,7 +25,7 @@ use plugin_sdk::{FamilyId, Output, SeriesId, Start};
 use self::aggregated::Aggregated;
 use self::families::register;
 pub(crate) use self::families::unknown_types;
-use self::instances::Labelling;
+use self::labels::{Labelling, Split};
 use self::top::Top;
 
 use crate::catalog::Counterset;
@@ -53,6 +56,8 @@ pub(crate) struct Polled {
     boot: Option<i64>,
     /// When what this reply shows anew began to count.
     anew_since: i64,
+    /// Whether the last reply held instances that sum up no others.
+    has_parts: bool,
     /// Instances that the limit leaves out, in the last reply.
     over_limit: u64,
     scratch: Scratch,
@@ -147,7 +152,7 @@ impl Polled {
         let find = |id: CounterId| counterset.counters.iter().find(|counter| counter.info.counter_id == id);
         let name_of = |id: CounterId| find(id).map(|counter| counter.name.as_str());
         let registered: Vec<_> = counterset.counters.iter().map(|counter| counter.info).collect();
-        let mut families = counters::plan(&registered, name_of);
+        let mut families = counters::plan_of(&counterset.name, &registered, name_of);
         let detail_of = |id| find(id).map_or_else(Default::default, |counter| counter.info.detail_level);
         families
             .retain(|family| wanted.selection.wants_counter(name_of(family.item), detail_of(family.item)));
@@ -173,7 +178,11 @@ impl Polled {
         });
         Self {
             columns: columns.collect(),
-            labelling: Labelling { by_name: has_names, by_number: has_names && wanted.instance_id },
+            labelling: Labelling {
+                by_name: has_names,
+                by_number: has_names && wanted.instance_id,
+                split: Split::of(&counterset.name),
+            },
             shows_instances,
             aggregated,
             top: wanted.top_n.as_ref().and_then(|top| Top::new(counterset, top)),
@@ -186,6 +195,7 @@ impl Polled {
             perf_time: 0,
             boot: None,
             anew_since: 0,
+            has_parts: false,
             over_limit: 0,
             scratch: Scratch::default(),
         }

@@ -41,6 +41,7 @@ fn choices(row: &[usize]) -> Choices {
         aggregate_identifiers: AggregateIdentifiers::ALL[row[8]],
         odd_answer: OddAnswer::ALL[row[9]],
         odd_counterset: Some(UNWATCHED.to_owned()),
+        hanging_counterset: None,
     }
 }
 

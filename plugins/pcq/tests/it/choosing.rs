@@ -90,6 +90,39 @@ fn totals_are_kept_dropped_or_shown_apart() {
 }
 
 #[test]
+fn totals_are_left_out_beside_their_parts_unless_they_are_asked_for() {
+    let sim = SimHost::new();
+    let names = |instances: Json| {
+        let counters = json!({"include": ["% User Time"]});
+        let ended = collect(
+            &sim,
+            &json!({"name": "Processor Information", "counters": counters, "instances": instances}),
+        );
+        let mut names: Vec<String> =
+            live(&ended).map(|(series, ..)| series.labels.last().expect("a name").1.clone()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(json!({})), ["0,0", "0,1", "0,2", "0,3"]);
+    assert_eq!(names(json!({"include": ["0,1", "_Total"]})), ["0,1", "_Total"]);
+    assert_eq!(names(json!({"include": [".*"]})), ["0,0", "0,1", "0,2", "0,3"]);
+}
+
+#[test]
+fn processes_have_their_names_and_identifiers_in_labels_of_their_own() {
+    let ended =
+        collect(&SimHost::new(), &json!({"name": "Process V2", "counters": {"include": ["Thread Count"]}}));
+    let mut series = 0;
+    for (one, ..) in live(&ended) {
+        let names: Vec<&str> = one.labels.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["process", "process_id"], "{:?}", one.labels);
+        assert!(!one.labels[0].1.contains(':') && one.labels[1].1.parse::<u32>().is_ok(), "{:?}", one.labels);
+        series += 1;
+    }
+    assert!(series > 3);
+}
+
+#[test]
 fn the_first_instances_by_a_counter_are_shown_and_the_others_counted() {
     let sim = SimHost::new();
     let named = |top_n: &Json| {
@@ -209,7 +242,7 @@ fn counters_count_since_the_host_was_started_or_the_process_created() {
     let start_of = |object: &str, item: &str| {
         let is_it = |(_, of, name): &(&RecordedSeries, &str, &str)| (*of, *name) == (object, item);
         let series = live(&ended).find(is_it).expect("it is there").0;
-        (series.start_time_unix_nanos, series.start_time_kind, series.labels[0].1.clone())
+        (series.start_time_unix_nanos, series.start_time_kind, series.labels.clone())
     };
     let (start, kind, _) = start_of(PROCESSOR, "% User Time");
     assert_eq!((start, kind), (Some(unix_nanos(BOOT)), StartTimeKind::Inferred));
@@ -221,8 +254,7 @@ fn counters_count_since_the_host_was_started_or_the_process_created() {
     assert!(origin_of("IO Read Bytes/sec").ends_with(']'), "that one is known");
     let (start, kind, process) = start_of("Process V2", "IO Read Bytes/sec");
     assert_eq!(kind, StartTimeKind::Known);
-    let created =
-        live(&ended).find(|(series, _, item)| *item == "Elapsed Time" && series.labels[0].1 == process);
+    let created = live(&ended).find(|(series, _, item)| *item == "Elapsed Time" && series.labels == process);
     let Some(Value::F64(created)) = created.expect("it tells").0.value else { panic!("seconds") };
     let start = start.expect("a process knows when it was created");
     assert!((Duration::from_nanos(start.unsigned_abs()).as_secs_f64() - created).abs() < 1e-3);

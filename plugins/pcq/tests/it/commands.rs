@@ -134,6 +134,9 @@ fn a_counterset_that_is_not_there_names_the_nearest() {
     let ran = run(&plugin, &sim, "discover", &["--counterset", "Procesor Information"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(ran.err.contains("did you mean `Processor Information`?"), "{}", ran.err);
+    let ran = run(&plugin, &sim, "discover", &["--counterset", "LogicalDisk"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.starts_with("`LogicalDisk` is a classic counter object"), "{}", ran.err);
 }
 
 #[test]

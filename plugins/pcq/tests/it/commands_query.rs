@@ -158,6 +158,12 @@ fn what_the_host_does_not_have_names_the_nearest() {
             "no counterset `Procesor Information`; did you mean `Processor Information`?",
         ),
         (r"\Processor Information(*)\% Usr Time", "no counter `% Usr Time`; did you mean `% User Time`?"),
+        (
+            r"\Processor(_Total)\% Processor Time",
+            "`Processor` is a classic counter object, which Windows serves by its registry only; this version reads \
+             version 2 countersets by MS-PCQ; near it: `Processor Information`",
+        ),
+        (r"\Memory\Available MBytes", "`Memory` is a classic counter object"),
         (r"\Processor Information\% User Time", r"write \Processor Information(*)\% User Time"),
     ] {
         let ran = run(&plugin, &sim, "query", &[path]);
@@ -244,4 +250,30 @@ fn instances_that_share_a_name_are_told_apart() {
     distinct.dedup();
     assert!(paths.len() > 1, "{all}");
     assert_eq!(distinct.len(), paths.len(), "{paths:?}");
+}
+
+#[test]
+fn a_path_may_name_the_machine_that_is_asked() {
+    let (plugin, sim) = (Plugin::new(), SimHost::new());
+    let path = |machine: &str| format!(r"\\{machine}\Processor Information(0,0)\Parking Status");
+    let query = |machine: &str| {
+        let path = path(machine);
+        run(&plugin, &sim, "query", &["--target-name", "web1", "--count", "1", "--format", "json", &path])
+    };
+    for machine in ["WEB1", "127.0.0.1"] {
+        let ran = query(machine);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{machine}");
+        let object: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(object["host"], "127.0.0.1");
+    }
+    // A part of an address is no name.
+    for machine in ["web2", "127"] {
+        let ran = query(machine);
+        assert_eq!(ran.code, 2, "{machine}");
+        let expected = format!(
+            "{}: the path is of another host than --target, which is `web1` (`127.0.0.1`); leave `\\\\{machine}` out",
+            path(machine)
+        );
+        assert!(ran.err.contains(&expected), "{}", ran.err);
+    }
 }

@@ -12,6 +12,7 @@ mod orchard;
 mod population;
 mod refusals;
 mod registry;
+mod stalls;
 mod truth;
 mod values;
 mod world;

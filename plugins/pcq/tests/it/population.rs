@@ -119,6 +119,20 @@ fn an_instance_that_takes_the_name_of_one_that_went_gets_its_series() {
 }
 
 #[test]
+fn a_total_is_shown_only_as_long_as_it_is_alone() {
+    let ((house, sim), plugin) = (House::new(), Plugin::new());
+    let settings = json!({"countersets": [{"name": "Rooms", "counters": {"include": ["Visits"]}}]});
+    let watch = plugin.watch(&sim, settings);
+    house.rooms(&[(0, "_Total", 30, "")]);
+    assert_eq!(shown(&watch), [visits("_Total", 30)]);
+    house.rooms(&[(0, "_Total", 31, ""), (1, "hall", 10, "")]);
+    assert_eq!(shown(&watch), [visits("hall", 10)]);
+    assert_eq!(shown(&watch), [visits("hall", 10)]);
+    house.rooms(&[(0, "_Total", 32, "")]);
+    assert_eq!(shown(&watch), [visits("_Total", 32)]);
+}
+
+#[test]
 fn of_two_instances_with_one_name_one_is_shown_until_it_goes() {
     let ((house, sim), plugin) = (House::new(), Plugin::new());
     let settings = json!({"countersets": [{"name": "Rooms", "counters": {"include": ["Visits"]}}]});

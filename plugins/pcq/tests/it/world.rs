@@ -288,12 +288,13 @@ impl Ended {
         })
     }
 
-    /// The values of label `counter_instance` of the series that are there.
+    /// What tells the instances apart of which series are there.
     pub(crate) fn instances(&self) -> Vec<String> {
         let live = self.recorded.series.iter().filter(|series| !series.retired);
         let labels = live.flat_map(|series| &series.labels);
+        let is_key = |name: &str| ["counter_instance", "process_id"].contains(&name);
         let mut names: Vec<String> =
-            labels.filter(|(name, _)| name == "counter_instance").map(|(_, value)| value.clone()).collect();
+            labels.filter(|(name, _)| is_key(name)).map(|(_, value)| value.clone()).collect();
         names.sort();
         names.dedup();
         names

@@ -1,0 +1,89 @@
+//! Which labels tell the instances of a counterset apart.
+
+/// What is in the labels of a counterset's series.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Labelling {
+    /// Whether instances have names.
+    pub(super) by_name: bool,
+    /// Whether series carry their numbers.
+    pub(super) by_number: bool,
+    /// Labels of the parts of a name, in the place of one for the whole.
+    pub(super) split: Option<Split>,
+}
+
+/// The labels of instances that are named `NAME:ID`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Split {
+    name: &'static str,
+    id: &'static str,
+}
+
+impl Split {
+    /// That of the counterset with this English name, if documents say that its instances are named so.
+    pub(super) fn of(counterset: &str) -> Option<Self> {
+        let row = NAME_AND_ID.iter().find(|(known, ..)| counters::same_name(known, counterset));
+        row.map(|&(_, name, id)| Self { name, id })
+    }
+
+    /// Name and identifier. A name without one, such as `_Total`, is a name alone.
+    fn parts(name: &str) -> (&str, Option<&str>) {
+        let is_id = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+        match name.rsplit_once(':') {
+            Some((name, id)) if is_id(id) => (name, Some(id)),
+            _ => (name, None),
+        }
+    }
+}
+
+impl Labelling {
+    /// Names and values of the labels that instances of this name and number have.
+    pub(super) fn labels<'a>(self, name: &'a str, number: &'a str) -> Vec<(&'a str, &'a str)> {
+        let mut labels = Vec::with_capacity(4);
+        match self.split.filter(|_| self.by_name) {
+            Some(split) => {
+                let (name, id) = Split::parts(name);
+                labels.push((split.name, name));
+                labels.extend(id.map(|id| (split.id, id)));
+            }
+            None if self.by_name => labels.push((INSTANCE_LABEL, name)),
+            None => {}
+        }
+        if self.by_number {
+            labels.push((INSTANCE_ID_LABEL, number));
+        }
+        labels
+    }
+}
+
+/// Countersets whose instances are named `NAME:ID`, and the labels of both. Process V2: the executable without its
+/// extension, and the process identifier.
+const NAME_AND_ID: &[(&str, &str, &str)] = &[("Process V2", "process", "process_id")];
+const INSTANCE_LABEL: &str = "counter_instance";
+const INSTANCE_ID_LABEL: &str = "instance_id";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_an_identifier_become_two_labels() {
+        let process = Labelling { by_name: true, by_number: false, split: Split::of("process v2") };
+        let check = |name, expected: &[(&str, &str)]| assert_eq!(process.labels(name, "7"), expected);
+        check("svchost:1124", &[("process", "svchost"), ("process_id", "1124")]);
+        check("a:b:4", &[("process", "a:b"), ("process_id", "4")]);
+        check("_Total", &[("process", "_Total")]);
+        check("a:", &[("process", "a:")]);
+        check("a:b", &[("process", "a:b")]);
+        let numbered = Labelling { by_number: true, ..process };
+        let expected = [("process", "a"), ("process_id", "4"), ("instance_id", "7")];
+        assert_eq!(numbered.labels("a:4", "7"), expected);
+    }
+
+    #[test]
+    fn names_of_other_countersets_stay_whole() {
+        let other = Labelling { by_name: true, by_number: true, split: Split::of("Oven") };
+        assert_eq!(other.labels("C:1", "7"), [("counter_instance", "C:1"), ("instance_id", "7")]);
+        let single = Labelling { by_name: false, by_number: false, split: None };
+        assert_eq!(single.labels("", "0"), []);
+    }
+}

@@ -1,0 +1,131 @@
+//! Countersets whose provider hangs when the host asks it what it registered.
+//!
+//! Such a question has no answer, and the association on which it was asked takes no other. So questions about single
+//! countersets have a deadline of their own. A counterset that lets it pass is not asked about again for a number of
+//! collections, which outlives connections, and the others are asked about over another pipe.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use ms_dtyp::Guid;
+use rpc_client::ErrorKind;
+use tokio::time::Instant;
+
+use crate::registration::{Client, Error, Trouble};
+
+/// The countersets that did not answer.
+#[derive(Debug, Default)]
+pub(crate) struct Stalls {
+    stalled: HashMap<Guid, Stall>,
+    /// The collection that is under way.
+    poll: u64,
+    /// How many did not answer in this collection.
+    met: u32,
+}
+
+#[derive(Debug)]
+struct Stall {
+    times: u32,
+    /// The collection from which on it is asked about again.
+    again_at: u64,
+}
+
+impl Stalls {
+    /// The countersets of a host that are remembered; providers that hang are few.
+    const STALLED_MAX: usize = 64;
+    /// Collections until a counterset is asked about again, in the next search. Twice as many after each time that it
+    /// does not answer. Less than there are between two searches.
+    const POLLS_BETWEEN: u64 = 15;
+    const DOUBLINGS_MAX: u32 = 5;
+
+    /// Another collection begins.
+    pub(crate) const fn begin(&mut self, poll: u64) {
+        self.poll = poll;
+        self.met = 0;
+    }
+
+    /// How many countersets did not answer in this collection.
+    pub(crate) const fn met(&self) -> u32 {
+        self.met
+    }
+
+    /// Why a counterset is not asked about now.
+    pub(crate) fn trouble(&self, guid: Guid) -> Option<Trouble> {
+        let stall = self.stalled.get(&guid).filter(|stall| self.poll < stall.again_at)?;
+        let times = stall.times;
+        Some(Trouble::Failed(format!(
+            "the host did not answer when it was asked about it ({times} times so far)"
+        )))
+    }
+
+    /// Looks whether the question about a counterset was answered.
+    pub(crate) fn note<T>(&mut self, guid: Guid, client: &mut Client<'_>, answer: &Result<T, Error>) {
+        match answer {
+            Ok(_) => {
+                self.stalled.remove(&guid);
+            }
+            Err(ms_pcq::Error::Call { source, .. })
+                if source.kind() == ErrorKind::Timeout && Instant::now() < client.channel().deadline() =>
+            {
+                self.add(guid);
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn add(&mut self, guid: Guid) {
+        self.met += 1;
+        if self.stalled.len() >= Self::STALLED_MAX && !self.stalled.contains_key(&guid) {
+            return;
+        }
+        let stall = self.stalled.entry(guid).or_insert(Stall { times: 0, again_at: 0 });
+        let doublings = stall.times.min(Self::DOUBLINGS_MAX);
+        stall.times = stall.times.saturating_add(1);
+        stall.again_at = self.poll + (Self::POLLS_BETWEEN << doublings);
+    }
+}
+
+/// How long a question about one counterset may take: a quarter of the time that is left, and much longer than the host
+/// took for any answer so far. None where that leaves no time for others.
+pub(crate) fn patience(client: &mut Client<'_>) -> Option<Duration> {
+    let channel = client.channel();
+    let left = channel.deadline().saturating_duration_since(Instant::now());
+    patience_of(left, channel.slowest_answer())
+}
+
+fn patience_of(left: Duration, slowest: Duration) -> Option<Duration> {
+    const SHORTEST: Duration = Duration::from_secs(1);
+    const LONGEST: Duration = Duration::from_secs(5);
+    let own = (left / 4).clamp(SHORTEST, LONGEST).max(slowest * 8);
+    Some(own).filter(|own| *own * 2 <= left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_has_a_part_of_the_time_and_a_slow_host_has_all_of_it() {
+        let ms = Duration::from_millis;
+        assert_eq!(patience_of(ms(60_000), ms(3)), Some(ms(5_000)));
+        assert_eq!(patience_of(ms(8_000), ms(3)), Some(ms(2_000)));
+        assert_eq!(patience_of(ms(2_500), ms(3)), Some(ms(1_000)));
+        assert_eq!(patience_of(ms(1_900), ms(3)), None);
+        assert_eq!(patience_of(ms(10_000), ms(400)), Some(ms(3_200)));
+        assert_eq!(patience_of(ms(10_000), ms(800)), None);
+    }
+
+    #[test]
+    fn a_counterset_is_asked_about_more_and_more_rarely() {
+        let (mut stalls, guid) = (Stalls::default(), Guid::from_u128(7));
+        let mut asked = Vec::new();
+        for poll in 1..1000 {
+            stalls.begin(poll);
+            if stalls.trouble(guid).is_none() {
+                asked.push(poll);
+                stalls.add(guid);
+            }
+        }
+        assert_eq!(asked, [1, 16, 46, 106, 226, 466, 946]);
+    }
+}
