@@ -15,7 +15,7 @@ use perfmon_exporter::expose::{Encoder, Format, OwnMetrics};
 use perfmon_exporter::model::{Snapshot, Target};
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope};
 use plugin_host::InstanceSink;
-use plugin_host::sink::{Batch, Column, FamilyDef, Kind, SeriesDef, ValueKind};
+use plugin_host::sink::{Batch, Column, Display, FamilyDef, Kind, SeriesDef, ValueKind};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -81,6 +81,7 @@ fn nasty_snapshots() -> Vec<Arc<Snapshot>> {
             help: "A \\ back \" slash\r\nand a second line \0 \u{2028} # EOF",
             origin: "\\Nasty(*)\\Item [PERF_COUNTER_RAWCOUNT]",
             value,
+            display: Display::NONE,
         };
         store.register_families(
             &[

@@ -6,7 +6,7 @@ use perfmon_exporter::model::Target;
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Normalize, Rules, Scope, Store};
 use plugin_host::InstanceSink;
 use plugin_host::sink::{
-    Batch, CollectionId, Column, Completion, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict,
+    Batch, CollectionId, Column, Completion, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict,
 };
 
 /// A store of the target `web1` in the environment `prod`.
@@ -33,6 +33,7 @@ pub(crate) fn family<'a>(object: &'a str, item: &'a str, kind: Kind) -> FamilyDe
         help: "",
         origin: "",
         value: ValueKind::F64,
+        display: Display::NONE,
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use perfmon_exporter::pipeline::Store;
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Limits};
 use plugin_sdk::{
-    Collection, Coverage, Failure, Family, Handle, Kind, Output, Problem, Series, SeriesId, Setup, Source,
-    SourceEntry, ValueKind,
+    Collection, Coverage, Display, Failure, Family, Handle, Kind, Output, Problem, Series, SeriesId, Setup,
+    Source, SourceEntry, ValueKind,
 };
 
 const SERIES_PER_FAMILY: usize = 1_000;
@@ -58,6 +58,7 @@ const FAMILY: Family<'static> = Family {
     help: "A family of the benchmark",
     origin: "\\Disk Activity(*)\\Item",
     value: ValueKind::F64,
+    display: Display::NONE,
 };
 
 /// The line of the instance that was made last.

@@ -10,7 +10,7 @@ use perfmon_exporter::model::{Snapshot, Target};
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope, Store};
 use plugin_host::InstanceSink;
 use plugin_host::sink::{
-    Batch, CollectionId, Column, Completion, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict,
+    Batch, CollectionId, Column, Completion, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict,
 };
 
 /// Rows of one batch: the most that the ABI takes.
@@ -75,6 +75,7 @@ pub(crate) fn register(sink: &dyn InstanceSink, series: usize) {
                 help: "A family of the benchmark",
                 origin: "\\Disk Activity(*)\\Item",
                 value: ValueKind::F64,
+                display: Display::NONE,
             }],
             &mut verdicts,
         );

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::Config;
 use super::identity::Identity;
-use super::nearest::suggestion;
+use super::nearest::{nearest, suggestion};
+use super::plugins::PLUGINS_SHIPPED;
 use super::problem::{Problem, Problems};
 use super::target::Target;
+use super::transport::Transport;
 use super::tree::{Node, Position, Value};
 
 /// Reports every reference of `config` that leads nowhere.
@@ -19,15 +21,7 @@ pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
         modules: declared(root, "modules"),
         known: &config.identities,
     };
-    for (name, module) in &config.modules {
-        let loaded = config.plugins.load.iter().map(|plugin| plugin.name.as_str());
-        if !loaded.clone().any(|plugin| plugin == module.plugin) {
-            let hint = suggestion(&module.plugin, loaded)
-                .or_else(|| Some(format!("write `plugins: {{load: [{}]}}`", module.plugin)));
-            let message = format!("plugin `{}` is not in `plugins.load`", module.plugin);
-            problems.push_hint(module.source.locate("/plugin"), &format!("modules.{name}"), message, hint);
-        }
-    }
+    check_plugins(config, problems);
     names.check_defaults(config, root, problems);
     let mut seen: BTreeMap<&str, Position> = BTreeMap::new();
     let indices = target_indices(root);
@@ -42,6 +36,34 @@ pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
             problems.push_hint(target.position, &path, message, hint);
         }
         names.check_host(target, |message, hint| problems.push_hint(at("host"), &path, message, hint));
+    }
+}
+
+/// Whether each module's plugin is loaded. Where the two lists differ by a slip, it is told where the slip is.
+fn check_plugins(config: &Config, problems: &Problems) {
+    let loaded = || config.plugins.load.iter().map(|plugin| plugin.name.as_str());
+    let mut blamed = BTreeSet::new();
+    for (name, module) in &config.modules {
+        let wanted = module.plugin.as_str();
+        if loaded().any(|plugin| plugin == wanted) {
+            continue;
+        }
+        let misspelt = nearest(wanted, loaded().filter(|_| PLUGINS_SHIPPED.contains(&wanted)));
+        let entries = config.plugins.load.iter().enumerate();
+        let misspelt = misspelt.and_then(|near| entries.into_iter().find(|(_, plugin)| plugin.name == near));
+        if let Some((index, plugin)) = misspelt {
+            if blamed.insert(index) {
+                let message =
+                    format!("module `{name}` uses plugin `{wanted}`, and `{}` is loaded", plugin.name);
+                let hint = Some(format!("did you mean `{wanted}`?"));
+                problems.push_hint(plugin.position, &format!("plugins.load[{index}]"), message, hint);
+            }
+            continue;
+        }
+        let hint =
+            suggestion(wanted, loaded()).or_else(|| Some(format!("write `plugins: {{load: [{wanted}]}}`")));
+        let message = format!("plugin `{wanted}` is not in `plugins.load`");
+        problems.push_hint(module.source.locate("/plugin"), &format!("modules.{name}"), message, hint);
     }
 }
 
@@ -74,6 +96,32 @@ impl Config {
             Some(Problem { position: Some(target.position), path, message, hint })
         });
         problems.collect()
+    }
+
+    /// Targets that ask a host which another one asks already: seldom meant, and no mistake. The first `of_config` are
+    /// those of the file; the others are of target files.
+    #[must_use]
+    pub fn repeated_hosts(&self, of_config: usize) -> Vec<Problem> {
+        let mut seen: BTreeMap<(String, u16), usize> = BTreeMap::new();
+        let mut found = Vec::new();
+        for (index, target) in self.targets.iter().enumerate() {
+            let port = self.transports.get(&target.transport).map_or(0, Transport::port);
+            let host = target.host.trim_end_matches('.').to_lowercase();
+            let first = *seen.entry((host, port)).or_insert(index);
+            if first == index {
+                continue;
+            }
+            let Target { name, position, .. } = &self.targets[first];
+            let line = if first < of_config { format!(" on line {}", position.line) } else { String::new() };
+            let (position, path) = match index < of_config {
+                true => (Some(target.position), format!("targets[{index}] ({})", target.name)),
+                false => (None, format!("target `{}` of a target file", target.name)),
+            };
+            let message = format!("asks host `{}`, as target `{name}`{line} does", target.host);
+            let hint = Some("name all modules at one of them, unless both are meant".to_owned());
+            found.push(Problem { position, path, message, hint });
+        }
+        found
     }
 
     /// What to write where an identity for a host is missing.

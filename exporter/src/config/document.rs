@@ -13,7 +13,7 @@ use super::plugins::{Plugins, plugins};
 use super::probe::{Probe, probe};
 use super::scrape::{Scrape, scrape};
 use super::section::Later;
-use super::shown::shown;
+use super::shown::Shown;
 use super::target::{self, Target, TargetDefaults};
 use super::target_files::FilePattern;
 use super::transport::{Transport, transport};
@@ -53,8 +53,8 @@ pub struct Config {
     pub otlp: Vec<Arc<OtlpEndpoint>>,
     /// Where the exporter's own figures go besides `/metrics`.
     pub telemetry: Option<Arc<OtlpEndpoint>>,
-    /// The file as people are shown it: without its secrets.
-    pub shown: Arc<str>,
+    /// The file as it is shown on a page: without its secrets.
+    pub shown: Shown,
     /// `config.watch` and `config.watch_interval`: how often the file is looked at for changes. Default not at all.
     pub watch: Option<Duration>,
     /// `log.level`: what is logged, unless the command line says it. Default `info`.
@@ -116,7 +116,7 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
         target_files: target_files.unwrap_or_default(),
         otlp,
         telemetry,
-        shown: shown(root.node).into(),
+        shown: Shown::of(root.node),
         watch,
         log_level,
     })

@@ -40,7 +40,10 @@ impl AllowHosts {
         for item in item.list() {
             let Some(text) = item.text() else { continue };
             if hosts.add(text).is_err() {
-                let hint = "write '*.corp.example.com', 10.0.0.0/8 or one address".to_owned();
+                let hint = match network_meant(text) {
+                    Some(network) => format!("write {network} for a network"),
+                    None => "write '*.corp.example.com', 10.0.0.0/8 or one address".to_owned(),
+                };
                 item.problem(format!("`{text}` is neither a host name pattern nor a network"), Some(hint));
             }
         }
@@ -61,9 +64,10 @@ impl AllowHosts {
             return Ok(());
         }
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '*');
-        // All digits and dots is an address with a mistake in it, not a name.
+        // All digits, dots and wildcards is an address with a mistake in it, not a name.
         let is_long = entry.len() > HOST_BYTES_MAX;
-        let looks_numeric = entry.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let looks_numeric =
+            entry.chars().all(|c| c.is_ascii_digit() || c == '.') || network_meant(entry).is_some();
         if entry.is_empty() || is_long || looks_numeric || !entry.chars().all(is_name) {
             return Err(BadEntry);
         }
@@ -127,11 +131,28 @@ impl fmt::Display for AllowHosts {
     }
 }
 
-/// A host as an address, with or without the brackets of IPv6.
+/// What `127.0.0.*` was meant to be: addresses match networks and never patterns.
+fn network_meant(entry: &str) -> Option<IpNet> {
+    let parts: Vec<&str> = entry.split('.').collect();
+    let known: Vec<u8> = parts.iter().map_while(|part| part.parse().ok()).collect();
+    let rest = &parts[known.len()..];
+    let is_address =
+        !known.is_empty() && parts.len() <= 4 && !rest.is_empty() && rest.iter().all(|part| *part == "*");
+    if !is_address {
+        return None;
+    }
+    let mut octets = [0; 4];
+    octets[..known.len()].copy_from_slice(&known);
+    let bits = u8::try_from(8 * known.len()).ok()?;
+    IpNet::new(IpAddr::from(octets), bits).ok()
+}
+
+/// A host as an address, with or without the brackets of IPv6. `127.1` and `2130706433` are addresses, too: whoever
+/// connects takes them for what they are.
 #[must_use]
 pub fn address(host: &str) -> Option<IpAddr> {
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-    bare.parse().ok()
+    resolver::literal(bare)
 }
 
 /// Whether a text may be a host's name or address.

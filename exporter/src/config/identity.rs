@@ -12,9 +12,9 @@ use super::tree::Position;
 /// One of `identities:`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// `domain`: empty or `.` for accounts of the host itself.
+    /// `domain`, or what stands before `\` in `username`: empty or `.` for accounts of the host itself.
     pub domain: String,
-    /// `username`
+    /// `username`, without a domain.
     pub username: String,
     /// `password_file` or `password_env`
     pub secret: SecretSource,
@@ -83,13 +83,14 @@ pub(super) fn identity(item: &Item<'_>, base: &Path) -> Option<Identity> {
         }
     }
     let domain = section.get("domain").and_then(|item| item.text_or_empty()).unwrap_or_default();
-    let username = section.require("username", "name the account").and_then(|item| item.text());
+    let username = section.require("username", "name the account");
+    let account = username.and_then(|item| account(&item, domain));
     let secret = secret_source(&mut section, base);
     let hint = "list the hosts that may see this identity, such as '*.corp.example.com' or 10.0.0.0/8";
     let allow_hosts = section.require("allow_hosts", hint).map(|item| AllowHosts::read(&item));
     let position = section.position;
     section.finish();
-    let (domain, username) = (domain.to_owned(), username?.to_owned());
+    let (domain, username) = account?;
     Some(Identity {
         domain,
         username,
@@ -97,6 +98,23 @@ pub(super) fn identity(item: &Item<'_>, base: &Path) -> Option<Identity> {
         allow_hosts: allow_hosts.unwrap_or_default(),
         position,
     })
+}
+
+/// Domain and name of the account, which may be written as Windows does: `DOMAIN\USER`.
+fn account(username: &Item<'_>, domain: &str) -> Option<(String, String)> {
+    let text = username.text()?;
+    let Some((prefix, user)) = text.split_once('\\') else {
+        return Some((domain.to_owned(), text.to_owned()));
+    };
+    if prefix.is_empty() || user.is_empty() || user.contains('\\') {
+        let hint = r"write `DOMAIN\USER`, or `domain: DOMAIN` and `username: USER`";
+        username.problem(format!("`{text}` is no account"), Some(hint.to_owned()));
+    } else if !domain.is_empty() && !domain.eq_ignore_ascii_case(prefix) {
+        let hint = format!("write `username: {user}`, or correct `domain`");
+        username.problem(format!("is of domain `{prefix}`, and `domain` says `{domain}`"), Some(hint));
+    }
+    // What is wrong was reported: the rest of the file is read all the same.
+    Some((prefix.to_owned(), user.to_owned()))
 }
 
 fn secret_source(section: &mut Section<'_>, base: &Path) -> Option<SecretSource> {

@@ -180,6 +180,9 @@ impl<'a> Item<'a> {
                 Some("put it in quotes".to_owned())
             }
             (Value::Text(text), "a list") => Some(format!("write `[{text}]`")),
+            (Value::Null, "a mapping" | "a list") => {
+                Some("indent what belongs to it, on the lines below".to_owned())
+            }
             _ => None,
         };
         self.problem(format!("expected {expected}, found {}", self.node.kind()), hint);

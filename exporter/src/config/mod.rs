@@ -58,6 +58,7 @@ mod nearest;
 mod normalize;
 mod operate;
 mod otlp;
+mod password_files;
 mod plugins;
 mod probe;
 mod problem;
@@ -66,6 +67,7 @@ mod section;
 mod shown;
 mod stale;
 mod stamp;
+mod syntax;
 mod target;
 mod target_files;
 mod traces;
@@ -73,6 +75,7 @@ mod transport;
 mod tree;
 mod web;
 mod web_file;
+mod web_names;
 mod wildcard;
 
 use std::path::Path;
@@ -92,11 +95,12 @@ pub use self::module::Module;
 pub use self::nearest::{nearest, suggestion};
 pub use self::normalize::{LimitsSection, NormalizeSection};
 pub use self::otlp::{ClientCertificate, Compression, HeaderSource, OtlpEndpoint, OtlpProtocol, OtlpTls};
+pub use self::password_files::PasswordFiles;
 pub use self::plugins::{PluginName, Plugins};
 pub use self::probe::Probe;
 pub use self::problem::{Problem, Report};
 pub use self::scrape::{SERIES_MAX, Scrape};
-pub use self::shown::{HIDDEN, shown_module};
+pub use self::shown::{HIDDEN, Shown, shown_module};
 pub use self::stale::StaleAfter;
 pub use self::stamp::Stamp;
 pub use self::target::{Target, TargetDefaults};
@@ -112,6 +116,7 @@ pub(crate) use self::web_file::is_tls13;
 pub use self::web_file::{
     ClientAuth, Pem, PemSource, RateLimit, TlsServer, Users, Versions, WEB_USERS_MAX, WebFile,
 };
+pub use self::web_names::AllowedHosts;
 
 /// A pipe that is read when the program begins must come to its end within this time.
 const PIPE_TIME_MAX: Duration = Duration::from_secs(30);

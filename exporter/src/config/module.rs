@@ -1,8 +1,10 @@
 //! `modules:`, what is asked of a target by which plugin.
 
 use super::item::Item;
+use super::nearest::nearest;
 use super::normalize::{NormalizeSection, normalize};
-use super::tree::Node;
+use super::section::Section;
+use super::tree::{Entry, Node};
 
 /// One of `modules:`
 #[derive(Clone, Debug)]
@@ -17,10 +19,28 @@ pub struct Module {
     pub source: Node,
 }
 
+/// The key of a module that a person misspelt is taken for one of the plugin's, so that it is looked for among those.
+fn report_missing(section: &mut Section<'_>) {
+    let misspelt = section.rest().into_iter().find(|entry| nearest(&entry.key, ["plugin"]).is_some());
+    let (position, message, hint) = match misspelt {
+        Some(Entry { key, position, .. }) => {
+            (*position, format!("unknown key `{key}`"), "did you mean `plugin`?")
+        }
+        None => (section.position, "`plugin` is missing".to_owned(), "name one of `plugins.load`"),
+    };
+    section.problems.push_hint(position, &section.path, message, Some(hint.to_owned()));
+}
+
 /// Reads one of `modules:`. `outer` is the process-wide `normalize:`.
 pub(super) fn module(item: &Item<'_>, outer: &NormalizeSection) -> Option<Module> {
     let mut section = item.section(&[])?;
-    let plugin = section.require("plugin", "name one of `plugins.load`").and_then(|item| item.text());
+    let plugin = match section.get("plugin") {
+        Some(plugin) => plugin.text(),
+        None => {
+            report_missing(&mut section);
+            None
+        }
+    };
     let normalize = section.get("normalize").map(|item| normalize(&item, Some(outer))).unwrap_or_default();
     let settings = section.rest();
     let settings = settings.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect();

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use super::item::Item;
 use super::tree::Position;
 
+/// The plugins that come with the program; for suggestions only.
+pub(super) const PLUGINS_SHIPPED: &[&str] = &["pcq"];
+
 /// `plugins:`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plugins {

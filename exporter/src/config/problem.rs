@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::tree::Position;
@@ -8,6 +9,8 @@ use super::tree::Position;
 const PROBLEMS_SHOWN_MAX: usize = 50;
 /// So many are kept.
 const PROBLEMS_MAX: usize = 10_000;
+/// So many places of the same problem are shown; more of them are one line with a count.
+const PLACES_SHOWN: usize = 3;
 /// What is said of a problem repeats parts of the file: no more than so many bytes.
 const TEXT_BYTES_MAX: usize = 1_024;
 
@@ -25,7 +28,7 @@ pub struct Problem {
 }
 
 /// Everything that is wrong with one file. Its display has one line a problem, `FILE:LINE:COLUMN: …`, as
-/// compilers print them, so that editors jump there.
+/// compilers print them, so that editors jump there; a problem that many entries have is one line with a count.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The file's name as the user gave it.
@@ -54,24 +57,62 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.problems.iter().take(PROBLEMS_SHOWN_MAX).enumerate() {
-            if index > 0 {
+        let (mut lines, mut shown) = (0, 0);
+        for group in groups(&self.problems).into_iter().take(PROBLEMS_SHOWN_MAX) {
+            if lines > 0 {
                 f.write_str("\n")?;
             }
+            lines += 1;
+            shown += group.len();
             f.write_str(&self.file)?;
-            if let Some(Position { line, column }) = problem.position {
-                write!(f, ":{line}:{column}")?;
+            if let Some(position) = group[0].position {
+                write!(f, ":{position}")?;
             }
-            write!(f, ": {problem}")?;
+            write!(f, ": {}", group[0])?;
+            write_count(f, &group)?;
         }
-        if let Some(more @ 1..) = self.problems.len().checked_sub(PROBLEMS_SHOWN_MAX) {
+        if let Some(more @ 1..) = self.problems.len().checked_sub(shown) {
             write!(f, "\n{}: and {more} more", self.file)?;
         }
         self.more.iter().try_for_each(|report| write!(f, "\n{report}"))
     }
 }
 
+/// The problems in their order; those that many entries have are together, where the first of them stands.
+fn groups(problems: &[Problem]) -> Vec<Vec<&Problem>> {
+    let mut alike: BTreeMap<_, Vec<&Problem>> = BTreeMap::new();
+    for problem in problems {
+        alike.entry(problem.shape()).or_default().push(problem);
+    }
+    let groups = problems.iter().filter_map(|problem| match alike.get(&problem.shape()) {
+        // A few are read faster one by one.
+        Some(group) if group.len() > PLACES_SHOWN => std::ptr::eq(group[0], problem).then(|| group.clone()),
+        _ => Some(vec![problem]),
+    });
+    groups.collect()
+}
+
+/// How often a problem is there, and where first.
+fn write_count(f: &mut fmt::Formatter<'_>, group: &[&Problem]) -> fmt::Result {
+    if group.len() == 1 {
+        return Ok(());
+    }
+    let places = group.iter().filter_map(|problem| problem.position).take(PLACES_SHOWN);
+    let places: Vec<String> = places.map(|position| position.to_string()).collect();
+    write!(f, " ({} times: {}, …)", group.len(), places.join(", "))
+}
+
 impl std::error::Error for Report {}
+
+impl Problem {
+    /// What is the same wherever somebody makes this mistake: all but the numbers of lists and the names in parentheses.
+    fn shape(&self) -> (String, &str, Option<&str>) {
+        let path = self.path.split(" (").next().unwrap_or_default();
+        let without_numbers =
+            path.split('[').map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
+        (without_numbers.collect::<Vec<_>>().join("["), &self.message, self.hint.as_deref())
+    }
+}
 
 impl fmt::Display for Problem {
     /// One line, whatever the texts of the file have in them that are repeated here.

@@ -70,19 +70,27 @@ impl<'a> Section<'a> {
         rest
     }
 
+    /// Where a known key without a value stands in front, an unknown one most likely belongs below it.
+    fn empty_before(&self, index: usize) -> Option<String> {
+        let before = self.entries[..index].iter().zip(&self.taken).rev().find(|(_, taken)| **taken)?.0;
+        let is_empty = matches!(before.node.value, Value::Null);
+        is_empty.then(|| format!("indent it if it belongs to `{}`, which is empty", before.key))
+    }
+
     /// Reports the keys that nobody asked for.
     pub(crate) fn finish(self) {
         #[cfg(test)]
         self.note_known();
-        for (entry, _) in self.entries.iter().zip(&self.taken).filter(|(_, taken)| !**taken) {
+        for (index, entry) in self.entries.iter().enumerate().filter(|(index, _)| !self.taken[*index]) {
             let key = entry.key.as_str();
             if self.later.contains(&key) {
                 let message = format!("`{key}` is not supported yet");
                 let hint = Some("remove it, or use a later version".to_owned());
                 self.problems.push_hint(entry.position, &self.path, message, hint);
             } else {
-                let hint =
-                    way_to_rules(&self.path, key).or_else(|| suggestion(key, self.asked.iter().copied()));
+                let hint = way_to_rules(&self.path, key)
+                    .or_else(|| self.empty_before(index))
+                    .or_else(|| suggestion(key, self.asked.iter().copied()));
                 self.problems.push_hint(entry.position, &self.path, format!("unknown key `{key}`"), hint);
             }
         }

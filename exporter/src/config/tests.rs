@@ -55,8 +55,14 @@ fn the_reference_has_every_key_and_no_other() {
 #[test]
 fn the_reference_shows_the_defaults() {
     let config = parse("perfmon.reference.yaml", REFERENCE, Path::new("/etc")).unwrap();
-    let web =
-        Web { external_url: None, config_file: None, max_connections_per_peer: None, ..config.web.clone() };
+    // What has no default but none is shown by an example.
+    let web = Web {
+        external_url: None,
+        allowed_hosts: Web::default().allowed_hosts,
+        config_file: None,
+        max_connections_per_peer: None,
+        ..config.web.clone()
+    };
     assert_eq!(web, Web::default());
     assert_eq!(Scrape { deadline: None, ..config.scrape }, Scrape::default());
     assert_eq!(config.scrape.deadline, Some(Duration::from_secs(10)));

@@ -4,6 +4,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{Location, Spanned};
 
 use super::lines::Lines;
+use super::syntax;
 
 /// A configuration file may have so many bytes.
 pub const CONFIG_BYTES_MAX: usize = 8 << 20;
@@ -21,6 +22,12 @@ pub struct Position {
     pub line: u64,
     /// The character within the line.
     pub column: u64,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
 }
 
 impl Position {
@@ -102,7 +109,7 @@ impl Node {
             with_snippet: false,
         };
         let read = serde_saphyr::from_str_with_options::<Spanned<Value>>(text, options);
-        let mut read = read.map(Self::from).map_err(|error| SyntaxError::new(&error));
+        let mut read = read.map(Self::from).map_err(|error| SyntaxError::new(&error, text));
         if let Some(lines) = Lines::new(text) {
             match &mut read {
                 Ok(node) => lines.renumber(node),
@@ -176,7 +183,7 @@ impl From<Spanned<Value>> for Node {
 }
 
 impl SyntaxError {
-    fn new(error: &serde_saphyr::Error) -> Self {
+    fn new(error: &serde_saphyr::Error, file: &str) -> Self {
         let location = error.location().filter(|location| location.line() > 0);
         // The position is printed once, by us; the parser's own ending repeats it.
         let text = error.without_snippet().to_string();
@@ -186,7 +193,9 @@ impl SyntaxError {
         };
         // Advice to programmers of the parser's own options is none to our users.
         let message = message.split(", set ").next().unwrap_or(message);
-        Self { position: location.map(Position::of), message: in_our_words(message.trim()) }
+        let position = location.map(Position::of);
+        let in_lines = position.and_then(|position| syntax::in_lines(message, file, position));
+        Self { position, message: in_lines.unwrap_or_else(|| in_our_words(message.trim())) }
     }
 }
 
@@ -203,6 +212,11 @@ fn in_our_words(message: &str) -> String {
         format!("lists and mappings nest deeper than {DEPTH_MAX}, which is the limit")
     } else if is("tabs disallowed") {
         "a tab cannot indent; use spaces".to_owned()
+    } else if is("did not find expected key") || is("did not find expected '-' indicator") {
+        "this line does not go on with what stands above it; see how both are indented".to_owned()
+    } else if is("mapping values are not allowed") {
+        "a `:` with a space behind it cannot stand here; put the value in quotes, or see how the line is indented"
+            .to_owned()
     } else if is("expected string scalar") {
         "a key must be a text; put it in quotes".to_owned()
     } else {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::external::{ExternalUrl, external_url};
 use super::item::Item;
 use super::section::{Section, set};
+use super::web_names::AllowedHosts;
 
 /// `web:`
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +16,15 @@ pub struct Web {
     pub listen: Vec<String>,
     /// `max_connections`: more wait in the kernel's queue. Default 512.
     pub max_connections: u32,
-    /// `max_scrapes`: pages encoded at a time; more are answered 503. Default 8.
+    /// `max_scrapes`: pages written at a time; more wait for a moment, and are then answered 503. Default 8.
     pub max_scrapes: u32,
     /// `metrics_targets`: whether `/metrics` shows the targets' series beside the exporter's own. Default true.
     pub metrics_targets: bool,
     /// `enable_lifecycle`: whether who reaches the server may ask for a reload. Default false.
     pub enable_lifecycle: bool,
+    /// `allowed_hosts`: names by which browsers may ask for pages, besides addresses, names without a dot, the name of
+    /// this machine and that of `external_url`.
+    pub allowed_hosts: AllowedHosts,
     /// `external_url`: where Prometheus reaches the exporter, for `/sd`. Default: as the request says.
     pub external_url: Option<ExternalUrl>,
     /// `header_timeout`: a request's head must be there within it. Default 10 s.
@@ -48,6 +52,7 @@ impl Default for Web {
             max_scrapes: 8,
             metrics_targets: true,
             enable_lifecycle: false,
+            allowed_hosts: AllowedHosts::default(),
             external_url: None,
             header_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
@@ -79,6 +84,9 @@ pub(super) fn web(item: &Item<'_>, base: &Path) -> Web {
     set(&mut web.metrics_targets, section.flag("metrics_targets"));
     set(&mut web.enable_lifecycle, section.flag("enable_lifecycle"));
     web.external_url = section.get("external_url").and_then(|item| external_url(&item));
+    if let Some(hosts) = section.get("allowed_hosts") {
+        web.allowed_hosts = AllowedHosts::read(&hosts);
+    }
     set(&mut web.header_timeout, section.duration("header_timeout", TIMEOUTS));
     set(&mut web.write_timeout, section.duration("write_timeout", TIMEOUTS));
     web.config_file = section.file("config_file", base);

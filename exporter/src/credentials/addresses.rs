@@ -13,10 +13,13 @@ const FRESH: Duration = Duration::from_secs(10);
 /// Where so many names are known, those that are not believed any more go.
 const NAMES_MAX: usize = 4096;
 
+/// The addresses of a name, at least one; or the reason why there is none.
+pub type Resolved = Result<Vec<IpAddr>, String>;
+
 /// Resolves names without blocking the caller.
 pub trait Resolver: Send + Sync {
-    /// Starts to resolve `host` and calls `done` from any thread; with nothing where that failed.
-    fn resolve(&self, host: &str, done: Box<dyn FnOnce(Vec<IpAddr>) + Send>);
+    /// Starts to resolve `host` and calls `done` from any thread.
+    fn resolve(&self, host: &str, done: Box<dyn FnOnce(Resolved) + Send>);
 }
 
 /// The addresses of names that networks of `allow_hosts` are asked about.
@@ -28,8 +31,8 @@ pub(super) struct AddressBook {
 
 #[derive(Default)]
 struct Addresses {
-    found: Vec<IpAddr>,
-    at: Option<Instant>,
+    /// What was found, and when; nothing before the first answer.
+    found: Option<(Resolved, Instant)>,
     waiters: Vec<Waiter>,
 }
 
@@ -39,16 +42,16 @@ impl AddressBook {
     }
 
     /// The addresses of a name, if they are known now; else they are being looked up and `waiter` is woken.
-    pub(super) fn find(&self, host: &str, waiter: &Waiter, now: Instant) -> Option<Vec<IpAddr>> {
+    pub(super) fn find(&self, host: &str, waiter: &Waiter, now: Instant) -> Option<Resolved> {
         let key = host.to_lowercase();
         let mut names = lock(&self.names);
-        let is_fresh = |at: Instant| now.saturating_duration_since(at) < FRESH;
+        let is_fresh = |(_, at): &(Resolved, Instant)| now.saturating_duration_since(*at) < FRESH;
         if names.len() >= NAMES_MAX && !names.contains_key(&key) {
-            names.retain(|_, known| !known.waiters.is_empty() || known.at.is_some_and(is_fresh));
+            names.retain(|_, known| !known.waiters.is_empty() || known.found.as_ref().is_some_and(is_fresh));
         }
         let entry = names.entry(key.clone()).or_default();
-        if entry.at.is_some_and(is_fresh) {
-            return Some(entry.found.clone());
+        if let Some(found) = entry.found.as_ref().filter(|found| is_fresh(found)) {
+            return Some(found.0.clone());
         }
         let is_first = entry.waiters.is_empty();
         entry.waiters.push(waiter.clone());
@@ -56,7 +59,7 @@ impl AddressBook {
         if is_first {
             let (names, clock) = (Arc::clone(&self.names), Arc::clone(&self.clock));
             let done = move |found| {
-                let known = Addresses { found, at: Some(clock.now().mono), waiters: Vec::new() };
+                let known = Addresses { found: Some((found, clock.now().mono)), waiters: Vec::new() };
                 let before = lock(&names).insert(key, known);
                 before.into_iter().flat_map(|before| before.waiters).for_each(|waiter| waiter.wake());
             };

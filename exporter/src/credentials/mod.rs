@@ -22,7 +22,7 @@ mod guard;
 mod secret;
 mod verdicts;
 
-pub use self::addresses::Resolver;
+pub use self::addresses::{Resolved, Resolver};
 pub use self::broker::{Broker, IdentityState};
 pub use self::clock::{Clock, Moment, SystemClock};
 pub use self::guard::{

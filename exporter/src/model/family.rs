@@ -1,7 +1,9 @@
 //! What all series of one name have in common.
 
+use plugin_host::DisplayRule;
+
 /// What the values of a family mean. Histograms are the exporter's own alone: see [`super::Histogram`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Goes up and down.
     Gauge,
@@ -10,6 +12,7 @@ pub enum Kind {
     /// Labels that describe something; the value is always 1.
     Info,
     /// Nobody knows.
+    #[default]
     Unknown,
 }
 
@@ -26,7 +29,7 @@ impl Kind {
 }
 
 /// A metric family. One name has one family in the whole process, shared by all targets.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Family {
     /// The name without the suffix of its kind, as OpenMetrics means it: `perfmon_http_service_requests`.
     ///
@@ -39,6 +42,18 @@ pub struct Family {
     pub unit: String,
     /// A sentence for people, then where it comes from. Unescaped.
     pub help: String,
+    /// How many bytes of `help` are the sentence; behind them stands where the family comes from.
+    pub help_sentence_bytes: usize,
+    /// The counterset, in the source's own words.
+    pub counterset: String,
+    /// The counter, in the source's own words.
+    pub counter: String,
+    /// Which part of the counter it is: empty, `base`, `inactive` …
+    pub part: String,
+    /// What is computed of the values for a person, as [`super::cooked`] does it.
+    pub display: DisplayRule,
+    /// The part of the same counter that the rule computes with: see [`super::Snapshot::base_of`]. Empty where it needs none.
+    pub base: String,
 }
 
 impl Family {
@@ -46,5 +61,22 @@ impl Family {
     #[must_use]
     pub fn sample_name(&self) -> String {
         format!("{}{}", self.name, self.kind.sample_suffix())
+    }
+
+    /// How its values are shown: what the source said, and where it said nothing the rate of a counter and the value of
+    /// others.
+    #[must_use]
+    pub fn display_rule(&self) -> DisplayRule {
+        match (self.display, self.kind) {
+            (DisplayRule::None, Kind::Counter) => DisplayRule::Rate,
+            (DisplayRule::None, _) => DisplayRule::Value,
+            (rule, _) => rule,
+        }
+    }
+
+    /// What it is, in a sentence, without where it comes from.
+    #[must_use]
+    pub fn sentence(&self) -> &str {
+        self.help.get(..self.help_sentence_bytes).unwrap_or(&self.help).trim_end()
     }
 }

@@ -11,6 +11,7 @@
 //! through the chunks themselves.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod cooked;
 mod family;
 mod histogram;
 mod labels;
@@ -22,6 +23,9 @@ mod target;
 mod unlabelled;
 mod values;
 
+pub use plugin_host::DisplayRule;
+
+pub use self::cooked::{Sample, Shown, ShownUnit, cooked, needs_earlier};
 pub use self::family::{Family, Kind};
 pub use self::histogram::{Bucket, Histogram, NativeBuckets, NativeHistogram};
 pub use self::labels::{Labels, escape_label_value};

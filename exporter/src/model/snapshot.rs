@@ -48,6 +48,18 @@ impl Snapshot {
         self.series
     }
 
+    /// The family whose values those of `family` are computed with: [`Family::base`].
+    #[must_use]
+    pub fn base_of(&self, family: &Family) -> Option<FamilyPoints<'_>> {
+        let is_base = |other: &Family| {
+            other.part == family.base
+                && other.counter == family.counter
+                && other.counterset == family.counterset
+        };
+        let mut families = self.families().filter(|_| !family.base.is_empty());
+        families.find(|other| is_base(other.family()))
+    }
+
     /// The families in the order of their registration.
     pub fn families(&self) -> impl Iterator<Item = FamilyPoints<'_>> {
         self.layout.blocks().iter().map(|block| FamilyPoints { block, values: &self.values })
@@ -66,6 +78,12 @@ impl<'a> FamilyPoints<'a> {
     #[must_use]
     pub fn family(self) -> &'a Family {
         self.block.family()
+    }
+
+    /// The value of the series that has the labels of `point`, which is of another family.
+    #[must_use]
+    pub fn value_beside(self, point: &Point<'_>) -> Option<Value> {
+        self.points().find(|own| own.labels().eq(point.labels())).map(|own| own.value)
     }
 
     /// Its series that have a value.

@@ -64,8 +64,7 @@ mod tests {
 
     #[test]
     fn labels_go_by_name_and_value_and_series_stay_apart() {
-        let family =
-            Family { name: "a".to_owned(), kind: Kind::Gauge, unit: String::new(), help: String::new() };
+        let family = Family { name: "a".to_owned(), kind: Kind::Gauge, ..Family::default() };
         let mut layout = Layout::default();
         layout.add_family(Arc::new(family));
         let prefixes = [

@@ -8,11 +8,11 @@ use crate::model::{Escaping, Family, Kind};
 /// All families that live, by every name that they take up.
 ///
 /// The first that comes has the name. Who comes later with the same kind shares it (its help is that of the
-/// first); who comes with another kind is refused. A name is free again when the last store and the last
-/// snapshot of its family are gone.
+/// first), and has a copy of it where it is shown to people in another way or comes from another counter; who comes
+/// with another kind is refused. A name is free again when the last store and the last snapshot of its family are gone.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    names: Mutex<HashMap<String, Weak<Family>>>,
+    names: Mutex<HashMap<String, Vec<Weak<Family>>>>,
 }
 
 impl Catalog {
@@ -29,16 +29,28 @@ impl Catalog {
             return None;
         }
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut living = claims.iter().filter_map(|name| names.get(name)?.upgrade());
-        if let Some(living) = living.next() {
-            return is_same(&living, &family).then_some(living);
-        }
+        let living = claims.iter().filter_map(|name| names.get(name)).flatten().find_map(Weak::upgrade);
+        let family = match living {
+            Some(living) if !is_same(&living, &family) => return None,
+            Some(living) => {
+                let copy = Family { help: living.help.clone(), unit: living.unit.clone(), ..family };
+                let copy = Family { help_sentence_bytes: living.help_sentence_bytes, ..copy };
+                let copies = names.get(&copy.name).into_iter().flatten().filter_map(Weak::upgrade);
+                if let Some(equal) = copies.into_iter().find(|other| **other == copy) {
+                    return Some(equal);
+                }
+                copy
+            }
+            None => family,
+        };
         if names.len() >= names.capacity() {
-            names.retain(|_, family| family.strong_count() > 0);
+            names.retain(|_, families| families.iter().any(|family| family.strong_count() > 0));
         }
         let family = Arc::new(family);
         for name in claims {
-            names.insert(name, Arc::downgrade(&family));
+            let families = names.entry(name).or_default();
+            families.retain(|family| family.strong_count() > 0);
+            families.push(Arc::downgrade(&family));
         }
         Some(family)
     }
@@ -85,9 +97,10 @@ const RESERVED_PREFIXES: [&str; 3] = ["perfmon_exporter_", "perfmon_probe_", "pr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::DisplayRule;
 
     fn family(name: &str, kind: Kind) -> Family {
-        Family { name: name.into(), kind, unit: String::new(), help: String::new() }
+        Family { name: name.into(), kind, ..Family::default() }
     }
 
     #[test]
@@ -97,6 +110,22 @@ mod tests {
         let second = catalog.share(Family { help: "second".into(), ..family("a", Kind::Gauge) }).unwrap();
         assert!(Arc::ptr_eq(&first, &second));
         assert_eq!(second.help, "first");
+    }
+
+    #[test]
+    fn a_family_that_is_shown_in_another_way_has_the_same_name_and_help() {
+        let catalog = Catalog::new();
+        let shown = |display| Family { display, ..family("a", Kind::Gauge) };
+        let first = catalog.share(Family { help: "first".into(), ..shown(DisplayRule::Value) }).unwrap();
+        let second = catalog.share(shown(DisplayRule::Percent)).unwrap();
+        assert_eq!((second.display, &*second.help), (DisplayRule::Percent, "first"));
+        assert!(Arc::ptr_eq(&second, &catalog.share(shown(DisplayRule::Percent)).unwrap()));
+        assert!(Arc::ptr_eq(&first, &catalog.share(shown(DisplayRule::Value)).unwrap()));
+        // The name is taken as long as any of them lives.
+        drop(first);
+        assert!(catalog.share(family("a", Kind::Counter)).is_none());
+        drop(second);
+        assert!(catalog.share(family("a", Kind::Counter)).is_some());
     }
 
     #[test]

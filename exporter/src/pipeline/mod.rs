@@ -8,8 +8,8 @@
 //! ```
 //! use std::sync::Arc;
 //! use perfmon_exporter::{expose, model::Target, pipeline::{Catalog, Limits, NoObserver, Scope}};
-//! use plugin_host::sink::{Batch, CollectionId, Column, Completion, FamilyDef, InstanceSink, Kind, Outcome,
-//!     SeriesDef, ValueKind};
+//! use plugin_host::sink::{Batch, CollectionId, Column, Completion, Display, DisplayRule, FamilyDef,
+//!     InstanceSink, Kind, Outcome, SeriesDef, ValueKind};
 //!
 //! let scope = Scope::new(Catalog::new(), Target::new("web1").with_label("env", "prod"), Limits::default());
 //! let store = scope.store(Arc::new(NoObserver));
@@ -19,6 +19,7 @@
 //!     namespace: "", object: "Processor Information", item: "% User Time", part: "",
 //!     kind: Kind::Counter, unit: "seconds", value: ValueKind::F64,
 //!     help: "Time in user mode", origin: "\\Processor Information(*)\\% User Time",
+//!     display: Display::by(DisplayRule::PercentOfTime),
 //! }], &mut verdicts);
 //! verdicts.clear();
 //! let labels = [("counter_instance", "0,0")];

@@ -126,7 +126,7 @@ impl Registry {
     /// Takes a family in and answers its id; the same family again has the same id.
     pub(super) fn add_family(&mut self, scope: &Scope, def: &FamilyDef<'_>) -> Result<u32, Refusal> {
         let (kind, value) = (kind(def.kind)?, value_kind(def.value)?);
-        let FamilyDef { namespace, object, item, part, unit, .. } = *def;
+        let FamilyDef { namespace, object, item, part, unit, display, .. } = *def;
         let normalize = Arc::clone(&self.normalize);
         let Normalize { profile, rules, limits } = &*normalize;
         let named = profile.family_name(&Nameable { namespace, object, item, part, kind, unit });
@@ -136,8 +136,19 @@ impl Registry {
             let same = known.identity == identity && known.value == value && known.kind == kind;
             return if same { Ok(id) } else { Err(Refusal::FamilyCollision) };
         }
-        let help = help(def.help, def.origin, limits.help_bytes_max);
-        let family = Family { name: named.name, kind, unit: named.unit, help };
+        let (help, help_sentence_bytes) = help(def.help, def.origin, limits.help_bytes_max);
+        let family = Family {
+            name: named.name,
+            kind,
+            unit: named.unit,
+            help,
+            help_sentence_bytes,
+            counterset: object.to_owned(),
+            counter: item.to_owned(),
+            part: part.to_owned(),
+            display: display.rule,
+            base: display.base.to_owned(),
+        };
         let plan = Plan::new(rules, &family.sample_name(), kind, self.prefixes.is_utf8())?;
         let plan = plan.ok_or(Refusal::DroppedByRule)?;
         if self.families.len() >= limits.families_max {

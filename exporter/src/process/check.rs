@@ -6,14 +6,14 @@ use plugin_host::{Host, HostOptions};
 
 use super::plugins::{self, Libraries};
 use super::{FAILED, OK, secrets};
-use crate::config::{self, Config, Report, TargetFiles};
+use crate::config::{self, Config, Problem, Report, TargetFiles};
 use crate::web::Gate;
 
 /// `check-config FILE`
 pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
     match check(file, web_file) {
-        Ok((config, gate)) => {
-            print_good(file, &config, &gate);
+        Ok((checked, gate)) => {
+            print_good(file, &checked, &gate);
             OK
         }
         Err(report) => {
@@ -23,12 +23,21 @@ pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
     }
 }
 
-fn check(file: &Path, web_file: Option<&Path>) -> Result<(Config, Gate), Report> {
+fn check(file: &Path, web_file: Option<&Path>) -> Result<(Checked, Gate), Report> {
     let config = config::load(file)?;
     let gate = gate(&config, web_file)?;
-    let (config, _) = load(file, config, &Host::new(HostOptions::default()))?;
-    secrets(file, &config)?;
-    Ok((config, gate))
+    let checked = load(file, config, &Host::new(HostOptions::default()))?;
+    secrets(file, &checked.config)?;
+    Ok((checked, gate))
+}
+
+/// A configuration in which nothing is wrong.
+pub(super) struct Checked {
+    /// With the targets of the target files.
+    pub(super) config: Config,
+    pub(super) libraries: Libraries,
+    /// What of the file itself will hardly be meant.
+    suspicious: Vec<Problem>,
 }
 
 /// Whether every password file holds a password.
@@ -44,11 +53,12 @@ pub(super) fn gate(config: &Config, web_file: Option<&Path>) -> Result<Gate, Rep
 
 /// Loads the plugins, asks them what they think of their modules, and reads the target files. The targets of these are
 /// among the configuration's then.
-pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<(Config, Libraries), Report> {
+pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<Checked, Report> {
     let shown = file.display().to_string();
     let libraries = plugins::load(host, &config).map_err(|problems| Report::new(&shown, problems))?;
     config.logs_on = plugins::modules_that_log_on(&libraries, &config);
     let of_targets = config.without_identity();
+    let of_config = config.targets.len();
     let config = Arc::new(config);
     let (targets, of_files) = match TargetFiles::check(&config, SystemTime::now()) {
         Ok(targets) => (targets, Vec::new()),
@@ -61,19 +71,34 @@ pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<(Conf
     let mut reports = of_file.into_iter().chain(of_files);
     match reports.next() {
         Some(first) => Err(Report { more: reports.collect(), ..first }),
-        None => Ok((config, libraries)),
+        None => {
+            let suspicious = config.repeated_hosts(of_config);
+            Ok(Checked { config, libraries, suspicious })
+        }
     }
 }
 
 /// What is said of a file in which nothing is wrong.
-pub(super) fn print_good(file: &Path, config: &Config, gate: &Gate) {
+pub(super) fn print_good(file: &Path, Checked { config, suspicious, .. }: &Checked, gate: &Gate) {
     let of_gate = gate.warnings(SystemTime::now());
     if let Some(path) = gate.path() {
         of_gate.iter().for_each(|warning| println!("{}: warning: {warning}", path.display()));
     }
+    let shown = suspicious.iter().take(WARNINGS_SHOWN_MAX);
+    shown.for_each(|problem| println!("{}{}: warning: {problem}", file.display(), place(problem)));
+    if let Some(more @ 1..) = suspicious.len().checked_sub(WARNINGS_SHOWN_MAX) {
+        println!("{}: and {more} more", file.display());
+    }
     warnings(config).iter().for_each(|warning| println!("{}: warning: {warning}", file.display()));
     println!("{}: OK: {}", file.display(), summary(config));
 }
+
+fn place(problem: &Problem) -> String {
+    problem.position.map_or_else(String::new, |position| format!(":{position}"))
+}
+
+/// So many warnings of one kind are shown; the rest is a count.
+const WARNINGS_SHOWN_MAX: usize = 10;
 
 /// What is no mistake of the file, but will be missed.
 fn warnings(config: &Config) -> Vec<String> {

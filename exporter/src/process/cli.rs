@@ -1,17 +1,19 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::telemetry::log::LogFormat;
 
 const EXAMPLES: &str = "\
 Examples:
+  perfmon-exporter init --host web1.corp.example.com --username 'CORP\\svc-metrics' --output /etc/perfmon-exporter
   perfmon-exporter --config /etc/perfmon-exporter/perfmon.yml
   perfmon-exporter check-config /etc/perfmon-exporter/perfmon.yml
   perfmon-exporter check-config /etc/perfmon-exporter/perfmon.yml --online
   perfmon-exporter discover --target web1.corp.example.com --username 'CORP\\me' --password-file secret
   perfmon-exporter query --config perfmon.yml --target web1 '\\Processor Information(_Total)\\% Processor Time'
+  perfmon-exporter explain wrong_credentials
   perfmon-exporter plugin check /usr/lib/perfmon-exporter/libplugin_pcq.so
   perfmon-exporter --config perfmon.yml --log.format json --log.level info,perfmon_exporter::plugin=debug
 
@@ -37,6 +39,13 @@ Signals:
 Commands of plugins take the configuration from --config, $PERFMON_EXPORTER_CONFIG or
 /etc/perfmon-exporter/perfmon.yml, or go without one where --username and --password-file are given.";
 
+const INIT_EXAMPLES: &str = "\
+Examples:
+  perfmon-exporter init
+  perfmon-exporter init --host web1.corp.example.com --username 'CORP\\svc-metrics' --allow-hosts '*.corp.example.com'
+  perfmon-exporter init --host 10.0.0.7 --username svc-metrics --password-file /run/secrets/corp --output /etc/perfmon-exporter
+  pass show corp/svc-metrics | perfmon-exporter init --host web1 --username 'CORP\\svc-metrics' --force";
+
 /// Watches Windows hosts without an agent and serves what it sees to Prometheus.
 #[derive(Debug, Parser)]
 #[command(name = "perfmon-exporter", version, after_help = EXAMPLES, args_conflicts_with_subcommands = false)]
@@ -46,7 +55,7 @@ pub(super) struct Cli {
     pub(super) config: Option<PathBuf>,
 
     /// TLS, passwords, headers and a limit of requests, in the format of Prometheus' exporters; wins over `web.config_file`
-    #[arg(long = "web.config.file", value_name = "FILE", global = true)]
+    #[arg(long = "web.config.file", value_name = "FILE")]
     pub(super) web_file: Option<PathBuf>,
 
     /// What is logged: error, warn, info, debug, trace, or directives per module
@@ -83,6 +92,10 @@ impl Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Writes a first configuration, and a password file that only you can read: asks on a terminal for what options do
+    /// not say
+    #[command(after_help = INIT_EXAMPLES)]
+    Init(InitOptions),
     /// Checks a configuration file, the plugins' settings included; touches no target unless told to
     CheckConfig {
         /// The file
@@ -90,15 +103,46 @@ pub(super) enum Command {
         /// Also collects once from every target, within its own deadline, and prints how each of them fares
         #[arg(long)]
         online: bool,
+        /// Checks this file, too: TLS, passwords, headers; wins over `web.config_file`
+        #[arg(long = "web.config.file", value_name = "FILE")]
+        web_file: Option<PathBuf>,
     },
     /// Looks at plugins
     Plugin {
         #[command(subcommand)]
         command: PluginCommand,
     },
+    /// Says what the words of a failure mean, and what to do: a reason such as `wrong_credentials`, or a stage
+    Explain {
+        /// The word, as the log, pages and metrics have it; all of them where there is none
+        reason: Option<String>,
+    },
     /// A command of a plugin
     #[command(external_subcommand)]
     OfPlugin(Vec<OsString>),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct InitOptions {
+    /// The first Windows host to read, by name or address
+    #[arg(long)]
+    pub(super) host: Option<String>,
+    /// The account that logs on to it
+    #[arg(long, value_name = r"DOMAIN\USER")]
+    pub(super) username: Option<String>,
+    /// A file that already holds the password. Without this, the password is asked for without echo, or read from the
+    /// standard input where that is no terminal, and written to DIR/secret
+    #[arg(long, value_name = "FILE")]
+    pub(super) password_file: Option<PathBuf>,
+    /// Hosts that may get the password: names, patterns, networks, with commas between them [default: the host]
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',')]
+    pub(super) allow_hosts: Vec<String>,
+    /// Where perfmon.yaml and the password file are written
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(super) output: PathBuf,
+    /// Replaces files that are there
+    #[arg(long)]
+    pub(super) force: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -78,7 +78,7 @@ impl Engine {
     /// From now on `wanted` are the targets; their names are unique, and what they name is in `config`. Blocks:
     /// plugins may take their time to make instances. One that cannot be made leaves its own job down and no other.
     pub(super) fn apply(&mut self, config: &Arc<Config>, wanted: &[Target]) -> Changes {
-        self.book.set_config_text(Arc::clone(&config.shown));
+        self.book.set_config(config);
         let names: HashSet<&str> = wanted.iter().map(|target| target.name.as_str()).collect();
         let mut changes = Changes::default();
         let mut gone = Vec::new();

@@ -13,6 +13,7 @@ use super::shelf::Shelf;
 use super::targets::{self, Targets};
 use crate::config::{self, Config, InUse, OtlpEndpoint, Report};
 use crate::credentials::Broker;
+use crate::file;
 use crate::otlp::push::{OwnTelemetry, Pusher, Supply};
 use crate::schedule::{Limits, Schedule};
 use crate::telemetry::log::{self, DEFAULT_FILTER};
@@ -21,6 +22,9 @@ use crate::web::{self, Site};
 
 /// A pipe whose writer is not there when a reload reads it is not waited for long: others wait for the reload.
 const PIPE_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Linux has no longer names for machines.
+const HOST_NAME_BYTES_MAX: usize = 255;
 
 /// A configuration that can be had: read, checked, its plugins loaded and asked.
 pub(super) struct Prepared {
@@ -63,6 +67,13 @@ pub(super) struct Live {
     pub(super) reloads: Arc<Reloads>,
     /// The command line says what is logged.
     pub(super) log_is_fixed: bool,
+}
+
+/// The names by which browsers may ask for pages: those of the configuration, and what the kernel calls this machine.
+pub(super) fn page_hosts(web: &config::Web) -> config::AllowedHosts {
+    let machine = file::read(Path::new("/proc/sys/kernel/hostname"), HOST_NAME_BYTES_MAX);
+    let machine = machine.ok().and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
+    web.page_hosts(machine.as_deref().map(str::trim).filter(|name| !name.is_empty()))
 }
 
 /// Reads and checks a file, loads its new plugins, and asks all plugins what they think of it. Blocks; changes nothing
@@ -164,7 +175,7 @@ impl Live {
         // Before the targets, so that new ones find who they are.
         self.broker.set_identities(identities.clone(), credentials.cooldown);
         self.schedule.set_limits(Limits::from(scrape));
-        self.site.set_limits(web::Limits::from(web));
+        self.site.set_limits(web::Limits::from(web), page_hosts(web));
         self.supply.set_config(&config, &libraries);
         show(&self.plugins, &libraries);
         self.in_use.set(Arc::clone(&config));

@@ -5,6 +5,8 @@ mod check;
 mod cli;
 mod command;
 mod engine;
+mod explain;
+mod init;
 mod live;
 mod online;
 mod otlp;
@@ -21,6 +23,7 @@ mod targets;
 mod watch;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -36,16 +39,36 @@ const USAGE: u8 = 2;
 /// A command was ended by a signal.
 const CANCELLED: u8 = 130;
 
+/// The first argument of a process that loads a plugin, the last one, to see whether that goes well.
+const TRY_PLUGIN: &str = "--try-plugin";
+
 /// Does what the command line asks for.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     crate::telemetry::remember_start();
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let [_, first, parent, file] = &arguments[..]
+        && first == TRY_PLUGIN
+    {
+        plugin_host::run_trial(&parent.to_string_lossy(), Path::new(file));
+    }
+    plugin_host::guard_exit();
+    let _end = EndOfMain;
     let code = run(arguments);
     crate::telemetry::log::flush();
     code
 }
 
-fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::read(arguments.into_iter().collect()) {
+/// Whatever way `main` is left, it is the program's own.
+struct EndOfMain;
+
+impl Drop for EndOfMain {
+    fn drop(&mut self) {
+        plugin_host::allow_exit();
+    }
+}
+
+fn run(arguments: Vec<OsString>) -> ExitCode {
+    let cli = match Cli::read(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -73,11 +96,14 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitCode::from(USAGE);
     }
     let code = match (cli.command, cli.config) {
-        (Some(Command::CheckConfig { file, online: true }), _) => {
-            online::check_config(&file, cli.web_file.as_deref())
+        (Some(Command::CheckConfig { file, online, web_file }), _) => {
+            let web_file = web_file.or(cli.web_file);
+            let check = if online { online::check_config } else { check::check_config };
+            check(&file, web_file.as_deref())
         }
-        (Some(Command::CheckConfig { file, .. }), _) => check::check_config(&file, cli.web_file.as_deref()),
         (Some(Command::Plugin { command: PluginCommand::Check { file } }), _) => check::check_plugin(&file),
+        (Some(Command::Init(options)), _) => init::init(options),
+        (Some(Command::Explain { reason }), config) => explain::explain(reason.as_deref(), config.as_deref()),
         (None, Some(file)) => serve::serve(&file, cli.log_level.is_some(), cli.web_file.as_deref()),
         (Some(Command::OfPlugin(_)), _) | (None, None) => {
             eprintln!("name the configuration: perfmon-exporter --config FILE (--help shows more)");

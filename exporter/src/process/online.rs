@@ -60,16 +60,16 @@ fn ask_all(file: &Path, config: Config, gate: &Gate, runtime: &Runtime) -> Resul
     let broker = Arc::clone(&lender) as Arc<dyn CredentialBroker>;
     let options = HostOptions { broker, log: Some(Arc::new(PluginLog)), ..HostOptions::default() };
     let host = Host::new(options);
-    let (config, libraries) = check::load(file, config, &host).map_err(|report| report.to_string())?;
-    let config = &config;
+    let checked = check::load(file, config, &host).map_err(|report| report.to_string())?;
+    let (config, libraries) = (&checked.config, &checked.libraries);
     check::secrets(file, config).map_err(|report| report.to_string())?;
-    check::print_good(file, config, gate);
+    check::print_good(file, &checked, gate);
     let shown = file.display().to_string();
     let console = Console::default();
     let mut tally = Tally::default();
     let mut fared: BTreeMap<usize, Fared> = BTreeMap::new();
     let mut next_line = 0;
-    let (asking, ended) = Asking::new(config, &libraries, &host);
+    let (asking, ended) = Asking::new(config, libraries, &host);
     asking.run(&ended, |done, target, result| {
         fared.insert(target, result);
         // In the order of the file, so that two runs can be compared.

@@ -1,11 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use plugin_host::sink::TargetInfo;
-use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError};
+use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError, Trial};
 use serde_json::{Map, Value, json};
 
-use crate::config::{self, Config, Module, Position, Problem, Target, Transport};
+use crate::config::{self, Config, Module, Position, Problem, Target, Transport, nearest};
 
 /// The libraries of the configuration's plugins, by name.
 pub(super) type Libraries = BTreeMap<String, Library>;
@@ -22,6 +23,7 @@ pub(super) fn load_by(
     mut load: impl FnMut(&str) -> Result<Library, LoadError>,
 ) -> Result<Libraries, Vec<Problem>> {
     let (mut libraries, mut problems) = (Libraries::new(), Vec::new());
+    let folder = folder(config);
     for (index, plugin) in config.plugins.load.iter().enumerate() {
         match load(&plugin.name) {
             Ok(library) => {
@@ -31,7 +33,7 @@ pub(super) fn load_by(
                 position: Some(plugin.position),
                 path: format!("plugins.load[{index}]"),
                 message: error.to_string(),
-                hint: None,
+                hint: hint(&folder, &plugin.name),
             }),
         }
     }
@@ -41,6 +43,48 @@ pub(super) fn load_by(
 /// The file of a plugin.
 pub(super) fn file(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("libplugin_{}.so", name.replace('-', "_")))
+}
+
+/// A plugin that takes longer to load is not loaded.
+const LOAD_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Has every plugin loaded by a process of its own first, which is this program again: whatever happens there happens to
+/// no collection.
+pub(super) fn trial() -> Trial {
+    Trial {
+        // This program also when its file was replaced.
+        program: PathBuf::from("/proc/self/exe"),
+        arguments: vec![super::TRY_PLUGIN.into()],
+        time_max: LOAD_TIME_MAX,
+    }
+}
+
+/// The files of a folder that are named like plugins, sorted.
+pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| name_of(path).is_some()).collect();
+    files.sort();
+    files.truncate(PLUGINS_MAX);
+    files
+}
+
+/// `pcq` for `libplugin_pcq.so`.
+fn name_of(file: &Path) -> Option<&str> {
+    file.file_name()?.to_str()?.strip_prefix("libplugin_")?.strip_suffix(".so")
+}
+
+/// More plugins than anybody has.
+const PLUGINS_MAX: usize = 64;
+
+/// Which plugin was meant by a name that has no file.
+fn hint(folder: &Path, name: &str) -> Option<String> {
+    if file(folder, name).exists() {
+        return None;
+    }
+    let installed = files(folder);
+    let near = nearest(name, installed.iter().filter_map(|file| name_of(file)))?;
+    Some(format!("did you mean `{near}`?"))
 }
 
 /// What a plugin may ask for. How many series a target may have is the store's to say.

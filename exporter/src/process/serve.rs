@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use plugin_host::{Host, HostOptions};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
+use tokio::signal::unix::Signal;
 use tokio::sync::{oneshot, watch};
 use tracing::{error, info, warn};
 
@@ -14,12 +15,12 @@ use super::blocking::Blocking;
 use super::engine::Engine;
 use super::live::{self, Fixed, Live, Prepared};
 use super::otlp::{BookSupply, own_telemetry, stop_telemetry};
-use super::plugins::limits as plugin_limits;
+use super::plugins::{limits as plugin_limits, trial as plugin_trial};
 use super::probe::{Means, Probes};
 use super::reload::{self, Reloads};
-use super::resolver::{LOOKUPS_MAX, SystemResolver};
+use super::resolver::{Lookups, SystemResolver};
 use super::shelf::Shelf;
-use super::signals::Signals;
+use super::signals::{Ending, Signals};
 use super::systemd::{self, Notifier};
 use super::targets::{self, Targets};
 use super::watch::Watch;
@@ -34,8 +35,8 @@ use crate::web::{self, Gate, Server, Site};
 
 /// The exporter's own work is small: the plugins have threads of their own.
 const WORKERS: usize = 2;
-/// For files and the like, beside those that wait for the names of probed targets, and of those who lend secrets.
-const BLOCKING_THREADS_MAX: usize = 16 + 2 * LOOKUPS_MAX;
+/// For files and the like.
+const BLOCKING_THREADS_MAX: usize = 16;
 /// For files, listeners, collectors and the like.
 const OTHER_DESCRIPTORS: u64 = 64;
 /// How long plugins may take to let go of their targets at the end.
@@ -75,9 +76,9 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
         .enable_all()
         .build()
         .map_err(machine("start the run time"))?;
-    let signals = {
+    let (hangup, ending) = {
         let _within = runtime.enter();
-        Signals::new().map_err(machine("listen to signals"))?
+        Signals::new().map_err(machine("listen to signals"))?.listen()
     };
     // What changes after this is seen.
     let watch = Watch::new(file.to_owned());
@@ -92,21 +93,37 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
     let gate = gate(&config, web_file)?;
     raise_descriptor_limit(&config);
     secrets::tell(&config);
-    let broker = Arc::new(broker(&config, &runtime)?);
+    let lookups = Lookups::default();
+    let broker = Arc::new(broker(&config, &runtime, &lookups)?);
     let options = HostOptions {
         broker: Arc::clone(&broker) as Arc<_>,
         log: Some(Arc::new(PluginLog)),
         limits: plugin_limits(),
+        trial: Some(plugin_trial()),
         ..HostOptions::default()
     };
     let host = Host::new(options);
     let mut shelf = Shelf::new(host.clone());
     let first = live::check(file, config, &mut shelf).map_err(Trouble::Configuration)?;
-    let begin =
-        Begin { file: file.to_owned(), first, host, shelf, broker, gate, signals, watch, log_is_fixed };
+    let verdicts = Arc::clone(&broker);
+    let begin = Begin {
+        file: file.to_owned(),
+        first,
+        host,
+        shelf,
+        broker,
+        lookups,
+        gate,
+        hangup,
+        ending,
+        watch,
+        log_is_fixed,
+    };
     let outcome = runtime.block_on(begin.run());
     // A plugin's thread that hangs must not keep the process.
     runtime.shutdown_timeout(Duration::from_secs(1));
+    // Nobody adds a verdict any more.
+    verdicts.finish_writes();
     outcome
 }
 
@@ -133,7 +150,7 @@ fn raise_descriptor_limit(config: &Config) {
     }
 }
 
-fn broker(config: &Config, runtime: &Runtime) -> Result<Broker, Trouble> {
+fn broker(config: &Config, runtime: &Runtime, lookups: &Lookups) -> Result<Broker, Trouble> {
     let credentials = &config.credentials;
     let file = credentials.state_dir.as_deref().map(VerdictFile::open).transpose();
     let file = file.map_err(machine(
@@ -142,7 +159,7 @@ fn broker(config: &Config, runtime: &Runtime) -> Result<Broker, Trouble> {
     if file.is_none() && !config.identities.is_empty() {
         info!("No credentials.state_dir: after a restart a refused password is tried once more");
     }
-    let resolver = Arc::new(SystemResolver::new(runtime.handle().clone()));
+    let resolver = Arc::new(SystemResolver::new(runtime.handle().clone(), lookups.clone()));
     let clock = Arc::new(SystemClock);
     Broker::new(config.identities.clone(), credentials.cooldown, file, clock, resolver)
         .map_err(machine("draw random bytes"))
@@ -155,18 +172,20 @@ struct Begin {
     host: Host,
     shelf: Shelf,
     broker: Arc<Broker>,
+    lookups: Lookups,
     gate: Arc<Gate>,
-    signals: Signals,
+    hangup: Signal,
+    ending: Ending,
     watch: Watch,
     log_is_fixed: bool,
 }
 
 impl Begin {
     async fn run(self) -> Result<(), Trouble> {
-        let Self { file, first, host, shelf, broker, gate, signals, watch, log_is_fixed } = self;
+        let Self { file, first, host, shelf, broker, lookups, gate, hangup, ending, watch, log_is_fixed } =
+            self;
         let Prepared { config, libraries, .. } = first;
         let notifier = Notifier::from_environment();
-        let (hangup, end) = signals.end();
         let listeners = listeners(&config).await.map_err(machine("serve"))?;
         let book = Arc::new(Book::default());
         // One seed for all: targets are spread by their names, alike in every run.
@@ -182,6 +201,7 @@ impl Begin {
             catalog: Arc::clone(engine.catalog()),
             costs: Arc::clone(&costs),
             outlets: Arc::clone(pusher.outlets()),
+            lookups,
             runtime: tokio::runtime::Handle::current(),
         };
         let probes = Probes::start(&config, means);
@@ -213,6 +233,7 @@ impl Begin {
             registry,
             scrapes,
             prober: Some(probes),
+            page_hosts: live::page_hosts(&config.web),
             limits: web::Limits::from(&config.web),
             reloader: Some(requests),
             desk: web::Desk::new(Arc::clone(&plugins), plugin_limits(), Arc::clone(pusher.counts())),
@@ -245,6 +266,7 @@ impl Begin {
         let (looking, preparing) = (Blocking::default(), Blocking::default());
         let watch = Arc::new(Mutex::new(watch));
         let reloads = Reloads { live, asked, hangup, notifier, watch, looking, preparing };
+        let end = ending.begin_orderly();
         Running { driver, host, server, reloads, end }.until_end().await
     }
 }

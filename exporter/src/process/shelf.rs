@@ -7,6 +7,7 @@ use tracing::info;
 
 use super::plugins::{self, Libraries};
 use crate::config::{Config, Problem, Stamp};
+use crate::telemetry::log;
 
 /// Every plugin that was loaded, for the life of the process: a library is never closed, so one that a configuration
 /// names again is the one that is there.
@@ -36,6 +37,9 @@ impl Shelf {
             let file = plugins::file(&folder, name);
             // Before it is opened: what is written in between is seen as a change.
             let stamp = stamp(&file);
+            // On the disk before anything of the plugin runs.
+            info!(plugin = name, file = %file.display(), "Loading plugin");
+            log::flush();
             let library = self.host.load(&file)?;
             let plugin = library.info();
             info!(plugin = name, version = plugin.version, abi = %plugin.abi, "Plugin loaded");

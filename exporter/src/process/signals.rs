@@ -1,8 +1,10 @@
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
-use tracing::warn;
+use tracing::{info, warn};
 
 use crate::telemetry::log;
 
@@ -23,21 +25,42 @@ impl Signals {
         })
     }
 
-    /// Tells of the first SIGTERM or SIGINT by name. The second one ends the process at once, as it would have without
-    /// us: whoever sends it does not want to wait for the drain.
-    pub(super) fn end(self) -> (Signal, oneshot::Receiver<&'static str>) {
+    /// Listens from now on. The first SIGTERM or SIGINT is told by name; one that comes before the program is up ends it
+    /// at once, and so does the second one, as it would have without us: whoever sends it does not want to wait.
+    pub(super) fn listen(self) -> (Signal, Ending) {
         let Self { hangup, mut terminate, mut interrupt } = self;
         let (told, hear) = oneshot::channel();
+        let is_up = Arc::new(AtomicBool::new(false));
+        let ending = Ending { hear, is_up: Arc::clone(&is_up) };
         tokio::spawn(async move {
             let (name, _) = next(&mut terminate, &mut interrupt).await;
-            // The hearer is gone only when the process ends for another reason.
+            if !is_up.load(Ordering::SeqCst) {
+                info!(signal = name, "Ended before it was ready");
+                log::flush();
+                plugin_host::leave(0);
+            }
+            // The receiver is gone only when the process ends for another reason.
             let _ = told.send(name);
             let (name, number) = next(&mut terminate, &mut interrupt).await;
             warn!(signal = name, "Ended at once");
             log::flush();
-            std::process::exit(128 + number);
+            plugin_host::leave(128 + number);
         });
-        (hangup, hear)
+        (hangup, ending)
+    }
+}
+
+/// How the program hears that it should end.
+pub(super) struct Ending {
+    hear: oneshot::Receiver<&'static str>,
+    is_up: Arc<AtomicBool>,
+}
+
+impl Ending {
+    /// From now on there is something to be ended in order.
+    pub(super) fn begin_orderly(self) -> oneshot::Receiver<&'static str> {
+        self.is_up.store(true, Ordering::SeqCst);
+        self.hear
     }
 }
 

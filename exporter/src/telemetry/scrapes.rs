@@ -15,11 +15,13 @@ pub enum ScrapeOutcome {
     Aborted,
     /// Too many at a time.
     Rejected,
+    /// The reader took too little while another one waited for the permit of its page.
+    Displaced,
 }
 
 impl ScrapeOutcome {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Complete, Self::Aborted, Self::Rejected];
+    pub const ALL: [Self; 4] = [Self::Complete, Self::Aborted, Self::Rejected, Self::Displaced];
 
     /// The word for labels.
     #[must_use]
@@ -28,6 +30,7 @@ impl ScrapeOutcome {
             Self::Complete => "complete",
             Self::Aborted => "aborted",
             Self::Rejected => "rejected",
+            Self::Displaced => "displaced",
         }
     }
 }
@@ -214,8 +217,12 @@ static SIZE: Metric = Metric::histogram(
     &["format"],
     "Size of a page of /metrics as it was sent.",
 );
-static SCRAPES: Metric =
-    Metric::counter("perfmon_exporter_scrapes", &["outcome"], "Requests for /metrics by how they ended.");
+static SCRAPES: Metric = Metric::counter(
+    "perfmon_exporter_scrapes",
+    &["outcome"],
+    "Requests for /metrics by how they ended: complete; aborted: the reader went away or was too slow; rejected: \
+     too many pages at a time; displaced: its reader took too little while another one waited.",
+);
 static SENT_BYTES: Metric =
     Metric::counter("perfmon_exporter_scrape_sent_bytes", &[], "Bytes of pages of /metrics.");
 static PROBE_PAGES: Metric = Metric::counter(

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
-use tokio::sync::OwnedSemaphorePermit;
 
+use super::page_permits::PagePermit;
+use super::probe_permits::ProbePermit;
 use crate::expose::{CodedPage, Coding, Format};
 use crate::telemetry::{PageOf, Scrape, ScrapeOutcome, Scrapes};
 
@@ -17,12 +18,12 @@ pub(super) enum Answer {
     Page(Box<Page>),
 }
 
-/// Whose page it is.
-pub(super) enum Place {
-    /// Of `/metrics`, with a place among the pages at a time for as long as this lives.
-    Metrics(#[expect(dead_code, reason = "held")] OwnedSemaphorePermit),
-    /// Of a probe; these are small and need none.
-    Probe,
+/// Whose page it is, with its permit.
+pub(super) enum PageOwner {
+    /// Of `/metrics`.
+    Metrics(PagePermit),
+    /// Of a probe.
+    Probe(#[expect(dead_code, reason = "held")] ProbePermit),
 }
 
 /// A page of metrics under way. Dropping it counts it.
@@ -34,7 +35,7 @@ pub(super) struct Page {
     first_piece: Option<Duration>,
     sent_bytes: u64,
     is_complete: bool,
-    place: Place,
+    owner: PageOwner,
 }
 
 impl Page {
@@ -44,9 +45,9 @@ impl Page {
         written_as: (Format, Coding),
         scrapes: Arc<Scrapes>,
         began: Instant,
-        place: Place,
+        owner: PageOwner,
     ) -> Self {
-        Self { page, written_as, scrapes, began, first_piece: None, sent_bytes: 0, is_complete: false, place }
+        Self { page, written_as, scrapes, began, first_piece: None, sent_bytes: 0, is_complete: false, owner }
     }
 
     fn next(&mut self) -> Option<Bytes> {
@@ -56,6 +57,9 @@ impl Page {
         self.first_piece.get_or_insert_with(|| began.elapsed());
         if is_there {
             self.sent_bytes += piece.len() as u64;
+            if let PageOwner::Metrics(permit) = &self.owner {
+                permit.wrote(piece.len() as u64);
+            }
             Some(Bytes::from(piece))
         } else {
             self.is_complete = true;
@@ -69,11 +73,18 @@ const PIECE_BYTES: usize = 36 << 10;
 
 impl Drop for Page {
     fn drop(&mut self) {
-        let outcome = if self.is_complete { ScrapeOutcome::Complete } else { ScrapeOutcome::Aborted };
+        let outcome = match &self.owner {
+            _ if self.is_complete => ScrapeOutcome::Complete,
+            PageOwner::Metrics(permit) if permit.is_ended() => {
+                permit.report_ended(self.sent_bytes);
+                ScrapeOutcome::Displaced
+            }
+            _ => ScrapeOutcome::Aborted,
+        };
         let (format, coding) = self.written_as;
-        let of = match self.place {
-            Place::Metrics(_) => PageOf::Metrics,
-            Place::Probe => PageOf::Probe,
+        let of = match self.owner {
+            PageOwner::Metrics(_) => PageOf::Metrics,
+            PageOwner::Probe(_) => PageOf::Probe,
         };
         let scrape = Scrape {
             of,

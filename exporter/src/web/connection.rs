@@ -49,6 +49,13 @@ pub(super) struct Notices {
     pub(super) crowded: watch::Receiver<usize>,
 }
 
+/// Whether the connection was ended for what its peer did against HTTP/2, such as resetting streams too fast. A peer
+/// that only goes away, or says itself that it ends, is not meant.
+pub(super) fn is_ended_for_misuse(error: &hyper::Error) -> bool {
+    let source = std::error::Error::source(error);
+    source.and_then(|source| source.downcast_ref::<h2::Error>()).is_some_and(h2::Error::is_library)
+}
+
 /// Answers the requests of a connection until it ends.
 pub(super) async fn serve(
     front: Front,
@@ -140,9 +147,15 @@ async fn drive(
     loop {
         tokio::select! {
             ended = &mut connection => return ended,
+            () = traffic.end.notified() => return Ok(()),
             // A server that is gone has ended, too.
             _ = notices.stopped.wait_for(|is_stopped| *is_stopped), if !is_stopped => {
                 (is_ending, is_stopped) = (true, true);
+                connection.as_mut().ask_to_end();
+                timer.as_mut().reset(Instant::now() + GOODBYE);
+            }
+            () = traffic.close.notified(), if !is_ending => {
+                is_ending = true;
                 connection.as_mut().ask_to_end();
                 timer.as_mut().reset(Instant::now() + GOODBYE);
             }

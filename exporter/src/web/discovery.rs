@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Each target comes with the address of this exporter, the path and the parameters of its probe, its interval, its
-//! name as `instance`, and its labels. The probes leave those labels out of the series, since Prometheus adds them.
+//! name as `instance`, and its labels, of which one called `instance` takes the name's place, as it goes out on `/metrics`.
+//! The probes leave those labels out of the series, since Prometheus adds them.
 
 use hyper::header::{CACHE_CONTROL, HOST, HeaderValue, RETRY_AFTER};
 use hyper::{Request, Response, StatusCode};
@@ -73,7 +74,8 @@ fn group(target: &Target, external: &ExternalUrl) -> Value {
     set("__meta_perfmon_host", target.host.clone());
     set("__meta_perfmon_identity", target.identity.clone().unwrap_or_default());
     set("__meta_perfmon_transport", target.transport.clone());
-    // Last, since a name is what tells one target from another.
-    set("instance", target.name.clone());
+    // Prometheus would put the address of this exporter in the place of an empty one.
+    let own = target.labels.iter().find(|(name, value)| *name == "instance" && !value.is_empty());
+    set("instance", own.map_or_else(|| target.name.clone(), |(_, value)| value.clone()));
     json!({"targets": [external.address], "labels": labels})
 }

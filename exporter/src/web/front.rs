@@ -14,10 +14,13 @@ use tracing::debug;
 
 use super::answer::plain;
 use super::body::Answer;
+use super::caller::Caller;
+use super::error_page;
 use super::gate::{Gate, Protection, Refusal, Verdict};
 use super::heads::URI_BYTES_MAX;
 use super::limits::Limits;
 use super::peers::Seat;
+use super::routes::is_for_people;
 use super::site::Site;
 use super::streams;
 use super::traffic::{Timed, Traffic};
@@ -31,6 +34,8 @@ pub(super) struct Front {
     pub(super) seat: Seat,
     /// The connection is encrypted.
     pub(super) is_secure: bool,
+    /// The peer's certificate was verified.
+    pub(super) has_certificate: bool,
     pub(super) traffic: Arc<Traffic>,
 }
 
@@ -45,8 +50,17 @@ impl Front {
         let protection = self.gate.current();
         let mut response = match self.refuse(&protection, request).await {
             Some(refused) => refused,
-            None => self.site.answer(request).await,
+            None => {
+                let is_authenticated = !protection.users.is_empty() || self.has_certificate;
+                match self.refuse_name(request, is_authenticated) {
+                    Some(refused) => refused,
+                    None => self.site.answer(request, &self.caller(is_authenticated)).await,
+                }
+            }
         };
+        if error_page::is_wanted(request, &response) {
+            response = error_page::of(request, response);
+        }
         for (name, value) in &protection.headers {
             response.headers_mut().insert(name, value.clone());
         }
@@ -57,6 +71,14 @@ impl Front {
         }
         let deadline = tokio::time::Instant::now() + self.limits.answer_timeout;
         response.map(|answer| Timed { answer, deadline, _under_way: under_way })
+    }
+
+    fn caller(&self, is_authenticated: bool) -> Caller {
+        Caller {
+            peer: self.seat.key,
+            is_authenticated,
+            end: streams::end().unwrap_or_else(|| Arc::clone(&self.traffic.end)),
+        }
     }
 
     async fn refuse<B: Body>(
@@ -78,7 +100,7 @@ impl Front {
             return None;
         }
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
-        match self.gate.login().judge(&protection.users, given, &self.seat.logins).await {
+        match self.gate.login().judge(&protection.users, given, self.seat.key).await {
             Verdict::Accepted => None,
             Verdict::Rejected => Some(self.unauthorized(Refusal::LoginRejected)),
             Verdict::Missing => Some(self.unauthorized(Refusal::LoginMissing)),
@@ -88,6 +110,25 @@ impl Front {
                 Some(later(StatusCode::SERVICE_UNAVAILABLE, text, Duration::from_secs(1)))
             }
         }
+    }
+
+    /// Refuses pages by names that are not ours. A web site can lead its own name to our address, and then a browser
+    /// shows our answers to its scripts. It has neither a certificate for that name nor our passwords.
+    fn refuse_name<B>(&self, request: &Request<B>, is_authenticated: bool) -> Option<Response<Answer>> {
+        if self.is_secure || is_authenticated || !is_for_people(request) {
+            return None;
+        }
+        let header = request.headers().get(HOST).map(|host| String::from_utf8_lossy(host.as_bytes()));
+        let host = header.or_else(|| Some(request.uri().authority()?.as_str().into()))?;
+        if self.site.page_hosts().allows(&host) {
+            return None;
+        }
+        self.count(Refusal::ForeignHost);
+        let text = format!(
+            "pages are not shown by the name `{}`; to open them by it, add it to `web.allowed_hosts`\n",
+            host.escape_debug()
+        );
+        Some(plain(StatusCode::MISDIRECTED_REQUEST, text))
     }
 
     fn unauthorized(&self, refusal: Refusal) -> Response<Answer> {

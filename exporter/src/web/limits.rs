@@ -9,7 +9,7 @@ pub struct Limits {
     pub connections_max: usize,
     /// Open connections of one peer; more are closed at once.
     pub connections_per_peer_max: u32,
-    /// Pages of metrics at a time; more are answered 503.
+    /// Pages of metrics at a time; more wait, and are then answered 503.
     pub scrapes_max: usize,
     /// A TLS handshake ends within it.
     pub handshake_timeout: Duration,

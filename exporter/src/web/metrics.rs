@@ -9,20 +9,15 @@ use hyper::header::{
 use hyper::{Method, Request, Response, StatusCode};
 
 use super::answer::{header, plain};
-use super::body::{Answer, Page, Place};
+use super::body::{Answer, Page, PageOwner};
+use super::caller::Caller;
 use super::site::Site;
 use crate::expose::{CodedPage, Coding, Encoder, OwnMetrics, Representation, negotiate};
 use crate::pipeline::Store;
 use crate::telemetry::ScrapeOutcome;
 
-pub(super) fn metrics<B>(site: &Site, request: &Request<B>) -> Response<Answer> {
+pub(super) async fn metrics<B>(site: &Site, request: &Request<B>, caller: &Caller) -> Response<Answer> {
     let began = Instant::now();
-    let Ok(permit) = site.page_places().try_acquire_owned() else {
-        site.scrapes.count(ScrapeOutcome::Rejected);
-        let mut busy = plain(StatusCode::SERVICE_UNAVAILABLE, "too many pages at a time; try again\n");
-        busy.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-        return busy;
-    };
     let representation = negotiate(header(request, &ACCEPT).as_deref());
     let Some(coding) = Coding::negotiate(header(request, &ACCEPT_ENCODING).as_deref()) else {
         return plain(StatusCode::NOT_ACCEPTABLE, "pages are sent as they are, in gzip or in zstd\n");
@@ -30,6 +25,12 @@ pub(super) fn metrics<B>(site: &Site, request: &Request<B>) -> Response<Answer> 
     if request.method() == Method::HEAD {
         return page_of(representation, coding, Answer::empty());
     }
+    let Ok(permit) = site.page_permits.acquire(caller.peer, Arc::clone(&caller.end)).await else {
+        site.scrapes.count(ScrapeOutcome::Rejected);
+        let mut busy = plain(StatusCode::SERVICE_UNAVAILABLE, "too many pages at a time; try again\n");
+        busy.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        return busy;
+    };
     let targets = site.book.targets();
     let shows_targets = site.limits().metrics_targets;
     let shown = targets.iter().filter(|_| shows_targets);
@@ -39,7 +40,7 @@ pub(super) fn metrics<B>(site: &Site, request: &Request<B>) -> Response<Answer> 
     let Ok(page) = CodedPage::new(Encoder::new(representation, snapshots, Some(own)), coding) else {
         return plain(StatusCode::INTERNAL_SERVER_ERROR, "there is no memory to compress a page\n");
     };
-    stream(site, page, began, representation, coding, Place::Metrics(permit))
+    stream(site, page, began, representation, coding, PageOwner::Metrics(permit))
 }
 
 /// A page that is made as it is sent.
@@ -49,10 +50,10 @@ pub(super) fn stream(
     began: Instant,
     representation: Representation,
     coding: Coding,
-    place: Place,
+    owner: PageOwner,
 ) -> Response<Answer> {
     let written_as = (representation.format, coding);
-    let page = Page::new(page, written_as, Arc::clone(&site.scrapes), began, place);
+    let page = Page::new(page, written_as, Arc::clone(&site.scrapes), began, owner);
     page_of(representation, coding, Answer::Page(Box::new(page)))
 }
 

@@ -14,26 +14,31 @@
 //! A page is encoded while it is sent, so its size costs no memory, and a reader pins one snapshot of each target
 //! at most. Who may read is the `gate`'s to say, by the web configuration file.
 //!
-//! Limits: connections, of all and of one peer; TLS handshakes; time for a handshake, for a request's head, without a
-//! byte taken, for an answer, without a request; pages at a time (503 with Retry-After); a head's bytes (431), a URI's
-//! (414). Nothing here takes a body, so a request that announces one is refused, and its connection ends with it.
+//! Limits: connections, of all and of one peer, whose idle ones end when it needs one; TLS handshakes; time for a
+//! handshake, for a request's head, without a byte taken, for an answer, without a request; pages at a time (503 with
+//! Retry-After, see `page_permits`); probes at a time (503, see `probe_permits`); a head's bytes (431), a URI's (414).
+//! Nothing here takes a body, so a request that announces one is refused, and its connection ends with it.
 
 mod answer;
 mod body;
+mod caller;
 mod connection;
 mod discovery;
 #[doc(hidden)]
 pub mod doors;
+mod error_page;
 mod front;
 mod gate;
 mod handshake;
 mod heads;
 mod limits;
 mod metrics;
+mod page_permits;
 mod pages;
 mod patient;
 mod peers;
 mod probe;
+mod probe_permits;
 mod prober;
 mod query;
 mod reload;

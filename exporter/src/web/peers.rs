@@ -1,50 +1,106 @@
 use std::collections::HashMap;
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
+use super::traffic::{Activity, Traffic};
+
 /// TLS handshakes of one peer at a time; more wait for each other.
 const HANDSHAKES_MAX: usize = 16;
+
+/// What counts as one peer: an address, or the network of 64 bits that a host of IPv6 has to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct PeerKey(IpAddr);
+
+impl PeerKey {
+    pub(super) fn of(peer: IpAddr) -> Self {
+        Self(match peer.to_canonical() {
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+            v4 => v4,
+        })
+    }
+}
+
+impl fmt::Display for PeerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            IpAddr::V4(address) => write!(f, "{address}"),
+            IpAddr::V6(network) => write!(f, "{network}/64"),
+        }
+    }
+}
+
+/// Idle connections of one peer that end at a time to make room for its new ones.
+const CLOSING_MAX: usize = 32;
 
 /// Who is connected, so that no peer takes all there is.
 #[derive(Default)]
 pub(super) struct Peers {
-    known: Mutex<HashMap<IpAddr, Known>>,
+    known: Mutex<HashMap<PeerKey, Known>>,
+    next_id: AtomicU64,
 }
 
 struct Known {
-    connections: u32,
+    connections: HashMap<u64, Arc<Traffic>>,
+    /// Idle connections that were asked to end for a new one.
+    closing: usize,
     handshakes: Arc<Semaphore>,
-    logins: Arc<Semaphore>,
 }
 
 /// A peer's connection; it is one less when this goes.
 pub(super) struct Seat {
     peers: Arc<Peers>,
-    key: IpAddr,
+    pub(super) key: PeerKey,
+    id: u64,
     /// The peer's TLS handshakes.
     pub(super) handshakes: Arc<Semaphore>,
-    /// The peer's turn to have a password compared.
-    pub(super) logins: Arc<Semaphore>,
 }
 
 impl Peers {
-    /// Takes a seat for a connection of `peer`, where it has less than `connections_max`.
-    pub(super) fn seat(self: &Arc<Self>, peer: IpAddr, connections_max: u32) -> Option<Seat> {
-        let key = key(peer);
+    /// Takes a seat for a connection of `peer`, where it has less than `connections_max`, or has one that is idle: that
+    /// one is asked to end.
+    pub(super) fn seat(
+        self: &Arc<Self>,
+        peer: IpAddr,
+        traffic: &Arc<Traffic>,
+        connections_max: u32,
+    ) -> Option<Seat> {
+        let key = PeerKey::of(peer);
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.entry(key).or_insert_with(|| Known {
-            connections: 0,
+            connections: HashMap::new(),
+            closing: 0,
             handshakes: Arc::new(Semaphore::new(HANDSHAKES_MAX)),
-            logins: Arc::new(Semaphore::new(1)),
         });
-        if known.connections >= connections_max {
+        if known.connections.len() >= connections_max as usize && !known.close_idle() {
             return None;
         }
-        known.connections += 1;
-        let (handshakes, logins) = (Arc::clone(&known.handshakes), Arc::clone(&known.logins));
-        Some(Seat { peers: Arc::clone(self), key, handshakes, logins })
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        known.connections.insert(id, Arc::clone(traffic));
+        let handshakes = Arc::clone(&known.handshakes);
+        Some(Seat { peers: Arc::clone(self), key, id, handshakes })
+    }
+}
+
+impl Known {
+    /// Asks the connection to end that is idle for longest. Returns false where there is none, or too many are ending.
+    fn close_idle(&mut self) -> bool {
+        if self.closing >= CLOSING_MAX {
+            return false;
+        }
+        let idle = self.connections.iter().filter_map(|(id, traffic)| match traffic.activity() {
+            Activity::IdleSince(since) => Some((since, *id)),
+            Activity::New | Activity::Busy => None,
+        });
+        let longest = idle.min().and_then(|(_, id)| self.connections.remove(&id));
+        if let Some(traffic) = &longest {
+            traffic.close.notify_one();
+            self.closing += 1;
+        }
+        longest.is_some()
     }
 }
 
@@ -52,19 +108,13 @@ impl Drop for Seat {
     fn drop(&mut self) {
         let mut all = self.peers.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get_mut(&self.key) {
-            known.connections -= 1;
-            if known.connections == 0 {
+            if known.connections.remove(&self.id).is_none() {
+                known.closing -= 1;
+            }
+            if known.connections.is_empty() && known.closing == 0 {
                 all.remove(&self.key);
             }
         }
-    }
-}
-
-/// What counts as one peer: an address, or the network of 64 bits that a host of IPv6 has to itself.
-fn key(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        v4 => v4,
     }
 }
 
@@ -75,7 +125,7 @@ mod tests {
     #[test]
     fn a_peer_with_too_many_connections_gets_no_more_and_others_do() {
         let peers = Arc::new(Peers::default());
-        let seat = |peer: &str| peers.seat(peer.parse().unwrap(), 2);
+        let seat = |peer: &str| peers.seat(peer.parse().unwrap(), &Traffic::new(), 2);
         let (first, second) = (seat("192.0.2.1"), seat("::ffff:192.0.2.1"));
         assert!(first.is_some() && second.is_some());
         assert!(seat("192.0.2.1").is_none());
@@ -87,6 +137,23 @@ mod tests {
         assert!(seat("2001:db8:0:1::1").is_some());
         // Who left is forgotten.
         drop((first, host));
+        assert!(peers.known.lock().unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn an_idle_connection_makes_room_for_a_new_one_of_its_peer() {
+        let peers = Arc::new(Peers::default());
+        let (idle, busy, new) = (Traffic::new(), Traffic::new(), Traffic::new());
+        drop(idle.begin());
+        let _answer = busy.begin();
+        let seat = |traffic: &Arc<Traffic>| peers.seat("192.0.2.1".parse().unwrap(), traffic, 2);
+        let seats = (seat(&idle), seat(&busy));
+        let third = seat(&new);
+        assert!(third.is_some());
+        idle.close.notified().await;
+        // Neither a connection with a request nor one that is new is ended.
+        assert!(seat(&Traffic::new()).is_none());
+        drop((seats, third));
         assert!(peers.known.lock().unwrap().is_empty());
     }
 }

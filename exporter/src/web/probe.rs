@@ -11,7 +11,8 @@ use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::registry::Registry;
 
 use super::answer::{header, plain};
-use super::body::{Answer, Place};
+use super::body::{Answer, PageOwner};
+use super::caller::Caller;
 use super::metrics::stream;
 use super::prober::{ProbeRefused, ProbeRequest, Probed, Prober};
 use super::query::Query;
@@ -21,6 +22,8 @@ use crate::telemetry::{Metric, TargetState, Writer};
 
 const KNOWN: &[&str] = &["target", "module", "identity", "transport", "debug", "labels"];
 const SCRAPE_TIMEOUT: HeaderName = HeaderName::from_static("x-prometheus-scrape-timeout-seconds");
+/// Who finds too many probes under way may come back after this.
+const RETRY: Duration = Duration::from_secs(1);
 /// Nobody waits longer than a day.
 const TIMEOUT_S_MAX: f64 = 86_400.0;
 
@@ -29,14 +32,19 @@ pub(super) async fn probe<B>(
     site: &Arc<Site>,
     prober: &dyn Prober,
     request: &Request<B>,
+    caller: &Caller,
 ) -> Response<Answer> {
     let representation = negotiate(header(request, &ACCEPT).as_deref());
     let Some(coding) = Coding::negotiate(header(request, &ACCEPT_ENCODING).as_deref()) else {
         return plain(StatusCode::NOT_ACCEPTABLE, "pages are sent as they are, in gzip or in zstd\n");
     };
     let asked = match asked(request) {
-        Ok(asked) => asked,
+        Ok(asked) => ProbeRequest { shows_identity: caller.is_authenticated, ..asked },
         Err(message) => return refused(ProbeRefused::Bad(message)),
+    };
+    let permit = match site.probe_permits.acquire(caller.peer, &site.limits()) {
+        Ok(permit) => permit,
+        Err(message) => return refused(ProbeRefused::Busy { message, retry_after: RETRY }),
     };
     let mut probed = match prober.probe(asked).await {
         Ok(probed) => probed,
@@ -53,7 +61,7 @@ pub(super) async fn probe<B>(
         return response;
     }
     match CodedPage::new(Encoder::new(representation, snapshots, Some(own)), coding) {
-        Ok(page) => stream(site, page, Instant::now(), representation, coding, Place::Probe),
+        Ok(page) => stream(site, page, Instant::now(), representation, coding, PageOwner::Probe(permit)),
         Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "there is no memory to compress a page\n"),
     }
 }
@@ -79,6 +87,7 @@ pub(super) fn asked<B>(request: &Request<B>) -> Result<ProbeRequest, String> {
         identity: query.one("identity")?.map(str::to_owned),
         transport: query.one("transport")?.map(str::to_owned),
         debug: query.flag("debug")?.unwrap_or(false),
+        shows_identity: false,
         labels: query.flag("labels")?.unwrap_or(true),
         timeout: timeout(request)?,
     })

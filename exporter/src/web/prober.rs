@@ -19,6 +19,8 @@ pub struct ProbeRequest {
     pub transport: Option<String>,
     /// Whether a report for people is wanted.
     pub debug: bool,
+    /// Whether the report may say who we are on the host.
+    pub shows_identity: bool,
     /// Whether series keep the labels that the configuration gives the target.
     pub labels: bool,
     /// When whoever asks gives up.

@@ -7,10 +7,11 @@ use hyper::{Method, Request, Response, StatusCode};
 
 use super::answer::plain;
 use super::body::Answer;
+use super::caller::Caller;
 use super::discovery::discovery;
 use super::metrics::metrics;
 use super::pages::{self, Page};
-use super::probe::probe;
+use super::probe::{asked, probe};
 use super::reload::reload;
 use super::site::Site;
 
@@ -49,12 +50,27 @@ impl Route {
     }
 }
 
+/// Whether a request is for what people read or do in a browser: pages, reports of probes, reloads. What Prometheus and
+/// others read by machine may be asked for by any name of ours, such as that of a service in Kubernetes.
+pub(super) fn is_for_people<B>(request: &Request<B>) -> bool {
+    match Route::of(request.uri().path()) {
+        Route::Page(page) => !page.is_asset(),
+        Route::Reload => true,
+        Route::Probe => asked(request).is_ok_and(|asked| asked.debug),
+        Route::Metrics | Route::Discovery | Route::Healthy | Route::Ready | Route::Nothing => false,
+    }
+}
+
 impl Site {
     /// Answers a request.
-    pub(super) async fn answer<B>(self: &Arc<Self>, request: &Request<B>) -> Response<Answer> {
+    pub(super) async fn answer<B>(
+        self: &Arc<Self>,
+        request: &Request<B>,
+        caller: &Caller,
+    ) -> Response<Answer> {
         let route = Route::of(request.uri().path());
         let mut response = if route.allows().contains(request.method()) {
-            self.answer_route(route, request).await
+            self.answer_route(route, request, caller).await
         } else {
             not_allowed(route.allows())
         };
@@ -62,11 +78,16 @@ impl Site {
         if request.method() == Method::HEAD { response.map(|_| Answer::empty()) } else { response }
     }
 
-    async fn answer_route<B>(self: &Arc<Self>, route: Route, request: &Request<B>) -> Response<Answer> {
+    async fn answer_route<B>(
+        self: &Arc<Self>,
+        route: Route,
+        request: &Request<B>,
+        caller: &Caller,
+    ) -> Response<Answer> {
         match route {
-            Route::Metrics => metrics(self, request),
+            Route::Metrics => metrics(self, request, caller).await,
             Route::Probe => match &self.prober {
-                Some(prober) => probe(self, &**prober, request).await,
+                Some(prober) => probe(self, &**prober, request, caller).await,
                 None => nothing(),
             },
             Route::Discovery => match &self.prober {
@@ -76,14 +97,14 @@ impl Site {
             Route::Healthy => plain(StatusCode::OK, "healthy\n"),
             Route::Ready => ready(self.is_ready()),
             Route::Reload => reload(self, request).await,
-            Route::Page(page) => pages::answer(self, page, request),
+            Route::Page(page) => pages::answer(self, page, request, caller),
             Route::Nothing => nothing(),
         }
     }
 }
 
 fn nothing() -> Response<Answer> {
-    plain(StatusCode::NOT_FOUND, "there is nothing here; try / or /metrics\n")
+    plain(StatusCode::NOT_FOUND, "there is no such page; try / or /metrics\n")
 }
 
 fn ready(is_ready: bool) -> Response<Answer> {
@@ -113,7 +134,7 @@ mod tests {
     use prometheus_client::registry::Registry;
 
     use super::*;
-    use crate::config::Web;
+    use crate::config::{AllowedHosts, Web};
     use crate::telemetry::{Book, ScrapeOutcome, Scrapes};
     use crate::web::{Desk, Limits, Parts};
 
@@ -123,6 +144,7 @@ mod tests {
             registry: Registry::default(),
             scrapes: Arc::new(Scrapes::default()),
             prober: None,
+            page_hosts: AllowedHosts::default(),
             limits,
             reloader: None,
             desk: Desk::default(),
@@ -130,7 +152,7 @@ mod tests {
     }
 
     async fn get(site: &Arc<Site>, path: &str) -> Response<Answer> {
-        site.answer(&Request::get(path).body(()).unwrap()).await
+        site.answer(&Request::get(path).body(()).unwrap(), &Caller::at("192.0.2.1")).await
     }
 
     #[tokio::test]
@@ -147,7 +169,7 @@ mod tests {
         let site = site(Limits::from(&Web::default()));
         let ask = async |accept: &str, coding: &str| {
             let request = Request::get("/metrics").header(ACCEPT, accept).header(ACCEPT_ENCODING, coding);
-            site.answer(&request.body(()).unwrap()).await
+            site.answer(&request.body(()).unwrap(), &Caller::at("192.0.2.1")).await
         };
         let response = ask("application/openmetrics-text;version=1.0.0;escaping=allow-utf-8", "gzip").await;
         assert_eq!(response.headers()[CONTENT_ENCODING], "gzip");
@@ -160,17 +182,27 @@ mod tests {
         assert_eq!(ask("*/*", "identity;q=0").await.status(), StatusCode::NOT_ACCEPTABLE);
     }
 
-    #[tokio::test]
-    async fn one_page_too_many_is_told_when_to_come_back() {
+    #[tokio::test(start_paused = true)]
+    async fn a_page_too_many_waits_for_one_that_nobody_reads() {
         let site = site(Limits { scrapes_max: 1, ..Limits::from(&Web::default()) });
         let first = get(&site, "/metrics").await;
         let second = get(&site, "/metrics").await;
-        assert_eq!((first.status(), second.status()), (StatusCode::OK, StatusCode::SERVICE_UNAVAILABLE));
-        assert_eq!(second.headers()[RETRY_AFTER], "1");
-        // A reader that goes away gives its place back, and is counted.
+        assert_eq!((first.status(), second.status()), (StatusCode::OK, StatusCode::OK));
         drop(first);
+        assert_eq!(site.scrapes.of(ScrapeOutcome::Displaced), 1);
+        // A reader that goes away gives its permit back, and is counted.
+        drop(second);
         assert_eq!(get(&site, "/metrics").await.status(), StatusCode::OK);
-        assert_eq!(site.scrapes.of(ScrapeOutcome::Rejected), 1);
         assert_eq!(site.scrapes.of(ScrapeOutcome::Aborted), 2);
+    }
+
+    #[tokio::test]
+    async fn a_page_that_finds_no_permit_is_told_when_to_come_back() {
+        let site = site(Limits { scrapes_max: 0, ..Limits::from(&Web::default()) });
+        tokio::time::pause();
+        let refused = get(&site, "/metrics").await;
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(refused.headers()[RETRY_AFTER], "1");
+        assert_eq!(site.scrapes.of(ScrapeOutcome::Rejected), 1);
     }
 }

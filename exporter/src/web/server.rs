@@ -13,11 +13,11 @@ use super::connection::{self, Notices};
 use super::front::Front;
 use super::gate::{Gate, Refusal};
 use super::handshake::Handshakes;
-use super::limits::Limits;
 use super::patient::Patient;
 use super::peers::{Peers, Seat};
 use super::site::Site;
 use super::traffic::Traffic;
+use crate::telemetry::log::Throttle;
 
 /// After an error of `accept` (no file descriptors left) it is tried again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -74,6 +74,7 @@ impl Server {
             handshakes: Handshakes::default(),
             crowd: Arc::new(crowd),
             notices: Notices { stopped, crowded },
+            misuses: Arc::default(),
             _conversing: conversing,
         };
         let mut accepting = JoinSet::new();
@@ -107,6 +108,8 @@ struct Door {
     /// How many listeners have somebody for whom there is no place.
     crowd: Arc<watch::Sender<usize>>,
     notices: Notices,
+    /// Lines about connections that were ended for their peers' misuse of HTTP/2.
+    misuses: Arc<Throttle>,
     /// Held until the last connection ends.
     _conversing: mpsc::Sender<()>,
 }
@@ -160,7 +163,8 @@ impl Door {
 
     fn welcome(&self, stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
         let limits = self.site.limits();
-        let Some(seat) = self.peers.seat(peer.ip(), limits.connections_per_peer_max) else {
+        let traffic = Traffic::new();
+        let Some(seat) = self.peers.seat(peer.ip(), &traffic, limits.connections_per_peer_max) else {
             self.refused(peer, Refusal::Peer, &"too many connections of this peer");
             return;
         };
@@ -168,21 +172,23 @@ impl Door {
         tokio::spawn(async move {
             let scrapes = Arc::clone(&door.site.scrapes);
             scrapes.connections.fetch_add(1, Ordering::Relaxed);
-            door.converse(stream, peer, seat, limits).await;
+            door.converse(stream, peer, seat, traffic).await;
             scrapes.connections.fetch_sub(1, Ordering::Relaxed);
             drop(place);
         });
     }
 
     /// Serves a connection to its end.
-    async fn converse(self, stream: TcpStream, peer: SocketAddr, seat: Seat, limits: Limits) {
+    async fn converse(self, stream: TcpStream, peer: SocketAddr, seat: Seat, traffic: Arc<Traffic>) {
+        let limits = self.site.limits();
         // Answers go out in large pieces; waiting for more would only delay the last one.
         let _ = stream.set_nodelay(true);
         let patient = |stream| Patient::new(stream, limits.write_timeout, limits.answer_timeout);
         let notices = self.notices.clone();
-        let ended = match self.gate.current().tls() {
+        let protection = self.gate.current();
+        let ended = match protection.tls() {
             None => {
-                let front = self.front(peer, seat, limits, false);
+                let front = self.front(peer, seat, traffic, false);
                 connection::serve(front, patient(stream), false, notices).await
             }
             Some(config) => {
@@ -198,24 +204,43 @@ impl Door {
                     Err((refusal, error)) => return self.refused(peer, refusal, &error),
                 };
                 let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                let front = self.front(peer, seat, limits, true);
+                let certificates = stream.get_ref().1.peer_certificates();
+                let has_certificate = protection.verifies_clients() && certificates.is_some();
+                let front = Front { has_certificate, ..self.front(peer, seat, traffic, true) };
                 connection::serve(front, stream, is_http2, notices).await
             }
         };
         if let Err(error) = ended {
-            debug!(%peer, %error, "Connection ended early");
+            self.report_ended(peer, &error);
         }
     }
 
-    fn front(&self, peer: SocketAddr, seat: Seat, limits: Limits, is_secure: bool) -> Front {
+    fn front(&self, peer: SocketAddr, seat: Seat, traffic: Arc<Traffic>, is_secure: bool) -> Front {
         Front {
             site: Arc::clone(&self.site),
             gate: Arc::clone(&self.gate),
-            limits,
+            limits: self.site.limits(),
             peer,
             seat,
             is_secure,
-            traffic: Traffic::new(),
+            has_certificate: false,
+            traffic,
+        }
+    }
+
+    fn report_ended(&self, peer: SocketAddr, error: &hyper::Error) {
+        let cause = std::error::Error::source(error).map(ToString::to_string);
+        debug!(%peer, %error, cause, "Connection ended early");
+        if connection::is_ended_for_misuse(error)
+            && let Some(held_back) = self.misuses.pass()
+        {
+            warn!(
+                %peer,
+                cause,
+                more_since_last_line = held_back,
+                next_step = "if this peer is yours, correct or update its HTTP/2 client; if not, keep it out by a firewall",
+                "HTTP/2 connection ended: its peer broke the protocol or reset too many requests"
+            );
         }
     }
 

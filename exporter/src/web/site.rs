@@ -5,9 +5,12 @@ use prometheus_client::registry::Registry;
 use tokio::sync::Semaphore;
 
 use super::limits::Limits;
+use super::page_permits::PagePermits;
 use super::pages::Desk;
+use super::probe_permits::ProbePermits;
 use super::prober::Prober;
 use super::reload::Reloader;
+use crate::config::AllowedHosts;
 use crate::telemetry::{Book, Scrapes};
 
 /// What a site is made of. Each part is there for one or a few routes, which say what they need of it.
@@ -20,6 +23,8 @@ pub struct Parts {
     pub scrapes: Arc<Scrapes>,
     /// Asks targets for `/probe`, and lists them for `/sd`; without it there is neither.
     pub prober: Option<Arc<dyn Prober>>,
+    /// Names by which browsers may ask for pages, until the same.
+    pub page_hosts: AllowedHosts,
     /// How much is given to whom, until [`Site::set_limits`] says otherwise.
     pub limits: Limits,
     /// Reads the configuration again.
@@ -35,6 +40,8 @@ pub struct Site {
     pub(super) scrapes: Arc<Scrapes>,
     pub(super) prober: Option<Arc<dyn Prober>>,
     pub(super) reloader: Option<Arc<dyn Reloader>>,
+    pub(super) page_permits: Arc<PagePermits>,
+    pub(super) probe_permits: Arc<ProbePermits>,
     given: Mutex<Given>,
     pub(super) desk: Desk,
     is_ready: AtomicBool,
@@ -42,9 +49,8 @@ pub struct Site {
 
 /// What is given now. Places that are taken when their number changes come on top of the new ones.
 struct Given {
+    page_hosts: Arc<AllowedHosts>,
     limits: Limits,
-    /// A place for each page of metrics at a time.
-    pages: Arc<Semaphore>,
     /// A place for each connection.
     connections: Arc<Semaphore>,
 }
@@ -53,10 +59,10 @@ impl Site {
     /// A site that is not ready yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { book, registry, scrapes, prober, limits, reloader, desk } = parts;
+        let Parts { book, registry, scrapes, prober, page_hosts, limits, reloader, desk } = parts;
         let given = Given {
+            page_hosts: Arc::new(page_hosts),
             limits,
-            pages: Arc::new(Semaphore::new(limits.scrapes_max)),
             connections: Arc::new(Semaphore::new(limits.connections_max)),
         };
         Self {
@@ -65,6 +71,8 @@ impl Site {
             scrapes,
             prober,
             reloader,
+            page_permits: PagePermits::new(limits.scrapes_max),
+            probe_permits: Arc::default(),
             given: Mutex::new(given),
             desk,
             is_ready: AtomicBool::new(false),
@@ -72,11 +80,10 @@ impl Site {
     }
 
     /// From now on so much is given; times hold for connections that come from now on.
-    pub fn set_limits(&self, limits: Limits) {
+    pub fn set_limits(&self, limits: Limits, page_hosts: AllowedHosts) {
         let mut given = self.given();
-        if given.limits.scrapes_max != limits.scrapes_max {
-            given.pages = Arc::new(Semaphore::new(limits.scrapes_max));
-        }
+        given.page_hosts = Arc::new(page_hosts);
+        self.page_permits.set_max(limits.scrapes_max);
         if given.limits.connections_max != limits.connections_max {
             given.connections = Arc::new(Semaphore::new(limits.connections_max));
         }
@@ -87,8 +94,8 @@ impl Site {
         self.given().limits
     }
 
-    pub(super) fn page_places(&self) -> Arc<Semaphore> {
-        Arc::clone(&self.given().pages)
+    pub(super) fn page_hosts(&self) -> Arc<AllowedHosts> {
+        Arc::clone(&self.given().page_hosts)
     }
 
     pub(super) fn connection_places(&self) -> Arc<Semaphore> {

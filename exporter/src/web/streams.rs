@@ -6,20 +6,35 @@
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use hyper::rt::Executor;
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 tokio::task_local! {
-    static IS_SENDING: Cell<bool>;
+    static STREAM: Stream;
+}
+
+/// A request's task.
+#[derive(Default)]
+struct Stream {
+    is_sending: Cell<bool>,
+    /// Notified to end it.
+    end: Arc<Notify>,
 }
 
 /// To be called in a request's task when its answer is there.
 pub(super) fn begins_to_send() {
     // There is no such task where HTTP/1 is spoken.
-    let _ = IS_SENDING.try_with(|is_sending| is_sending.set(true));
+    let _ = STREAM.try_with(|stream| stream.is_sending.set(true));
+}
+
+/// In a request's task: what ends it.
+pub(super) fn end() -> Option<Arc<Notify>> {
+    STREAM.try_with(|stream| Arc::clone(&stream.end)).ok()
 }
 
 /// Runs a connection's streams.
@@ -34,7 +49,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     fn execute(&self, stream: F) {
-        tokio::spawn(IS_SENDING.scope(Cell::new(false), self.watch(stream)));
+        tokio::spawn(STREAM.scope(Stream::default(), self.watch(stream)));
     }
 }
 
@@ -42,12 +57,14 @@ impl Streams {
     /// Runs a stream; while its answer is sent, it is dropped (which resets it) when nothing happens for too long.
     async fn watch(self, stream: impl Future<Output = ()>) {
         let (mut stream, mut timer) = (pin!(stream), pin!(sleep_until(Instant::now())));
+        let end = end().unwrap_or_default();
+        let mut ended = pin!(end.notified());
         let mut armed: Option<(Instant, Instant)> = None;
         poll_fn(|context| {
-            if stream.as_mut().poll(context).is_ready() {
+            if stream.as_mut().poll(context).is_ready() || ended.as_mut().poll(context).is_ready() {
                 return Poll::Ready(());
             }
-            if !IS_SENDING.try_with(Cell::get).unwrap_or(false) {
+            if !STREAM.try_with(|stream| stream.is_sending.get()).unwrap_or(false) {
                 return Poll::Pending;
             }
             let now = Instant::now();
@@ -68,10 +85,6 @@ impl Streams {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use tokio::sync::Notify;
-
     use super::*;
 
     const STREAMS: Streams =
@@ -87,7 +100,7 @@ mod tests {
                 room.notified().await;
             }
         };
-        IS_SENDING.scope(Cell::new(false), STREAMS.watch(stream)).await;
+        STREAM.scope(Stream::default(), STREAMS.watch(stream)).await;
         began.elapsed()
     }
 

@@ -5,12 +5,19 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::body::Answer;
 
 /// What goes on in a connection: how many requests are being answered, and since when none is.
-pub(super) struct Traffic(Mutex<State>);
+pub(super) struct Traffic {
+    state: Mutex<State>,
+    /// Notified to end the connection in the middle of an answer.
+    pub(super) end: Arc<Notify>,
+    /// Notified to end it after what it is doing.
+    pub(super) close: Notify,
+}
 
 struct State {
     under_way: usize,
@@ -31,7 +38,8 @@ pub(super) enum Activity {
 
 impl Traffic {
     pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self(Mutex::new(State { under_way: 0, began: false, since: Instant::now() })))
+        let state = State { under_way: 0, began: false, since: Instant::now() };
+        Arc::new(Self { state: Mutex::new(state), end: Arc::default(), close: Notify::new() })
     }
 
     /// A request begins to be answered, until the guard goes.
@@ -52,7 +60,7 @@ impl Traffic {
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use perfmon_exporter::config;
 use perfmon_exporter::pipeline::StoreObserver;
 use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
-use perfmon_exporter::telemetry::{Costs, JobObserver, TargetEntry, TargetState, Timings, ending};
+use perfmon_exporter::telemetry::{Book, Costs, JobObserver, TargetEntry, TargetState, Timings, ending};
 use plugin_host::sink::{CollectionId, Completion, Failure, Outcome, StageReport};
 use plugin_host::{GeneralReason, Stage};
 
@@ -117,8 +117,8 @@ fn the_log_has_one_line_for_each_change_and_none_for_each_collection() {
         &ends,
         &expect![[r#"
             INFO Target is up target="web1" host="web1" port=445 series=7
-            WARN Target is down target="web1" host="web1" port=445 module="os" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started."
-            WARN Target is down target="web1" host="web1" port=445 module="os" stage=auth reason="credentials_withheld" detail="details" next_step="Correct the secret, or add the host to the identity's allow_hosts."
+            WARN Target is down target="web1" host="web1" port=445 module="os" stage=tcp reason="connection_refused" detail="details" next_step="See that the service is started and that the host's firewall lets its port in; SMB has TCP 445, rule `File and Printer Sharing (SMB-In)`." help="perfmon-exporter explain connection_refused"
+            WARN Target is down target="web1" host="web1" port=445 module="os" stage=auth reason="credentials_withheld" detail="details" next_step="Correct the secret, or add the host to the identity's allow_hosts." help="perfmon-exporter explain credentials_withheld"
             INFO Target is up again target="web1" host="web1" port=445 series=7 down_s=0"#]],
     );
 }
@@ -133,17 +133,18 @@ fn a_target_is_up_when_all_of_its_modules_are_and_down_when_none_is() {
         "os, iis",
         &ends,
         &expect![[r#"
-            WARN Target is partial target="web1" host="web1" port=445 module="iis" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status." series=14
-            WARN Target is down target="web1" host="web1" port=445 module="os" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status."
-            WARN Target is partial target="web1" host="web1" port=445 module="iis" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status." series=14
+            WARN Target is partial target="web1" host="web1" port=445 module="iis" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status." help="perfmon-exporter explain server_fault" series=14
+            WARN Target is down target="web1" host="web1" port=445 module="os" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status." help="perfmon-exporter explain server_fault"
+            WARN Target is partial target="web1" host="web1" port=445 module="iis" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status." help="perfmon-exporter explain server_fault" series=14
             INFO Target is up again target="web1" host="web1" port=445 series=14 partial_s=0"#]],
     );
     // What is not reached for one module is not for the others either, which are not tried.
     check(
         "os, iis",
         &[(1, refused())],
-        &expect![[r#"
-            WARN Target is down target="web1" host="web1" port=445 module="iis" stage=tcp reason="connection_refused" detail="details" next_step="Check the port and that the service is started.""#]],
+        &expect![[
+            r#"WARN Target is down target="web1" host="web1" port=445 module="iis" stage=tcp reason="connection_refused" detail="details" next_step="See that the service is started and that the host's firewall lets its port in; SMB has TCP 445, rule `File and Printer Sharing (SMB-In)`." help="perfmon-exporter explain connection_refused""#
+        ]],
     );
 }
 
@@ -158,7 +159,7 @@ fn a_collection_that_covers_a_part_is_partial_and_says_so_once() {
         "os",
         &ends,
         &expect![[r#"
-            WARN Target is partial target="web1" host="web1" port=445 module="os" stage=query reason="not_found" detail="no counterset `X`" next_step="Check the names in the module against what the target offers." series=7
+            WARN Target is partial target="web1" host="web1" port=445 module="os" stage=query reason="not_found" detail="no counterset `X`" next_step="Check the names in the module against what the target offers." help="perfmon-exporter explain not_found" series=7
             INFO Target is up again target="web1" host="web1" port=445 series=7 partial_s=0"#]],
     );
 }
@@ -243,4 +244,44 @@ fn of_a_target_that_was_removed_nothing_more_is_said_or_counted() {
     });
     assert_eq!(log.lines().count(), 1, "{log}");
     assert_eq!(entry.status().jobs[0].failed, 0);
+}
+
+#[test]
+fn targets_that_get_no_credential_are_counted_by_identity_and_cause() {
+    let mut text = "plugins: {load: [pcq]}\nmodules: {os: {plugin: pcq}}\nidentities:\n".to_owned();
+    for identity in ["corp", "lab"] {
+        text += &format!(
+            "  {identity}: {{kind: ntlm, username: a, password_env: B, allow_hosts: ['*.example']}}\n"
+        );
+    }
+    text += "targets:\n";
+    for number in 0..24 {
+        let identity = if number < 12 { "corp" } else { "lab" };
+        text += &format!("  - {{host: web{number}.example, identity: {identity}, modules: [os]}}\n");
+    }
+    let config = config::parse("perfmon.yml", &text, Path::new("/")).unwrap();
+    let entries: Vec<_> =
+        config.targets.iter().map(|target| Arc::new(TargetEntry::new(target, 445))).collect();
+    let book = Book::default();
+    book.set_targets(entries.clone());
+    let fail = |entry: &Arc<TargetEntry>, message: &str| {
+        let failure = Failure::new(Stage::Auth, GeneralReason::CredentialsWithheld, message);
+        end(entry, 0, &Outcome::Failed(failure), 0);
+    };
+    let (of_corp, of_lab) = entries.split_at(12);
+    let log = log_of(|| {
+        of_corp.iter().for_each(|entry| fail(entry, "refused by web1"));
+        // Each has a cause of its own.
+        of_lab.iter().for_each(|entry| fail(entry, &format!("`{}` is not in `allow_hosts`", entry.host)));
+    });
+    let lines = |log: &str, part: &str| log.lines().filter(|line| line.contains(part)).count();
+    assert_eq!(lines(&log, "Target is down"), 1 + 12, "{log}");
+    assert_eq!(lines(&log, "Targets of one identity are down identity=\"corp\" targets=10 "), 1, "{log}");
+    // Once all are well or gone, the next time is said from the first on.
+    let log = log_of(|| {
+        of_corp[..6].iter().for_each(|entry| end(entry, 0, &Outcome::Full, 7));
+        of_corp[6..].iter().for_each(|entry| entry.end());
+        fail(&of_corp[0], "refused by web1");
+    });
+    assert_eq!(lines(&log, "Target is down target=\"web0.example\""), 1, "{log}");
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use perfmon_exporter::config::{AllowHosts, Identity, Position, SecretSource};
-use perfmon_exporter::credentials::{Broker, Clock, Moment, Resolver, VerdictFile};
+use perfmon_exporter::credentials::{Broker, Clock, Moment, Resolved, Resolver, VerdictFile};
 use plugin_host::CredentialBroker;
 use plugin_host::sink::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, TargetInfo, Waiter};
 use tempfile::TempDir;
@@ -36,8 +36,8 @@ impl Clock for Hands {
 struct Names(BTreeMap<&'static str, Vec<IpAddr>>);
 
 impl Resolver for Names {
-    fn resolve(&self, host: &str, done: Box<dyn FnOnce(Vec<IpAddr>) + Send>) {
-        done(self.0.get(host).cloned().unwrap_or_default());
+    fn resolve(&self, host: &str, done: Box<dyn FnOnce(Resolved) + Send>) {
+        done(self.0.get(host).cloned().ok_or_else(|| "no name server answered in time".to_owned()));
     }
 }
 
@@ -562,7 +562,8 @@ fn a_name_that_resolves_outside_of_the_networks_gets_nothing() {
         assert!(matches!(ask(&broker, host), CredentialAnswer::Wait { .. }), "{host}");
     }
     assert!(denial(&broker, "astray.corp.example").contains("192.0.2.1"));
-    assert!(denial(&broker, "unknown.corp.example").contains("does not resolve"));
+    let unknown = denial(&broker, "unknown.corp.example");
+    assert!(unknown.contains("does not resolve (no name server answered in time)"), "{unknown}");
     lease(&broker, "inside.corp.example");
 }
 

@@ -6,7 +6,7 @@ use perfmon_exporter::expose::{Escaping, Format, Representation, page, page_byte
 use perfmon_exporter::model::{Snapshot, Target, Value};
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Profile, Scope, Store};
 use plugin_host::InstanceSink;
-use plugin_host::sink::{Column, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict};
+use plugin_host::sink::{Column, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict};
 use proptest::prelude::*;
 
 use crate::expose_decoder;
@@ -59,7 +59,18 @@ pub(crate) fn collect(store: &Store, families: &[AnyFamily]) {
         let [namespace, object, item, part, unit, help, origin] = family.texts.each_ref().map(String::as_str);
         let (kind, value) = (family.kind, family.value);
         let mut verdicts = Vec::new();
-        let def = FamilyDef { namespace, object, item, part, kind, unit, help, origin, value };
+        let def = FamilyDef {
+            namespace,
+            object,
+            item,
+            part,
+            kind,
+            unit,
+            help,
+            origin,
+            value,
+            display: Display::NONE,
+        };
         store.register_families(&[def], &mut verdicts);
         let [Verdict::Accepted(id)] = verdicts[..] else { continue };
         for (labels, bits) in &family.series {

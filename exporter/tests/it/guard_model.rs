@@ -19,6 +19,8 @@ const TRUST_MAX: usize = 7;
 /// A host that takes longer to answer is not waited for.
 const SLOW_AFTER_S: u64 = 2;
 const HONEST: usize = 12;
+/// What the first hostile host is called besides: another name that leads to its address.
+const ALIAS: usize = 100;
 const SECRET: Fingerprint = Fingerprint([1; 32]);
 
 /// Something that happens. The numbers choose among what there is.
@@ -131,8 +133,13 @@ fn scope() -> Scope {
 }
 
 fn host(index: usize) -> Host {
-    let last = u8::try_from(index).unwrap();
-    Host::new(&format!("web{index}"), Some(IpAddr::from([10, 0, 0, last])))
+    let at = if index == ALIAS { HONEST } else { index };
+    Host::new(&format!("web{index}"), Some(IpAddr::from([10, 0, 0, u8::try_from(at).unwrap()])))
+}
+
+/// Which machine a host is of.
+const fn machine(index: usize) -> usize {
+    if index == ALIAS { HONEST } else { index }
 }
 
 impl World {
@@ -159,6 +166,13 @@ impl World {
         Moment { mono: self.start + Duration::from_secs(self.now_s), unix_s: 1_800_000_000 + self.now_s }
     }
 
+    /// One of the hosts, or, where there is a hostile one, its other name.
+    fn choose(&self, which: usize) -> usize {
+        let hosts = HONEST + self.hostile;
+        let index = which % (hosts + usize::from(self.hostile > 0));
+        if index < hosts { index } else { ALIAS }
+    }
+
     /// The honest hosts are the first ones.
     fn is_honest(&self, host: usize) -> bool {
         host < HONEST
@@ -167,7 +181,7 @@ impl World {
     fn step(&mut self, step: &Step) {
         match *step {
             Step::Ask(which) => {
-                self.ask(which % (HONEST + self.hostile));
+                self.ask(self.choose(which));
             }
             Step::Arrive(which) => self.arrive(which),
             Step::Answer(which, says) => self.answer(which, says),
@@ -273,8 +287,8 @@ impl World {
         match verdict {
             CredentialVerdict::Accepted => {
                 // Nobody believes a host that says both.
-                self.was_accepted |= !self.refusing.contains(&flight.host);
-                self.accepted.push((self.now_s, flight.host));
+                self.was_accepted |= !self.refusing.contains(&machine(flight.host));
+                self.accepted.push((self.now_s, machine(flight.host)));
                 let is_trial =
                     self.withheld_since_s.is_some_and(|since| flight.since_s >= since + COOLDOWN_S);
                 if is_trial {
@@ -282,7 +296,7 @@ impl World {
                 }
             }
             CredentialVerdict::Rejected | CredentialVerdict::Locked => {
-                self.refusing.insert(flight.host);
+                self.refusing.insert(machine(flight.host));
             }
             CredentialVerdict::Unknown => {}
         }

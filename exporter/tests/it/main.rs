@@ -1,11 +1,15 @@
 //! The exporter from outside: its library's edges and its program.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
+mod bad_plugins;
 mod book;
 mod command_line;
 mod command_online;
 mod command_plugin;
 mod config;
+mod credential_state;
 mod credentials;
+mod denials;
+mod documents;
 mod driver;
 mod expose;
 mod expose_any;
@@ -18,8 +22,10 @@ mod fleet;
 mod fleet_files;
 mod guard_fleet;
 mod guard_model;
+mod init;
 mod log;
 mod messages;
+mod messages_file;
 mod metrics_table;
 mod otlp_collector;
 mod otlp_config;
@@ -42,8 +48,11 @@ mod rules_serve;
 mod serve;
 mod stack;
 mod systemd;
+mod web_details;
 mod web_file;
 mod web_gate;
 mod web_http2;
+mod web_names;
 mod web_raw;
+mod web_slow;
 mod web_storm;

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use crate::command_plugin::{Installed, told};
 
 /// A configuration with the parts that a test does not change.
-const GOOD: &str = "\
+pub(crate) const GOOD: &str = "\
 plugins: {load: [pcq]}
 identities:
   corp: {kind: ntlm, domain: CORP, username: svc, password_file: password, allow_hosts: ['*.corp', 10.0.0.0/8]}
@@ -15,15 +15,18 @@ modules:
 ";
 
 /// What `check-config` says of the file, and to what it comes.
-fn check(installed: &Installed, file: &str, expected: &Expect) {
+pub(crate) fn check(installed: &Installed, file: &str, expected: &Expect) {
     installed.folder.write("perfmon.yml", file);
     let (code, out, err) = told(&installed.run(&["check-config", "perfmon.yml"]));
     let warnings: String = out
         .lines()
-        .filter(|line| !line.contains("credentials.state_dir"))
+        .filter(|line| !line.contains("credentials.state_dir") && !line.contains("run `chmod 600"))
         .map(|line| format!("{line}\n"))
         .collect();
-    expected.assert_eq(&format!("{warnings}{err}exit code {code}\n"));
+    let text = format!("{warnings}{err}exit code {code}\n");
+    let folder = installed.folder.path("perfmon.yml");
+    let folder = folder.parent().unwrap().to_str().unwrap();
+    expected.assert_eq(&text.replace(folder, "FOLDER"));
 }
 
 #[test]
@@ -81,4 +84,164 @@ fn a_target_of_a_file_without_an_identity_is_refused_and_a_probe_says_what_is_mi
     assert!(!page.contains("target_up"), "{page}");
     exporter.terminate();
     exporter.wait();
+}
+
+/// A configuration that is good but for what a test puts into it.
+pub(crate) fn with(change: impl Fn(&str) -> String) -> String {
+    change(&format!("{GOOD}targets:\n  - {{host: web1.corp, identity: corp, modules: [os]}}\n"))
+}
+
+#[test]
+fn an_account_may_be_written_as_windows_writes_it() {
+    let installed = Installed::new();
+    let account = |account: &str| with(|good| good.replace("domain: CORP, username: svc", account));
+    check(
+        &installed,
+        &account(r"username: CORP\probe"),
+        &expect![[r#"
+            perfmon.yml: OK: targets 1, modules 1, identities 2, plugins pcq
+            exit code 0
+        "#]],
+    );
+    check(
+        &installed,
+        &account(r"domain: corp, username: CORP\probe"),
+        &expect![[r#"
+            perfmon.yml: OK: targets 1, modules 1, identities 2, plugins pcq
+            exit code 0
+        "#]],
+    );
+    check(
+        &installed,
+        &account(r"domain: LAB, username: CORP\probe"),
+        &expect![[r#"
+        perfmon.yml:3:45: identities.corp.username: is of domain `CORP`, and `domain` says `LAB`; write `username: probe`, or correct `domain`
+        exit code 1
+    "#]],
+    );
+    check(
+        &installed,
+        &account(r"username: \probe"),
+        &expect![[r#"
+        perfmon.yml:3:32: identities.corp.username: `\probe` is no account; write `DOMAIN\USER`, or `domain: DOMAIN` and `username: USER`
+        exit code 1
+    "#]],
+    );
+}
+
+#[test]
+fn an_address_with_a_wildcard_is_told_its_network() {
+    let installed = Installed::new();
+    let hosts = |text: &str| with(|good| good.replace("10.0.0.0/8", text));
+    check(
+        &installed,
+        &hosts("'127.0.0.*'"),
+        &expect![[r#"
+        perfmon.yml:3:100: identities.corp.allow_hosts[1]: `127.0.0.*` is neither a host name pattern nor a network; write 127.0.0.0/24 for a network
+        exit code 1
+    "#]],
+    );
+    check(
+        &installed,
+        &hosts("'10.*'"),
+        &expect![[r#"
+        perfmon.yml:3:100: identities.corp.allow_hosts[1]: `10.*` is neither a host name pattern nor a network; write 10.0.0.0/8 for a network
+        exit code 1
+    "#]],
+    );
+    check(
+        &installed,
+        &hosts("10.0.0.300"),
+        &expect![[r#"
+        perfmon.yml:3:100: identities.corp.allow_hosts[1]: `10.0.0.300` is neither a host name pattern nor a network; write '*.corp.example.com', 10.0.0.0/8 or one address
+        exit code 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_host_that_two_targets_ask_is_warned_of() {
+    let installed = Installed::new();
+    installed
+        .folder
+        .write("t.yml", "- targets: [WEB1.corp.]\n  labels: {__param_module: os, __param_name: c}\n");
+    let more = "  - {name: b, host: Web1.corp, modules: [os]}\ntarget_files: [t.yml]\n\
+                target_defaults: {identity: corp}\n";
+    check(
+        &installed,
+        &with(|good| format!("{good}{more}")),
+        &expect![[r#"
+            perfmon.yml:9:5: warning: targets[1] (b): asks host `Web1.corp`, as target `web1.corp` on line 8 does; name all modules at one of them, unless both are meant
+            perfmon.yml: warning: target `c` of a target file: asks host `WEB1.corp.`, as target `web1.corp` on line 8 does; name all modules at one of them, unless both are meant
+            perfmon.yml: OK: targets 3, modules 1, identities 2, plugins pcq
+            exit code 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_refused_connection_is_told_with_address_port_and_firewall_rule() {
+    let installed = Installed::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    installed.folder.write("perfmon.yml", &crate::command_plugin::config(port, ""));
+    let (code, out, _) = told(&installed.run(&["check-config", "perfmon.yml", "--online"]));
+    assert_eq!(code, 1);
+    let expected = format!(
+        "web1: down (127.0.0.1, port {port})\n  module os: tcp: connection_refused: 127.0.0.1:{port}: connection refused \
+         (Connection refused (os error 111))\n  next: See that the service is started and that the host's firewall lets its \
+         port in; SMB has TCP 445, rule `File and Printer Sharing (SMB-In)`.\n"
+    );
+    assert!(out.contains(&expected), "{out}");
+}
+
+#[test]
+fn what_a_plugin_says_of_settings_is_told_plainly() {
+    let installed = Installed::new();
+    let (code, out, _) = told(&installed.run(&["plugin", "check", "libplugin_pcq.so"]));
+    assert_eq!(code, 0, "{out}");
+    for line in [
+        "  it says: the settings: expected a mapping such as `countersets: [{name: Processor Information}]`, found a list\n",
+        "  it says: the settings at `/no such setting`: unknown key `no such setting`; there is `countersets`, `language`, \
+         `detail`, `transport`\n",
+    ] {
+        assert!(out.contains(line), "{line}{out}");
+    }
+    // A web configuration means nothing there.
+    let (code, _, err) =
+        told(&installed.run(&["plugin", "check", "libplugin_pcq.so", "--web.config.file", "a"]));
+    assert_eq!(code, 2);
+    assert!(err.contains("unexpected argument '--web.config.file'"), "{err}");
+}
+
+#[test]
+fn the_words_of_a_failure_are_explained() {
+    let installed = Installed::new();
+    let explain = |words: &[&str]| told(&installed.run(&[&["explain"], words].concat()));
+    let (code, out, _) = explain(&["wrong_credentials"]);
+    assert_eq!(code, 0);
+    expect![[r#"
+        wrong_credentials (reason)
+          User name or password was refused.
+          next: Correct the identity's user name and secret; it is not tried again until they change.
+    "#]]
+    .assert_eq(&out);
+    // As it stands in the log and in what `check-config --online` prints.
+    assert_eq!(explain(&["auth: wrong_credentials"]), (0, out, String::new()));
+    let (_, out, _) = explain(&["auth"]);
+    assert_eq!(out, "auth (stage)\n  The identity logs on.\n");
+    let (code, out, _) = explain(&[]);
+    assert_eq!(code, 0);
+    for reason in plugin_host::GeneralReason::ALL {
+        assert!(out.contains(&format!("  {:24}  {}\n", reason.word(), reason.sentence())), "{reason}: {out}");
+    }
+    for stage in plugin_host::Stage::ALL {
+        assert!(out.contains(&format!("  {:24}  ", stage.word())), "{stage}: {out}");
+    }
+    let (code, _, err) = explain(&["wrong_credential"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (2, "there is no reason or stage `wrong_credential`; did you mean `wrong_credentials`?\n")
+    );
 }

@@ -6,8 +6,8 @@ use perfmon_exporter::expose::{self, Format};
 use perfmon_exporter::model::Target;
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope, Store};
 use plugin_host::sink::{
-    Batch, BatchOutcome, CollectionId, Column, Completion, DropReason, Failure, FamilyDef, Kind, Outcome,
-    SeriesDef, ValueKind, Verdict,
+    Batch, BatchOutcome, CollectionId, Column, Completion, Display, DropReason, Failure, FamilyDef, Kind,
+    Outcome, SeriesDef, ValueKind, Verdict,
 };
 use plugin_host::{GeneralReason, InstanceSink, Stage};
 
@@ -32,6 +32,7 @@ pub(crate) fn gauge(item: &str) -> FamilyDef<'_> {
         help: "",
         origin: "",
         value: ValueKind::F64,
+        display: Display::NONE,
     }
 }
 

@@ -232,13 +232,14 @@ fn a_report_for_people_tells_everything_but_the_password() {
         "module all: query: access_denied: not today",
         "next: ",
         "Info Collecting 102",
-        r"account: CORP\svc, password ***",
+        "identity: corp",
         "plugin: moody",
         "perfmon_probe_success 0",
     ] {
         assert!(report.contains(part), "{part}\n{report}");
     }
-    assert!(!report.contains("hunter2"));
+    // Who that is, this reader gave no password to see.
+    assert!(!report.contains("hunter2") && !report.contains("svc") && !report.contains("CORP"), "{report}");
     let scheduled = exporter.get("/probe?target=heart&debug=true").body;
     assert!(scheduled.contains("from the target's schedule"), "{scheduled}");
 }
@@ -271,6 +272,25 @@ fn prometheus_finds_the_targets_with_all_that_a_probe_needs() {
     assert_eq!(groups[0]["targets"], serde_json::json!(["mon.lan"]));
     assert_eq!(groups[0]["labels"]["__scheme__"], "https");
     assert_eq!(groups[0]["labels"]["__metrics_path__"], "/perfmon/probe");
+}
+
+#[test]
+fn a_label_instance_is_the_same_on_every_way_out() {
+    let named = |value: &str| MOODY.replace("ward: west", &format!("ward: west, instance: '{value}'"));
+    let exporter = serve(&folder(), &named("bed 7"));
+    let groups: Value = serde_json::from_str(&exporter.get("/sd").body).unwrap();
+    assert_eq!(groups[0]["labels"]["instance"], "bed 7");
+    assert_eq!(groups[0]["labels"]["__param_target"], "heart");
+    has(&exporter.get("/probe?target=heart"), "perfmon_probe_success 1");
+    let page = exporter.get("/metrics").body;
+    assert!(
+        page.lines().any(|line| line.contains(r#"target="heart""#) && line.contains(r#"instance="bed 7""#)),
+        "{page}"
+    );
+
+    let exporter = serve(&folder(), &named(""));
+    let groups: Value = serde_json::from_str(&exporter.get("/sd").body).unwrap();
+    assert_eq!(groups[0]["labels"]["instance"], "heart");
 }
 
 #[test]

@@ -159,11 +159,11 @@ fn each_mistake_has_its_place_and_a_way_out() {
 }
 
 #[test]
-fn the_example_of_the_readme_is_one() {
-    let readme = include_str!("../../../README.md");
-    let section = readme.split("## Rename, relabel, drop").nth(1).expect("the section is there");
+fn the_example_of_the_documents_is_one() {
+    let page = include_str!("../../../docs/naming.md");
+    let section = page.split("## Rename, relabel, drop").nth(1).expect("the section is there");
     let yaml = section
-        .split("```yaml\n")
+        .split("```yaml keys\n")
         .nth(1)
         .and_then(|rest| rest.split("```").next())
         .expect("it has an example");

@@ -1,12 +1,12 @@
 //! The whole way of a password: from a file, through the guard, through the counter plugin, to simulated hosts.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use perfmon_exporter::config::{AllowHosts, Identity, Position, SecretSource};
-use perfmon_exporter::credentials::{Broker, Resolver, SystemClock};
+use perfmon_exporter::credentials::{Broker, Resolved, Resolver, SystemClock};
 use plugin_host::sink::{
     CredentialAnswer, CredentialRequest, CredentialVerdict, Failure, LeaseId, TargetInfo, Waiter,
 };
@@ -52,8 +52,8 @@ impl Domain {
 struct NoNames;
 
 impl Resolver for NoNames {
-    fn resolve(&self, _host: &str, done: Box<dyn FnOnce(Vec<IpAddr>) + Send>) {
-        done(Vec::new());
+    fn resolve(&self, _host: &str, done: Box<dyn FnOnce(Resolved) + Send>) {
+        done(Err("names are not resolved here".to_owned()));
     }
 }
 

@@ -41,7 +41,7 @@ impl Authority {
         }
     }
 
-    fn write_own(&self, folder: &Folder, file: &str) {
+    pub(crate) fn write_own(&self, folder: &Folder, file: &str) {
         folder.write(file, &self.0.pem());
     }
 
@@ -68,7 +68,11 @@ impl Authority {
 }
 
 /// What the program answers to a GET over TLS, head and body; or why there was no answer.
-fn get(exporter: &Exporter, client: &Arc<ClientConfig>, path: &str) -> Result<String, std::io::Error> {
+pub(crate) fn get(
+    exporter: &Exporter,
+    client: &Arc<ClientConfig>,
+    path: &str,
+) -> Result<String, std::io::Error> {
     let name = ServerName::try_from("localhost").unwrap();
     let connection = ClientConnection::new(Arc::clone(client), name).unwrap();
     let mut stream = StreamOwned::new(connection, exporter.connect());

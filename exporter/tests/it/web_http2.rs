@@ -1,6 +1,7 @@
 //! HTTP/2 over TLS: what its readers get, and what they do not get away with.
 
 use std::future::poll_fn;
+use std::net::Ipv4Addr;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use crate::program::{Exporter, Folder};
 use crate::web_gate::Authority;
 use crate::web_raw::large_page;
+use crate::web_storm::connect;
 
 const WEB: &str = "tls_server_config: {cert_file: web.crt, key_file: web.key}\n";
 
@@ -50,14 +52,22 @@ impl World {
     }
 
     async fn connect(&self) -> TlsStream<TcpStream> {
+        self.connect_from(Ipv4Addr::LOCALHOST).await
+    }
+
+    async fn connect_from(&self, from: Ipv4Addr) -> TlsStream<TcpStream> {
         let connector = TlsConnector::from(self.authority.client(None, &[b"h2", b"http/1.1"]));
-        let stream = TcpStream::connect(self.exporter.address).await.unwrap();
+        let stream = connect(from, self.exporter.address).await;
         connector.connect(ServerName::try_from("localhost").unwrap(), stream).await.unwrap()
     }
 
     /// A client whose streams have so much room.
     async fn client(&self, window: u32) -> SendRequest<Empty<Bytes>> {
-        let stream = self.connect().await;
+        self.client_from(Ipv4Addr::LOCALHOST, window).await
+    }
+
+    async fn client_from(&self, from: Ipv4Addr, window: u32) -> SendRequest<Empty<Bytes>> {
+        let stream = self.connect_from(from).await;
         assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
         let mut builder = Builder::new(TokioExecutor::new());
         builder.initial_stream_window_size(window);
@@ -126,6 +136,41 @@ async fn a_reader_that_makes_no_room_for_its_stream_loses_it_and_keeps_the_other
 }
 
 #[tokio::test]
+async fn streams_without_room_keep_no_other_peer_from_the_page() {
+    let world = World::large("");
+    let (mut held, mut pages, mut pages_later) = (Vec::new(), Vec::new(), Vec::new());
+    // More streams than there are permits, of one peer and then of two.
+    for attacker in [66, 67] {
+        let mut client = world.client_from(Ipv4Addr::new(127, 0, 0, attacker), 0).await;
+        assert_eq!(client.send_request(get("/-/healthy")).await.unwrap().status(), 200);
+        let (stuck, mut stuck_streams) = tokio::sync::mpsc::unbounded_channel();
+        held.extend((0..20).map(|_| {
+            let (mut client, stuck) = (client.clone(), stuck.clone());
+            tokio::spawn(async move {
+                // As soon as it has a page, which it never reads.
+                while let Ok(page) = client.send_request(get("/metrics")).await {
+                    if page.status() == 200 {
+                        stuck.send(page).unwrap();
+                    }
+                }
+            })
+        }));
+        // A peer gets as many at once.
+        for _ in 0..2 {
+            pages.push(stuck_streams.recv().await.unwrap());
+        }
+        pages_later.push(stuck_streams);
+        for round in 0..10 {
+            let mut victim = world.client(1 << 20).await;
+            let page = victim.send_request(get("/metrics")).await.unwrap();
+            assert_eq!(page.status(), 200, "{attacker}, round {round}");
+            page.into_body().collect().await.unwrap();
+        }
+    }
+    held.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test]
 async fn a_reader_that_takes_too_long_loses_its_stream_however_steadily_it_reads() {
     let world = World::large(", answer_timeout: 1s");
     let mut client = world.client(1024).await;
@@ -140,6 +185,48 @@ async fn a_reader_that_takes_too_long_loses_its_stream_however_steadily_it_reads
         }
     };
     assert!(matches!(outcome, Some(Err(_))), "{outcome:?} after {read} bytes");
+}
+
+/// A request that its peer takes back at once, on this stream.
+fn request_and_reset(stream: u32) -> Vec<u8> {
+    // By the static table of RFC 7541: `:method: GET`, `:path: /`, `:scheme: https`; `:authority` is spelt out.
+    let fields = b"\x82\x84\x87\x41\x09localhost";
+    let mut frames = vec![
+        0,
+        0,
+        u8::try_from(fields.len()).unwrap(),
+        /* HEADERS */ 1,
+        /* END_HEADERS, END_STREAM */ 5,
+    ];
+    frames.extend(stream.to_be_bytes());
+    frames.extend(fields);
+    frames.extend([0, 0, 4, /* RST_STREAM */ 3, 0]);
+    frames.extend(stream.to_be_bytes());
+    frames.extend(/* CANCEL */ 8_u32.to_be_bytes());
+    frames
+}
+
+#[tokio::test]
+async fn connections_that_reset_their_requests_too_fast_are_one_line_of_the_log() {
+    let mut world = World::new(WEB, "");
+    let attack: Vec<u8> = (0..100).flat_map(|number| request_and_reset(2 * number + 1)).collect();
+    let attack = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".as_slice(), &attack].concat();
+    for _ in 0..100 {
+        let mut stream = world.connect().await;
+        stream.write_all(&attack).await.unwrap();
+        let mut room = Vec::new();
+        let _ = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut room).await;
+        // The reason of the GOAWAY is ENHANCE_YOUR_CALM.
+        assert!(room.windows(4).any(|bytes| bytes == [0, 0, 0, 11]), "{room:?}");
+    }
+    world.exporter.terminate();
+    world.exporter.wait();
+    let log = world.exporter.rest_of_log();
+    let warnings: Vec<&str> = log.lines().filter(|line| line.contains(" WARN ")).collect();
+    assert_eq!(warnings.len(), 1, "{log}");
+    for part in ["HTTP/2 connection ended", "peer=127.0.0.1:", "next_step=", "excessive load"] {
+        assert!(warnings[0].contains(part), "{part}: {}", warnings[0]);
+    }
 }
 
 #[tokio::test]

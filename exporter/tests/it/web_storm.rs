@@ -10,7 +10,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use crate::program::Folder;
 use crate::web_gate::Authority;
 
-async fn connect(from: Ipv4Addr, to: SocketAddr) -> TcpStream {
+pub(crate) async fn connect(from: Ipv4Addr, to: SocketAddr) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(SocketAddr::new(IpAddr::V4(from), 0)).unwrap();
     socket.connect(to).await.unwrap()
@@ -136,4 +136,70 @@ async fn a_storm_of_scrapes_is_answered_or_told_to_come_again() {
         scrape.await.unwrap();
     }
     assert!(healthy(connect(Ipv4Addr::LOCALHOST, address).await).await);
+}
+
+#[tokio::test]
+async fn probes_that_hang_leave_room_for_everything_else() {
+    let config = r#"
+web: {listen: ["127.0.0.1:0"], max_connections: 32}
+plugins: {path: ., load: [stall]}
+scrape: {interval: 5m, deadline: 1m}
+probe: {deadline: 1m}
+modules: {all: {plugin: stall}}
+targets: [{name: tomb, host: tomb, modules: [all]}]
+"#;
+    let folder = Folder::new();
+    let exporter = folder.plugin("stall", "stall.c").serve(config);
+    let (answered, mut answers) = tokio::sync::mpsc::unbounded_channel();
+    for index in 0..32 {
+        // Half of the connections are all that a peer gets: these two have all.
+        let stormy = Ipv4Addr::new(127, 0, 0, 66 + index % 2);
+        let mut stream = connect(stormy, exporter.address).await;
+        stream.write_all(b"GET /probe?target=tomb HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+        let answered = answered.clone();
+        tokio::spawn(async move {
+            let mut answer = [0; 512];
+            let read = stream.read(&mut answer).await.unwrap();
+            let _ = answered.send(String::from_utf8_lossy(&answer[..read]).into_owned());
+            std::future::pending::<()>().await;
+        });
+    }
+    // Of each peer's 16 probes, 12 wait.
+    for _ in 0..8 {
+        let answer = answers.recv().await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("retry-after: 1"), "{answer}");
+        assert!(answer.contains("12 probes of 127.0.0.6") && answer.contains("are under way"), "{answer}");
+    }
+    let calm = Ipv4Addr::LOCALHOST;
+    for _ in 0..10 {
+        assert!(healthy(connect(calm, exporter.address).await).await);
+        let page = exporter.get("/metrics");
+        assert_eq!(page.status, 200);
+        assert!(page.body.contains("perfmon_exporter_build_info"), "{}", page.body);
+    }
+}
+
+#[tokio::test]
+async fn idle_connections_do_not_lock_their_own_peer_out() {
+    let exporter = Folder::new().serve(r#"web: {listen: ["127.0.0.1:0"], idle_timeout: 1h}"#);
+    let proxy = Ipv4Addr::new(127, 0, 0, 66);
+    let mut held = Vec::new();
+    // As many as one peer gets, and then as many again.
+    for index in 0..512 {
+        let mut stream = connect(proxy, exporter.address).await;
+        stream.write_all(b"GET /-/healthy HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+        let mut status = [0; 12];
+        assert!(stream.read_exact(&mut status).await.is_ok(), "connection {index}");
+        assert_eq!(&status, b"HTTP/1.1 200");
+        if held.len() == 256 {
+            // The one that was idle for longest was ended.
+            let mut oldest: TcpStream = held.remove(0);
+            let mut rest = Vec::new();
+            oldest.read_to_end(&mut rest).await.unwrap();
+        }
+        held.push(stream);
+    }
+    let page = exporter.get("/metrics").body;
+    let refused = "perfmon_exporter_web_connections_refused_total{reason=\"peer_connections\"} 0\n";
+    assert!(page.contains(refused), "{page}");
 }

@@ -8,24 +8,39 @@ mod places;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use self::places::is_shown;
 use super::tree::{Node, Value};
 
 /// Stands for what is not shown.
 pub const HIDDEN: &str = "hidden";
 
-/// The document without its secrets, as YAML.
-pub(super) fn shown(root: &Node) -> String {
-    let mut printer = Printer::default();
-    printer.node(root, 0);
-    printer.out
+/// The configuration as it is shown, as YAML.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// To a reader who gave a password or a certificate: without secrets.
+    pub to_authenticated: Arc<str>,
+    /// To everybody: of identities the names alone.
+    pub to_all: Arc<str>,
+}
+
+impl Shown {
+    pub(super) fn of(root: &Node) -> Self {
+        let text = |hides_identities| {
+            let mut printer = Printer { hides_identities, ..Printer::default() };
+            printer.node(root, 0);
+            printer.out.into()
+        };
+        Self { to_authenticated: text(false), to_all: text(true) }
+    }
 }
 
 /// One of `modules:` in the same way, indented.
 #[must_use]
 pub fn shown_module(name: &str, source: &Node, indent: usize) -> String {
     let path = vec!["modules".to_owned(), name.to_owned()];
-    let mut printer = Printer { out: " ".repeat(indent), path };
+    let mut printer = Printer { out: " ".repeat(indent), path, hides_identities: false };
     printer.node(source, indent);
     printer.out
 }
@@ -35,6 +50,7 @@ struct Printer {
     out: String,
     /// Where the node that is being printed stands.
     path: Vec<String>,
+    hides_identities: bool,
 }
 
 impl Printer {
@@ -95,6 +111,11 @@ impl Printer {
         }
     }
 
+    fn is_shown(&self) -> bool {
+        let is_of_identity = self.path.first().is_some_and(|section| section == "identities");
+        is_shown(&self.path) && !(self.hides_identities && is_of_identity)
+    }
+
     /// What fits behind a key: a scalar, or a list of scalars.
     fn inline(&mut self, node: &Node) -> String {
         match &node.value {
@@ -109,7 +130,7 @@ impl Printer {
                 format!("[{}]", texts.join(", "))
             }
             Value::Null => "null".to_owned(),
-            _ if !is_shown(&self.path) => HIDDEN.to_owned(),
+            _ if !self.is_shown() => HIDDEN.to_owned(),
             Value::Bool(value) => value.to_string(),
             Value::Integer(value) => value.to_string(),
             Value::Unsigned(value) => value.to_string(),

@@ -7,6 +7,7 @@ const SHOWN: &[&str] = &[
     "web.config_file",
     "web.enable_lifecycle",
     "web.external_url",
+    "web.allowed_hosts.*",
     "web.max_connections_per_peer",
     "web.answer_timeout",
     "web.idle_timeout",

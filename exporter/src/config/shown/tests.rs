@@ -2,10 +2,29 @@ use expect_test::expect;
 
 use super::*;
 
+#[test]
+fn of_identities_everybody_is_shown_the_names_alone() {
+    let yaml = "identities: {corp: {kind: ntlm, domain: CORP, username: svc, password_file: /run/s, allow_hosts: ['*.corp']}}\n\
+                target_defaults: {identity: corp}\n";
+    let text = Shown::of(&Node::parse(yaml).expect("it is YAML")).to_all;
+    expect![[r#"
+        identities:
+          corp:
+            kind: hidden
+            domain: hidden
+            username: hidden
+            password_file: hidden
+            allow_hosts: [hidden]
+        target_defaults:
+          identity: corp
+    "#]]
+    .assert_eq(&text);
+}
+
 fn check(yaml: &str) -> String {
-    let text = shown(&Node::parse(yaml).expect("it is YAML"));
+    let text = Shown::of(&Node::parse(yaml).expect("it is YAML")).to_authenticated;
     Node::parse(&text).unwrap_or_else(|error| panic!("{}: {text}", error.message));
-    text
+    text.to_string()
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use plugin_host::sink::CredentialRequest;
 
+use super::super::addresses::Resolved;
 use super::Identities;
 use crate::config::{self, Identity};
 
@@ -53,12 +54,15 @@ pub(super) fn allowed(request: &CredentialRequest<'_>, identities: &Identities) 
 }
 
 /// The sentence for a name whose addresses are not allowed.
-pub(super) fn refused_addresses(host: &str, addresses: &[IpAddr]) -> String {
-    if addresses.is_empty() {
-        return format!(
-            "`{host}` does not resolve, so its addresses cannot be checked against `allow_hosts`"
-        );
-    }
+pub(super) fn refused_addresses(host: &str, resolved: &Resolved) -> String {
+    let addresses = match resolved {
+        Ok(addresses) => addresses,
+        Err(reason) => {
+            return format!(
+                "`{host}` does not resolve ({reason}), so its addresses cannot be checked against `allow_hosts`"
+            );
+        }
+    };
     let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     format!("`{host}` resolves to {}, which `allow_hosts` does not have", shown.join(", "))
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use tracing::warn;
 use zeroize::Zeroizing;
@@ -19,7 +19,6 @@ const HASHED_MAX: usize = 256;
 pub(super) struct Memory {
     /// Written by a thread of its own, so that no caller waits for the disk.
     file: Option<Arc<Writing>>,
-    writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// What an earlier process knew of an account's secret, which is still the same.
@@ -34,6 +33,8 @@ pub(super) struct Recalled {
 struct Writing {
     file: Mutex<VerdictFile>,
     pending: Mutex<Pending>,
+    /// The writer has ended.
+    is_written: Condvar,
     /// The slow hash of each secret by its fingerprint in this process.
     hashed: Mutex<Vec<(Fingerprint, Fingerprint)>>,
 }
@@ -55,9 +56,9 @@ impl Memory {
     pub(super) fn new(file: Option<VerdictFile>) -> Self {
         let writing = |file| {
             let (pending, hashed) = (Mutex::default(), Mutex::default());
-            Arc::new(Writing { file: Mutex::new(file), pending, hashed })
+            Arc::new(Writing { file: Mutex::new(file), pending, is_written: Condvar::new(), hashed })
         };
-        Self { file: file.map(writing), writer: Mutex::default() }
+        Self { file: file.map(writing) }
     }
 
     /// What an earlier process knew, as far as it is about the secrets of today. Slow on purpose: a hash of each
@@ -110,21 +111,19 @@ impl Memory {
         let spawned =
             std::thread::Builder::new().name("credential-state".to_owned()).spawn(move || writes.write_all());
         match spawned {
-            Ok(writer) => {
-                pending.has_writer = true;
-                *lock(&self.writer) = Some(writer);
-            }
+            Ok(_writer) => pending.has_writer = true,
             Err(error) => tell_not_written(&error),
         }
     }
 
-    /// Waits until everything so far is on the disk: a program that ends right after a verdict would lose it.
-    pub(super) fn finish_writes(&self) {
-        let writer = lock(&self.writer).take();
-        if let Some(writer) = writer {
-            // One that panicked has nothing to say that helps.
-            let _ = writer.join();
-        }
+    /// Waits until everything so far is on the disk, for so long at most; returns true if it is. A program that ends
+    /// right after a verdict would lose it.
+    pub(super) fn finish_writes(&self, wait_max: Duration) -> bool {
+        let Some(writing) = &self.file else { return true };
+        let pending = lock(&writing.pending);
+        let waited = writing.is_written.wait_timeout_while(pending, wait_max, |pending| pending.has_writer);
+        let (pending, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        !pending.has_writer
     }
 }
 
@@ -139,6 +138,7 @@ impl Writing {
                 changes
             };
             if changes.is_empty() {
+                self.is_written.notify_all();
                 return;
             }
             let mut file = lock(&self.file);
@@ -176,4 +176,29 @@ impl Writing {
 
 fn tell_not_written(error: &io::Error) {
     warn!(%error, "Credential state not written; a restart may try a refused secret once more");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::credentials::guard::Host;
+
+    #[test]
+    fn the_end_waits_for_the_disk_and_not_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = Memory::new(Some(VerdictFile::open(folder.path()).unwrap()));
+        let writing = Arc::clone(memory.file.as_ref().unwrap());
+        let scope = Scope::new("CORP", "svc", &Host::new("web1", None));
+        let secret = Secret { fingerprint: Fingerprint([1; 32]), bytes: Zeroizing::new(b"hunter2".to_vec()) };
+
+        // A disk that hangs.
+        let file = lock(&writing.file);
+        memory.keep(scope.clone(), Remembered::default(), secret);
+        assert!(!memory.finish_writes(Duration::from_millis(20)));
+        drop(file);
+        assert!(memory.finish_writes(Duration::from_secs(60)));
+        let written = VerdictFile::open(folder.path()).unwrap().verdicts;
+        assert_eq!(written.first().map(|stored| &stored.scope), Some(&scope));
+        assert!(memory.finish_writes(Duration::ZERO), "nothing is left to write");
+    }
 }

@@ -6,6 +6,7 @@ mod state;
 mod words;
 
 use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
@@ -15,6 +16,7 @@ use plugin_host::sink::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
     Secret, Waiter,
 };
+use tracing::warn;
 use zeroize::Zeroizing;
 
 use self::allowed::{allowed, refused_addresses};
@@ -31,6 +33,8 @@ pub use self::state::IdentityState;
 
 /// Who waits asks again after this at the latest.
 const RETRY_AFTER_MS: u32 = 1_000;
+/// The end of the program waits for the credential state for so long at most.
+const FINISH_WRITES_MAX: Duration = Duration::from_secs(3);
 
 /// The exporter's [`CredentialBroker`].
 pub struct Broker {
@@ -132,9 +136,12 @@ impl Broker {
         Arc::clone(&self.identities.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until every verdict so far is on the disk: a program that ends right after one would lose it.
+    /// Waits until every verdict so far is on the disk, for three seconds at most: a program that ends right after one
+    /// would lose it.
     pub fn finish_writes(&self) {
-        self.memory.finish_writes();
+        if !self.memory.finish_writes(FINISH_WRITES_MAX) {
+            warn!("Credential state not written in time; a restart may try a refused secret once more");
+        }
     }
 }
 
@@ -228,11 +235,12 @@ impl Broker {
         let Some(addresses) = self.addresses.find(request.host, waiter, now.mono) else {
             return Err(CredentialAnswer::Wait { retry_after_ms: RETRY_AFTER_MS });
         };
-        if must_be_allowed && !identity.allow_hosts.allows_addresses(&addresses) {
+        let is_allowed = |found: &Vec<IpAddr>| identity.allow_hosts.allows_addresses(found);
+        if must_be_allowed && !addresses.as_ref().is_ok_and(is_allowed) {
             let message = refused_addresses(request.host, &addresses);
             return Err(CredentialAnswer::Denied { reason: GeneralReason::CredentialsWithheld, message });
         }
-        Ok(Host::new(name, addresses.into_iter().min()))
+        Ok(Host::new(name, addresses.unwrap_or_default().into_iter().min()))
     }
 }
 

@@ -2,12 +2,14 @@
 //! who knows the counter finds the metric. The rules, in order:
 //!
 //! 1. Lower case; whatever is not a letter or digit parts words; `%` goes; `#` reads "number"; `I/O` is one word.
+//!    A name that is written in one word is parted at its capitals (`UriCacheHits`: `uri_cache_hits`).
 //! 2. A counter loses a trailing "/sec", which `rate()` brings back; elsewhere it reads "per second".
-//! 3. Words of the item that only repeat the unit go (`Free Megabytes` in bytes: `free_bytes`); so do they in
-//!    the base of such an item, that both halves of an average keep one stem.
+//! 3. Words of the item that only repeat the unit go (`Free Megabytes` in bytes: `free_bytes`), and those that say percent
+//!    of what is in another unit; so do they in the base of such an item, that both halves of an average keep one stem.
 //! 4. A counter's own trailing "total" goes, and an info's "info": the kind brings its suffix.
 //! 5. A word that repeats the one before goes.
-//! 6. A gauge that would end in a suffix that OpenMetrics reserves says `_current` behind it.
+//! 6. A gauge that counts things is called by them (`Handle Count`: `handles`). One that would end in another suffix that
+//!    OpenMetrics reserves says `_current` behind it.
 //! 7. An object that would fall into a namespace which belongs to somebody else stands behind `counterset_`.
 //!
 //! What comes out matches `[a-z][a-z0-9_]*`, whatever goes in: letters beyond ASCII are spelled `u<code point>`.
@@ -18,7 +20,7 @@ use crate::model::Kind;
 /// The name of a family by the rules of this module.
 pub(super) fn native(family: &Nameable<'_>) -> FamilyName {
     let unit = if family.kind == Kind::Info { Vec::new() } else { words(family.unit) };
-    let object = words(family.object);
+    let object = parted(family.object);
     let part = words(family.part);
 
     let mut name = vec![PREFIX.to_owned()];
@@ -53,17 +55,19 @@ pub(super) fn native(family: &Nameable<'_>) -> FamilyName {
 
 fn item_words(family: &Nameable<'_>, unit: &[String]) -> Vec<String> {
     let (item, per_second) = without_per_second(family.item);
-    let mut item = words(item);
+    let mut item = parted(item);
     let is_base = family.part == "base";
     item.retain(|word| {
         let repeats = |unit: &str| unit == word || synonyms(unit).contains(&word.as_str());
         let stem = is_base && (repeats("bytes") || repeats("seconds"));
-        !(stem || unit.iter().any(|unit| repeats(unit)))
+        let percent = !unit.is_empty() && PERCENT.contains(&word.as_str());
+        !(stem || percent || unit.iter().any(|unit| repeats(unit)))
     });
     match family.kind {
         Kind::Counter => pop_trailing(&mut item, "total"),
         Kind::Info => pop_trailing(&mut item, "info"),
         Kind::Gauge | Kind::Unknown if per_second => item.extend(["per".to_owned(), "second".to_owned()]),
+        Kind::Gauge | Kind::Unknown if family.part.is_empty() && unit.is_empty() => name_things(&mut item),
         Kind::Gauge | Kind::Unknown => {}
     }
     item
@@ -100,6 +104,41 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words.push(word);
     words.retain(|word| !word.is_empty());
     words
+}
+
+/// The words of a text; one that is written without spaces is parted at its capitals.
+fn parted(text: &str) -> Vec<String> {
+    let text = text.trim();
+    if !text.chars().all(|char| char.is_ascii_alphabetic()) {
+        return words(text);
+    }
+    let mut spaced = String::with_capacity(text.len() + 4);
+    let mut before = ' ';
+    for char in text.chars() {
+        if before.is_ascii_lowercase() && char.is_ascii_uppercase() {
+            spaced.push(' ');
+        }
+        spaced.push(char);
+        before = char;
+    }
+    words(&spaced)
+}
+
+/// `handle_count` becomes `handles`.
+fn name_things(item: &mut Vec<String>) {
+    let [.., things, last] = item.as_mut_slice() else { return };
+    let is_noun = things.bytes().all(|byte| byte.is_ascii_lowercase())
+        && !NO_THINGS.iter().any(|ending| things.ends_with(ending));
+    if last != "count" || !is_noun {
+        return;
+    }
+    if !things.ends_with('s') {
+        match things.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
+            Some(stem) => *things = format!("{stem}ies"),
+            None => things.push_str(if things.ends_with(['x', 'h']) { "es" } else { "s" }),
+        }
+    }
+    item.pop();
 }
 
 fn ends_in(name: &[String], suffixes: &[&str]) -> bool {
@@ -144,4 +183,8 @@ const GAUGE_SUFFIX: &str = "current";
 /// First words that are not a counterset's: the exporter's own, the probe's, and the other sources'.
 const RESERVED_NAMESPACES: &[&str] = &["exporter", "probe", "pcq", "complus", "pla", "rpc"];
 const RESERVED_SUFFIXES: &[&str] = &["count", "sum", "bucket", "total", "created", "info"];
+/// Words that contradict every unit but percent.
+const PERCENT: &[&str] = &["percentage", "percent", "pct"];
+/// How words end that are no things to be counted: what was done, and what is reserved.
+const NO_THINGS: &[&str] = &["ed", "ing", "total", "info", "sum", "bucket"];
 const PER_SECOND: &[&str] = &["/sec", "/ sec", "/s", "/second", " per sec", " per second"];

@@ -30,31 +30,31 @@ fn counters_of_every_kind_get_names_that_say_what_is_counted() {
             expect!["perfmon_processor_information_user_time_seconds_total in seconds"],
         ),
         // PERF_RAW_FRACTION and PERF_RAW_BASE
-        (gauge("LogicalDisk", "% Free Space", "", ""), expect!["perfmon_logicaldisk_free_space"]),
-        (gauge("LogicalDisk", "% Free Space", "base", ""), expect!["perfmon_logicaldisk_free_space_base"]),
+        (gauge("LogicalDisk", "% Free Space", "", ""), expect!["perfmon_logical_disk_free_space"]),
+        (gauge("LogicalDisk", "% Free Space", "base", ""), expect!["perfmon_logical_disk_free_space_base"]),
         // PERF_AVERAGE_TIMER and PERF_AVERAGE_BASE
         (
             counter("PhysicalDisk", "Avg. Disk sec/Read", "", "seconds"),
-            expect!["perfmon_physicaldisk_avg_disk_read_seconds_total in seconds"],
+            expect!["perfmon_physical_disk_avg_disk_read_seconds_total in seconds"],
         ),
         (
             counter("PhysicalDisk", "Avg. Disk sec/Read", "base", ""),
-            expect!["perfmon_physicaldisk_avg_disk_read_base_total"],
+            expect!["perfmon_physical_disk_avg_disk_read_base_total"],
         ),
         // PERF_AVERAGE_BULK
         (
             counter("PhysicalDisk", "Avg. Disk Bytes/Read", "", "bytes"),
-            expect!["perfmon_physicaldisk_avg_disk_read_bytes_total in bytes"],
+            expect!["perfmon_physical_disk_avg_disk_read_bytes_total in bytes"],
         ),
         // PERF_COUNTER_100NS_QUEUELEN_TYPE
         (
             counter("PhysicalDisk", "Avg. Disk Queue Length", "", "seconds"),
-            expect!["perfmon_physicaldisk_avg_disk_queue_length_seconds_total in seconds"],
+            expect!["perfmon_physical_disk_avg_disk_queue_length_seconds_total in seconds"],
         ),
         // PERF_COUNTER_RAWCOUNT
         (
             gauge("PhysicalDisk", "Current Disk Queue Length", "", ""),
-            expect!["perfmon_physicaldisk_current_disk_queue_length"],
+            expect!["perfmon_physical_disk_current_disk_queue_length"],
         ),
         // PERF_ELAPSED_TIME
         (
@@ -81,7 +81,7 @@ fn counters_of_every_kind_get_names_that_say_what_is_counted() {
 #[test]
 fn a_gauge_never_ends_like_something_else() {
     for (item, expected) in [
-        ("Handle Count", expect!["perfmon_process_v2_handle_count_current"]),
+        ("Handle Count", expect!["perfmon_process_v2_handles"]),
         ("Bytes Total", expect!["perfmon_process_v2_bytes_total_current"]),
         ("Files Created", expect!["perfmon_process_v2_files_created_current"]),
         ("Check Sum", expect!["perfmon_process_v2_check_sum_current"]),
@@ -90,6 +90,47 @@ fn a_gauge_never_ends_like_something_else() {
     ] {
         check(&gauge("Process V2", item, "", ""), &expected);
     }
+}
+
+#[test]
+fn a_gauge_that_counts_things_is_called_by_them() {
+    for (item, expected) in [
+        ("Thread Count", expect!["perfmon_x_threads"]),
+        ("Retry Count", expect!["perfmon_x_retries"]),
+        ("Errors Count", expect!["perfmon_x_errors"]),
+        ("Switch Count", expect!["perfmon_x_switches"]),
+        ("Discarded Count", expect!["perfmon_x_discarded_count_current"]),
+        ("Count", expect!["perfmon_x_count_current"]),
+        ("Cache 2 Count", expect!["perfmon_x_cache_2_count_current"]),
+    ] {
+        check(&gauge("X", item, "", ""), &expected);
+    }
+}
+
+#[test]
+fn a_name_in_one_word_is_parted_at_its_capitals() {
+    for (object, item, expected) in [
+        ("HTTP Service", "UriCacheHits", expect!["perfmon_http_service_uri_cache_hits"]),
+        ("LogicalDisk", "MBytes", expect!["perfmon_logical_disk_mbytes"]),
+        (
+            "FileSystem Disk Activity",
+            "FileSystem Bits",
+            expect!["perfmon_filesystem_disk_activity_filesystem_bits"],
+        ),
+        ("TCPv4", "IPv4Address", expect!["perfmon_tcpv4_ipv4address"]),
+    ] {
+        check(&gauge(object, item, "", ""), &expected);
+    }
+}
+
+#[test]
+fn a_word_that_says_percent_goes_where_the_values_are_in_another_unit() {
+    let engine = |item, unit| counter("GPU Engine", item, "", unit);
+    check(
+        &engine("Utilization Percentage", "seconds"),
+        &expect!["perfmon_gpu_engine_utilization_seconds_total in seconds"],
+    );
+    check(&engine("Utilization Percentage", ""), &expect!["perfmon_gpu_engine_utilization_percentage_total"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 
 use crate::config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position, SecretSource};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
-use crate::process::resolver::SystemResolver;
+use crate::process::resolver::{Lookups, SystemResolver};
 
 /// Lends what the [`Broker`] lends, and prints why where it does not: a plugin hears the reason only.
 pub(in crate::process) struct Lender {
@@ -65,7 +65,7 @@ impl Lender {
         file: Option<VerdictFile>,
         runtime: &Handle,
     ) -> Result<Self, String> {
-        let resolver = Arc::new(SystemResolver::new(runtime.clone()));
+        let resolver = Arc::new(SystemResolver::new(runtime.clone(), Lookups::default()));
         let broker = Broker::new(identities, credentials.cooldown, file, Arc::new(SystemClock), resolver);
         let broker = broker.map_err(|error| format!("draw random bytes: {error}"))?;
         Ok(Self { broker, told: Mutex::default() })

@@ -1,6 +1,6 @@
 //! The plugins that a command line can reach, and the commands that they have.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use plugin_host::{CommandInfo, Host, HostOptions, Library};
 
@@ -59,7 +59,7 @@ impl Offers {
                 let named = config.plugins.load.iter().map(|plugin| plugin.name.replace('-', "_"));
                 named.map(|name| folder.join(format!("libplugin_{name}.so"))).collect()
             }
-            None => plugin_files(&folder),
+            None => plugins::files(&folder),
         };
         let mut offers = Self { all: Vec::new(), broken: Vec::new(), folder, plugins: Vec::new() };
         for file in files {
@@ -128,19 +128,3 @@ fn with_hint(message: String, word: &str, names: &[&str]) -> String {
         None => message,
     }
 }
-
-/// The files of a folder that are named like plugins, sorted.
-fn plugin_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let is_plugin = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with("libplugin_") && name.ends_with(".so")
-    };
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_plugin).collect();
-    files.sort();
-    files.truncate(PLUGINS_MAX);
-    files
-}
-
-/// More plugins than anybody has.
-const PLUGINS_MAX: usize = 64;

@@ -59,8 +59,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Adds what the configuration knows of `--target`, by the conventions of a command's options: `target`, `port`,
-/// `identity`, `connect-timeout` and `smb-encryption`. `account` is the identity of the command line.
+/// Adds what the configuration knows of `--target`, by the conventions of a command's options: `target`, `target-name`,
+/// `port`, `identity`, `connect-timeout` and `smb-encryption`. `account` is the identity of the command line.
 ///
 /// # Errors
 /// When no identity can be shown to the target.
@@ -73,6 +73,9 @@ pub(super) fn fill_in(
     let target = target_of(&named, config);
     let host = host_of(&named, config);
     words.replace("target", host);
+    if let Some(target) = target {
+        words.add("target-name", &target.name);
+    }
     if let Some(config) = config {
         let transport = target.map_or("default", |target| target.transport.as_str());
         if let Some(transport) = config.transports.get(transport) {

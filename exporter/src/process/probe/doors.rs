@@ -1,6 +1,12 @@
 //! Where a name that was allowed leads to.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+
+use plugin_host::GeneralReason;
+use plugin_host::sink::{DeclaredReason, Reason};
+use resolver::{LookupError, LookupErrorKind};
+use tokio::time::Instant;
 
 use crate::config::{AllowHosts, address};
 use crate::process::resolver::Lookups;
@@ -13,23 +19,30 @@ pub(super) enum Door {
     Open,
     /// To these addresses, and no others.
     LeadsTo(Vec<IpAddr>),
-    /// The name does not resolve.
-    Nowhere,
+    /// The name does not resolve, or not in time.
+    Nowhere(LookupError),
 }
 
 /// Where a host that is not configured may be reached.
 ///
 /// A name that leads elsewhere than the networks of `allowed` is refused. Where there are no networks, it may lead
 /// anywhere but to this machine, to its link and to groups: nobody gives a Windows host such an address.
-pub(super) async fn door(host: &str, allowed: &AllowHosts, lookups: &Lookups) -> Result<Door, ProbeRefused> {
+pub(super) async fn door(
+    host: &str,
+    allowed: &AllowHosts,
+    lookups: &Lookups,
+    deadline: Instant,
+) -> Result<Door, ProbeRefused> {
     if address(host).is_some() {
         return Ok(Door::Open);
     }
-    let mut found = lookups.find(host).await;
+    let mut found = match lookups.find(host, deadline).await {
+        Ok(found) => found,
+        Err(error) => return Ok(Door::Nowhere(error)),
+    };
     found.sort_unstable();
     found.dedup();
     match found.iter().find(|address| !is_allowed(allowed, **address)) {
-        None if found.is_empty() => Ok(Door::Nowhere),
         None => Ok(Door::LeadsTo(found)),
         Some(address) => Err(ProbeRefused::Forbidden(format!(
             "`{host}` may not be probed: it leads to {address}, and no network of `probe.allow_targets` has that"
@@ -37,8 +50,23 @@ pub(super) async fn door(host: &str, allowed: &AllowHosts, lookups: &Lookups) ->
     }
 }
 
+/// What it is called when a name does not resolve: as plugins that look names up call it.
+pub(super) fn reason_of(kind: LookupErrorKind) -> Reason {
+    let general = GeneralReason::ALL.iter().find(|general| general.word() == kind.as_str());
+    let declared = || DeclaredReason {
+        word: kind.as_str().to_owned(),
+        sentence: kind.sentence().to_owned(),
+        next_step: kind.next_step().to_owned(),
+    };
+    general.map_or_else(|| Reason::Declared(Arc::new(declared())), |general| Reason::General(*general))
+}
+
 fn is_allowed(allowed: &AllowHosts, address: IpAddr) -> bool {
-    if allowed.has_networks() { allowed.allows_addresses(&[address]) } else { !is_odd(address) }
+    if allowed.has_networks() {
+        allowed.allows_addresses(&[address])
+    } else {
+        !is_odd(address) && !is_own(address)
+    }
 }
 
 fn is_odd(address: IpAddr) -> bool {
@@ -50,8 +78,27 @@ fn is_odd(address: IpAddr) -> bool {
     is_local || address.is_loopback() || address.is_unspecified() || address.is_multicast()
 }
 
+/// Whether it is an address of this machine: then the kernel reaches it from itself. Nothing is sent.
+fn is_own(address: IpAddr) -> bool {
+    let any: IpAddr = if address.is_ipv4() { [0; 4].into() } else { [0_u16; 8].into() };
+    let socket = UdpSocket::bind(SocketAddr::new(any, 0));
+    let from = socket.and_then(|socket| {
+        socket.connect(SocketAddr::new(address, ANY_PORT))?;
+        socket.local_addr()
+    });
+    from.is_ok_and(|from| from.ip() == address)
+}
+
+const ANY_PORT: u16 = 445;
+
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use resolver::Files;
+    use test_support::name_server::{NameServer, Reply};
+
     use super::*;
 
     fn allowed(entries: &[&str], address: &str) -> bool {
@@ -72,17 +119,90 @@ mod tests {
         assert!(!allowed(&["*", "127.0.0.0/8"], "10.1.2.3"));
     }
 
+    fn later() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
+
+    /// Look-ups at a machine whose hosts file has `listed` and whose name server is `server`.
+    fn lookups_at(server: &NameServer, folder: &Path) -> Lookups {
+        let (hosts, resolv_conf) = (folder.join("hosts"), folder.join("resolv.conf"));
+        std::fs::write(&hosts, "192.0.2.7 listed\n").unwrap();
+        std::fs::write(&resolv_conf, "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n").unwrap();
+        let files = Files { hosts, resolv_conf, port: server.address().port() };
+        Lookups::by(resolver::Resolver::new(files, resolver::Limits::default()))
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_to_an_address_of_this_machine_is_refused() {
+        let (server, folder) = (NameServer::start(None).unwrap(), tempfile::tempdir().unwrap());
+        let lookups = lookups_at(&server, folder.path());
+        let mut list = AllowHosts::default();
+        list.add("*").unwrap();
+        // The address of this machine on its network, if it has one.
+        let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+        let own = socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr());
+        let own = own.map_or_else(|_| IpAddr::from([127, 0, 0, 1]), |own| own.ip());
+        server.set("home.example", Reply::Addresses(vec![own], 60));
+        let refused = door("home.example", &list, &lookups, later()).await.unwrap_err();
+        assert!(matches!(refused, ProbeRefused::Forbidden(message) if message.contains(&own.to_string())));
+    }
+
+    #[test]
+    fn every_spelling_of_an_address_needs_a_network() {
+        let mut list = AllowHosts::default();
+        list.add("*").unwrap();
+        for spelling in ["127.0.0.1", "127.1", "0x7f.1", "2130706433", "017700000001"] {
+            assert!(!list.allows_host(spelling), "{spelling}");
+        }
+        list.add("127.0.0.0/8").unwrap();
+        assert!(list.allows_host("2130706433"));
+    }
+
+    #[tokio::test]
+    async fn three_hundred_silent_names_do_not_keep_a_host_that_is_well_from_being_probed() {
+        let (server, folder) = (NameServer::start(None).unwrap(), tempfile::tempdir().unwrap());
+        let lookups = lookups_at(&server, folder.path());
+        let mut list = AllowHosts::default();
+        list.add("*").unwrap();
+        server.set("well.example", Reply::address("192.0.2.8"));
+        let silent: Vec<_> = (0..300)
+            .map(|number| {
+                let (name, list, lookups) =
+                    (format!("silent{number}.example"), list.clone(), lookups.clone());
+                server.set(&name, Reply::Silence);
+                tokio::spawn(async move { door(&name, &list, &lookups, later()).await })
+            })
+            .collect();
+        while server.asked().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        // Before any of the silent names has had its second.
+        let soon = Instant::now() + Duration::from_millis(900);
+        for (name, address) in [("listed", "192.0.2.7"), ("well.example", "192.0.2.8")] {
+            let led = door(name, &list, &lookups, soon).await.unwrap();
+            assert_eq!(led, Door::LeadsTo(vec![address.parse().unwrap()]), "{name}");
+        }
+        for silent in silent {
+            let Ok(Ok(Door::Nowhere(error))) = silent.await else { panic!("a silent name leads nowhere") };
+            assert_eq!(reason_of(error.kind()).word(), "name_lookup_timed_out");
+        }
+        assert!(matches!(
+            door("nobody.example", &list, &lookups, later()).await,
+            Ok(Door::Nowhere(error)) if reason_of(error.kind()) == GeneralReason::NameNotFound.into()
+        ));
+    }
+
     #[tokio::test]
     async fn localhost_is_refused_by_a_list_of_names() {
         let mut list = AllowHosts::default();
         list.add("*").unwrap();
         let lookups = Lookups::default();
-        let refused = door("localhost", &list, &lookups).await.unwrap_err();
+        let refused = door("localhost", &list, &lookups, later()).await.unwrap_err();
         assert!(matches!(refused, ProbeRefused::Forbidden(message) if message.contains("leads to")));
         list.add("127.0.0.0/8").unwrap();
         list.add("::1").unwrap();
-        let led = door("localhost", &list, &lookups).await.unwrap();
+        let led = door("localhost", &list, &lookups, later()).await.unwrap();
         assert!(matches!(led, Door::LeadsTo(to) if to.iter().all(IpAddr::is_loopback)));
-        assert_eq!(door("10.0.0.1", &list, &lookups).await.unwrap(), Door::Open);
+        assert_eq!(door("10.0.0.1", &list, &lookups, later()).await.unwrap(), Door::Open);
     }
 }

@@ -50,6 +50,7 @@ pub(super) struct Means {
     pub(super) costs: Arc<Costs>,
     /// Collectors that want to know at once.
     pub(super) outlets: Arc<Outlets>,
+    pub(super) lookups: Lookups,
     pub(super) runtime: Handle,
 }
 
@@ -57,7 +58,6 @@ pub(super) struct Means {
 struct Shared {
     means: Means,
     hosts: Hosts,
-    lookups: Lookups,
     counts: telemetry::Probes,
 }
 
@@ -79,12 +79,7 @@ impl Probes {
         let places = Arc::new(Semaphore::new(config.probe.max_concurrent as usize));
         let known = Arc::new(Known::nothing(Arc::clone(config)));
         let state = Mutex::new(State { known, warm: HashMap::new(), places });
-        let shared = Shared {
-            means,
-            hosts: Hosts::default(),
-            lookups: Lookups::default(),
-            counts: telemetry::Probes::default(),
-        };
+        let shared = Shared { means, hosts: Hosts::default(), counts: telemetry::Probes::default() };
         let probes = Arc::new(Self { shared: Arc::new(shared), state });
         probes.shared.means.runtime.spawn(sweep(Arc::downgrade(&probes)));
         probes
@@ -141,7 +136,15 @@ impl Probes {
                 let mut probed = answer_of(entry, &modules);
                 views.leave_out(&mut probed, target, &modules, request.labels);
                 if request.debug {
-                    let report = report::of(&known.config, target, entry, &modules, &probed, None);
+                    let report = report::of(
+                        &known.config,
+                        target,
+                        entry,
+                        &modules,
+                        &probed,
+                        None,
+                        request.shows_identity,
+                    );
                     probed.report = Some(report);
                 }
                 Ok(probed)
@@ -191,7 +194,15 @@ impl Probes {
             if request.debug {
                 let (entry, modules) = (&warm.entry, warm.all_modules());
                 let lines = Some(warm.lines());
-                let report = report::of(&known.config, &warm.target, entry, &modules, &probed, lines);
+                let report = report::of(
+                    &known.config,
+                    &warm.target,
+                    entry,
+                    &modules,
+                    &probed,
+                    lines,
+                    request.shows_identity,
+                );
                 probed.report = Some(report);
             }
             return Ok(probed);

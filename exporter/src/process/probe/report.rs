@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use crate::config::{Config, Target, shown_module};
+use crate::config::{Config, PasswordFiles, Target, shown_module};
 use crate::telemetry::{TargetEntry, TargetState};
 use crate::web::Probed;
 
@@ -14,16 +14,23 @@ pub(super) fn of(
     modules: &[usize],
     probed: &Probed,
     lines: Option<Vec<String>>,
+    shows_identity: bool,
 ) -> String {
     let mut out = String::new();
     // Writing into a string cannot fail.
-    let _ = write_report(&mut out, config, target, entry, modules, probed, lines);
-    out
+    let _ = write_report(&mut out, target, entry, modules, probed, lines);
+    let _ = write_settings(&mut out, config, target, shows_identity);
+    if shows_identity {
+        return out;
+    }
+    // Why a password could not be read is said with its file.
+    let mut files = PasswordFiles::default();
+    files.add(&config.identities);
+    files.hide(&out).into_owned()
 }
 
 fn write_report(
     out: &mut String,
-    config: &Config,
     target: &Target,
     entry: &TargetEntry,
     modules: &[usize],
@@ -70,10 +77,10 @@ fn write_report(
         }
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
-    write_settings(out, config, target)
+    Ok(())
 }
 
-fn write_settings(out: &mut String, config: &Config, target: &Target) -> fmt::Result {
+fn write_settings(out: &mut String, config: &Config, target: &Target, shows_identity: bool) -> fmt::Result {
     writeln!(out, "\nConfiguration\n")?;
     writeln!(out, "  host: {}\n  transport: {}", target.host, target.transport)?;
     if let Some(transport) = config.transports.get(&target.transport) {
@@ -85,8 +92,10 @@ fn write_settings(out: &mut String, config: &Config, target: &Target) -> fmt::Re
         target.identity.as_ref().and_then(|name| Some((name, config.identities.get(name)?)))
     {
         writeln!(out, "  identity: {name}")?;
-        writeln!(out, "    account: {}\\{}, password ***", identity.domain, identity.username)?;
-        writeln!(out, "    allow_hosts: {}", identity.allow_hosts)?;
+        if shows_identity {
+            writeln!(out, "    account: {}\\{}, password ***", identity.domain, identity.username)?;
+            writeln!(out, "    allow_hosts: {}", identity.allow_hosts)?;
+        }
     }
     for name in &target.modules {
         let Some(module) = config.modules.get(name) else { continue };

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use plugin_host::sink::{Failure, InstanceSink};
 use plugin_host::{CollectError, GeneralReason, Instance, Stage, monotonic_ns};
+use resolver::LookupErrorKind;
 use serde_json::json;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
-use super::doors::{self, Door};
+use super::doors::{self, Door, reason_of};
 use super::known::Known;
 use super::observer::{Lines, ProbeObserver};
 use super::view::Views;
@@ -164,8 +165,9 @@ impl Warm {
         shared.counts.asked();
         shared.means.runtime.spawn(async move {
             let result = warm.fly(&flying, deadline, tells_all).await;
-            let timeout = GeneralReason::Timeout.word();
-            let was_late = warm.entry.status().down().is_some_and(|down| down.reason == timeout);
+            let late = [GeneralReason::Timeout.word(), LookupErrorKind::TimedOut.as_str()];
+            let was_late =
+                warm.entry.status().down().is_some_and(|down| late.contains(&down.reason.as_str()));
             // Those who asked may have given up.
             let _ = told.send(Some(End { at: Instant::now(), result, was_late }));
             drop(place);
@@ -212,11 +214,11 @@ impl Warm {
             return Ok(());
         };
         let mut instances = self.instances.lock().await;
-        let addresses = match self.door(&shared.lookups).await {
+        let addresses = match self.door(&shared.means.lookups, deadline).await {
             Ok(Door::Open) => None,
             Ok(Door::LeadsTo(addresses)) => Some(addresses),
-            Ok(Door::Nowhere) => {
-                let failure = Failure::new(Stage::Dns, GeneralReason::NameNotFound, "");
+            Ok(Door::Nowhere(error)) => {
+                let failure = Failure::new(Stage::Dns, reason_of(error.kind()), error.to_string());
                 (0..self.modules.len()).for_each(|index| self.not_started(index, &failure));
                 return Ok(());
             }
@@ -246,11 +248,11 @@ impl Warm {
         Ok(())
     }
 
-    async fn door(&self, lookups: &Lookups) -> Result<Door, ProbeRefused> {
+    async fn door(&self, lookups: &Lookups, deadline: Instant) -> Result<Door, ProbeRefused> {
         if self.is_configured {
             return Ok(Door::Open);
         }
-        doors::door(&self.target.host, &self.config.probe.allow_targets, lookups).await
+        doors::door(&self.target.host, &self.config.probe.allow_targets, lookups, deadline).await
     }
 
     /// An instance of each module. Blocks.

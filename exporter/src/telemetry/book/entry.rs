@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 use plugin_host::sink::{Completion, Failure};
 use tokio::sync::Notify;
 
+use super::denials::Denials;
 use super::lock;
 use super::status::{Place, TargetStatus};
 use crate::config::Target;
@@ -39,6 +40,8 @@ pub struct TargetEntry {
     pub deadline: Duration,
     /// Where changes of state are kept, once it is in a book.
     changes: OnceLock<Arc<Changes>>,
+    /// Where targets that get no credential are counted, once it is in a book.
+    denials: OnceLock<Arc<Denials>>,
     /// How long its series outlive a collection that fails.
     pub stale_after: Duration,
     stores: Vec<OnceLock<Arc<Store>>>,
@@ -64,6 +67,7 @@ impl TargetEntry {
             interval: target.interval,
             deadline: target.deadline,
             changes: OnceLock::new(),
+            denials: OnceLock::new(),
             stale_after: target.stale_after,
             stores: target.modules.iter().map(|_| OnceLock::new()).collect(),
             to_collectors: Identity::of(target),
@@ -72,9 +76,10 @@ impl TargetEntry {
         }
     }
 
-    /// From now on changes of its state are kept there; the first such place has them all.
-    pub(super) fn keep_changes_in(&self, changes: &Arc<Changes>) {
+    /// From now on changes of its state are kept there, and it is counted there; the first such place has them all.
+    pub(super) fn enter_book(&self, changes: &Arc<Changes>, denials: &Arc<Denials>) {
         self.changes.get_or_init(|| Arc::clone(changes));
+        self.denials.get_or_init(|| Arc::clone(denials));
     }
 
     /// The target to collectors, as far as it is known by now.
@@ -126,7 +131,7 @@ impl TargetEntry {
 
     /// The target is no longer asked; what its collections still say is not news.
     pub fn end(&self) {
-        self.lock().end();
+        self.lock().end(&self.place());
     }
 
     /// What is known of it now.
@@ -204,10 +209,19 @@ impl TargetEntry {
 
     /// Logs what changed, and only that.
     fn tell(&self, status: &mut TargetStatus) {
-        let place = Place { target: &self.name, host: &self.host, port: self.port };
-        let turn = status.tell(&place);
+        let turn = status.tell(&self.place());
         if let (Some(changes), Some(turn)) = (self.changes.get(), turn) {
             changes.push(&self.name, turn);
+        }
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place {
+            target: &self.name,
+            host: &self.host,
+            port: self.port,
+            identity: self.identity.as_deref().unwrap_or_default(),
+            denials: self.denials.get().map(Arc::as_ref),
         }
     }
 }

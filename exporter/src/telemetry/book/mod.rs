@@ -1,10 +1,12 @@
+mod denials;
 mod entry;
 mod status;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use self::denials::Denials;
 use super::changes::{Change, Changes};
-use crate::config::FileState;
+use crate::config::{Config, FileState, PasswordFiles, Shown};
 
 pub use self::entry::TargetEntry;
 pub use self::status::TargetStatus;
@@ -17,7 +19,10 @@ pub struct Book {
     targets: Mutex<Arc<[Arc<TargetEntry>]>>,
     files: Mutex<Arc<[FileState]>>,
     changes: Arc<Changes>,
-    config_text: Mutex<Arc<str>>,
+    denials: Arc<Denials>,
+    config_shown: Mutex<Shown>,
+    /// Of this configuration and those before it: what failed then is still shown.
+    password_files: Mutex<PasswordFiles>,
 }
 
 impl Book {
@@ -30,7 +35,7 @@ impl Book {
     /// These are the targets from now on.
     pub fn set_targets(&self, targets: Vec<Arc<TargetEntry>>) {
         for entry in &targets {
-            entry.keep_changes_in(&self.changes);
+            entry.enter_book(&self.changes, &self.denials);
         }
         *lock(&self.targets) = targets.into();
     }
@@ -52,15 +57,22 @@ impl Book {
         self.changes.newest_first()
     }
 
-    /// The configuration in use, as people are shown it.
+    /// The configuration in use, as it is shown.
     #[must_use]
-    pub fn config_text(&self) -> Arc<str> {
-        Arc::clone(&lock(&self.config_text))
+    pub fn config_shown(&self) -> Shown {
+        lock(&self.config_shown).clone()
     }
 
-    /// This is the configuration from now on. There are no secrets in `text`.
-    pub fn set_config_text(&self, text: Arc<str>) {
-        *lock(&self.config_text) = text;
+    /// Paths that only authenticated readers may see.
+    #[must_use]
+    pub fn password_files(&self) -> PasswordFiles {
+        lock(&self.password_files).clone()
+    }
+
+    /// This is the configuration from now on.
+    pub fn set_config(&self, config: &Config) {
+        *lock(&self.config_shown) = config.shown.clone();
+        lock(&self.password_files).add(&config.identities);
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 use plugin_host::Stage;
 use tracing::{info, warn};
 
+use super::denials::{Denials, is_denial, is_milestone};
 use crate::telemetry::account::{Down, JobStatus};
 use crate::telemetry::changes::Turn;
 use crate::telemetry::state::TargetState;
@@ -76,7 +77,8 @@ impl TargetStatus {
     }
 
     /// There is nothing more to say.
-    pub(super) fn end(&mut self) {
+    pub(super) fn end(&mut self, of: &Place<'_>) {
+        self.leave_denials(of);
         self.told = Told::Ended;
     }
 
@@ -106,6 +108,7 @@ impl TargetStatus {
         if self.is_ended() || self.told.is_like(&next) {
             return None;
         }
+        self.leave_denials(of);
         self.log(of, &next);
         if self.told.state() != next.state() {
             self.since = Some(Instant::now());
@@ -115,18 +118,33 @@ impl TargetStatus {
         turn
     }
 
-    fn log(&self, Place { target, host, port }: &Place<'_>, next: &Told) {
+    /// It is no longer down, or no longer for want of a credential.
+    fn leave_denials(&self, of: &Place<'_>) {
+        if let (Told::Down(down), Some(denials)) = (&self.told, of.denials)
+            && is_denial(down)
+        {
+            denials.leave(of.identity, down);
+        }
+    }
+
+    fn log(&self, of @ Place { target, host, port, .. }: &Place<'_>, next: &Told) {
         let series = self.series();
         let since_s = self.since.map_or(0, |since| since.elapsed().as_secs());
         match (&self.told, next) {
             (_, Told::Down(down)) => {
+                if !of.logs_alone(down) {
+                    return;
+                }
                 let Down { module, stage, reason, next_step, .. } = down;
-                warn!(target, host, port, module, %stage, reason, detail = down.detail(), next_step, "Target is down");
+                let (detail, help) = (down.detail(), help(reason));
+                warn!(target, host, port, module, %stage, reason, detail, next_step, help, "Target is down");
             }
             (_, Told::Partial(Some(part))) => {
                 let Down { module, stage, reason, next_step, .. } = part;
-                let detail = part.detail();
-                warn!(target, host, port, module, %stage, reason, detail, next_step, series, "Target is partial");
+                let (detail, help) = (part.detail(), help(reason));
+                warn!(
+                    target, host, port, module, %stage, reason, detail, next_step, help, series, "Target is partial"
+                );
             }
             (_, Told::Partial(None)) => info!(target, host, port, series, "Target is partial"),
             (Told::Down(_), Told::Up) => {
@@ -141,12 +159,36 @@ impl TargetStatus {
     }
 }
 
+/// The command that says more of a reason.
+fn help(reason: &str) -> String {
+    format!("perfmon-exporter explain {reason}")
+}
+
 /// Which target a line is about, and where that is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     pub(super) target: &'a str,
     pub(super) host: &'a str,
     pub(super) port: u16,
+    /// Empty where it has none.
+    pub(super) identity: &'a str,
+    /// Nothing where it stands alone, as one that is probed.
+    pub(super) denials: Option<&'a Denials>,
+}
+
+impl Place<'_> {
+    /// Whether the target has a line of its own. Where others of its identity are down for the same denial, a line with
+    /// their number is written now and then.
+    fn logs_alone(&self, down: &Down) -> bool {
+        let Some(denials) = self.denials.filter(|_| is_denial(down)) else { return true };
+        let targets = denials.enter(self.identity, down);
+        if targets > 1 && is_milestone(targets) {
+            let Down { stage, reason, next_step, .. } = down;
+            let (identity, detail, help) = (self.identity, down.detail(), help(reason));
+            warn!(identity, targets, %stage, reason, detail, next_step, help, "Targets of one identity are down");
+        }
+        targets == 1
+    }
 }
 
 impl Told {

@@ -5,6 +5,7 @@
 //! ends.
 
 mod line;
+mod throttle;
 mod writer;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use plugin_host::sink::{Event, Level};
 use tracing_subscriber::EnvFilter;
 
 use self::line::Line;
+pub(crate) use self::throttle::Throttle;
 use self::writer::Out;
 use crate::config::nearest;
 
@@ -35,6 +37,10 @@ pub const DEFAULT_FILTER: &str = "info";
 
 /// A reader of the log has so long to take what is left at the end.
 const FLUSH_MAX: Duration = Duration::from_secs(1);
+
+/// This library warns of each connection that it ends for a peer's mistake, as often as the peer likes. The web server
+/// throttles that line, so the library's own are only logged where the filter names it.
+const H2: &str = "h2";
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -97,7 +103,10 @@ fn parse_filter(filter: &str) -> Result<EnvFilter, String> {
             return Err(format!("`{level}` is no level; did you mean `{near}`?"));
         }
     }
-    EnvFilter::from_str(filter).map_err(|error| error.to_string())
+    let is_of_h2 = |directive: &str| directive.trim().starts_with(H2);
+    let names_h2 = filter.split(',').any(is_of_h2);
+    let all = if names_h2 { filter.to_owned() } else { format!("{filter},{H2}=error") };
+    EnvFilter::from_str(&all).map_err(|error| error.to_string())
 }
 
 /// What plugins say goes through these, so that one filter rules all: `perfmon_exporter::plugin=debug`.

@@ -44,10 +44,12 @@ pub(crate) enum Refusal {
     Uri,
     /// It named no host, or several.
     Host,
+    /// It asked for a page by a name that is not ours.
+    ForeignHost,
 }
 
 impl Refusal {
-    const ALL: [(Self, &'static str); 17] = [
+    const ALL: [(Self, &'static str); 18] = [
         (Self::Peer, "peer_connections"),
         (Self::HandshakeClosed, "closed"),
         (Self::HandshakeTimeout, "timeout"),
@@ -65,6 +67,7 @@ impl Refusal {
         (Self::Body, "body"),
         (Self::Uri, "uri"),
         (Self::Host, "host"),
+        (Self::ForeignHost, "foreign_host"),
     ];
 
     pub(crate) fn word(self) -> &'static str {
@@ -138,7 +141,9 @@ impl Figures {
         match refusal {
             Refusal::Peer => &self.connections,
             Refusal::LoginMissing | Refusal::LoginRejected | Refusal::LoginBusy => &self.logins,
-            Refusal::RateLimit | Refusal::Body | Refusal::Uri | Refusal::Host => &self.requests,
+            Refusal::RateLimit | Refusal::Body | Refusal::Uri | Refusal::Host | Refusal::ForeignHost => {
+                &self.requests
+            }
             _ => &self.handshakes,
         }
     }

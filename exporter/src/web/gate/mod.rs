@@ -262,6 +262,11 @@ impl Protection {
         self.tls.as_ref().map(|tls| Arc::clone(&tls.config))
     }
 
+    /// Whether certificates of clients are verified where they are shown.
+    pub(super) fn verifies_clients(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.verifies_clients)
+    }
+
     /// Takes a token for a request.
     ///
     /// # Errors

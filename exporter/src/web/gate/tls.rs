@@ -17,6 +17,7 @@ use crate::config::{ClientAuth, Pem, PemSource, Problem, TlsServer, is_tls13};
 /// TLS as it is spoken now.
 pub(super) struct Tls {
     pub(super) config: Arc<ServerConfig>,
+    pub(super) verifies_clients: bool,
     /// The one of the server's chain that ends first.
     pub(super) server: Facts,
     /// The one of the clients' authorities that ends first.
@@ -67,7 +68,7 @@ pub(super) fn load(tls: &TlsServer, http2: bool, files: &mut Files) -> Result<Tl
         // A session that is taken up again shows no certificate, and it may have ended since.
         config.session_storage = Arc::new(NoServerSessionStorage {});
     }
-    Ok(Tls { config: Arc::new(config), server, client_ca })
+    Ok(Tls { config: Arc::new(config), verifies_clients: tls.client_auth.is_verified(), server, client_ca })
 }
 
 /// The suites and curves that are wanted, in the order of the configuration.

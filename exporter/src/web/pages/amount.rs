@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::{Kind, Value};
+use crate::model::{Kind, Shown, ShownUnit, Value};
 
 /// `1,234,567`
 pub(super) fn count(number: u64) -> String {
@@ -17,19 +17,27 @@ pub(super) fn count(number: u64) -> String {
     text
 }
 
-/// `12 s`, `5 min`, `3 h`, `2 d`: as much as matters of something that is long ago.
-pub(super) fn ago(time: Duration) -> String {
-    match time.as_secs() {
-        seconds @ 0..120 => format!("{seconds} s"),
-        seconds @ 120..7_200 => format!("{} min", seconds / 60),
-        seconds @ 7_200..172_800 => format!("{} h", seconds / 3_600),
-        seconds => format!("{} d", seconds / 86_400),
+/// `12 s`, `5 min 10 s`, `14 h 24 min`, `3 d 4 h`: how long something lasts, in whole seconds.
+pub(super) fn span(time: Duration) -> String {
+    const UNITS: [(u64, &str); 4] = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
+    let seconds = time.as_secs();
+    let first = UNITS.iter().position(|&(size, _)| seconds >= size).unwrap_or(UNITS.len() - 1);
+    let (size, unit) = UNITS[first];
+    let (whole, rest) = (count(seconds / size), seconds % size);
+    match UNITS.get(first + 1).map(|&(smaller, name)| (rest / smaller, name)) {
+        Some((more @ 1.., name)) => format!("{whole} {unit} {more} {name}"),
+        _ => format!("{whole} {unit}"),
     }
 }
 
-/// `840 µs`, `12.4 ms`, `3.21 s`: what something took.
+/// `840 µs`, `12.4 ms`, `3.21 s`, and from a minute on as [`span`] has it: what something took.
 pub(super) fn took(time: Duration) -> String {
     seconds(time.as_secs_f64())
+}
+
+/// `5 s`, `1 min 30 s`, `500 ms`: a duration that somebody wrote.
+pub(super) fn setting(time: Duration) -> String {
+    if time.subsec_nanos() == 0 { span(time) } else { took(time) }
 }
 
 /// `512 B`, `1.50 KiB`, `23.1 MiB`
@@ -48,33 +56,40 @@ pub(super) fn bytes(bytes: f64) -> String {
     format!("{} {unit}", three_digits(scaled))
 }
 
-/// A value with its unit.
-pub(super) fn value(value: Value, kind: Kind, unit: &str) -> String {
-    let float = as_f64(value);
-    match unit {
-        "bytes" => bytes(float),
-        "seconds" if kind == Kind::Gauge && MOMENTS.contains(&float) => moment(float),
-        "seconds" => seconds(float),
-        "ratio" => format!("{} %", three_digits(float * 100.0)),
-        _ => {
-            let number = match value {
-                Value::F64(value) => number(value),
-                Value::U64(value) => count(value),
-                Value::I64(value) if value < 0 => format!("−{}", count(value.unsigned_abs())),
-                Value::I64(value) => count(value.unsigned_abs()),
-            };
-            if unit.is_empty() { number } else { format!("{number} {unit}") }
-        }
+/// What a page shows of a family whose unit is `unit`.
+pub(super) fn shown(Shown { value, unit: shown }: Shown, kind: Kind, unit: &str) -> String {
+    match shown {
+        ShownUnit::Percent => format!("{} %", percent(value)),
+        ShownUnit::None => number(value),
+        ShownUnit::Family => with_unit(value, kind, unit),
+        ShownUnit::FamilyPerSecond => match unit {
+            "bytes" => format!("{}/s", bytes(value)),
+            "seconds" => format!("{}/s", seconds(value)),
+            "" => format!("{}/s", number(value)),
+            unit => format!("{} {unit}/s", number(value)),
+        },
     }
 }
 
-/// What a counter gains in a second.
-pub(super) fn rate(per_second: f64, unit: &str) -> String {
+fn with_unit(value: f64, kind: Kind, unit: &str) -> String {
     match unit {
-        "bytes" => format!("{}/s", bytes(per_second)),
-        "seconds" => format!("{} s/s", three_digits(per_second)),
-        "" => format!("{}/s", number(per_second)),
-        unit => format!("{} {unit}/s", number(per_second)),
+        "bytes" => bytes(value),
+        "seconds" if kind == Kind::Gauge && is_moment(value) => moment(value),
+        "seconds" => seconds(value),
+        "ratio" => format!("{} %", percent(value * 100.0)),
+        "" => number(value),
+        unit => format!("{} {unit}", number(value)),
+    }
+}
+
+/// The value as it is exported, so that it is found again by a query.
+pub(super) fn exported(value: Value) -> String {
+    match value {
+        Value::F64(value) if value.fract() == 0.0 && value.abs() < 1e15 => format!("{value:.0}"),
+        Value::F64(value) if (1e-5..1e15).contains(&value.abs()) => value.to_string(),
+        Value::F64(value) => format!("{value:e}"),
+        Value::U64(value) => value.to_string(),
+        Value::I64(value) => value.to_string(),
     }
 }
 
@@ -92,8 +107,16 @@ pub(super) fn as_f64(value: Value) -> f64 {
 /// Seconds that are a moment in Unix time: from 2001 to 2100. Nothing measured takes thirty years.
 const MOMENTS: std::ops::Range<f64> = 978_307_200.0..4_102_444_800.0;
 
-fn moment(unix_s: f64) -> String {
-    httpdate::fmt_http_date(std::time::UNIX_EPOCH + Duration::from_secs_f64(unix_s))
+/// Whether so many seconds are a moment in Unix time.
+pub(super) fn is_moment(seconds: f64) -> bool {
+    MOMENTS.contains(&seconds)
+}
+
+/// `2023-11-14 22:13:20 UTC`
+pub(super) fn moment(unix_s: f64) -> String {
+    let since = Duration::try_from_secs_f64(unix_s).unwrap_or_default();
+    let text = humantime::format_rfc3339_seconds(std::time::UNIX_EPOCH + since).to_string();
+    text.replace('T', " ").replace('Z', " UTC")
 }
 
 fn seconds(seconds: f64) -> String {
@@ -102,10 +125,29 @@ fn seconds(seconds: f64) -> String {
         size if size < 1e-6 => format!("{} ns", three_digits(seconds * 1e9)),
         size if size < 1e-3 => format!("{} µs", three_digits(seconds * 1e6)),
         size if size < 1.0 => format!("{} ms", three_digits(seconds * 1e3)),
-        size if size < 600.0 => format!("{} s", three_digits(seconds)),
-        size if size < 36_000.0 => format!("{} min", three_digits(seconds / 60.0)),
-        size if size < 864_000.0 => format!("{} h", three_digits(seconds / 3_600.0)),
-        _ => format!("{} d", three_digits(seconds / 86_400.0)),
+        size if size < 60.0 => format!("{} s", three_digits(seconds)),
+        size => {
+            let sign = if seconds < 0.0 { "−" } else { "" };
+            // What is longer than the universe is old is no span that a person reads.
+            Duration::try_from_secs_f64(size.round())
+                .ok()
+                .filter(|time| time.as_secs() < 1 << 59)
+                .map_or_else(|| format!("{} s", number(seconds)), |time| format!("{sign}{}", span(time)))
+        }
+    }
+}
+
+/// `26`, `3.4`, `0.05`: percent with one decimal where that says something.
+fn percent(value: f64) -> String {
+    let text = match value.abs() {
+        0.95.. if value.abs() < 1e6 => format!("{value:.1}"),
+        0.0 => "0".to_owned(),
+        0.005..0.95 => format!("{value:.2}"),
+        _ => number(value),
+    };
+    match text.split_once('.') {
+        Some((whole, decimals)) if decimals.bytes().all(|byte| byte == b'0') => whole.to_owned(),
+        _ => text,
     }
 }
 
@@ -162,26 +204,65 @@ mod tests {
         assert_eq!(bytes(1_023.0), "1,023 B");
         assert_eq!(bytes(1_536.0), "1.50 KiB");
         assert_eq!(bytes(24.2 * 1_048_576.0), "24.2 MiB");
-        assert_eq!(seconds(0.000_84), "840 µs");
-        assert_eq!(seconds(0.0124), "12.4 ms");
-        assert_eq!(seconds(48_211.1), "13.4 h");
         assert_eq!(number(-12.0), "−12");
         assert_eq!(number(0.123_456), "0.12");
         assert_eq!(number(123_456.7), "123,457");
         assert_eq!(number(1_010.4), "1,010");
         assert_eq!(number(f64::NAN), "NaN");
-        assert_eq!(ago(Duration::from_secs(7_199)), "119 min");
     }
 
     #[test]
-    fn a_value_says_its_unit_once() {
-        let gauge = |number, unit| value(Value::F64(number), Kind::Gauge, unit);
-        assert_eq!(gauge(0.25, "ratio"), "25.0 %");
-        assert_eq!(gauge(2_048.0, "bytes"), "2.00 KiB");
-        assert_eq!(gauge(40.0, "celsius"), "40 celsius");
-        assert_eq!(gauge(1_700_000_000.0, "seconds"), "Tue, 14 Nov 2023 22:13:20 GMT");
-        assert_eq!(value(Value::U64(u64::MAX), Kind::Counter, ""), "18,446,744,073,709,551,615");
-        assert_eq!(rate(0.5, "seconds"), "0.50 s/s");
-        assert_eq!(rate(3_072.0, "bytes"), "3.00 KiB/s");
+    fn durations_have_one_style_on_all_pages() {
+        for (seconds, expected) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (60, "1 min"),
+            (312, "5 min 12 s"),
+            (3_600, "1 h"),
+            (3_659, "1 h"),
+            (51_899, "14 h 24 min"),
+            (86_400, "1 d"),
+            (273_599, "3 d 3 h"),
+            (u64::MAX, "213,503,982,334,601 d 7 h"),
+        ] {
+            assert_eq!(span(Duration::from_secs(seconds)), expected);
+        }
+        assert_eq!(seconds(0.000_84), "840 µs");
+        assert_eq!(seconds(0.0124), "12.4 ms");
+        assert_eq!(seconds(3.214), "3.21 s");
+        assert_eq!(seconds(51_850.1), "14 h 24 min");
+        assert_eq!(seconds(-312.0), "−5 min 12 s");
+        assert_eq!(seconds(1e300), "1.000e300 s");
+        assert_eq!(setting(Duration::from_secs(5)), "5 s");
+        assert_eq!(setting(Duration::from_millis(2_500)), "2.50 s");
+        assert_eq!(took(Duration::from_secs(90)), span(Duration::from_secs(90)));
+    }
+
+    #[test]
+    fn a_value_says_its_unit_once_and_in_the_one_that_people_think_in() {
+        let is = |value, unit, of| shown(Shown { value, unit }, Kind::Gauge, of);
+        assert_eq!(is(26.0, ShownUnit::Percent, "seconds"), "26 %");
+        assert_eq!(is(25.96, ShownUnit::Percent, "seconds"), "26 %");
+        assert_eq!(is(3.44, ShownUnit::Percent, ""), "3.4 %");
+        assert_eq!(is(0.054, ShownUnit::Percent, ""), "0.05 %");
+        assert_eq!(is(0.0, ShownUnit::Percent, ""), "0 %");
+        assert_eq!(is(0.25, ShownUnit::Family, "ratio"), "25 %");
+        assert_eq!(is(77_541_376.0, ShownUnit::Family, "bytes"), "73.9 MiB");
+        assert_eq!(is(40.0, ShownUnit::Family, "celsius"), "40 celsius");
+        assert_eq!(is(1_700_000_000.0, ShownUnit::Family, "seconds"), "2023-11-14 22:13:20 UTC");
+        assert_eq!(is(724.0, ShownUnit::Family, "seconds"), "12 min 4 s");
+        assert_eq!(is(2.5, ShownUnit::None, "seconds"), "2.50");
+        assert_eq!(is(12.0, ShownUnit::FamilyPerSecond, ""), "12/s");
+        assert_eq!(is(3_072.0, ShownUnit::FamilyPerSecond, "bytes"), "3.00 KiB/s");
+    }
+
+    #[test]
+    fn an_exported_value_is_the_one_that_a_query_finds() {
+        assert_eq!(exported(Value::U64(u64::MAX)), "18446744073709551615");
+        assert_eq!(exported(Value::I64(-7)), "-7");
+        assert_eq!(exported(Value::F64(57.4)), "57.4");
+        assert_eq!(exported(Value::F64(1_700_000_000.0)), "1700000000");
+        assert_eq!(exported(Value::F64(1e300)), "1e300");
+        assert_eq!(exported(Value::F64(f64::NAN)), "NaN");
     }
 }

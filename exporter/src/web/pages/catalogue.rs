@@ -1,13 +1,15 @@
 //! What a target has, as Windows calls it: countersets, their counters, and the instances of these.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::Entry;
-use super::watched::Moment;
-use crate::model::{Family, FamilyPoints, Point, Snapshot};
+use super::watched::{Collected, Moment};
+use crate::model::{DisplayRule, Family, FamilyPoints, Point, Snapshot, Value};
 use crate::pipeline::Store;
-use crate::telemetry::TargetEntry;
+use crate::telemetry::{JobStatus, TargetEntry};
 
 /// The counterset of families that do not say which one they come from.
 pub(super) const OTHER: &str = "Other";
@@ -17,39 +19,58 @@ pub(super) struct Taken(Vec<Module>);
 
 struct Module {
     snapshot: Arc<Snapshot>,
-    collected: Option<Instant>,
+    moment: Moment,
 }
 
 impl Taken {
     pub(super) fn from(entry: &Entry) -> Self {
-        let ended: Vec<Option<Instant>> =
-            entry.read(|status| status.jobs.iter().map(|job| job.ended).collect());
-        let modules = ended.into_iter().enumerate().filter_map(|(module, collected)| {
-            Some(Module { snapshot: Store::snapshot(entry.store(module)?), collected })
+        let now = Instant::now();
+        let moment = |job: &JobStatus| Moment {
+            collected: job.ended.unwrap_or(now),
+            unix_s: job.last_success_unix_s.unwrap_or_default(),
+            interval: entry.interval,
+        };
+        let moments: Vec<Moment> = entry.read(|status| status.jobs.iter().map(moment).collect());
+        let modules = moments.into_iter().enumerate().filter_map(|(module, moment)| {
+            Some(Module { snapshot: Store::snapshot(entry.store(module)?), moment })
         });
         Self(modules.collect())
     }
 
-    /// Every counter that has series, in the order of registration.
+    /// The same as if it had been collected then.
+    #[cfg(test)]
+    pub(super) fn collected_at(mut self, collected: Instant, unix_s: f64) -> Self {
+        for module in &mut self.0 {
+            module.moment = Moment { collected, unix_s, ..module.moment };
+        }
+        self
+    }
+
+    /// Every counter that has series, in the order of registration, without those that others are divided by.
     pub(super) fn counters(&self) -> impl Iterator<Item = Counter<'_>> {
+        self.with_bases().filter(|counter| counter.rule() != DisplayRule::Base)
+    }
+
+    /// The same with the bases.
+    pub(super) fn with_bases(&self) -> impl Iterator<Item = Counter<'_>> {
         self.0.iter().flat_map(|module| {
             let blocks = module.snapshot.layout().blocks();
-            module.snapshot.families().zip(blocks).filter_map(|(points, block)| {
+            module.snapshot.families().zip(blocks).filter_map(move |(points, block)| {
                 let series = block.chunks().iter().map(|chunk| chunk.len()).sum();
                 let origin = Origin::of(points.family());
-                (series > 0).then_some(Counter { points, series, origin, collected: module.collected })
+                (series > 0).then_some(Counter { module, points, series, origin })
             })
         })
     }
 }
 
 /// One family of one module.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Counter<'a> {
+    module: &'a Module,
     points: FamilyPoints<'a>,
     pub(super) series: usize,
     pub(super) origin: Origin<'a>,
-    collected: Option<Instant>,
 }
 
 impl<'a> Counter<'a> {
@@ -57,18 +78,61 @@ impl<'a> Counter<'a> {
         self.points.family()
     }
 
+    /// What is computed of its values for a person.
+    pub(super) fn rule(&self) -> DisplayRule {
+        self.family().display_rule()
+    }
+
     /// Its series that have a value.
     pub(super) fn points(self) -> impl Iterator<Item = Point<'a>> {
         self.points.points()
     }
 
+    /// What its values are divided by.
+    pub(super) fn base(&self) -> Option<FamilyPoints<'a>> {
+        self.module.snapshot.base_of(self.family())
+    }
+
     /// When its values were collected.
-    pub(super) fn moment(&self, entry: &TargetEntry, now: Instant) -> Moment {
-        Moment { collected: self.collected.unwrap_or(now), interval: entry.interval }
+    pub(super) fn moment(&self) -> Moment {
+        self.module.moment
+    }
+
+    /// A series of it, with the value of its base.
+    pub(super) fn collected(&self, point: Point<'a>, base: Option<Value>) -> Collected<'a> {
+        Collected { point, base, rule: self.rule(), moment: self.moment() }
     }
 }
 
-/// Where a family comes from, as its help says: `Sentences. \Object(*)\Item [type] …`.
+/// The values of a counter's base, by instance.
+pub(super) struct Bases {
+    hasher: RandomState,
+    values: HashMap<u64, Value>,
+}
+
+impl Bases {
+    pub(super) fn of(counter: &Counter<'_>) -> Self {
+        let hasher = RandomState::new();
+        let points = counter.base().into_iter().flat_map(FamilyPoints::points);
+        let values = points.map(|point| (hash_labels(&hasher, &point), point.value)).collect();
+        Self { hasher, values }
+    }
+
+    /// The one of the instance that `point` is of.
+    pub(super) fn beside(&self, point: &Point<'_>) -> Option<Value> {
+        if self.values.is_empty() {
+            None
+        } else {
+            self.values.get(&hash_labels(&self.hasher, point)).copied()
+        }
+    }
+}
+
+fn hash_labels(hasher: &RandomState, point: &Point<'_>) -> u64 {
+    hasher.hash_one(point.labels().collect::<Vec<_>>())
+}
+
+/// Where a family comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin<'a> {
     /// The counterset.
@@ -81,17 +145,9 @@ pub(super) struct Origin<'a> {
 
 impl<'a> Origin<'a> {
     pub(super) fn of(family: &'a Family) -> Self {
-        let (help, path) = match family.help.find(" \\") {
-            _ if family.help.starts_with('\\') => ("", family.help.as_str()),
-            Some(at) => (&family.help[..at], &family.help[at + 1..]),
-            None => (family.help.as_str(), ""),
-        };
-        let path = path.strip_prefix('\\').unwrap_or_default();
-        let path = path.find(" [").map_or(path, |end| &path[..end]);
-        match path.split_once("(*)\\").or_else(|| path.split_once('\\')) {
-            Some((object, item)) if !object.is_empty() && !item.is_empty() => Self { object, item, help },
-            _ => Self { object: OTHER, item: &family.name, help: &family.help },
-        }
+        let object = if family.counterset.is_empty() { OTHER } else { &family.counterset };
+        let item = if family.counter.is_empty() { &family.name } else { &family.counter };
+        Self { object, item, help: family.sentence() }
     }
 }
 
@@ -100,10 +156,12 @@ pub(super) fn instance(point: &Point<'_>, entry: &TargetEntry) -> String {
     let mut text = String::new();
     let is_common = |name: &str| name == "target" || entry.labels.iter().any(|(common, _)| common == name);
     for (name, value) in point.labels().filter(|(name, _)| !is_common(name)) {
+        // As Windows writes it: `svchost:1124`.
+        let is_behind_process = name == "process_id" && !text.is_empty();
         if !text.is_empty() {
-            text.push_str(", ");
+            text.push_str(if is_behind_process { ":" } else { ", " });
         }
-        if name != "counter_instance" {
+        if !is_behind_process && !matches!(name, "counter_instance" | "process") {
             text.push_str(name);
             text.push('=');
         }
@@ -115,35 +173,22 @@ pub(super) fn instance(point: &Point<'_>, entry: &TargetEntry) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Kind;
 
     #[test]
-    fn the_help_says_where_a_family_comes_from() {
-        let check = |help: &str, object: &str, item: &str, rest: &str| {
-            let family =
-                Family { name: "m".into(), kind: Kind::Gauge, unit: String::new(), help: help.into() };
-            assert_eq!(Origin::of(&family), Origin { object, item, help: rest }, "{help}");
+    fn a_family_says_where_it_comes_from() {
+        let family = Family {
+            name: "perfmon_processor_information_user_time_seconds".into(),
+            counterset: "Processor Information".into(),
+            counter: "% User Time".into(),
+            help: r"Time, in user mode. \Processor Information(*)\% User Time".into(),
+            help_sentence_bytes: 19,
+            ..Family::default()
         };
-        check(
-            r"Time, in user mode. \Processor Information(*)\% User Time [PERF_100NSEC_TIMER] = \X(*)\% Y",
-            "Processor Information",
-            "% User Time",
-            "Time, in user mode.",
-        );
-        check(r"\Memory\Available Bytes [PERF_COUNTER_LARGE_RAWCOUNT]", "Memory", "Available Bytes", "");
-        check(
-            r"\.NET CLR Jit(*)\# of IL Bytes Jitted / sec",
-            ".NET CLR Jit",
-            "# of IL Bytes Jitted / sec",
-            "",
-        );
-        check(
-            "Instances left out. the last collection",
-            OTHER,
-            "m",
-            "Instances left out. the last collection",
-        );
-        check("", OTHER, "m", "");
-        check(r"cut off \Process V2(*)\", OTHER, "m", r"cut off \Process V2(*)\");
+        let expected =
+            Origin { object: "Processor Information", item: "% User Time", help: "Time, in user mode." };
+        assert_eq!(Origin::of(&family), expected);
+        let own = Family { name: "left_out".into(), help: "Instances.".into(), ..Family::default() };
+        assert_eq!(Origin::of(&own).object, OTHER);
+        assert_eq!(Origin::of(&own).item, "left_out");
     }
 }

@@ -1,48 +1,58 @@
 //! Small pictures of figures, as SVG without scripts or styles of their own.
 
+use std::time::Duration;
+
 use super::html::Html;
 
-const WIDTH: f32 = 120.0;
-const HEIGHT: f32 = 28.0;
+const WIDTH: f64 = 120.0;
+const HEIGHT: f64 = 28.0;
 /// Lines are not cut in half at the edges.
-const MARGIN: f32 = 2.0;
+const MARGIN: f64 = 2.0;
 
-/// A young line has the room of so many points.
-const POINTS_MIN: usize = 20;
+/// What a chart reaches over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// So long ago is its left edge.
+    pub(super) window: Duration,
+    /// The value that is all there can be, where there is one: 100 of percent.
+    pub(super) whole: Option<f64>,
+}
 
-/// A line through `points`, the newest on the right; `show` makes figures for those who cannot see it.
-pub(super) fn line(html: &mut Html, points: &[f32], show: impl Fn(f32) -> String) {
-    let (Some(&last), true) = (points.last(), points.len() > 1) else {
-        html.ours("<span class=\"when\">soon</span>");
-        return;
-    };
-    let low = points.iter().copied().fold(f32::INFINITY, f32::min);
-    let high = points.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let label = if low < high {
-        format!("between {} and {}, now {}", show(low), show(high), show(last))
+/// A line through `points`, each with its age, the newest last and on the right; `show` makes figures of values.
+///
+/// It begins at zero, so that a small change looks small, and its highest and lowest figure stand beside it.
+pub(super) fn line(html: &mut Html, points: &[(Duration, f64)], scale: Scale, show: impl Fn(f64) -> String) {
+    let values = || points.iter().map(|&(_, value)| value);
+    let (Some(last), true) = (values().next_back(), points.len() > 1) else { return };
+    let (lowest, highest) =
+        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let label = if lowest < highest {
+        format!("between {} and {}, now {}", show(lowest), show(highest), show(last))
     } else {
         format!("steady at {}", show(last))
     };
-    html.ours("<svg class=\"chart\" role=\"img\" width=\"120\" height=\"28\" viewBox=\"0 0 120 28\"");
+    let (floor, ceiling) = (lowest.min(0.0), highest.max(scale.whole.unwrap_or(0.0)));
+    html.ours("<div class=\"plot\"><svg class=\"chart\" role=\"img\" width=\"120\" height=\"28\" viewBox=\"0 0 120 28\"");
     html.attr("aria-label", &label).ours("><title>").text(&label).ours("</title><polyline points=\"");
-    #[expect(clippy::cast_precision_loss, reason = "there are few points")]
-    let step = (WIDTH - 2.0 * MARGIN) / (points.len().max(POINTS_MIN) - 1) as f32;
     let mut end = (0.0, 0.0);
-    for (index, &point) in points.iter().rev().enumerate() {
-        // What never changes is a line in the middle.
-        let share = if low < high { (point - low) / (high - low) } else { 0.5 };
-        #[expect(clippy::cast_precision_loss, reason = "there are few points")]
-        let x = WIDTH - MARGIN - step * index as f32;
-        let y = HEIGHT - MARGIN - share * (HEIGHT - 2.0 * MARGIN);
-        if index == 0 {
-            end = (x, y);
-        }
-        html.text(format_args!("{x:.1},{y:.1} "));
+    for &(age, value) in points {
+        let past = (age.as_secs_f64() / scale.window.as_secs_f64()).clamp(0.0, 1.0);
+        let share = ((value - floor) / (ceiling - floor)).clamp(0.0, 1.0);
+        let share = if share.is_nan() { 0.0 } else { share };
+        end = (
+            WIDTH - MARGIN - past * (WIDTH - 2.0 * MARGIN),
+            HEIGHT - MARGIN - share * (HEIGHT - 2.0 * MARGIN),
+        );
+        html.text(format_args!("{:.1},{:.1} ", end.0, end.1));
     }
     html.ours("\"/><circle r=\"2\"")
-        .attr("cx", end.0)
+        .attr("cx", format_args!("{:.1}", end.0))
         .attr("cy", format_args!("{:.1}", end.1))
-        .ours("/></svg>");
+        .ours("/></svg><span class=\"scale\" aria-hidden=\"true\"><span>")
+        .text(show(ceiling))
+        .ours("</span><span>")
+        .text(show(floor))
+        .ours("</span></span></div>");
 }
 
 /// A bar from `begin` to `begin + length`, both shares of the whole.
@@ -61,22 +71,49 @@ pub(super) fn bar(html: &mut Html, begin: f64, length: f64) {
 mod tests {
     use super::*;
 
+    /// What is drawn of values that were collected ten seconds after one another.
+    fn drawn(values: &[f64], whole: Option<f64>) -> String {
+        let mut html = Html::new("");
+        let ages = (0..u64::MAX).map(|number| Duration::from_secs(10 * number));
+        let mut points: Vec<_> = ages.zip(values.iter().copied().rev()).collect();
+        points.reverse();
+        let scale = Scale { window: Duration::from_secs(100), whole };
+        line(&mut html, &points, scale, |value| format!("{value} <B>"));
+        html.finish()
+    }
+
     #[test]
     fn a_line_says_in_words_what_it_shows() {
-        let mut html = Html::new("");
-        line(&mut html, &[1.0, 3.0, 2.0], |value| format!("{value} <B>"));
-        let html = html.finish();
+        let html = drawn(&[1.0, 3.0, 2.0], None);
         assert!(
             html.contains("aria-label=\"between 1 &lt;B&gt; and 3 &lt;B&gt;, now 2 &lt;B&gt;\""),
             "{html}"
         );
-        assert!(html.contains("points=\"118.0,14.0 111.9,2.0 105.8,26.0 \""), "{html}");
+        assert!(html.contains("points=\"94.8,18.0 106.4,2.0 118.0,10.0 \""), "{html}");
+    }
+
+    #[test]
+    fn a_small_change_looks_small_and_the_scale_begins_at_zero() {
+        let html = drawn(&[100.0, 101.0], None);
+        assert!(html.contains("points=\"106.4,2.2 118.0,2.0 \""), "{html}");
+        assert!(html.contains("<span>101 &lt;B&gt;</span><span>0 &lt;B&gt;</span>"), "{html}");
+        // Percent reach from 0 to 100, and further where there is more.
+        let html = drawn(&[25.0, 50.0], Some(100.0));
+        assert!(html.contains("points=\"106.4,20.0 118.0,14.0 \""), "{html}");
+        assert!(html.contains("<span>100 &lt;B&gt;</span><span>0 &lt;B&gt;</span>"), "{html}");
+        assert!(drawn(&[25.0, 400.0], Some(100.0)).contains("<span>400 &lt;B&gt;</span>"));
+        // Below zero there is room, too.
+        assert!(drawn(&[-2.0, 2.0], None).contains("points=\"106.4,26.0 118.0,2.0 \""));
+    }
+
+    #[test]
+    fn what_is_always_zero_is_a_line_on_the_ground() {
+        let html = drawn(&[0.0, 0.0], None);
+        assert!(html.contains("points=\"106.4,26.0 118.0,26.0 \"") && html.contains("steady at 0"), "{html}");
     }
 
     #[test]
     fn one_point_is_no_line() {
-        let mut html = Html::new("");
-        line(&mut html, &[1.0], |value| value.to_string());
-        assert!(!html.finish().contains("<svg"));
+        assert_eq!(drawn(&[1.0], None), "");
     }
 }

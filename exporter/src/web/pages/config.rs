@@ -8,12 +8,14 @@ use super::{Paging, Query, respond};
 use crate::config::{FileState, HIDDEN};
 use crate::telemetry::Book;
 use crate::web::body::Answer;
+use crate::web::caller::Caller;
 
 /// Lines on one page.
 const LINES_MAX: usize = 1_000;
 
-pub(super) fn page(book: &Book, query: &Query<'_>) -> Response<Answer> {
-    let text = book.config_text();
+pub(super) fn page(book: &Book, query: &Query<'_>, caller: &Caller) -> Response<Answer> {
+    let shown = book.config_shown();
+    let text = if caller.is_authenticated { shown.to_authenticated } else { shown.to_all };
     let lines: Vec<&str> = text.lines().collect();
     let paging = Paging::new(query.page(), lines.len(), LINES_MAX);
     let frame = Frame { title: "Configuration", section: Section::Config, root: "", refresh_s: None };
@@ -25,6 +27,10 @@ pub(super) fn page(book: &Book, query: &Query<'_>) -> Response<Answer> {
             .ours(HIDDEN)
             .ours("</mark>. What is not here has its ");
         html.ours("default.</p>");
+        if !caller.is_authenticated {
+            html.ours("<p>Identities are shown by name only. Readers who gave a password or a certificate ");
+            html.ours("(<code>web.config_file</code>) see their accounts and hosts, too.</p>");
+        }
         let files = book.files();
         if !files.is_empty() {
             target_files(html, &files);

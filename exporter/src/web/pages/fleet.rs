@@ -1,8 +1,9 @@
 //! All targets at a glance, the failing ones first.
 
+use super::groups::{Cause, Groups};
 use super::html::Url;
 use super::{Entry, Query};
-use crate::telemetry::{TargetState, TargetStatus};
+use crate::telemetry::{Down, TargetState, TargetStatus};
 
 /// A sign of another shape for each state, beside the word.
 pub(super) const fn sign(state: TargetState) -> &'static str {
@@ -28,18 +29,43 @@ pub(super) const fn title(state: TargetState) -> &'static str {
 pub(super) struct Wanted {
     pub(super) text: String,
     pub(super) state: Option<TargetState>,
+    /// Those alone that fail for this reason.
+    pub(super) cause: Option<Cause>,
 }
 
 impl Wanted {
     pub(super) fn of(query: &Query<'_>) -> Self {
         let word = query.get("state");
         let state = TargetState::ALL.into_iter().find(|state| state.as_str() == word);
-        Self { text: query.get("q").trim().to_owned(), state }
+        let cause = Cause { stage: query.get("stage"), reason: query.get("reason") };
+        let cause = (!cause.reason.is_empty()).then_some(cause);
+        Self { text: query.get("q").trim().to_owned(), state, cause }
+    }
+
+    /// Whether it is all targets.
+    pub(super) fn is_all(&self) -> bool {
+        self.text.is_empty() && self.state.is_none() && self.cause.is_none()
     }
 
     /// The address of this choice, with another state.
     pub(super) fn url(&self, state: Option<TargetState>) -> Url {
-        Url::of("").with("q", &self.text).with("state", state.map_or("", TargetState::as_str))
+        let url = Url::of("").with("q", &self.text).with("state", state.map_or("", TargetState::as_str));
+        match &self.cause {
+            Some(Cause { stage, reason }) => url.with("stage", stage).with("reason", reason),
+            None => url,
+        }
+    }
+
+    /// The address of those of this choice that fail in the same way as `down`.
+    pub(super) fn url_of(&self, state: TargetState, down: &Down) -> Url {
+        let url = Url::of("").with("q", &self.text).with("state", state.as_str());
+        url.with("stage", down.stage.word()).with("reason", &down.reason)
+    }
+
+    /// Whether the target is in trouble as it was asked for.
+    fn has_cause(&self, status: &TargetStatus) -> bool {
+        let is_it = |cause: &Cause| status.trouble().is_some_and(|down| cause.is_of(down));
+        self.cause.as_ref().is_none_or(is_it)
     }
 
     /// Whether the text is in the target's name, host, a label or the reason that it is down for.
@@ -73,12 +99,19 @@ pub(super) struct Fleet {
     pub(super) collections: u64,
     /// Indexes of the targets that are wanted: the failing ones first, else in the order of the configuration.
     pub(super) wanted: Vec<(TargetState, usize)>,
+    /// Why those of them that fail do so.
+    pub(super) groups: Groups,
 }
 
 impl Fleet {
     pub(super) fn look(entries: &[Entry], wanted: &Wanted) -> Self {
-        let mut fleet =
-            Self { counts: [0; TargetState::ALL.len()], series: 0, collections: 0, wanted: Vec::new() };
+        let mut fleet = Self {
+            counts: [0; TargetState::ALL.len()],
+            series: 0,
+            collections: 0,
+            wanted: Vec::new(),
+            groups: Groups::default(),
+        };
         let needle = wanted.text.to_lowercase();
         for (index, entry) in entries.iter().enumerate() {
             entry.read(|status| {
@@ -88,8 +121,11 @@ impl Fleet {
                 fleet.collections +=
                     status.jobs.iter().map(crate::telemetry::JobStatus::collections).sum::<u64>();
                 let is_wanted = wanted.state.is_none_or(|wanted| wanted == state);
-                if is_wanted && wanted.has_text(&needle, entry, status) {
+                if is_wanted && wanted.has_cause(status) && wanted.has_text(&needle, entry, status) {
                     fleet.wanted.push((state, index));
+                    if let Some(down) = status.trouble() {
+                        fleet.groups.enter(state, down, index);
+                    }
                 }
             });
         }

@@ -8,6 +8,8 @@ pub(super) enum Section {
     Targets,
     Plugins,
     Config,
+    /// None of them: an error.
+    None,
 }
 
 /// A page without its contents.

@@ -3,17 +3,32 @@
 
 use std::fmt::{self, Display, Write};
 
+use crate::config::PasswordFiles;
+
 /// A document under way.
 #[derive(Debug, Default)]
 pub(super) struct Html {
     out: String,
     /// The way from this page to the first one, so that all of them may stand below any path.
     root: &'static str,
+    /// Paths that this reader may not see.
+    hidden: PasswordFiles,
 }
 
 impl Html {
     pub(super) fn new(root: &'static str) -> Self {
-        Self { out: String::with_capacity(16 << 10), root }
+        Self { out: String::with_capacity(16 << 10), root, hidden: PasswordFiles::default() }
+    }
+
+    /// Leaves these paths out of the details of failures from now on.
+    pub(super) fn hide(&mut self, hidden: PasswordFiles) {
+        self.hidden = hidden;
+    }
+
+    /// The details of a failure.
+    pub(super) fn detail(&mut self, detail: &str) -> &mut Self {
+        let shown = self.hidden.hide(detail).into_owned();
+        self.name(shown)
     }
 
     /// Markup that stands in this program.

@@ -5,22 +5,25 @@ use std::time::Instant;
 use hyper::Response;
 
 use super::amount::{as_f64, count};
-use super::catalogue::{Counter, Taken, instance};
-use super::counters::cells;
+use super::catalogue::{Bases, Counter, Taken, instance};
+use super::cells::{Cell, headings, note};
 use super::fleet::contains;
 use super::frame::crumbs;
 use super::html::{Html, Url};
 use super::values::{counter_url, frame, nothing, search, set_url};
-use super::{Entry, Paging, Query, respond, target_url, values_url};
-use crate::model::{Kind, Point};
+use super::watched::TRACKS_MAX;
+use super::{Entry, Paging, Query, promql, respond, target_url, values_url};
+use crate::model::{FamilyPoints, Kind, Point};
 use crate::web::body::Answer;
 use crate::web::site::Site;
 
 /// Instances on one page.
 const ROWS_MAX: usize = 60;
+/// So many instances are watched to put them in order by what is shown; of more, the rest comes behind these.
+const ORDERED_MAX: usize = TRACKS_MAX / 4;
 
-/// A series with the module that it came from.
-type Row<'a> = (Counter<'a>, Point<'a>);
+/// One of the modules that have the counter, the values of its base, and a series of it.
+type Row<'a> = (&'a (Counter<'a>, Bases), Point<'a>);
 
 pub(super) fn page(
     site: &Site,
@@ -30,16 +33,17 @@ pub(super) fn page(
     query: &Query<'_>,
 ) -> Response<Answer> {
     let (text, by_value) = (query.get("q"), query.get("sort") == "largest");
-    let all: Vec<Counter<'_>> = taken.counters().filter(|counter| counter.family().name == name).collect();
+    let all: Vec<_> = taken.counters().filter(|counter| counter.family().name == name).collect();
     let Some(&first) = all.first() else { return no_counter(entry, name) };
+    let all: Vec<_> = all.into_iter().map(|counter| (counter, Bases::of(&counter))).collect();
     let mut rows: Vec<Row<'_>> =
-        all.iter().flat_map(|counter| counter.points().map(|point| (*counter, point))).collect();
+        all.iter().flat_map(|one| one.0.points().map(move |point| (one, point))).collect();
     let needle = text.trim().to_lowercase();
     if !needle.is_empty() {
         rows.retain(|(_, point)| contains(&instance(point, entry), &needle));
     }
     if by_value {
-        rows.sort_by(|(_, one), (_, other)| as_f64(other.value).total_cmp(&as_f64(one.value)));
+        largest_first(site, entry, &mut rows);
     }
     let paging = Paging::new(query.page(), rows.len(), ROWS_MAX);
     let title = format!("{} of {}", first.origin.item, entry.name);
@@ -57,20 +61,20 @@ pub(super) fn page(
             .ours(" <span class=\"of\">of ")
             .name(&entry.name)
             .ours("</span></h1>");
-        about(html, &first);
+        about(html, entry, &first);
         let sort = if by_value { "largest" } else { "" };
         search(html, entry, "Search instances", &text, &[("counter", name), ("sort", sort)]);
         let url = counter_url(entry, &first).with("q", &text);
         html.ours("<p class=\"sort\">Order: ");
         for (is_chosen, sort, word) in
-            [(!by_value, "", "as it comes"), (by_value, "largest", "largest first")]
+            [(!by_value, "", "as reported"), (by_value, "largest", "largest first")]
         {
             html.ours("<a").href(&url.clone().with("sort", sort));
             html.ours(if is_chosen { " aria-current=\"true\">" } else { ">" }).ours(word).ours("</a> ");
         }
         html.ours("</p>\n<div id=\"live-values\" data-live>");
         if rows.is_empty() {
-            html.ours("<p class=\"empty\">No instance is like that.</p>");
+            html.ours("<p class=\"empty\">No instance matches.</p>");
         } else {
             table(html, site, entry, &rows[paging.range()]);
             paging.write(html, &url.with("sort", sort));
@@ -92,7 +96,7 @@ fn no_counter(entry: &Entry, name: &str) -> Response<Answer> {
 }
 
 /// What the counter means.
-fn about(html: &mut Html, counter: &Counter<'_>) {
+fn about(html: &mut Html, entry: &Entry, counter: &Counter<'_>) {
     let family = counter.family();
     if !counter.origin.help.is_empty() {
         html.ours("<p class=\"help\">").name(counter.origin.help).ours("</p>");
@@ -109,30 +113,52 @@ fn about(html: &mut Html, counter: &Counter<'_>) {
         html.ours("<div><dt>Unit</dt><dd>").text(&family.unit).ours("</dd></div>");
     }
     html.ours("<div><dt>Instances</dt><dd>").text(count(counter.series as u64)).ours("</dd></div></dl>\n");
+    let base = counter.base().map(FamilyPoints::family);
+    if let Some(query) = promql::expression(family, base, &entry.name) {
+        html.ours("<p class=\"query\"><span class=\"label\">As shown, in PromQL:</span> <code>");
+        html.text(query).ours("</code></p>\n");
+    }
+}
+
+/// Puts the series in order by what is shown of them, where there is nothing yet by what is exported.
+fn largest_first<'a>(site: &Site, entry: &Entry, rows: &mut [Row<'a>]) {
+    rows.sort_by(|(_, one), (_, other)| as_f64(other.value).total_cmp(&as_f64(one.value)));
+    let ordered = rows.len().min(ORDERED_MAX);
+    let ordered = &mut rows[..ordered];
+    let shown =
+        |row: &Row<'a>| look(site, entry, row).seen.shown.map_or(f64::NEG_INFINITY, |shown| shown.value);
+    let mut by_shown: Vec<(f64, Row<'a>)> = ordered.iter().map(|row| (shown(row), *row)).collect();
+    by_shown.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    for (place, (_, row)) in ordered.iter_mut().zip(by_shown) {
+        *place = row;
+    }
+}
+
+fn look<'a>(site: &Site, entry: &Entry, ((counter, bases), point): &Row<'a>) -> Cell<'a> {
+    Cell::look(site, entry, *counter, *point, bases.beside(point))
 }
 
 fn table(html: &mut Html, site: &Site, entry: &Entry, rows: &[Row<'_>]) {
-    let now = Instant::now();
+    let cells: Vec<Cell<'_>> = rows.iter().map(|row| look(site, entry, row)).collect();
+    note(html, cells.iter(), Instant::now());
     html.ours(
         "<table class=\"cards values\" role=\"table\"><caption class=\"unseen\">Instances and their values",
     );
     html.ours("</caption><thead role=\"rowgroup\"><tr role=\"row\">");
     html.ours("<th role=\"columnheader\" scope=\"col\">Instance</th>");
-    html.ours("<th role=\"columnheader\" scope=\"col\" class=\"number\">Now</th>");
-    html.ours("<th role=\"columnheader\" scope=\"col\">Lately</th></tr></thead><tbody role=\"rowgroup\">\n");
-    for (counter, point) in rows {
-        let instance = instance(point, entry);
+    headings(html, entry);
+    html.ours("</tr></thead><tbody role=\"rowgroup\">\n");
+    for cell in &cells {
+        let instance = instance(&cell.point, entry);
         html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\">");
         if instance.is_empty() {
-            html.ours("(the only one)");
+            html.ours("(single instance)");
         } else {
-            let url = set_url(entry, counter.origin.object).with("instance", &instance);
+            let url = set_url(entry, cell.counter.origin.object).with("instance", &instance);
             html.ours("<a").href(&url).ours(">").name(&instance).ours("</a>");
         }
         html.ours("</th>");
-        let moment = counter.moment(entry, now);
-        let seen = site.desk.watched.see(&entry.name, counter.family().kind, point, moment);
-        cells(html, counter, point, &seen);
+        cell.write(html);
         html.ours("</tr>\n");
     }
     html.ours("</tbody></table>");

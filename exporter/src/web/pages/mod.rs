@@ -13,17 +13,23 @@
 mod amount;
 mod assets;
 mod catalogue;
+mod cells;
 mod chart;
 mod config;
 mod counters;
 mod desk;
+mod error;
 mod fleet;
 mod frame;
+mod groups;
 mod html;
 mod instances;
+mod offered;
 mod overview;
 mod plugins;
+mod promql;
 mod pulse;
+mod search;
 mod target;
 mod troubles;
 mod values;
@@ -36,11 +42,14 @@ use hyper::{Request, Response, StatusCode};
 
 use self::assets::Asset;
 pub use self::desk::Desk;
+pub(super) use self::error::error_page;
 use self::frame::{Frame, Section};
 use self::html::{Html, Query, Url, decode};
 use super::answer::typed;
 use super::body::Answer;
+use super::caller::Caller;
 use super::site::Site;
+use crate::config::PasswordFiles;
 use crate::telemetry::TargetEntry;
 
 /// Something for people, or what belongs to it.
@@ -55,6 +64,10 @@ pub(super) enum Page {
 }
 
 impl Page {
+    pub(super) fn is_asset(self) -> bool {
+        matches!(self, Self::Asset(_))
+    }
+
     pub(super) fn of(path: &str) -> Option<Self> {
         match path {
             "/" => Some(Self::Overview),
@@ -75,22 +88,27 @@ impl Page {
 }
 
 /// Answers with a page.
-pub(super) fn answer<B>(site: &Site, page: Page, request: &Request<B>) -> Response<Answer> {
+pub(super) fn answer<B>(site: &Site, page: Page, request: &Request<B>, caller: &Caller) -> Response<Answer> {
     let query = Query::of(request.uri());
     match page {
-        Page::Overview => overview::page(site, &query),
+        Page::Overview => overview::page(site, &query, caller),
         Page::Target | Page::Values => {
             let name = target_name(request.uri().path());
             match (site.book.targets().iter().find(|entry| entry.name == name), page) {
                 (None, _) => no_target(page, &name),
                 (Some(entry), Page::Values) => values::page(site, entry, &query),
-                (Some(entry), _) => target::page(site, entry),
+                (Some(entry), _) => target::page(site, entry, caller),
             }
         }
         Page::Plugins => plugins::page(site),
-        Page::Config => config::page(&site.book, &query),
+        Page::Config => config::page(&site.book, &query, caller),
         Page::Asset(asset) => asset.answer(request),
     }
+}
+
+/// The paths that the caller may not see.
+fn hidden_from(caller: &Caller, site: &Site) -> PasswordFiles {
+    if caller.is_authenticated { PasswordFiles::default() } else { site.book.password_files() }
 }
 
 /// The name in `/targets/NAME` and below.

@@ -4,15 +4,17 @@ use std::time::{Duration, Instant};
 
 use hyper::Response;
 
-use super::amount::{ago, bytes, count, took};
+use super::amount::{bytes, count, span, took};
 use super::fleet::{Fleet, Wanted, sign, title};
 use super::frame::{Frame, Section};
+use super::groups::{Cause, Groups};
 use super::html::{Html, Url};
-use super::troubles::{changes, state, trouble};
-use super::{Entry, Paging, Query, respond, target_url};
+use super::troubles::{changes, failure, state, trouble};
+use super::{Entry, Paging, Query, hidden_from, respond, target_url};
 use crate::config::FileState;
-use crate::telemetry::{ProcessUsage, ScrapeOutcome, TargetState, TargetStatus};
+use crate::telemetry::{Down, ProcessUsage, ScrapeOutcome, TargetState, TargetStatus};
 use crate::web::body::Answer;
+use crate::web::caller::Caller;
 use crate::web::site::Site;
 
 /// Targets on one page.
@@ -20,21 +22,23 @@ const ROWS_MAX: usize = 50;
 /// Changes of state on the page.
 const CHANGES_SHOWN: usize = 12;
 
-pub(super) fn page(site: &Site, query: &Query<'_>) -> Response<Answer> {
+pub(super) fn page(site: &Site, query: &Query<'_>, caller: &Caller) -> Response<Answer> {
     let (entries, wanted, now) = (site.book.targets(), Wanted::of(query), Instant::now());
     let fleet = Fleet::look(&entries, &wanted);
     let paging = Paging::new(query.page(), fleet.wanted.len(), ROWS_MAX);
     let rate = site.desk.pulse.look(now, fleet.collections);
     let frame = Frame { title: "Targets", section: Section::Targets, root: "", refresh_s: Some(5) };
     respond(frame.write(|html| {
+        html.hide(hidden_from(caller, site));
         html.ours("<h1>Targets</h1>\n<div id=\"live-summary\" data-live>");
         summary(html, &fleet, &wanted, rate);
         refused(html, &site.book.files());
+        fleet.groups.write(html, &entries, &wanted);
         html.ours("</div>\n");
         search(html, &wanted);
         html.ours("<div id=\"live-targets\" data-live>");
         targets(html, &entries, &fleet, &wanted, &paging, now);
-        html.ours("</div>\n<section aria-labelledby=\"changes\"><h2 id=\"changes\">Last changes</h2>");
+        html.ours("</div>\n<section aria-labelledby=\"changes\"><h2 id=\"changes\">Recent changes</h2>");
         html.ours("<div id=\"live-changes\" data-live>");
         last_changes(html, site, now);
         html.ours(
@@ -106,8 +110,17 @@ fn search(html: &mut Html, wanted: &Wanted) {
         }
         html.ours(">").ours(state.as_str()).ours("</option>");
     }
-    html.ours("</select><button type=\"submit\">Show</button>");
-    if wanted.state.is_some() || !wanted.text.is_empty() {
+    html.ours("</select>");
+    if let Some(Cause { stage, reason }) = &wanted.cause {
+        html.ours("<input type=\"hidden\" name=\"stage\"").attr("value", stage);
+        html.ours("><input type=\"hidden\" name=\"reason\"").attr("value", reason).ours(">");
+    }
+    html.ours("<button type=\"submit\">Show</button>");
+    if let Some(Cause { stage, reason }) = &wanted.cause {
+        html.ours("<span class=\"when\">only <code>").text(reason).ours("</code> at <code>");
+        html.text(stage).ours("</code></span>");
+    }
+    if !wanted.is_all() {
         html.ours("<a").href(&Url::of("")).ours(">Show all</a>");
     }
     html.ours("</form>\n");
@@ -126,59 +139,108 @@ fn targets(
         return;
     }
     if fleet.wanted.is_empty() {
-        html.ours("<p class=\"empty\">No target is like that.</p>");
+        html.ours("<p class=\"empty\">No target matches.</p>");
         return;
     }
-    html.ours("<table class=\"cards\" role=\"table\"><caption class=\"unseen\">Targets, the failing ones first</caption>");
+    let shown = &fleet.wanted[paging.range()];
+    let has_problems =
+        shown.iter().any(|&(_, index)| entries[index].read(|status| problem(status).is_some()));
+    html.ours("<table class=\"cards targets\" role=\"table\"><caption class=\"unseen\">Targets, the failing ones first</caption>");
     html.ours("<thead role=\"rowgroup\"><tr role=\"row\">");
-    for (name, class) in
-        [("Target", ""), ("State", ""), ("Last collection", ""), ("Took", "number"), ("Series", "number")]
-    {
-        html.ours("<th role=\"columnheader\" scope=\"col\"")
-            .attr("class", class)
-            .ours(">")
-            .ours(name)
-            .ours("</th>");
+    for (name, class) in [
+        ("Target", ""),
+        ("State", "near"),
+        ("Problem", ""),
+        ("Last collection", "near"),
+        ("Took", "number"),
+        ("Series", "number"),
+    ] {
+        if has_problems || name != "Problem" {
+            html.ours("<th role=\"columnheader\" scope=\"col\"").attr("class", class);
+            html.ours(">").ours(name).ours("</th>");
+        }
     }
     html.ours("</tr></thead><tbody role=\"rowgroup\">\n");
-    for &(state, index) in &fleet.wanted[paging.range()] {
-        entries[index].read(|status| row(html, &entries[index], state, status, now));
+    for &(state, index) in shown {
+        let row = Row { entry: &entries[index], state, has_problems, now };
+        entries[index].read(|status| row.write(html, status, &fleet.groups));
     }
     html.ours("</tbody></table>");
     paging.write(html, &wanted.url(wanted.state));
 }
 
-fn row(html: &mut Html, entry: &Entry, is: TargetState, status: &TargetStatus, now: Instant) {
-    html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><a").href(&target_url(entry)).ours(">");
-    html.name(&entry.name).ours("</a>");
-    if entry.host != entry.name {
-        html.ours("<span class=\"sub\">").name(&entry.host).ours("</span>");
+/// What there is to say of a target besides its state.
+enum Problem<'a> {
+    Failure(&'a Down),
+    MatchesNothing,
+}
+
+fn problem(status: &TargetStatus) -> Option<Problem<'_>> {
+    let matches_nothing = || status.state() == TargetState::Partial;
+    status.trouble().map(Problem::Failure).or_else(|| matches_nothing().then_some(Problem::MatchesNothing))
+}
+
+/// One target of the table.
+struct Row<'a> {
+    entry: &'a Entry,
+    state: TargetState,
+    /// Whether the table has a column for them.
+    has_problems: bool,
+    now: Instant,
+}
+
+impl Row<'_> {
+    fn write(&self, html: &mut Html, status: &TargetStatus, groups: &Groups) {
+        let Self { entry, now, .. } = self;
+        html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><div class=\"names\"><a");
+        html.href(&target_url(entry)).ours(">").name(&entry.name).ours("</a>");
+        if entry.host != entry.name {
+            html.ours("<span class=\"sub\">").name(&entry.host).ours("</span>");
+        }
+        html.ours("</div></th><td role=\"cell\" class=\"near\">");
+        state(html, self.state);
+        if let Some(since) = status.since {
+            html.ours(" <span class=\"sub\">for ").text(span(now.duration_since(since))).ours("</span>");
+        }
+        html.ours("</td>");
+        if self.has_problems {
+            self.write_problem(html, status, groups);
+        }
+        html.ours("<td role=\"cell\" class=\"near\" data-label=\"Last collection\">");
+        match status.jobs.iter().filter_map(|job| job.ended).max() {
+            Some(ended) => drop(html.text(span(now.duration_since(ended))).ours(" ago")),
+            None => drop(html.ours("<span class=\"when\">none yet</span>")),
+        }
+        html.ours("</td><td role=\"cell\" class=\"number\" data-label=\"Took\">");
+        let durations = || status.jobs.iter().filter_map(|job| job.last_duration);
+        if durations().next().is_some() {
+            html.text(took(durations().sum::<Duration>()));
+        } else {
+            html.ours("–");
+        }
+        html.ours("</td><td role=\"cell\" class=\"number\" data-label=\"Series\">")
+            .text(count(status.series() as u64));
+        html.ours("</td></tr>\n");
     }
-    html.ours("</th><td role=\"cell\">");
-    state(html, is);
-    if let Some(since) = status.since {
-        html.ours(" <span class=\"when\">for ").text(ago(now.duration_since(since))).ours("</span>");
+
+    fn write_problem(&self, html: &mut Html, status: &TargetStatus, groups: &Groups) {
+        let problem = problem(status);
+        html.ours("<td role=\"cell\" class=\"problem").ours(if problem.is_none() {
+            " none\">"
+        } else {
+            "\">"
+        });
+        match problem {
+            // What to do stands above the table, once.
+            Some(Problem::Failure(down)) if groups.has(self.state, down) => failure(html, down),
+            Some(Problem::Failure(down)) => trouble(html, down),
+            Some(Problem::MatchesNothing) => {
+                html.ours("<p class=\"step\">A module matches nothing on the target.</p>");
+            }
+            None => {}
+        }
+        html.ours("</td>");
     }
-    if let Some(down) = status.trouble() {
-        trouble(html, down);
-    } else if is == TargetState::Partial {
-        html.ours("<p class=\"step\">A module matches nothing on the target.</p>");
-    }
-    html.ours("</td><td role=\"cell\" class=\"near\" data-label=\"Last collection\">");
-    match status.jobs.iter().filter_map(|job| job.ended).max() {
-        Some(ended) => drop(html.text(ago(now.duration_since(ended))).ours(" ago")),
-        None => drop(html.ours("<span class=\"when\">none yet</span>")),
-    }
-    html.ours("</td><td role=\"cell\" class=\"number\" data-label=\"Took\">");
-    let durations = || status.jobs.iter().filter_map(|job| job.last_duration);
-    if durations().next().is_some() {
-        html.text(took(durations().sum::<Duration>()));
-    } else {
-        html.ours("–");
-    }
-    html.ours("</td><td role=\"cell\" class=\"number\" data-label=\"Series\">")
-        .text(count(status.series() as u64));
-    html.ours("</td></tr>\n");
 }
 
 fn last_changes(html: &mut Html, site: &Site, now: Instant) {
@@ -186,7 +248,7 @@ fn last_changes(html: &mut Html, site: &Site, now: Instant) {
     if last.is_empty() {
         html.ours("<p class=\"empty\">Nothing failed since the start.</p>");
     } else {
-        changes(html, last.iter().take(CHANGES_SHOWN).map(|change| &**change), now);
+        changes(html, last.iter().map(|change| &**change), CHANGES_SHOWN, now);
     }
 }
 
@@ -206,7 +268,7 @@ fn own_figures(html: &mut Html, site: &Site) {
     }
     figure("Scrapes", count(site.scrapes.of(ScrapeOutcome::Complete)));
     let refused = site.scrapes.of(ScrapeOutcome::Rejected) + site.scrapes.of(ScrapeOutcome::Aborted);
-    figure("Scrapes refused or left", count(refused));
+    figure("Scrapes refused or aborted", count(refused));
     for push in site.desk.pushes.get() {
         figure("Points pushed", format!("{} to {}", count(push.accepted()), push.name()));
     }

@@ -44,7 +44,7 @@ fn one(html: &mut Html, index: usize, plugin: &PluginSource) {
         info.file.as_ref().map_or("part of the program".to_owned(), |file| file.display().to_string()),
     );
     fact("In quarantine", count(plugin.library.quarantined(plugin_host::monotonic_ns()) as u64));
-    fact("Threads that hang", count(plugin.library.lost_threads() as u64));
+    fact("Hung threads", count(plugin.library.lost_threads() as u64));
     html.ours("</dl>");
     violations(html, plugin);
     sources(html, info);
@@ -55,10 +55,10 @@ fn one(html: &mut Html, index: usize, plugin: &PluginSource) {
 fn violations(html: &mut Html, plugin: &PluginSource) {
     let mut counts = plugin.library.violations().iter().filter(|(_, count)| *count > 0).peekable();
     if counts.peek().is_none() {
-        html.ours("<p>It did nothing so far that the contract forbids.</p>");
+        html.ours("<p>No contract violations so far.</p>");
         return;
     }
-    html.ours("<h3>What it did that the contract forbids</h3><ul class=\"counted\">");
+    html.ours("<h3>Contract violations</h3><ul class=\"counted\">");
     for (violation, times) in counts {
         html.ours("<li><strong>")
             .text(count(times))
@@ -78,7 +78,7 @@ fn sources(html: &mut Html, info: &PluginInfo) {
         };
         html.ours("<li><strong>").name(name).ours("</strong> (").ours(mode).ours("): ").name(help);
         if !reasons.is_empty() {
-            html.ours("<details><summary>Why it may fail, and what to do then (").text(reasons.len());
+            html.ours("<details><summary>Reasons for failures, and what to do (").text(reasons.len());
             html.ours(")</summary><dl class=\"reasons\">");
             for reason in reasons {
                 html.ours("<dt><code>").text(&reason.word).ours("</code></dt><dd>").name(&reason.sentence);

@@ -5,16 +5,17 @@ use std::time::{Duration, Instant};
 use hyper::Response;
 use plugin_host::{GeneralReason, Stage};
 
-use super::amount::{ago, bytes, count, took};
+use super::amount::{bytes, count, setting, span, took};
 use super::catalogue::Taken;
 use super::frame::{Frame, Section, crumbs};
 use super::html::{Html, Url};
 use super::troubles::{changes, state, trouble};
 use super::values::{sets, table_of_sets};
-use super::{Entry, chart, respond, values_url};
+use super::{Entry, chart, hidden_from, respond, values_url};
 use crate::pipeline::Refusal;
 use crate::telemetry::{JobStatus, StageCost, TargetStatus};
 use crate::web::body::Answer;
+use crate::web::caller::Caller;
 use crate::web::site::Site;
 
 /// Countersets on the page; the browser has all.
@@ -22,11 +23,12 @@ const SETS_MAX: usize = 50;
 /// Changes of state on the page.
 const CHANGES_SHOWN: usize = 10;
 
-pub(super) fn page(site: &Site, entry: &Entry) -> Response<Answer> {
+pub(super) fn page(site: &Site, entry: &Entry, caller: &Caller) -> Response<Answer> {
     let (status, now) = (entry.status(), Instant::now());
     let refresh_s = Some((entry.interval.as_secs() / 2).clamp(2, 15));
     let frame = Frame { title: &entry.name, section: Section::Targets, root: "../", refresh_s };
     respond(frame.write(|html| {
+        html.hide(hidden_from(caller, site));
         crumbs(html, &[("Targets", Url::of(""))]);
         html.ours("<h1>").name(&entry.name).ours("</h1>\n<div id=\"live-state\" data-live>");
         standing(html, entry, &status, now);
@@ -42,10 +44,10 @@ pub(super) fn page(site: &Site, entry: &Entry) -> Response<Answer> {
         series(html, entry);
         html.ours("</div></section>\n");
         let all = site.book.changes();
-        let mut own = all.iter().filter(|change| change.target == entry.name).take(CHANGES_SHOWN).peekable();
+        let mut own = all.iter().filter(|change| change.target == entry.name).peekable();
         if own.peek().is_some() {
-            html.ours("<section aria-labelledby=\"changes\"><h2 id=\"changes\">Last changes</h2>");
-            changes(html, own.map(|change| &**change), now);
+            html.ours("<section aria-labelledby=\"changes\"><h2 id=\"changes\">Recent changes</h2>");
+            changes(html, own.map(|change| &**change), CHANGES_SHOWN, now);
             html.ours("</section>");
         }
     }))
@@ -56,7 +58,7 @@ fn standing(html: &mut Html, entry: &Entry, status: &TargetStatus, now: Instant)
     html.ours("<p class=\"standing\">");
     state(html, status.state());
     if let Some(since) = status.since {
-        html.ours(" <span>for ").text(ago(now.duration_since(since))).ours("</span>");
+        html.ours(" <span>for ").text(span(now.duration_since(since))).ours("</span>");
     }
     html.ours(" <span>· ").text(count(status.series() as u64)).ours(" series</span>");
     let running = status.jobs.iter().filter_map(|job| job.running_since).min();
@@ -89,11 +91,11 @@ fn facts(html: &mut Html, entry: &Entry) {
     if !os_version.is_empty() {
         fact("Windows", &os_version);
     }
-    fact("Every", &took(entry.interval));
-    fact("Deadline", &took(entry.deadline));
+    fact("Interval", &setting(entry.interval));
+    fact("Deadline", &setting(entry.deadline));
     fact("Identity", entry.identity.as_deref().unwrap_or("none"));
     fact("Transport", &entry.transport);
-    fact("Series at most", &count(u64::from(entry.max_series)));
+    fact("Series limit", &count(u64::from(entry.max_series)));
     html.ours("</dl>");
     if !entry.labels.is_empty() {
         html.ours("<ul class=\"labels\" aria-label=\"Labels\">");
@@ -112,12 +114,12 @@ fn module(html: &mut Html, entry: &Entry, index: usize, name: &str, job: &JobSta
     };
     figure(
         "Last collection",
-        job.ended.map_or("none yet".to_owned(), |ended| format!("{} ago", ago(now.duration_since(ended)))),
+        job.ended.map_or("none yet".to_owned(), |ended| format!("{} ago", span(now.duration_since(ended)))),
     );
     figure("Took", job.last_duration.map_or("–".to_owned(), took));
     figure("Series", count(job.series as u64));
-    figure("In full", count(job.full));
-    figure("In part", count(job.part));
+    figure("Complete collections", count(job.full));
+    figure("Partial", count(job.part));
     figure("Failed", count(job.failed));
     html.ours("</dl>");
     if job.matches_nothing {
@@ -145,7 +147,7 @@ fn stages(html: &mut Html, job: &JobStatus) {
     );
     html.ours("<thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" scope=\"col\">Stage</th>");
     html.ours("<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">Share</span></th>");
-    for name in ["Took", "Calls", "Received", "Sent", "Took in all"] {
+    for name in ["Took", "Calls", "Received", "Sent", "Total time"] {
         html.ours("<th role=\"columnheader\" scope=\"col\" class=\"number\">").ours(name).ours("</th>");
     }
     html.ours("</tr></thead><tbody role=\"rowgroup\">\n");
@@ -171,7 +173,7 @@ fn stages(html: &mut Html, job: &JobStatus) {
             ("Calls", of_last(count(last.calls))),
             ("Received", of_last(received)),
             ("Sent", of_last(sent)),
-            ("Took in all", took(total.duration)),
+            ("Total time", took(total.duration)),
         ];
         for (name, text) in cells {
             html.ours("<td role=\"cell\" class=\"number\"")
@@ -249,7 +251,7 @@ fn series(html: &mut Html, entry: &Entry) {
     let taken = Taken::from(entry);
     let sets = sets(&taken);
     if sets.is_empty() {
-        html.ours("<p class=\"empty\">None now.</p>");
+        html.ours("<p class=\"empty\">No series now.</p>");
         return;
     }
     table_of_sets(html, entry, sets.iter().take(SETS_MAX));

@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use super::amount::ago;
+use super::amount::{count, span};
 use super::fleet::sign;
+use super::groups::NAMES_SHOWN;
 use super::html::{Html, Url};
 use crate::telemetry::{Change, Down, TargetState, Turn};
 
@@ -18,44 +19,105 @@ pub(super) fn state(html: &mut Html, state: TargetState) {
 
 /// Stage, reason, details and the next step.
 pub(super) fn trouble(html: &mut Html, down: &Down) {
-    html.ours("<p class=\"trouble\"><code>")
-        .text(&down.reason)
-        .ours("</code> at <code>")
-        .text(down.stage.word());
-    html.ours("</code>");
+    failure(html, down);
+    step(html, down);
+}
+
+/// Stage, reason and details.
+pub(super) fn failure(html: &mut Html, down: &Down) {
+    html.ours("<p class=\"trouble\">");
+    reason(html, down);
     let detail = down.detail();
     if !detail.is_empty() {
-        html.ours(": ").name(detail);
+        html.ours(": ").detail(detail);
     }
     html.ours("</p>");
+}
+
+/// Reason and stage.
+pub(super) fn reason(html: &mut Html, down: &Down) {
+    html.ours("<code>").text(&down.reason).ours("</code> at <code>").text(down.stage.word()).ours("</code>");
+}
+
+/// What to do.
+pub(super) fn step(html: &mut Html, down: &Down) {
     if !down.next_step.is_empty() {
-        html.ours("<p class=\"step\"><span class=\"label\">What to do:</span> ")
-            .name(&down.next_step)
-            .ours("</p>");
+        html.ours("<p class=\"step\"><span class=\"label\">What to do:</span> ").name(&down.next_step);
+        html.ours(" More: <code>perfmon-exporter explain ").text(&down.reason).ours("</code></p>");
     }
 }
 
-/// The last changes of state, the newest first.
-pub(super) fn changes<'a>(html: &mut Html, changes: impl Iterator<Item = &'a Change>, now: Instant) {
-    html.ours("<ol class=\"changes\">");
-    for change in changes {
-        let (became, down) = match &change.turn {
-            Turn::Down(down) => (TargetState::Down, Some(down)),
-            Turn::Partial(down) => (TargetState::Partial, down.as_ref()),
-            Turn::Up => (TargetState::Up, None),
+/// Changes of state, one after the other, that are alike: of one target, or of several.
+struct Run<'a> {
+    /// The newest.
+    change: &'a Change,
+    targets: Vec<&'a str>,
+}
+
+impl<'a> Run<'a> {
+    /// Whether `next` is the same change of another target.
+    fn takes(&self, next: &Change) -> bool {
+        let is_like = match (&self.change.turn, &next.turn) {
+            (Turn::Down(one), Turn::Down(other)) | (Turn::Partial(Some(one)), Turn::Partial(Some(other))) => {
+                (one.stage, &one.reason) == (other.stage, &other.reason)
+            }
+            (one, other) => one == other,
         };
-        html.ours("<li><p class=\"what\">");
-        state(html, became);
-        html.ours(" <a").href(&Url::of("targets").step(&change.target)).ours(">").name(&change.target);
-        html.ours("</a> <span class=\"when\">")
-            .text(ago(now.duration_since(change.at)))
-            .ours(" ago</span></p>");
-        match down {
-            Some(down) => trouble(html, down),
-            None if became == TargetState::Partial => drop(html.ours("<p>a module matches nothing</p>")),
-            None => drop(html.ours("<p>everything is there again</p>")),
+        is_like && !self.targets.contains(&next.target.as_str())
+    }
+}
+
+/// The last changes of state, the newest first. Targets that changed alike, one after the other, are one entry.
+pub(super) fn changes<'a>(
+    html: &mut Html,
+    changes: impl Iterator<Item = &'a Change>,
+    shown_max: usize,
+    now: Instant,
+) {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    for change in changes {
+        let is_last = runs.len() == shown_max;
+        match runs.last_mut() {
+            Some(run) if run.takes(change) => run.targets.push(&change.target),
+            _ if is_last => break,
+            _ => runs.push(Run { change, targets: vec![&change.target] }),
         }
-        html.ours("</li>");
+    }
+    html.ours("<ol class=\"changes\">");
+    for run in &runs {
+        write_run(html, run, now);
     }
     html.ours("</ol>");
+}
+
+fn write_run(html: &mut Html, run: &Run<'_>, now: Instant) {
+    let (became, down) = match &run.change.turn {
+        Turn::Down(down) => (TargetState::Down, Some(down)),
+        Turn::Partial(down) => (TargetState::Partial, down.as_ref()),
+        Turn::Up => (TargetState::Up, None),
+    };
+    html.ours("<li><p class=\"what\">");
+    state(html, became);
+    for (place, target) in run.targets.iter().take(NAMES_SHOWN).enumerate() {
+        html.ours(if place > 0 { ", <a" } else { " <a" }).href(&Url::of("targets").step(target));
+        html.ours(">").name(target).ours("</a>");
+    }
+    if run.targets.len() > NAMES_SHOWN {
+        html.ours(" and ").text(count((run.targets.len() - NAMES_SHOWN) as u64)).ours(" more");
+    }
+    html.ours(" <span class=\"when\">").text(span(now.duration_since(run.change.at))).ours(" ago</span></p>");
+    match down {
+        Some(down) if run.targets.len() == 1 => trouble(html, down),
+        Some(down) => {
+            html.ours("<p class=\"trouble\">");
+            reason(html, down);
+            html.ours("</p>");
+            step(html, down);
+        }
+        None if became == TargetState::Partial => {
+            html.ours("<p class=\"step\">A module matches nothing on the target.</p>");
+        }
+        None => drop(html.ours("<p class=\"step\">Collections are complete again.</p>")),
+    }
+    html.ours("</li>");
 }

@@ -9,24 +9,32 @@ use hyper::Response;
 
 use super::amount::count;
 use super::catalogue::{Counter, Taken};
-use super::fleet::contains;
 use super::frame::{Frame, Section, crumbs};
 use super::html::{Html, Url};
+use super::search::Search;
 use super::{Entry, Paging, Query, counters, instances, respond, target_url, values_url};
+use crate::model::DisplayRule;
 use crate::web::body::Answer;
 use crate::web::site::Site;
 
 /// Countersets, or counters that were found, on one page.
 const ROWS_MAX: usize = 100;
+/// Countersets that were found, above the counters.
+const SETS_FOUND_MAX: usize = 10;
 
 pub(super) fn page(site: &Site, entry: &Entry, query: &Query<'_>) -> Response<Answer> {
-    let (taken, set, counter) = (Taken::from(entry), query.get("set"), query.get("counter"));
+    page_of(site, entry, &Taken::from(entry), query)
+}
+
+/// The page about these values.
+pub(super) fn page_of(site: &Site, entry: &Entry, taken: &Taken, query: &Query<'_>) -> Response<Answer> {
+    let (set, counter) = (query.get("set"), query.get("counter"));
     if !counter.is_empty() {
-        instances::page(site, entry, &taken, &counter, query)
+        instances::page(site, entry, taken, &counter, query)
     } else if !set.is_empty() {
-        counters::page(site, entry, &taken, &set, query)
+        counters::page(site, entry, taken, &set, query)
     } else {
-        countersets(entry, &taken, query)
+        countersets(entry, taken, query)
     }
 }
 
@@ -105,15 +113,15 @@ pub(super) type Sets<'a> = BTreeMap<&'a str, Size>;
 /// How much there is in a counterset.
 #[derive(Default)]
 pub(super) struct Size {
-    metrics: usize,
+    counters: usize,
     series: usize,
 }
 
 pub(super) fn sets(taken: &Taken) -> Sets<'_> {
     let mut sets = Sets::new();
-    for counter in taken.counters() {
+    for counter in taken.with_bases() {
         let size = sets.entry(counter.origin.object).or_default();
-        size.metrics += 1;
+        size.counters += usize::from(counter.rule() != DisplayRule::Base);
         size.series += counter.series;
     }
     sets
@@ -128,15 +136,15 @@ pub(super) fn table_of_sets<'a>(
     html.ours(
         "<thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" scope=\"col\">Counterset</th>",
     );
-    html.ours("<th role=\"columnheader\" scope=\"col\" class=\"number\">Metrics</th>");
+    html.ours("<th role=\"columnheader\" scope=\"col\" class=\"number\">Counters</th>");
     html.ours("<th role=\"columnheader\" scope=\"col\" class=\"number\">Series</th></tr></thead>");
     html.ours("<tbody role=\"rowgroup\">\n");
     for (set, size) in sets {
         html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><a")
             .href(&set_url(entry, set))
             .ours(">");
-        html.name(set).ours("</a></th><td role=\"cell\" class=\"number\" data-label=\"Metrics\">");
-        html.text(count(size.metrics as u64));
+        html.name(set).ours("</a></th><td role=\"cell\" class=\"number\" data-label=\"Counters\">");
+        html.text(count(size.counters as u64));
         html.ours("</td><td role=\"cell\" class=\"number\" data-label=\"Series\">")
             .text(count(size.series as u64));
         html.ours("</td></tr>\n");
@@ -144,22 +152,27 @@ pub(super) fn table_of_sets<'a>(
     html.ours("</tbody></table>");
 }
 
-/// Counters whose name, metric or help has `text`.
+/// Counters in whose name, counterset or metric the text is.
 fn found(html: &mut Html, entry: &Entry, taken: &Taken, text: &str, page: usize) {
-    let needle = text.to_lowercase();
+    let search = Search::of(text);
     let is_wanted = |counter: &Counter<'_>| {
-        let has = |text: &str| contains(text, &needle);
-        has(counter.origin.item) || has(counter.origin.object) || has(&counter.family().name)
+        search.finds(&[counter.origin.item, counter.origin.object, &counter.family().name])
     };
     let all: Vec<Counter<'_>> = taken.counters().filter(is_wanted).collect();
     if all.is_empty() {
-        html.ours("<p class=\"empty\">No counter has ")
+        html.ours("<p class=\"empty\">No counter, counterset or metric has ")
             .name(text)
             .ours(" in its name. <a")
             .href(&values_url(entry));
         html.ours(">All countersets</a></p>");
         return;
     }
+    let mut sets = sets(taken);
+    sets.retain(|set, _| search.finds(&[set]));
+    if !sets.is_empty() {
+        table_of_sets(html, entry, sets.iter().take(SETS_FOUND_MAX));
+    }
+    html.ours("<h2>Counters</h2>");
     let paging = Paging::new(page, all.len(), ROWS_MAX);
     html.ours("<ul class=\"found\">");
     for counter in &all[paging.range()] {

@@ -9,14 +9,13 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::amount::as_f64;
-use crate::model::{Kind, Point, Value};
+use crate::model::{DisplayRule, Point, Sample, Shown, ShownUnit, Value, cooked, needs_earlier};
 
 /// Points of one line.
-const POINTS_MAX: usize = 60;
-/// Series that are watched at a time; with so many the memory of all of this is some 2 MB.
-const TRACKS_MAX: usize = 4_096;
-/// A line with a hole begins anew: after so many intervals without a look.
+pub(super) const POINTS_MAX: u32 = 60;
+/// Series that are watched at a time; with so many the memory of all of this is some 6 MB.
+pub(super) const TRACKS_MAX: usize = 4_096;
+/// Two samples further apart say nothing about now: after so many intervals without a look everything begins anew.
 const INTERVALS_MISSED_MAX: u32 = 8;
 
 /// The histories of what is watched.
@@ -27,9 +26,12 @@ pub(super) struct Watched {
 }
 
 struct Track {
-    last: (Instant, Value),
-    rate: Option<f64>,
-    points: VecDeque<f32>,
+    collected: Instant,
+    sample: Sample,
+    shown: Option<Shown>,
+    /// Whether there was a sample before this one.
+    has_earlier: bool,
+    points: VecDeque<(Instant, f64)>,
     looked: Instant,
 }
 
@@ -37,34 +39,52 @@ struct Track {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     pub(super) collected: Instant,
+    /// The same in seconds since 1970.
+    pub(super) unix_s: f64,
     pub(super) interval: Duration,
+}
+
+impl Moment {
+    /// What a chart shows ends here, and began so long ago.
+    pub(super) fn window(&self) -> Duration {
+        self.interval * POINTS_MAX
+    }
 }
 
 /// What is known of a series besides its value.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Seen {
-    /// Of a counter: what it gained in a second between the last two collections that were looked at.
-    pub(super) rate: Option<f64>,
-    /// Values of a gauge, rates of a counter; the newest is the last.
-    pub(super) points: Vec<f32>,
+    /// What a person is shown, where there is something to show.
+    pub(super) shown: Option<Shown>,
+    /// Whether there is nothing because there was only one collection yet.
+    pub(super) needs_second: bool,
+    /// How long before the last collection, and what was shown; the newest is the last.
+    pub(super) points: Vec<(Duration, f64)>,
+}
+
+/// A series as it was collected.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Collected<'a> {
+    pub(super) point: Point<'a>,
+    /// The value of its base, where its rule has one.
+    pub(super) base: Option<Value>,
+    pub(super) rule: DisplayRule,
+    pub(super) moment: Moment,
 }
 
 impl Watched {
     /// Enters the value that a series has now.
-    pub(super) fn see(&self, target: &str, kind: Kind, point: &Point<'_>, moment: Moment) -> Seen {
-        if kind == Kind::Info {
-            return Seen::default();
-        }
-        let key = self.hasher.hash_one((target, point.prefix));
+    pub(super) fn see(&self, target: &str, series: &Collected<'_>) -> Seen {
+        let key = self.hasher.hash_one((target, series.point.prefix));
         let now = Instant::now();
         let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
         if tracks.len() >= TRACKS_MAX && !tracks.contains_key(&key) {
             make_room(&mut tracks);
         }
-        let track = tracks.entry(key).or_insert_with(|| Track::new(kind, point.value, moment, now));
-        track.enter(kind, point.value, moment);
+        let track = tracks.entry(key).or_insert_with(|| Track::new(series, now));
+        track.enter(series);
         track.looked = now;
-        Seen { rate: track.rate, points: track.points.iter().copied().collect() }
+        track.seen(series.rule)
     }
 }
 
@@ -76,110 +96,156 @@ fn make_room(tracks: &mut HashMap<u64, Track>) {
     tracks.retain(|_, track| track.looked > oldest);
 }
 
+/// The sample of a series, `at` a moment that is counted from the sample before.
+fn sample(series: &Collected<'_>, at: Duration) -> Sample {
+    Sample { value: series.point.value, base: series.base, at, unix_s: series.moment.unix_s }
+}
+
 impl Track {
-    fn new(kind: Kind, value: Value, moment: Moment, now: Instant) -> Self {
+    fn new(series: &Collected<'_>, now: Instant) -> Self {
+        let sample = sample(series, Duration::ZERO);
         let mut track = Self {
-            last: (moment.collected, value),
-            rate: None,
-            points: VecDeque::with_capacity(POINTS_MAX),
+            collected: series.moment.collected,
+            sample,
+            shown: None,
+            has_earlier: false,
+            points: VecDeque::new(),
             looked: now,
         };
-        if kind != Kind::Counter {
-            track.push(as_f64(value));
-        }
+        track.show(cooked(None, &sample, series.rule), &series.moment);
         track
     }
 
-    fn enter(&mut self, kind: Kind, value: Value, moment: Moment) {
-        let (then, before) = self.last;
-        let passed = moment.collected.saturating_duration_since(then);
+    fn enter(&mut self, series: &Collected<'_>) {
+        let moment = &series.moment;
+        let passed = moment.collected.saturating_duration_since(self.collected);
         if passed.is_zero() {
             return;
         }
         if passed > moment.interval * INTERVALS_MISSED_MAX {
-            self.points.clear();
+            *self = Self::new(series, self.looked);
+            return;
         }
-        self.last = (moment.collected, value);
-        if kind == Kind::Counter {
-            self.rate = gained(before, value).map(|gained| gained / passed.as_secs_f64());
-            if let Some(rate) = self.rate {
-                self.push(rate);
-            }
-        } else {
-            self.push(as_f64(value));
+        let earlier = Sample { at: Duration::ZERO, ..self.sample };
+        self.sample = sample(series, passed);
+        (self.collected, self.has_earlier) = (moment.collected, true);
+        self.show(cooked(Some(&earlier), &self.sample, series.rule), moment);
+    }
+
+    fn show(&mut self, shown: Option<Shown>, moment: &Moment) {
+        self.shown = shown;
+        let is_old = |at: Instant| moment.collected.saturating_duration_since(at) > moment.window();
+        while self.points.front().is_some_and(|&(at, _)| is_old(at))
+            || self.points.len() >= POINTS_MAX as usize
+        {
+            self.points.pop_front();
+        }
+        if let Some(shown) = shown {
+            self.points.push_back((moment.collected, shown.value));
         }
     }
 
-    fn push(&mut self, point: f64) {
-        if !point.is_finite() {
-            return;
+    fn seen(&self, rule: DisplayRule) -> Seen {
+        let age = |at| self.collected.saturating_duration_since(at);
+        Seen {
+            shown: self.shown,
+            needs_second: !self.has_earlier && needs_earlier(rule),
+            points: self.points.iter().map(|&(at, value)| (age(at), value)).collect(),
         }
-        if self.points.len() == POINTS_MAX {
-            self.points.pop_front();
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "a chart has few pixels")]
-        self.points.push_back(point as f32);
     }
 }
 
-/// What a counter gained, exactly; nothing where it began anew.
-fn gained(before: Value, now: Value) -> Option<f64> {
-    let gained = match (before, now) {
-        (Value::U64(before), Value::U64(now)) => {
-            now.checked_sub(before).map(|gained| as_f64(Value::U64(gained)))
-        }
-        (before, now) => Some(as_f64(now) - as_f64(before)),
-    };
-    gained.filter(|gained| *gained >= 0.0)
+/// What the numbers of a rule are in.
+pub(super) fn unit_of(rule: DisplayRule) -> ShownUnit {
+    use DisplayRule as R;
+    match rule {
+        R::None | R::Value | R::Base | R::Delta | R::Average | R::Elapsed => ShownUnit::Family,
+        R::Rate => ShownUnit::FamilyPerSecond,
+        R::QueueLength => ShownUnit::None,
+        _ => ShownUnit::Percent,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn see(watched: &Watched, begin: Instant, second: u64, kind: Kind, value: Value) -> Seen {
+    fn see(watched: &Watched, begin: Instant, second: u64, rule: DisplayRule, value: Value) -> Seen {
         let point = Point { prefix: "a{b=\"1\"} ", value, start_time_unix_nanos: None };
         let collected = begin + Duration::from_secs(second);
-        watched.see("web1", kind, &point, Moment { collected, interval: Duration::from_secs(10) })
+        let moment = Moment { collected, unix_s: 1_700_000_000.0, interval: Duration::from_secs(10) };
+        watched.see("web1", &Collected { point, base: None, rule, moment })
+    }
+
+    fn values(seen: &Seen) -> Vec<f64> {
+        seen.points.iter().map(|&(_, value)| value).collect()
     }
 
     #[test]
-    fn the_rate_of_a_counter_is_exact_beyond_what_a_double_holds() {
+    fn a_counter_needs_a_second_collection_and_the_same_one_again_is_no_new_point() {
         let (watched, begin) = (Watched::default(), Instant::now());
-        let look = |second, value| see(&watched, begin, second, Kind::Counter, Value::U64(value));
-        assert_eq!(look(0, u64::MAX - 100), Seen::default());
-        assert_eq!(look(10, u64::MAX - 70), Seen { rate: Some(3.0), points: vec![3.0] });
-        // The same collection again is no new point.
-        assert_eq!(look(10, u64::MAX - 70), Seen { rate: Some(3.0), points: vec![3.0] });
-        // It began anew: there is no rate, and no point below zero.
-        assert_eq!(look(20, 5), Seen { rate: None, points: vec![3.0] });
-        assert_eq!(look(30, 25), Seen { rate: Some(2.0), points: vec![3.0, 2.0] });
-    }
-
-    #[test]
-    fn a_line_with_a_hole_begins_anew() {
-        let (watched, begin) = (Watched::default(), Instant::now());
-        let look = |second, value| see(&watched, begin, second, Kind::Gauge, Value::F64(value)).points;
-        assert_eq!(look(0, 1.0), [1.0]);
-        assert_eq!(look(10, f64::NAN), [1.0]);
-        assert_eq!(look(20, 2.0), [1.0, 2.0]);
-        assert_eq!(look(200, 3.0), [3.0]);
-        for second in 0..1_000 {
-            look(210 + second, 4.0);
+        let look = |second, value| see(&watched, begin, second, DisplayRule::Rate, Value::U64(value));
+        assert_eq!(look(0, u64::MAX - 100), Seen { needs_second: true, ..Seen::default() });
+        let rate = |value| Some(Shown { value, unit: ShownUnit::FamilyPerSecond });
+        for _ in 0..2 {
+            let seen = look(10, u64::MAX - 70);
+            assert_eq!((seen.shown, values(&seen)), (rate(3.0), vec![3.0]));
         }
-        assert_eq!(look(2_000, 5.0).len(), 1);
+        // It began anew: there is no rate, and no point below zero; that is no lack of a collection.
+        let seen = look(20, 5);
+        assert_eq!((seen.shown, seen.needs_second, values(&seen)), (None, false, vec![3.0]));
+        assert_eq!(look(30, 25).points, [(Duration::from_secs(20), 3.0), (Duration::ZERO, 2.0)]);
+    }
+
+    #[test]
+    fn after_a_long_time_without_a_look_everything_begins_anew() {
+        let (watched, begin) = (Watched::default(), Instant::now());
+        let look = |second, value| see(&watched, begin, second, DisplayRule::Value, Value::F64(value));
+        assert_eq!(values(&look(0, 1.0)), [1.0]);
+        assert_eq!(values(&look(10, f64::NAN)), [1.0]);
+        assert_eq!(values(&look(20, 2.0)), [1.0, 2.0]);
+        assert_eq!(values(&look(200, 3.0)), [3.0]);
+        let rate = |second, value| see(&watched, begin, second, DisplayRule::Rate, Value::F64(value));
+        assert_eq!(rate(210, 13.0).shown.map(|shown| shown.value), Some(1.0));
+        assert!(rate(2_000, 99.0).needs_second, "the mean of half an hour is not what is now");
+    }
+
+    #[test]
+    fn a_line_has_so_many_points_and_none_is_older_than_its_chart() {
+        let (watched, begin) = (Watched::default(), Instant::now());
+        let look = |second, value| see(&watched, begin, second, DisplayRule::Value, Value::F64(value));
+        for second in 0..1_000 {
+            assert!(look(second, 4.0).points.len() <= POINTS_MAX as usize);
+        }
+        for second in (1_000..2_000).step_by(70) {
+            let seen = look(second, 4.0);
+            assert!(seen.points.iter().all(|&(age, _)| age <= Duration::from_secs(600)), "{seen:?}");
+        }
     }
 
     #[test]
     fn what_nobody_looks_at_makes_room() {
         let (watched, now) = (Watched::default(), Instant::now());
-        let moment = Moment { collected: now, interval: Duration::from_secs(10) };
+        let moment = Moment { collected: now, unix_s: 0.0, interval: Duration::from_secs(10) };
         for number in 0..3 * TRACKS_MAX {
             let prefix = format!("a{{b=\"{number}\"}} ");
             let point = Point { prefix: &prefix, value: Value::F64(1.0), start_time_unix_nanos: None };
-            watched.see("web1", Kind::Gauge, &point, moment);
+            watched.see("web1", &Collected { point, base: None, rule: DisplayRule::Value, moment });
         }
         let kept = watched.tracks.lock().expect("nobody panicked").len();
         assert!((TRACKS_MAX / 4..=TRACKS_MAX).contains(&kept), "{kept}");
+    }
+
+    #[test]
+    fn the_scale_of_a_chart_is_in_the_unit_of_its_values() {
+        let sample = |at, value| Sample {
+            base: Some(Value::F64(value)),
+            at: Duration::from_secs(at),
+            ..Sample::of(Value::F64(value))
+        };
+        for rule in DisplayRule::ALL {
+            let shown = cooked(Some(&sample(0, 1.0)), &sample(10, 3.0), rule).expect("all is there");
+            assert_eq!(shown.unit, unit_of(rule), "{rule:?}");
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! password, so that memory holds no password and no two triples are mixed up. Wrong passwords have a room of their
 //! own, and cannot push out the good ones. An unknown user costs as much time as a known one.
 
+mod queue;
 #[cfg(test)]
 mod tests;
 
@@ -16,14 +17,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
+use self::queue::LoginQueue;
 use crate::config::Users;
 use crate::credentials::Salt;
+use crate::web::peers::PeerKey;
 
-/// Comparisons at a time; each keeps a core busy.
-const COMPARISONS_MAX: usize = 2;
 /// Who waits longer for one is told to come again.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 /// So many verdicts of each kind are kept.
@@ -49,7 +49,7 @@ pub(crate) struct Login {
     /// Nothing where the kernel gave no random bytes; then nothing is kept.
     key: Option<Salt>,
     kept: Arc<Mutex<Kept>>,
-    places: Arc<Semaphore>,
+    queue: Arc<LoginQueue>,
 }
 
 type Key = [u8; 32];
@@ -69,18 +69,13 @@ struct Room {
 
 impl Default for Login {
     fn default() -> Self {
-        Self {
-            key: Salt::random().ok(),
-            kept: Arc::default(),
-            places: Arc::new(Semaphore::new(COMPARISONS_MAX)),
-        }
+        Self { key: Salt::random().ok(), kept: Arc::default(), queue: Arc::default() }
     }
 }
 
 impl Login {
-    /// Judges the value of a request's `Authorization`. `turn` is a place that the peer shares with nobody else, so
-    /// that many wrong passwords of one peer keep no other one waiting.
-    pub(crate) async fn judge(&self, users: &Users, header: Option<&[u8]>, turn: &Arc<Semaphore>) -> Verdict {
+    /// Judges the value of the `Authorization` of a request of `peer`.
+    pub(crate) async fn judge(&self, users: &Users, header: Option<&[u8]>, peer: PeerKey) -> Verdict {
         let Some(given) = header.and_then(Given::read) else { return Verdict::Missing };
         let known = users.hash(&given.user).map(Arc::clone);
         let is_known = known.is_some();
@@ -89,12 +84,8 @@ impl Login {
         if let Some(verdict) = key.and_then(|key| self.kept().verdict(&key)) {
             return verdict;
         }
-        let wait = async {
-            let turn = Arc::clone(turn).acquire_owned().await.ok()?;
-            let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
-            Some((turn, place))
-        };
-        let Ok(Some(places)) = tokio::time::timeout(WAIT_MAX, wait).await else { return Verdict::Busy };
+        let wait = self.queue.acquire(peer);
+        let Ok(Some(permit)) = tokio::time::timeout(WAIT_MAX, wait).await else { return Verdict::Busy };
         // Another request may have waited for the same.
         if let Some(verdict) = key.and_then(|key| self.kept().verdict(&key)) {
             return verdict;
@@ -107,7 +98,10 @@ impl Login {
             if let Some(key) = key {
                 kept.lock().unwrap_or_else(PoisonError::into_inner).keep(key, is_good);
             }
-            drop(places);
+            if !is_good {
+                permit.count_failure();
+            }
+            drop(permit);
             if is_good { Verdict::Accepted } else { Verdict::Rejected }
         });
         compared.await.unwrap_or(Verdict::Busy)

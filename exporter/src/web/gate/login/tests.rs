@@ -16,8 +16,12 @@ fn basic(credentials: &str) -> Vec<u8> {
     format!("Basic {}", STANDARD.encode(credentials)).into_bytes()
 }
 
+fn peer(number: u8) -> PeerKey {
+    PeerKey::of(std::net::Ipv4Addr::new(192, 0, 2, number).into())
+}
+
 async fn judge(login: &Login, users: &Users, header: &[u8]) -> Verdict {
-    login.judge(users, Some(header), &Arc::new(Semaphore::new(1))).await
+    login.judge(users, Some(header), peer(1)).await
 }
 
 #[tokio::test]
@@ -38,7 +42,7 @@ async fn the_right_password_of_the_right_user_is_accepted_and_nothing_else() {
     }
     assert_eq!(judge(&login, &users, b"Bearer abc").await, Verdict::Missing);
     assert_eq!(judge(&login, &users, b"Basic *").await, Verdict::Missing);
-    assert_eq!(login.judge(&users, None, &Arc::new(Semaphore::new(1))).await, Verdict::Missing);
+    assert_eq!(login.judge(&users, None, peer(1)).await, Verdict::Missing);
     let shouted = String::from_utf8(basic("alice:abc")).unwrap().replace("Basic", "bAsIC");
     assert_eq!(judge(&login, &users, shouted.as_bytes()).await, Verdict::Accepted);
 }
@@ -70,9 +74,63 @@ async fn wrong_passwords_push_no_accepted_one_out() {
 #[tokio::test(start_paused = true)]
 async fn a_peer_whose_turn_is_taken_is_told_to_come_again() {
     let (login, users) = (Login::default(), users(ABC));
-    let turn = Arc::new(Semaphore::new(1));
-    let _taken = Arc::clone(&turn).acquire_owned().await.unwrap();
-    assert_eq!(login.judge(&users, Some(&basic("alice:x")), &turn).await, Verdict::Busy);
+    let _taken = login.queue.acquire(peer(1)).await;
+    assert_eq!(judge(&login, &users, &basic("alice:x")).await, Verdict::Busy);
+}
+
+#[tokio::test]
+async fn a_first_login_goes_before_those_of_peers_with_wrong_passwords() {
+    let (login, users) = (Arc::new(Login::default()), Arc::new(users(ABC)));
+    let guess = |number| format!("alice:guess {number}");
+    for guesser in 1..=10 {
+        let verdict = login.judge(&users, Some(&basic(&guess(guesser))), peer(guesser)).await;
+        assert_eq!(verdict, Verdict::Rejected);
+    }
+    // One comparison at a time, so that there is an order; and for now none.
+    let (_held, held) = (login.queue.acquire(peer(101)).await, login.queue.acquire(peer(102)).await);
+    let (judged, mut order) = tokio::sync::mpsc::unbounded_channel();
+    let ask = |from: PeerKey, credentials: String| {
+        let (login, users, judged) = (Arc::clone(&login), Arc::clone(&users), judged.clone());
+        tokio::spawn(async move {
+            let verdict = login.judge(&users, Some(&basic(&credentials)), from).await;
+            judged.send((from, verdict)).unwrap();
+        });
+    };
+    // Two guesses each wait already when somebody else asks for the first time.
+    (11..=30).for_each(|number| ask(peer(1 + number % 10), guess(number)));
+    tokio::task::yield_now().await;
+    ask(peer(100), "alice:abc".to_owned());
+    tokio::task::yield_now().await;
+    drop(held);
+    assert_eq!(order.recv().await, Some((peer(100), Verdict::Accepted)));
+    for _ in 11..=30 {
+        assert_eq!(order.recv().await.unwrap().1, Verdict::Rejected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn wrong_passwords_are_forgotten_and_who_gave_up_takes_no_permit() {
+    let queue = Arc::new(LoginQueue::default());
+    let failed = queue.acquire(peer(1)).await.unwrap();
+    failed.count_failure();
+    drop(failed);
+    let _held = queue.acquire(peer(101)).await;
+    for (waited, expected) in [(Duration::ZERO, [2, 1]), (Duration::from_secs(600), [1, 2])] {
+        let held = queue.acquire(peer(102)).await;
+        assert!(tokio::time::timeout(Duration::from_secs(1), queue.acquire(peer(3))).await.is_err());
+        let (granted, mut order) = tokio::sync::mpsc::unbounded_channel();
+        for number in [1, 2] {
+            let (queue, granted) = (Arc::clone(&queue), granted.clone());
+            tokio::spawn(async move {
+                let _permit = queue.acquire(peer(number)).await;
+                granted.send(number).unwrap();
+            });
+            tokio::task::yield_now().await;
+        }
+        tokio::time::advance(waited).await;
+        drop(held);
+        assert_eq!([order.recv().await, order.recv().await], expected.map(Some));
+    }
 }
 
 #[test]

@@ -1,0 +1,100 @@
+//! `explain REASON`: what the closed words of failures mean, and what to do about them. The sentences are those that
+//! pages, the log and metrics have: the general reasons of the ABI, and what plugins declare.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use plugin_host::sink::Reason;
+use plugin_host::{GeneralReason, Host, HostOptions, Stage};
+
+use super::{OK, USAGE, plugins};
+use crate::config::{self, suggestion};
+
+/// A word with what it means.
+struct Entry {
+    word: String,
+    what: String,
+    next_step: String,
+    /// Who declares it; nothing for the program's own.
+    plugin: Option<String>,
+}
+
+/// `explain [REASON]`, with the plugins of `config`, or else of the program's folder.
+pub(super) fn explain(word: Option<&str>, config: Option<&Path>) -> u8 {
+    let reasons = reasons(config);
+    let Some(word) = word else {
+        print!("{}", list(&reasons));
+        return OK;
+    };
+    // As the log and `check-config --online` write it: `auth: wrong_credentials`.
+    let word = word.rsplit([' ', ':', '/']).next().unwrap_or_default();
+    let stage = Stage::ALL.into_iter().find(|stage| stage.word() == word);
+    let found: Vec<&Entry> = reasons.iter().filter(|entry| entry.word == word).collect();
+    if let Some(stage) = stage {
+        println!("{stage} (stage)\n  {}", of_stage(stage));
+    }
+    for Entry { word, what, next_step, plugin } in &found {
+        let plugin = plugin.as_ref().map_or_else(String::new, |plugin| format!(" of plugin {plugin}"));
+        println!("{word} (reason{plugin})\n  {what}\n  next: {next_step}");
+    }
+    if stage.is_some() || !found.is_empty() {
+        return OK;
+    }
+    let stages = Stage::ALL.iter().map(|stage| stage.word());
+    let known: Vec<&str> = reasons.iter().map(|entry| entry.word.as_str()).chain(stages).collect();
+    let hint = suggestion(word, known.iter().copied());
+    let hint = hint.unwrap_or_else(|| "`perfmon-exporter explain` lists all".to_owned());
+    eprintln!("there is no reason or stage `{word}`; {hint}");
+    USAGE
+}
+
+fn list(reasons: &[Entry]) -> String {
+    let mut text = "Stages, in their order:\n".to_owned();
+    for stage in Stage::ALL {
+        let _ = writeln!(text, "  {:24}  {}", stage.word(), of_stage(stage));
+    }
+    text += "\nReasons:\n";
+    for Entry { word, what, .. } in reasons {
+        let _ = writeln!(text, "  {word:24}  {what}");
+    }
+    text += "\n`perfmon-exporter explain REASON` says what to do.\n";
+    text
+}
+
+fn reasons(config: Option<&Path>) -> Vec<Entry> {
+    let general = GeneralReason::ALL.iter().map(|reason| entry(&Reason::General(*reason), None));
+    let mut entries: Vec<Entry> = general.collect();
+    let folder = config.and_then(|file| config::load(file).ok()).map(|config| plugins::folder(&config));
+    let folder = folder.unwrap_or_else(plugins::beside_program);
+    let host = Host::new(HostOptions::default());
+    for library in plugins::files(&folder).iter().filter_map(|file| host.load(file).ok()) {
+        let name = &library.info().name;
+        let declared = library.info().sources.iter().flat_map(|source| &source.reasons);
+        entries.extend(declared.map(|reason| entry(&Reason::Declared(reason.clone()), Some(name))));
+    }
+    entries
+}
+
+fn entry(reason: &Reason, plugin: Option<&String>) -> Entry {
+    Entry {
+        word: reason.word().to_owned(),
+        what: reason.sentence().to_owned(),
+        next_step: reason.next_step().to_owned(),
+        plugin: plugin.cloned(),
+    }
+}
+
+/// What is done in a stage; a failure names the one that it arose in.
+const fn of_stage(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Dns => "The host's name is looked up.",
+        Stage::Tcp => "A connection to the host's port is opened.",
+        Stage::Smb => "SMB is negotiated: dialect, signing, encryption.",
+        Stage::Auth => "The identity logs on.",
+        Stage::Pipe => "The service's named pipe is opened.",
+        Stage::Bind => "The interface is bound on the pipe, sealed.",
+        Stage::Query => "Counters are asked for.",
+        Stage::Decode => "The reply is read.",
+        Stage::Plugin => "The plugin works on its own.",
+    }
+}

@@ -1,0 +1,72 @@
+//! Files that are written whole, with their mode, and never over others by accident.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use super::Error;
+
+/// The mode of a password file.
+pub(super) const OWNER_ONLY: u32 = 0o600;
+/// The mode of a configuration, less the process's umask.
+pub(super) const READABLE: u32 = 0o644;
+
+/// # Errors
+/// When `folder` is none.
+pub(super) fn check_folder(folder: &Path) -> Result<(), Error> {
+    let shown = folder.display();
+    match fs::metadata(folder) {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(Error::Failed(format!("--output {shown}: is no folder; name one"))),
+        Err(error) => Err(Error::Failed(format!(
+            "--output {shown}: {error}; create the folder with `mkdir -p`, or name another one"
+        ))),
+    }
+}
+
+/// # Errors
+/// When `path` exists, be it as a link to nowhere.
+pub(super) fn check_free(path: &Path) -> Result<(), Error> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => Err(exists(path)),
+        // What else is wrong is seen when it is written.
+        Err(_) => Ok(()),
+    }
+}
+
+/// Writes a new file. With `force`, one that is there is replaced at once and whole.
+pub(super) fn write(path: &Path, bytes: &[u8], mode: u32, force: bool) -> Result<(), Error> {
+    let written = if force { replace(path, bytes, mode) } else { create(path, bytes, mode) };
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists if !force => exists(path),
+        _ => Error::Failed(format!(
+            "write {}: {error}; name a folder that you may write to with --output DIR",
+            path.display()
+        )),
+    })
+}
+
+fn create(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut name = OsString::from(path);
+    name.push(format!(".{}.new", std::process::id()));
+    let new = Path::new(&name);
+    create(new, bytes, mode).and_then(|()| fs::rename(new, path)).inspect_err(|_| {
+        // The error that matters is the first one.
+        let _ = fs::remove_file(new);
+    })
+}
+
+fn exists(path: &Path) -> Error {
+    Error::Failed(format!(
+        "{} exists and stays as it is; replace it with --force, or write elsewhere with --output DIR",
+        path.display()
+    ))
+}

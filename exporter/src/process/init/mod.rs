@@ -1,0 +1,176 @@
+//! `init`: writes a first configuration and the password file that it names.
+
+mod file;
+mod terminal;
+mod text;
+
+use std::fmt::{self, Write};
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
+use self::text::{First, shell_word};
+use super::cli::InitOptions;
+use super::{CANCELLED, FAILED, OK, USAGE};
+use crate::config;
+
+/// The configuration's file name within `--output`.
+const CONFIG_FILE: &str = "perfmon.yaml";
+/// The password's file name within `--output`.
+const PASSWORD_FILE: &str = "secret";
+/// A password of Windows has at most 256 characters.
+const PASSWORD_BYTES_MAX: usize = 4096;
+
+/// Why nothing more was written.
+#[derive(Debug)]
+enum Error {
+    /// Options are missing, or make no sense together.
+    Usage(String),
+    /// A file, a folder or the terminal does not allow it.
+    Failed(String),
+    /// Ctrl-C while the password was typed.
+    Cancelled,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(text) | Self::Failed(text) => f.write_str(text),
+            Self::Cancelled => f.write_str("cancelled; nothing was written"),
+        }
+    }
+}
+
+/// `init`: the exit code.
+pub(super) fn init(options: InitOptions) -> u8 {
+    match write_first(options) {
+        Ok(written) => {
+            print!("{written}");
+            OK
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            match error {
+                Error::Usage(_) => USAGE,
+                Error::Failed(_) => FAILED,
+                Error::Cancelled => CANCELLED,
+            }
+        }
+    }
+}
+
+fn write_first(options: InitOptions) -> Result<String, Error> {
+    let asks = std::io::stdin().is_terminal();
+    let config_file = options.output.join(CONFIG_FILE);
+    let new_password_file = options.password_file.is_none().then(|| options.output.join(PASSWORD_FILE));
+    // Before anything is asked.
+    file::check_folder(&options.output)?;
+    if !options.force {
+        std::iter::once(&config_file)
+            .chain(&new_password_file)
+            .try_for_each(|path| file::check_free(path))?;
+    }
+    let password_file = match &options.password_file {
+        None => PASSWORD_FILE.to_owned(),
+        Some(path) => existing(path)?,
+    };
+    let host = given_or_asked(options.host, asks, "--host", "Windows host (name or address)", None)?;
+    let username =
+        given_or_asked(options.username, asks, "--username", r"Account (DOMAIN\user, or user)", None)?;
+    let allow_hosts = if options.allow_hosts.is_empty() {
+        let question = "Hosts that may get the password, such as *.corp.example.com";
+        let list = given_or_asked(None, asks, "--allow-hosts", question, Some(&host))?;
+        list.split(',').map(|pattern| pattern.trim().to_owned()).collect()
+    } else {
+        options.allow_hosts
+    };
+    let text = First { host, username, allow_hosts, password_file }.text();
+    check(&text, &config_file, &options.output)?;
+
+    let mut written = String::new();
+    if let Some(path) = &new_password_file {
+        let password = password(asks)?;
+        file::write(path, password.as_bytes(), file::OWNER_ONLY, options.force)?;
+        let _ = writeln!(written, "wrote {} (mode 600: only you can read it)", path.display());
+    }
+    file::write(&config_file, text.as_bytes(), file::READABLE, options.force)?;
+    let program = std::env::args_os().next().unwrap_or_else(|| "perfmon-exporter".into());
+    let (program, shown) = (shell_word(&program.to_string_lossy()), config_file.display().to_string());
+    let argument = shell_word(&shown);
+    let _ = writeln!(written, "wrote {shown}\nnext: {program} check-config {argument} --online");
+    let _ = writeln!(written, "then: {program} --config {argument}");
+    Ok(written)
+}
+
+/// The absolute path of a password file that is there.
+fn existing(path: &Path) -> Result<String, Error> {
+    std::fs::metadata(path).map_err(|error| {
+        let shown = path.display();
+        Error::Failed(format!(
+            "--password-file {shown}: {error}; name a file that holds the password, or leave the option out to \
+             have one written"
+        ))
+    })?;
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    absolute.into_os_string().into_string().map_err(|_| {
+        Error::Failed(format!("--password-file {}: the name is not UTF-8; rename the file", path.display()))
+    })
+}
+
+/// An option's value, or what a person answers on the terminal. `default` is taken where neither is there.
+fn given_or_asked(
+    given: Option<String>,
+    asks: bool,
+    option: &str,
+    question: &str,
+    default: Option<&str>,
+) -> Result<String, Error> {
+    match (given, default) {
+        (Some(given), _) => Ok(given),
+        (None, Some(default)) if !asks => Ok(default.to_owned()),
+        (None, None) if !asks => Err(Error::Usage(format!(
+            "{option} is missing, and the standard input is no terminal to ask on; `init --help` has examples"
+        ))),
+        (None, default) => terminal::ask(question, default),
+    }
+}
+
+/// The password: typed without echo, or all of the standard input less one trailing newline.
+fn password(asks: bool) -> Result<Zeroizing<String>, Error> {
+    let password = if asks { terminal::ask_password("Password: ")? } else { read_password()? };
+    if password.is_empty() {
+        return Err(Error::Failed(
+            "the password is empty; type it, or send it to the standard input: init … < FILE".to_owned(),
+        ));
+    }
+    Ok(password)
+}
+
+fn read_password() -> Result<Zeroizing<String>, Error> {
+    let mut password = Zeroizing::new(String::with_capacity(PASSWORD_BYTES_MAX + 1));
+    let limit = PASSWORD_BYTES_MAX as u64 + 1;
+    let read = std::io::stdin().lock().take(limit).read_to_string(&mut password);
+    read.map_err(|error| {
+        Error::Failed(format!("read the password from the standard input: {error}; send UTF-8 text"))
+    })?;
+    if password.len() > PASSWORD_BYTES_MAX {
+        return Err(Error::Failed(format!(
+            "the standard input has more than {PASSWORD_BYTES_MAX} bytes; send the password and nothing else"
+        )));
+    }
+    let end = password.strip_suffix('\n').map_or(password.len(), |rest| rest.trim_end_matches('\r').len());
+    password.truncate(end);
+    Ok(password)
+}
+
+/// Refuses what `check-config` would refuse, before anything is written.
+fn check(text: &str, file: &Path, base: &Path) -> Result<(), Error> {
+    match config::parse(&file.display().to_string(), text, base) {
+        Ok(_) => Ok(()),
+        Err(report) => {
+            let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
+            Err(Error::Failed(format!("{}; nothing was written", problems.join("\n"))))
+        }
+    }
+}

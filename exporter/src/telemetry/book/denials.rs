@@ -1,0 +1,46 @@
+//! Targets that get no credential for one and the same reason: a password that was refused stops every target of its
+//! identity, and the log needs no line for each of them.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use plugin_host::GeneralReason;
+
+use super::lock;
+use crate::telemetry::account::Down;
+
+/// How many targets are down for each reason, by identity and details. The details of a host outside of `allow_hosts`
+/// name that host, so that it is counted apart.
+#[derive(Debug, Default)]
+pub(super) struct Denials(Mutex<HashMap<(String, String), usize>>);
+
+impl Denials {
+    /// Counts one more target of `identity`; answers how many there are.
+    pub(super) fn enter(&self, identity: &str, down: &Down) -> usize {
+        let mut counts = lock(&self.0);
+        let count = counts.entry((identity.to_owned(), down.message.clone())).or_default();
+        *count += 1;
+        *count
+    }
+
+    /// Counts one less.
+    pub(super) fn leave(&self, identity: &str, down: &Down) {
+        let mut counts = lock(&self.0);
+        let key = (identity.to_owned(), down.message.clone());
+        let Some(count) = counts.get_mut(&key) else { return };
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(&key);
+        }
+    }
+}
+
+/// Whether a target is down because its identity's credential is not given to it.
+pub(super) fn is_denial(down: &Down) -> bool {
+    down.reason == GeneralReason::CredentialsWithheld.word()
+}
+
+/// Whether a line is due when the count comes to this: at 1, 10, 100 and so on.
+pub(super) fn is_milestone(count: usize) -> bool {
+    count.checked_ilog10().is_some_and(|exponent| 10_usize.pow(exponent) == count)
+}

@@ -1,0 +1,24 @@
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use super::peers::PeerKey;
+
+/// Who asks, as far as the answer depends on it.
+#[derive(Clone, Debug)]
+pub(super) struct Caller {
+    pub(super) peer: PeerKey,
+    /// A password or a verified certificate was asked for and given.
+    pub(super) is_authenticated: bool,
+    /// Notified to end the answer while it is sent: of HTTP/1 with its connection, of HTTP/2 with its stream.
+    pub(super) end: Arc<Notify>,
+}
+
+#[cfg(test)]
+impl Caller {
+    /// Somebody at this address.
+    pub(super) fn at(address: &str) -> Self {
+        let address = address.parse().expect("the test names an address");
+        Self { peer: PeerKey::of(address), is_authenticated: false, end: Arc::default() }
+    }
+}

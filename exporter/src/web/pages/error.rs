@@ -1,0 +1,44 @@
+//! An error as a page, for who reads it in a browser.
+
+use hyper::{Response, StatusCode};
+
+use super::frame::{Frame, Section};
+use super::html::Url;
+use super::respond;
+use crate::web::body::Answer;
+
+/// Where a page that is not there may have been looked for.
+const THERE: [(&str, &str); 6] = [
+    ("", "Targets"),
+    ("plugins", "Plugins"),
+    ("config", "Configuration"),
+    ("metrics", "Metrics of all targets"),
+    ("sd", "Targets for Prometheus"),
+    ("-/ready", "Whether the exporter is ready"),
+];
+
+/// The way up from the deepest path that links are right for.
+const UP: &str = "../../../../../../../../../../../../../../../../../../../../../../../../";
+
+/// A page that says `text` about the request for `path`.
+pub(in crate::web) fn error_page(status: StatusCode, path: &str, text: &str) -> Response<Answer> {
+    let depth = path.matches('/').count().saturating_sub(1);
+    let root = UP.get(..3 * depth).unwrap_or(UP);
+    let title = status.canonical_reason().unwrap_or("Error");
+    let frame = Frame { title, section: Section::None, root, refresh_s: None };
+    let mut response = respond(frame.write(|html| {
+        html.ours("<h1>")
+            .text(title)
+            .ours("</h1><p>For <code>")
+            .name(path)
+            .ours("</code>: ")
+            .text(text.trim());
+        html.ours(".</p><h2>What is there</h2><ul>");
+        for (path, name) in THERE {
+            html.ours("<li><a").href(&Url::of(path)).ours(">").ours(name).ours("</a></li>");
+        }
+        html.ours("</ul>");
+    }));
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,58 @@
+//! Which instances of a counterset there are to choose from, and which one is shown to who has chosen none.
+
+use std::collections::BTreeSet;
+
+use super::amount::as_f64;
+use super::catalogue::{Counter, instance};
+use crate::model::{DisplayRule, Point};
+use crate::telemetry::TargetEntry;
+
+/// Instances that the box offers; of more, the pages of the counters have all.
+const OFFERED_MAX: usize = 200;
+/// So many series of a counterset are looked through for the names of its instances.
+const LOOKED_AT_MAX: usize = 20_000;
+/// The instance that is all others together.
+const TOTAL: &str = "_Total";
+/// The process that runs when no other one does is never the busiest.
+const IDLE: &str = "Idle";
+
+/// The instances that there are to choose from, by name.
+pub(super) fn offered(all: &[Counter<'_>], entry: &TargetEntry) -> Vec<String> {
+    let mut instances = BTreeSet::new();
+    let mut left = LOOKED_AT_MAX;
+    // Nearly always the first counter has them all.
+    for counter in all {
+        for point in counter.points().take(left) {
+            left -= 1;
+            let name = instance(&point, entry);
+            if instances.len() < OFFERED_MAX || name == TOTAL {
+                instances.insert(name);
+            }
+        }
+    }
+    instances.into_iter().collect()
+}
+
+/// The instance that is shown at first: all together where there is one for that, else the busiest, else the first.
+pub(super) fn usual(all: &[Counter<'_>], offered: &[String], entry: &TargetEntry) -> String {
+    if offered.iter().any(|name| name == TOTAL) {
+        return TOTAL.to_owned();
+    }
+    busiest(all, entry).or_else(|| offered.first().cloned()).unwrap_or_default()
+}
+
+/// The instance that did most since it began, by the first counter that counts what is done.
+fn busiest(all: &[Counter<'_>], entry: &TargetEntry) -> Option<String> {
+    let counts = |rule| all.iter().find(|counter| counter.rule() == rule);
+    let counter = counts(DisplayRule::PercentOfTime)
+        .or_else(|| counts(DisplayRule::PercentNotOfTime))
+        .or_else(|| counts(DisplayRule::Rate))?;
+    let is_inverse = counter.rule() == DisplayRule::PercentNotOfTime;
+    let done = |point: &Point<'_>| as_f64(point.value) * if is_inverse { -1.0 } else { 1.0 };
+    let points = counter.points().take(LOOKED_AT_MAX);
+    let names = points.map(|point| (done(&point), instance(&point, entry)));
+    names
+        .filter(|(_, name)| !name.starts_with(IDLE))
+        .reduce(|most, next| if next.0 > most.0 { next } else { most })
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,77 @@
+//! The query that computes what a page shows.
+
+use crate::model::{DisplayRule, Family, Kind, escape_label_value, is_legacy_name};
+
+/// The values of a counter on a target in PromQL, as the page shows them; `base` is what they are divided by.
+pub(super) fn expression(family: &Family, base: Option<&Family>, target: &str) -> Option<String> {
+    use DisplayRule as R;
+    let selected = |family: &Family| selector(&family.sample_name(), target);
+    let (n, b) = (selected(family), base.map(selected));
+    let rate = |series: &str| format!("rate({series}[5m])");
+    Some(match family.display_rule() {
+        R::None | R::Base | R::Value => n,
+        R::Percent => format!("100 * {n}"),
+        R::Delta if family.kind == Kind::Counter => format!("increase({n}[5m])"),
+        R::Delta => format!("delta({n}[5m])"),
+        R::Rate | R::QueueLength => rate(&n),
+        R::PercentOfTime => format!("100 * {}", rate(&n)),
+        R::PercentNotOfTime => format!("100 * (1 - {})", rate(&n)),
+        R::PercentOfTimeOfMany => format!("100 * {} / {}", rate(&n), b?),
+        R::PercentNotOfTimeOfMany => format!("100 * ({} - {})", b?, rate(&n)),
+        R::PercentOfBase => format!("100 * {n} / {}", b?),
+        R::PercentOfBaseDelta => format!("100 * {} / {}", rate(&n), rate(&b?)),
+        R::Average => format!("{} / {}", rate(&n), rate(&b?)),
+        R::Elapsed => format!("time() - {n}"),
+    })
+}
+
+fn selector(name: &str, target: &str) -> String {
+    let mut escaped = Vec::new();
+    escape_label_value(target, &mut escaped);
+    let target = String::from_utf8_lossy(&escaped);
+    if is_legacy_name(name) {
+        return format!("{name}{{target=\"{target}\"}}");
+    }
+    let mut quoted = Vec::new();
+    escape_label_value(name, &mut quoted);
+    format!("{{\"{}\", target=\"{target}\"}}", String::from_utf8_lossy(&quoted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn family(name: &str, kind: Kind, display: DisplayRule) -> Family {
+        Family { name: name.into(), kind, display, ..Family::default() }
+    }
+
+    fn check(display: DisplayRule, expected: &str) {
+        let base = family("base", Kind::Counter, DisplayRule::Base);
+        let found = expression(&family("n", Kind::Counter, display), Some(&base), "web1");
+        let expected =
+            expected.replace('N', "n_total{target=\"web1\"}").replace('B', "base_total{target=\"web1\"}");
+        assert_eq!(found, Some(expected), "{display:?}");
+    }
+
+    #[test]
+    fn the_query_computes_what_the_page_shows() {
+        check(DisplayRule::PercentNotOfTime, "100 * (1 - rate(N[5m]))");
+        check(DisplayRule::PercentOfTime, "100 * rate(N[5m])");
+        check(DisplayRule::Average, "rate(N[5m]) / rate(B[5m])");
+        check(DisplayRule::PercentOfBase, "100 * N / B");
+        check(DisplayRule::PercentOfBaseDelta, "100 * rate(N[5m]) / rate(B[5m])");
+        check(DisplayRule::PercentNotOfTimeOfMany, "100 * (B - rate(N[5m]))");
+        check(DisplayRule::None, "rate(N[5m])");
+        check(DisplayRule::Elapsed, "time() - N");
+    }
+
+    #[test]
+    fn without_its_base_there_is_no_query_and_names_are_quoted_where_they_must() {
+        assert_eq!(expression(&family("n", Kind::Counter, DisplayRule::Average), None, "w"), None);
+        let verbatim = family("Web Service.Bytes", Kind::Gauge, DisplayRule::Value);
+        assert_eq!(
+            expression(&verbatim, None, "a\"b").as_deref(),
+            Some(r#"{"Web Service.Bytes", target="a\"b"}"#)
+        );
+    }
+}
