@@ -60,17 +60,56 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// One sample of each of the first families that carry the host's counters.
+/// One sample of each of some families: first of the countersets that a person looks for.
 fn print_sample(page: &str) {
+    let (samples, families) = samples(page);
+    samples.iter().for_each(|line| println!("{line}"));
+    println!("… {families} families in all");
+}
+
+/// The first sample of some families that carry the host's counters, and how many such families there are.
+fn samples(page: &str) -> (Vec<&str>, usize) {
     let mut families = Vec::new();
+    let mut samples = Vec::new();
     for line in page.lines().filter(|line| !line.starts_with('#') && !line.starts_with("perfmon_exporter_")) {
-        let family = line.split(['{', ' ']).next().unwrap_or_default();
+        let end = if line.starts_with('{') { line.find([',', '}']) } else { line.find(['{', ' ']) };
+        let family = &line[..end.unwrap_or(line.len())];
         if !families.contains(&family) {
             families.push(family);
-            if families.len() <= SAMPLE_LINES {
-                println!("{line}");
-            }
+            samples.push(line);
         }
     }
-    println!("… {} families in all", families.len());
+    let wanted = |counterset: &str| {
+        let is_of = move |line: &&str| line.to_lowercase().replace('_', " ").contains(counterset);
+        samples.clone().into_iter().filter(is_of).take(SAMPLE_LINES / FIRST.len()).collect::<Vec<_>>()
+    };
+    let mut shown: Vec<&str> = FIRST.iter().flat_map(|counterset| wanted(counterset)).collect();
+    let others = samples.into_iter().filter(|line| !shown.contains(line)).take(SAMPLE_LINES - shown.len());
+    let others: Vec<&str> = others.collect();
+    shown.extend(others);
+    (shown, families.len())
+}
+
+/// What a person looks for first.
+const FIRST: [&str; 2] = ["processor information", "process v2"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_begins_with_what_a_person_looks_for() {
+        let mut page = String::from("perfmon_exporter_target_up 1\n# TYPE a counter\n");
+        for number in 0..20 {
+            page +=
+                &format!("perfmon_counter_types_{number} 1\nperfmon_counter_types_{number}{{a=\"1\"}} 1\n");
+        }
+        page += "perfmon_process_v2_threads{process=\"a\"} 1\n{\"Processor Information.% User Time\",a=\"0,0\"} 1\n";
+        let (samples, families) = samples(&page);
+        assert_eq!((samples.len(), families), (SAMPLE_LINES, 22));
+        assert!(
+            samples[0].contains("Processor Information") && samples[1].contains("process_v2"),
+            "{samples:?}"
+        );
+    }
 }

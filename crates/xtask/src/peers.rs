@@ -35,6 +35,7 @@ pub(crate) enum Peer {
     Tshark,
     Prometheus,
     Curl,
+    Htpasswd,
     Python,
     Cc,
     Chromium,
@@ -42,13 +43,15 @@ pub(crate) enum Peer {
     Rotel,
     Prometheus3,
     GrafanaSchema,
+    GoMsrpc,
 }
 
-const ALL: [Peer; 11] = [
+const ALL: [Peer; 13] = [
     Peer::Samba,
     Peer::Tshark,
     Peer::Prometheus,
     Peer::Curl,
+    Peer::Htpasswd,
     Peer::Python,
     Peer::Cc,
     Peer::Chromium,
@@ -56,6 +59,7 @@ const ALL: [Peer; 11] = [
     Peer::Rotel,
     Peer::Prometheus3,
     Peer::GrafanaSchema,
+    Peer::GoMsrpc,
 ];
 
 impl Peer {
@@ -65,6 +69,7 @@ impl Peer {
             Self::Tshark => "tshark",
             Self::Prometheus => "Prometheus",
             Self::Curl => "curl with OpenSSL",
+            Self::Htpasswd => "htpasswd",
             Self::Python => "Python with impacket and prometheus_client",
             Self::Cc => "a C compiler",
             Self::Chromium => "Chromium with chromedriver",
@@ -72,6 +77,7 @@ impl Peer {
             Self::Rotel => "rotel",
             Self::Prometheus3 => "Prometheus 3, built by Go",
             Self::GrafanaSchema => "Grafana's schema with TypeScript",
+            Self::GoMsrpc => "a client over go-msrpc, built by Go",
         }
     }
 
@@ -81,11 +87,12 @@ impl Peer {
             Self::Tshark => &["tshark"],
             Self::Prometheus => &["prometheus"],
             Self::Curl => &["curl", "openssl"],
+            Self::Htpasswd => &["apache2-utils"],
             Self::Python | Self::Rotel => &["python3", "python3-venv"],
             Self::Cc => &["gcc", "libc6-dev"],
             Self::Chromium => &["chromium", "chromium-driver"],
             Self::GrafanaSchema => &["nodejs", "npm"],
-            Self::Otelcol | Self::Prometheus3 => &[],
+            Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => &[],
         }
     }
 
@@ -95,12 +102,14 @@ impl Peer {
             Self::Tshark => has("tshark"),
             Self::Prometheus => has("prometheus") && has("promtool"),
             Self::Curl => has("curl") && has("openssl"),
+            Self::Htpasswd => has("htpasswd"),
             Self::Python => python(workspace).is_file(),
             Self::Rotel => rotel(workspace).is_some(),
             Self::Cc => has("cc"),
             Self::Chromium => has("chromium") && has("chromedriver"),
             Self::Otelcol => go::OTELCOL.are_there(workspace),
             Self::Prometheus3 => go::PROMETHEUS.are_there(workspace),
+            Self::GoMsrpc => go::GOMSRPC.are_there(workspace),
             Self::GrafanaSchema => {
                 let modules = grafana_modules(workspace);
                 let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];
@@ -111,7 +120,7 @@ impl Peer {
 
     fn how_to_get(self) -> String {
         match self {
-            Self::Otelcol | Self::Prometheus3 => {
+            Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => {
                 format!("`cargo xtask test --peers=install`, with {GO} in the path")
             }
             Self::Python | Self::Rotel | Self::GrafanaSchema => {
@@ -200,6 +209,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
             // Without Go the judges that need it are skipped, and say so.
             Peer::Otelcol if has("go") => go::OTELCOL.install(workspace)?,
             Peer::Prometheus3 if has("go") => go::PROMETHEUS.install(workspace)?,
+            Peer::GoMsrpc if has("go") => go::GOMSRPC.install(workspace)?,
             Peer::GrafanaSchema => install_by_npm(workspace, "grafana", &GRAFANA_PACKAGES)?,
             _ => {}
         }

@@ -1,13 +1,14 @@
 //! Child processes that never outlive this one, and waiting for what they say.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
@@ -36,6 +37,7 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{name}: {}: {error}", command.get_program().to_string_lossy()))?;
+        lock(&CHILDREN).insert(child.id());
         let (sender, lines) = mpsc::channel();
         forward(child.stdout.take(), sender.clone());
         forward(child.stderr.take(), sender);
@@ -117,6 +119,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        lock(&CHILDREN).remove(&self.child.id());
         if matches!(self.child.try_wait(), Ok(None)) {
             let _ = self.child.kill();
             let _ = self.child.wait();
@@ -131,6 +134,38 @@ pub(crate) fn end_on_signal() -> Result<Arc<AtomicBool>> {
         signal_hook::flag::register(signal, Arc::clone(&ended))?;
     }
     Ok(ended)
+}
+
+/// From now on SIGTERM and SIGINT end every [`Running`] with all that it started, and then this process.
+pub(crate) fn end_children_on_signal() -> Result<()> {
+    for (signal, status) in [(signal_hook::consts::SIGTERM, 143), (signal_hook::consts::SIGINT, 130)] {
+        let (mut reader, writer) = UnixStream::pair()?;
+        signal_hook::low_level::pipe::register(signal, writer)?;
+        std::thread::spawn(move || {
+            if reader.read_exact(&mut [0]).is_ok() {
+                end_children();
+                std::process::exit(status);
+            }
+        });
+    }
+    Ok(())
+}
+
+fn end_children() {
+    for child in lock(&CHILDREN).iter() {
+        if let Some(group) = i32::try_from(*child).ok().and_then(Pid::from_raw) {
+            // Whoever has ended needs no ending.
+            let _ = rustix::process::kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+/// The process groups of every [`Running`].
+static CHILDREN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// A panic elsewhere leaves the set whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A port of loopback that nobody listens on now.
@@ -168,4 +203,38 @@ fn forward(stream: Option<impl Read + Send + 'static>, lines: mpsc::Sender<Strin
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Set in the process that stands for a benchmark.
+    const IS_BENCHMARK: &str = "XTASK_TEST_IS_BENCHMARK";
+
+    #[test]
+    fn a_benchmark_that_a_signal_ends_leaves_no_program_behind() {
+        let name = "process::tests::a_benchmark_that_a_signal_ends_leaves_no_program_behind";
+        if std::env::var_os(IS_BENCHMARK).is_some() {
+            end_children_on_signal().unwrap();
+            let mut command = Command::new("sleep");
+            let child = Running::start("a program", command.arg("600")).unwrap();
+            println!("program {}", child.id());
+            std::thread::sleep(Duration::from_secs(600));
+        }
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", name, "--nocapture"]).env(IS_BENCHMARK, "1");
+        let mut benchmark = Running::start("a benchmark", &mut command).unwrap();
+        let program = benchmark.wait_for("program", Duration::from_secs(60), |line| {
+            line.split_once("program ")?.1.parse::<u32>().ok()
+        });
+        let program = program.unwrap();
+        assert_eq!(benchmark.end().unwrap().code(), Some(143));
+        // Whoever adopted it reaps it when it pleases; a zombie runs no longer.
+        poll("the program has ended", Duration::from_secs(60), || {
+            let stat = std::fs::read_to_string(format!("/proc/{program}/stat"));
+            Ok(stat.map_or(true, |stat| stat.contains(") Z ")).then_some(()))
+        })
+        .unwrap();
+    }
 }

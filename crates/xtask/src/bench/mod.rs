@@ -7,7 +7,7 @@ mod usage;
 
 use clap::{Args, Subcommand};
 
-use crate::Result;
+use crate::{Result, process};
 
 /// Which benchmark.
 #[derive(Args)]
@@ -27,6 +27,8 @@ enum Benchmark {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
+    // Whoever ends a benchmark does not want its programs to go on.
+    process::end_children_on_signal()?;
     match &options.benchmark {
         Some(Benchmark::Fleet(options)) => fleet::run(options),
         Some(Benchmark::Idle(options)) => fleet::idle::run(options),

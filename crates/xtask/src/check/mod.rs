@@ -1,6 +1,8 @@
 //! `cargo xtask check`: the architecture as a table that a machine reads.
 
 mod edges;
+mod links;
+mod pages;
 mod sources;
 
 use crate::Result;
@@ -10,6 +12,8 @@ pub(crate) fn run() -> Result<()> {
     let workspace = Workspace::load()?;
     let mut problems = edges::check(&workspace);
     problems.extend(sources::check(&workspace)?);
+    problems.extend(links::check(&workspace)?);
+    problems.extend(pages::check(&workspace)?);
     if problems.is_empty() {
         return Ok(());
     }

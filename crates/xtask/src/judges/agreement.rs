@@ -53,10 +53,10 @@ pub(crate) fn behind_smbd(workspace: &Workspace) -> Result<Outcome> {
 }
 
 /// Whom both clients ask.
-struct Host<'a> {
-    address: SocketAddr,
-    account: &'a str,
-    password: &'a Path,
+pub(super) struct Host<'a> {
+    pub(super) address: SocketAddr,
+    pub(super) account: &'a str,
+    pub(super) password: &'a Path,
 }
 
 impl Host<'_> {
@@ -82,7 +82,18 @@ type Key = (String, String, u64, u64);
 
 fn compare(workspace: &Workspace, host: &Host<'_>) -> Result<usize> {
     let theirs: Value = serde_json::from_str(&capture(&mut host.theirs(workspace))?)?;
-    let theirs = theirs["values"].as_array().ok_or("impacket printed no values")?;
+    compare_with(workspace, host, "impacket", &theirs["values"], VALUES_MIN)
+}
+
+/// Asks our own client for the values that `peer` found, at least `values_min` of them. Answers how many are alike.
+pub(super) fn compare_with(
+    workspace: &Workspace,
+    host: &Host<'_>,
+    peer: &str,
+    theirs: &Value,
+    values_min: usize,
+) -> Result<usize> {
+    let theirs = theirs.as_array().ok_or_else(|| format!("{peer} printed no values"))?;
     let theirs: Vec<&Value> = theirs.iter().filter(|value| !is_odd(value)).collect();
     let mut paths: Vec<String> = theirs.iter().filter_map(|value| path_of(value)).collect();
     paths.sort_unstable();
@@ -95,14 +106,14 @@ fn compare(workspace: &Workspace, host: &Host<'_>) -> Result<usize> {
 
     let mut alike = 0;
     for their in theirs.iter().filter(|value| value["hidden"] == false) {
-        let key = key_of(their).ok_or_else(|| format!("impacket printed {their}"))?;
+        let key = key_of(their).ok_or_else(|| format!("{peer} printed {their}"))?;
         let our = ours.get(&key).ok_or_else(|| format!("our client does not see {their}"))?;
         if our["raw"].as_u64() != their["value"].as_u64() {
-            return Err(format!("impacket sees {their}, our client {our}").into());
+            return Err(format!("{peer} sees {their}, our client {our}").into());
         }
         alike += 1;
     }
-    if alike < VALUES_MIN {
+    if alike < values_min {
         return Err(format!("only {alike} values were compared").into());
     }
     Ok(alike)

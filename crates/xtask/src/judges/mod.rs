@@ -5,7 +5,9 @@ mod bad_input;
 mod browser;
 mod counter_types;
 mod dashboards;
+mod documents;
 mod exposition;
+mod go_msrpc;
 mod grafana;
 mod impacket;
 mod lockout;
@@ -35,15 +37,18 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Judge = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const JUDGES: [Judge; 23] = [
+const JUDGES: [Judge; 26] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
     ("a minute of trouble on all sides leaves good hosts alone", &[], crate::soak::minute),
+    ("the commands of the documents work", &[Peer::Curl, Peer::Htpasswd], documents::run),
+    ("promtool reads the queries of the documents", &[Peer::Prometheus], documents::queries),
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("impacket and Samba's client read our registry", &[Peer::Python, Peer::Samba], registry::run),
     ("impacket and our client see the same values", &[Peer::Python], agreement::run),
+    ("go-msrpc logs in and sends wrong verification trailers", &[Peer::GoMsrpc], go_msrpc::run),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
     ("discover and query behind smbd", &[Peer::Samba, Peer::Python], agreement::behind_smbd),
     ("tshark dissects our traffic", &[Peer::Tshark, Peer::Samba], tshark::run),

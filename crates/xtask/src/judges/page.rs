@@ -209,7 +209,7 @@ impl Judged {
             ("values", "targets/web1/values"),
             ("search", "targets/web1/values?q=time"),
             ("counterset", "targets/web1/values?set=Processor+Information"),
-            ("counter", "targets/web1/values?counter=perfmon_process_v2_handle_count_current"),
+            ("counter", "targets/web1/values?counter=perfmon_process_v2_handles"),
             ("plugins", "plugins"),
             ("config", "config"),
         ];

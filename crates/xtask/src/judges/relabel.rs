@@ -132,7 +132,7 @@ fn configuration(host: SocketAddr, password_file: &str) -> String {
         "web: {{listen: ['127.0.0.1:0']}}\nplugins: {{load: [pcq]}}\nscrape: {{interval: 2s}}\n\
          identities:\n  sim: {{kind: ntlm, domain: {domain}, username: {user}, password_file: {password_file}, \
          allow_hosts: ['{address}']}}\ntransports:\n  default: {{smb: {{port: {port}}}}}\n\
-         modules:\n  os: {{plugin: pcq, countersets: [{{name: Processor Information}}, {{name: HTTP Service}}, \
+         modules:\n  os: {{plugin: pcq, countersets: [{{name: Processor Information, totals: keep}}, {{name: HTTP Service}}, \
          {{name: Thermal Zone Information}}]}}\n\
          target_defaults: {{identity: sim, modules: [os], labels: {{env: prod}}}}\ntargets:\n  \
          - {{name: {PLAIN}, host: {address}}}\n"

@@ -33,8 +33,9 @@ pub(crate) const PROMETHEUS: Programs = Programs {
     tags: "remove_all_sd",
 };
 
-/// What decides about the programs, besides the version of Go.
-const SOURCES: [&str; 2] = ["go.mod", "main.go"];
+/// A client of performance counters over SMB, NTLM and RPC in Go: the program `gomsrpc`.
+pub(crate) const GOMSRPC: Programs = Programs { name: "gomsrpc", packages: &["judges/gomsrpc"], tags: "" };
+
 /// Neither symbols nor paths of this machine: half the size, and nothing here debugs them.
 const FLAGS: [&str; 4] = ["-mod=mod", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"];
 
@@ -56,13 +57,11 @@ impl Programs {
         let begun = Instant::now();
         println!("building: {} from its published modules; the first time this takes minutes", self.name);
         let source = self.folder(workspace).join("source");
+        // Whatever an earlier build left.
+        let _ = fs::remove_dir_all(&source);
         fs::create_dir_all(&source)?;
-        for name in SOURCES {
-            let _ = fs::remove_file(source.join(name));
-            let original = self.sources(workspace).join(name);
-            if original.is_file() {
-                fs::copy(original, source.join(name))?;
-            }
+        for file in self.sources(workspace)? {
+            fs::copy(&file, source.join(file.file_name().unwrap_or_default()))?;
         }
         let mut go = Command::new("go");
         // `-mod=mod` completes the copy of go.mod by what the modules require themselves.
@@ -78,17 +77,23 @@ impl Programs {
     /// All that the programs are made of, as text.
     fn recipe(&self, workspace: &Workspace) -> Result<String> {
         let mut recipe = format!("{} {} {}\n", FLAGS.join(" "), self.tags, self.packages.join(" "));
-        for name in SOURCES {
-            let file = self.sources(workspace).join(name);
-            if file.is_file() {
-                recipe += &fs::read_to_string(file)?;
-            }
+        for file in self.sources(workspace)? {
+            recipe += &fs::read_to_string(file)?;
         }
         Ok(recipe)
     }
 
-    fn sources(&self, workspace: &Workspace) -> PathBuf {
-        workspace.root.join("crates/xtask/peers").join(self.name)
+    /// What decides about the programs, besides the version of Go: `go.mod` and the code beside it.
+    fn sources(&self, workspace: &Workspace) -> Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(workspace.root.join("crates/xtask/peers").join(self.name))? {
+            let file = entry?.path();
+            if file.extension().is_some_and(|extension| extension == "go" || extension == "mod") {
+                files.push(file);
+            }
+        }
+        files.sort_unstable();
+        Ok(files)
     }
 
     fn folder(&self, workspace: &Workspace) -> PathBuf {

@@ -35,7 +35,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<()> {
     let workspace = Workspace::load()?;
     build_programs(&workspace.root)?;
-    make_room()?;
+    make_room(options.targets)?;
     let fleet = Fleet {
         targets: options.targets,
         has_faults: false,

@@ -79,8 +79,8 @@ impl Fleet {
 pub(crate) fn run(options: &Options) -> Result<()> {
     let workspace = Workspace::load()?;
     build_programs(&workspace.root)?;
-    make_room()?;
     let Options { targets, seconds, interval, .. } = *options;
+    make_room(targets)?;
     println!("{targets} hosts every {interval} s, measured for {seconds} s once all are up");
     let fleet = Fleet { targets, has_faults: false, seconds, interval_s: interval };
     let (clean, faulty) = measure_all(&workspace, fleet, options)?;
@@ -141,17 +141,38 @@ fn measure(workspace: &Workspace, fleet: Fleet) -> Result<Measured> {
     Ok(measured)
 }
 
-/// What is measured runs on two processors, and each host takes a descriptor at both ends. Children inherit both.
-fn make_room() -> Result<()> {
+/// What is measured runs on two processors, and each host takes descriptors at both ends. Children inherit both.
+fn make_room(targets: u32) -> Result<()> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit)?;
+    enough_descriptors(targets, limit.maximum)?;
     let allowed = sched_getaffinity(None)?;
     let mut chosen = CpuSet::new();
     (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).take(PROCESSORS).for_each(|cpu| chosen.set(cpu));
     Ok(sched_setaffinity(None, &chosen)?)
 }
 
+/// Whether `limit` descriptors are enough for a process that has all the hosts.
+fn enough_descriptors(targets: u32, limit: Option<u64>) -> Result<()> {
+    let needed = DESCRIPTORS_PER_HOST * u64::from(targets) + OTHER_DESCRIPTORS;
+    match limit.filter(|limit| *limit < needed) {
+        None => Ok(()),
+        Some(limit) => {
+            let possible = limit.saturating_sub(OTHER_DESCRIPTORS) / DESCRIPTORS_PER_HOST;
+            Err(format!(
+                "{targets} hosts need {needed} descriptors in one process, and this machine allows {limit}: \
+                 raise the hard limit (as root: `ulimit -n {needed}`, or LimitNOFILE= of the service), or take \
+                 `--targets {possible}`"
+            )
+            .into())
+        }
+    }
+}
+
+/// The simulator listens for each host and accepts a connection.
+const DESCRIPTORS_PER_HOST: u64 = 2;
+const OTHER_DESCRIPTORS: u64 = 256;
 const PROCESSORS: usize = 2;
 
 /// The goals.
@@ -223,6 +244,15 @@ mod tests {
             calls: 1.0,
             ..Measured::default()
         }
+    }
+
+    #[test]
+    fn a_limit_of_descriptors_that_is_too_low_is_told_before_anything_starts() {
+        assert!(enough_descriptors(4000, None).is_ok());
+        assert!(enough_descriptors(4000, Some(8256)).is_ok());
+        let error = enough_descriptors(4000, Some(1024)).unwrap_err().to_string();
+        assert!(error.contains("4000 hosts need 8256 descriptors"), "{error}");
+        assert!(error.contains("allows 1024") && error.contains("--targets 384"), "{error}");
     }
 
     #[test]

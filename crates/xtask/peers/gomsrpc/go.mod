@@ -1,0 +1,5 @@
+module judges/gomsrpc
+
+go 1.26.0
+
+require github.com/oiweiwei/go-msrpc v1.2.5

@@ -1,0 +1,77 @@
+//! README.md and `docs/`: every command runs, on a machine that stands for those of the documents, and every file is
+//! one that the programs take. `docs/developing.md` says how a block tells what is done with it.
+
+mod blocks;
+mod developer;
+mod fixture;
+mod queries;
+mod scene;
+mod windows;
+
+use std::fs;
+
+use self::blocks::{Block, What};
+use self::scene::{Counts, Scene};
+use super::stage::Stage;
+use crate::Result;
+use crate::process::free_port;
+use crate::report::Outcome;
+use crate::workspace::Workspace;
+
+pub(crate) use self::queries::run as queries;
+
+const README: &str = "README.md";
+
+/// The pages and their blocks, README.md first.
+fn pages(workspace: &Workspace) -> Result<Vec<(String, Vec<Block>)>> {
+    let mut names = vec![README.to_owned()];
+    for entry in fs::read_dir(workspace.root.join("docs"))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".md") {
+            names.push(format!("docs/{name}"));
+        }
+    }
+    names[1..].sort();
+    let read = |name: String| {
+        let text = fs::read_to_string(workspace.root.join(&name))?;
+        let blocks = blocks::read(&name, &text)?;
+        Ok((name, blocks))
+    };
+    names.into_iter().map(read).collect()
+}
+
+/// Runs the commands of each page in a folder of its own.
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
+    let pages = pages(workspace)?;
+    let is_configuration = |block: &&Block| block.what == What::File("perfmon.yaml".to_owned());
+    let first = pages[0].1.iter().find(is_configuration);
+    let first = first.ok_or("README.md has no block `yaml perfmon.yaml`")?;
+
+    let hosts = Stage::new(workspace)?;
+    let smb_port = free_port()?;
+    let port = smb_port.to_string();
+    let more = ["--smb-port", &port, "--hosts", fixture::HOSTS_COUNT, "--account", fixture::ACCOUNT];
+    let (_simulator, _) = hosts.simulator(&more)?;
+
+    let mut all = Counts::default();
+    for (name, blocks) in &pages {
+        // A reader of README.md begins with nothing, one of another page with what README.md made.
+        let configuration = if name == README { "" } else { first.text.as_str() };
+        let mut scene = Scene::new(workspace, smb_port, configuration)?;
+        blocks.iter().try_for_each(|block| scene.play(block))?;
+        scene.end()?;
+        let Counts { commands, files, windows, read_only } = scene.counts;
+        all.commands += commands;
+        all.files += files;
+        all.windows += windows;
+        all.read_only += read_only;
+    }
+    Ok(Outcome::Ran(format!(
+        "{} pages: {} commands run, {} files checked; only looked at: {} for Windows, {} for developers and real hosts",
+        pages.len(),
+        all.commands,
+        all.files,
+        all.windows,
+        all.read_only
+    )))
+}

@@ -1,0 +1,86 @@
+//! The queries of the documents: promtool reads them, and their metrics exist.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Command;
+
+use super::blocks::{Block, What};
+use super::pages;
+use crate::judges::stage::{self, Stage, Target};
+use crate::report::Outcome;
+use crate::workspace::{Workspace, capture};
+use crate::{Result, http};
+
+const LISTEN: &str = "127.0.0.1:0";
+
+/// Has promtool read each query, and each configuration of Prometheus, and looks for the metrics that they name.
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
+    let stage = Stage::new(workspace)?;
+    let known = known_names(&stage)?;
+    let (mut queries, mut files) = (0, 0);
+    for block in pages(workspace)?.iter().flat_map(|(_, blocks)| blocks) {
+        let checked = match &block.what {
+            What::Queries => check_queries(&stage, block, &known).map(|count| queries += count),
+            What::File(name) if name == "prometheus.yml" => {
+                check_prometheus(&stage, block).map(|()| files += 1)
+            }
+            _ => Ok(()),
+        };
+        checked.map_err(|error| format!("{}: {error}", block.place))?;
+    }
+    Ok(Outcome::Ran(format!("{queries} queries, {files} configurations of Prometheus")))
+}
+
+fn check_queries(stage: &Stage<'_>, block: &Block, known: &BTreeSet<String>) -> Result<usize> {
+    let mut rules = "groups:\n  - name: documents\n    rules:\n".to_owned();
+    let queries: Vec<&str> = block.text.lines().filter(|line| !line.trim().is_empty()).collect();
+    for (index, query) in queries.iter().enumerate() {
+        let expression = serde_json::to_string(query)?;
+        rules += &format!("      - {{record: 'document:{index}', expr: {expression}}}\n");
+        for name in names(query) {
+            if !known.contains(name) {
+                return Err(format!("`{query}`: there is no metric `{name}`").into());
+            }
+        }
+    }
+    let file = stage.path("documents.rules.yml");
+    fs::write(&file, rules)?;
+    capture(Command::new("promtool").args(["check", "rules", "--lint=none"]).arg(file))?;
+    Ok(queries.len())
+}
+
+fn check_prometheus(stage: &Stage<'_>, block: &Block) -> Result<()> {
+    let file = stage.path("prometheus.yml");
+    fs::write(&file, &block.text)?;
+    capture(Command::new("promtool").args(["check", "config"]).arg(file)).map(drop)
+}
+
+/// The words of a query that are names of our metrics.
+fn names(query: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    query
+        .split(move |c| !is_part(c))
+        .filter(|word| word.starts_with("perfmon_") || word.starts_with("process_"))
+}
+
+/// Names of all series of a simulated host and of the exporter itself, those that appear only in trouble included.
+fn known_names(stage: &Stage<'_>) -> Result<BTreeSet<String>> {
+    let password_file = stage.password_file()?;
+    let (_simulator, host) = stage.simulator(&[])?;
+    let target =
+        Target { name: "documents", address: host, account: stage::ACCOUNT, password_file: &password_file };
+    let listen: SocketAddr = LISTEN.parse()?;
+    let (mut exporter, address) = stage.exporter(listen, "5s", &[target])?;
+    stage::page_when_up(&mut exporter, address, "documents")?;
+    let page = http::get(address, "/metrics", "text/plain;version=0.0.4")?.body;
+    let mut known: BTreeSet<String> = page
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| Some(line.split(['{', ' ']).next()?.to_owned()))
+        .collect();
+    let table = fs::read_to_string(stage.workspace.root.join("exporter/METRICS.md"))?;
+    let of_table = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    known.extend(of_table.map(str::to_owned));
+    Ok(known)
+}
