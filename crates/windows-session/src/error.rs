@@ -52,15 +52,18 @@ impl SessionError {
         };
         let reason = match error.kind {
             ConnectErrorKind::NameNotFound => Reason::NameNotFound,
+            ConnectErrorKind::NameLookupTimedOut => Reason::NameLookupTimedOut,
+            ConnectErrorKind::NameServerFailed => Reason::NameServerFailed,
             ConnectErrorKind::ConnectionRefused => Reason::ConnectionRefused,
             ConnectErrorKind::Unreachable => Reason::Unreachable,
             ConnectErrorKind::Timeout => Reason::Timeout,
             ConnectErrorKind::ConnectionReset => Reason::ConnectionReset,
             _ => Reason::Other,
         };
+        let (endpoint, kind) = (&error.endpoint, error.kind);
         let detail = match &error.source {
-            Some(source) => format!("{} ({source})", error.kind),
-            None => error.kind.to_string(),
+            Some(source) => format!("{endpoint}: {kind} ({source})"),
+            None => format!("{endpoint}: {kind}"),
         };
         Self::new(&error.endpoint, stage, reason, detail)
     }
@@ -154,6 +157,8 @@ impl SessionError {
 impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { target, stage, reason, detail, .. } = self;
+        // Whose detail names the host says it to those who show the detail alone.
+        let detail = detail.strip_prefix(&format!("{target}: ")).unwrap_or(detail);
         write!(f, "{target}: {stage}: {detail}; {}", reason.advice())
     }
 }

@@ -52,6 +52,10 @@ pub enum Reason {
     Timeout,
     /// The name has no address.
     NameNotFound,
+    /// No name server answered in time.
+    NameLookupTimedOut,
+    /// The name servers could not look the name up.
+    NameServerFailed,
     /// Nothing listens on the port.
     ConnectionRefused,
     /// There is no way to the host.
@@ -98,9 +102,11 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::Timeout,
         Self::NameNotFound,
+        Self::NameLookupTimedOut,
+        Self::NameServerFailed,
         Self::ConnectionRefused,
         Self::Unreachable,
         Self::ConnectionReset,
@@ -130,6 +136,8 @@ impl Reason {
         match self {
             Self::Timeout => "timeout",
             Self::NameNotFound => "name_not_found",
+            Self::NameLookupTimedOut => "name_lookup_timed_out",
+            Self::NameServerFailed => "name_server_failed",
             Self::ConnectionRefused => "connection_refused",
             Self::Unreachable => "unreachable",
             Self::ConnectionReset => "connection_reset",
@@ -162,6 +170,10 @@ impl Reason {
                 "see whether the host is up, whether a firewall drops TCP port 445, and whether the deadline is long enough"
             }
             Self::NameNotFound => "check the spelling of the host's name and the resolver of this machine",
+            Self::NameLookupTimedOut => {
+                "see whether the name servers in /etc/resolv.conf of this machine answer for the host's name"
+            }
+            Self::NameServerFailed => "look at the name servers in /etc/resolv.conf of this machine",
             Self::ConnectionRefused => {
                 "see whether the host's Server service runs and listens on TCP port 445"
             }
