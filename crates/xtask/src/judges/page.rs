@@ -120,7 +120,7 @@ impl Judged {
         )?;
         self.holds(
             "it says what to do",
-            "document.querySelector('#live-targets').innerText.includes('Check the port')",
+            "document.querySelector('#live-targets').innerText.includes('See that the service is started')",
         )?;
         let shown = HOSTILE.replace('\u{202e}', "[U+202E]");
         let shown = serde_json::to_string(&shown)?;

@@ -20,7 +20,8 @@ use crate::workspace::Workspace;
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Each scrape and each collection is a second after the last one.
 const STALE_INTERVALS: u32 = 3;
-const STORM: usize = 200;
+/// A little less than one peer may ask at a time: three quarters of `web.max_connections_per_peer`.
+const STORM: usize = 180;
 /// The slow host takes its time for the first call.
 const SLOW: &str = "*x1=delay:2s";
 /// Lines of one host's processors, which stand for all its series.
@@ -119,7 +120,7 @@ fn leads_into_the_networks(exporter: SocketAddr) -> Result<()> {
     if is_good { Ok(()) } else { Err(format!("localhost: {} {}", page.status, page.body).into()) }
 }
 
-/// Two hundred who ask at once get the series of one collection.
+/// All who ask at once get the series of one collection.
 fn storm(exporter: SocketAddr, statistics: &Path) -> Result<String> {
     let ask = || {
         let path = "/probe?target=127.0.0.3&module=os&identity=one&transport=slow";
