@@ -17,6 +17,7 @@ mod scrapes;
 mod sink;
 mod state;
 mod timing;
+mod words;
 
 pub(crate) use self::account::next_step;
 pub use self::account::{Down, JobStatus, StageCost, ending};
@@ -34,3 +35,4 @@ pub use self::scrapes::{PageOf, Scrape, ScrapeOutcome, Scrapes};
 pub use self::sink::TimedStore;
 pub use self::state::{TargetState, count_states};
 pub use self::timing::{Timing, Timings, WAIT_S, WORK_S};
+pub(crate) use self::words::words;

@@ -14,6 +14,15 @@ fn table() -> String {
          All of them are on `/metrics`, behind the targets' series; readers of protobuf get native histograms. None of\n\
          the histograms has a label for targets, so that a fleet of thousands has no more of them than one host.\n\
          `telemetry:` sends the histograms and a few of the others to a collector.\n\n\
+         Counters by reason of what is pushed and of the web server begin with a zero for each reason, once that part\n\
+         is configured, so that `rate()` and `increase()` see the first event. `perfmon_exporter_failures_total` and\n\
+         `perfmon_exporter_series_dropped_total` do not: a zero for each target, stage and reason would be hundreds of\n\
+         series a target. Their series begin with their first event, which `increase()` does not see; ask for new\n\
+         series besides:\n\n\
+         ```promql\n\
+         increase(perfmon_exporter_failures_total[15m]) > 0 or (perfmon_exporter_failures_total unless \
+         perfmon_exporter_failures_total offset 15m)\n\
+         ```\n\n\
          This file is written by a test: `UPDATE_EXPECT=1 cargo test -p perfmon-exporter --test it metrics_table`.\n\n\
          | metric | type | unit | labels | meaning |\n| --- | --- | --- | --- | --- |\n",
     );
@@ -113,8 +122,6 @@ otlp: [{endpoint: 'http://127.0.0.1:9', interval: 1s}]
     expect_test::expect![[r#"
         perfmon_exporter_failures
         perfmon_exporter_module_matches_nothing
-        perfmon_exporter_otlp_log_records_lost
-        perfmon_exporter_otlp_points_lost
         perfmon_exporter_otlp_queue_spans
         perfmon_exporter_otlp_spans_accepted
         perfmon_exporter_otlp_spans_lost

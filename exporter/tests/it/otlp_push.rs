@@ -310,7 +310,9 @@ async fn what_is_pushed_is_told_on_the_page() {
     let mut page = String::new();
     prometheus_client::encoding::text::encode(&mut page, &registry).unwrap();
     let plain = |line: &&str| !line.starts_with('#') && !line.contains("seconds") && !line.contains("bytes");
-    let lines: Vec<&str> = page.lines().filter(plain).collect();
+    // Every reason has its line, be it with a zero.
+    let moved = |line: &&str| plain(line) && !(line.contains("reason=") && line.ends_with(" 0"));
+    let lines: Vec<&str> = page.lines().filter(moved).collect();
     expect![[r#"
         perfmon_exporter_otlp_up{endpoint="c"} 1
         perfmon_exporter_otlp_queue_rounds{endpoint="c"} 0
@@ -323,6 +325,38 @@ async fn what_is_pushed_is_told_on_the_page() {
         perfmon_exporter_otlp_requests_total{endpoint="c",signal="logs"} 0
         perfmon_exporter_otlp_failures_total{endpoint="c",signal="metrics",reason="busy"} 1"#]]
     .assert_eq(&lines.join("\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_reason_of_a_loss_or_failure_has_its_zero_before_the_first() {
+    let push = push("http", "", 1, []);
+    push.collector.received(1).await;
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(push.pusher.metrics()));
+    let mut page = String::new();
+    prometheus_client::encoding::text::encode(&mut page, &registry).unwrap();
+    let reasons = |series: &str| -> String {
+        let rows = page.lines().filter_map(|line| line.strip_prefix(series));
+        let reasons = rows.map(|row| row.strip_suffix("\"} 0").unwrap_or_else(|| panic!("{series}{row}")));
+        reasons.collect::<Vec<_>>().join(" ")
+    };
+    let failures = "busy invalid not_found secret timeout tls unauthorized unexpected unreachable";
+    let losses = "busy ended invalid not_found partial_success queue_full secret timeout tls too_large unauthorized \
+                  unexpected unreachable";
+    for signal in ["metrics", "logs"] {
+        let series =
+            format!("perfmon_exporter_otlp_failures_total{{endpoint=\"c\",signal=\"{signal}\",reason=\"");
+        assert_eq!(reasons(&series), failures);
+    }
+    for items in ["points", "log_records"] {
+        let series = format!("perfmon_exporter_otlp_{items}_lost_total{{endpoint=\"c\",reason=\"");
+        assert_eq!(reasons(&series), losses);
+    }
+    // The endpoint sends no traces.
+    assert!(
+        !page.contains("perfmon_exporter_otlp_spans_lost_total{") && !page.contains("\"traces\""),
+        "{page}"
+    );
 }
 
 #[test]

@@ -6,34 +6,23 @@ use std::time::Duration;
 use super::metrics::{COMPRESSION, ENCODING, REQUEST, WAITING};
 use super::reply::Trouble;
 use super::signal::Signal;
-use crate::telemetry::{Timing, Timings};
+use crate::telemetry::{Timing, Timings, words};
 
-/// Why points, log records or spans were not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
-    /// The collector took the others.
-    PartialSuccess,
-    /// The collector took none of the request.
-    Refused(Trouble),
-    /// No smaller request is possible.
-    TooLarge,
-    /// Later ones needed the room while the collector was away.
-    QueueFull,
-    /// The process ended.
-    Ended,
-}
-
-impl Loss {
-    /// The word for a label.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::PartialSuccess => "partial_success",
-            Self::Refused(trouble) => trouble.word(),
-            Self::TooLarge => "too_large",
-            Self::QueueFull => "queue_full",
-            Self::Ended => "ended",
-        }
+words! {
+    /// Why points, log records or spans were not taken.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Loss {
+        /// The collector took the others.
+        PartialSuccess = "partial_success",
+        /// No smaller request is possible.
+        TooLarge = "too_large",
+        /// Later ones needed the room while the collector was away.
+        QueueFull = "queue_full",
+        /// The process ended.
+        Ended = "ended",
+        ;
+        /// The collector took none of the request.
+        Refused(Trouble),
     }
 }
 
@@ -66,11 +55,15 @@ pub struct SignalCounts {
     pub(super) waiting: Timing,
 }
 
-/// Counts by word. Few words are ever used by one endpoint.
-#[derive(Debug, Default)]
+/// Counts by word, each of which begins at zero.
+#[derive(Debug)]
 struct Words(Mutex<BTreeMap<&'static str, u64>>);
 
 impl Words {
+    fn of(words: impl Iterator<Item = &'static str>) -> Self {
+        Self(Mutex::new(words.map(|word| (word, 0)).collect()))
+    }
+
     fn add(&self, word: &'static str, count: u64) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.entry(word).or_default() += count;
@@ -79,6 +72,11 @@ impl Words {
     fn rows(&self) -> Vec<(&'static str, u64)> {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.iter().map(|(&word, &count)| (word, count)).collect()
+    }
+
+    /// Those that were counted.
+    fn counted(&self) -> Vec<(&'static str, u64)> {
+        self.rows().into_iter().filter(|&(_, count)| count > 0).collect()
     }
 }
 
@@ -98,8 +96,8 @@ impl Counts {
                     signal,
                     is_on,
                     accepted: AtomicU64::new(0),
-                    lost: Words::default(),
-                    failures: Words::default(),
+                    lost: Words::of(Loss::all().map(Loss::word)),
+                    failures: Words::of(Trouble::all().map(Trouble::word)),
                     requests: AtomicU64::new(0),
                     bytes: AtomicU64::new(0),
                     queued: AtomicU64::new(0),
@@ -185,12 +183,22 @@ impl SignalCounts {
     /// How many were lost, by reason.
     #[must_use]
     pub fn lost(&self) -> Vec<(&'static str, u64)> {
+        self.lost.counted()
+    }
+
+    /// The same with a zero for each reason that did not occur: a rate needs the zero before the first.
+    pub(super) fn lost_by_reason(&self) -> Vec<(&'static str, u64)> {
         self.lost.rows()
     }
 
     /// Attempts that failed and are made again, by reason.
     #[must_use]
     pub fn failures(&self) -> Vec<(&'static str, u64)> {
+        self.failures.counted()
+    }
+
+    /// The same with a zero for each reason that did not occur.
+    pub(super) fn failures_by_reason(&self) -> Vec<(&'static str, u64)> {
         self.failures.rows()
     }
 }

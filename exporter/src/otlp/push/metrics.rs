@@ -26,7 +26,7 @@ impl Collector for OtlpMetrics {
             out.rows(queued, counts().map(|(name, counts)| ([name], counts.queued.load(Ordering::Relaxed))))?;
             out.rows(accepted, counts().map(|(name, counts)| ([name], counts.accepted())))?;
             let rows = counts().flat_map(|(name, counts)| {
-                counts.lost().into_iter().map(move |(reason, count)| ([name, reason], count))
+                counts.lost_by_reason().into_iter().map(move |(reason, count)| ([name, reason], count))
             });
             out.rows(lost, rows.collect::<Vec<_>>())?;
         }
@@ -40,7 +40,7 @@ impl Collector for OtlpMetrics {
         out.rows(&REQUESTS, each(|counts| &counts.requests).collect::<Vec<_>>())?;
         out.rows(&SENT_BYTES, each(|counts| &counts.bytes).collect::<Vec<_>>())?;
         let failures = signals().flat_map(|(name, counts)| {
-            let failures = counts.failures().into_iter();
+            let failures = counts.failures_by_reason().into_iter();
             failures.map(move |(reason, count)| ([name, counts.signal.word(), reason], count))
         });
         out.rows(&FAILURES, failures.collect::<Vec<_>>())

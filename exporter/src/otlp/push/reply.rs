@@ -6,6 +6,7 @@ use hyper::StatusCode;
 use hyper::header::{HeaderMap, LOCATION, RETRY_AFTER};
 
 use super::proto::Fields;
+use crate::telemetry::words;
 
 /// What an answer means for the request that it is to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,44 +38,28 @@ pub enum Verdict {
     },
 }
 
-/// Why a request was not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Trouble {
-    /// No connection.
-    Unreachable,
-    /// A connection, but no trust.
-    Tls,
-    /// No answer in time.
-    Timeout,
-    /// The collector is not ready or has too much to do.
-    Busy,
-    /// The data is wrong in the collector's eyes.
-    Invalid,
-    /// We may not.
-    Unauthorized,
-    /// Nothing there takes this kind of data.
-    NotFound,
-    /// Any other answer.
-    Unexpected,
-    /// A header's value or a certificate cannot be read here.
-    Secret,
-}
-
-impl Trouble {
-    /// The word for a label.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Unreachable => "unreachable",
-            Self::Tls => "tls",
-            Self::Timeout => "timeout",
-            Self::Busy => "busy",
-            Self::Invalid => "invalid",
-            Self::Unauthorized => "unauthorized",
-            Self::NotFound => "not_found",
-            Self::Unexpected => "unexpected",
-            Self::Secret => "secret",
-        }
+words! {
+    /// Why a request was not taken.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Trouble {
+        /// No connection.
+        Unreachable = "unreachable",
+        /// A connection, but no trust.
+        Tls = "tls",
+        /// No answer in time.
+        Timeout = "timeout",
+        /// The collector is not ready or has too much to do.
+        Busy = "busy",
+        /// The data is wrong in the collector's eyes.
+        Invalid = "invalid",
+        /// We may not.
+        Unauthorized = "unauthorized",
+        /// Nothing there takes this kind of data.
+        NotFound = "not_found",
+        /// Any other answer.
+        Unexpected = "unexpected",
+        /// A header's value or a certificate cannot be read here.
+        Secret = "secret",
     }
 }
 

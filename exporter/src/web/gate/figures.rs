@@ -3,75 +3,50 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::telemetry::Metric;
+use crate::telemetry::{Metric, words};
 
 type Labels = [(&'static str, &'static str); 1];
 
-/// Why somebody was not served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// Its address has too many connections.
-    Peer,
-    /// It ended before the TLS handshake did.
-    HandshakeClosed,
-    /// The TLS handshake took too long.
-    HandshakeTimeout,
-    /// It spoke HTTP where TLS is spoken, or something else.
-    HandshakeNotTls,
-    /// No version, suite or curve in common.
-    HandshakeIncompatible,
-    /// It showed no certificate.
-    HandshakeNoCertificate,
-    /// Its certificate is not one that we trust.
-    HandshakeCertificate,
-    /// Its certificate has no name that is allowed.
-    HandshakeName,
-    /// It does not like our certificate.
-    HandshakeByClient,
-    /// Whatever else went wrong in the TLS handshake.
-    HandshakeOther,
-    /// It gave no password.
-    LoginMissing,
-    /// Its user or password is wrong.
-    LoginRejected,
-    /// Too many passwords were being compared.
-    LoginBusy,
-    /// Too many requests.
-    RateLimit,
-    /// It announced a body, or two lengths.
-    Body,
-    /// Its URI was too long.
-    Uri,
-    /// It named no host, or several.
-    Host,
-    /// It asked for a page by a name that is not ours.
-    ForeignHost,
-}
-
-impl Refusal {
-    const ALL: [(Self, &'static str); 18] = [
-        (Self::Peer, "peer_connections"),
-        (Self::HandshakeClosed, "closed"),
-        (Self::HandshakeTimeout, "timeout"),
-        (Self::HandshakeNotTls, "not_tls"),
-        (Self::HandshakeIncompatible, "incompatible"),
-        (Self::HandshakeNoCertificate, "no_certificate"),
-        (Self::HandshakeCertificate, "certificate"),
-        (Self::HandshakeName, "certificate_name"),
-        (Self::HandshakeByClient, "by_client"),
-        (Self::HandshakeOther, "other"),
-        (Self::LoginMissing, "missing"),
-        (Self::LoginRejected, "rejected"),
-        (Self::LoginBusy, "busy"),
-        (Self::RateLimit, "rate_limit"),
-        (Self::Body, "body"),
-        (Self::Uri, "uri"),
-        (Self::Host, "host"),
-        (Self::ForeignHost, "foreign_host"),
-    ];
-
-    pub(crate) fn word(self) -> &'static str {
-        Self::ALL[self as usize].1
+words! {
+    /// Why somebody was not served.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Refusal {
+        /// Its address has too many connections.
+        Peer = "peer_connections",
+        /// It ended before the TLS handshake did.
+        HandshakeClosed = "closed",
+        /// The TLS handshake took too long.
+        HandshakeTimeout = "timeout",
+        /// It spoke HTTP where TLS is spoken, or something else.
+        HandshakeNotTls = "not_tls",
+        /// No version, suite or curve in common.
+        HandshakeIncompatible = "incompatible",
+        /// It showed no certificate.
+        HandshakeNoCertificate = "no_certificate",
+        /// Its certificate is not one that we trust.
+        HandshakeCertificate = "certificate",
+        /// Its certificate has no name that is allowed.
+        HandshakeName = "certificate_name",
+        /// It does not like our certificate.
+        HandshakeByClient = "by_client",
+        /// Whatever else went wrong in the TLS handshake.
+        HandshakeOther = "other",
+        /// It gave no password.
+        LoginMissing = "missing",
+        /// Its user or password is wrong.
+        LoginRejected = "rejected",
+        /// Too many passwords were being compared.
+        LoginBusy = "busy",
+        /// Too many requests.
+        RateLimit = "rate_limit",
+        /// It announced a body, or two lengths.
+        Body = "body",
+        /// Its URI was too long.
+        Uri = "uri",
+        /// It named no host, or several.
+        Host = "host",
+        /// It asked for a page by a name that is not ours.
+        ForeignHost = "foreign_host",
     }
 }
 
@@ -100,8 +75,8 @@ impl Default for Figures {
         };
         figures.is_last_read_good.set(1);
         // A rate needs the zero before the first.
-        for (refusal, word) in Refusal::ALL {
-            drop(figures.family(refusal).get_or_create(&[("reason", word)]));
+        for refusal in Refusal::all() {
+            drop(figures.family(refusal).get_or_create(&[("reason", refusal.word())]));
         }
         figures
     }
@@ -195,15 +170,3 @@ static EXPIRY: Metric = Metric::gauge(
 );
 
 const REASON: &[&str] = &["reason"];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_reason_has_its_word() {
-        for (index, (refusal, _)) in Refusal::ALL.into_iter().enumerate() {
-            assert_eq!(refusal as usize, index);
-        }
-    }
-}

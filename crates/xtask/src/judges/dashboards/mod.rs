@@ -32,8 +32,11 @@ const JOBS: [&str; 2] = ["perfmon-native|perfmon-secured", "perfmon-classic|perf
 /// What has no number even here, and why.
 const EMPTY: [(&str, &str); 3] = [
     ("perfmon_exporter_web_connections_refused_total", "all come from here, and nobody opens hundreds"),
-    ("perfmon_exporter_web_auth_failures_total", "no passwords are asked for"),
-    ("perfmon_exporter_otlp_log_records_lost_total", "no plugin has events"),
+    (
+        "perfmon_exporter_web_auth_failures_total",
+        "no passwords are asked for, and the panel leaves zeros out",
+    ),
+    ("perfmon_exporter_otlp_log_records_lost_total", "no plugin has events, and the panel leaves zeros out"),
 ];
 /// A machine with too much to do makes the plugin slow to return, which is counted; otherwise it behaves.
 const EMPTY_OR_NOT: &str = "perfmon_exporter_plugin_violations_total";

@@ -192,7 +192,8 @@ fn gets_nothing_through(exporter: SocketAddr, endpoint: &str, reason: &str) -> R
     let (found, accepted) = poll(&format!("{endpoint} is refused"), TIMEOUT, || {
         let page = Page::read(&http::get(exporter, "/metrics", "text/plain")?.body)?;
         let of_endpoint = || page.samples.iter().filter(|sample| sample.label("endpoint") == endpoint);
-        let failures = of_endpoint().filter(|sample| sample.name == "perfmon_exporter_otlp_failures_total");
+        let failures = of_endpoint()
+            .filter(|sample| sample.name == "perfmon_exporter_otlp_failures_total" && sample.value > 0.0);
         let found: Vec<String> = failures.map(|sample| sample.label("reason").to_owned()).collect();
         let accepted =
             of_endpoint().filter(|sample| sample.name == "perfmon_exporter_otlp_points_accepted_total");
@@ -221,7 +222,9 @@ fn is_away(exporter: SocketAddr) -> Result<()> {
 
 fn nothing_is_lost(exporter: SocketAddr) -> Result<()> {
     let page = http::get(exporter, "/metrics", "text/plain")?.body;
-    let is_loss = |line: &&str| line.starts_with("perfmon_exporter_otlp_") && line.contains("_lost_total{");
+    let is_loss = |line: &&str| {
+        line.starts_with("perfmon_exporter_otlp_") && line.contains("_lost_total{") && !line.ends_with(" 0")
+    };
     let lost: Vec<&str> = page.lines().filter(is_loss).collect();
     if lost.is_empty() { Ok(()) } else { Err(format!("something was lost: {}", lost.join(", ")).into()) }
 }
