@@ -1,14 +1,17 @@
 use core::fmt;
 use std::io;
+use std::net::IpAddr;
 
 use crate::Endpoint;
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
-#[error("connect to {endpoint}: {stage}: {kind}{}", Detail(.source.as_ref()))]
+#[error("connect to {}: {stage}: {kind}{}", self.place(), Detail(.source.as_ref()))]
 pub struct ConnectError {
     /// Where to.
     pub endpoint: Endpoint,
+    /// The addresses that were tried; none before the name is resolved.
+    pub addresses: Vec<IpAddr>,
     /// How far it went.
     pub stage: ConnectStage,
     /// What went wrong.
@@ -16,6 +19,19 @@ pub struct ConnectError {
     /// What the operating system or the resolver said.
     #[source]
     pub source: Option<io::Error>,
+}
+
+impl ConnectError {
+    /// The endpoint as it was named, and behind it the addresses that were tried: `web1.example:445 (192.0.2.7)`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let addresses: Vec<String> = self.addresses.iter().map(IpAddr::to_string).collect();
+        match addresses.as_slice() {
+            [] => self.endpoint.to_string(),
+            [only] if *only == self.endpoint.host => self.endpoint.to_string(),
+            all => format!("{} ({})", self.endpoint, all.join(", ")),
+        }
+    }
 }
 
 /// The two stages of connecting.

@@ -103,7 +103,7 @@ impl Connector for MemoryNetwork {
         let known = self.hosts().addresses.get(&endpoint.host).copied();
         let resolved = match known {
             Some(address) => Ok(vec![SocketAddr::new(IpAddr::V4(address), endpoint.port)]),
-            None => Err(failed(endpoint, ConnectStage::Dns, ConnectErrorKind::NameNotFound)),
+            None => Err(failed(endpoint, &[], ConnectStage::Dns, ConnectErrorKind::NameNotFound)),
         };
         Box::pin(std::future::ready(resolved))
     }
@@ -126,13 +126,19 @@ impl Connector for MemoryNetwork {
                     }
                 }
             }
-            Err(failed(endpoint, ConnectStage::Tcp, kind))
+            Err(failed(endpoint, addresses, ConnectStage::Tcp, kind))
         })
     }
 }
 
-fn failed(endpoint: &Endpoint, stage: ConnectStage, kind: ConnectErrorKind) -> ConnectError {
-    ConnectError { endpoint: endpoint.clone(), stage, kind, source: None }
+fn failed(
+    endpoint: &Endpoint,
+    addresses: &[SocketAddr],
+    stage: ConnectStage,
+    kind: ConnectErrorKind,
+) -> ConnectError {
+    let (endpoint, addresses) = (endpoint.clone(), addresses.iter().map(SocketAddr::ip).collect());
+    ConnectError { endpoint, addresses, stage, kind, source: None }
 }
 
 /// Bytes that one direction holds before a writer waits.

@@ -70,6 +70,7 @@ impl TcpConnector {
     async fn lookup(&self, endpoint: &Endpoint, deadline: Instant) -> Result<Addresses, ConnectError> {
         let found = self.resolver.lookup(&endpoint.host, deadline).await.map_err(|error| ConnectError {
             endpoint: endpoint.clone(),
+            addresses: Vec::new(),
             stage: ConnectStage::Dns,
             kind: match error.kind() {
                 LookupErrorKind::TimedOut => ConnectErrorKind::NameLookupTimedOut,
@@ -121,7 +122,8 @@ impl TcpConnector {
             },
             Err(_) => (ConnectErrorKind::Timeout, None),
         };
-        Err(ConnectError { endpoint: endpoint.clone(), stage: ConnectStage::Tcp, kind, source })
+        let (endpoint, addresses) = (endpoint.clone(), addresses.iter().map(SocketAddr::ip).collect());
+        Err(ConnectError { endpoint, addresses, stage: ConnectStage::Tcp, kind, source })
     }
 }
 

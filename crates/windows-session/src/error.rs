@@ -60,10 +60,10 @@ impl SessionError {
             ConnectErrorKind::ConnectionReset => Reason::ConnectionReset,
             _ => Reason::Other,
         };
-        let (endpoint, kind) = (&error.endpoint, error.kind);
+        let (place, kind) = (error.place(), error.kind);
         let detail = match &error.source {
-            Some(source) => format!("{endpoint}: {kind} ({source})"),
-            None => format!("{endpoint}: {kind}"),
+            Some(source) => format!("{place}: {kind} ({source})"),
+            None => format!("{place}: {kind}"),
         };
         Self::new(&error.endpoint, stage, reason, detail)
     }
@@ -77,6 +77,10 @@ impl SessionError {
             rpc_client::Stage::Query => Stage::Query,
         };
         let mut failure = Self::new(target, stage, reason_of(error), chain(error));
+        // Something that listens and is silent may be another host than the one that is meant.
+        if stage == Stage::Smb && matches!(failure.reason, Reason::Timeout | Reason::ConnectionReset) {
+            failure.detail = format!("{target}: {}", failure.detail);
+        }
         failure.recovery = recovery_of(error);
         failure
     }
@@ -157,9 +161,10 @@ impl SessionError {
 impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { target, stage, reason, detail, .. } = self;
-        // Whose detail names the host says it to those who show the detail alone.
-        let detail = detail.strip_prefix(&format!("{target}: ")).unwrap_or(detail);
-        write!(f, "{target}: {stage}: {detail}; {}", reason.advice())
+        // Whose detail names the host, with its addresses, says it to those who show the detail alone.
+        let named = detail.strip_prefix(&target.to_string()).and_then(|rest| rest.split_once(": "));
+        let (addresses, detail) = named.unwrap_or(("", detail));
+        write!(f, "{target}{addresses}: {stage}: {detail}; {}", reason.advice())
     }
 }
 

@@ -197,6 +197,31 @@ fn a_refused_connection_is_told_with_address_port_and_firewall_rule() {
 }
 
 #[test]
+fn a_refused_connection_names_the_host_as_configured_in_check_config_in_the_log_and_on_the_page() {
+    let installed = Installed::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let file = crate::command_plugin::config(port, "")
+        .replace("host: 127.0.0.1", "host: LocalHost")
+        .replace("allow_hosts: [127.0.0.1]", "allow_hosts: [localhost]");
+    installed.folder.write("perfmon.yml", &format!("web: {{listen: ['127.0.0.1:0']}}\n{file}"));
+    let (_, out, _) = told(&installed.run(&["check-config", "perfmon.yml", "--online"]));
+    let named = |text: &str| {
+        let (_, rest) = text.split_once(&format!("LocalHost:{port} (")).unwrap_or_else(|| panic!("{text}"));
+        let (addresses, message) = rest.split_once("): ").unwrap();
+        assert!(addresses.split(", ").any(|address| address == "127.0.0.1"), "{addresses}");
+        assert!(message.starts_with("connection refused "), "{message}");
+    };
+    named(&out);
+    let mut exporter = installed.folder.begin(&mut installed.command(&[]), &[]);
+    named(exporter.wait_for_line("Target is down").split_once(" detail=").unwrap().1);
+    named(&exporter.get("/targets/web1").body);
+    exporter.terminate();
+    exporter.wait();
+}
+
+#[test]
 fn what_a_plugin_says_of_settings_is_told_plainly() {
     let installed = Installed::new();
     let (code, out, _) = told(&installed.run(&["plugin", "check", "libplugin_pcq.so"]));

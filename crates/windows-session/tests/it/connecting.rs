@@ -52,6 +52,30 @@ async fn a_host_that_cannot_be_reached_says_how_far_it_went() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_connection_that_is_refused_or_silent_names_the_host_as_it_was_named_its_port_and_its_address() {
+    let network = MemoryNetwork::new();
+    network.add_host("web1.corp.example.com");
+    network.black_hole("web2.corp.example.com", 445);
+    let mut listener = network.listen("web3.corp.example.com", 445);
+    let silent = tokio::spawn(async move { listener.accept().await });
+    let refused = failure(&network, "web1.corp.example.com").await;
+    assert_eq!(refused.detail(), "web1.corp.example.com:445 (198.18.0.1): connection refused");
+    let text = refused.to_string();
+    assert!(text.starts_with("web1.corp.example.com:445 (198.18.0.1): tcp: connection refused; "), "{text}");
+    let hole = failure(&network, "web2.corp.example.com").await;
+    assert_eq!(hole.detail(), "web2.corp.example.com:445 (198.18.0.2): no answer in time");
+    let unknown = failure(&network, "web4.corp.example.com").await;
+    assert_eq!(unknown.detail(), "web4.corp.example.com:445: the name has no address");
+    // What listens there and says nothing.
+    let mute = failure(&network, "web3.corp.example.com").await;
+    assert!(mute.detail().starts_with("web3.corp.example.com:445: "), "{}", mute.detail());
+    let text = mute.to_string();
+    assert_eq!(text.matches("web3.corp.example.com").count(), 1, "{text}");
+    assert!(text.starts_with("web3.corp.example.com:445: smb: "), "{text}");
+    drop(silent);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_black_hole_costs_the_connect_timeout_and_no_more() {
     let network = MemoryNetwork::new();
     network.black_hole("web1", 445);
