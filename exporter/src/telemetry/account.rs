@@ -65,6 +65,11 @@ impl Down {
     }
 }
 
+/// The command that says more of a reason.
+pub(crate) fn help(reason: &str) -> String {
+    format!("perfmon-exporter explain {reason}")
+}
+
 /// What to do about the failure of a collection that might take `deadline`. Where that was too short, it says so: the
 /// first one, which also learns what the target has, takes longer than those that follow.
 pub(crate) fn next_step(failure: &Failure, deadline: Duration, is_first: bool) -> String {

@@ -19,8 +19,8 @@ mod state;
 mod timing;
 mod words;
 
-pub(crate) use self::account::next_step;
 pub use self::account::{Down, JobStatus, StageCost, ending};
+pub(crate) use self::account::{help, next_step};
 pub use self::book::{Book, TargetEntry, TargetStatus};
 pub use self::changes::{CHANGES_MAX, Change, Turn};
 pub use self::costs::{Costs, PluginCosts};

@@ -66,6 +66,7 @@ fn a_target_that_is_down_says_stage_reason_and_next_step_and_the_others_are_aske
         "{out}"
     );
     assert_eq!(out.matches("  next: ").count(), 1, "{out}");
+    assert_eq!(out.matches("  help: perfmon-exporter explain connection_refused\n").count(), 1, "{out}");
     assert!(out.ends_with("2 targets asked: 1 up, 0 partial, 1 down\n"), "{out}");
 }
 
@@ -103,7 +104,8 @@ fn a_check_gives_each_target_the_time_that_a_server_gives_it_and_both_say_what_w
     assert_eq!(
         out.split_once('\n').unwrap().1,
         format!(
-            "short: down (short, port 445)\n  module all: query: timeout: only 5 s were given\n  next: {next}\nlong: up, N series\n\
+            "short: down (short, port 445)\n  module all: query: timeout: only 5 s were given\n  next: {next}\n  \
+             help: perfmon-exporter explain timeout\nlong: up, N series\n\
              2 targets asked: 1 up, 0 partial, 1 down\n"
         )
     );

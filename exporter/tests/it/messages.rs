@@ -191,7 +191,8 @@ fn a_refused_connection_is_told_with_address_port_and_firewall_rule() {
     let expected = format!(
         "web1: down (127.0.0.1, port {port})\n  module os: tcp: connection_refused: 127.0.0.1:{port}: connection refused \
          (Connection refused (os error 111))\n  next: See that the service is started and that the host's firewall lets its \
-         port in; SMB has TCP 445, rule `File and Printer Sharing (SMB-In)`.\n"
+         port in; SMB has TCP 445, rule `File and Printer Sharing (SMB-In)`.\n  help: perfmon-exporter explain \
+         connection_refused\n"
     );
     assert!(out.contains(&expected), "{out}");
 }

@@ -6,7 +6,7 @@ use plugin_host::sink::Failure;
 
 use super::sink::Collected;
 use crate::config::{Config, Node, Position, Target, Value};
-use crate::telemetry::{TargetState, count_states, next_step};
+use crate::telemetry::{TargetState, count_states, help, next_step};
 
 /// How one target fares: what each of its modules came to.
 pub(super) struct Fared {
@@ -47,13 +47,15 @@ impl Tally {
                 format!("{name}: {word}, {series} series in {took:.2} s{}\n", by_module(fared))
             }
         };
-        for (reason, modules) in grouped(target, fared) {
-            let place = modules.iter().find_map(|module| place(file, config, module, &reason.0));
+        for (Trouble { message, next_step, help }, modules) in grouped(target, fared) {
+            let place = modules.iter().find_map(|module| place(file, config, module, &message));
             let modules = modules.join(", ");
             let place = place.unwrap_or_else(|| format!("module {modules}: "));
-            let _ = writeln!(text, "  {place}{}", reason.0);
-            if !reason.1.is_empty() {
-                let _ = writeln!(text, "  next: {}", reason.1);
+            let _ = writeln!(text, "  {place}{message}");
+            for (what, advice) in [("next", next_step), ("help", help)] {
+                if !advice.is_empty() {
+                    let _ = writeln!(text, "  {what}: {advice}");
+                }
             }
         }
         for (module, collected) in &fared.modules {
@@ -84,24 +86,43 @@ fn by_module(fared: &Fared) -> String {
     format!(" ({})", parts.collect::<Vec<_>>().join("; "))
 }
 
-/// The failures as text and next step, each once with the modules that it befell.
-fn grouped<'a>(target: &Target, fared: &'a Fared) -> BTreeMap<(String, String), Vec<&'a str>> {
-    let mut reasons: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
+/// Why modules of a target are not up.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Trouble {
+    message: String,
+    /// Empty where nobody knows.
+    next_step: String,
+    /// The command that says more, as the log names it; empty where there is none.
+    help: String,
+}
+
+/// The troubles, each once with the modules that it befell.
+fn grouped<'a>(target: &Target, fared: &'a Fared) -> BTreeMap<Trouble, Vec<&'a str>> {
+    let mut troubles: BTreeMap<Trouble, Vec<&str>> = BTreeMap::new();
     for (module, collected) in
         fared.modules.iter().filter(|(_, collected)| collected.state != TargetState::Up)
     {
-        let reason = match &collected.failure {
-            Some(failure) => (shown(failure), next_step(failure, target.deadline, true)),
-            None if collected.series == 0 => {
-                let next =
-                    "compare its names and patterns with what `perfmon-exporter discover` lists".to_owned();
-                ("the module matches nothing on the target".to_owned(), next)
-            }
-            None => ("something is missing, and the plugin does not say what".to_owned(), String::new()),
+        let trouble = match &collected.failure {
+            Some(failure) => Trouble {
+                message: shown(failure),
+                next_step: next_step(failure, target.deadline, true),
+                help: help(failure.reason.word()),
+            },
+            None if collected.series == 0 => Trouble {
+                message: "the module matches nothing on the target".to_owned(),
+                next_step: "compare its names and patterns with what `perfmon-exporter discover` lists"
+                    .to_owned(),
+                help: String::new(),
+            },
+            None => Trouble {
+                message: "something is missing, and the plugin does not say what".to_owned(),
+                next_step: String::new(),
+                help: String::new(),
+            },
         };
-        reasons.entry(reason).or_default().push(module);
+        troubles.entry(trouble).or_default().push(module);
     }
-    reasons
+    troubles
 }
 
 fn shown(failure: &Failure) -> String {

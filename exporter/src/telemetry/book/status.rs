@@ -6,7 +6,7 @@ use plugin_host::Stage;
 use tracing::{info, warn};
 
 use super::denials::{Denials, is_denial, is_milestone};
-use crate::telemetry::account::{Down, JobStatus};
+use crate::telemetry::account::{Down, JobStatus, help};
 use crate::telemetry::changes::Turn;
 use crate::telemetry::state::TargetState;
 
@@ -157,11 +157,6 @@ impl TargetStatus {
             (_, Told::Nothing | Told::Ended) => {}
         }
     }
-}
-
-/// The command that says more of a reason.
-fn help(reason: &str) -> String {
-    format!("perfmon-exporter explain {reason}")
 }
 
 /// Which target a line is about, and where that is.
