@@ -247,6 +247,41 @@ fn of_a_target_that_was_removed_nothing_more_is_said_or_counted() {
 }
 
 #[test]
+fn sixty_targets_that_are_up_again_at_once_are_a_handful_of_lines_and_the_first_of_them_are_named() {
+    let mut text =
+        "plugins: {load: [pcq]}\nmodules: {os: {plugin: pcq}}\ntarget_defaults: {modules: [os]}\ntargets:\n"
+            .to_owned();
+    (0..61).for_each(|number| text += &format!("  - {{host: web{number}}}\n"));
+    let config = config::parse("perfmon.yml", &text, Path::new("/")).unwrap();
+    let entries: Vec<Arc<TargetEntry>> =
+        config.targets.iter().map(|target| Arc::new(TargetEntry::new(target, 445))).collect();
+    let book = Book::default();
+    book.set_targets(entries.clone());
+    let all =
+        |outcome: &Outcome<'_>| log_of(|| entries[..60].iter().for_each(|entry| end(entry, 0, outcome, 7)));
+    // Another one is down for another reason, and stays so.
+    end(&entries[60], 0, &failed(Stage::Query, GeneralReason::ServerFault), 0);
+    let first = all(&Outcome::Full);
+    assert_eq!(first.matches("Target is up target=").count(), 60, "{first}");
+    for _ in 0..2 {
+        let down = all(&refused());
+        assert_eq!(down.matches("Target is down target=").count(), 60, "{down}");
+        let log = all(&Outcome::Full);
+        let lines: Vec<&str> = log.lines().collect();
+        assert_eq!(lines.len(), 11, "{log}");
+        for (number, line) in lines[..9].iter().enumerate() {
+            assert!(line.starts_with(&format!("INFO Target is up again target=\"web{number}\" ")), "{line}");
+        }
+        let of_all = |targets| {
+            format!("INFO Targets are up again targets={targets} stage=tcp reason=\"connection_refused\"")
+        };
+        assert_eq!(lines[9..], [of_all(10), of_all(60)]);
+    }
+    // Pages have all of them.
+    assert_eq!(book.changes().len(), perfmon_exporter::telemetry::CHANGES_MAX);
+}
+
+#[test]
 fn targets_that_get_no_credential_are_counted_by_identity_and_cause() {
     let mut text = "plugins: {load: [pcq]}\nmodules: {os: {plugin: pcq}}\nidentities:\n".to_owned();
     for identity in ["corp", "lab"] {

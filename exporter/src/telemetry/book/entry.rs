@@ -4,9 +4,8 @@ use std::time::{Duration, Instant};
 use plugin_host::sink::{Completion, Failure};
 use tokio::sync::Notify;
 
-use super::denials::Denials;
-use super::lock;
 use super::status::{Place, TargetStatus};
+use super::{Groups, lock};
 use crate::config::Target;
 use crate::otlp::encode::Resource;
 use crate::pipeline::{Refusal, StaleRow, Store};
@@ -40,8 +39,8 @@ pub struct TargetEntry {
     pub deadline: Duration,
     /// Where changes of state are kept, once it is in a book.
     changes: OnceLock<Arc<Changes>>,
-    /// Where targets that get no credential are counted, once it is in a book.
-    denials: OnceLock<Arc<Denials>>,
+    /// Where targets that fail or recover together are counted, once it is in a book.
+    groups: OnceLock<Arc<Groups>>,
     /// How long its series outlive a collection that fails.
     pub stale_after: Duration,
     stores: Vec<OnceLock<Arc<Store>>>,
@@ -67,7 +66,7 @@ impl TargetEntry {
             interval: target.interval,
             deadline: target.deadline,
             changes: OnceLock::new(),
-            denials: OnceLock::new(),
+            groups: OnceLock::new(),
             stale_after: target.stale_after,
             stores: target.modules.iter().map(|_| OnceLock::new()).collect(),
             to_collectors: Identity::of(target),
@@ -77,9 +76,9 @@ impl TargetEntry {
     }
 
     /// From now on changes of its state are kept there, and it is counted there; the first such place has them all.
-    pub(super) fn enter_book(&self, changes: &Arc<Changes>, denials: &Arc<Denials>) {
+    pub(super) fn enter_book(&self, changes: &Arc<Changes>, groups: &Arc<Groups>) {
         self.changes.get_or_init(|| Arc::clone(changes));
-        self.denials.get_or_init(|| Arc::clone(denials));
+        self.groups.get_or_init(|| Arc::clone(groups));
     }
 
     /// The target to collectors, as far as it is known by now.
@@ -221,7 +220,7 @@ impl TargetEntry {
             host: &self.host,
             port: self.port,
             identity: self.identity.as_deref().unwrap_or_default(),
-            denials: self.denials.get().map(Arc::as_ref),
+            groups: self.groups.get().map(Arc::as_ref),
         }
     }
 }

@@ -1,10 +1,12 @@
 mod denials;
 mod entry;
+mod recoveries;
 mod status;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::denials::Denials;
+use self::recoveries::Recoveries;
 use super::changes::{Change, Changes};
 use crate::config::{Config, FileState, PasswordFiles, Shown};
 
@@ -19,10 +21,17 @@ pub struct Book {
     targets: Mutex<Arc<[Arc<TargetEntry>]>>,
     files: Mutex<Arc<[FileState]>>,
     changes: Arc<Changes>,
-    denials: Arc<Denials>,
+    groups: Arc<Groups>,
     config_shown: Mutex<Shown>,
     /// Of this configuration and those before it: what failed then is still shown.
     password_files: Mutex<PasswordFiles>,
+}
+
+/// Targets that fail or recover for one and the same reason, so that the log needs no line for each of them.
+#[derive(Debug, Default)]
+struct Groups {
+    denials: Denials,
+    recoveries: Recoveries,
 }
 
 impl Book {
@@ -35,7 +44,7 @@ impl Book {
     /// These are the targets from now on.
     pub fn set_targets(&self, targets: Vec<Arc<TargetEntry>>) {
         for entry in &targets {
-            entry.enter_book(&self.changes, &self.denials);
+            entry.enter_book(&self.changes, &self.groups);
         }
         *lock(&self.targets) = targets.into();
     }

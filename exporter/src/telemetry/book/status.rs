@@ -5,7 +5,9 @@ use std::time::Instant;
 use plugin_host::Stage;
 use tracing::{info, warn};
 
-use super::denials::{Denials, is_denial, is_milestone};
+use super::Groups;
+use super::denials::{is_denial, is_milestone};
+use super::recoveries::{Cause, Recovery};
 use crate::telemetry::account::{Down, JobStatus, help};
 use crate::telemetry::changes::Turn;
 use crate::telemetry::state::TargetState;
@@ -79,6 +81,7 @@ impl TargetStatus {
     /// There is nothing more to say.
     pub(super) fn end(&mut self, of: &Place<'_>) {
         self.leave_denials(of);
+        self.change_cause(of, &Told::Ended);
         self.told = Told::Ended;
     }
 
@@ -109,7 +112,8 @@ impl TargetStatus {
             return None;
         }
         self.leave_denials(of);
-        self.log(of, &next);
+        let recovery = self.change_cause(of, &next);
+        self.log(of, &next, recovery);
         if self.told.state() != next.state() {
             self.since = Some(Instant::now());
         }
@@ -120,14 +124,35 @@ impl TargetStatus {
 
     /// It is no longer down, or no longer for want of a credential.
     fn leave_denials(&self, of: &Place<'_>) {
-        if let (Told::Down(down), Some(denials)) = (&self.told, of.denials)
+        if let (Told::Down(down), Some(groups)) = (&self.told, of.groups)
             && is_denial(down)
         {
-            denials.leave(of.identity, down);
+            groups.denials.leave(of.identity, down);
         }
     }
 
-    fn log(&self, of @ Place { target, host, port, .. }: &Place<'_>, next: &Told) {
+    /// Counts it where those are counted that fail for one cause; answers what is said if it is up again.
+    fn change_cause(&self, of: &Place<'_>, next: &Told) -> Recovery {
+        let Some(Groups { recoveries, .. }) = of.groups else { return Recovery::ALONE };
+        let recovery = match (self.told.cause(), next) {
+            (Some(cause), Told::Up) => recoveries.recover(&cause, Instant::now()),
+            (Some(cause), _) => {
+                recoveries.leave(&cause);
+                Recovery::ALONE
+            }
+            (None, _) => Recovery::ALONE,
+        };
+        next.cause().into_iter().for_each(|cause| recoveries.enter(cause));
+        recovery
+    }
+
+    fn log(&self, of @ Place { target, host, port, .. }: &Place<'_>, next: &Told, recovery: Recovery) {
+        if let (Some((stage, reason)), Some(targets)) = (self.told.cause(), recovery.targets) {
+            info!(targets, %stage, reason, "Targets are up again");
+        }
+        if !recovery.is_alone {
+            return;
+        }
         let series = self.series();
         let since_s = self.since.map_or(0, |since| since.elapsed().as_secs());
         match (&self.told, next) {
@@ -168,15 +193,15 @@ pub(super) struct Place<'a> {
     /// Empty where it has none.
     pub(super) identity: &'a str,
     /// Nothing where it stands alone, as one that is probed.
-    pub(super) denials: Option<&'a Denials>,
+    pub(super) groups: Option<&'a Groups>,
 }
 
 impl Place<'_> {
     /// Whether the target has a line of its own. Where others of its identity are down for the same denial, a line with
     /// their number is written now and then.
     fn logs_alone(&self, down: &Down) -> bool {
-        let Some(denials) = self.denials.filter(|_| is_denial(down)) else { return true };
-        let targets = denials.enter(self.identity, down);
+        let Some(groups) = self.groups.filter(|_| is_denial(down)) else { return true };
+        let targets = groups.denials.enter(self.identity, down);
         if targets > 1 && is_milestone(targets) {
             let Down { stage, reason, next_step, .. } = down;
             let (identity, detail, help) = (self.identity, down.detail(), help(reason));
@@ -197,6 +222,14 @@ impl Told {
                 (told, next) => told.is_none() && next.is_none(),
             },
             _ => false,
+        }
+    }
+
+    /// Why it is down or partial, where that is known.
+    fn cause(&self) -> Option<Cause> {
+        match self {
+            Self::Down(down) | Self::Partial(Some(down)) => Some((down.stage, down.reason.clone())),
+            Self::Nothing | Self::Up | Self::Partial(None) | Self::Ended => None,
         }
     }
 
