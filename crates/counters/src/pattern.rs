@@ -31,8 +31,10 @@ impl PatternText {
 /// be told without one is.
 #[derive(Clone, Debug)]
 pub struct NamePattern {
-    /// A name that equals it matches.
-    exact: Option<Box<str>>,
+    /// As it was written.
+    text: Box<str>,
+    /// Whether a name that equals the text matches.
+    is_name: bool,
     /// A name that it describes matches, too.
     described: Option<Description>,
 }
@@ -71,33 +73,35 @@ impl NamePattern {
     /// Where it is no regular expression, or too large a one. [`PatternText::Exact`] and all wildcards that are no
     /// longer than [`WILDCARD_BYTES_MAX`] are right.
     pub fn new(text: &PatternText) -> Result<Self, PatternError> {
-        let exactly = |text: &str| Some(Box::from(text));
-        Ok(match text {
-            PatternText::Exact(text) => Self { exact: exactly(text), described: None },
-            PatternText::Wildcard(text) if is_free_of(&WILDCARDS, text) => {
-                Self { exact: exactly(text), described: None }
-            }
-            PatternText::Wildcard(text) => Self { exact: None, described: Some(wildcard(text)?) },
+        let (is_name, described) = match text {
+            PatternText::Exact(_) => (true, None),
+            PatternText::Wildcard(text) if is_free_of(&WILDCARDS, text) => (true, None),
+            PatternText::Wildcard(text) => (false, Some(wildcard(text)?)),
             PatternText::Regex(text) => {
                 let described =
                     expression(text).map_err(|reason| PatternError { reason, suggestion: None })?;
-                Self { exact: None, described: Some(described) }
+                (false, Some(described))
             }
             PatternText::Plain(text) if is_free_of(&SIGNS, text) => {
-                let has_dots = text.contains('.').then(|| tokens(text, &[('.', Token::One)]));
-                Self { exact: exactly(text), described: has_dots }
+                (true, text.contains('.').then(|| tokens(text, &[('.', Token::One)])))
             }
             PatternText::Plain(text) => {
-                let described = expression(text).map_err(|reason| plain_error(text, reason))?;
-                Self { exact: exactly(text), described: Some(described) }
+                (true, Some(expression(text).map_err(|reason| plain_error(text, reason))?))
             }
-        })
+        };
+        Ok(Self { text: text.as_str().into(), is_name, described })
+    }
+
+    /// The text as it was written, for people.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 
     /// Whether a name is meant.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        self.exact.as_deref().is_some_and(|exact| same_name(exact, name))
+        self.is_name && same_name(&self.text, name)
             || match &self.described {
                 Some(Description::Tokens(tokens)) => is_described(name, tokens),
                 Some(Description::Expression(expression)) => expression.is_match(name),
@@ -109,8 +113,8 @@ impl NamePattern {
     /// are found in names every day, the other signs of regular expressions are not.
     #[must_use]
     pub fn exact_name(&self) -> Option<&str> {
-        let name = self.exact.as_deref()?;
-        (self.described.is_none() || is_free_of(&RARE_SIGNS, name)).then_some(name)
+        let is_meant = self.is_name && (self.described.is_none() || is_free_of(&RARE_SIGNS, &self.text));
+        is_meant.then_some(&*self.text)
     }
 }
 

@@ -46,6 +46,21 @@ fn a_counterset_that_the_host_does_not_have_is_shown_where_the_file_asks_for_it(
 }
 
 #[test]
+fn a_pattern_that_matches_nothing_is_shown_as_the_file_has_it() {
+    let (installed, sim) = (Installed::new(), Sim::new());
+    let file = config(sim.port, "").replace(
+        "{name: Process V2}",
+        "{name: Process V2, counters: {include: [Handle Count, {wildcard: 'Memory*'}]}}",
+    );
+    installed.folder.write("perfmon.yml", &file);
+    let (code, out, _) = told(&installed.run(&["check-config", "perfmon.yml", "--online"]));
+    let warning =
+        out.lines().find(|line| line.contains("No counter matches")).unwrap_or_else(|| panic!("{out}"));
+    assert!(warning.contains(" counterset=`Process V2` pattern=`Memory*`"), "{warning}");
+    assert_eq!(code, 0, "{out}");
+}
+
+#[test]
 fn a_target_that_is_down_says_stage_reason_and_next_step_and_the_others_are_asked() {
     let (installed, sim) = (Installed::new(), Sim::new());
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

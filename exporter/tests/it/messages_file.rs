@@ -86,6 +86,39 @@ fn settings_of_another_kind_are_told_without_types_of_the_program() {
             exit code 1
         "#]],
     );
+    // What stands in brackets is no name, however short the list.
+    check(
+        &installed,
+        &countersets("[{name: [a]}]"),
+        &expect![[r#"
+            perfmon.yml:6:36: modules.os.countersets[0].name: expected a name, `{exact: NAME}`, `{wildcard: 'svchost*'}` or `{regex: 'svchost.*'}`, found a list
+            exit code 1
+        "#]],
+    );
+    check(
+        &installed,
+        &countersets("[{name: a, instances: {include: [[b]]}}]"),
+        &expect![[r#"
+            perfmon.yml:6:67: modules.os.countersets[0].instances.include[0]: expected a name, `{exact: NAME}`, `{wildcard: 'svchost*'}` or `{regex: 'svchost.*'}`, found a list
+            exit code 1
+        "#]],
+    );
+    check(
+        &installed,
+        &countersets("[{name: {wildcard: [Memory*]}}]"),
+        &expect![[r#"
+            perfmon.yml:6:43: modules.os.countersets[0].name.wildcard: expected text, found a list
+            exit code 1
+        "#]],
+    );
+    check(
+        &installed,
+        &countersets("[{name: {wildcard: 'Memory*', regex: x}}]"),
+        &expect![[r#"
+            perfmon.yml:6:36: modules.os.countersets[0].name: expected a name, `{exact: NAME}`, `{wildcard: 'svchost*'}` or `{regex: 'svchost.*'}`
+            exit code 1
+        "#]],
+    );
     check(
         &installed,
         &countersets("[{name: a, instances: [b]}]"),

@@ -285,7 +285,8 @@ fn warn_of_nothing(wanted: &Wanted, counterset: &Counterset) {
             && !counterset.counters.iter().any(|counter| pattern.matches(&counter.name))
     };
     for pattern in wanted.selection.included_counters().iter().filter(matches_none) {
-        tracing::warn!(counterset = %counterset.name, ?pattern, "No counter matches a pattern of the settings");
+        let (counterset, pattern) = (counterset.name.as_str(), pattern.as_str());
+        tracing::warn!(counterset, pattern, "No counter matches a pattern of the settings");
     }
 }
 

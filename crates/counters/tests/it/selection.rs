@@ -115,6 +115,20 @@ fn wildcards_stand_for_characters_and_everything_else_for_itself() {
 }
 
 #[test]
+fn a_pattern_is_shown_as_it_was_written() {
+    for text in [
+        plain("% Processor Time"),
+        plain("Avg. .*"),
+        PatternText::Exact("a.*".to_owned()),
+        PatternText::Wildcard("Memory*".to_owned()),
+        PatternText::Wildcard("Memory".to_owned()),
+        PatternText::Regex("Mem(ory)?".to_owned()),
+    ] {
+        assert_eq!(NamePattern::new(&text).unwrap().as_str(), text.as_str());
+    }
+}
+
+#[test]
 fn upper_and_lower_case_are_one() {
     assert!(matches(&PatternText::Regex("[a-c]:".to_owned()), "B:"));
     assert!(matches(&plain("ZÄHLER"), "Zähler") && same_name("ΜΆΪΟΣ", "μάϊοσ"));

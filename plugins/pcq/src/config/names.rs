@@ -1,41 +1,57 @@
 //! Names and patterns of names, as the settings say them.
 
+use std::fmt;
+
 use counters::{Filter, PatternText};
-use serde::Deserialize;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 /// A name, or a pattern of names.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-#[serde(
-    untagged,
-    expecting = "expected a name, `{exact: NAME}`, `{wildcard: 'svchost*'}` or `{regex: 'svchost.*'}`"
-)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NameSettings {
     /// What it means depends on where it stands.
     Plain(String),
     /// The name itself.
-    Exact(ExactSettings),
+    Exact(String),
     /// `*` for any characters, `?` for one.
-    Wildcard(WildcardSettings),
+    Wildcard(String),
     /// A regular expression for whole names.
-    Regex(RegexSettings),
+    Regex(String),
 }
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ExactSettings {
-    exact: String,
-}
+/// What settings may hold in the place of a name.
+const EXPECTED: &str = "a name, `{exact: NAME}`, `{wildcard: 'svchost*'}` or `{regex: 'svchost.*'}`";
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WildcardSettings {
-    wildcard: String,
-}
+impl<'de> Deserialize<'de> for NameSettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RegexSettings {
-    regex: String,
+        impl<'de> Visitor<'de> for Name {
+            type Value = NameSettings;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(EXPECTED)
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<NameSettings, E> {
+                Ok(NameSettings::Plain(text.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NameSettings, A::Error> {
+                let other = || de::Error::custom(format!("expected {EXPECTED}"));
+                let kind: String = map.next_key()?.ok_or_else(other)?;
+                let name = match kind.as_str() {
+                    "exact" => NameSettings::Exact(map.next_value()?),
+                    "wildcard" => NameSettings::Wildcard(map.next_value()?),
+                    "regex" => NameSettings::Regex(map.next_value()?),
+                    _ => return Err(other()),
+                };
+                if map.next_key::<String>()?.is_none() { Ok(name) } else { Err(other()) }
+            }
+        }
+
+        deserializer.deserialize_any(Name)
+    }
 }
 
 /// What is in and what is out.
@@ -65,10 +81,7 @@ impl FilterSettings {
 impl NameSettings {
     pub(super) fn text(&self) -> &str {
         match self {
-            Self::Plain(text)
-            | Self::Exact(ExactSettings { exact: text })
-            | Self::Wildcard(WildcardSettings { wildcard: text })
-            | Self::Regex(RegexSettings { regex: text }) => text,
+            Self::Plain(text) | Self::Exact(text) | Self::Wildcard(text) | Self::Regex(text) => text,
         }
     }
 
