@@ -96,6 +96,26 @@ fn a_file_that_is_there_is_replaced_with_force_only() {
 }
 
 #[test]
+fn a_password_file_of_this_run_goes_again_where_the_configuration_cannot_be_written() {
+    let installed = Installed::new();
+    // Nothing takes the place of a folder.
+    fs::create_dir(installed.folder.path("perfmon.yaml")).unwrap();
+    let forced = [&ACCOUNT[..], &["--force"]].concat();
+    let (code, out, err) = init(&installed, &forced, PASSWORD);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(
+        err.contains("perfmon.yaml") && err.contains("which was just written, is removed again"),
+        "{err}"
+    );
+    assert!(!installed.folder.path("secret").exists());
+    // One that was there before stays, be it with the new password.
+    installed.folder.write("secret", "mine");
+    let (code, _, err) = init(&installed, &forced, PASSWORD);
+    assert!(code == 1 && !err.contains("removed again"), "{err}");
+    assert_eq!(read(&installed, "secret"), PASSWORD);
+}
+
+#[test]
 fn what_is_missing_or_cannot_be_is_said_with_the_next_step_and_nothing_is_written() {
     let installed = Installed::new();
     installed.folder.write("file", "");

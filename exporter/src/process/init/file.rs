@@ -29,11 +29,13 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), Error> {
 /// # Errors
 /// When `path` exists, be it as a link to nowhere.
 pub(super) fn check_free(path: &Path) -> Result<(), Error> {
-    match fs::symlink_metadata(path) {
-        Ok(_) => Err(exists(path)),
-        // What else is wrong is seen when it is written.
-        Err(_) => Ok(()),
-    }
+    // What else is wrong is seen when it is written.
+    if is_free(path) { Ok(()) } else { Err(exists(path)) }
+}
+
+/// Whether nothing is known to be at `path`, not even a link to nowhere.
+pub(super) fn is_free(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err()
 }
 
 /// Writes a new file. With `force`, one that is there is replaced at once and whole.
@@ -50,8 +52,10 @@ pub(super) fn write(path: &Path, bytes: &[u8], mode: u32, force: bool) -> Result
 
 fn create(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+    file.write_all(bytes).and_then(|()| file.sync_all()).inspect_err(|_| {
+        // Half a file is none. The error that matters is the first one.
+        let _ = fs::remove_file(path);
+    })
 }
 
 fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {

@@ -89,18 +89,36 @@ fn write_first(options: InitOptions) -> Result<String, Error> {
     check(&text, &config_file, &options.output)?;
 
     let mut written = String::new();
+    // A password that no configuration names would be forgotten where it lies.
+    let mut made = None;
     if let Some(path) = &new_password_file {
         let password = password(asks)?;
+        let is_new = file::is_free(path);
         file::write(path, password.as_bytes(), file::OWNER_ONLY, options.force)?;
+        made = is_new.then_some(path);
         let _ = writeln!(written, "wrote {} (mode 600: only you can read it)", path.display());
     }
-    file::write(&config_file, text.as_bytes(), file::READABLE, options.force)?;
+    file::write(&config_file, text.as_bytes(), file::READABLE, options.force).map_err(
+        |error| match made {
+            Some(path) => without(path, &error),
+            None => error,
+        },
+    )?;
     let program = std::env::args_os().next().unwrap_or_else(|| "perfmon-exporter".into());
     let (program, shown) = (shell_word(&program.to_string_lossy()), config_file.display().to_string());
     let argument = shell_word(&shown);
     let _ = writeln!(written, "wrote {shown}\nnext: {program} check-config {argument} --online");
     let _ = writeln!(written, "then: {program} --config {argument}");
     Ok(written)
+}
+
+/// Removes the password file that was written in vain, and says so behind the error.
+fn without(password_file: &Path, error: &Error) -> Error {
+    let shown = password_file.display();
+    Error::Failed(match std::fs::remove_file(password_file) {
+        Ok(()) => format!("{error}; {shown}, which was just written, is removed again"),
+        Err(left) => format!("{error}; {shown} holds the password and cannot be removed: {left}; remove it"),
+    })
 }
 
 /// The absolute path of a password file that is there.
