@@ -105,8 +105,8 @@ pub use self::stale::StaleAfter;
 pub use self::stamp::Stamp;
 pub use self::target::{Target, TargetDefaults};
 pub use self::target_files::{
-    Fate, FileNews, FilePattern, FileState, Refused, Skipped, TARGETS_MAX, TargetFiles, TargetList, Wanted,
-    parse_target_file,
+    Fate, FileNews, FilePattern, FileState, Refused, SharedInstance, Skipped, TARGETS_MAX, TargetFiles,
+    TargetList, Wanted, parse_target_file,
 };
 pub use self::traces::Traces;
 pub use self::transport::{Encryption, Transport};

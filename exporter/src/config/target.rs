@@ -78,6 +78,13 @@ impl Target {
             && (max_series, stale_after, labels) == (&other.max_series, &other.stale_after, &other.labels)
             && *normalize == other.normalize
     }
+
+    /// What Prometheus gets as `instance` from `/sd`: its label of that name, or else its own name. An empty label is
+    /// none.
+    #[must_use]
+    pub fn instance(&self) -> &str {
+        self.labels.get("instance").filter(|instance| !instance.is_empty()).unwrap_or(&self.name)
+    }
 }
 
 const LATER: Later = &["probe", "address"];

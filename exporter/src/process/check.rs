@@ -6,7 +6,7 @@ use plugin_host::{Host, HostOptions};
 
 use super::plugins::{self, Libraries};
 use super::{FAILED, OK, secrets};
-use crate::config::{self, Config, Problem, Report, TargetFiles};
+use crate::config::{self, Config, Problem, Report, SharedInstance, TargetFiles, Wanted};
 use crate::web::Gate;
 
 /// `check-config FILE`
@@ -38,6 +38,8 @@ pub(super) struct Checked {
     pub(super) libraries: Libraries,
     /// What of the file itself will hardly be meant.
     suspicious: Vec<Problem>,
+    /// What of it and of the target files together will hardly be meant.
+    shared: Vec<SharedInstance>,
 }
 
 /// Whether every password file holds a password.
@@ -60,9 +62,9 @@ pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<Check
     let of_targets = config.without_identity();
     let of_config = config.targets.len();
     let config = Arc::new(config);
-    let (targets, of_files) = match TargetFiles::check(&config, SystemTime::now()) {
-        Ok(targets) => (targets, Vec::new()),
-        Err(reports) => (config.targets.clone(), reports),
+    let (Wanted { targets, shared, .. }, of_files) = match TargetFiles::check(&config, SystemTime::now()) {
+        Ok(wanted) => (wanted, Vec::new()),
+        Err(reports) => (Wanted { targets: config.targets.clone(), ..Wanted::default() }, reports),
     };
     let config = Config { targets, ..Arc::unwrap_or_clone(config) };
     let mut problems = plugins::validate(&libraries, &config);
@@ -73,24 +75,34 @@ pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<Check
         Some(first) => Err(Report { more: reports.collect(), ..first }),
         None => {
             let suspicious = config.repeated_hosts(of_config);
-            Ok(Checked { config, libraries, suspicious })
+            Ok(Checked { config, libraries, suspicious, shared })
         }
     }
 }
 
 /// What is said of a file in which nothing is wrong.
-pub(super) fn print_good(file: &Path, Checked { config, suspicious, .. }: &Checked, gate: &Gate) {
+pub(super) fn print_good(file: &Path, Checked { config, suspicious, shared, .. }: &Checked, gate: &Gate) {
     let of_gate = gate.warnings(SystemTime::now());
     if let Some(path) = gate.path() {
         of_gate.iter().for_each(|warning| println!("{}: warning: {warning}", path.display()));
     }
-    let shown = suspicious.iter().take(WARNINGS_SHOWN_MAX);
-    shown.for_each(|problem| println!("{}{}: warning: {problem}", file.display(), place(problem)));
-    if let Some(more @ 1..) = suspicious.len().checked_sub(WARNINGS_SHOWN_MAX) {
-        println!("{}: and {more} more", file.display());
-    }
+    let file_shown = file.display().to_string();
+    let suspicious: Vec<_> = suspicious.iter().map(|problem| (file_shown.clone(), problem.clone())).collect();
+    print_warnings(file, &suspicious);
+    let shared: Vec<_> = shared.iter().map(|shared| shared.warning(&file_shown)).collect();
+    print_warnings(file, &shared);
     warnings(config).iter().for_each(|warning| println!("{}: warning: {warning}", file.display()));
     println!("{}: OK: {}", file.display(), summary(config));
+}
+
+/// Warnings of one kind, each with its file.
+fn print_warnings(of: &Path, warnings: &[(String, Problem)]) {
+    for (file, problem) in warnings.iter().take(WARNINGS_SHOWN_MAX) {
+        println!("{file}{}: warning: {problem}", place(problem));
+    }
+    if let Some(more @ 1..) = warnings.len().checked_sub(WARNINGS_SHOWN_MAX) {
+        println!("{}: and {more} more", of.display());
+    }
 }
 
 fn place(problem: &Problem) -> String {

@@ -240,7 +240,9 @@ impl Begin {
         }));
         let server = Server::start(&site, &gate, listeners);
         let (config_there, book_there) = (Arc::clone(&config), Arc::clone(&book));
-        let targets = tokio::task::spawn_blocking(move || Targets::begin(config_there, engine, book_there));
+        let named = file.clone();
+        let targets = move || Targets::begin(named, config_there, engine, book_there);
+        let targets = tokio::task::spawn_blocking(targets);
         let targets = targets.await.map_err(|error| machine("make the plugin instances")(error.into()))?;
         let targets = Arc::new(Mutex::new(targets));
         site.set_ready(true);

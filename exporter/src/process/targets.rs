@@ -1,5 +1,5 @@
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, SystemTime};
 
@@ -7,26 +7,32 @@ use tracing::{info, warn};
 
 use super::engine::{Changes, Engine};
 use super::plugins::Libraries;
-use crate::config::{Config, Fate, FileNews, Problem, Refused, Report, TargetFiles, Wanted};
+use crate::config::{Config, Fate, FileNews, Problem, Refused, Report, SharedInstance, TargetFiles, Wanted};
 use crate::telemetry::Book;
 
 /// Target files are looked at so often.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// So many labels `instance` that targets share have a line; the rest is a count.
+const SHARED_SHOWN_MAX: usize = 10;
 
 /// Keeps the engine's targets those of the configuration and of its target files.
 pub(super) struct Targets {
+    /// The configuration's.
+    file: PathBuf,
     config: Arc<Config>,
     files: TargetFiles,
     engine: Engine,
     book: Arc<Book>,
     refused: Vec<Refused>,
+    shared: Vec<SharedInstance>,
 }
 
 impl Targets {
     /// Begins with what is there now. Blocks.
-    pub(super) fn begin(config: Arc<Config>, engine: Engine, book: Arc<Book>) -> Self {
+    pub(super) fn begin(file: PathBuf, config: Arc<Config>, engine: Engine, book: Arc<Book>) -> Self {
         let files = TargetFiles::new(Arc::clone(&config));
-        let mut targets = Self { config, files, engine, book, refused: Vec::new() };
+        let (refused, shared) = (Vec::new(), Vec::new());
+        let mut targets = Self { file, config, files, engine, book, refused, shared };
         targets.read();
         targets.apply();
         targets
@@ -62,9 +68,10 @@ impl Targets {
     }
 
     fn apply(&mut self) -> Changes {
-        let Wanted { targets, refused } = self.files.wanted();
+        let Wanted { targets, refused, shared } = self.files.wanted();
         tell_refused(&self.refused, &refused);
-        self.refused = refused;
+        tell_shared(&self.file, &self.shared, &shared);
+        (self.refused, self.shared) = (refused, shared);
         self.book.set_files(self.files.states(&self.refused));
         self.engine.apply(&self.config, &targets)
     }
@@ -87,6 +94,21 @@ fn tell_refused(before: &[Refused], now: &[Refused]) {
                 Fate::Kept => warn!(problem, "Target refused; it goes on as it was when it was good"),
             }
         }
+    }
+}
+
+/// Logs which targets are one to Prometheus, each label once for as long as they share it.
+fn tell_shared(config_file: &Path, before: &[SharedInstance], now: &[SharedInstance]) {
+    let told: HashSet<&str> = before.iter().map(|shared| shared.instance.as_str()).collect();
+    let config_file = config_file.display().to_string();
+    let mut new = now.iter().filter(|shared| !told.contains(shared.instance.as_str()));
+    for shared in new.by_ref().take(SHARED_SHOWN_MAX) {
+        let (file, problem) = shared.warning(&config_file);
+        let problem = Report::new(&file, vec![problem]).to_string();
+        warn!(problem, "Targets share a label `instance`");
+    }
+    if let more @ 1.. = new.count() {
+        warn!(more, "Targets share further labels `instance`; `check-config` counts them");
     }
 }
 

@@ -75,7 +75,6 @@ fn group(target: &Target, external: &ExternalUrl) -> Value {
     set("__meta_perfmon_identity", target.identity.clone().unwrap_or_default());
     set("__meta_perfmon_transport", target.transport.clone());
     // Prometheus would put the address of this exporter in the place of an empty one.
-    let own = target.labels.iter().find(|(name, value)| *name == "instance" && !value.is_empty());
-    set("instance", own.map_or_else(|| target.name.clone(), |(_, value)| value.clone()));
+    set("instance", target.instance().to_owned());
     json!({"targets": [external.address], "labels": labels})
 }

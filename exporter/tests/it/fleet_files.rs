@@ -310,7 +310,7 @@ fn what_checks_a_configuration_sees_everything_that_is_wrong() {
     let config = config(fleet.folder.path());
     let now = SystemTime::UNIX_EPOCH;
     fleet.replace("a.yml", "- targets: [a.corp]\n");
-    assert_eq!(TargetFiles::check(&config, now).unwrap().len(), 2);
+    assert_eq!(TargetFiles::check(&config, now).unwrap().targets.len(), 2);
     fleet.replace("b.yml", "- targets: [a.corp]\n");
     fleet.replace("c.yml", "- targets: 7\n");
     let reports = TargetFiles::check(&config, now).unwrap_err();

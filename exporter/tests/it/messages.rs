@@ -180,6 +180,53 @@ fn a_host_that_two_targets_ask_is_warned_of() {
 }
 
 #[test]
+fn targets_with_one_instance_are_warned_of_once_with_file_and_line_of_both() {
+    let installed = Installed::new();
+    installed.folder.write(
+        "t.yml",
+        "- targets: [web9.corp]\n  labels: {__param_module: os, instance: front}\n\
+         - targets: [web10.corp]\n  labels: {__param_module: os, instance: web1.corp}\n",
+    );
+    let more = "  - {name: b, host: web2.corp, modules: [os], labels: {instance: front}}\n\
+                \x20 - {name: c, host: web3.corp, modules: [os], labels: {instance: front}}\n\
+                \x20 - {name: d, host: web4.corp, modules: [os], labels: {instance: ''}}\n\
+                \x20 - {name: e, host: web5.corp, modules: [os], labels: {instance: ''}}\n\
+                target_files: [t.yml]\ntarget_defaults: {identity: corp}\n";
+    check(
+        &installed,
+        &with(|good| format!("{good}{more}")),
+        &expect![[r#"
+        perfmon.yml:10:5: warning: target `c`: has the `instance` `front`, as target `b` (perfmon.yml:9:5) and 1 more; Prometheus takes them for one target; give each a label `instance` of its own
+        t.yml:3:13: warning: target `web10.corp`: has the `instance` `web1.corp`, as target `web1.corp` (perfmon.yml:8:5); Prometheus takes them for one target; give each a label `instance` of its own
+        perfmon.yml: OK: targets 7, modules 1, identities 2, plugins pcq
+        exit code 0
+    "#]],
+    );
+    // The server says the same where it loads the file, and not again while it lasts, whatever else changes.
+    let file =
+        |more| with(|good| format!("web: {{listen: ['127.0.0.1:0'], enable_lifecycle: true}}\n{good}{more}"));
+    installed.folder.write("perfmon.yml", &file(""));
+    let mut exporter = installed.folder.begin(&mut installed.command(&[]), &[]);
+    let log = exporter.read_log();
+    installed.folder.write("perfmon.yml", &file(more));
+    assert_eq!(exporter.reload().status, 200);
+    assert_eq!(exporter.reload().status, 200);
+    installed.folder.write("perfmon.yml", &file(&format!("{more}scrape: {{interval: 20s}}\n")));
+    assert_eq!(exporter.reload().status, 200);
+    exporter.terminate();
+    exporter.wait();
+    let log = log.join().unwrap();
+    let lines: Vec<&str> = log
+        .lines()
+        .filter_map(|line| Some(line.split_once("WARN ")?.1))
+        .filter(|line| line.contains("share"))
+        .collect();
+    expect![[r#"
+        Targets share a label `instance` problem="perfmon.yml:11:5: target `c`: has the `instance` `front`, as target `b` (perfmon.yml:10:5) and 1 more; Prometheus takes them for one target; give each a label `instance` of its own"
+        Targets share a label `instance` problem="t.yml:3:13: target `web10.corp`: has the `instance` `web1.corp`, as target `web1.corp` (perfmon.yml:9:5); Prometheus takes them for one target; give each a label `instance` of its own""#]].assert_eq(&lines.join("\n"));
+}
+
+#[test]
 fn a_refused_connection_is_told_with_address_port_and_firewall_rule() {
     let installed = Installed::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

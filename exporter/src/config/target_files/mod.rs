@@ -1,6 +1,7 @@
 //! `target_files:`, targets in files that may change at any time.
 
 mod groups;
+mod instances;
 mod known;
 mod list;
 mod pattern;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use self::instances::shared_instances;
 use self::known::Known;
 use super::document::Config;
 use super::problem::{Problem, Report};
@@ -17,6 +19,7 @@ use super::target::Target;
 use super::tree::Position;
 
 pub use self::groups::parse_target_file;
+pub use self::instances::SharedInstance;
 pub use self::list::{Skipped, TargetList};
 pub use self::pattern::FilePattern;
 
@@ -107,6 +110,8 @@ pub struct Wanted {
     pub targets: Vec<Target>,
     /// Those that are not among them.
     pub refused: Vec<Refused>,
+    /// Those that are one to Prometheus.
+    pub shared: Vec<SharedInstance>,
 }
 
 impl TargetFiles {
@@ -151,8 +156,10 @@ impl TargetFiles {
     pub fn wanted(&self) -> Wanted {
         let mut wanted = Wanted::default();
         let mut names: HashMap<&str, (Option<&Path>, Position)> = HashMap::new();
+        let mut files: Vec<Option<&Path>> = Vec::new();
         for target in &self.config.targets {
             names.insert(&target.name, (None, target.position));
+            files.push(None);
             wanted.targets.push(target.clone());
         }
         for (path, known) in &self.files {
@@ -161,6 +168,7 @@ impl TargetFiles {
                 let taken = names.get(target.name.as_str());
                 if taken.is_none() && wanted.targets.len() < TARGETS_MAX {
                     names.insert(&target.name, (Some(path), target.position));
+                    files.push(Some(path));
                     wanted.targets.push(target.clone());
                     continue;
                 }
@@ -188,6 +196,7 @@ impl TargetFiles {
                 wanted.refused.push(Refused { file, name, problem, fate: Fate::Surplus });
             }
         }
+        wanted.shared = shared_instances(wanted.targets.iter().zip(files));
         wanted
     }
 
@@ -215,11 +224,11 @@ impl TargetFiles {
         states.collect()
     }
 
-    /// Everything that is wrong with the files now, for who checks a configuration; and all targets.
+    /// All targets, for who checks a configuration.
     ///
     /// # Errors
     /// One report for each file in which something is wrong.
-    pub fn check(config: &Arc<Config>, now: SystemTime) -> Result<Vec<Target>, Vec<Report>> {
+    pub fn check(config: &Arc<Config>, now: SystemTime) -> Result<Wanted, Vec<Report>> {
         let mut files = Self::new(Arc::clone(config));
         let mut reports: BTreeMap<String, Report> = BTreeMap::new();
         let mut tell = |file: String, problem: Problem| {
@@ -246,12 +255,12 @@ impl TargetFiles {
                 }
             }
         }
-        let Wanted { targets, refused } = files.wanted();
-        for Refused { file, problem, .. } in refused {
-            tell(file.display().to_string(), problem);
+        let wanted = files.wanted();
+        for Refused { file, problem, .. } in &wanted.refused {
+            tell(file.display().to_string(), problem.clone());
         }
         reports.values_mut().for_each(|report| report.problems.sort_by_key(|problem| problem.position));
-        if reports.is_empty() { Ok(targets) } else { Err(reports.into_values().collect()) }
+        if reports.is_empty() { Ok(wanted) } else { Err(reports.into_values().collect()) }
     }
 
     /// The files that match now. Of a pattern that cannot be listed those that did before.
