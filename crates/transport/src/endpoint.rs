@@ -1,5 +1,6 @@
 use core::fmt;
 use core::str::FromStr;
+use std::net::IpAddr;
 
 /// Where a service listens: a name or an address, and a port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -15,6 +16,17 @@ impl Endpoint {
     #[must_use]
     pub fn new(host: impl Into<String>, port: u16) -> Self {
         Self { host: host.into(), port }
+    }
+
+    /// The endpoint as it was named, and behind it the addresses of its host: `web1.example:445 (192.0.2.7)`.
+    #[must_use]
+    pub fn with_addresses(&self, addresses: &[IpAddr]) -> String {
+        let addresses: Vec<String> = addresses.iter().map(IpAddr::to_string).collect();
+        match addresses.as_slice() {
+            [] => self.to_string(),
+            [only] if *only == self.host => self.to_string(),
+            all => format!("{self} ({})", all.join(", ")),
+        }
     }
 }
 
@@ -56,6 +68,15 @@ mod tests {
             assert_eq!(text.parse::<Endpoint>().unwrap().to_string(), text);
         }
         assert_eq!("[2001:db8::1]:445".parse::<Endpoint>().unwrap().host, "2001:db8::1");
+    }
+
+    #[test]
+    fn an_endpoint_is_shown_with_the_addresses_of_its_name() {
+        let addresses: Vec<IpAddr> = ["192.0.2.7", "2001:db8::7"].map(|text| text.parse().unwrap()).into();
+        let shown = |host: &str, count| Endpoint::new(host, 445).with_addresses(&addresses[..count]);
+        assert_eq!(shown("web1.example", 2), "web1.example:445 (192.0.2.7, 2001:db8::7)");
+        assert_eq!(shown("web1.example", 0), "web1.example:445");
+        assert_eq!(shown("192.0.2.7", 1), "192.0.2.7:445", "an address is not said twice");
     }
 
     #[test]

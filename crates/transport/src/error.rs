@@ -22,15 +22,10 @@ pub struct ConnectError {
 }
 
 impl ConnectError {
-    /// The endpoint as it was named, and behind it the addresses that were tried: `web1.example:445 (192.0.2.7)`.
+    /// The endpoint as it was named, and behind it the addresses that were tried.
     #[must_use]
     pub fn place(&self) -> String {
-        let addresses: Vec<String> = self.addresses.iter().map(IpAddr::to_string).collect();
-        match addresses.as_slice() {
-            [] => self.endpoint.to_string(),
-            [only] if *only == self.endpoint.host => self.endpoint.to_string(),
-            all => format!("{} ({})", self.endpoint, all.join(", ")),
-        }
+        self.endpoint.with_addresses(&self.addresses)
     }
 }
 

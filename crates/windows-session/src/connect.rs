@@ -1,3 +1,4 @@
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use dcerpc::SyntaxId;
@@ -134,8 +135,8 @@ impl<'a> Connecting<'a> {
 
     /// The stages dns, tcp and smb.
     async fn reach(&mut self, connector: &dyn Connector) -> Result<SmbConnection, SessionError> {
-        let stream = self.dial(connector).await?;
-        self.negotiate(stream).await
+        let (stream, place) = self.dial(connector).await?;
+        self.negotiate(stream).await.map_err(|error| error.at(&place))
     }
 
     /// The stage auth.
@@ -204,7 +205,8 @@ impl<'a> Connecting<'a> {
         timeout_at(self.deadline, connection.lock()).await.map_or(otherwise, |smb| smb.requests())
     }
 
-    async fn dial(&mut self, connector: &dyn Connector) -> Result<BoxStream, SessionError> {
+    /// The stream, and where it leads, for people.
+    async fn dial(&mut self, connector: &dyn Connector) -> Result<(BoxStream, String), SessionError> {
         let failed = |error| SessionError::of_connect(&error);
         self.begin(Stage::Dns, 0);
         let addresses = connector.resolve(self.target, self.stage_deadline()).await;
@@ -215,7 +217,8 @@ impl<'a> Connecting<'a> {
         self.end(0);
         let counted = Counted::new(stream.map_err(failed)?);
         self.bytes = counted.counter();
-        Ok(Box::new(counted))
+        let addresses: Vec<IpAddr> = addresses.iter().map(SocketAddr::ip).collect();
+        Ok((Box::new(counted), self.target.with_addresses(&addresses)))
     }
 
     async fn negotiate(&mut self, stream: BoxStream) -> Result<SmbConnection, SessionError> {

@@ -77,10 +77,6 @@ impl SessionError {
             rpc_client::Stage::Query => Stage::Query,
         };
         let mut failure = Self::new(target, stage, reason_of(error), chain(error));
-        // Something that listens and is silent may be another host than the one that is meant.
-        if stage == Stage::Smb && matches!(failure.reason, Reason::Timeout | Reason::ConnectionReset) {
-            failure.detail = format!("{target}: {}", failure.detail);
-        }
         failure.recovery = recovery_of(error);
         failure
     }
@@ -122,6 +118,14 @@ impl SessionError {
             _ => (Stage::Query, Reason::Internal, Recovery::Nothing),
         };
         Self { recovery, ..Self::new(target, stage, reason, chain(error)) }
+    }
+
+    /// Names the place where a connection was made and nothing came back: it may not be the host that is meant.
+    pub(crate) fn at(mut self, place: &str) -> Self {
+        if matches!(self.reason, Reason::Timeout | Reason::ConnectionReset) {
+            self.detail = format!("{place}: {}", self.detail);
+        }
+        self
     }
 
     pub(crate) fn with_stages(mut self, stages: Vec<StageReport>) -> Self {
