@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -136,8 +136,10 @@ pub(crate) fn end_on_signal() -> Result<Arc<AtomicBool>> {
     Ok(ended)
 }
 
-/// From now on SIGTERM and SIGINT end every [`Running`] with all that it started, and then this process.
+/// From now on SIGTERM and SIGINT end every [`Running`] and every command of [`finish`], with all that they started, and
+/// then this process.
 pub(crate) fn end_children_on_signal() -> Result<()> {
+    CHILDREN_END.store(true, Ordering::Relaxed);
     for (signal, status) in [(signal_hook::consts::SIGTERM, 143), (signal_hook::consts::SIGINT, 130)] {
         let (mut reader, writer) = UnixStream::pair()?;
         signal_hook::low_level::pipe::register(signal, writer)?;
@@ -151,6 +153,24 @@ pub(crate) fn end_children_on_signal() -> Result<()> {
     Ok(())
 }
 
+/// Runs a command until it ends, and answers what it printed to pipes.
+pub(crate) fn finish(command: &mut Command) -> std::io::Result<Output> {
+    let child = {
+        let mut children = lock(&CHILDREN);
+        // Where nobody ends its group, it stays in ours, which a Ctrl-C reaches.
+        if CHILDREN_END.load(Ordering::Relaxed) {
+            command.process_group(0);
+        }
+        let child = command.spawn()?;
+        children.insert(child.id());
+        child
+    };
+    let group = child.id();
+    let output = child.wait_with_output();
+    lock(&CHILDREN).remove(&group);
+    output
+}
+
 fn end_children() {
     for child in lock(&CHILDREN).iter() {
         if let Some(group) = i32::try_from(*child).ok().and_then(Pid::from_raw) {
@@ -160,7 +180,10 @@ fn end_children() {
     }
 }
 
-/// The process groups of every [`Running`].
+/// Whether a signal ends [`CHILDREN`].
+static CHILDREN_END: AtomicBool = AtomicBool::new(false);
+
+/// The process groups of every [`Running`], and of commands under way.
 static CHILDREN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 /// A panic elsewhere leaves the set whole.
@@ -209,32 +232,48 @@ fn forward(stream: Option<impl Read + Send + 'static>, lines: mpsc::Sender<Strin
 mod tests {
     use super::*;
 
-    /// Set in the process that stands for a benchmark.
-    const IS_BENCHMARK: &str = "XTASK_TEST_IS_BENCHMARK";
+    /// Set in the process that stands for this tool.
+    const IS_TOOL: &str = "XTASK_TEST_IS_TOOL";
 
-    #[test]
-    fn a_benchmark_that_a_signal_ends_leaves_no_program_behind() {
-        let name = "process::tests::a_benchmark_that_a_signal_ends_leaves_no_program_behind";
-        if std::env::var_os(IS_BENCHMARK).is_some() {
+    /// In the tool's process `start` starts a program and prints `program ID`; a signal then ends both.
+    fn check_that_a_signal_ends_the_program(name: &str, start: impl FnOnce()) {
+        if std::env::var_os(IS_TOOL).is_some() {
             end_children_on_signal().unwrap();
-            let mut command = Command::new("sleep");
-            let child = Running::start("a program", command.arg("600")).unwrap();
-            println!("program {}", child.id());
+            start();
             std::thread::sleep(Duration::from_secs(600));
         }
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", name, "--nocapture"]).env(IS_BENCHMARK, "1");
-        let mut benchmark = Running::start("a benchmark", &mut command).unwrap();
-        let program = benchmark.wait_for("program", Duration::from_secs(60), |line| {
+        command.args(["--exact", name, "--nocapture"]).env(IS_TOOL, "1");
+        let mut tool = Running::start("the tool", &mut command).unwrap();
+        let program = tool.wait_for("program", Duration::from_secs(60), |line| {
             line.split_once("program ")?.1.parse::<u32>().ok()
         });
         let program = program.unwrap();
-        assert_eq!(benchmark.end().unwrap().code(), Some(143));
+        assert_eq!(tool.end().unwrap().code(), Some(143));
         // Whoever adopted it reaps it when it pleases; a zombie runs no longer.
         poll("the program has ended", Duration::from_secs(60), || {
             let stat = std::fs::read_to_string(format!("/proc/{program}/stat"));
             Ok(stat.map_or(true, |stat| stat.contains(") Z ")).then_some(()))
         })
         .unwrap();
+    }
+
+    #[test]
+    fn a_benchmark_that_a_signal_ends_leaves_no_program_behind() {
+        let name = "process::tests::a_benchmark_that_a_signal_ends_leaves_no_program_behind";
+        check_that_a_signal_ends_the_program(name, || {
+            let child = Running::start("a program", Command::new("sleep").arg("600")).unwrap();
+            println!("program {}", child.id());
+            std::mem::forget(child);
+        });
+    }
+
+    #[test]
+    fn a_check_that_a_signal_ends_leaves_no_command_behind() {
+        let name = "process::tests::a_check_that_a_signal_ends_leaves_no_command_behind";
+        check_that_a_signal_ends_the_program(name, || {
+            let script = "sleep 600 & echo program $!; wait";
+            finish(Command::new("sh").args(["-c", script])).unwrap();
+        });
     }
 }

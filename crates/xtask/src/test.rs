@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::Result;
 use crate::report::{Outcome, Report};
 use crate::workspace::{self, Workspace, cargo};
-use crate::{check, judges, peers};
+use crate::{check, judges, peers, process};
 
 /// How a run of the tests treats peers.
 #[derive(Args)]
@@ -33,6 +33,7 @@ enum Peers {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
+    process::end_children_on_signal()?;
     let workspace = Workspace::load()?;
     if options.peers.contains(&Peers::Install) {
         peers::install(&workspace)?;

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use crate::Result;
+use crate::process::finish;
 
 /// The workspace as `cargo metadata` tells it.
 pub(crate) struct Workspace {
@@ -104,13 +105,14 @@ pub(crate) fn build_release(root: &Path) -> Result<()> {
 
 /// Runs a command with our own output as its output, and says which one failed.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().map_err(|error| format!("{}: {error}", describe(command)))?;
+    let status = finish(command).map_err(|error| format!("{}: {error}", describe(command)))?.status;
     if status.success() { Ok(()) } else { Err(format!("{}: {status}", describe(command)).into()) }
 }
 
 /// Runs a command and answers what it printed.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
-    let output = command.output().map_err(|error| format!("{}: {error}", describe(command)))?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = finish(command).map_err(|error| format!("{}: {error}", describe(command)))?;
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
         Ok(printed)

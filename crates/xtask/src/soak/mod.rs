@@ -29,7 +29,7 @@ use self::world::{WELL_TARGETS, World};
 use crate::Result;
 use crate::http;
 use crate::judges::scraped::Page;
-use crate::process::poll;
+use crate::process::{end_children_on_signal, poll};
 use crate::report::Outcome;
 use crate::workspace::{Workspace, build_programs};
 
@@ -74,6 +74,7 @@ const ALLOWED: Allowed =
     Allowed { resident: |trend| 2.0 * MEBIBYTE + 0.03 * trend.median, descriptors: 6.0, threads: 2.0 };
 
 pub(crate) fn run(options: &Options) -> Result<()> {
+    end_children_on_signal()?;
     let workspace = Workspace::load()?;
     build_programs(&workspace.root)?;
     let length = Duration::from_secs_f64(options.minutes.clamp(0.5, 24.0 * 60.0) * 60.0);
