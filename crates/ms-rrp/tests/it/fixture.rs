@@ -155,7 +155,10 @@ impl Channel for Loop {
     }
 }
 
-/// Answers what it was told to, one after the other; the last one for ever. Keeps what it was asked.
+/// Requests after which a client is taken for one that asks without an end.
+const REQUESTS_MAX: usize = 1_000;
+
+/// Answers what it was told to, one after the other; the last one again and again. Keeps what it was asked.
 pub(crate) struct Canned {
     pub(crate) responses: VecDeque<Vec<u8>>,
     pub(crate) requests: Vec<(u16, Vec<u8>)>,
@@ -177,6 +180,7 @@ impl Channel for Canned {
         stub: &[u8],
     ) -> impl Future<Output = Result<Vec<u8>, Infallible>> + Send {
         self.requests.push((opnum, stub.to_vec()));
+        assert!(self.requests.len() <= REQUESTS_MAX, "the client asks without an end");
         let response = if self.responses.len() > 1 {
             self.responses.pop_front().unwrap()
         } else {

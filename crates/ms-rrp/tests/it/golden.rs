@@ -50,6 +50,22 @@ fn requests_are_written_as_impacket_writes_them() {
     assert_eq!(ours[28..], theirs[28..]);
 }
 
+/// But for the class: impacket sends a text of blanks, and we an empty one. The numbers of the pointers are free.
+#[test]
+fn the_name_and_class_of_a_subkey_are_offered_room_as_impacket_offers_it() {
+    let request = EnumKeyRequest { key: KEY, index: 1, name_room: 1024, class_room: 128 };
+    let (ours, theirs) = (request.to_stub().unwrap(), data!("request_enum_key"));
+    // The key, the index, Length and MaximumLength of the name; its max_count, offset, actual_count.
+    assert_eq!(ours[..28], theirs[..28]);
+    assert_eq!(ours[32..44], theirs[32..44]);
+    // Pointers to the class and its buffer; Length, MaximumLength; max_count, offset, actual_count.
+    assert!(ours[44..48] != [0; 4] && ours[52..56] != [0; 4]);
+    assert_eq!((&ours[48..52], &theirs[48..52]), (&[0, 0, 128, 0][..], &[128, 0, 128, 0][..]));
+    assert_eq!((&ours[56..60], &ours[60..68]), (&theirs[56..60], &[0; 8][..]));
+    // No pointer to a time.
+    assert_eq!((&ours[68..], &theirs[theirs.len() - 4..]), (&[0; 4][..], &[0; 4][..]));
+}
+
 /// But for the NUL in the buffer, without which Samba refuses it; the number of the pointer is free.
 #[test]
 fn the_class_of_a_key_is_offered_room_as_impacket_offers_it() {

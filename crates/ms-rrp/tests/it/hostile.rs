@@ -3,7 +3,9 @@
 use codec::DecodeError;
 use ms_dtyp::Win32Error;
 use ms_rrp::types::{KeyHandle, UnicodeString};
-use ms_rrp::winreg::ops::{EnumKeyReply, EnumKeyRequest, HandleReply, QueryInfoKeyReply, Request};
+use ms_rrp::winreg::ops::{
+    EnumKeyReply, EnumKeyRequest, HandleReply, QueryInfoKeyReply, QueryInfoKeyRequest, Request,
+};
 use ms_rrp::winreg::{Limits, RegistryClient};
 use ms_rrp::{Error, enumerate_counter_sets};
 use ndr::Reader;
@@ -100,7 +102,10 @@ fn a_key_that_is_null_is_not_taken_for_one() {
     assert!(error.to_string().contains("NULL"), "{error}");
 }
 
-/// The rooms for names that a client offers, when each is too small.
+/// The rooms that a client offers, when each is too small.
+const ROOMS: [u16; 8] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_534];
+
+/// It may be the name or the class that has no room.
 #[test]
 fn a_server_that_wants_more_room_gets_twice_as_much_up_to_what_16_bits_can_count() {
     for status in [Win32Error::ERROR_MORE_DATA, Win32Error::ERROR_INSUFFICIENT_BUFFER] {
@@ -111,13 +116,26 @@ fn a_server_that_wants_more_room_gets_twice_as_much_up_to_what_16_bits_can_count
         let error = now(client.enum_key(&key, 0)).unwrap_err();
         assert_eq!(error.status(), Some(status));
         let requests = &client.channel().requests[1..];
-        let rooms: Vec<u16> =
-            requests.iter().map(|(_, stub)| EnumKeyRequest::from_stub(stub).unwrap().name_room).collect();
-        assert_eq!(rooms, [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_534]);
+        let requests = requests.iter().map(|(_, stub)| EnumKeyRequest::from_stub(stub).unwrap());
+        let rooms: Vec<_> = requests.map(|request| (request.name_room, request.class_room)).collect();
+        assert_eq!(rooms, ROOMS.map(|room| (room, room)));
     }
-    let too_small = QueryInfoKeyReply { status: Win32Error::ERROR_MORE_DATA, ..QueryInfoKeyReply::default() };
-    let mut client = RegistryClient::new(Canned::new([opened(), too_small.to_stub().unwrap(), counted(7)]));
-    let key = now(client.open_local_machine()).unwrap();
-    assert_eq!(now(client.query_info_key(&key)).unwrap().sub_keys, 7);
-    assert_eq!(client.channel().requests.len(), 3);
+}
+
+#[test]
+fn a_class_that_wants_more_room_gets_it_up_to_what_16_bits_can_count() {
+    for status in [Win32Error::ERROR_MORE_DATA, Win32Error::ERROR_INSUFFICIENT_BUFFER] {
+        let too_small = QueryInfoKeyReply { status, ..QueryInfoKeyReply::default() }.to_stub().unwrap();
+        let mut client = RegistryClient::new(Canned::new([opened(), too_small.clone(), counted(7)]));
+        let key = now(client.open_local_machine()).unwrap();
+        assert_eq!(now(client.query_info_key(&key)).unwrap().sub_keys, 7);
+        assert_eq!(client.channel().requests.len(), 3);
+
+        let mut client = RegistryClient::new(Canned::new([opened(), too_small]));
+        let key = now(client.open_local_machine()).unwrap();
+        assert_eq!(now(client.query_info_key(&key)).unwrap_err().status(), Some(status));
+        let requests = &client.channel().requests[1..];
+        let rooms = requests.iter().map(|(_, stub)| QueryInfoKeyRequest::from_stub(stub).unwrap().class_room);
+        assert_eq!(rooms.collect::<Vec<_>>(), ROOMS);
+    }
 }
