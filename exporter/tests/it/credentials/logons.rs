@@ -1,0 +1,244 @@
+//! How many logons a secret that is wrong costs, and who waits for whose.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use perfmon_exporter::credentials::Broker;
+use plugin_host::CredentialBroker;
+use plugin_host::sink::{CredentialAnswer, CredentialVerdict, Lease, Waiter};
+
+use super::{COOLDOWN, World, ask, ask_with, attempt, denial, lease};
+
+#[test]
+fn fifty_targets_with_a_wrong_password_cost_exactly_one_attempt() {
+    let world = World::new();
+    let broker = Arc::new(world.broker("CORP", &["*"]));
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let denied = Arc::new(AtomicUsize::new(0));
+    let targets: Vec<_> = (0..50)
+        .map(|index| {
+            let (broker, attempts) = (Arc::clone(&broker), Arc::clone(&attempts));
+            let denied = Arc::clone(&denied);
+            std::thread::spawn(move || {
+                let host = format!("web{index}.corp.example");
+                let (wake, woken) = std::sync::mpsc::channel();
+                let waiter = Waiter::new(move || wake.send(()).unwrap_or_default());
+                loop {
+                    match ask_with(&broker, &host, &waiter) {
+                        CredentialAnswer::Lease(lease) => {
+                            // What a server would see.
+                            attempts.fetch_add(1, Ordering::SeqCst);
+                            broker.result(lease.id, CredentialVerdict::Rejected);
+                        }
+                        CredentialAnswer::Wait { .. } => woken.recv().unwrap(),
+                        CredentialAnswer::Denied { .. } => {
+                            denied.fetch_add(1, Ordering::SeqCst);
+                            return;
+                        }
+                    }
+                }
+            })
+        })
+        .collect();
+    targets.into_iter().for_each(|target| target.join().unwrap());
+    assert_eq!(attempts.load(Ordering::SeqCst), 1);
+    assert_eq!(denied.load(Ordering::SeqCst), 50);
+    let state = broker.states()["corp"];
+    assert_eq!((state.leases, state.rejected, state.withheld), (1, 1, 50));
+}
+
+#[test]
+fn one_target_tries_a_new_secret_and_the_others_wait_for_its_verdict() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    let first = lease(&broker, "a");
+    assert_eq!((first.domain.as_str(), first.secret.expose()), ("CORP", b"hunter2".as_slice()));
+    let woken = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&woken);
+    let waiter = Waiter::new(move || {
+        counter.fetch_add(1, Ordering::SeqCst);
+    });
+    assert!(matches!(ask_with(&broker, "b", &waiter), CredentialAnswer::Wait { .. }));
+    broker.result(first.id, CredentialVerdict::Accepted);
+    assert_eq!(woken.load(Ordering::SeqCst), 1);
+    // Two at a time now.
+    let (b, c) = (lease(&broker, "b"), lease(&broker, "c"));
+    assert_ne!(b.id, c.id);
+}
+
+#[test]
+fn a_trial_that_never_came_to_a_verdict_passes_to_the_next() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    attempt(&broker, "black-hole", CredentialVerdict::Unknown);
+    attempt(&broker, "b", CredentialVerdict::Accepted);
+    lease(&broker, "c");
+}
+
+#[test]
+fn a_trial_that_hangs_holds_the_others_for_half_a_minute_at_most() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    lease(&broker, "a");
+    world.hands.move_on(Duration::from_secs(29));
+    assert!(matches!(ask(&broker, "b"), CredentialAnswer::Wait { .. }));
+    world.hands.move_on(Duration::from_secs(1));
+    lease(&broker, "b");
+}
+
+#[test]
+fn a_locked_account_is_left_alone_as_well() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    attempt(&broker, "a", CredentialVerdict::Locked);
+    assert!(denial(&broker, "b").contains("locked by `a`"));
+    assert_eq!(broker.states()["corp"].locked, 1);
+}
+
+#[test]
+fn a_changed_secret_is_tried_once_at_once() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    attempt(&broker, "a", CredentialVerdict::Rejected);
+    denial(&broker, "b");
+    world.password("correct horse");
+    let trial = lease(&broker, "b");
+    assert!(matches!(ask(&broker, "c"), CredentialAnswer::Wait { .. }));
+    broker.result(trial.id, CredentialVerdict::Accepted);
+    lease(&broker, "c");
+}
+
+#[test]
+fn a_late_verdict_on_the_old_secret_says_nothing_about_the_new_one() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    let old = lease(&broker, "a");
+    world.password("correct horse");
+    attempt(&broker, "b", CredentialVerdict::Accepted);
+    broker.result(old.id, CredentialVerdict::Rejected);
+    lease(&broker, "c");
+}
+
+#[test]
+fn after_the_cool_down_one_target_tries_again_and_not_the_one_that_refused() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    attempt(&broker, "a", CredentialVerdict::Rejected);
+    world.hands.move_on(COOLDOWN - Duration::from_secs(1));
+    denial(&broker, "b");
+    world.hands.move_on(Duration::from_secs(1));
+    denial(&broker, "a");
+    attempt(&broker, "b", CredentialVerdict::Rejected);
+    denial(&broker, "c");
+}
+
+#[test]
+fn a_clock_that_is_set_back_does_not_make_the_cool_down_longer() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    attempt(&broker, "a", CredentialVerdict::Rejected);
+    // Somebody corrects a clock that was three years ahead.
+    world.hands.0.lock().unwrap().unix_s -= 3 * 365 * 86_400;
+    denial(&broker, "b");
+    world.hands.move_on(COOLDOWN - Duration::from_secs(1));
+    denial(&broker, "b");
+    world.hands.move_on(Duration::from_secs(1));
+    denial(&broker, "a");
+    attempt(&broker, "b", CredentialVerdict::Rejected);
+    denial(&broker, "c");
+}
+
+#[test]
+fn a_password_that_was_changed_at_the_domain_costs_two_attempts() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    attempt(&broker, "a", CredentialVerdict::Accepted);
+    attempt(&broker, "b", CredentialVerdict::Rejected);
+    attempt(&broker, "c", CredentialVerdict::Rejected);
+    for host in ["a", "b", "c", "d"] {
+        denial(&broker, host);
+    }
+}
+
+#[test]
+fn a_secret_that_was_accepted_long_ago_is_tried_on_two_hosts_before_others_get_it() {
+    let world = World::new();
+    let broker = busy_broker(&world);
+    world.hands.move_on(Duration::from_secs(10));
+    let (k, _l) = (lease(&broker, "k"), lease(&broker, "l"));
+    assert!(matches!(ask(&broker, "m"), CredentialAnswer::Wait { .. }));
+    broker.result(k.id, CredentialVerdict::Accepted);
+    lease(&broker, "m");
+}
+
+#[test]
+fn a_host_that_takes_its_time_holds_the_others_for_two_seconds_at_most() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    attempt(&broker, "a", CredentialVerdict::Accepted);
+    let (_b, _c) = (lease(&broker, "b"), lease(&broker, "c"));
+    assert!(matches!(ask(&broker, "d"), CredentialAnswer::Wait { .. }));
+    world.hands.move_on(Duration::from_secs(2));
+    lease(&broker, "d");
+}
+
+/// How many hosts of `count`, all of which lost their connection at once, see the secret and refuse it, where each
+/// takes its time to answer.
+fn refusals_of_slow_hosts(broker: &Broker, count: usize) -> usize {
+    let hosts: Vec<String> = (0..count).map(|index| format!("web{index}")).collect();
+    let mut refusals = 0;
+    loop {
+        let leased: Vec<Lease> = hosts
+            .iter()
+            .filter_map(|host| match ask(broker, host) {
+                CredentialAnswer::Lease(lease) => Some(lease),
+                _ => None,
+            })
+            .collect();
+        if leased.is_empty() {
+            return refusals;
+        }
+        refusals += leased.len();
+        leased.into_iter().for_each(|lease| broker.result(lease.id, CredentialVerdict::Rejected));
+    }
+}
+
+/// A broker whose secret many hosts have just accepted.
+fn busy_broker(world: &World) -> Broker {
+    let broker = world.broker("CORP", &["*"]);
+    for host in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] {
+        attempt(&broker, host, CredentialVerdict::Accepted);
+    }
+    broker
+}
+
+#[test]
+fn sixty_lost_connections_after_a_password_change_amid_logons_cost_eight_at_most() {
+    let world = World::new();
+    assert_eq!(refusals_of_slow_hosts(&busy_broker(&world), 60), 8);
+}
+
+#[test]
+fn sixty_lost_connections_after_a_password_change_in_a_quiet_fleet_cost_two_logons() {
+    let world = World::new();
+    let broker = busy_broker(&world);
+    world.hands.move_on(Duration::from_secs(10));
+    assert_eq!(refusals_of_slow_hosts(&broker, 60), 2);
+}
+
+#[test]
+fn two_identities_of_one_account_with_two_passwords_do_not_try_the_wrong_one_again_and_again() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    for _ in 0..5 {
+        // As two files, of which one was forgotten when the password was changed.
+        world.password("correct horse");
+        attempt(&broker, "a", CredentialVerdict::Accepted);
+        world.password("hunter2");
+        if let CredentialAnswer::Lease(lease) = ask(&broker, "b") {
+            broker.result(lease.id, CredentialVerdict::Rejected);
+        }
+    }
+    assert_eq!(broker.states()["corp"].leases, 6, "five good ones and one that is wrong");
+}
