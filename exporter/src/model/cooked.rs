@@ -172,10 +172,10 @@ mod tests {
         // PERF_100NSEC_TIMER: 100 * (N1 - N0) / (D1 - D0), half a second of two; PERF_100NSEC_TIMER_INV: 100 * (1 - …).
         check(R::PercentOfTime, [1.0, 1.5], None, 25.0, U::Percent);
         check(R::PercentNotOfTime, [1.0, 1.5], None, 75.0, U::Percent);
-        // PERF_100NSEC_MULTI_TIMER: 100 * ((N1 - N0) / (D1 - D0)) / B1, four disks were busy for 2 s together;
-        // PERF_100NSEC_MULTI_TIMER_INV: 100 * (B1 - (N1 - N0) / (D1 - D0)).
-        check(R::PercentOfTimeOfMany, [1.0, 3.0], Some([4.0, 4.0]), 25.0, U::Percent);
-        check(R::PercentNotOfTimeOfMany, [1.0, 3.0], Some([4.0, 4.0]), 300.0, U::Percent);
+        // PERF_100NSEC_MULTI_TIMER: 100 * ((N1 - N0) / (D1 - D0)) / B1, four disks were busy for 2 s together, and there
+        // were five before; PERF_100NSEC_MULTI_TIMER_INV: 100 * (B1 - (N1 - N0) / (D1 - D0)).
+        check(R::PercentOfTimeOfMany, [1.0, 3.0], Some([5.0, 4.0]), 25.0, U::Percent);
+        check(R::PercentNotOfTimeOfMany, [1.0, 3.0], Some([5.0, 4.0]), 300.0, U::Percent);
         // PERF_RAW_FRACTION: 100 * N1 / B1. PERF_SAMPLE_FRACTION: 100 * (N1 - N0) / (B1 - B0), 30 hits in 120 tries.
         check(R::PercentOfBase, [1.0, 3.0], Some([4.0, 8.0]), 37.5, U::Percent);
         check(R::PercentOfBaseDelta, [10.0, 40.0], Some([100.0, 220.0]), 25.0, U::Percent);
@@ -229,6 +229,13 @@ mod tests {
         let [older, newer] =
             samples([1.0, 3.0].map(Value::F64), [Some(Value::F64(9.0)), Some(Value::F64(3.0))]);
         assert_eq!(cooked(Some(&older), &newer, DisplayRule::Average), None, "the base began anew");
+    }
+
+    #[test]
+    fn what_begins_by_the_clock_of_a_host_that_is_ahead_has_lasted_for_no_time() {
+        let [_, newer] = samples([1_600_000_005.0; 2].map(Value::F64), [None; 2]);
+        let expected = Some(Shown { value: 0.0, unit: ShownUnit::Family });
+        assert_eq!(cooked(None, &newer, DisplayRule::Elapsed), expected);
     }
 
     #[test]
