@@ -229,3 +229,23 @@ fn text(strings: Option<&CounterStrings>, id: CounterId) -> Option<String> {
 
 /// Counters that are asked for one by one; each takes a call.
 const PIECES_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_blanks_says_no_more_than_an_empty_one() {
+        assert_eq!(["", " ", "\t \u{a0}"].map(usable), [const { None }; 3]);
+        assert_eq!(usable(" Omega").as_deref(), Some(" Omega"));
+    }
+
+    #[test]
+    fn a_counter_whose_name_is_empty_has_none() {
+        let (named, empty, gone) = (CounterId(1), CounterId(2), CounterId(3));
+        let entries = vec![(named, Some("Clouds".to_owned())), (empty, Some(String::new())), (gone, None)];
+        let strings = CounterStrings { entries };
+        let found = [named, empty, gone, CounterId(4)].map(|id| text(Some(&strings), id));
+        assert_eq!(found, [Some("Clouds".to_owned()), None, None, None]);
+    }
+}
