@@ -88,8 +88,10 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::io::{Read, Write};
+    use std::os::unix::fs::{OpenOptionsExt, symlink};
 
+    use rustix::fs::OFlags;
     use tempfile::TempDir;
 
     use super::*;
@@ -161,6 +163,35 @@ mod tests {
         file.set_len(5 << 30).unwrap();
         assert!(!watched.look() && watched.look());
         assert_eq!(watched.watch.found, Contents::Unreadable);
+    }
+
+    #[test]
+    fn a_configuration_of_just_the_limit_is_read_and_one_byte_more_is_not() {
+        let mut watched = Watched::new();
+        let file =
+            fs::OpenOptions::new().write(true).open(watched.folder.path().join("perfmon.yml")).unwrap();
+        for (more_bytes, is_read) in [(0, true), (1, false)] {
+            file.set_len(CONFIG_BYTES_MAX as u64 + more_bytes).unwrap();
+            watched.look();
+            assert_eq!(watched.watch.found != Contents::Unreadable, is_read, "{more_bytes}");
+        }
+    }
+
+    #[test]
+    fn what_is_in_a_pipe_stays_there_for_whoever_reads_the_configuration() {
+        let mut watched = Watched::new();
+        let path = watched.folder.path().join("perfmon.yml");
+        fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        // Open for both, since an open for one waits for the other.
+        let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
+        let mut pipe =
+            fs::OpenOptions::new().read(true).write(true).custom_flags(nonblocking).open(&path).unwrap();
+        pipe.write_all(b"text").unwrap();
+        assert!(!watched.look() && watched.look());
+        let mut text = [0; 4];
+        pipe.read_exact(&mut text).unwrap();
+        assert_eq!(&text, b"text");
     }
 
     #[test]

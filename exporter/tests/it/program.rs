@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tempfile::TempDir;
 
 /// Nothing here takes long; a test that waits for what never comes ends.
@@ -50,9 +51,13 @@ impl Folder {
         self.path(file)
     }
 
-    /// What the program says to these arguments, run to its end in this folder.
+    /// What the program says to these arguments, run to its end in this folder. One that does not end is ended, with
+    /// the code 124.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_perfmon-exporter"))
+        Command::new("timeout")
+            .arg("--foreground")
+            .arg(PATIENCE.as_secs().to_string())
+            .arg(env!("CARGO_BIN_EXE_perfmon-exporter"))
             .current_dir(self.0.path())
             .args(arguments)
             .output()
@@ -103,15 +108,23 @@ impl Exporter {
 
     /// Reads the log until a line holds `part`.
     pub(crate) fn wait_for_line(&mut self, part: &str) -> String {
-        let mut seen = String::new();
+        let (mut seen, end) = (String::new(), Instant::now() + PATIENCE);
         loop {
             let mut line = String::new();
+            assert!(self.has_log_by(end), "no `{part}` came in time:\n{seen}");
             assert!(self.log.read_line(&mut line).unwrap() > 0, "the log ended without `{part}`:\n{seen}");
             if line.contains(part) {
                 return line;
             }
             seen += &line;
         }
+    }
+
+    /// Waits for more of the log, or its end; false at `end`.
+    fn has_log_by(&self, end: Instant) -> bool {
+        let left = Timespec::try_from(end.saturating_duration_since(Instant::now())).unwrap();
+        let mut polled = [PollFd::new(self.log.get_ref(), PollFlags::IN)];
+        !self.log.buffer().is_empty() || poll(&mut polled, Some(&left)).unwrap() > 0
     }
 
     /// Reads the rest of the log while other things happen: a program that logs much waits for its reader.

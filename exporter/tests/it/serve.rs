@@ -257,12 +257,16 @@ fn a_configuration_may_come_through_a_pipe() {
 }
 
 #[test]
-fn a_server_begins_without_its_password_and_says_so() {
+fn a_server_begins_without_its_password_or_with_one_that_others_can_read_and_says_so() {
+    use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
+    let open = folder.write("open", "made up");
+    std::fs::set_permissions(open, std::fs::Permissions::from_mode(0o604)).unwrap();
     folder.write(
         "perfmon.yml",
         "web: {listen: ['127.0.0.1:0']}\nidentities:\n  \
-         corp: {kind: ntlm, username: a, password_file: nowhere, allow_hosts: ['*']}\n",
+         corp: {kind: ntlm, username: a, password_file: nowhere, allow_hosts: ['*']}\n  \
+         dmz: {kind: ntlm, username: a, password_file: open, allow_hosts: ['*']}\n",
     );
     let program = std::process::Command::new(env!("CARGO_BIN_EXE_perfmon-exporter"))
         .current_dir(folder.path(""))
@@ -272,6 +276,8 @@ fn a_server_begins_without_its_password_and_says_so() {
     let mut exporter = Exporter::of(program.unwrap(), ([127, 0, 0, 1], 0).into());
     let line = exporter.wait_for_line("Password cannot be read");
     assert!(line.contains("identities.corp.password_file") && line.contains("nowhere"), "{line}");
+    let line = exporter.wait_for_line("is open to all users of this machine");
+    assert!(line.contains("identity `dmz`") && line.contains("chmod 600 open"), "{line}");
     exporter.wait_for_line("Ready");
 }
 

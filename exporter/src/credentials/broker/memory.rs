@@ -180,6 +180,8 @@ fn tell_not_written(error: &io::Error) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
     use crate::credentials::guard::Host;
 
@@ -196,7 +198,9 @@ mod tests {
         memory.keep(scope.clone(), Remembered::default(), secret);
         assert!(!memory.finish_writes(Duration::from_millis(20)));
         drop(file);
-        assert!(memory.finish_writes(Duration::from_secs(60)));
+        let (begun, patience) = (Instant::now(), Duration::from_secs(60));
+        assert!(memory.finish_writes(patience));
+        assert!(begun.elapsed() < patience, "the writer says when it has written");
         let written = VerdictFile::open(folder.path()).unwrap().verdicts;
         assert_eq!(written.first().map(|stored| &stored.scope), Some(&scope));
         assert!(memory.finish_writes(Duration::ZERO), "nothing is left to write");
