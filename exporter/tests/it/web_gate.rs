@@ -251,10 +251,10 @@ fn who_speaks_no_tls_is_told_or_dropped() {
 }
 
 /// Two of bcrypt's published test vectors (Openwall crypt_blowfish, `wrapper.c`): the passwords `U*U` and `U*U*`.
-const U_U: &str = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
+pub(crate) const U_U: &str = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
 const U_U_U: &str = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.VGOzA784oUp/Z0DY336zx7pLYAy0lwK";
 
-fn ask(exporter: &Exporter, path: &str, authorization: &str) -> crate::program::Answer {
+pub(crate) fn ask(exporter: &Exporter, path: &str, authorization: &str) -> crate::program::Answer {
     let line =
         if authorization.is_empty() { String::new() } else { format!("Authorization: {authorization}\r\n") };
     exporter.ask(&format!("GET {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n{line}\r\n"))

@@ -2,13 +2,15 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use crate::program::Folder;
-use crate::web_gate::Authority;
+use crate::web_gate::{Authority, U_U, ask};
 
 pub(crate) async fn connect(from: Ipv4Addr, to: SocketAddr) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
@@ -136,6 +138,42 @@ async fn a_storm_of_scrapes_is_answered_or_told_to_come_again() {
         scrape.await.unwrap();
     }
     assert!(healthy(connect(Ipv4Addr::LOCALHOST, address).await).await);
+}
+
+#[tokio::test]
+async fn a_storm_of_guesses_is_told_to_come_again_and_counted() {
+    let folder = Folder::new();
+    // Nobody knows the password of `bob`, and to compare one with it takes a second.
+    let slow = "$2b$14$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01232";
+    folder.write("web.yml", &format!("basic_auth_users: {{alice: {U_U}, bob: {slow}}}\n"));
+    let exporter = folder.serve(r#"web: {listen: ["127.0.0.1:0"], config_file: web.yml}"#);
+    let basic = |credentials: &str| format!("Basic {}", STANDARD.encode(credentials));
+    let login = basic("alice:U*U");
+    assert_eq!(ask(&exporter, "/metrics", &login).status, 200);
+    let mut storm = Vec::new();
+    // One is compared, 64 wait.
+    for _ in 0..1 + 64 + 8 {
+        storm.push(connect(Ipv4Addr::new(127, 0, 0, 66), exporter.address).await);
+    }
+    let (answered, mut answers) = tokio::sync::mpsc::unbounded_channel();
+    for (number, mut stream) in storm.into_iter().enumerate() {
+        let guess = basic(&format!("bob:guess {number}"));
+        let request = format!("GET /metrics HTTP/1.1\r\nHost: here\r\nAuthorization: {guess}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let answered = answered.clone();
+        tokio::spawn(async move {
+            let mut answer = [0; 512];
+            let read = stream.read(&mut answer).await.unwrap();
+            let _ = answered.send(String::from_utf8_lossy(&answer[..read]).into_owned());
+        });
+    }
+    for _ in 0..8 {
+        let answer = answers.recv().await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("retry-after: 1\r\n"), "{answer}");
+    }
+    let page = ask(&exporter, "/metrics", &login).body;
+    let busy = "perfmon_exporter_web_auth_failures_total{reason=\"busy\"} 8\n";
+    assert!(page.contains(busy), "{page}");
 }
 
 #[tokio::test]

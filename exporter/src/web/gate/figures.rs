@@ -35,7 +35,7 @@ words! {
         LoginMissing = "missing",
         /// Its user or password is wrong.
         LoginRejected = "rejected",
-        /// Too many passwords were being compared.
+        /// Too many passwords were being compared, or too many of its peer waited for that.
         LoginBusy = "busy",
         /// Too many requests.
         RateLimit = "rate_limit",

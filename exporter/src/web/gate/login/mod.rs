@@ -40,7 +40,7 @@ pub(crate) enum Verdict {
     Rejected,
     /// Neither is there.
     Missing,
-    /// Too many passwords are being compared.
+    /// Too many passwords are being compared, or too many of this peer wait for that.
     Busy,
 }
 

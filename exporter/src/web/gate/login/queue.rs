@@ -11,6 +11,9 @@ use crate::web::peers::PeerKey;
 
 /// Comparisons at a time; each keeps a core busy.
 const COMPARISONS_MAX: usize = 2;
+/// Requests of one peer that wait. One that its clients send again and again is answered for all of them after one
+/// comparison, so that this many are enough for a collector that asks for hundreds of pages when it begins.
+pub(super) const WAITING_PER_PEER: usize = 64;
 /// Wrong passwords of a peer count until it gave none for so long.
 const FAILURES_FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 /// Peers whose wrong passwords are counted.
@@ -18,7 +21,8 @@ const FAILING_PEERS_MAX: usize = 1024;
 
 /// Requests whose passwords have to be compared. A peer has one comparison at a time. The next one is of the peer with
 /// the fewest wrong passwords lately, and of peers with as many, of the request that waits for longest. So guesses
-/// keep nobody waiting who gave no wrong password.
+/// keep nobody waiting who gave no wrong password. There is a limit on how many requests of one peer wait, and none on
+/// those of all peers, which would let a few of them lock the others out.
 #[derive(Default)]
 pub(super) struct LoginQueue(Mutex<State>);
 
@@ -47,10 +51,13 @@ pub(super) struct LoginPermit {
 }
 
 impl LoginQueue {
-    /// A permit for `peer` when it is its turn; whoever gives up waiting drops the future.
+    /// A permit for `peer` when it is its turn; whoever gives up waiting drops the future. `None` at once where too many
+    /// requests of the peer wait.
     pub(super) async fn acquire(self: &Arc<Self>, peer: PeerKey) -> Option<LoginPermit> {
         let (permit, granted) = oneshot::channel();
-        self.state().waiting.push(Waiter { peer, permit });
+        if !self.state().enter(Waiter { peer, permit }) {
+            return None;
+        }
         self.assign();
         granted.await.ok()
     }
@@ -86,9 +93,25 @@ impl Drop for LoginPermit {
 }
 
 impl State {
+    /// Puts a request at the end of the queue. Returns false where too many of its peer are in it.
+    fn enter(&mut self, waiter: Waiter) -> bool {
+        self.forget_gone();
+        let of_peer = self.waiting.iter().filter(|other| other.peer == waiter.peer).count();
+        let has_room = of_peer < WAITING_PER_PEER;
+        if has_room {
+            self.waiting.push(waiter);
+        }
+        has_room
+    }
+
+    /// Whoever stopped waiting is forgotten.
+    fn forget_gone(&mut self) {
+        self.waiting.retain(|waiter| !waiter.permit.is_closed());
+    }
+
     /// Takes the waiter whose turn it is; its peer counts as comparing from now on.
     fn next(&mut self, now: Instant) -> Option<Waiter> {
-        self.waiting.retain(|waiter| !waiter.permit.is_closed());
+        self.forget_gone();
         if self.comparing.len() >= COMPARISONS_MAX {
             return None;
         }

@@ -1,6 +1,9 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use tokio::time::Instant;
+
+use super::queue::{LoginPermit, WAITING_PER_PEER};
 use super::*;
 use crate::config::WebFile;
 
@@ -131,6 +134,74 @@ async fn wrong_passwords_are_forgotten_and_who_gave_up_takes_no_permit() {
         drop(held);
         assert_eq!([order.recv().await, order.recv().await], expected.map(Some));
     }
+}
+
+/// Returns when every other task waits for something: before that, paused time stands still.
+async fn all_wait() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
+
+/// A queue in which nobody gets a permit before the second one of these is dropped, and then one at a time.
+async fn held(queue: &Arc<LoginQueue>) -> [Option<LoginPermit>; 2] {
+    [queue.acquire(peer(101)).await, queue.acquire(peer(102)).await]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_of_which_too_many_wait_is_told_at_once_and_the_others_keep_their_places() {
+    let (login, users) = (Login::default(), users(ABC));
+    let [_held, held] = held(&login.queue).await;
+    let (granted, mut order) = tokio::sync::mpsc::unbounded_channel();
+    let wait = |number| {
+        let (queue, granted) = (Arc::clone(&login.queue), granted.clone());
+        tokio::spawn(async move {
+            let _permit = queue.acquire(peer(number)).await.unwrap();
+            granted.send(number).unwrap();
+        });
+    };
+    wait(2);
+    (0..WAITING_PER_PEER).for_each(|_| wait(1));
+    wait(3);
+    all_wait().await;
+    let began = Instant::now();
+    assert_eq!(judge(&login, &users, &basic("alice:abc")).await, Verdict::Busy);
+    assert_eq!(began.elapsed(), Duration::ZERO);
+    // Whoever was let in before does not wait.
+    let header = basic("alice:abc");
+    let key = Given::read(&header).unwrap().key(login.key.as_ref().unwrap(), ABC);
+    login.kept().keep(key, true);
+    assert_eq!(judge(&login, &users, &header).await, Verdict::Accepted);
+    drop(held);
+    drop(granted);
+    let mut served = Vec::new();
+    while let Some(number) = order.recv().await {
+        served.push(number);
+    }
+    assert_eq!(served, [vec![2], vec![1; WAITING_PER_PEER], vec![3]].concat());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_place_is_free_again_when_its_request_gives_up_or_was_served() {
+    let queue = Arc::new(LoginQueue::default());
+    let [_held, held] = held(&queue).await;
+    let wait = || {
+        let queue = Arc::clone(&queue);
+        tokio::spawn(async move { queue.acquire(peer(1)).await.is_some() })
+    };
+    let is_full = || async {
+        let waits = tokio::time::timeout(Duration::from_secs(1), queue.acquire(peer(1))).await.is_err();
+        !waits
+    };
+    let waiting: Vec<_> = (0..WAITING_PER_PEER).map(|_| wait()).collect();
+    all_wait().await;
+    assert!(is_full().await);
+    waiting[7].abort();
+    all_wait().await;
+    assert!(!is_full().await);
+    drop(held);
+    for (number, served) in waiting.into_iter().enumerate() {
+        assert_eq!(served.await.is_ok_and(|served| served), number != 7, "{number}");
+    }
+    assert!(queue.acquire(peer(1)).await.is_some());
 }
 
 #[test]
