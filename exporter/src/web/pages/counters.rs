@@ -9,7 +9,7 @@ use super::catalogue::{Counter, Taken, instance};
 use super::cells::{Cell, headings, note};
 use super::frame::crumbs;
 use super::html::{Html, Url};
-use super::offered::{offered, usual};
+use super::offered::{Usual, offered, usual};
 use super::values::{counter_url, frame, nothing, set_url};
 use super::{Entry, Paging, Query, respond, target_url, values_url};
 use crate::web::body::Answer;
@@ -28,7 +28,8 @@ pub(super) fn page(
     let all: Vec<Counter<'_>> = taken.counters().filter(|counter| counter.origin.object == set).collect();
     let offered = offered(&all, entry);
     let asked = query.get("instance");
-    let chosen = if asked.is_empty() { usual(&all, &offered, entry) } else { asked };
+    let Usual { instance: chosen, reason } =
+        if asked.is_empty() { usual(&all, &offered, entry) } else { Usual { instance: asked, reason: "" } };
     let url = set_url(entry, set).with("instance", &chosen);
     let paging = Paging::new(query.page(), all.len(), ROWS_MAX);
     let title = format!("{set} of {}", entry.name);
@@ -47,6 +48,10 @@ pub(super) fn page(
         if all.is_empty() {
             nothing(html, entry);
         } else {
+            if !reason.is_empty() {
+                html.ours("<p class=\"note\">Instance <strong>").name(&chosen);
+                html.ours("</strong>, ").ours(reason).ours("</p>\n");
+            }
             table(html, site, entry, &all[paging.range()], &chosen);
             paging.write(html, &url);
         }

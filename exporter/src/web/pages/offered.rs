@@ -33,12 +33,24 @@ pub(super) fn offered(all: &[Counter<'_>], entry: &TargetEntry) -> Vec<String> {
     instances.into_iter().collect()
 }
 
+/// The instance that is shown to who has chosen none.
+pub(super) struct Usual {
+    pub(super) instance: String,
+    /// Why it is this one, for people; empty where there is no other.
+    pub(super) reason: &'static str,
+}
+
 /// The instance that is shown at first: all together where there is one for that, else the busiest, else the first.
-pub(super) fn usual(all: &[Counter<'_>], offered: &[String], entry: &TargetEntry) -> String {
-    if offered.iter().any(|name| name == TOTAL) {
-        return TOTAL.to_owned();
-    }
-    busiest(all, entry).or_else(|| offered.first().cloned()).unwrap_or_default()
+pub(super) fn usual(all: &[Counter<'_>], offered: &[String], entry: &TargetEntry) -> Usual {
+    let (instance, reason) = if offered.iter().any(|name| name == TOTAL) {
+        (TOTAL.to_owned(), "total")
+    } else if let Some(busiest) = busiest(all, entry) {
+        // By what was done since it began, which one collection says; what is done now takes two of all instances.
+        (busiest, "busiest so far")
+    } else {
+        (offered.first().cloned().unwrap_or_default(), "first by name")
+    };
+    Usual { instance, reason: if offered.len() > 1 { reason } else { "" } }
 }
 
 /// The instance that did most since it began, by the first counter that counts what is done.

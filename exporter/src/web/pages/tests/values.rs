@@ -152,18 +152,35 @@ async fn bytes_shares_and_times_are_in_the_unit_that_people_think_in() {
 #[tokio::test]
 async fn the_total_is_shown_first_else_the_busiest_instance() {
     let busy = family("% User Time", Kind::Counter, "seconds", Display::by(DisplayRule::PercentOfTime));
-    for (instances, expected) in [
-        (vec![("0,0", 5.0), ("0,1", 7.0), ("_Total", 6.0)], "_Total"),
-        (vec![("0,0", 5.0), ("0,1", 7.0), ("Idle", 99.0)], "0,1"),
+    let handles = family("Handles", Kind::Gauge, "", Display::by(DisplayRule::Value));
+    for (family, instances, expected, reason) in [
+        (busy, vec![("0,0", 5.0), ("0,1", 7.0), ("_Total", 6.0)], "_Total", "total"),
+        (busy, vec![("0,0", 5.0), ("0,1", 7.0), ("Idle", 99.0)], "0,1", "busiest so far"),
+        (handles, vec![("0,0", 5.0), ("0,1", 7.0)], "0,0", "first by name"),
     ] {
         let fleet = Fleet::of(&["web1"]);
-        let series: Vec<_> = instances.iter().map(|(name, _)| (busy, *name)).collect();
+        let series: Vec<_> = instances.iter().map(|(name, _)| (family, *name)).collect();
         let values: Vec<f64> = instances.iter().map(|(_, value)| *value).collect();
         fleet.offer(0, &series);
         fleet.bring(0, &values);
         let body = fleet.page("/targets/web1/values?set=Zoo").await;
         assert!(body.contains(&format!("value=\"{expected}\" selected")), "{expected}: {body}");
+        // Beside the values, which are those of another instance as soon as that one is the busiest.
+        let said = format!(
+            "data-live><p class=\"note\">Instance <strong><bdi>{expected}</bdi></strong>, {reason}</p>"
+        );
+        assert!(body.contains(&said), "{said}: {body}");
+        // Whoever has chosen an instance knows why it is shown.
+        let chosen = fleet.page("/targets/web1/values?set=Zoo&instance=0%2C1").await;
+        assert!(chosen.contains("value=\"0,1\" selected"), "{chosen}");
+        assert!(!chosen.contains("Instance <strong>"), "{chosen}");
     }
+    // Where there is one instance alone there is nothing to explain.
+    let fleet = Fleet::of(&["web1"]);
+    fleet.offer(0, &[(busy, "0,0")]);
+    fleet.bring(0, &[1.0]);
+    let body = fleet.page("/targets/web1/values?set=Zoo").await;
+    assert!(body.contains("value=\"0,0\" selected") && !body.contains("Instance <strong>"), "{body}");
 }
 
 #[tokio::test]
