@@ -11,8 +11,8 @@ use crate::web::peers::PeerKey;
 
 /// Comparisons at a time; each keeps a core busy.
 const COMPARISONS_MAX: usize = 2;
-/// Requests of one peer that wait. One that its clients send again and again is answered for all of them after one
-/// comparison, so that this many are enough for a collector that asks for hundreds of pages when it begins.
+/// Requests of one peer that wait. All of them that carry one password are answered after one comparison, so that a
+/// collector which asks for many pages at once is not refused for long.
 pub(super) const WAITING_PER_PEER: usize = 64;
 /// Wrong passwords of a peer count until it gave none for so long.
 const FAILURES_FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
