@@ -6,7 +6,7 @@ use crate::Endpoint;
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
-#[error("connect to {}: {stage}: {kind}{}", self.place(), Detail(.source.as_ref()))]
+#[error("connect to {}: {stage}: {}", self.place(), self.what())]
 pub struct ConnectError {
     /// Where to.
     pub endpoint: Endpoint,
@@ -26,6 +26,21 @@ impl ConnectError {
     #[must_use]
     pub fn place(&self) -> String {
         self.endpoint.with_addresses(&self.addresses)
+    }
+
+    /// What went wrong, and what the operating system or the resolver said where that says more.
+    #[must_use]
+    pub fn what(&self) -> String {
+        let says_all = matches!(
+            self.kind,
+            ConnectErrorKind::ConnectionRefused
+                | ConnectErrorKind::ConnectionReset
+                | ConnectErrorKind::Timeout
+        );
+        match &self.source {
+            Some(source) if !says_all => format!("{} ({source})", self.kind),
+            _ => self.kind.to_string(),
+        }
     }
 }
 
@@ -111,17 +126,5 @@ impl fmt::Display for ConnectStage {
             Self::Dns => "dns",
             Self::Tcp => "tcp",
         })
-    }
-}
-
-/// The system's own words, where it said any.
-struct Detail<'a>(Option<&'a io::Error>);
-
-impl fmt::Display for Detail<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(error) => write!(f, " ({error})"),
-            None => Ok(()),
-        }
     }
 }

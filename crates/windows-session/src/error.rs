@@ -60,11 +60,7 @@ impl SessionError {
             ConnectErrorKind::ConnectionReset => Reason::ConnectionReset,
             _ => Reason::Other,
         };
-        let (place, kind) = (error.place(), error.kind);
-        let detail = match &error.source {
-            Some(source) => format!("{place}: {kind} ({source})"),
-            None => format!("{place}: {kind}"),
-        };
+        let detail = format!("{}: {}", error.place(), error.what());
         Self::new(&error.endpoint, stage, reason, detail)
     }
 

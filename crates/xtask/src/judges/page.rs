@@ -114,7 +114,12 @@ impl Judged {
 
     /// The targets, the search, and what becomes of a hostile name.
     fn fleet(&self) -> Result<()> {
+        self.browser.look_as(1280, false, "light")?;
         self.open("")?;
+        self.holds(
+            "what is wrong has the most room",
+            "document.querySelector('td.problem').offsetWidth > innerWidth / 3",
+        )?;
         self.holds("the page says what it is", "document.title === 'Targets – perfmon-exporter'")?;
         self.holds("all targets are there", "document.querySelectorAll('tbody tr').length === 4")?;
         self.holds(

@@ -56,6 +56,15 @@ pub(super) fn bytes(bytes: f64) -> String {
     format!("{} {unit}", three_digits(scaled))
 }
 
+/// `50 Hz`, `2.40 GHz`
+fn hertz(hertz: f64) -> String {
+    const UNITS: [(f64, &str); 3] = [(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz")];
+    match UNITS.iter().find(|(size, _)| hertz.abs() >= *size) {
+        Some((size, unit)) => format!("{} {unit}", three_digits(hertz / size)),
+        None => format!("{} Hz", number(hertz)),
+    }
+}
+
 /// What a page shows of a family whose unit is `unit`.
 pub(super) fn shown(Shown { value, unit: shown }: Shown, kind: Kind, unit: &str) -> String {
     match shown {
@@ -74,6 +83,8 @@ pub(super) fn shown(Shown { value, unit: shown }: Shown, kind: Kind, unit: &str)
 fn with_unit(value: f64, kind: Kind, unit: &str) -> String {
     match unit {
         "bytes" => bytes(value),
+        "hertz" => hertz(value),
+        "celsius" => format!("{} °C", number(value)),
         "seconds" if kind == Kind::Gauge && is_moment(value) => moment(value),
         "seconds" => seconds(value),
         "ratio" => format!("{} %", percent(value * 100.0)),
@@ -248,7 +259,9 @@ mod tests {
         assert_eq!(is(0.0, ShownUnit::Percent, ""), "0 %");
         assert_eq!(is(0.25, ShownUnit::Family, "ratio"), "25 %");
         assert_eq!(is(77_541_376.0, ShownUnit::Family, "bytes"), "73.9 MiB");
-        assert_eq!(is(40.0, ShownUnit::Family, "celsius"), "40 celsius");
+        assert_eq!(is(40.0, ShownUnit::Family, "celsius"), "40 °C");
+        assert_eq!(is(2_400_000_000.0, ShownUnit::Family, "hertz"), "2.40 GHz");
+        assert_eq!(is(50.0, ShownUnit::Family, "hertz"), "50 Hz");
         assert_eq!(is(1_700_000_000.0, ShownUnit::Family, "seconds"), "2023-11-14 22:13:20 UTC");
         assert_eq!(is(724.0, ShownUnit::Family, "seconds"), "12 min 4 s");
         assert_eq!(is(2.5, ShownUnit::None, "seconds"), "2.50");
