@@ -55,7 +55,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     println!("{} targets, {} s each, {} process(es) a target", targets.len(), options.seconds, options.jobs);
     let mut rows = Vec::new();
     for target in &targets {
-        let plan = Plan::new(&workspace.root, target)?;
+        let plan = Plan::new(&workspace.root, &target.name)?;
         let row = fuzz(&plan, options, &ended)?;
         let is_last = row.verdict == Verdict::Interrupted;
         println!("{}", row.line());
@@ -67,14 +67,22 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     finish(&rows, targets.len())
 }
 
-/// The names of the binaries of `fuzz/Cargo.toml`.
-fn targets(folder: &Path, only: &str) -> Result<Vec<String>> {
+/// A binary of `fuzz/Cargo.toml`.
+struct Target {
+    name: String,
+    /// Whether it needs the default features, with which the whole exporter is built.
+    needs_exporter: bool,
+}
+
+fn targets(folder: &Path, only: &str) -> Result<Vec<Target>> {
     let arguments = ["metadata", "--format-version", "1", "--no-deps", "--locked"];
     let metadata: Value = serde_json::from_str(&capture(cargo().current_dir(folder).args(arguments))?)?;
     let targets = metadata["packages"][0]["targets"].as_array().cloned().unwrap_or_default();
-    let names = targets.iter().filter(|target| target["kind"][0] == "bin");
-    let names = names.filter_map(|target| target["name"].as_str()).filter(|name| name.contains(only));
-    Ok(names.map(str::to_owned).collect())
+    let programs = targets.iter().filter(|target| target["kind"][0] == "bin").map(|target| Target {
+        name: target["name"].as_str().unwrap_or_default().to_owned(),
+        needs_exporter: target["required-features"].as_array().is_some_and(|features| !features.is_empty()),
+    });
+    Ok(programs.filter(|target| target.name.contains(only)).collect())
 }
 
 /// libFuzzer needs options of the compiler that a stable one has only when it is told to.
@@ -122,16 +130,22 @@ fn ensure_cargo_fuzz() -> Result<()> {
 fn build(
     compiler: &Compiler,
     folder: &Path,
-    targets: &[String],
+    targets: &[Target],
     only: &str,
     ended: &AtomicBool,
 ) -> Result<()> {
     // Without a name cargo-fuzz builds all of them at once.
-    let names: Vec<Option<&str>> =
-        if only.is_empty() { vec![None] } else { targets.iter().map(|name| Some(name.as_str())).collect() };
+    let names: Vec<Option<&str>> = if only.is_empty() {
+        vec![None]
+    } else {
+        targets.iter().map(|target| Some(target.name.as_str())).collect()
+    };
+    // One set of features for all of them: another one builds everything anew.
+    let features =
+        if targets.iter().any(|target| target.needs_exporter) { None } else { Some("--no-default-features") };
     for name in names {
         let mut command = compiler.cargo();
-        command.current_dir(folder).args(["fuzz", "build", "--fuzz-dir", "."]).args(name);
+        command.current_dir(folder).args(["fuzz", "build", "--fuzz-dir", "."]).args(features).args(name);
         command.arg("--target-dir").arg(folder.join("target"));
         match group::run(&mut command, None, ended)? {
             Ended::Itself(status) if status.success() => {}
