@@ -99,19 +99,10 @@ fn push(
             metric.encode_family(&labels)?.encode_counter::<NoLabelSet, u64, f64>(&value, None)
         }
         (Kind::Counter, value) => {
-            metric.encode_family(&labels)?.encode_counter::<NoLabelSet, f64, f64>(&double(value), None)
+            metric.encode_family(&labels)?.encode_counter::<NoLabelSet, f64, f64>(&value.as_f64(), None)
         }
         (_, Value::I64(value)) => metric.encode_family(&labels)?.encode_gauge(&value),
-        (_, value) => metric.encode_family(&labels)?.encode_gauge(&double(value)),
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "the crate has no exact way for these")]
-fn double(value: Value) -> f64 {
-    match value {
-        Value::F64(value) => value,
-        Value::U64(value) => value as f64,
-        Value::I64(value) => value as f64,
+        (_, value) => metric.encode_family(&labels)?.encode_gauge(&value.as_f64()),
     }
 }
 

@@ -129,7 +129,7 @@ impl Metrics {
         #[expect(clippy::cast_possible_truncation, reason = "a point has some thirty bytes at most")]
         let len = (self.point_len(values, id) - 2) as u8;
         room[at..at + 3].copy_from_slice(&[tag, len, fixed64_tag(POINT_VALUE)]);
-        room[at + 3..at + 11].copy_from_slice(&double(value).to_le_bytes());
+        room[at + 3..at + 11].copy_from_slice(&value.as_f64().to_le_bytes());
         match self.start(values, id) {
             Some(start) => put_timestamp(room, at + 11, start),
             None => at + 11,
@@ -242,15 +242,6 @@ fn put_timestamp(room: &mut [u8], at: usize, nanos: u64) -> usize {
     let at = put_varint(room, at + 1, nanos / NANOS);
     room[at] = varint_tag(TIMESTAMP_NANOS);
     put_varint(room, at + 1, nanos % NANOS)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "the format has doubles alone")]
-fn double(value: Value) -> f64 {
-    match value {
-        Value::F64(value) => value,
-        Value::U64(value) => value as f64,
-        Value::I64(value) => value as f64,
-    }
 }
 
 /// A tag and a double.

@@ -70,8 +70,8 @@ pub enum ShownUnit {
 /// anew between the two, no time has passed, or nothing happened that could be divided by.
 #[must_use]
 pub fn cooked(previous: Option<&Sample>, sample: &Sample, rule: DisplayRule) -> Option<Shown> {
-    let now = as_f64(sample.value);
-    let base = || sample.base.map(as_f64);
+    let now = sample.value.as_f64();
+    let base = || sample.base.map(Value::as_f64);
     let gained = || previous.and_then(|previous| gained(previous.value, sample.value));
     let base_gained = || gained_of_base(previous?, sample);
     let per_second = || Some(gained()? / elapsed_s(previous?, sample)?);
@@ -116,19 +116,10 @@ fn gained_of_base(previous: &Sample, sample: &Sample) -> Option<f64> {
 /// What a counter gained, exact beyond 2⁵³; `None` where it began anew.
 fn gained(before: Value, now: Value) -> Option<f64> {
     let gained = match (before, now) {
-        (Value::U64(before), Value::U64(now)) => as_f64(Value::U64(now.checked_sub(before)?)),
-        (before, now) => as_f64(now) - as_f64(before),
+        (Value::U64(before), Value::U64(now)) => Value::U64(now.checked_sub(before)?).as_f64(),
+        (before, now) => now.as_f64() - before.as_f64(),
     };
     (gained >= 0.0).then_some(gained)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a person reads few digits")]
-fn as_f64(value: Value) -> f64 {
-    match value {
-        Value::F64(value) => value,
-        Value::U64(value) => value as f64,
-        Value::I64(value) => value as f64,
-    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,18 @@ impl Value {
             Self::I64(value) => value >= 0,
         }
     }
+
+    /// The value as a double. Integers beyond 2⁵³ are rounded.
+    #[expect(clippy::cast_precision_loss, reason = "whoever asks for a double gets its precision")]
+    #[inline]
+    #[must_use]
+    pub const fn as_f64(self) -> f64 {
+        match self {
+            Self::F64(value) => value,
+            Self::U64(value) => value as f64,
+            Self::I64(value) => value as f64,
+        }
+    }
 }
 
 /// What became of the rows of a batch.

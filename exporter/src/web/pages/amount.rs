@@ -104,17 +104,6 @@ pub(super) fn exported(value: Value) -> String {
     }
 }
 
-/// The value as a number to draw and to divide; above 2⁵³ it is rounded.
-pub(super) fn as_f64(value: Value) -> f64 {
-    match value {
-        Value::F64(value) => value,
-        #[expect(clippy::cast_precision_loss, reason = "charts have fewer pixels than 2⁵³")]
-        Value::U64(value) => value as f64,
-        #[expect(clippy::cast_precision_loss, reason = "charts have fewer pixels than 2⁵³")]
-        Value::I64(value) => value as f64,
-    }
-}
-
 /// Seconds that are a moment in Unix time: from 2001 to 2100. Nothing measured takes thirty years.
 const MOMENTS: std::ops::Range<f64> = 978_307_200.0..4_102_444_800.0;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::amount::{as_f64, exported, is_moment, moment, shown, span};
+use super::amount::{exported, is_moment, moment, shown, span};
 use super::catalogue::Counter;
 use super::chart::{self, Scale};
 use super::html::Html;
@@ -40,7 +40,7 @@ impl<'a> Cell<'a> {
             Some(now) => {
                 html.ours("<strong>").text(shown(now, family.kind, &family.unit)).ours("</strong>");
                 if self.counter.rule() == DisplayRule::Elapsed {
-                    let begun = as_f64(self.point.value);
+                    let begun = self.point.value.as_f64();
                     html.ours("<span class=\"sub\">since ").text(moment(begun)).ours("</span>");
                 }
             }
@@ -84,7 +84,7 @@ impl<'a> Cell<'a> {
 /// Whether the values make a line: not texts, and not moments, nor the time since one.
 fn is_drawn(cell: &Cell<'_>) -> bool {
     let family = cell.counter.family();
-    let is_moment = family.unit == "seconds" && is_moment(as_f64(cell.point.value));
+    let is_moment = family.unit == "seconds" && is_moment(cell.point.value.as_f64());
     match cell.counter.rule() {
         DisplayRule::Elapsed => false,
         DisplayRule::Value => family.kind != Kind::Info && !is_moment,

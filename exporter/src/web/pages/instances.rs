@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use hyper::Response;
 
-use super::amount::{as_f64, count};
+use super::amount::count;
 use super::catalogue::{Bases, Counter, Taken, instance};
 use super::cells::{Cell, headings, note};
 use super::fleet::contains;
@@ -122,7 +122,7 @@ fn about(html: &mut Html, entry: &Entry, counter: &Counter<'_>) {
 
 /// Puts the series in order by what is shown of them, where there is nothing yet by what is exported.
 fn largest_first<'a>(site: &Site, entry: &Entry, rows: &mut [Row<'a>]) {
-    rows.sort_by(|(_, one), (_, other)| as_f64(other.value).total_cmp(&as_f64(one.value)));
+    rows.sort_by(|(_, one), (_, other)| other.value.as_f64().total_cmp(&one.value.as_f64()));
     let ordered = rows.len().min(ORDERED_MAX);
     let ordered = &mut rows[..ordered];
     let shown =

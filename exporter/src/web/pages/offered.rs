@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::amount::as_f64;
 use super::catalogue::{Counter, instance};
 use crate::model::{DisplayRule, Point};
 use crate::telemetry::TargetEntry;
@@ -60,7 +59,7 @@ fn busiest(all: &[Counter<'_>], entry: &TargetEntry) -> Option<String> {
         .or_else(|| counts(DisplayRule::PercentNotOfTime))
         .or_else(|| counts(DisplayRule::Rate))?;
     let is_inverse = counter.rule() == DisplayRule::PercentNotOfTime;
-    let done = |point: &Point<'_>| as_f64(point.value) * if is_inverse { -1.0 } else { 1.0 };
+    let done = |point: &Point<'_>| point.value.as_f64() * if is_inverse { -1.0 } else { 1.0 };
     let points = counter.points().take(LOOKED_AT_MAX);
     let names = points.map(|point| (done(&point), instance(&point, entry)));
     names
