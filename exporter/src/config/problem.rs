@@ -9,9 +9,9 @@ use super::tree::Position;
 const PROBLEMS_SHOWN_MAX: usize = 50;
 /// So many are kept.
 const PROBLEMS_MAX: usize = 10_000;
-/// So many places of the same problem are shown; more of them are one line with a count.
+/// Maximum places shown for one problem. One line counts the others.
 const PLACES_SHOWN: usize = 3;
-/// What is said of a problem repeats parts of the file: no more than so many bytes.
+/// Maximum bytes of a problem's message, which repeats parts of the file.
 const TEXT_BYTES_MAX: usize = 1_024;
 
 /// One thing that is wrong with the configuration, and what to do about it.

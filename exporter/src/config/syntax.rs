@@ -94,5 +94,5 @@ fn unlike_all(here: &Line<'_>, above: &[Line<'_>]) -> Option<String> {
     ))
 }
 
-/// So many lines are named that a line may belong to.
+/// Maximum indentations offered for a badly indented line.
 const CHOICES_MAX: usize = 2;

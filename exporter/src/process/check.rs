@@ -109,7 +109,7 @@ fn place(problem: &Problem) -> String {
     problem.position.map_or_else(String::new, |position| format!(":{position}"))
 }
 
-/// So many warnings of one kind are shown; the rest is a count.
+/// Maximum warnings of one kind shown. One line counts the others.
 const WARNINGS_SHOWN_MAX: usize = 10;
 
 /// What is no mistake of the file, but will be missed.

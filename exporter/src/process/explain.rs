@@ -15,7 +15,7 @@ struct Entry {
     word: String,
     what: String,
     next_step: String,
-    /// Who declares it; nothing for the program's own.
+    /// The plugin that declares the reason. `None` where the exporter does.
     plugin: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use crate::telemetry::Book;
 
 /// Target files are looked at so often.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// So many labels `instance` that targets share have a line; the rest is a count.
+/// Maximum shared `instance` labels logged one by one. One line counts the others.
 const SHARED_SHOWN_MAX: usize = 10;
 
 /// Keeps the engine's targets those of the configuration and of its target files.

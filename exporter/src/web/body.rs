@@ -18,7 +18,7 @@ pub(super) enum Answer {
     Page(Box<Page>),
 }
 
-/// Whose page it is, with its permit.
+/// The kind of a page, with the permit that it holds.
 pub(super) enum PageOwner {
     /// Of `/metrics`.
     Metrics(PagePermit),

@@ -4,7 +4,7 @@ use tokio::sync::Notify;
 
 use super::peers::PeerKey;
 
-/// Who asks, as far as the answer depends on it.
+/// What an answer depends on of the client that asks for it.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
     pub(super) peer: PeerKey,

@@ -48,7 +48,7 @@ pub(crate) struct Rules {
     pub(crate) frames_on_their_way: AtomicUsize,
     /// The service writes one message of an answer, then waits so long, and so on.
     pub(crate) pace: Duration,
-    /// What becomes of an answer's messages before the pipe gets them.
+    /// Changes the messages of an answer before the pipe gets them.
     pub(crate) alter: Box<Alter>,
     /// The session expires when the service has written so many messages.
     pub(crate) expires_after_output: AtomicUsize,

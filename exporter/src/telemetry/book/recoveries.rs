@@ -31,7 +31,7 @@ struct Group {
 /// What the log says of a target that is up again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Recovery {
-    /// So many came back, before this one or with it.
+    /// How many targets recovered, this one included.
     pub(super) targets: Option<usize>,
     /// Whether this one has a line of its own.
     pub(super) is_alone: bool,
@@ -42,7 +42,7 @@ impl Recovery {
     pub(super) const ALONE: Self = Self { targets: None, is_alone: true };
 }
 
-/// So many targets that come back one soon after the other have lines of their own.
+/// Maximum recoveries in quick succession that are logged one by one.
 const ALONE_MAX: usize = 9;
 /// Targets that come back later than this after the one before have lines of their own again.
 const PAUSE: Duration = Duration::from_secs(60);
