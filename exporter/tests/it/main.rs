@@ -20,6 +20,7 @@ mod expose_parser;
 mod expose_protobuf;
 mod fleet;
 mod fleet_files;
+mod golden_page;
 mod guard_fleet;
 mod guard_model;
 mod init;
