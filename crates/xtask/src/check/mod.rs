@@ -1,5 +1,6 @@
 //! `cargo xtask check`: the architecture as a table that a machine reads.
 
+mod circles;
 mod edges;
 mod links;
 mod pages;
@@ -11,6 +12,7 @@ use crate::workspace::Workspace;
 pub(crate) fn run() -> Result<()> {
     let workspace = Workspace::load()?;
     let mut problems = edges::check(&workspace);
+    problems.extend(circles::check(&workspace)?);
     problems.extend(sources::check(&workspace)?);
     problems.extend(links::check(&workspace)?);
     problems.extend(pages::check(&workspace)?);
