@@ -1,0 +1,204 @@
+//! The plugin: two sources and a command.
+
+use plugin_sdk::{
+    BlockingSource, Collection, Command, CommandEntry, CommandOption, Coverage, DeclaredReason, Display,
+    Exit, Failure, Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setup,
+    Source, SourceEntry, Stage, Start, Target, ValueKind,
+};
+
+/// What the settings of all sources here are.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    #[serde(default)]
+    start: u64,
+    #[serde(default)]
+    deed: Deed,
+    #[serde(default, rename = "modules")]
+    _modules: Vec<Module>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Module {
+    #[serde(rename = "name")]
+    _name: String,
+}
+
+/// What a source does when it collects.
+#[derive(Clone, Copy, Default, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Deed {
+    #[default]
+    Count,
+    Panic,
+    Wait,
+    Refuse,
+    Borrow,
+    Forget,
+    Partial,
+}
+
+pub(crate) struct Counting {
+    settings: Settings,
+    next: u64,
+    series: Option<SeriesId>,
+}
+
+impl Source for Counting {
+    const NAME: &'static str = "counting";
+    const HELP: &'static str = "Counts its collections";
+    const REASONS: &'static [DeclaredReason] =
+        &[DeclaredReason { word: "asleep", sentence: "The target sleeps.", next_step: "Wake it." }];
+    type Settings = Settings;
+
+    fn check(settings: &Settings, _target: &Target) -> Vec<Problem> {
+        if settings.start < 1_000 {
+            Vec::new()
+        } else {
+            vec![Problem::new("/start", "too large").suggest("below 1000")]
+        }
+    }
+
+    fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
+        assert!(setup.settings.start != 13, "thirteen brings bad luck");
+        Ok(Self { next: setup.settings.start, settings: setup.settings, series: None })
+    }
+
+    fn reconfigure(&mut self, settings: Settings) {
+        self.next = settings.start;
+        self.settings = settings;
+    }
+
+    async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
+        collection.enter(Stage::Tcp);
+        collection.stages().add(1, 200, 100);
+        match self.settings.deed {
+            Deed::Count => {}
+            Deed::Panic => panic!("the counter fell off"),
+            Deed::Wait => std::future::pending().await,
+            Deed::Refuse => return Err(Failure::new(Stage::Query, Reason::Declared(0), "snoring")),
+            Deed::Borrow => {
+                collection.enter(Stage::Auth);
+                let credential = collection.credential().await?;
+                tracing::info!(user = credential.username(), "Borrowed");
+                if credential.password() == "right" { credential.accepted() } else { credential.rejected() }
+            }
+            Deed::Forget => drop(collection.credential().await?),
+            Deed::Partial => {
+                let families =
+                    collection.output().register_families(&[FAMILY]).into_iter().flatten().collect();
+                let failure = Failure::new(Stage::Decode, GeneralReason::MalformedReply, "half of it");
+                return Ok(Coverage::Partial { families, failure: Some(failure) });
+            }
+        }
+        collection.enter(Stage::Decode);
+        self.series = self.series.or_else(|| register(collection.output()));
+        if let Some(id) = self.series {
+            collection.output().push_u64(id, self.next);
+        }
+        self.next += 1;
+        Ok(Coverage::Full)
+    }
+}
+
+const FAMILY: Family<'static> = Family {
+    namespace: "",
+    object: "Counting",
+    item: "Collections",
+    part: "",
+    kind: Kind::Counter,
+    unit: "",
+    help: "Collections so far.",
+    origin: "",
+    value: ValueKind::U64,
+    display: Display::NONE,
+};
+
+fn register(output: &mut Output) -> Option<SeriesId> {
+    let family = output.register_families(&[FAMILY])[0]?;
+    let labels = [("counter_instance", "one")];
+    output.register_series(&[Series {
+        family,
+        labels: &labels,
+        start: Some(Start { unix_nanos: 5, is_inferred: true }),
+    }])[0]
+}
+
+/// The same, blocking.
+pub(crate) struct Blocking(Counting);
+
+impl BlockingSource for Blocking {
+    const NAME: &'static str = "blocking";
+    const HELP: &'static str = "Counts on a thread of the host's";
+    type Settings = Settings;
+
+    fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
+        Counting::create(setup).map(Self)
+    }
+
+    fn reconfigure(&mut self, settings: Settings) {
+        self.0.reconfigure(settings);
+    }
+
+    fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
+        collection.enter(Stage::Query);
+        match self.0.settings.deed {
+            Deed::Panic => panic!("the blocking counter fell off"),
+            Deed::Wait => {
+                while !collection.is_cancelled() {
+                    std::thread::yield_now();
+                }
+                return Err(Failure::new(Stage::Query, GeneralReason::Cancelled, ""));
+            }
+            Deed::Borrow => collection.credential_blocking()?.accepted(),
+            _ => {}
+        }
+        if let Some(id) = register(collection.output()) {
+            collection.output().push_u64(id, self.0.next);
+        }
+        Ok(Coverage::Full)
+    }
+}
+
+/// Says its arguments, or waits until it is cancelled.
+struct Echo;
+
+impl Command for Echo {
+    const NAME: &'static str = "echo";
+    const HELP: &'static str = "Says its arguments";
+    const ALIASES: &'static [&'static str] = &["say"];
+    const OPTIONS: &'static [CommandOption] = &[CommandOption {
+        name: "",
+        value_name: "WORD",
+        help: "What to say",
+        required: true,
+        repeated: true,
+    }];
+
+    async fn run(run: Run) -> Exit {
+        match run.args() {
+            [] => {
+                run.err("nothing to say\n");
+                Exit::Usage
+            }
+            [word] if word == "wait" => {
+                run.progress("waiting");
+                std::future::pending().await
+            }
+            [word] if word == "panic" => panic!("lost for words"),
+            words => {
+                run.out(&format!("{} ({:?})\n", words.join(" "), run.terminal_width()));
+                Exit::Success
+            }
+        }
+    }
+}
+
+plugin_sdk::export_plugin! {
+    name: "rust",
+    version: "0.1",
+    description: "In Rust",
+    sources: [SourceEntry::of::<Counting>(), SourceEntry::blocking::<Blocking>()],
+    commands: [CommandEntry::of::<Echo>()],
+}
