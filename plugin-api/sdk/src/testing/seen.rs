@@ -1,0 +1,82 @@
+use plugin_abi::{DisplayRule, Stage};
+
+use crate::failure::Failure;
+use crate::output::Stamp;
+
+/// All that arrived for an instance.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Families by id: object, item and part.
+    pub families: Vec<(String, String, String)>,
+    /// How each of them is shown, and its base.
+    pub displays: Vec<(DisplayRule, String)>,
+    /// The help of each.
+    pub helps: Vec<String>,
+    /// Series by id.
+    pub series: Vec<SeenSeries>,
+    /// Log messages with their fields.
+    pub logs: Vec<(String, Vec<(String, String)>)>,
+    /// Events: name and body.
+    pub events: Vec<(String, String)>,
+    /// What the target says of itself: names and values, in order.
+    pub facts: Vec<(String, String)>,
+    /// The verdicts of leases, in order: `accepted`, `rejected`, `locked`, `unknown`.
+    pub verdicts: Vec<&'static str>,
+}
+
+/// A series that arrived, with its last value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenSeries {
+    /// Its family's id.
+    pub family: usize,
+    /// Its labels.
+    pub labels: Vec<(String, String)>,
+    /// Its last value.
+    pub value: Option<SeenValue>,
+    /// The times of its last value.
+    pub stamp: Stamp,
+    /// Whether it was retired.
+    pub retired: bool,
+}
+
+/// A value as it came.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SeenValue {
+    /// From a column of doubles.
+    F64(f64),
+    /// From an unsigned column.
+    U64(u64),
+    /// From a signed column.
+    I64(i64),
+}
+
+/// How a collection ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FakeOutcome {
+    /// All there is.
+    Full,
+    /// These families, and why not the others.
+    Partial(Vec<usize>, Option<Failure>),
+    /// Nothing.
+    Failed(Failure),
+}
+
+/// The end of a collection.
+#[derive(Clone, Debug)]
+pub struct FakeCompletion {
+    /// How it ended.
+    pub outcome: FakeOutcome,
+    /// The stages with their calls and bytes in and out.
+    pub stages: Vec<(Stage, u64, u64, u64)>,
+}
+
+/// A password that the host lends.
+#[derive(Clone, Debug, Default)]
+pub struct FakeIdentity {
+    /// The account's domain.
+    pub domain: String,
+    /// The account.
+    pub username: String,
+    /// Its password.
+    pub password: String,
+}
