@@ -24,7 +24,7 @@ use test_support::race::thread_cpu_time;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use windows_sim::model::{Host, HostOptions, ValueSource};
-use windows_sim::service::PerflibService;
+use windows_sim::service::pcq::PerflibService;
 use windows_sim::{Account, Accounts, WindowsHost, server};
 
 use crate::client::{Rpc, Smb};

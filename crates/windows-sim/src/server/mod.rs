@@ -1,6 +1,5 @@
 //! The host's doors: SMB over any stream, and the bare pipe behind a real smbd.
 
-mod lie;
 mod listen;
 mod npa;
 mod pipe;

@@ -9,10 +9,11 @@ use ms_pcq::perflibv2::ops::{QueryCounterSetRegistrationInfoRequest, Request};
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
-use super::{lie, registry};
+use super::registry;
 use crate::behaviour::{Action, CallKind};
 use crate::host::{Run, WindowsHost};
-use crate::service::{GroupServices, lock, small_buffer};
+use crate::service::pcq::{lie, small_buffer};
+use crate::service::{GroupServices, lock};
 
 /// One open of `\PIPE\winreg`: an RPC association, and the queries and keys that belong to its group.
 ///

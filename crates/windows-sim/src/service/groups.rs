@@ -3,7 +3,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use dcerpc::server::AssociationGroups;
 
-use super::{PerflibService, RegistryService};
+use super::pcq::PerflibService;
+use super::winreg::RegistryService;
 use crate::model::ValueSource;
 
 /// What the associations of one group share: their queries and open keys. They end with the last association.

@@ -17,7 +17,7 @@ use windows_sim::choices::{
     BlockOrder, BlockPadding, Choices, IdListPadding, IndexAnswer, PaddingBytes, SmallBuffer,
 };
 use windows_sim::model::{Clock, ValueSource};
-use windows_sim::service::PerflibService;
+use windows_sim::service::pcq::PerflibService;
 
 use crate::host::{NOON, model};
 

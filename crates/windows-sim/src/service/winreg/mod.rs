@@ -1,3 +1,5 @@
+//! The remote registry [MS-RRP] with the list of a host's countersets: one [`RegistryService`] for each association group.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
