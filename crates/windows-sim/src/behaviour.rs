@@ -7,6 +7,7 @@ use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
 
 use crate::choices::Choices;
+use crate::service::pcq;
 
 /// What a host does otherwise than a healthy one. The default is a healthy one.
 #[derive(Clone, Debug)]
@@ -70,11 +71,14 @@ pub enum RegistryMode {
 
 /// Something that goes wrong with certain calls.
 ///
-/// As text `OPNUM[.CODE][+SKIP][xTIMES]=ACTION`, where OPNUM is `0` to `7` or `*`: `6+2x1=fault:0x1c00001b` lets the
-/// third QueryCounterData fail. CODE is the request code of opnum 1: `1.9=status:1168` refuses English names.
+/// As text `[SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION`, where SERVICE is `pcq` if not given and OPNUM is a number or
+/// `*`: `6+2x1=fault:0x1c00001b` lets the third QueryCounterData fail, `winreg/15=delay:3s` delays each OpenKey. CODE is
+/// the request code of opnum 1 of `pcq`: `1.9=status:1168` refuses English names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Of which method; `None` for all.
+    /// Of which service, by its [name](crate::service::Service::name).
+    pub service: String,
+    /// Of which method; `None` for all of the service.
     pub opnum: Option<u16>,
     /// With which request code; `None` for all, and for the other methods.
     pub code: Option<u32>,
@@ -135,7 +139,7 @@ pub enum Lie {
 
 /// Why a text is no [`Rule`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a fault is OPNUM[.CODE][+SKIP][xTIMES]=ACTION, such as 6x1=delay:3s: {0}")]
+#[error("a fault is [SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION, such as 6x1=delay:3s: {0}")]
 pub struct ParseRuleError(String);
 
 impl FromStr for Rule {
@@ -144,6 +148,7 @@ impl FromStr for Rule {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let invalid = |what: &str| ParseRuleError(what.to_owned());
         let (head, action) = text.split_once('=').ok_or_else(|| invalid("there is no `=`"))?;
+        let (service, head) = head.split_once('/').unwrap_or((pcq::NAME, head));
         let (head, times) = match head.split_once('x') {
             Some((head, times)) => (head, times.parse().map_err(|_| invalid("TIMES is no number"))?),
             None => (head, u32::MAX),
@@ -160,7 +165,7 @@ impl FromStr for Rule {
             "*" => None,
             number => Some(number.parse().map_err(|_| invalid("OPNUM is neither a number nor `*`"))?),
         };
-        Ok(Self { opnum, code, skip, times, action: action.parse()? })
+        Ok(Self { service: service.to_owned(), opnum, code, skip, times, action: action.parse()? })
     }
 }
 
@@ -216,17 +221,27 @@ fn parse_status(text: &str) -> Result<u32, ParseRuleError> {
 
 /// What a rule looks at in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CallKind {
-    pub(crate) opnum: u16,
-    /// The request code of opnum 1.
-    pub(crate) code: Option<u32>,
+pub struct CallKind {
+    /// The method.
+    pub opnum: u16,
+    /// The request code, for methods that have one.
+    pub code: Option<u32>,
     /// Whether it asks for the size alone.
-    pub(crate) is_probe: bool,
+    pub is_probe: bool,
+}
+
+impl CallKind {
+    /// A call without a request code.
+    #[must_use]
+    pub const fn new(opnum: u16) -> Self {
+        Self { opnum, code: None, is_probe: false }
+    }
 }
 
 impl Rule {
-    fn is_for(&self, call: CallKind) -> bool {
-        self.opnum.is_none_or(|only| only == call.opnum)
+    fn is_for(&self, service: &str, call: CallKind) -> bool {
+        self.service == service
+            && self.opnum.is_none_or(|only| only == call.opnum)
             && (self.code.is_none() || self.code == call.code)
             && !(call.is_probe && matches!(self.action, Action::Grow(_)))
     }
@@ -234,9 +249,9 @@ impl Rule {
 
 impl Behaviour {
     /// What happens to this call. Each rule that is for it counts it; the first that hits it decides.
-    pub(crate) fn action_for(&mut self, call: CallKind) -> Option<Action> {
+    pub(crate) fn action_for(&mut self, service: &str, call: CallKind) -> Option<Action> {
         let mut hit = None;
-        for rule in self.rules.iter_mut().filter(|rule| rule.is_for(call)) {
+        for rule in self.rules.iter_mut().filter(|rule| rule.is_for(service, call)) {
             if rule.skip > 0 {
                 rule.skip -= 1;
             } else if rule.times > 0 && hit.is_none() {
@@ -257,30 +272,39 @@ mod tests {
         let rules = vec!["6+1x1=drop".parse().unwrap(), "*=delay:3s".parse().unwrap()];
         let mut behaviour = Behaviour { rules, ..Behaviour::default() };
         let delay = Some(Action::Delay(Duration::from_secs(3)));
-        let actions = [0, 6, 6, 6].map(|opnum| behaviour.action_for(call(opnum)));
+        let actions = [0, 6, 6, 6].map(|opnum| behaviour.action_for(pcq::NAME, call(opnum)));
         assert_eq!(actions, [delay.clone(), delay.clone(), Some(Action::Drop), delay]);
     }
 
     fn call(opnum: u16) -> CallKind {
-        CallKind { opnum, code: None, is_probe: false }
+        CallKind::new(opnum)
+    }
+
+    #[test]
+    fn a_rule_for_one_service_lets_the_others_through() {
+        let rules = vec!["winreg/15=drop".parse().unwrap(), "winreg/*=stall".parse().unwrap()];
+        let mut behaviour = Behaviour { rules, ..Behaviour::default() };
+        assert_eq!(behaviour.action_for(pcq::NAME, call(15)), None);
+        assert_eq!(behaviour.action_for("winreg", call(15)), Some(Action::Drop));
+        assert_eq!(behaviour.action_for("winreg", call(2)), Some(Action::Stall));
     }
 
     #[test]
     fn a_rule_for_one_request_code_lets_the_others_through() {
         let rules = vec!["1.9=status:15100".parse().unwrap()];
         let mut behaviour = Behaviour { rules, ..Behaviour::default() };
-        assert_eq!(behaviour.action_for(CallKind { code: Some(5), ..call(1) }), None);
+        assert_eq!(behaviour.action_for(pcq::NAME, CallKind { code: Some(5), ..call(1) }), None);
         let refused = Some(Action::Status(Win32Error(15100)));
-        assert_eq!(behaviour.action_for(CallKind { code: Some(9), ..call(1) }), refused);
+        assert_eq!(behaviour.action_for(pcq::NAME, CallKind { code: Some(9), ..call(1) }), refused);
     }
 
     #[test]
     fn a_call_for_the_size_alone_is_not_outgrown() {
         let rules = vec!["6x1=grow:50".parse().unwrap()];
         let mut behaviour = Behaviour { rules, ..Behaviour::default() };
-        assert_eq!(behaviour.action_for(CallKind { is_probe: true, ..call(6) }), None);
-        assert_eq!(behaviour.action_for(call(6)), Some(Action::Grow(50)));
-        assert_eq!(behaviour.action_for(call(6)), None);
+        assert_eq!(behaviour.action_for(pcq::NAME, CallKind { is_probe: true, ..call(6) }), None);
+        assert_eq!(behaviour.action_for(pcq::NAME, call(6)), Some(Action::Grow(50)));
+        assert_eq!(behaviour.action_for(pcq::NAME, call(6)), None);
     }
 
     #[test]

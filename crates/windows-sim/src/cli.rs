@@ -107,7 +107,7 @@ pub(crate) struct Options {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What goes wrong")]
 pub(crate) struct Wrong {
-    /// OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where ACTION is fault:STATUS, status:STATUS, delay:DURATION, lose-handles,
+    /// [SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where SERVICE is pcq (if not given) or winreg, and ACTION is fault:STATUS, status:STATUS, delay:DURATION, lose-handles,
     /// grow:PERCENT, lie:WHAT, stall, truncate, garbage, oversize:BYTES or drop; WHAT is out-size, total-size,
     /// block-size, instance-count, string-offset, block-count or index; CODE is the request code of opnum 1. May be
     /// repeated.

@@ -1,17 +1,17 @@
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use ms_dtyp::{FileTime, Guid, NtStatus};
+use ms_dtyp::{Guid, NtStatus};
 
 use crate::accounts::Accounts;
 use crate::behaviour::{Action, Behaviour, CallKind};
 use crate::model::ValueSource;
 use crate::random;
 use crate::recordings::{RecordedCall, Recordings};
-use crate::service::Groups;
-
-/// The pipe of the remote registry service, as SMB names it.
-pub(crate) const PIPE_NAME: &str = "winreg";
+use crate::remote_registry::RemoteRegistry;
+pub(crate) use crate::remote_registry::Run;
+use crate::service::{self, Endpoint, ServedEndpoint, Service, lock, winreg};
 
 /// One Windows host: what it counts, who may log on, and how it behaves. Shared by all of its connections.
 pub struct WindowsHost {
@@ -20,33 +20,11 @@ pub struct WindowsHost {
     source: Arc<dyn ValueSource>,
     accounts: Arc<Accounts>,
     behaviour: Mutex<Behaviour>,
-    service: Mutex<Service>,
-    groups: Groups,
+    remote_registry: Mutex<RemoteRegistry>,
+    endpoints: Vec<Arc<ServedEndpoint>>,
     counts: Counts,
     recordings: Recordings,
 }
-
-/// The remote registry service, which the pipe belongs to.
-#[derive(Debug, Default)]
-struct Service {
-    /// By the host's clock.
-    last_used: Option<FileTime>,
-    /// Opens that are refused before it runs again.
-    refusals: u32,
-    /// How often it was stopped; what belongs to an earlier run is gone.
-    run: u64,
-}
-
-impl Service {
-    fn stop(&mut self, refusals: u32) {
-        self.run += 1;
-        self.refusals = refusals;
-    }
-}
-
-/// Which run of the service a pipe belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run(u64);
 
 /// What a host has seen.
 #[derive(Debug, Default)]
@@ -57,24 +35,43 @@ pub struct Counts {
     pub open_connections: AtomicU32,
     /// Pipes opened.
     pub pipes: AtomicU64,
-    /// Opens of the pipe that were refused.
+    /// Opens of the pipe `winreg` that were refused.
     pub refused_opens: AtomicU64,
-    /// Calls, by opnum.
-    pub calls: [AtomicU64; 8],
+    /// Calls, by service and opnum.
+    calls: Mutex<BTreeMap<&'static str, BTreeMap<u16, u64>>>,
+}
+
+impl Counts {
+    /// Calls of one method of a service, by the service's [name](Service::name).
+    #[must_use]
+    pub fn calls(&self, service: &str, opnum: u16) -> u64 {
+        lock(&self.calls).get(service).and_then(|calls| calls.get(&opnum)).copied().unwrap_or(0)
+    }
 }
 
 impl WindowsHost {
-    /// A healthy host.
+    /// A healthy host with the [standard](service::standard) services.
     #[must_use]
     pub fn new(name: impl Into<String>, source: Arc<dyn ValueSource>, accounts: Arc<Accounts>) -> Self {
+        Self::with_services(name, source, accounts, &service::standard())
+    }
+
+    /// A healthy host with these services and no others.
+    #[must_use]
+    pub fn with_services(
+        name: impl Into<String>,
+        source: Arc<dyn ValueSource>,
+        accounts: Arc<Accounts>,
+        services: &[Arc<dyn Service>],
+    ) -> Self {
         Self {
             name: name.into(),
             server_guid: random::guid(),
             source,
             accounts,
             behaviour: Mutex::default(),
-            service: Mutex::default(),
-            groups: Groups::default(),
+            remote_registry: Mutex::default(),
+            endpoints: ServedEndpoint::of(services),
             counts: Counts::default(),
             recordings: Recordings::default(),
         }
@@ -112,10 +109,10 @@ impl WindowsHost {
         &self.recordings
     }
 
-    /// Stops the service: its pipes break and its queries are gone. The next open starts it again.
+    /// Stops the remote registry service: its pipes break and its queries are gone. The next open starts it again.
     pub fn stop_service(&self) {
         let refusals = self.behaviour().refused_after_stop;
-        self.service().stop(refusals);
+        lock(&self.remote_registry).stop(refusals);
     }
 
     pub(crate) const fn server_guid(&self) -> Guid {
@@ -126,65 +123,56 @@ impl WindowsHost {
         Arc::clone(&self.source)
     }
 
-    pub(crate) const fn groups(&self) -> &Groups {
-        &self.groups
-    }
-
     pub(crate) fn behaviour(&self) -> MutexGuard<'_, Behaviour> {
-        self.behaviour.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.behaviour)
     }
 
     /// Opens the pipe `name`, or says why not.
-    pub(crate) fn open_pipe(&self, name: &str) -> Result<Run, NtStatus> {
-        if !name.trim_start_matches('\\').eq_ignore_ascii_case(PIPE_NAME) {
-            return Err(NtStatus::STATUS_OBJECT_NAME_NOT_FOUND);
-        }
-        let mut behaviour = self.behaviour();
-        if behaviour.refused_opens > 0 {
-            behaviour.refused_opens = behaviour.refused_opens.saturating_sub(1);
-            self.counts.refused_opens.fetch_add(1, Ordering::Relaxed);
-            return Err(behaviour.refusal);
-        }
-        let refusal = behaviour.refusal;
-        drop(behaviour);
-        let run = self.use_service();
-        let mut service = self.service();
-        if service.refusals > 0 {
-            service.refusals -= 1;
-            self.counts.refused_opens.fetch_add(1, Ordering::Relaxed);
-            return Err(refusal);
-        }
-        drop(service);
+    pub(crate) fn open_pipe(&self, name: &str) -> Result<(Arc<ServedEndpoint>, Run), NtStatus> {
+        let endpoint = self.endpoints.iter().find(|endpoint| endpoint.is_pipe(name));
+        let endpoint = endpoint.ok_or(NtStatus::STATUS_OBJECT_NAME_NOT_FOUND)?;
+        let run = if is_remote_registry(endpoint) { self.open_remote_registry()? } else { Run::ENDLESS };
         self.counts.pipes.fetch_add(1, Ordering::Relaxed);
-        Ok(run)
+        Ok((Arc::clone(endpoint), run))
+    }
+
+    fn open_remote_registry(&self) -> Result<Run, NtStatus> {
+        let mut behaviour = self.behaviour();
+        let refusal = behaviour.refusal;
+        let is_refused = behaviour.refused_opens > 0;
+        behaviour.refused_opens = behaviour.refused_opens.saturating_sub(1);
+        drop(behaviour);
+        let run = if is_refused { None } else { self.use_remote_registry(RemoteRegistry::open) };
+        run.ok_or_else(|| {
+            self.counts.refused_opens.fetch_add(1, Ordering::Relaxed);
+            refusal
+        })
+    }
+
+    /// Whether what was opened in this run of the endpoint's service is still there. Using it keeps it there.
+    pub(crate) fn is_running(&self, endpoint: &ServedEndpoint, run: Run) -> bool {
+        !is_remote_registry(endpoint) || self.use_remote_registry(|service| service.run()) == run
     }
 
     /// Counts a call, and says what goes wrong with it.
-    pub(crate) fn begin_call(&self, call: CallKind) -> Option<Action> {
-        if let Some(count) = self.counts.calls.get(usize::from(call.opnum)) {
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-        self.behaviour().action_for(call)
+    pub(crate) fn begin_call(&self, service: &'static str, call: CallKind) -> Option<Action> {
+        *lock(&self.counts.calls).entry(service).or_default().entry(call.opnum).or_default() += 1;
+        self.behaviour().action_for(service, call)
     }
 
-    /// The run of the service now. It stops by itself when nobody has used it for long enough.
-    pub(crate) fn use_service(&self) -> Run {
+    /// The remote registry service as somebody uses it, who may find that it has stopped meanwhile.
+    fn use_remote_registry<T>(&self, using: impl FnOnce(&mut RemoteRegistry) -> T) -> T {
         let (idle_stop, refusals) = {
             let behaviour = self.behaviour();
             (behaviour.idle_stop, behaviour.refused_after_stop)
         };
-        let now = self.source.moment().time;
-        let mut service = self.service();
-        let idle_stop = idle_stop.map(|limit| limit.as_nanos() / 100);
-        let idle = service.last_used.map(|last_used| now.0.saturating_sub(last_used.0));
-        if idle.zip(idle_stop).is_some_and(|(idle, limit)| u128::from(idle) >= limit) {
-            service.stop(refusals);
-        }
-        service.last_used = Some(now);
-        Run(service.run)
+        let mut service = lock(&self.remote_registry);
+        service.stop_if_idle(self.source.moment().time, idle_stop, refusals);
+        using(&mut service)
     }
+}
 
-    fn service(&self) -> MutexGuard<'_, Service> {
-        self.service.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// The two interfaces behind `winreg` are one Windows service.
+fn is_remote_registry(endpoint: &ServedEndpoint) -> bool {
+    *endpoint.endpoint() == Endpoint::NamedPipe(winreg::PIPE)
 }

@@ -35,8 +35,9 @@
 //! `Counter Types`, `Workers Together`, `Workers` and `Workers Ever` ([`model::aggregates`]), `Duplicates`,
 //! `Oddities`, `Updates`, and any number of `Synthetic 0000` and on. No GUID of theirs exists elsewhere.
 //!
-//! Where to look: [`model`] for what is counted, [`live`] for this machine's own figures, [`service`] for the
-//! methods of [MS-PCQ], [`server`] for SMB, RPC and the door behind a real smbd.
+//! Where to look: [`model`] for what is counted, [`live`] for this machine's own figures, [`service`] for the RPC
+//! interfaces, [`server`] for SMB, RPC and the door behind a real smbd. A host with other services than the
+//! [standard](service::standard) ones is made by [`WindowsHost::with_services`].
 
 mod accounts;
 mod behaviour;
@@ -46,10 +47,11 @@ pub mod live;
 pub mod model;
 mod random;
 mod recordings;
+mod remote_registry;
 pub mod server;
 pub mod service;
 
 pub use self::accounts::{Account, AccountState, Accounts, Attempts};
-pub use self::behaviour::{Action, Behaviour, Lie, ParseRuleError, RegistryMode, Rule};
+pub use self::behaviour::{Action, Behaviour, CallKind, Lie, ParseRuleError, RegistryMode, Rule};
 pub use self::host::{Counts, WindowsHost};
 pub use self::recordings::RecordedCall;

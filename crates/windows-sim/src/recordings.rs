@@ -1,8 +1,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// One call of the performance counters' interface, as its stubs.
+/// One call, as its stubs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedCall {
+    /// The service that was called, by its name.
+    pub service: &'static str,
     /// The method.
     pub opnum: u16,
     /// What the client sent.
@@ -22,9 +24,10 @@ impl Recordings {
     }
 
     /// A call that was not answered by a fault.
-    pub(crate) fn add(&self, opnum: u16, request: &[u8], response: &[u8]) {
+    pub(crate) fn add(&self, service: &'static str, opnum: u16, request: &[u8], response: &[u8]) {
         if let Some(calls) = self.calls().as_mut().filter(|calls| calls.len() < CALLS_MAX) {
-            calls.push(RecordedCall { opnum, request: request.to_vec(), response: response.to_vec() });
+            let (request, response) = (request.to_vec(), response.to_vec());
+            calls.push(RecordedCall { service, opnum, request, response });
         }
     }
 

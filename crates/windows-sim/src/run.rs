@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use tracing::warn;
 use windows_sim::live::Live;
 use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
+use windows_sim::service::{self, pcq, winreg};
 use windows_sim::{Account, Accounts, Action, Behaviour, Rule, WindowsHost, server};
 
 use crate::cli::{Options, Profile, Refusal};
@@ -63,7 +64,8 @@ pub(crate) async fn run(options: Options) -> Result<(), Error> {
     if let Some(path) = &options.pipe_socket {
         let listener = bind_socket(path)?;
         lines += &format!("serving {} on {}\n", ms_pcq::ENDPOINT, path.display());
-        tasks.spawn(server::listen_pipe_socket(Arc::clone(&hosts[0]), listener, server::Limits::default()));
+        let (host, limits) = (Arc::clone(&hosts[0]), server::Limits::default());
+        tasks.spawn(server::listen_pipe_socket(host, winreg::PIPE, listener, limits));
     }
     if let Some(file) = options.stats_file {
         tasks.spawn(stats::keep(file, accounts, hosts));
@@ -98,7 +100,8 @@ fn serve(tasks: &mut JoinSet<()>, host: Arc<WindowsHost>, listener: TcpListener,
 
 fn late_polls(delay: Duration) -> Rule {
     let opnum = Some(ms_pcq::Method::QueryCounterData.opnum());
-    Rule { opnum, code: None, skip: 0, times: u32::MAX, action: Action::Delay(delay) }
+    let service = pcq::NAME.to_owned();
+    Rule { service, opnum, code: None, skip: 0, times: u32::MAX, action: Action::Delay(delay) }
 }
 
 fn accounts(options: &Options) -> Result<Vec<Account>, Error> {
@@ -126,7 +129,7 @@ fn accounts(options: &Options) -> Result<Vec<Account>, Error> {
 fn hosts(options: &Options, accounts: &Arc<Accounts>) -> Result<Vec<Arc<WindowsHost>>, Error> {
     let clock =
         options.clock.map_or_else(Clock::wall, |origin| Clock::starting_at(origin, options.clock_speed));
-    let behaviour = behaviour(options);
+    let behaviour = behaviour(options)?;
     let (services, slots) = match options.profile {
         Profile::Default => (8, 6),
         Profile::Small => (4, 0),
@@ -156,9 +159,14 @@ fn hosts(options: &Options, accounts: &Arc<Accounts>) -> Result<Vec<Arc<WindowsH
     (0..options.hosts).map(host).collect()
 }
 
-fn behaviour(options: &Options) -> Behaviour {
+fn behaviour(options: &Options) -> Result<Behaviour, Error> {
     let wrong = &options.wrong;
-    Behaviour {
+    let services = service::standard();
+    let is_unknown = |rule: &&Rule| services.iter().all(|service| service.name() != rule.service);
+    if let Some(Rule { service, .. }) = wrong.fault.iter().find(is_unknown) {
+        return Err(Error::Options(format!("--fault: there is no service `{service}`")));
+    }
+    Ok(Behaviour {
         dialects: wrong.dialects.iter().filter_map(|dialect| dialect.dialect()).collect(),
         encryption: wrong.smb_encryption.into(),
         refused_opens: wrong.refuse_opens,
@@ -172,7 +180,7 @@ fn behaviour(options: &Options) -> Behaviour {
         registry: wrong.registry,
         rules: wrong.fault.clone(),
         choices: options.choices.clone(),
-    }
+    })
 }
 
 /// Consecutive addresses from `first` on. More than one are loopback addresses: nobody else shall see a fleet.

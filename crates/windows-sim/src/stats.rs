@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tracing::warn;
+use windows_sim::service::pcq;
 use windows_sim::{Accounts, WindowsHost};
 
 /// How often the figures are looked at.
@@ -34,7 +35,7 @@ fn replace(file: &std::path::Path, text: &str) -> io::Result<()> {
     std::fs::rename(&beside, file)
 }
 
-/// Logons by account, and what all hosts together have seen.
+/// Logons by account, and what all hosts together have seen; `calls` are those of [MS-PCQ], by opnum.
 fn figures(accounts: &Accounts, hosts: &[Arc<WindowsHost>]) -> Value {
     let logons: Map<String, Value> = accounts
         .attempts()
@@ -42,9 +43,8 @@ fn figures(accounts: &Accounts, hosts: &[Arc<WindowsHost>]) -> Value {
         .map(|(name, seen)| (name, json!({"accepted": seen.accepted, "refused": seen.refused})))
         .collect();
     let counts = || hosts.iter().map(|host| host.counts());
-    let calls: Vec<u64> = (0..8)
-        .map(|opnum| counts().map(|counts| counts.calls[opnum].load(Ordering::Relaxed)).sum())
-        .collect();
+    let calls: Vec<u64> =
+        (0..8).map(|opnum| counts().map(|counts| counts.calls(pcq::NAME, opnum)).sum()).collect();
     json!({
         "accounts": logons,
         "hosts": hosts.len(),

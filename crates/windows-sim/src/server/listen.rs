@@ -59,12 +59,17 @@ pub async fn listen_black_hole(host: Arc<WindowsHost>, listener: TcpListener, li
     }
 }
 
-/// Serves the pipe on a socket that smbd connects to. Runs until it is dropped, and its connections end with it.
-pub async fn listen_pipe_socket(host: Arc<WindowsHost>, listener: UnixListener, limits: Limits) {
+/// Serves the pipe `name` on a socket that smbd connects to. Runs until it is dropped, and its connections end with it.
+pub async fn listen_pipe_socket(
+    host: Arc<WindowsHost>,
+    name: &'static str,
+    listener: UnixListener,
+    limits: Limits,
+) {
     let mut connections = Connections::new(Arc::clone(&host), limits);
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => connections.add(serve_named_pipe(Arc::clone(&host), stream)),
+            Ok((stream, _)) => connections.add(serve_named_pipe(Arc::clone(&host), name, stream)),
             Err(error) => accept_failed(&error).await,
         }
     }

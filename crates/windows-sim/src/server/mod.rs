@@ -1,9 +1,9 @@
 //! The host's doors: SMB over any stream, and the bare pipe behind a real smbd.
 
+mod association;
+mod bind;
 mod listen;
 mod npa;
-mod pipe;
-mod registry;
 mod smb;
 
 pub use self::listen::{Limits, listen_black_hole, listen_pipe_socket, listen_smb};

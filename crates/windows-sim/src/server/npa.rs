@@ -10,8 +10,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::sleep;
 use transport::Stream;
 
-use super::pipe::{Pipe, Then};
-use crate::host::{PIPE_NAME, WindowsHost};
+use super::association::{Association, Then};
+use crate::host::WindowsHost;
 
 const MAGIC: [u8; 4] = *b"NPAM";
 /// Samba sends one to a few kilobytes: tokens with their groups.
@@ -22,19 +22,23 @@ const FILE_TYPE_MESSAGE_MODE: u16 = 2;
 const DEVICE_STATE: u16 = 0x05ff;
 const ALLOCATION_SIZE: u64 = 4096;
 
-/// Serves one open of the pipe until the client closes it.
+/// Serves one open of the pipe `name`, which smbd has put the client through to, until the client closes it.
 ///
 /// # Errors
 /// When the stream fails, or does not begin with the handshake.
-pub async fn serve_named_pipe<S: Stream>(host: Arc<WindowsHost>, mut stream: S) -> io::Result<()> {
+pub async fn serve_named_pipe<S: Stream>(
+    host: Arc<WindowsHost>,
+    name: &str,
+    mut stream: S,
+) -> io::Result<()> {
     let level = read_handshake(&mut stream).await?;
-    let opened = host.open_pipe(PIPE_NAME);
-    let status = opened.err().map_or(0, |status| status.0);
+    let opened = host.open_pipe(name);
+    let status = opened.as_ref().err().map_or(0, |status| status.0);
     stream.write_all(&handshake_reply(level, status)).await?;
-    let Ok(run) = opened else { return stream.shutdown().await };
-    let mut pipe = Pipe::new(host, run);
+    let Ok((endpoint, run)) = opened else { return stream.shutdown().await };
+    let mut association = Association::new(host, endpoint, run);
     while let Some(message) = read_message(&mut stream).await? {
-        let reply = pipe.input(&message);
+        let reply = association.input(&message);
         if !reply.delay.is_zero() {
             sleep(reply.delay).await;
         }

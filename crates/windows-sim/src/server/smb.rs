@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use tracing::debug;
 use transport::Stream;
 
-use super::pipe::{Pipe, Reply, Then};
+use super::association::{Association, Reply, Then};
 use crate::host::WindowsHost;
 use crate::random;
 
@@ -90,7 +90,7 @@ struct Logon {
 
 struct OpenPipe {
     session: SessionId,
-    pipe: Pipe,
+    association: Association,
 }
 
 impl Connection {
@@ -129,10 +129,11 @@ impl Connection {
                 }
                 ServerEvent::OpenPipe { request, session, name } => {
                     let opened = self.host.open_pipe(&name);
-                    let file = self.smb.open_pipe(request, opened.map(|_run| ()));
-                    if let (Ok(run), Ok(Some(file))) = (opened, file) {
-                        let pipe = Pipe::new(Arc::clone(&self.host), run);
-                        self.pipes.insert(file, OpenPipe { session, pipe });
+                    let status = opened.as_ref().map(|_opened| ()).map_err(|status| *status);
+                    let file = self.smb.open_pipe(request, status);
+                    if let (Ok((endpoint, run)), Ok(Some(file))) = (opened, file) {
+                        let association = Association::new(Arc::clone(&self.host), endpoint, run);
+                        self.pipes.insert(file, OpenPipe { session, association });
                     }
                 }
                 ServerEvent::PipeInput { file, data } => self.pipe_input(file, &data),
@@ -162,8 +163,8 @@ impl Connection {
     }
 
     fn pipe_input(&mut self, file: FileId, data: &[u8]) {
-        let Some(OpenPipe { session, pipe }) = self.pipes.get_mut(&file) else { return };
-        let reply = pipe.input(data);
+        let Some(OpenPipe { session, association }) = self.pipes.get_mut(&file) else { return };
+        let reply = association.input(data);
         let limit = self.host.behaviour().session_expires_after;
         if let Some(logon) = self.logons.get_mut(session) {
             logon.messages += 1;

@@ -1,7 +1,136 @@
-//! The services of a simulated host.
+//! The services of a simulated host: the RPC interfaces that it offers, each with the endpoints where clients reach it.
+//!
+//! A new service is a folder here with an implementation of [`Service`] and of [`Handler`], and a line in [`standard`].
+//! Nothing in [`crate::server`] knows any of them.
 
-mod groups;
+mod endpoint;
 pub mod pcq;
 pub mod winreg;
 
-pub(crate) use self::groups::{GroupServices, Groups, lock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dcerpc::pdu::BindNakReason;
+use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
+use ms_dtyp::Guid;
+
+pub use self::endpoint::Endpoint;
+pub(crate) use self::endpoint::{Group, ServedEndpoint};
+use crate::behaviour::{Action, Behaviour, CallKind};
+use crate::host::WindowsHost;
+
+/// The services of a Windows host that counts: one line each.
+#[must_use]
+pub fn standard() -> Vec<Arc<dyn Service>> {
+    vec![Arc::new(pcq::Pcq), Arc::new(winreg::Winreg)]
+}
+
+/// One RPC interface of a host.
+///
+/// Each host has its own instance: state that all clients of a host share is kept in it.
+pub trait Service: Send + Sync {
+    /// The name in rules, counts and recordings: unique within the host, without `/` and `=`.
+    fn name(&self) -> &'static str;
+
+    /// The interface.
+    fn syntax_id(&self) -> SyntaxId;
+
+    /// Where clients reach the interface. Services may share an endpoint; an association can bind each of them.
+    fn endpoints(&self) -> &[Endpoint];
+
+    /// Starts to serve an association group. Whoever works outside of calls, such as on calls back to clients, keeps a
+    /// clone of `host`, or a weak one where it outlives the group.
+    fn handler(&self, host: &Arc<WindowsHost>) -> Box<dyn Handler>;
+
+    /// The answer to a client that asks for this interface, where it is not that of a healthy host. Never by default.
+    fn refuse_bind(&self, behaviour: &Behaviour, request: BindRequest) -> Option<BindRefusal> {
+        let _ = (behaviour, request);
+        None
+    }
+}
+
+/// One service's part of an association group: executes its calls and holds its context handles. It is dropped with the
+/// last association of the group.
+pub trait Handler: Send {
+    /// Executes a call and returns the stub of the response.
+    ///
+    /// # Errors
+    /// The status of the fault to answer.
+    fn call(&mut self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus>;
+
+    /// What [rules](crate::Rule) look at in a call: the opnum alone by default.
+    fn kind(&self, call: &Call<'_>) -> CallKind {
+        CallKind::new(call.opnum)
+    }
+
+    /// Whether the call, and every later one on the same association, gets no answer. Never by default.
+    fn hangs(&mut self, call: &Call<'_>) -> bool {
+        let _ = call;
+        false
+    }
+
+    /// Closes all context handles, as a service that was restarted: [`Action::LoseHandles`].
+    fn lose_handles(&mut self) {}
+
+    /// Changes the response as an action says whose meaning depends on the interface: [`Action::Status`],
+    /// [`Action::Grow`] and [`Action::Lie`]. Leaves the response alone by default.
+    fn apply(&mut self, action: &Action, call: &Call<'_>, response: &mut Vec<u8>) {
+        let _ = (action, call, response);
+    }
+}
+
+/// A call for a [`Handler`].
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// The host that was called.
+    pub host: &'a Arc<WindowsHost>,
+    /// The method.
+    pub opnum: u16,
+    /// The object that the call is for, if it names one.
+    pub object: Option<Guid>,
+    /// The stub of the request.
+    pub stub: &'a [u8],
+    /// How the call was protected.
+    pub auth_level: AuthLevel,
+    /// The caller, if it was authenticated.
+    pub caller: Option<&'a ssp::Account>,
+}
+
+impl Call<'_> {
+    //= [MS-PCQ] <1>
+    //# Windows only allows system administrators, members of the Performance Log Users Group, and members of the
+    //# Performance Monitor Users Group
+    /// How the call was protected, or [`AuthLevel::NONE`] for a caller who may not read counters: both get the same
+    /// status.
+    fn counters_auth_level(&self) -> AuthLevel {
+        let accounts = self.host.accounts();
+        let may = |account: &ssp::Account| accounts.may_read_counters(&account.domain, &account.user);
+        if self.caller.is_some_and(may) { self.auth_level } else { AuthLevel::NONE }
+    }
+}
+
+/// How a client asks for an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BindRequest {
+    /// With the first PDU of an association.
+    Bind,
+    /// On an association that is bound already.
+    AlterContext,
+}
+
+/// What a client gets instead of an answer to its [`BindRequest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BindRefusal {
+    /// A `bind_nak`.
+    Nak(BindNakReason),
+    /// A fault.
+    Fault(FaultStatus),
+    /// The end of the connection.
+    Drop,
+    /// No answer.
+    Silence,
+}
+
+/// A mutex whose holder panicked in one call still serves the others.
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -21,8 +21,11 @@ pub(crate) fn host() -> Arc<WindowsHost> {
 
 /// The same with values from elsewhere.
 pub(crate) fn host_of(source: Arc<dyn ValueSource>) -> Arc<WindowsHost> {
-    let account = Account::new("CORP", "svc-metrics", Secret::new("Passw0rd!"));
-    Arc::new(WindowsHost::new("web1", source, Arc::new(Accounts::new(vec![account]))))
+    Arc::new(WindowsHost::new("web1", source, Arc::new(Accounts::new(vec![account()]))))
+}
+
+pub(crate) fn account() -> Account {
+    Account::new("CORP", "svc-metrics", Secret::new("Passw0rd!"))
 }
 
 pub(crate) fn credentials() -> Credentials {

@@ -13,4 +13,5 @@ mod live;
 mod oddities;
 mod pipe_socket;
 mod program;
+mod services;
 mod smb;

@@ -18,7 +18,7 @@ const BIND: [u8; 72] = [
 #[tokio::test]
 async fn the_level_is_echoed_and_each_message_has_its_length_in_front() {
     let (mut smbd, ours) = duplex(64 * 1024);
-    tokio::spawn(serve_named_pipe(host(), ours));
+    tokio::spawn(serve_named_pipe(host(), "winreg", ours));
     let info = [0; 100]; // who the SMB user is; not looked at
     smbd.write_all(&(12 + 100_u32).to_be_bytes()).await.unwrap();
     smbd.write_all(b"NPAM\x07\0\0\0\x07\0\0\0").await.unwrap();
@@ -45,7 +45,7 @@ async fn a_service_that_is_stopped_says_so_in_the_handshake() {
     let host = host();
     host.change_behaviour(|behaviour| behaviour.refused_opens = 1);
     let (mut smbd, ours) = duplex(64 * 1024);
-    tokio::spawn(serve_named_pipe(host, ours));
+    tokio::spawn(serve_named_pipe(host, "winreg", ours));
     smbd.write_all(b"\0\0\0\x0cNPAM\x08\0\0\0\x08\0\0\0").await.unwrap();
     let mut reply = Vec::new();
     smbd.read_to_end(&mut reply).await.unwrap();
@@ -55,7 +55,7 @@ async fn a_service_that_is_stopped_says_so_in_the_handshake() {
 #[tokio::test]
 async fn what_is_no_handshake_ends_the_connection() {
     let (mut stranger, ours) = duplex(1024);
-    let serving = tokio::spawn(serve_named_pipe(host(), ours));
+    let serving = tokio::spawn(serve_named_pipe(host(), "winreg", ours));
     stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
     assert!(serving.await.unwrap().is_err());
 }

@@ -16,6 +16,7 @@ use ssp::{Credentials, Secret};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use windows_sim::model::Clock;
+use windows_sim::service::pcq;
 use windows_sim::{AccountState, Rule, server};
 
 use crate::client::{Failure, Rpc, Smb};
@@ -62,7 +63,7 @@ async fn a_client_finds_a_counterset_and_polls_it_until_it_closes_the_query() {
     let handle = query.handle();
     client.close_query_handle(query).await.unwrap();
     assert!(!handle.is_null());
-    let calls = |opnum: usize| host.counts().calls[opnum].load(std::sync::atomic::Ordering::Relaxed);
+    let calls = |opnum| host.counts().calls(pcq::NAME, opnum);
     assert_eq!((calls(3), calls(4), calls(7)), (1, 1, 1));
 }
 

@@ -187,7 +187,7 @@ fn only_the_wanted_countersets_and_instances_are_fetched() {
     let (plugin, sim) = (Plugin::new(), ticking());
     let args = ["--count", "1", "--format", "json", r"\Counter Types(3)\Timer"];
     run(&plugin, &sim, "query", &[&QUICKLY[..], &args].concat());
-    let small = sim.host.counts().calls[7].load(Ordering::Relaxed);
+    let small = sim.calls(7);
     assert_eq!(small, 1, "one call adds everything");
 }
 

@@ -20,6 +20,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use windows_sim::choices::Choices;
 use windows_sim::model::{self, Clock, ValueSource};
+use windows_sim::service::pcq;
 use windows_sim::{Account, Accounts, Behaviour, WindowsHost, server};
 
 pub(crate) const PASSWORD: &str = "Passw0rd-of-the-test";
@@ -109,8 +110,8 @@ impl SimHost {
     }
 
     /// Calls of this method so far.
-    pub(crate) fn calls(&self, opnum: usize) -> u64 {
-        self.host.counts().calls[opnum].load(Ordering::Relaxed)
+    pub(crate) fn calls(&self, opnum: u16) -> u64 {
+        self.host.counts().calls(pcq::NAME, opnum)
     }
 
     pub(crate) fn all_calls(&self) -> u64 {

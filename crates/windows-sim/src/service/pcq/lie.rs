@@ -10,7 +10,7 @@ use crate::behaviour::Lie;
 const TOO_MUCH: u32 = 0x7FFF_FFF8;
 
 /// Makes one size in a response's stub wrong. `request` is the stub that it answers, whose last field is dwInSize.
-pub(crate) fn tell(lie: Lie, request: &[u8], response: &mut [u8]) {
+pub(super) fn tell(lie: Lie, request: &[u8], response: &mut [u8]) {
     let data = BufferReply::DATA_OFFSET;
     let first_block = data + DataHeader::FIXED_PART_SIZE;
     match lie {
@@ -49,12 +49,12 @@ fn clear_indexes(response: &mut [u8], mut at: usize) {
 }
 
 /// dwInSize, the last field of a request for a buffer.
-pub(crate) fn in_size(request: &[u8]) -> u32 {
+pub(super) fn in_size(request: &[u8]) -> u32 {
     request.last_chunk().map_or(0, |size| u32::from_le_bytes(*size))
 }
 
 /// Makes the method return `status`, and nothing where it would return a buffer.
-pub(crate) fn refuse(opnum: u16, status: Win32Error, request: &[u8], response: &mut Vec<u8>) {
+pub(super) fn refuse(opnum: u16, status: Win32Error, request: &[u8], response: &mut Vec<u8>) {
     if returns_buffer(opnum) {
         answer_without_data(in_size(request), 0, status, response);
     } else {
@@ -67,7 +67,7 @@ pub(crate) fn refuse(opnum: u16, status: Win32Error, request: &[u8], response: &
 }
 
 /// Makes the answer larger than the client's buffer, by so many percent and eight bytes.
-pub(crate) fn outgrow(opnum: u16, percent: u32, request: &[u8], response: &mut Vec<u8>) {
+pub(super) fn outgrow(opnum: u16, percent: u32, request: &[u8], response: &mut Vec<u8>) {
     if returns_buffer(opnum) {
         let size = in_size(request);
         let more = u64::from(size) * u64::from(percent) / 100 + 8;

@@ -1,15 +1,15 @@
 //! The Performance Counter Query Protocol over a [`ValueSource`]: one [`PerflibService`] for each association group.
 
-pub(crate) mod lie;
+mod lie;
 mod pattern;
 mod query;
 mod registration;
-pub(crate) mod small_buffer;
+mod small_buffer;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dcerpc::FaultStatus;
+use dcerpc::{FaultStatus, SyntaxId};
 use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::Method;
 use ms_pcq::perflibv2::ops::{QueryCounterSetRegistrationInfoRequest, Request};
@@ -18,9 +18,37 @@ use ms_pcq::types::QueryHandle;
 use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
 
 use self::query::Query;
+use super::{Call, Endpoint, Handler, Service, winreg};
+use crate::behaviour::{Action, CallKind};
 use crate::choices::{Choices, IndexAnswer, OddAnswer};
+use crate::host::WindowsHost;
 use crate::model::{Counterset, Moment, ValueSource};
 use crate::random;
+
+/// The name of the service in rules, counts and recordings.
+pub const NAME: &str = "pcq";
+
+/// The service of this interface.
+pub(super) struct Pcq;
+
+impl Service for Pcq {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn syntax_id(&self) -> SyntaxId {
+        ms_pcq::SYNTAX_ID
+    }
+
+    /// [MS-PCQ] 2.1: shared with the remote registry.
+    fn endpoints(&self) -> &[Endpoint] {
+        &[Endpoint::NamedPipe(winreg::PIPE)]
+    }
+
+    fn handler(&self, host: &Arc<WindowsHost>) -> Box<dyn Handler> {
+        Box::new(PerflibService::new(host.source()))
+    }
+}
 
 /// The methods of one association group. Its queries end when it is dropped.
 ///
@@ -63,13 +91,6 @@ impl PerflibService {
         Ok(response)
     }
 
-    /// Whether the provider of the counterset that a call is about hangs.
-    #[must_use]
-    pub fn hangs(&self, opnum: u16, stub: &[u8]) -> bool {
-        let hanging = self.choices.hanging_counterset.as_deref();
-        hanging.is_some() && self.registered(opnum, stub).map(|set| set.name) == hanging
-    }
-
     /// What is odd about the counterset that a call is about.
     fn odd(&self, opnum: u16, stub: &[u8]) -> OddAnswer {
         if self.choices.odd_answer == OddAnswer::None {
@@ -99,6 +120,43 @@ impl PerflibService {
     /// `dispatch` asks whether a handle is open before it calls a method with it.
     fn query(&mut self, handle: QueryHandle) -> Result<&mut Query, Win32Error> {
         self.queries.get_mut(&handle.uuid).ok_or(Win32Error::ERROR_INVALID_PARAMETER)
+    }
+}
+
+impl Handler for PerflibService {
+    fn call(&mut self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
+        self.choose(call.host.behaviour().choices.clone());
+        self.execute(CallInfo { auth_level: call.counters_auth_level() }, call.opnum, call.stub)
+    }
+
+    fn kind(&self, call: &Call<'_>) -> CallKind {
+        let code = (call.opnum == Method::QueryCounterSetRegistrationInfo.opnum())
+            .then(|| QueryCounterSetRegistrationInfoRequest::from_stub(call.stub).ok())
+            .flatten()
+            .map(|request| request.request_code.0);
+        CallKind { opnum: call.opnum, code, is_probe: lie::in_size(call.stub) == 0 }
+    }
+
+    /// Whether the provider of the counterset that a call is about hangs.
+    fn hangs(&mut self, call: &Call<'_>) -> bool {
+        let hanging = call.host.behaviour().choices.hanging_counterset.clone();
+        hanging.is_some() && self.registered(call.opnum, call.stub).map(|set| set.name) == hanging.as_deref()
+    }
+
+    fn lose_handles(&mut self) {
+        self.lose_queries();
+    }
+
+    fn apply(&mut self, action: &Action, call: &Call<'_>, response: &mut Vec<u8>) {
+        match *action {
+            Action::Lie(what) => lie::tell(what, call.stub, response),
+            Action::Status(status) => lie::refuse(call.opnum, status, call.stub, response),
+            Action::Grow(percent) => {
+                lie::outgrow(call.opnum, percent, call.stub, response);
+                small_buffer::answer(self.choices.small_buffer, call.opnum, response);
+            }
+            _ => {}
+        }
     }
 }
 

@@ -3,12 +3,56 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dcerpc::pdu::BindNakReason;
+use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
 use ms_dtyp::{Guid, Win32Error};
 use ms_rrp::types::{AccessMask, KeyHandle};
-use ms_rrp::winreg::{KeyInfo, RegistryServer};
+use ms_rrp::winreg::{KeyInfo, RegistryServer, dispatch};
 
+use super::{BindRefusal, BindRequest, Call, Endpoint, Handler, Service};
+use crate::behaviour::{Behaviour, RegistryMode};
+use crate::host::WindowsHost;
 use crate::model::ValueSource;
 use crate::random;
+
+/// The pipe of the remote registry service.
+pub const PIPE: &str = "winreg";
+
+/// The service of this interface.
+pub(super) struct Winreg;
+
+impl Service for Winreg {
+    fn name(&self) -> &'static str {
+        "winreg"
+    }
+
+    fn syntax_id(&self) -> SyntaxId {
+        ms_rrp::SYNTAX_ID
+    }
+
+    fn endpoints(&self) -> &[Endpoint] {
+        &[Endpoint::NamedPipe(PIPE)]
+    }
+
+    fn handler(&self, host: &Arc<WindowsHost>) -> Box<dyn Handler> {
+        Box::new(RegistryService::new(host.source()))
+    }
+
+    fn refuse_bind(&self, behaviour: &Behaviour, request: BindRequest) -> Option<BindRefusal> {
+        match (behaviour.registry, request) {
+            (RegistryMode::AlterFault, BindRequest::AlterContext) => {
+                Some(BindRefusal::Fault(FaultStatus::NCA_S_FAULT_ACCESS_DENIED))
+            }
+            (RegistryMode::BindRefused, BindRequest::Bind) => {
+                Some(BindRefusal::Nak(BindNakReason::LOCAL_LIMIT_EXCEEDED))
+            }
+            (RegistryMode::AlterDrop, BindRequest::AlterContext)
+            | (RegistryMode::BindDrop, BindRequest::Bind) => Some(BindRefusal::Drop),
+            (RegistryMode::BindSilent, BindRequest::Bind) => Some(BindRefusal::Silence),
+            _ => None,
+        }
+    }
+}
 
 /// The remote registry of one association group, with nothing in it but the list of countersets. Its keys close when it is
 /// dropped.
@@ -77,6 +121,18 @@ impl RegistryService {
             }
             Key::CounterSet => Vec::new(),
         }
+    }
+}
+
+impl Handler for RegistryService {
+    /// The registry is open to whom the counters are open to.
+    fn call(&mut self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
+        self.set_granted(call.counters_auth_level() >= AuthLevel::PKT_PRIVACY);
+        dispatch(self, call.opnum, call.stub)
+    }
+
+    fn lose_handles(&mut self) {
+        self.keys.clear();
     }
 }
 

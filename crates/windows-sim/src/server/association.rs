@@ -1,0 +1,186 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use dcerpc::server::{IncomingCall, ServerAssociation, ServerEvent};
+use dcerpc::{AuthService, FaultStatus};
+use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
+use tracing::debug;
+
+use super::bind;
+use crate::behaviour::Action;
+use crate::host::{Run, WindowsHost};
+use crate::service::{Call, Group, ServedEndpoint, lock};
+
+/// One RPC association of a client with an endpoint, such as an open of `\PIPE\winreg`.
+///
+/// The calling order: [`Association::input`] for each message, then send its [`Reply`].
+pub(super) struct Association {
+    host: Arc<WindowsHost>,
+    endpoint: Arc<ServedEndpoint>,
+    run: Run,
+    rpc: ServerAssociation,
+    /// The association group, once it is bound.
+    group: Option<Arc<Group>>,
+    /// An answer stopped half-way, and nothing comes behind it.
+    is_stalled: bool,
+}
+
+/// What to send for one message.
+#[derive(Debug, Default)]
+pub(super) struct Reply {
+    /// How long to wait first.
+    pub(super) delay: Duration,
+    /// PDUs, one message each.
+    pub(super) messages: Vec<Vec<u8>>,
+    /// What comes after them.
+    pub(super) then: Then,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum Then {
+    /// Nothing in particular.
+    #[default]
+    GoOn,
+    /// The pipe breaks.
+    HangUp,
+    /// The whole connection ends.
+    Drop,
+}
+
+impl Association {
+    /// An association that is not bound yet, on an endpoint that was just opened in this run of its service.
+    pub(super) fn new(host: Arc<WindowsHost>, endpoint: Arc<ServedEndpoint>, run: Run) -> Self {
+        let accounts = Arc::clone(host.accounts());
+        let acceptor = move |service| accept(service, accounts.clone());
+        let rpc = ServerAssociation::new(endpoint.server_config(), acceptor);
+        Self { host, endpoint, run, rpc, group: None, is_stalled: false }
+    }
+
+    /// Takes one message, or any part of a stream of PDUs.
+    pub(super) fn input(&mut self, data: &[u8]) -> Reply {
+        let mut reply = Reply::default();
+        if !self.host.is_running(&self.endpoint, self.run) {
+            reply.then = Then::HangUp;
+            return reply;
+        }
+        if self.is_stalled {
+            return reply;
+        }
+        if let Some(refusal) = bind::refuse(self.endpoint.services(), &self.host.behaviour(), data) {
+            return refusal;
+        }
+        if let Err(error) = self.rpc.handle_bytes(data) {
+            debug!(host = self.host.name(), %error, "Association failed");
+            reply.then = Then::HangUp;
+        }
+        while let Some(event) = self.rpc.poll_event() {
+            match event {
+                ServerEvent::Request(call) => self.call(&call, &mut reply),
+                ServerEvent::AuthenticationFailed(error) => {
+                    debug!(host = self.host.name(), %error, "Authentication failed");
+                }
+                _ => {}
+            }
+        }
+        self.take_messages(&mut reply);
+        reply
+    }
+
+    fn call(&mut self, incoming: &IncomingCall, reply: &mut Reply) {
+        let endpoint = Arc::clone(&self.endpoint);
+        let group = self.group();
+        let Some((service, handler)) = endpoint.service(&incoming.interface, &group) else {
+            return self.answer(incoming, Err(FaultStatus::NCA_S_UNK_IF));
+        };
+        let host = Arc::clone(&self.host);
+        let call = Call {
+            host: &host,
+            opnum: incoming.opnum,
+            object: incoming.object,
+            stub: &incoming.stub,
+            auth_level: incoming.auth_level,
+            caller: incoming.peer.as_deref(),
+        };
+        let mut handler = lock(handler);
+        let action = host.begin_call(service.name(), handler.kind(&call));
+        if handler.hangs(&call) {
+            self.is_stalled = true;
+            return;
+        }
+        if action == Some(Action::LoseHandles) {
+            handler.lose_handles();
+        }
+        let mut result = match action {
+            Some(Action::Fault(status)) => Err(status),
+            _ => handler.call(&call),
+        };
+        if let Ok(stub) = &mut result {
+            match &action {
+                Some(Action::Oversize(bytes)) => stub.resize(*bytes, 0),
+                Some(action) => handler.apply(action, &call, stub),
+                None => {}
+            }
+            host.recordings().add(service.name(), call.opnum, call.stub, stub);
+        }
+        drop(handler);
+        self.answer(incoming, result);
+        self.take_messages(reply);
+        self.spoil(action.as_ref(), reply);
+    }
+
+    fn answer(&mut self, call: &IncomingCall, result: Result<Vec<u8>, FaultStatus>) {
+        let answered = match result {
+            Ok(stub) => self.rpc.respond(call.call_id, &stub),
+            Err(status) => self.rpc.fault(call.call_id, status),
+        };
+        if let Err(error) = answered {
+            debug!(host = self.host.name(), %error, "Answer not sent");
+        }
+    }
+
+    fn take_messages(&mut self, reply: &mut Reply) {
+        while let Some(message) = self.rpc.poll_transmit() {
+            reply.messages.push(message);
+        }
+    }
+
+    fn group(&mut self) -> Arc<Group> {
+        // A call comes from a bound association, which has a group.
+        let id = self.rpc.assoc_group_id().unwrap_or_default();
+        let group = || self.endpoint.group(id, &self.host);
+        Arc::clone(self.group.get_or_insert_with(group))
+    }
+
+    /// Does to the answer what cannot be done to its stub.
+    fn spoil(&mut self, action: Option<&Action>, reply: &mut Reply) {
+        match action {
+            Some(&Action::Delay(delay)) => reply.delay = delay,
+            Some(Action::Drop) => *reply = Reply { then: Then::Drop, ..Reply::default() },
+            Some(Action::Garbage) => reply.messages = vec![vec![0x47; 64]],
+            Some(Action::Stall) => {
+                halve(reply.messages.last_mut());
+                self.is_stalled = true;
+            }
+            Some(Action::Truncate) => {
+                halve(reply.messages.last_mut());
+                reply.then = Then::HangUp;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn halve(message: Option<&mut Vec<u8>>) {
+    if let Some(message) = message {
+        message.truncate(message.len() / 2);
+    }
+}
+
+fn accept(service: AuthService, accounts: Arc<crate::Accounts>) -> Option<Box<dyn SecurityContext>> {
+    let mechanism = match service {
+        AuthService::WINNT => Mechanism::Ntlm,
+        AuthService::GSS_NEGOTIATE => Mechanism::Negotiate,
+        _ => return None,
+    };
+    ssp::server(accounts, ServerOptions::new(mechanism, Usage::Rpc)).ok()
+}

@@ -1,0 +1,122 @@
+use core::fmt;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, Weak};
+
+use dcerpc::SyntaxId;
+use dcerpc::server::{AssociationGroups, ServerConfig};
+
+use super::{Handler, Service, lock};
+use crate::host::WindowsHost;
+
+/// Where clients reach a service.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Endpoint {
+    /// A pipe behind `IPC$`, by its name without `\PIPE\`; case does not matter.
+    NamedPipe(&'static str),
+}
+
+impl Endpoint {
+    /// Whether this is the pipe that a client calls `name`, with or without a backslash in front.
+    fn is_pipe(&self, name: &str) -> bool {
+        match self {
+            Self::NamedPipe(own) => name.trim_start_matches('\\').eq_ignore_ascii_case(own),
+        }
+    }
+}
+
+/// As a bind_ack names it.
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NamedPipe(name) => write!(f, r"\PIPE\{name}"),
+        }
+    }
+}
+
+/// An endpoint of a host, the services behind it, and the association groups of its clients.
+pub(crate) struct ServedEndpoint {
+    endpoint: Endpoint,
+    services: Vec<Arc<dyn Service>>,
+    /// The association groups and their members. All clients count as one machine.
+    associations: AssociationGroups,
+    groups: Mutex<BTreeMap<u32, Weak<Group>>>,
+}
+
+/// What the associations of one group share. It ends with the last of them.
+pub(crate) struct Group {
+    /// One for each service of the endpoint, in the same order.
+    handlers: Vec<SharedHandler>,
+}
+
+/// A handler for one call at a time.
+pub(crate) type SharedHandler = Mutex<Box<dyn Handler>>;
+
+impl ServedEndpoint {
+    /// The endpoints of these services, each with those that are reached there.
+    pub(crate) fn of(services: &[Arc<dyn Service>]) -> Vec<Arc<Self>> {
+        let mut all: Vec<Self> = Vec::new();
+        for service in services {
+            for endpoint in service.endpoints() {
+                match all.iter_mut().find(|served| served.endpoint == *endpoint) {
+                    Some(served) => served.services.push(Arc::clone(service)),
+                    None => all.push(Self {
+                        endpoint: endpoint.clone(),
+                        services: vec![Arc::clone(service)],
+                        associations: AssociationGroups::default(),
+                        groups: Mutex::default(),
+                    }),
+                }
+            }
+        }
+        all.into_iter().map(Arc::new).collect()
+    }
+
+    /// Where it is.
+    pub(crate) const fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Whether this is the pipe that a client calls `name`.
+    pub(crate) fn is_pipe(&self, name: &str) -> bool {
+        self.endpoint.is_pipe(name)
+    }
+
+    /// What an association can bind here. Other interfaces are refused, as by Windows.
+    pub(crate) fn server_config(&self) -> ServerConfig {
+        let interfaces = self.services.iter().map(|service| service.syntax_id()).collect();
+        let mut config = ServerConfig::new(interfaces);
+        config.sec_addr = self.endpoint.to_string();
+        config.groups = self.associations.clone();
+        config
+    }
+
+    /// The services.
+    pub(crate) fn services(&self) -> &[Arc<dyn Service>] {
+        &self.services
+    }
+
+    /// The service that a client has bound which asked for `interface`, and its part of the client's group.
+    pub(crate) fn service<'a>(
+        &'a self,
+        interface: &SyntaxId,
+        group: &'a Group,
+    ) -> Option<(&'a dyn Service, &'a SharedHandler)> {
+        let mut services = self.services.iter().zip(&group.handlers);
+        let (service, handler) = services.find(|(service, _)| service.syntax_id().serves(interface))?;
+        Some((&**service, handler))
+    }
+
+    /// The group with this id, for an association that is in it.
+    pub(crate) fn group(&self, id: u32, host: &Arc<WindowsHost>) -> Arc<Group> {
+        let mut groups = lock(&self.groups);
+        if let Some(live) = groups.get(&id).and_then(Weak::upgrade) {
+            return live;
+        }
+        groups.retain(|_, group| group.strong_count() > 0);
+        let handlers = self.services.iter().map(|service| Mutex::new(service.handler(host))).collect();
+        let new = Arc::new(Group { handlers });
+        groups.insert(id, Arc::downgrade(&new));
+        new
+    }
+}
