@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use ms_dtyp::{Guid, NtStatus};
 
 use crate::accounts::Accounts;
-use crate::behaviour::{Action, Behaviour, CallKind};
+use crate::behaviour::Behaviour;
 use crate::model::ValueSource;
 use crate::random;
 use crate::recordings::{RecordedCall, Recordings};
 use crate::remote_registry::RemoteRegistry;
 pub(crate) use crate::remote_registry::Run;
+use crate::rule::{Action, CallKind};
 use crate::service::{self, Endpoint, ServedEndpoint, Service, lock, winreg};
 
 /// One Windows host: what it counts, who may log on, and how it behaves. Shared by all of its connections.

@@ -48,10 +48,12 @@ pub mod model;
 mod random;
 mod recordings;
 mod remote_registry;
+mod rule;
 pub mod server;
 pub mod service;
 
 pub use self::accounts::{Account, AccountState, Accounts, Attempts};
-pub use self::behaviour::{Action, Behaviour, CallKind, Lie, ParseRuleError, RegistryMode, Rule};
+pub use self::behaviour::{Behaviour, RegistryMode};
 pub use self::host::{Counts, WindowsHost};
 pub use self::recordings::RecordedCall;
+pub use self::rule::{Action, CallKind, Lie, ParseRuleError, Rule};

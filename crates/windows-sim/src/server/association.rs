@@ -7,8 +7,8 @@ use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
 use super::bind;
-use crate::behaviour::Action;
 use crate::host::{Run, WindowsHost};
+use crate::rule::Action;
 use crate::service::{Call, Group, ServedEndpoint, lock};
 
 /// One RPC association of a client with an endpoint, such as an open of `\PIPE\winreg`.

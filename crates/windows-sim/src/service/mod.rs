@@ -15,8 +15,9 @@ use ms_dtyp::Guid;
 
 pub use self::endpoint::Endpoint;
 pub(crate) use self::endpoint::{Group, ServedEndpoint};
-use crate::behaviour::{Action, Behaviour, CallKind};
+use crate::behaviour::Behaviour;
 use crate::host::WindowsHost;
+use crate::rule::{Action, CallKind};
 
 /// The services of a Windows host that counts: one line each.
 #[must_use]

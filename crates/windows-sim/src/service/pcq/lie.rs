@@ -4,7 +4,7 @@ use ms_pcq::perflibv2::ops::BufferReply;
 use ms_pcq::types::BlockType;
 use ms_pcq::wire::{CounterHeader, CounterIdentifier, DataHeader, MultiCounters, StringBufferHeader};
 
-use crate::behaviour::Lie;
+use crate::rule::Lie;
 
 /// Larger than anything that is there, and no multiple of 8 short of it.
 const TOO_MUCH: u32 = 0x7FFF_FFF8;

@@ -19,11 +19,11 @@ use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
 
 use self::query::Query;
 use super::{Call, Endpoint, Handler, Service, winreg};
-use crate::behaviour::{Action, CallKind};
 use crate::choices::{Choices, IndexAnswer, OddAnswer};
 use crate::host::WindowsHost;
 use crate::model::{Counterset, Moment, ValueSource};
 use crate::random;
+use crate::rule::{Action, CallKind};
 
 /// The name of the service in rules, counts and recordings.
 pub const NAME: &str = "pcq";
