@@ -37,7 +37,7 @@ const FAILURE: u32 = 3;
 
 fn main() -> ExitCode {
     println!("a host of about 500 series; processor time of the simulator's thread\n");
-    print("values into a reply, without any door", values_alone());
+    print("values into a reply, without a connection", values_alone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut worst = Duration::ZERO;
     for (name, encryption) in [("signed", Encryption::Disabled), ("encrypted", Encryption::Required)] {

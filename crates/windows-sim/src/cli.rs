@@ -108,7 +108,7 @@ pub(crate) struct Options {
 #[command(next_help_heading = "What goes wrong")]
 pub(crate) struct Wrong {
     /// [SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where SERVICE is pcq (if not given) or winreg, and ACTION is fault:STATUS, status:STATUS, delay:DURATION, lose-handles,
-    /// grow:PERCENT, lie:WHAT, stall, truncate, garbage, oversize:BYTES or drop; WHAT is out-size, total-size,
+    /// grow:PERCENT, corrupt:WHAT, stall, truncate, garbage, oversize:BYTES or drop; WHAT is out-size, total-size,
     /// block-size, instance-count, string-offset, block-count or index; CODE is the request code of opnum 1. May be
     /// repeated.
     #[arg(long, value_name = "RULE")]

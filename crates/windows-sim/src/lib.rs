@@ -2,7 +2,7 @@
 //!
 //! A [`WindowsHost`] joins three things: a [`model::ValueSource`] that says what is counted (the model, or this
 //! machine), [`Accounts`] that say who may ask, and a [`Behaviour`] that says what goes wrong. It is then served
-//! on as many doors as a test likes:
+//! on as many listeners as a test needs:
 //!
 //! ```no_run
 //! # async fn run() -> std::io::Result<()> {
@@ -36,7 +36,7 @@
 //! `Oddities`, `Updates`, and any number of `Synthetic 0000` and on. No GUID of theirs exists elsewhere.
 //!
 //! Where to look: [`model`] for what is counted, [`live`] for this machine's own figures, [`service`] for the RPC
-//! interfaces, [`server`] for SMB, RPC and the door behind a real smbd. A host with other services than the
+//! interfaces, [`server`] for SMB, RPC and pipes behind a real smbd. A host with other services than the
 //! [standard](service::standard) ones is made by [`WindowsHost::with_services`].
 
 mod accounts;
@@ -56,4 +56,4 @@ pub use self::accounts::{Account, AccountState, Accounts, Attempts};
 pub use self::behaviour::{Behaviour, RegistryMode};
 pub use self::host::{Counts, WindowsHost};
 pub use self::recordings::RecordedCall;
-pub use self::rule::{Action, CallKind, Lie, ParseRuleError, Rule};
+pub use self::rule::{Action, CallKind, Corruption, ParseRuleError, Rule};

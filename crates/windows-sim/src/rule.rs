@@ -41,8 +41,8 @@ pub enum Action {
     Delay(Duration),
     /// `lose-handles`: the service has forgotten all queries.
     LoseHandles,
-    /// `lie:WHAT`: a size in the answer is wrong.
-    Lie(Lie),
+    /// `corrupt:WHAT`: a size in the answer is wrong.
+    Corrupt(Corruption),
     /// `stall`: half of the answer's last fragment, then silence.
     Stall,
     /// `truncate`: half of the answer's last fragment, then the pipe ends.
@@ -57,20 +57,20 @@ pub enum Action {
 
 /// Which size is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lie {
-    /// `lie:out-size`: more bytes than the client's buffer holds.
+pub enum Corruption {
+    /// `corrupt:out-size`: more bytes than the client's buffer holds.
     OutSize,
-    /// `lie:total-size`: dwTotalSize of the data.
+    /// `corrupt:total-size`: dwTotalSize of the data.
     TotalSize,
-    /// `lie:block-size`: dwSize of the first block.
+    /// `corrupt:block-size`: dwSize of the first block.
     BlockSize,
-    /// `lie:instance-count`: dwInstances of the first block.
+    /// `corrupt:instance-count`: dwInstances of the first block.
     InstanceCount,
-    /// `lie:string-offset`: dwOffset of the first counter's text.
+    /// `corrupt:string-offset`: dwOffset of the first counter's text.
     StringOffset,
-    /// `lie:block-count`: dwNumCounters of the data is one less.
+    /// `corrupt:block-count`: dwNumCounters of the data is one less.
     BlockCount,
-    /// `lie:index`: Index of each identifier of the query is 0.
+    /// `corrupt:index`: Index of each identifier of the query is 0.
     Index,
 }
 
@@ -123,15 +123,15 @@ impl FromStr for Action {
                 let delay = humantime::parse_duration(argument);
                 Ok(Self::Delay(delay.map_err(|error| invalid(format!("`{argument}`: {error}")))?))
             }
-            "lie" => Ok(Self::Lie(match argument {
-                "out-size" => Lie::OutSize,
-                "total-size" => Lie::TotalSize,
-                "block-size" => Lie::BlockSize,
-                "instance-count" => Lie::InstanceCount,
-                "string-offset" => Lie::StringOffset,
-                "block-count" => Lie::BlockCount,
-                "index" => Lie::Index,
-                other => return Err(invalid(format!("there is no lie `{other}`"))),
+            "corrupt" => Ok(Self::Corrupt(match argument {
+                "out-size" => Corruption::OutSize,
+                "total-size" => Corruption::TotalSize,
+                "block-size" => Corruption::BlockSize,
+                "instance-count" => Corruption::InstanceCount,
+                "string-offset" => Corruption::StringOffset,
+                "block-count" => Corruption::BlockCount,
+                "index" => Corruption::Index,
+                other => return Err(invalid(format!("there is no corruption `{other}`"))),
             })),
             "lose-handles" => Ok(Self::LoseHandles),
             "stall" => Ok(Self::Stall),
@@ -235,7 +235,7 @@ mod tests {
         let error = |text: &str| text.parse::<Rule>().unwrap_err().to_string();
         assert!(error("6").ends_with("there is no `=`"));
         assert!(error("two=drop").ends_with("OPNUM is neither a number nor `*`"));
-        assert!(error("6=lie:nothing").ends_with("there is no lie `nothing`"));
+        assert!(error("6=corrupt:nothing").ends_with("there is no corruption `nothing`"));
         assert!(error("6=fault:0xzz").ends_with("`0xzz` is no status"));
         assert_eq!("6=fault:0x5".parse::<Rule>().unwrap().action, Action::Fault(FaultStatus(5)));
     }

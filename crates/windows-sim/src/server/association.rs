@@ -125,7 +125,7 @@ impl Association {
         drop(handler);
         self.answer(incoming, result);
         self.take_messages(reply);
-        self.spoil(action.as_ref(), reply);
+        self.disrupt(action.as_ref(), reply);
     }
 
     fn answer(&mut self, call: &IncomingCall, result: Result<Vec<u8>, FaultStatus>) {
@@ -151,8 +151,8 @@ impl Association {
         Arc::clone(self.group.get_or_insert_with(group))
     }
 
-    /// Does to the answer what cannot be done to its stub.
-    fn spoil(&mut self, action: Option<&Action>, reply: &mut Reply) {
+    /// Delays, cuts off or replaces the messages of the answer.
+    fn disrupt(&mut self, action: Option<&Action>, reply: &mut Reply) {
         match action {
             Some(&Action::Delay(delay)) => reply.delay = delay,
             Some(Action::Drop) => *reply = Reply { then: Then::Drop, ..Reply::default() },

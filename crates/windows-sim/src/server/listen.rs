@@ -11,7 +11,7 @@ use tracing::{debug, warn};
 use super::{serve_named_pipe, serve_smb};
 use crate::host::WindowsHost;
 
-/// Limits of one door.
+/// Limits of one listener.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Connections open at the same time; more are closed at once.

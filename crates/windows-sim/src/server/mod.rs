@@ -1,4 +1,4 @@
-//! The host's doors: SMB over any stream, and the bare pipe behind a real smbd.
+//! The host's servers: SMB over any stream, and a single pipe behind a real smbd.
 
 mod association;
 mod bind;

@@ -73,7 +73,7 @@ pub trait Handler: Send {
     fn lose_handles(&mut self) {}
 
     /// Changes the response as an action says whose meaning depends on the interface: [`Action::Status`],
-    /// [`Action::Grow`] and [`Action::Lie`]. Leaves the response alone by default.
+    /// [`Action::Grow`] and [`Action::Corrupt`]. Leaves the response alone by default.
     fn apply(&mut self, action: &Action, call: &Call<'_>, response: &mut Vec<u8>) {
         let _ = (action, call, response);
     }

@@ -1,4 +1,4 @@
-//! The door behind smbd, with the handshake as smbd 4.17 speaks it.
+//! The pipe behind smbd, with the handshake as smbd 4.17 speaks it.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use windows_sim::server::serve_named_pipe;

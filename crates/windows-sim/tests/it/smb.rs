@@ -1,4 +1,4 @@
-//! Conversations through the SMB door: the eight methods, and what can go wrong on the way to them.
+//! Conversations over SMB: the eight methods, and what can go wrong on the way to them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -217,10 +217,10 @@ async fn each_rule_does_to_a_poll_what_it_says() {
         ("6=stall", "no answer"),
         ("6=garbage", "RPC: "),
         ("6=truncate", "STATUS_PIPE"),
-        ("6=lie:total-size", "dwTotalSize"),
-        ("6=lie:block-size", "dwSize"),
-        ("6=lie:instance-count", "PERF_INSTANCE_HEADER"),
-        ("6=lie:out-size", "PerflibV2QueryCounterData"),
+        ("6=corrupt:total-size", "dwTotalSize"),
+        ("6=corrupt:block-size", "dwSize"),
+        ("6=corrupt:instance-count", "PERF_INSTANCE_HEADER"),
+        ("6=corrupt:out-size", "PerflibV2QueryCounterData"),
     ] {
         let outcome = poll_under(rule).await;
         assert!(outcome.contains(expected), "{rule}: {outcome}");
@@ -231,7 +231,7 @@ async fn each_rule_does_to_a_poll_what_it_says() {
 async fn an_offset_of_a_name_can_lie_too() {
     let host = host();
     let mut client = Rpc::connect(&host, &credentials(), SEALED).await.unwrap().perflib();
-    host.change_behaviour(|behaviour| behaviour.rules = rule("1=lie:string-offset"));
+    host.change_behaviour(|behaviour| behaviour.rules = rule("1=corrupt:string-offset"));
     let error = client.english_counter_names(PROCESSOR_INFORMATION).await.unwrap_err().to_string();
     assert!(error.contains("dwOffset"), "{error}");
 }

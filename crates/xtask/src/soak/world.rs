@@ -48,7 +48,7 @@ const COMING_AND_GOING: &[&str] = &[
     "--fault",
     "6+3x1=truncate",
     "--fault",
-    "6+4x1=lie:total-size",
+    "6+4x1=corrupt:total-size",
     "--fault",
     "6+5x1=delay:1s",
     "--refuse-opens",

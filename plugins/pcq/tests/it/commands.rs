@@ -144,7 +144,7 @@ fn a_counterset_that_the_host_does_not_tell_of_is_left_out_and_named() {
     let (plugin, sim) = (Plugin::new(), SimHost::new());
     // Nobody can make sense of the first registration, nor of its counters' names.
     let sets = windows_sim::model::Host::new(crate::world::model(&sim.clock)).countersets().len();
-    sim.rules(&["1.1x1=lie:out-size", "1.10x1=lie:string-offset", "1.5x1=lie:string-offset"]);
+    sim.rules(&["1.1x1=corrupt:out-size", "1.10x1=corrupt:string-offset", "1.5x1=corrupt:string-offset"]);
     let ran = run(&plugin, &sim, "discover", &[]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(line(&ran.out, "# Left out: ").contains("query counterset registration info"), "{}", ran.out);

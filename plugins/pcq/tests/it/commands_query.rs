@@ -217,7 +217,7 @@ fn a_connection_that_is_lost_is_made_again() {
     let is_first = std::sync::Once::new();
     let args = ["--count", "3", r"\Counter Types(1)\Timer"];
     let ran = run_and(&plugin, &sim, "query", &[&QUICKLY[..], &args].concat(), move |_, _| {
-        // On a thread that is no run time's, since the door is opened anew.
+        // On a thread that is no run time's, since the listener is opened anew.
         let cut = Arc::clone(&cut);
         is_first.call_once(|| std::thread::spawn(move || cut.cut()).join().unwrap());
     });

@@ -140,7 +140,12 @@ fn no_query_is_left_open_on_a_connection_that_lives() {
     let (sim, _plugin, watch) = started();
     // Each of them leaves the connection standing; the simulator holds 64 queries for one.
     for round in 0..10 {
-        for rule in ["6x1=fault:0x1c000012", "6x1=lie:total-size", "6x1=lie:block-size", "6x1=lie:out-size"] {
+        for rule in [
+            "6x1=fault:0x1c000012",
+            "6x1=corrupt:total-size",
+            "6x1=corrupt:block-size",
+            "6x1=corrupt:out-size",
+        ] {
             sim.rule(rule);
             watch.collect();
             assert!(sim.calls(3) - sim.calls(4) <= 1, "round {round}: {rule}");

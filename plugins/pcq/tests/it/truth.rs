@@ -144,7 +144,7 @@ fn a_counterset_without_a_name_is_found_by_its_guid() {
 #[test]
 fn blocks_that_share_one_index_are_not_shown_and_the_collection_says_why() {
     let (sim, plugin) = (host(), Plugin::new());
-    sim.rule("5=lie:index");
+    sim.rule("5=corrupt:index");
     let ended = plugin.watch(&sim, settings(&WATCHED)).collect();
     let (stage, reason, message) = ended.failed();
     assert_eq!((stage, reason), (Stage::Decode, "malformed_reply"));
@@ -162,7 +162,7 @@ fn data_with_a_block_less_than_was_asked_for_are_not_shown() {
     let (sim, plugin) = (host(), Plugin::new());
     let watch = plugin.watch(&sim, settings(&WATCHED));
     let before = watch.full().series();
-    sim.rule("6x1=lie:block-count");
+    sim.rule("6x1=corrupt:block-count");
     let ended = watch.collect();
     let (stage, reason, message) = ended.failed();
     assert_eq!((stage, reason), (Stage::Decode, "malformed_reply"));

@@ -35,7 +35,7 @@ pub(crate) struct SimHost {
     pub(crate) host: Arc<WindowsHost>,
     pub(crate) clock: Clock,
     pub(crate) port: u16,
-    door: Mutex<JoinHandle<()>>,
+    listener: Mutex<JoinHandle<()>>,
     // Last, so that what runs on it ends first.
     runtime: Runtime,
 }
@@ -63,8 +63,8 @@ impl SimHost {
         let runtime = runtime.expect("threads for the simulator");
         let account = Account::new("CORP", USER, ssp::Secret::new(PASSWORD));
         let host = Arc::new(WindowsHost::new("web1", source, Arc::new(Accounts::new(vec![account]))));
-        let (port, door) = open_door(&runtime, &host, 0);
-        Self { host, clock, port, door: Mutex::new(door), runtime }
+        let (port, listener) = listen(&runtime, &host, 0);
+        Self { host, clock, port, listener: Mutex::new(listener), runtime }
     }
 
     pub(crate) fn behave(&self, change: impl FnOnce(&mut Behaviour)) {
@@ -96,9 +96,9 @@ impl SimHost {
 
     /// All connections end, and nobody listens any more.
     pub(crate) fn shut(&self) {
-        let door = self.door.lock().expect("nobody panicked");
-        door.abort();
-        while !door.is_finished() {
+        let listener = self.listener.lock().expect("nobody panicked");
+        listener.abort();
+        while !listener.is_finished() {
             std::thread::yield_now();
         }
     }
@@ -106,7 +106,7 @@ impl SimHost {
     /// All connections end; the next ones are taken.
     pub(crate) fn cut(&self) {
         self.shut();
-        *self.door.lock().expect("nobody panicked") = open_door(&self.runtime, &self.host, self.port).1;
+        *self.listener.lock().expect("nobody panicked") = listen(&self.runtime, &self.host, self.port).1;
     }
 
     /// Calls of this method so far.
@@ -130,7 +130,7 @@ impl SimHost {
     }
 }
 
-fn open_door(runtime: &Runtime, host: &Arc<WindowsHost>, port: u16) -> (u16, JoinHandle<()>) {
+fn listen(runtime: &Runtime, host: &Arc<WindowsHost>, port: u16) -> (u16, JoinHandle<()>) {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let listener = runtime.block_on(TcpListener::bind(address)).expect("a port on loopback");
     let port = listener.local_addr().expect("its number").port();

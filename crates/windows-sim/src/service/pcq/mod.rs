@@ -1,6 +1,6 @@
 //! The Performance Counter Query Protocol over a [`ValueSource`]: one [`PerflibService`] for each association group.
 
-mod lie;
+mod corrupt;
 mod pattern;
 mod query;
 mod registration;
@@ -134,7 +134,7 @@ impl Handler for PerflibService {
             .then(|| QueryCounterSetRegistrationInfoRequest::from_stub(call.stub).ok())
             .flatten()
             .map(|request| request.request_code.0);
-        CallKind { opnum: call.opnum, code, is_probe: lie::in_size(call.stub) == 0 }
+        CallKind { opnum: call.opnum, code, is_probe: corrupt::in_size(call.stub) == 0 }
     }
 
     /// Whether the provider of the counterset that a call is about hangs.
@@ -149,10 +149,10 @@ impl Handler for PerflibService {
 
     fn apply(&mut self, action: &Action, call: &Call<'_>, response: &mut Vec<u8>) {
         match *action {
-            Action::Lie(what) => lie::tell(what, call.stub, response),
-            Action::Status(status) => lie::refuse(call.opnum, status, call.stub, response),
+            Action::Corrupt(what) => corrupt::change_size(what, call.stub, response),
+            Action::Status(status) => corrupt::refuse(call.opnum, status, call.stub, response),
             Action::Grow(percent) => {
-                lie::outgrow(call.opnum, percent, call.stub, response);
+                corrupt::outgrow(call.opnum, percent, call.stub, response);
                 small_buffer::answer(self.choices.small_buffer, call.opnum, response);
             }
             _ => {}

@@ -9,7 +9,7 @@ use crate::world::{Ended, Plugin, SimHost, Watch, countersets};
 const SETS: &[&str] = &["HTTP Service", "Thermal Zone Information", "Processor Information"];
 
 /// Stage and reason of a failure, or of what a partial collection lacks; `full` where nothing was noticed.
-fn told(ended: &Ended) -> String {
+fn outcome(ended: &Ended) -> String {
     match &ended.outcome {
         RecordedOutcome::Full => "full".to_owned(),
         RecordedOutcome::Partial(_, Some(failure)) => {
@@ -46,7 +46,7 @@ fn hit(rule: &str, is_warm: bool, deadline: Duration) -> (String, String) {
     assert_recovers(&watch, rule);
     let violations: Vec<_> = watch.instance.violations().iter().filter(|(_, count)| *count > 0).collect();
     assert_eq!(violations, [], "{rule}");
-    (told(&ended), message)
+    (outcome(&ended), message)
 }
 
 fn assert_still_polled(other: &Watch, sim: &SimHost) {
@@ -74,47 +74,47 @@ fn a_fault_on_any_call_is_told_with_its_method_and_name() {
         (7, "validate counters"),
     ];
     for (opnum, method) in methods {
-        let (told, message) = hit(&format!("{opnum}=fault:0x1c000012"), false, LONG);
-        assert_eq!(told, "query server_fault", "{message}");
+        let (outcome, message) = hit(&format!("{opnum}=fault:0x1c000012"), false, LONG);
+        assert_eq!(outcome, "query server_fault", "{message}");
         assert!(message.contains(method) && message.contains("0x1c000012"), "{message}");
-        let (told, message) = hit(&format!("{opnum}=fault:0x5"), false, LONG);
-        assert_eq!(told, "query access_denied", "{message}");
+        let (outcome, message) = hit(&format!("{opnum}=fault:0x5"), false, LONG);
+        assert_eq!(outcome, "query access_denied", "{message}");
     }
-    let (told, _) = hit("6=fault:0x1c000012", true, LONG);
-    assert_eq!(told, "query server_fault");
+    let (outcome, _) = hit("6=fault:0x1c000012", true, LONG);
+    assert_eq!(outcome, "query server_fault");
 }
 
 #[test]
-fn sizes_of_the_data_that_lie_are_malformed_replies() {
-    for (lie, expected) in [
+fn wrong_sizes_of_the_data_are_malformed_replies() {
+    for (corruption, expected) in [
         ("out-size", "decode malformed_reply"),
         ("total-size", "decode malformed_reply"),
         ("block-size", "decode malformed_reply"),
         ("instance-count", "partial: decode malformed_reply"),
     ] {
         for is_warm in [false, true] {
-            let (told, message) = hit(&format!("6=lie:{lie}"), is_warm, LONG);
-            assert_eq!(told, expected, "{lie}: {message}");
+            let (outcome, message) = hit(&format!("6=corrupt:{corruption}"), is_warm, LONG);
+            assert_eq!(outcome, expected, "{corruption}: {message}");
         }
     }
 }
 
 #[test]
-fn sizes_of_registrations_that_lie_are_malformed_replies() {
+fn wrong_sizes_of_registrations_are_malformed_replies() {
     for (rule, expected) in
-        [("0=lie:out-size", "decode malformed_reply"), ("1=lie:out-size", "decode malformed_reply")]
+        [("0=corrupt:out-size", "decode malformed_reply"), ("1=corrupt:out-size", "decode malformed_reply")]
     {
-        let (told, message) = hit(rule, false, LONG);
-        assert_eq!(told, expected, "{rule}: {message}");
+        let (outcome, message) = hit(rule, false, LONG);
+        assert_eq!(outcome, expected, "{rule}: {message}");
     }
 }
 
 #[test]
-fn a_registration_that_lies_costs_its_own_counterset_only() {
+fn a_malformed_registration_costs_its_own_counterset_only() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     let watch = plugin.watch(&sim, countersets(&["Processor Information", "Process V2"]));
     // Neither all of its counters nor their names, in either language, can be believed: nothing of it can be known.
-    sim.rules(&["1.1x1=lie:out-size", "1.10x1=lie:string-offset", "1.5x1=lie:string-offset"]);
+    sim.rules(&["1.1x1=corrupt:out-size", "1.10x1=corrupt:string-offset", "1.5x1=corrupt:string-offset"]);
     let ended = watch.collect();
     let (objects, failure) = ended.partial();
     assert_eq!(objects, ["Process V2"]);
@@ -124,10 +124,15 @@ fn a_registration_that_lies_costs_its_own_counterset_only() {
 }
 
 #[test]
-fn what_one_request_code_lies_about_another_one_says() {
+fn a_malformed_registration_is_read_by_another_request_code() {
     let plugin = Plugin::new();
     let expected = plugin.watch(&SimHost::new(), countersets(SETS)).full();
-    for rule in ["1.10=lie:string-offset", "1.6=lie:string-offset", "1.9=lie:out-size", "1.1=lie:out-size"] {
+    for rule in [
+        "1.10=corrupt:string-offset",
+        "1.6=corrupt:string-offset",
+        "1.9=corrupt:out-size",
+        "1.1=corrupt:out-size",
+    ] {
         let sim = SimHost::new();
         sim.rule(rule);
         let ended = plugin.watch(&sim, countersets(SETS)).full();
@@ -147,19 +152,22 @@ fn assert_recovers_in_time(watch: &Watch) {
 
 #[test]
 fn bytes_that_are_no_pdu_and_answers_that_end_too_early_are_refused() {
-    let (told, message) = hit("6=garbage", true, LONG);
-    assert!(["query malformed_reply", "query protocol_error"].contains(&told.as_str()), "{told}: {message}");
+    let (outcome, message) = hit("6=garbage", true, LONG);
+    assert!(
+        ["query malformed_reply", "query protocol_error"].contains(&outcome.as_str()),
+        "{outcome}: {message}"
+    );
     // What is behind the end of an answer is nothing that it says.
-    let (told, message) = hit("6=oversize:1000000", true, LONG);
-    assert_eq!(told, "full", "{message}");
-    let (told, message) = hit("6=truncate", true, LONG);
-    assert_eq!(told, "query connection_reset", "{message}");
+    let (outcome, message) = hit("6=oversize:1000000", true, LONG);
+    assert_eq!(outcome, "full", "{message}");
+    let (outcome, message) = hit("6=truncate", true, LONG);
+    assert_eq!(outcome, "query connection_reset", "{message}");
 }
 
 #[test]
 fn a_fragment_that_never_ends_and_an_answer_that_never_comes_end_at_the_deadline() {
     for rule in ["6=stall", "1=stall", "6=delay:1h"] {
-        let (told, message) = hit(rule, false, Duration::from_millis(1_500));
-        assert_eq!(told, "query timeout", "{rule}: {message}");
+        let (outcome, message) = hit(rule, false, Duration::from_millis(1_500));
+        assert_eq!(outcome, "query timeout", "{rule}: {message}");
     }
 }

@@ -4,35 +4,35 @@ use ms_pcq::perflibv2::ops::BufferReply;
 use ms_pcq::types::BlockType;
 use ms_pcq::wire::{CounterHeader, CounterIdentifier, DataHeader, MultiCounters, StringBufferHeader};
 
-use crate::rule::Lie;
+use crate::rule::Corruption;
 
 /// Larger than anything that is there, and no multiple of 8 short of it.
 const TOO_MUCH: u32 = 0x7FFF_FFF8;
 
 /// Makes one size in a response's stub wrong. `request` is the stub that it answers, whose last field is dwInSize.
-pub(super) fn tell(lie: Lie, request: &[u8], response: &mut [u8]) {
+pub(super) fn change_size(corruption: Corruption, request: &[u8], response: &mut [u8]) {
     let data = BufferReply::DATA_OFFSET;
     let first_block = data + DataHeader::FIXED_PART_SIZE;
-    match lie {
-        Lie::OutSize => {
+    match corruption {
+        Corruption::OutSize => {
             let beyond = in_size(request).saturating_add(8);
             patch(response, 0 /* pdwOutSize */, beyond);
             patch(response, data - 4 /* actual_count */, beyond);
         }
-        Lie::TotalSize => patch(response, data, TOO_MUCH),
-        Lie::BlockSize => patch(response, first_block + 8 /* dwStatus, dwType */, TOO_MUCH),
-        Lie::InstanceCount => {
+        Corruption::TotalSize => patch(response, data, TOO_MUCH),
+        Corruption::BlockSize => patch(response, first_block + 8 /* dwStatus, dwType */, TOO_MUCH),
+        Corruption::InstanceCount => {
             let instances = first_block + CounterHeader::FIXED_PART_SIZE + ids_size(response, first_block);
             patch(response, instances + 4 /* dwTotalSize */, TOO_MUCH);
         }
-        Lie::StringOffset => {
+        Corruption::StringOffset => {
             patch(response, data + StringBufferHeader::FIXED_PART_SIZE + 4 /* dwCounterId */, TOO_MUCH);
         }
-        Lie::BlockCount => {
+        Corruption::BlockCount => {
             let at = data + 4 /* dwTotalSize */;
             patch(response, at, read(response, at).unwrap_or(0).saturating_sub(1));
         }
-        Lie::Index => clear_indexes(response, data),
+        Corruption::Index => clear_indexes(response, data),
     }
 }
 
@@ -111,7 +111,7 @@ fn read(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// Answers that are too short to lie in (a probe, an error) stay as they are.
+/// Does nothing to a response that is too short to have the field: the answer to a probe, or an error.
 fn patch(bytes: &mut [u8], at: usize, value: u32) {
     if let Some(field) = bytes.get_mut(at..at + 4) {
         field.copy_from_slice(&value.to_le_bytes());
