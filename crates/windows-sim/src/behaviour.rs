@@ -82,3 +82,50 @@ impl Behaviour {
         hit
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ms_dtyp::Win32Error;
+
+    use super::*;
+
+    #[test]
+    fn a_rule_hits_as_many_calls_of_its_method_as_it_says() {
+        let rules = vec!["6+1x1=drop".parse().unwrap(), "*=delay:3s".parse().unwrap()];
+        let mut behaviour = Behaviour { rules, ..Behaviour::default() };
+        let delay = Some(Action::Delay(Duration::from_secs(3)));
+        let actions = [0, 6, 6, 6].map(|opnum| behaviour.action_for("pcq", call(opnum)));
+        assert_eq!(actions, [delay.clone(), delay.clone(), Some(Action::Drop), delay]);
+    }
+
+    fn call(opnum: u16) -> CallKind {
+        CallKind::new(opnum)
+    }
+
+    #[test]
+    fn a_rule_for_one_service_lets_the_others_through() {
+        let rules = vec!["winreg/15=drop".parse().unwrap(), "winreg/*=stall".parse().unwrap()];
+        let mut behaviour = Behaviour { rules, ..Behaviour::default() };
+        assert_eq!(behaviour.action_for("pcq", call(15)), None);
+        assert_eq!(behaviour.action_for("winreg", call(15)), Some(Action::Drop));
+        assert_eq!(behaviour.action_for("winreg", call(2)), Some(Action::Stall));
+    }
+
+    #[test]
+    fn a_rule_for_one_request_code_lets_the_others_through() {
+        let rules = vec!["1.9=status:15100".parse().unwrap()];
+        let mut behaviour = Behaviour { rules, ..Behaviour::default() };
+        assert_eq!(behaviour.action_for("pcq", CallKind { code: Some(5), ..call(1) }), None);
+        let refused = Some(Action::Status(Win32Error(15100)));
+        assert_eq!(behaviour.action_for("pcq", CallKind { code: Some(9), ..call(1) }), refused);
+    }
+
+    #[test]
+    fn a_call_for_the_size_alone_is_not_outgrown() {
+        let rules = vec!["6x1=grow:50".parse().unwrap()];
+        let mut behaviour = Behaviour { rules, ..Behaviour::default() };
+        assert_eq!(behaviour.action_for("pcq", CallKind { is_probe: true, ..call(6) }), None);
+        assert_eq!(behaviour.action_for("pcq", call(6)), Some(Action::Grow(50)));
+        assert_eq!(behaviour.action_for("pcq", call(6)), None);
+    }
+}

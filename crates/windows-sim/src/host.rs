@@ -6,6 +6,7 @@ use ms_dtyp::{Guid, NtStatus};
 
 use crate::accounts::Accounts;
 use crate::behaviour::Behaviour;
+use crate::host_state::HostState;
 use crate::model::ValueSource;
 use crate::random;
 use crate::recordings::{RecordedCall, Recordings};
@@ -16,11 +17,8 @@ use crate::service::{self, Endpoint, ServedEndpoint, Service, lock, winreg};
 
 /// One Windows host: what it counts, who may log on, and how it behaves. Shared by all of its connections.
 pub struct WindowsHost {
-    name: String,
+    state: Arc<HostState>,
     server_guid: Guid,
-    source: Arc<dyn ValueSource>,
-    accounts: Arc<Accounts>,
-    behaviour: Mutex<Behaviour>,
     remote_registry: Mutex<RemoteRegistry>,
     endpoints: Vec<Arc<ServedEndpoint>>,
     counts: Counts,
@@ -66,11 +64,8 @@ impl WindowsHost {
         services: &[Arc<dyn Service>],
     ) -> Self {
         Self {
-            name: name.into(),
+            state: Arc::new(HostState::new(name.into(), source, accounts)),
             server_guid: random::guid(),
-            source,
-            accounts,
-            behaviour: Mutex::default(),
             remote_registry: Mutex::default(),
             endpoints: ServedEndpoint::of(services),
             counts: Counts::default(),
@@ -81,7 +76,7 @@ impl WindowsHost {
     /// Its name, for logs.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        self.state.name()
     }
 
     /// What it has seen.
@@ -92,8 +87,8 @@ impl WindowsHost {
 
     /// Its accounts.
     #[must_use]
-    pub const fn accounts(&self) -> &Arc<Accounts> {
-        &self.accounts
+    pub fn accounts(&self) -> &Arc<Accounts> {
+        self.state.accounts()
     }
 
     /// Changes how it behaves, from now on and for connections that are open already.
@@ -120,12 +115,12 @@ impl WindowsHost {
         self.server_guid
     }
 
-    pub(crate) fn source(&self) -> Arc<dyn ValueSource> {
-        Arc::clone(&self.source)
+    pub(crate) const fn state(&self) -> &Arc<HostState> {
+        &self.state
     }
 
     pub(crate) fn behaviour(&self) -> MutexGuard<'_, Behaviour> {
-        lock(&self.behaviour)
+        self.state.behaviour()
     }
 
     /// Opens the pipe `name`, or says why not.
@@ -168,7 +163,7 @@ impl WindowsHost {
             (behaviour.idle_stop, behaviour.refused_after_stop)
         };
         let mut service = lock(&self.remote_registry);
-        service.stop_if_idle(self.source.moment().time, idle_stop, refusals);
+        service.stop_if_idle(self.state.source().moment().time, idle_stop, refusals);
         using(&mut service)
     }
 }

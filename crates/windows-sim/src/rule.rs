@@ -4,7 +4,8 @@ use std::time::Duration;
 use dcerpc::FaultStatus;
 use ms_dtyp::Win32Error;
 
-use crate::service::pcq;
+/// The service of rules that name none.
+const DEFAULT_SERVICE: &str = "pcq";
 
 /// Something that goes wrong with certain calls.
 ///
@@ -85,7 +86,7 @@ impl FromStr for Rule {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let invalid = |what: &str| ParseRuleError(what.to_owned());
         let (head, action) = text.split_once('=').ok_or_else(|| invalid("there is no `=`"))?;
-        let (service, head) = head.split_once('/').unwrap_or((pcq::NAME, head));
+        let (service, head) = head.split_once('/').unwrap_or((DEFAULT_SERVICE, head));
         let (head, times) = match head.split_once('x') {
             Some((head, times)) => (head, times.parse().map_err(|_| invalid("TIMES is no number"))?),
             None => (head, u32::MAX),
@@ -188,47 +189,6 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Behaviour;
-
-    #[test]
-    fn a_rule_hits_as_many_calls_of_its_method_as_it_says() {
-        let rules = vec!["6+1x1=drop".parse().unwrap(), "*=delay:3s".parse().unwrap()];
-        let mut behaviour = Behaviour { rules, ..Behaviour::default() };
-        let delay = Some(Action::Delay(Duration::from_secs(3)));
-        let actions = [0, 6, 6, 6].map(|opnum| behaviour.action_for(pcq::NAME, call(opnum)));
-        assert_eq!(actions, [delay.clone(), delay.clone(), Some(Action::Drop), delay]);
-    }
-
-    fn call(opnum: u16) -> CallKind {
-        CallKind::new(opnum)
-    }
-
-    #[test]
-    fn a_rule_for_one_service_lets_the_others_through() {
-        let rules = vec!["winreg/15=drop".parse().unwrap(), "winreg/*=stall".parse().unwrap()];
-        let mut behaviour = Behaviour { rules, ..Behaviour::default() };
-        assert_eq!(behaviour.action_for(pcq::NAME, call(15)), None);
-        assert_eq!(behaviour.action_for("winreg", call(15)), Some(Action::Drop));
-        assert_eq!(behaviour.action_for("winreg", call(2)), Some(Action::Stall));
-    }
-
-    #[test]
-    fn a_rule_for_one_request_code_lets_the_others_through() {
-        let rules = vec!["1.9=status:15100".parse().unwrap()];
-        let mut behaviour = Behaviour { rules, ..Behaviour::default() };
-        assert_eq!(behaviour.action_for(pcq::NAME, CallKind { code: Some(5), ..call(1) }), None);
-        let refused = Some(Action::Status(Win32Error(15100)));
-        assert_eq!(behaviour.action_for(pcq::NAME, CallKind { code: Some(9), ..call(1) }), refused);
-    }
-
-    #[test]
-    fn a_call_for_the_size_alone_is_not_outgrown() {
-        let rules = vec!["6x1=grow:50".parse().unwrap()];
-        let mut behaviour = Behaviour { rules, ..Behaviour::default() };
-        assert_eq!(behaviour.action_for(pcq::NAME, CallKind { is_probe: true, ..call(6) }), None);
-        assert_eq!(behaviour.action_for(pcq::NAME, call(6)), Some(Action::Grow(50)));
-        assert_eq!(behaviour.action_for(pcq::NAME, call(6)), None);
-    }
 
     #[test]
     fn a_rule_that_is_none_says_which_part_is_wrong() {

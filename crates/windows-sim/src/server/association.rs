@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerEvent};
 use dcerpc::{AuthService, FaultStatus};
@@ -7,6 +6,7 @@ use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
 use super::bind;
+use super::reply::{Reply, Then};
 use crate::host::{Run, WindowsHost};
 use crate::rule::Action;
 use crate::service::{Call, Group, ServedEndpoint, lock};
@@ -23,28 +23,6 @@ pub(super) struct Association {
     group: Option<Arc<Group>>,
     /// An answer stopped half-way, and nothing comes behind it.
     is_stalled: bool,
-}
-
-/// What to send for one message.
-#[derive(Debug, Default)]
-pub(super) struct Reply {
-    /// How long to wait first.
-    pub(super) delay: Duration,
-    /// PDUs, one message each.
-    pub(super) messages: Vec<Vec<u8>>,
-    /// What comes after them.
-    pub(super) then: Then,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) enum Then {
-    /// Nothing in particular.
-    #[default]
-    GoOn,
-    /// The pipe breaks.
-    HangUp,
-    /// The whole connection ends.
-    Drop,
 }
 
 impl Association {
@@ -94,7 +72,7 @@ impl Association {
         };
         let host = Arc::clone(&self.host);
         let call = Call {
-            host: &host,
+            host: host.state(),
             opnum: incoming.opnum,
             object: incoming.object,
             stub: &incoming.stub,
@@ -147,7 +125,7 @@ impl Association {
     fn group(&mut self) -> Arc<Group> {
         // A call comes from a bound association, which has a group.
         let id = self.rpc.assoc_group_id().unwrap_or_default();
-        let group = || self.endpoint.group(id, &self.host);
+        let group = || self.endpoint.group(id, self.host.state());
         Arc::clone(self.group.get_or_insert_with(group))
     }
 

@@ -4,6 +4,7 @@ mod association;
 mod bind;
 mod listen;
 mod npa;
+mod reply;
 mod smb;
 
 pub use self::listen::{Limits, listen_black_hole, listen_pipe_socket, listen_smb};

@@ -11,7 +11,8 @@ use tokio::time::{Instant, sleep_until};
 use tracing::debug;
 use transport::Stream;
 
-use super::association::{Association, Reply, Then};
+use super::association::Association;
+use super::reply::{Reply, Then};
 use crate::host::WindowsHost;
 use crate::random;
 
@@ -102,7 +103,7 @@ impl Connection {
             config.encryption = behaviour.encryption;
         }
         config.security_token = ssp::SERVER_HINT.to_vec();
-        config.system_time = host.source().moment().time;
+        config.system_time = host.state().source().moment().time;
         config.limits.output_bytes_max = OUTPUT_BYTES_MAX;
         Self {
             host,

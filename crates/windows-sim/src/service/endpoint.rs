@@ -6,7 +6,7 @@ use dcerpc::SyntaxId;
 use dcerpc::server::{AssociationGroups, ServerConfig};
 
 use super::{Handler, Service, lock};
-use crate::host::WindowsHost;
+use crate::host_state::HostState;
 
 /// Where clients reach a service.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -108,7 +108,7 @@ impl ServedEndpoint {
     }
 
     /// The group with this id, for an association that is in it.
-    pub(crate) fn group(&self, id: u32, host: &Arc<WindowsHost>) -> Arc<Group> {
+    pub(crate) fn group(&self, id: u32, host: &Arc<HostState>) -> Arc<Group> {
         let mut groups = lock(&self.groups);
         if let Some(live) = groups.get(&id).and_then(Weak::upgrade) {
             return live;

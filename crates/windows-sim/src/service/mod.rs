@@ -16,7 +16,7 @@ use ms_dtyp::Guid;
 pub use self::endpoint::Endpoint;
 pub(crate) use self::endpoint::{Group, ServedEndpoint};
 use crate::behaviour::Behaviour;
-use crate::host::WindowsHost;
+use crate::host_state::HostState;
 use crate::rule::{Action, CallKind};
 
 /// The services of a Windows host that counts: one line each.
@@ -39,8 +39,8 @@ pub trait Service: Send + Sync {
     fn endpoints(&self) -> &[Endpoint];
 
     /// Starts to serve an association group. Whoever works outside of calls, such as on calls back to clients, keeps a
-    /// clone of `host`, or a weak one where it outlives the group.
-    fn handler(&self, host: &Arc<WindowsHost>) -> Box<dyn Handler>;
+    /// clone of `host`.
+    fn handler(&self, host: &Arc<HostState>) -> Box<dyn Handler>;
 
     /// The answer to a client that asks for this interface, where it is not that of a healthy host. Never by default.
     fn refuse_bind(&self, behaviour: &Behaviour, request: BindRequest) -> Option<BindRefusal> {
@@ -83,7 +83,7 @@ pub trait Handler: Send {
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     /// The host that was called.
-    pub host: &'a Arc<WindowsHost>,
+    pub host: &'a Arc<HostState>,
     /// The method.
     pub opnum: u16,
     /// The object that the call is for, if it names one.

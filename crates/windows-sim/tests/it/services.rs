@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use windows_sim::model::Clock;
 use windows_sim::service::{self, Call, Endpoint, Handler, Service};
-use windows_sim::{Accounts, WindowsHost, server};
+use windows_sim::{Accounts, HostState, WindowsHost, server};
 
 use crate::host::{NOON, account, credentials, model};
 
@@ -43,7 +43,7 @@ impl Service for Tally {
         &[Endpoint::NamedPipe("tally")]
     }
 
-    fn handler(&self, _host: &Arc<WindowsHost>) -> Box<dyn Handler> {
+    fn handler(&self, _host: &Arc<HostState>) -> Box<dyn Handler> {
         Box::new(TallyOfGroup { host: Arc::clone(&self.0), group: 0 })
     }
 }

@@ -20,7 +20,7 @@ use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
 use self::query::Query;
 use super::{Call, Endpoint, Handler, Service, winreg};
 use crate::choices::{Choices, IndexAnswer, OddAnswer};
-use crate::host::WindowsHost;
+use crate::host_state::HostState;
 use crate::model::{Counterset, Moment, ValueSource};
 use crate::random;
 use crate::rule::{Action, CallKind};
@@ -45,8 +45,8 @@ impl Service for Pcq {
         &[Endpoint::NamedPipe(winreg::PIPE)]
     }
 
-    fn handler(&self, host: &Arc<WindowsHost>) -> Box<dyn Handler> {
-        Box::new(PerflibService::new(host.source()))
+    fn handler(&self, host: &Arc<HostState>) -> Box<dyn Handler> {
+        Box::new(PerflibService::new(Arc::clone(host.source())))
     }
 }
 

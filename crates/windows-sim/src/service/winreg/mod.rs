@@ -11,7 +11,7 @@ use ms_rrp::winreg::{KeyInfo, RegistryServer, dispatch};
 
 use super::{BindRefusal, BindRequest, Call, Endpoint, Handler, Service};
 use crate::behaviour::{Behaviour, RegistryMode};
-use crate::host::WindowsHost;
+use crate::host_state::HostState;
 use crate::model::ValueSource;
 use crate::random;
 
@@ -34,8 +34,8 @@ impl Service for Winreg {
         &[Endpoint::NamedPipe(PIPE)]
     }
 
-    fn handler(&self, host: &Arc<WindowsHost>) -> Box<dyn Handler> {
-        Box::new(RegistryService::new(host.source()))
+    fn handler(&self, host: &Arc<HostState>) -> Box<dyn Handler> {
+        Box::new(RegistryService::new(Arc::clone(host.source())))
     }
 
     fn refuse_bind(&self, behaviour: &Behaviour, request: BindRequest) -> Option<BindRefusal> {

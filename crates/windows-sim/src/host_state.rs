@@ -1,0 +1,42 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::accounts::Accounts;
+use crate::behaviour::Behaviour;
+use crate::model::ValueSource;
+
+/// What the services of a host know of it: what it counts, who may log on, and how it behaves.
+pub struct HostState {
+    name: String,
+    source: Arc<dyn ValueSource>,
+    accounts: Arc<Accounts>,
+    behaviour: Mutex<Behaviour>,
+}
+
+impl HostState {
+    pub(crate) fn new(name: String, source: Arc<dyn ValueSource>, accounts: Arc<Accounts>) -> Self {
+        Self { name, source, accounts, behaviour: Mutex::default() }
+    }
+
+    /// Its name, for logs.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it counts.
+    #[must_use]
+    pub const fn source(&self) -> &Arc<dyn ValueSource> {
+        &self.source
+    }
+
+    /// Its accounts.
+    #[must_use]
+    pub const fn accounts(&self) -> &Arc<Accounts> {
+        &self.accounts
+    }
+
+    /// How it behaves now. Nobody else can tell or change it until the guard is dropped.
+    pub fn behaviour(&self) -> MutexGuard<'_, Behaviour> {
+        self.behaviour.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
