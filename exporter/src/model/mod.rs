@@ -7,8 +7,8 @@
 //!   it changes only when series come or go;
 //! * [`Values`] hold one value for each series id and whether the last collection brought one.
 //!
-//! [`Snapshot::families`] walks both for readers that are not in a hurry; the encoders in [`crate::expose`] go
-//! through the chunks themselves.
+//! [`Snapshot::families`] walks both for readers that are not in a hurry; encoders of pages go through the
+//! chunks themselves.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod cooked;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::limits::Refusal;
-use super::{Catalog, Limits, Normalize, Profile, Rules, Store, StoreObserver};
+use super::{Catalog, Limits, Profile};
 use crate::model::{Escaping, Labels, Target};
 
 /// One target: its identity, its limits, and which series it has over all its plugin instances.
@@ -45,24 +45,6 @@ impl Scope {
             keys: RandomState::new(),
             series: Mutex::default(),
         })
-    }
-
-    /// A store for one more plugin instance of this target.
-    #[must_use]
-    pub fn store(self: &Arc<Self>, observer: Arc<dyn StoreObserver>) -> Arc<Store> {
-        let normalize = Normalize { profile: self.profile, rules: Rules::default(), limits: self.limits };
-        self.ruled_store(observer, normalize)
-    }
-
-    /// The same with names, rules and limits of its own. A scope in which any store has names beyond ASCII is made with
-    /// such a profile.
-    #[must_use]
-    pub fn ruled_store(
-        self: &Arc<Self>,
-        observer: Arc<dyn StoreObserver>,
-        normalize: Normalize,
-    ) -> Arc<Store> {
-        Arc::new(Store::new(Arc::clone(self), observer, normalize))
     }
 
     /// The target.

@@ -14,7 +14,7 @@ use super::footprint::Footprint;
 use super::limits::{Refusal, Refusals};
 use super::registry::Registry;
 use super::stale::{Stale, StaleRow};
-use super::{Normalize, Scope, StoreObserver};
+use super::{Normalize, Rules, Scope, StoreObserver};
 use crate::model::{Scattered, Snapshot};
 
 /// The series of one plugin instance on one target.
@@ -45,6 +45,26 @@ struct State {
     stale: Stale,
     /// The series ids of the published snapshot are those of `registry`: nothing was reset in between.
     same_ids: bool,
+}
+
+impl Scope {
+    /// A store for one more plugin instance of this target.
+    #[must_use]
+    pub fn store(self: &Arc<Self>, observer: Arc<dyn StoreObserver>) -> Arc<Store> {
+        let normalize = Normalize { profile: self.profile, rules: Rules::default(), limits: self.limits };
+        self.ruled_store(observer, normalize)
+    }
+
+    /// The same with names, rules and limits of its own. A scope in which any store has names beyond ASCII is made with
+    /// such a profile.
+    #[must_use]
+    pub fn ruled_store(
+        self: &Arc<Self>,
+        observer: Arc<dyn StoreObserver>,
+        normalize: Normalize,
+    ) -> Arc<Store> {
+        Arc::new(Store::new(Arc::clone(self), observer, normalize))
+    }
 }
 
 impl Store {

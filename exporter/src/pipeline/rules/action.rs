@@ -2,9 +2,8 @@
 
 use md5::{Digest, Md5};
 
-use super::labelset::{LabelSet, METRIC_NAME};
+use super::labelset::{LabelSet, METRIC_NAME, is_label_name};
 use super::pattern::Pattern;
-use super::relabel::is_label_name;
 use super::template::Template;
 use crate::model::Kind;
 use crate::pipeline::limits::Refusal;

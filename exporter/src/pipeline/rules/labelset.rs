@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::model::{clean_name, is_legacy_label};
 use crate::pipeline::limits::Refusal;
 
 /// Name and labels of a series. A label is never empty: to set it to nothing is to take it away.
@@ -51,6 +52,11 @@ impl<'a> LabelSet<'a> {
         }
         self.labels.retain(|(name, _)| name == TARGET || keeps(name));
     }
+}
+
+/// Whether a series may have a label of that name.
+pub(super) fn is_label_name(name: &str, utf8: bool) -> bool {
+    is_legacy_label(name) || (utf8 && !name.is_empty() && clean_name(name) == name)
 }
 
 /// The name of the label that holds the metric's name.

@@ -1,11 +1,8 @@
 //! What a rule compares with.
 
-use std::borrow::Cow;
-
 use regex::{Captures, Regex, RegexBuilder};
 
 use super::syntax::translated;
-use super::template::Template;
 
 /// An expression that a whole text must match, as in Prometheus: anchored at both ends, `.` matches newlines too.
 #[derive(Clone, Debug)]
@@ -43,7 +40,7 @@ impl Pattern {
     }
 
     /// The groups of a match, if it is one.
-    fn groups<'t>(&'t self, text: &'t str) -> Option<Groups<'t>> {
+    pub(super) fn groups<'t>(&'t self, text: &'t str) -> Option<Groups<'t>> {
         match &self.regex {
             Some(regex) => regex.captures(text).map(Groups::Captured),
             None => Some(Groups::Whole(text)),
@@ -58,21 +55,6 @@ impl Pattern {
             return number.filter(|&number| number < count);
         }
         self.regex.as_ref()?.capture_names().position(|group| group == Some(name))
-    }
-
-    /// Where the text matches: the templates, filled with its groups.
-    pub(super) fn fill<'o, const N: usize>(
-        &self,
-        text: &str,
-        templates: [&'o Template; N],
-    ) -> Option<[Cow<'o, str>; N]> {
-        if templates.iter().all(|template| template.as_constant().is_some()) {
-            return self
-                .matches(text)
-                .then(|| templates.map(|template| template.as_constant().unwrap_or("").into()));
-        }
-        let groups = self.groups(text)?;
-        Some(templates.map(|template| template.filled(&groups)))
     }
 }
 

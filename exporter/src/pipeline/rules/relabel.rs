@@ -3,10 +3,9 @@
 use std::fmt;
 
 use super::action::{Action, Rule, Source};
-use super::labelset::TARGET;
+use super::labelset::{TARGET, is_label_name};
 use super::pattern::{ANYTHING, Pattern};
 use super::template::Template;
-use crate::model::{clean_name, is_legacy_label};
 
 /// One entry of `metric_relabel_configs`, as it is written. What is not given has Prometheus' default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -190,11 +189,6 @@ impl RelabelConfig {
         }
         Ok(())
     }
-}
-
-/// Whether a series may have a label of that name.
-pub(super) fn is_label_name(name: &str, utf8: bool) -> bool {
-    is_legacy_label(name) || (utf8 && !name.is_empty() && clean_name(name) == name)
 }
 
 /// Whether a template may become a label's name: legacy characters with variables among them, which do not begin with

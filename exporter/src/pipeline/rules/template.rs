@@ -84,6 +84,23 @@ impl Template {
     }
 }
 
+impl Pattern {
+    /// Where the text matches: the templates, filled with its groups.
+    pub(super) fn fill<'o, const N: usize>(
+        &self,
+        text: &str,
+        templates: [&'o Template; N],
+    ) -> Option<[Cow<'o, str>; N]> {
+        if templates.iter().all(|template| template.as_constant().is_some()) {
+            return self
+                .matches(text)
+                .then(|| templates.map(|template| template.as_constant().unwrap_or("").into()));
+        }
+        let groups = self.groups(text)?;
+        Some(templates.map(|template| template.filled(&groups)))
+    }
+}
+
 /// The name of a variable and what is behind it.
 fn variable(text: &str) -> Option<(&str, &str)> {
     let is_name = |char: char| char.is_alphanumeric() || char == '_';
