@@ -18,6 +18,7 @@ mod format;
 mod message;
 mod number;
 mod own;
+mod own_family;
 mod own_protobuf;
 mod own_text;
 mod plan;

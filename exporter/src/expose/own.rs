@@ -11,6 +11,7 @@ use prometheus_client::encoding::prometheus_protobuf::{encode, prometheus_data_m
 use prometheus_client::registry::Registry;
 use tracing::error;
 
+use super::own_family::{OwnFamily, OwnKind, OwnSeries, OwnValue};
 use super::own_protobuf::push_protobuf;
 use super::own_text::push_text;
 use super::{Format, Representation};
@@ -22,38 +23,6 @@ pub struct OwnMetrics {
     unread: Option<Arc<Registry>>,
     /// In reverse order, so that they go one by one.
     families: Vec<OwnFamily>,
-}
-
-/// A family of it. Names are legal in every version of every format.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct OwnFamily {
-    /// Without the suffix of its kind.
-    pub(super) name: String,
-    pub(super) kind: OwnKind,
-    pub(super) unit: String,
-    pub(super) help: String,
-    pub(super) series: Vec<OwnSeries>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OwnKind {
-    Gauge,
-    Counter,
-    Info,
-    Unknown,
-    Histogram,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct OwnSeries {
-    pub(super) labels: Vec<(String, String)>,
-    pub(super) value: OwnValue,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum OwnValue {
-    Number { value: f64, start_time_unix_nanos: Option<i64> },
-    Histogram(Box<Histogram>),
 }
 
 impl OwnMetrics {
@@ -87,17 +56,6 @@ impl OwnMetrics {
             Format::Protobuf => push_protobuf(&family, out),
         }
         true
-    }
-}
-
-impl OwnKind {
-    /// What a sample's name has behind the family's name.
-    pub(super) fn sample_suffix(self) -> &'static str {
-        match self {
-            Self::Counter => "_total",
-            Self::Info => "_info",
-            Self::Gauge | Self::Unknown | Self::Histogram => "",
-        }
     }
 }
 

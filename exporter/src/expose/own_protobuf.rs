@@ -2,7 +2,7 @@ use super::message::{
     COUNTER, GAUGE, HISTOGRAM, METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM, METRIC_UNTYPED, UNTYPED,
     message_head, point, push_metric, timestamp,
 };
-use super::own::{OwnFamily, OwnKind, OwnValue};
+use super::own_family::{OwnFamily, OwnKind, OwnValue};
 use super::text::known;
 use super::wire::{push_bytes, push_double, push_number, push_varint, zigzag};
 use crate::model::{Histogram, NativeBuckets, NativeHistogram};

@@ -1,5 +1,5 @@
 use super::number::{put_sample, put_unix_seconds};
-use super::own::{OwnFamily, OwnKind, OwnSeries, OwnValue};
+use super::own_family::{OwnFamily, OwnKind, OwnSeries, OwnValue};
 use super::text::{known, push_header, push_number};
 use super::{Format, Representation};
 use crate::model::{Histogram, Value, escaped_label_value, push_prefix};
