@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::requests::Earlier;
+use super::part::Earlier;
 use crate::model::{Block, Chunk, Kind, Layout, Snapshot, Value};
 
 /// A series of an earlier snapshot by its place there.

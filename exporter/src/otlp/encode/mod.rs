@@ -49,6 +49,7 @@
 mod change;
 mod logs;
 mod nest;
+mod part;
 mod records;
 mod requests;
 mod resource;
@@ -60,8 +61,9 @@ mod value;
 mod wire;
 mod writing;
 
+pub use self::part::{Earlier, Part, Temporality};
 pub use self::records::{Record, put_records};
-pub use self::requests::{Earlier, Part, Request, Requests, Temporality};
+pub use self::requests::{Request, Requests};
 pub use self::resource::{Facts, Resource, Scope};
 pub use self::spans::{Collected, SpanIds, Trigger, spans};
 pub use self::templates::Templates;

@@ -1,50 +1,12 @@
 //! The walk over the parts.
 
-use std::sync::Arc;
-
 use super::change::{Before, Place, gone};
-use super::resource::{Resource, Scope};
+use super::part::{Part, Position, Temporality};
 use super::run::{Run, start};
 use super::templates::{Numbers, Templates};
 use super::value::Number;
 use super::writing::Writing;
-use crate::model::{Kind, Snapshot};
-
-/// What sums count from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Temporality {
-    /// From when they began.
-    #[default]
-    Cumulative,
-    /// From the last export that was acknowledged.
-    Delta,
-}
-
-/// What one plugin instance knew of one target after one collection.
-#[derive(Clone, Debug)]
-pub struct Part {
-    /// The target. Parts of one target share it and stand side by side.
-    pub resource: Arc<Resource>,
-    /// The plugin.
-    pub scope: Arc<Scope>,
-    /// The series.
-    pub snapshot: Arc<Snapshot>,
-    /// When the collection ended.
-    pub time_unix_nanos: u64,
-    /// What the same instance knew when it was last exported.
-    pub earlier: Option<Earlier>,
-}
-
-/// The last export of an instance's series.
-#[derive(Clone, Debug)]
-pub struct Earlier {
-    /// What was sent: what is missing now has vanished.
-    pub sent: Arc<Snapshot>,
-    /// What deltas are compared with.
-    pub counts: Arc<Snapshot>,
-    /// The time of `counts`.
-    pub counts_time_unix_nanos: u64,
-}
+use crate::model::Kind;
 
 /// One request that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,17 +26,6 @@ pub struct Requests {
     /// Where the request that was written last began.
     mark: Position,
     change: Option<Change>,
-}
-
-/// The next series to look at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Position {
-    pub(super) part: usize,
-    pub(super) block: usize,
-    pub(super) chunk: usize,
-    pub(super) series: usize,
-    /// How many of those that vanished were written.
-    pub(super) gone: usize,
 }
 
 /// What is found out when the walk comes to a part.

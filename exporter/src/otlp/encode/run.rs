@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::change::Before;
-use super::requests::{Part, Position, Temporality};
+use super::part::{Part, Position, Temporality};
 use super::templates::{Numbers, Template};
 use super::value::{Number, growth};
 use super::writing::Writing;

@@ -1,7 +1,7 @@
 //! The request that points are written to, and the messages around them.
 
 use super::nest::{Nest, REQUEST_BYTES_MAX};
-use super::requests::{Part, Temporality};
+use super::part::{Part, Temporality};
 use super::resource::put_owner;
 use super::unit::ucum;
 use super::wire::{BYTES, VARINT, key, put_text};
