@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use plugin_host::sink::Waiter;
 
-use super::broker::lock;
 use super::clock::Clock;
+use super::lock;
 
 /// A resolved name is believed for so long.
 const FRESH: Duration = Duration::from_secs(10);

@@ -22,6 +22,8 @@ mod guard;
 mod secret;
 mod verdicts;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub use self::addresses::{Resolved, Resolver};
 pub use self::broker::{Broker, IdentityState};
 pub use self::clock::{Clock, Moment, SystemClock};
@@ -30,3 +32,8 @@ pub use self::guard::{
 };
 pub use self::secret::{Salt, read as read_secret};
 pub use self::verdicts::{Stored, VerdictFile};
+
+/// A panic elsewhere leaves the maps whole: every change is one insert or remove.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

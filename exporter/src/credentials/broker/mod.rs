@@ -8,7 +8,7 @@ mod words;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use plugin_host::GeneralReason;
@@ -25,6 +25,7 @@ use self::words::{account_name, left_out, tell, withheld};
 use super::addresses::{AddressBook, Resolver};
 use super::clock::{Clock, Moment};
 use super::guard::{Decision, Guard, Host, Outcome, Scope};
+use super::lock;
 use super::secret::{self, Salt};
 use super::verdicts::VerdictFile;
 use crate::config::{self, Identity};
@@ -271,9 +272,4 @@ impl Shared {
 /// Whether `scope` may be an account of `identity`.
 fn stands_for(identity: &Identity, scope: &Scope) -> bool {
     scope.may_be(&identity.domain, &identity.username)
-}
-
-/// A panic elsewhere leaves the maps whole: every change is one insert or remove.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
