@@ -124,9 +124,9 @@ fn check_report(report: &Report, text: &str) {
 }
 
 fn is_in(position: Position, text: &str) -> bool {
-    // As editors count; YAML has one line end more, a lone CR. The end of the text may be a line of its own.
-    let lines = text.lines().count() as u64 + 1;
-    (1..=lines).contains(&position.line) && (0..=text.chars().count() as u64 + 1).contains(&position.column)
+    // As editors count. The end of the text may be a line of its own, and the end of a line a column.
+    let line = position.line.checked_sub(1).and_then(|index| text.split('\n').nth(index as usize));
+    line.is_some_and(|line| (0..=line.chars().count() as u64 + 1).contains(&position.column))
 }
 
 fn targets(targets: &[Target], config: &Config) {

@@ -76,6 +76,8 @@ fn json_is_told_by_the_files_name_and_may_be_indented_with_tabs() {
     assert_eq!((targets[0].position.line, targets[0].position.column), (3, 15));
     check("t.json", "[{targets: [a]}]", &expect!["t.json:1:3: key must be a string"]);
     check("t.json", "[{\"targets\": [\"a.corp\"]}", &expect!["t.json:1:24: EOF while parsing a list"]);
+    // The column counts characters, whatever bytes they take.
+    check("t.json", "[{\"sites\": \"Köln\", 7}]", &expect!["t.json:1:20: key must be a string"]);
 }
 
 #[test]

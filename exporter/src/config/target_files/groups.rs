@@ -75,7 +75,7 @@ fn read(file: &str, text: &str) -> Result<Node, Report> {
     let spaced;
     let text = if is_json {
         serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|error| {
-            let position = Position { line: error.line() as u64, column: error.column() as u64 };
+            let position = json_position(&error, text);
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
             refused(Some(position), message)
@@ -87,6 +87,13 @@ fn read(file: &str, text: &str) -> Result<Node, Report> {
         text
     };
     Node::parse(text).map_err(|SyntaxError { position, message }| refused(position, message))
+}
+
+/// Where a JSON text is wrong. The parser counts the bytes of a line, a person its characters.
+fn json_position(error: &serde_json::Error, text: &str) -> Position {
+    let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
+    let before = line.char_indices().take_while(|(at, _)| *at < error.column()).count();
+    Position { line: error.line() as u64, column: before as u64 }
 }
 
 /// Reads one group: its targets, or what is wrong with it, or with single ones of them.
