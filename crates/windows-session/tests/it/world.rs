@@ -20,33 +20,33 @@ use crate::host::{Answer, PASSWORD, Rules, USER, serve};
 /// Processor Information.
 pub(crate) const SET: Guid = Guid::from_u128(0xb4fc_721a_0378_476f_89ba_a5a7_9f81_0b36);
 
-/// What the next calls meet, whatever the method.
+/// How the server answers the next calls, whatever the method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mood {
+pub(crate) enum ServerMode {
     Works,
     Fails(Win32Error),
     Faults(FaultStatus),
-    Rambles,
-    Sleeps,
-    Ends,
+    Garbage,
+    Silent,
+    HangsUp,
 }
 
 pub(crate) struct World {
     pub(crate) network: MemoryNetwork,
     pub(crate) rules: Arc<Rules>,
-    mood: Arc<Mutex<Mood>>,
+    mode: Arc<Mutex<ServerMode>>,
     counters: Arc<Mutex<Counters>>,
 }
 
 impl World {
     /// The host `web1`, whose rules `change` may change before it starts.
     pub(crate) fn new(change: impl FnOnce(&mut Rules)) -> Self {
-        let mood = Arc::new(Mutex::new(Mood::Works));
+        let mode = Arc::new(Mutex::new(ServerMode::Works));
         let counters = Arc::new(Mutex::new(Counters::default()));
-        let (moods, served) = (Arc::clone(&mood), Arc::clone(&counters));
+        let (modes, served) = (Arc::clone(&mode), Arc::clone(&counters));
         let handler = move |call: &IncomingCall| {
-            let mood = *moods.lock().unwrap();
-            answer(mood, &mut served.lock().unwrap(), call)
+            let mode = *modes.lock().unwrap();
+            answer(mode, &mut served.lock().unwrap(), call)
         };
         let mut rules = Rules::new(ms_pcq::SYNTAX_ID, handler);
         change(&mut rules);
@@ -60,11 +60,11 @@ impl World {
                 tokio::spawn(serve(stream, Arc::clone(&shared)));
             }
         });
-        Self { network, rules, mood, counters }
+        Self { network, rules, mode, counters }
     }
 
-    pub(crate) fn set_mood(&self, mood: Mood) {
-        *self.mood.lock().unwrap() = mood;
+    pub(crate) fn set_mode(&self, mode: ServerMode) {
+        *self.mode.lock().unwrap() = mode;
     }
 
     /// The service forgets every handle, as when it was started anew.
@@ -94,14 +94,14 @@ pub(crate) fn soon() -> Instant {
     Instant::now() + Duration::from_secs(10)
 }
 
-fn answer(mood: Mood, counters: &mut Counters, call: &IncomingCall) -> Answer {
-    match mood {
-        Mood::Fails(status) => counters.fails = Some(status),
-        Mood::Works => counters.fails = None,
-        Mood::Faults(status) => return Answer::Fault(status),
-        Mood::Rambles => return Answer::Response(vec![0xaa; 64]),
-        Mood::Sleeps => return Answer::Silence,
-        Mood::Ends => return Answer::HangUp,
+fn answer(mode: ServerMode, counters: &mut Counters, call: &IncomingCall) -> Answer {
+    match mode {
+        ServerMode::Fails(status) => counters.fails = Some(status),
+        ServerMode::Works => counters.fails = None,
+        ServerMode::Faults(status) => return Answer::Fault(status),
+        ServerMode::Garbage => return Answer::Response(vec![0xaa; 64]),
+        ServerMode::Silent => return Answer::Silence,
+        ServerMode::HangsUp => return Answer::HangUp,
     }
     match dispatch(counters, CallInfo { auth_level: call.auth_level }, call.opnum, &call.stub) {
         Ok(stub) => Answer::Response(stub),
