@@ -1,48 +1,58 @@
-//! One Windows host: connect, log on, and ask for its performance counters.
+//! One Windows host: connect, log on, and bind RPC interfaces. It knows none of them.
 //!
 //! ```no_run
-//! # async fn poll(credentials: ssp::Credentials) -> Result<(), Box<dyn std::error::Error>> {
+//! # async fn ask(credentials: ssp::Credentials) -> Result<(), Box<dyn std::error::Error>> {
+//! # let winreg = dcerpc::SyntaxId::new(ms_dtyp::Guid::from_u128(0x338cd001_2244_31f1_aaaa_900038001003), 1, 0);
 //! use std::time::Duration;
+//! use dcerpc::Channel as _;
 //! use tokio::time::Instant;
-//! use windows_session::{Options, Session, Stage, Target};
+//! use windows_session::{Endpoint, Options, Reason, Session, SessionError, Stage, Target};
 //!
 //! let connector = transport::TcpConnector::default();
 //! let deadline = Instant::now() + Duration::from_secs(10);
 //! let target = Target::new("web1.corp.example.com", 445);
-//! let mut session = Session::connect(target, credentials, Options::default(), &connector, deadline).await?;
+//! let pipe = Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped };
+//! let options = Options::default();
+//! let mut session =
+//!     Session::connect(target, credentials, options, pipe, &[winreg], &connector, deadline).await?;
 //! println!("{:?} over SMB {}", session.host().names.os_version, session.host().dialect);
 //!
 //! let timer = session.start_stage(Stage::Query);
-//! let sets = match session.perflib(deadline).enumerate_counter_set().await {
-//!     Ok(sets) => sets,
-//!     Err(error) => return Err(session.error(&error).into()),
-//! };
-//! println!("{} countersets in {:?}", sets.len(), session.stop_stage(timer).duration);
+//! let open_hklm = session.channel(0, deadline).call(2, None, &[0, 0, 0, 0, 0, 0, 0, 2]).await;
+//! match open_hklm {
+//!     Ok(stub) => println!("{} bytes in {:?}", stub.len(), session.stop_stage(timer).duration),
+//!     Err(error) => return Err(SessionError::of_call(session.target(), pipe, &"open HKLM", &error).into()),
+//! }
 //! # Ok(()) }
 //! ```
 //!
 //! * [`Session`] is kept between polls. A [`SessionError`] says by its [`Recovery`] what to build anew.
+//! * [`Endpoint`] and the interfaces behind it are the caller's, as are their typed stubs: what those report becomes a
+//!   [`SessionError`] by its constructors.
 //! * [`Stage`] and [`Reason`] are closed lists with the words of the plugins' header, and every reason has an
 //!   [`advice`](Reason::advice) for the person who reads the message.
-//! * Opening the pipe starts the host's remote registry service where it is set to start by itself; [`PipeRetry`]
-//!   says how long that is waited for.
+//! * Opening a pipe starts a service that is set to start by itself; [`PipeRetry`] says how long that is waited for.
 
+mod classify;
 mod connect;
+mod connecting;
+mod endpoint;
 mod error;
 mod host;
 mod one_call;
 mod options;
 mod reason;
+mod recovery;
 mod session;
 mod stages;
 
-pub use ms_rrp::RegisteredCounterSets;
-
 pub use self::connect::{LoggedOn, Reached};
-pub use self::error::{Recovery, SessionError};
+pub use self::endpoint::Endpoint;
+pub use self::error::SessionError;
 pub use self::host::HostInfo;
 pub use self::one_call::concerns_one_call;
 pub use self::options::{Options, PipeRetry, Target};
 pub use self::reason::{Reason, Stage, Verdict};
+pub use self::recovery::Recovery;
 pub use self::session::Session;
 pub use self::stages::{StageReport, StageTimer};

@@ -2,22 +2,14 @@ use dcerpc::FaultStatus;
 use rpc_client::{ErrorKind, Operation};
 
 /// Whether an error is about what one call asked for alone, so that calls for other things may succeed over the same
-/// association: a status, an answer that cannot be believed or is too large, or a fault.
+/// association.
 ///
 /// A fault PDU ends its call and nothing else (C706 12.6.4.7). Some faults are about more than the call all the same:
 /// the caller's rights, the interface, the service behind it, or a server that is too busy to execute anything.
 #[must_use]
-pub fn concerns_one_call(error: &ms_pcq::Error<rpc_client::Error>) -> bool {
-    match error {
-        ms_pcq::Error::Call { source, .. } => match source.kind() {
-            ErrorKind::Fault(status) => source.operation() == Operation::Call && !is_for_all_calls(status),
-            _ => false,
-        },
-        ms_pcq::Error::Status { .. }
-        | ms_pcq::Error::Stub { .. }
-        | ms_pcq::Error::Buffer { .. }
-        | ms_pcq::Error::LimitExceeded { .. }
-        | ms_pcq::Error::Unsettled { .. } => true,
+pub fn concerns_one_call(error: &rpc_client::Error) -> bool {
+    match error.kind() {
+        ErrorKind::Fault(status) => error.operation() == Operation::Call && !is_for_all_calls(status),
         _ => false,
     }
 }
@@ -44,15 +36,10 @@ const fn is_for_all_calls(status: FaultStatus) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use ms_dtyp::Win32Error;
-    use ms_pcq::Method;
-
     use super::*;
 
-    fn fault(status: FaultStatus) -> ms_pcq::Error<rpc_client::Error> {
-        let method = Method::QueryCounterSetRegistrationInfo;
-        let source = rpc_client::Error::Fault { opnum: method.opnum(), status };
-        ms_pcq::Error::Call { method, source }
+    fn fault(status: FaultStatus) -> rpc_client::Error {
+        rpc_client::Error::Fault { opnum: 1, status }
     }
 
     #[test]
@@ -70,11 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_the_calls_own_and_a_lost_connection_is_not() {
-        let method = Method::EnumerateCounterSet;
-        let status = ms_pcq::Error::Status { method, status: Win32Error::ERROR_NOT_FOUND };
-        assert!(concerns_one_call(&status));
-        let source = rpc_client::Error::Timeout { operation: Operation::Call };
-        assert!(!concerns_one_call(&ms_pcq::Error::Call { method, source }));
+    fn a_lost_connection_concerns_all_calls() {
+        assert!(!concerns_one_call(&rpc_client::Error::Timeout { operation: Operation::Call }));
     }
 }

@@ -34,7 +34,7 @@ impl Default for Options {
     }
 }
 
-/// Windows starts the remote registry service when somebody opens its pipe, and refuses until it runs.
+/// Windows starts some services when somebody opens their pipe, and refuses until they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipeRetry {
     /// Attempts in all.

@@ -1,17 +1,15 @@
-use ms_pcq::perflibv2::PerflibV2Client;
-use ms_rrp::RegisteredCounterSets;
-use ms_rrp::winreg::RegistryClient;
+use dcerpc::client::PresentationContext;
+use dcerpc::{ContextId, SyntaxId};
 use rpc_client::{Association, Interface, NamedPipe, SharedSmbConnection};
 use ssp::Credentials;
 use tokio::time::{Instant, timeout_at};
-use tracing::debug;
-use transport::{ByteCounter, Connector};
+use transport::ByteCounter;
 
-use crate::connect::{Connecting, Reached};
+use crate::connecting::Connecting;
 use crate::stages::StageTimer;
-use crate::{HostInfo, Options, SessionError, Stage, StageReport, Target};
+use crate::{Endpoint, HostInfo, Options, SessionError, Stage, StageReport, Target};
 
-/// A host that we are logged on to, with its performance counters' interface bound.
+/// A host that we are logged on to, with interfaces bound.
 ///
 /// Made once and kept between polls. After an error ask [`SessionError::recovery`](crate::Recovery) what is left:
 /// make handles anew, [`reopen`](Self::reopen) the pipe, or connect again.
@@ -19,6 +17,8 @@ pub struct Session {
     pub(crate) target: Target,
     pub(crate) credentials: Credentials,
     pub(crate) options: Options,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) interfaces: Vec<SyntaxId>,
     pub(crate) connection: SharedSmbConnection,
     pub(crate) association: Association<NamedPipe>,
     pub(crate) bytes: ByteCounter,
@@ -27,32 +27,15 @@ pub struct Session {
 }
 
 impl Session {
-    /// Connects to `target`, logs on, opens the pipe and binds the interface, all by `deadline`.
-    ///
-    /// The credentials are shown once in SMB and, where that succeeds, once more in RPC. Who leases them goes step
-    /// by step: [`Reached`], [`LoggedOn`](crate::LoggedOn), session.
-    ///
-    /// # Errors
-    /// With the stage that failed, why, and what the stages until then took.
-    pub async fn connect(
-        target: Target,
-        credentials: Credentials,
-        options: Options,
-        connector: &dyn Connector,
-        deadline: Instant,
-    ) -> Result<Self, SessionError> {
-        let reached = Reached::connect(target, options, connector, deadline).await?;
-        reached.log_on(credentials, deadline).await?.open(deadline).await
-    }
-
-    /// Opens the pipe and binds the interface again, on the connection that is there. Context handles are gone.
+    /// Opens the endpoint and binds the interfaces again, on the connection that is there. Context handles are gone.
     ///
     /// # Errors
     /// As those of [`connect`](Self::connect), from the stage pipe on.
     pub async fn reopen(&mut self, deadline: Instant) -> Result<(), SessionError> {
         let mut connecting = Connecting::new(&self.target, &self.options, deadline);
         connecting.count(&self.bytes);
-        let outcome = connecting.open(&self.connection, &self.credentials).await;
+        let outcome =
+            connecting.open(&self.connection, &self.credentials, self.endpoint, &self.interfaces).await;
         let (stages, _) = connecting.finish();
         match outcome {
             Ok(association) => {
@@ -64,36 +47,34 @@ impl Session {
         }
     }
 
-    /// The methods of PerflibV2 until `deadline`.
-    pub fn perflib(&mut self, deadline: Instant) -> PerflibV2Client<Interface<'_, NamedPipe>> {
-        PerflibV2Client::new(self.association.channel(FIRST_CONTEXT, deadline), &self.target.host)
+    /// One of the bound interfaces until `deadline`, for typed stubs: `context_id` is its place in the list of interfaces
+    /// that the session was opened with.
+    pub const fn channel(&mut self, context_id: ContextId, deadline: Instant) -> Interface<'_, NamedPipe> {
+        self.association.channel(context_id, deadline)
     }
 
-    /// The countersets in the host's registry, by `deadline`: for hosts that have more than PCQ can list. Needs a caller
-    /// who may read `HKEY_LOCAL_MACHINE`.
-    ///
-    /// Takes a pipe of its own, on which the credentials are shown once more, in RPC: what the host makes of that does
-    /// not touch the performance counters' association. Whether it let go of the connection, [`is_connected`] says.
+    /// The host's answer about each of the interfaces that the session was opened with.
+    #[must_use]
+    pub fn contexts(&self) -> &[PresentationContext] {
+        self.association.contexts()
+    }
+
+    /// Opens `endpoint` once more, or another one, on the connection that is there, and binds `interfaces`, all by
+    /// `deadline`. The credentials are shown once more, in RPC: what the host makes of that does not touch the session's
+    /// own association. Whether the host ended the connection over it, [`is_connected`](Self::is_connected) says.
     ///
     /// # Errors
-    /// When the host does not offer its registry, or does not let us see it.
-    ///
-    /// [`is_connected`]: Self::is_connected
-    pub async fn registered_counter_sets(
+    /// From the stages pipe and bind.
+    pub async fn open_association(
         &mut self,
+        endpoint: Endpoint,
+        interfaces: &[SyntaxId],
         deadline: Instant,
-    ) -> Result<RegisteredCounterSets, SessionError> {
+    ) -> Result<Association<NamedPipe>, SessionError> {
         let mut connecting = Connecting::new(&self.target, &self.options, deadline);
         connecting.count(&self.bytes);
-        let opened = connecting.open_interface(&self.connection, &self.credentials, ms_rrp::SYNTAX_ID).await;
-        let mut association = opened.map_err(|error| error.with_stages(connecting.finish().0))?;
-        let mut client = RegistryClient::new(association.channel(FIRST_CONTEXT, deadline));
-        let listed = ms_rrp::enumerate_counter_sets(&mut client).await;
-        let listed = listed.map_err(|error| SessionError::of_rrp(&self.target, &error))?;
-        if let Err(error) = association.into_transport().close(deadline).await {
-            debug!(target = %self.target, %error, "Pipe of the registry not closed");
-        }
-        Ok(listed)
+        let opened = connecting.open(&self.connection, &self.credentials, endpoint, interfaces).await;
+        opened.map_err(|error| error.with_stages(connecting.finish().0))
     }
 
     /// Whether the connection underneath takes another request. What the host did to it since, nobody knows before.
@@ -101,12 +82,6 @@ impl Session {
     pub fn is_connected(&self) -> bool {
         // Whoever holds it is busy with it, and finds out.
         self.connection.try_lock().map_or(true, |smb| smb.is_usable())
-    }
-
-    /// What went wrong in a method of [`perflib`](Self::perflib).
-    #[must_use]
-    pub fn error(&self, error: &ms_pcq::Error<rpc_client::Error>) -> SessionError {
-        SessionError::of_pcq(&self.target, error)
     }
 
     /// Asks the host for a sign of life.
@@ -119,7 +94,7 @@ impl Session {
             Ok(mut smb) => smb.echo(deadline).await,
             Err(_) => Err(rpc_client::Error::Timeout { operation }),
         };
-        outcome.map_err(|error| SessionError::of_rpc(&self.target, &error))
+        outcome.map_err(|error| SessionError::of_rpc(&self.target, None, &error))
     }
 
     /// Whether another call can succeed. A call that was dropped or timed out makes it false for good.
@@ -169,6 +144,3 @@ impl core::fmt::Debug for Session {
             .finish_non_exhaustive()
     }
 }
-
-/// Each association has one interface.
-const FIRST_CONTEXT: dcerpc::ContextId = 0;

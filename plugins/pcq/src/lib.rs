@@ -34,6 +34,7 @@ mod polled;
 mod query;
 mod registration;
 mod registry;
+mod session;
 mod source;
 mod stalls;
 mod text;

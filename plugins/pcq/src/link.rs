@@ -5,17 +5,17 @@
 
 use std::net::IpAddr;
 
+use ms_rrp::RegisteredCounterSets;
 use ms_smb2::client::Encryption as SmbEncryption;
 use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
 use ssp::{Credentials, Secret};
 use tokio::time::{Instant, timeout_at};
-use windows_session::{
-    Options, Reached, Recovery, RegisteredCounterSets, Session, SessionError, Target, Verdict,
-};
+use windows_session::{Options, Reached, Recovery, Session, SessionError, Target, Verdict};
 
 use crate::config::{Encryption, TransportSettings};
 use crate::failure;
 use crate::known::Known;
+use crate::session::{self, INTERFACES, WINREG};
 
 /// The connection to one host, or what is left of it.
 #[derive(Debug)]
@@ -178,7 +178,8 @@ impl Link {
                 return Err(fresh(collection, &error));
             }
         };
-        let session = logged_on.open(deadline).await.map_err(|error| fresh(collection, &error))?;
+        let session =
+            logged_on.open(WINREG, INTERFACES, deadline).await.map_err(|error| fresh(collection, &error))?;
         failure::account(collection, session.stages());
         Ok(Line { session, credentials, address, is_pipe_lost: false })
     }
@@ -248,7 +249,7 @@ impl Line {
             let message = "the secret is another one since the host was logged on to";
             return Err(Failure::new(Stage::Auth, GeneralReason::Other, message));
         }
-        match self.session.registered_counter_sets(deadline).await {
+        match session::registered_counter_sets(&mut self.session, deadline).await {
             Ok(registered) => {
                 credential.accepted();
                 Ok(registered)

@@ -10,7 +10,8 @@ use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::perflibv2::PerflibV2Client;
 use ms_pcq::types::{CounterId, InstanceType, Lcid};
 use ms_pcq::wire::{CounterRegInfo, CounterStrings};
-use windows_session::concerns_one_call;
+
+use crate::session::concerns_one_call;
 
 /// A counter of a counterset.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,6 +22,7 @@ use crate::missing;
 use crate::query::{OpenQuery, Refusal};
 use crate::registration::{Client, Error as PcqError};
 use crate::registry::{Listed, Registry};
+use crate::session::PerflibSession as _;
 use crate::stalls;
 use crate::watched::WatchList;
 

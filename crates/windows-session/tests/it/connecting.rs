@@ -10,11 +10,12 @@ use transport::{Direction, Endpoint, FaultPlan, Faulty, Layered, MemoryNetwork};
 use windows_session::{Options, Reason, Session, SessionError, Stage, Target, Verdict};
 
 use crate::host::PASSWORD;
-use crate::world::{World, credentials, soon};
+use crate::world::{INTERFACE, PIPE, World, credentials, soon};
 
 async fn failure(network: &MemoryNetwork, host: &str) -> SessionError {
-    let target = Target::new(host, 445);
-    Session::connect(target, credentials(PASSWORD), Options::default(), network, soon()).await.unwrap_err()
+    let (target, credentials) = (Target::new(host, 445), credentials(PASSWORD));
+    let options = Options::default();
+    Session::connect(target, credentials, options, PIPE, &[INTERFACE], network, soon()).await.unwrap_err()
 }
 
 #[track_caller]
@@ -192,9 +193,9 @@ async fn a_connection_that_is_cut_on_the_way_fails_at_once_with_a_stage() {
         let cutting = Layered::new(world.network.clone(), move |_: &Endpoint, stream| {
             Box::new(Faulty::new(stream, plan.clone())) as transport::BoxStream
         });
-        let target = Target::new("web1", 445);
-        let connecting =
-            Session::connect(target, credentials(PASSWORD), Options::default(), &cutting, soon());
+        let (target, credentials) = (Target::new("web1", 445), credentials(PASSWORD));
+        let options = Options::default();
+        let connecting = Session::connect(target, credentials, options, PIPE, &[INTERFACE], &cutting, soon());
         let Err(error) = timeout(Duration::from_secs(1), connecting).await.unwrap() else { break };
         assert!(matches!(error.reason, Reason::ConnectionReset | Reason::Smb1Only), "{offset}: {error}");
         assert!(error.is_connection_lost());

@@ -5,19 +5,9 @@ use std::time::Duration;
 use dcerpc::FaultStatus;
 use ms_dtyp::{NtStatus, Win32Error};
 use tokio::time::{Instant, timeout};
-use windows_session::{Reason, Recovery, Session, SessionError, Stage};
+use windows_session::{Reason, Recovery, Session, SessionError, Stage, Target};
 
-use crate::world::{SET, ServerMode, World, soon};
-
-async fn poll(session: &mut Session) -> Result<(), SessionError> {
-    match session.perflib(soon()).enumerate_counter_set().await {
-        Ok(sets) => {
-            assert_eq!(sets, [SET]);
-            Ok(())
-        }
-        Err(error) => Err(session.error(&error)),
-    }
-}
+use crate::world::{INTERFACE, PIPE, ServerMode, World, poll, soon};
 
 async fn poll_in(mode: ServerMode) -> (World, Session, SessionError) {
     let world = World::new(|_| {});
@@ -46,38 +36,73 @@ async fn a_session_is_kept_between_polls_and_counts_its_calls() {
 }
 
 #[tokio::test]
-async fn what_the_host_answers_decides_the_reason_and_leaves_the_session() {
+async fn a_fault_decides_the_reason_and_leaves_the_session() {
     use Recovery::{Handle, Nothing};
     let table = [
-        (ServerMode::Fails(Win32Error::ERROR_WMI_GUID_NOT_FOUND), Stage::Query, Reason::NotFound, Nothing),
-        (ServerMode::Fails(Win32Error::ERROR_NO_SYSTEM_RESOURCES), Stage::Query, Reason::Busy, Nothing),
-        (ServerMode::Fails(Win32Error::ERROR_INVALID_PARAMETER), Stage::Query, Reason::ServerFault, Nothing),
-        (ServerMode::Fails(Win32Error::ERROR_INVALID_HANDLE), Stage::Query, Reason::ServerFault, Handle),
-        (ServerMode::Faults(FaultStatus::NCA_S_SERVER_TOO_BUSY), Stage::Query, Reason::Busy, Nothing),
-        (ServerMode::Faults(FaultStatus::RPC_X_BAD_STUB_DATA), Stage::Query, Reason::ServerFault, Handle),
-        (ServerMode::Faults(FaultStatus(0xc000_0005)), Stage::Query, Reason::ServerFault, Handle),
-        (ServerMode::Garbage, Stage::Decode, Reason::MalformedReply, Nothing),
+        (FaultStatus::NCA_S_SERVER_TOO_BUSY, Reason::Busy, Nothing),
+        (FaultStatus::RPC_X_BAD_STUB_DATA, Reason::ServerFault, Handle),
+        (FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH, Reason::ServerFault, Handle),
+        (FaultStatus(0xc000_0005), Reason::ServerFault, Handle),
     ];
-    for (mode, stage, reason, recovery) in table {
-        let (_world, mut session, error) = poll_in(mode).await;
-        assert_eq!((error.stage, error.reason), (stage, reason), "{mode:?}: {error}");
-        assert_eq!(error.recovery, recovery, "{mode:?}: {error}");
-        assert!(error.to_string().contains("enumerate countersets"), "the method is named: {error}");
+    for (status, reason, recovery) in table {
+        let (_world, mut session, error) = poll_in(ServerMode::Faults(status)).await;
+        assert_eq!((error.stage, error.reason), (Stage::Query, reason), "{status}: {error}");
+        assert_eq!(error.recovery, recovery, "{status}: {error}");
+        assert_eq!(error.is_handle_lost(), recovery == Handle, "{status}");
+        assert!(error.detail().starts_with("the method: "), "the method is named: {error}");
         poll(&mut session).await.unwrap();
+    }
+}
+
+#[test]
+fn a_status_that_a_method_returns_decides_the_reason_and_what_is_left() {
+    let table = [
+        (Win32Error::ERROR_WMI_GUID_NOT_FOUND, Reason::NotFound, Recovery::Nothing),
+        (Win32Error::ERROR_NO_SYSTEM_RESOURCES, Reason::Busy, Recovery::Nothing),
+        (Win32Error::ERROR_INVALID_PARAMETER, Reason::ServerFault, Recovery::Nothing),
+        (Win32Error::ERROR_INVALID_HANDLE, Reason::ServerFault, Recovery::Handle),
+        (Win32Error::ERROR_ACCESS_DENIED, Reason::AccessDenied, Recovery::Connection),
+    ];
+    for (status, reason, recovery) in table {
+        let why = std::io::Error::other("the method: not today");
+        let error = SessionError::of_status(&Target::new("web1", 445), status, &why);
+        assert_eq!((error.stage, error.reason, error.recovery), (Stage::Query, reason, recovery), "{status}");
+        assert_eq!(error.detail(), "the method: not today");
     }
 }
 
 #[tokio::test]
 async fn who_is_denied_access_logs_on_anew_since_rights_count_from_the_next_logon_on() {
-    let table = [
-        ServerMode::Fails(Win32Error::ERROR_ACCESS_DENIED),
-        ServerMode::Faults(FaultStatus::NCA_S_FAULT_ACCESS_DENIED),
-    ];
-    for mode in table {
-        let (_world, _session, error) = poll_in(mode).await;
-        assert_eq!((error.stage, error.reason), (Stage::Query, Reason::AccessDenied), "{mode:?}: {error}");
-        assert!(error.is_connection_lost(), "{mode:?}: {error}");
-    }
+    let denied = ServerMode::Faults(FaultStatus::NCA_S_FAULT_ACCESS_DENIED);
+    let (_world, _session, error) = poll_in(denied).await;
+    assert_eq!((error.stage, error.reason), (Stage::Query, Reason::AccessDenied), "{error}");
+    assert!(error.is_connection_lost(), "{error}");
+}
+
+#[tokio::test]
+async fn a_second_association_does_not_touch_the_first() {
+    let world = World::new(|_| {});
+    let mut session = world.connect().await.unwrap();
+    let logons = world.rules.logons_accepted();
+    let second = session.open_association(PIPE, &[INTERFACE], soon()).await.unwrap();
+    assert_eq!(world.rules.logons_accepted(), logons + 1, "in RPC");
+    second.into_transport().close(soon()).await.unwrap();
+    poll(&mut session).await.unwrap();
+    let elsewhere = [dcerpc::SyntaxId::new(ms_dtyp::Guid::from_u128(1), 1, 0)];
+    let refused = session.open_association(PIPE, &elsewhere, soon()).await.unwrap_err();
+    assert_eq!((refused.stage, refused.reason), (Stage::Bind, Reason::NotFound), "{refused}");
+    assert_eq!(refused.stages.last().map(|report| report.stage), Some(Stage::Bind));
+    assert!(session.is_connected());
+    poll(&mut session).await.unwrap();
+}
+
+#[tokio::test]
+async fn each_interface_that_is_asked_for_has_an_answer() {
+    let world = World::new(|_| {});
+    let elsewhere = dcerpc::SyntaxId::new(ms_dtyp::Guid::from_u128(1), 1, 0);
+    let session = world.connect_to(&[INTERFACE, elsewhere]).await.unwrap();
+    let answers: Vec<bool> = session.contexts().iter().map(|context| context.outcome.is_ok()).collect();
+    assert_eq!(answers, [true, false]);
 }
 
 #[tokio::test]
@@ -87,19 +112,6 @@ async fn an_interface_that_is_gone_from_a_pipe_that_is_not_costs_the_pipe() {
     assert_eq!(error.recovery, Recovery::Pipe, "{error}");
     session.reopen(soon()).await.unwrap();
     poll(&mut session).await.unwrap();
-}
-
-#[tokio::test]
-async fn a_handle_that_the_service_forgot_is_told_from_a_lost_session() {
-    let world = World::new(|_| {});
-    let mut session = world.connect().await.unwrap();
-    let mut query = session.perflib(soon()).open_query_handle().await.unwrap();
-    world.forget_handles();
-    let error = session.perflib(soon()).query_counter_data(&mut query).await.unwrap_err();
-    let error = session.error(&error);
-    assert!(error.is_handle_lost(), "{error}");
-    assert!(!error.is_connection_lost());
-    assert!(session.perflib(soon()).open_query_handle().await.is_ok());
 }
 
 #[tokio::test]

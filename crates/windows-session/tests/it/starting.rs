@@ -1,13 +1,13 @@
-//! The remote registry service starts when its pipe is opened, and takes its time.
+//! A service starts when its pipe is opened, and takes its time.
 
 use std::time::Duration;
 
 use ms_dtyp::NtStatus;
 use tokio::time::Instant;
-use windows_session::{Options, PipeRetry, Reason, Session, SessionError, Stage, Target, Verdict};
+use windows_session::{Options, PipeRetry, Reason, Session, SessionError, Stage, Verdict};
 
 use crate::host::PASSWORD;
-use crate::world::{World, credentials};
+use crate::world::World;
 
 const STARTING: NtStatus = NtStatus::STATUS_PIPE_NOT_AVAILABLE;
 const STOPPED: NtStatus = NtStatus::STATUS_OBJECT_NAME_NOT_FOUND;
@@ -19,9 +19,7 @@ fn refusing(statuses: &[NtStatus]) -> World {
 /// The outcome, how long it took, and how many refusals were left.
 async fn connect(world: &World, patience: Duration) -> (Result<Session, SessionError>, Duration, usize) {
     let before = Instant::now();
-    let target = Target::new("web1", 445);
-    let (options, deadline) = (Options::default(), before + patience);
-    let outcome = Session::connect(target, credentials(PASSWORD), options, &world.network, deadline).await;
+    let outcome = world.connect_by(PASSWORD, Options::default(), before + patience).await;
     (outcome, before.elapsed(), world.rules.open_refusals.lock().unwrap().len())
 }
 

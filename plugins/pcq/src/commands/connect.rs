@@ -11,6 +11,7 @@ use super::arguments::Arguments;
 use super::stop::Stop;
 use crate::failure;
 use crate::known;
+use crate::session::{INTERFACES, WINREG};
 
 /// Which host a command asks, and how.
 #[derive(Debug)]
@@ -93,7 +94,8 @@ impl Access {
                 return Err(NoSession { stop: Stop::of_session(&error), is_final });
             }
         };
-        logged_on.open(deadline).await.map_err(|error| again(Stop::of_session(&error)))
+        let opened = logged_on.open(WINREG, INTERFACES, deadline).await;
+        opened.map_err(|error| again(Stop::of_session(&error)))
     }
 }
 

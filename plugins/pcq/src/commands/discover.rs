@@ -15,6 +15,7 @@ use super::connect::Access;
 use super::describe::{Findings, Found};
 use super::stop::Stop;
 use super::survey::{self, Name};
+use crate::session::PerflibSession as _;
 use crate::{classic, registration};
 
 /// Lists the countersets of a host.

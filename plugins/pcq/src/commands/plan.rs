@@ -10,6 +10,7 @@ use windows_session::Session;
 
 use super::stop::Stop;
 use super::survey::{self, Counterset, Name};
+use crate::session::PerflibSession as _;
 use crate::{classic, registration};
 
 /// Everything that is asked for, found at the host.

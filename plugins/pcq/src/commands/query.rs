@@ -20,6 +20,7 @@ use super::stop::Stop;
 use super::survey;
 use super::table::Table;
 use crate::registration::Error;
+use crate::session::PerflibSession as _;
 
 /// Shows cooked values live, as typeperf does.
 #[derive(Debug)]

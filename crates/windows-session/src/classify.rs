@@ -1,0 +1,165 @@
+//! What statuses and errors mean for a session.
+
+use dcerpc::FaultStatus;
+use ms_dtyp::{NtStatus, Win32Error};
+use rpc_client::{ErrorKind, Operation};
+
+use crate::{Reason, Recovery};
+
+/// Why an error arose; `stopped` is the reason of one that says that the service behind the endpoint does not run.
+pub(crate) fn reason_of(error: &rpc_client::Error, stopped: Reason) -> Reason {
+    match error.kind() {
+        ErrorKind::Timeout => Reason::Timeout,
+        ErrorKind::ConnectionLost => Reason::ConnectionReset,
+        ErrorKind::Refused(status) => reason_of_status(error.operation(), status, stopped),
+        ErrorKind::Fault(status) => reason_of_fault(status, stopped),
+        ErrorKind::BindRefused => Reason::ServerFault,
+        ErrorKind::InterfaceRefused => Reason::NotFound,
+        ErrorKind::Smb1Only => Reason::Smb1Only,
+        ErrorKind::Encryption => Reason::EncryptionRequired,
+        ErrorKind::Signing | ErrorKind::Downgrade => Reason::SigningRequired,
+        // Whoever answers nonsense to the first question is another kind of server.
+        ErrorKind::Malformed if error.operation() == Operation::Negotiate => Reason::ProtocolError,
+        ErrorKind::Malformed => Reason::MalformedReply,
+        ErrorKind::Protocol | ErrorKind::Security => Reason::ProtocolError,
+        ErrorKind::Limit => Reason::LimitExceeded,
+        ErrorKind::Abandoned | ErrorKind::Internal => Reason::Internal,
+        _ => Reason::Other,
+    }
+}
+
+/// [MS-ERREF] 2.3.1, as a Windows server uses it. The same status means different things in different commands.
+fn reason_of_status(operation: Operation, status: NtStatus, stopped: Reason) -> Reason {
+    match status {
+        NtStatus::STATUS_LOGON_FAILURE | NtStatus::STATUS_WRONG_PASSWORD | NtStatus::STATUS_NO_SUCH_USER => {
+            Reason::WrongCredentials
+        }
+        NtStatus::STATUS_ACCOUNT_LOCKED_OUT => Reason::AccountLocked,
+        NtStatus::STATUS_ACCOUNT_DISABLED | NtStatus::STATUS_ACCOUNT_EXPIRED => Reason::AccountDisabled,
+        NtStatus::STATUS_PASSWORD_EXPIRED | NtStatus::STATUS_PASSWORD_MUST_CHANGE => Reason::PasswordExpired,
+        NtStatus::STATUS_ACCOUNT_RESTRICTION
+        | NtStatus::STATUS_INVALID_LOGON_HOURS
+        | NtStatus::STATUS_INVALID_WORKSTATION
+        | NtStatus::STATUS_LOGON_TYPE_NOT_GRANTED
+        | NtStatus::STATUS_AUTHENTICATION_FIREWALL_FAILED
+        | NtStatus::STATUS_NTLM_BLOCKED => Reason::LogonRestricted,
+        // What Windows says to NTLM where a policy lets nothing but Kerberos in.
+        NtStatus::STATUS_NOT_SUPPORTED if operation == Operation::Authenticate => Reason::LogonRestricted,
+        NtStatus::STATUS_ACCESS_DENIED => Reason::AccessDenied,
+        NtStatus::STATUS_INSUFFICIENT_RESOURCES
+        | NtStatus::STATUS_REQUEST_NOT_ACCEPTED
+        | NtStatus::STATUS_PIPE_BUSY => Reason::Busy,
+        NtStatus::STATUS_NO_LOGON_SERVERS | NtStatus::STATUS_TRUSTED_RELATIONSHIP_FAILURE => {
+            Reason::ServerFault
+        }
+        status if is_pipe_gone(status) || is_session_gone(status) => Reason::ConnectionReset,
+        status if operation == Operation::OpenPipe && is_service_stopped(status) => stopped,
+        NtStatus::STATUS_BAD_NETWORK_NAME | NtStatus::STATUS_OBJECT_NAME_NOT_FOUND => Reason::NotFound,
+        _ => Reason::ServerFault,
+    }
+}
+
+/// Why a method returned `status`.
+pub(crate) fn reason_of_win32(status: Win32Error) -> Reason {
+    match status {
+        Win32Error::ERROR_ACCESS_DENIED => Reason::AccessDenied,
+        Win32Error::ERROR_WMI_GUID_NOT_FOUND
+        | Win32Error::ERROR_WMI_ITEMID_NOT_FOUND
+        | Win32Error::ERROR_WMI_INSTANCE_NOT_FOUND
+        | Win32Error::ERROR_NOT_FOUND => Reason::NotFound,
+        Win32Error::ERROR_BUSY | Win32Error::ERROR_OUTOFMEMORY | Win32Error::ERROR_NO_SYSTEM_RESOURCES => {
+            Reason::Busy
+        }
+        _ => Reason::ServerFault,
+    }
+}
+
+fn reason_of_fault(status: FaultStatus, stopped: Reason) -> Reason {
+    match status {
+        FaultStatus::NCA_S_FAULT_ACCESS_DENIED => Reason::AccessDenied,
+        status if is_busy(status) => Reason::Busy,
+        // It was there at the bind.
+        FaultStatus::NCA_S_UNK_IF => stopped,
+        _ => Reason::ServerFault,
+    }
+}
+
+/// What an error leaves standing.
+pub(crate) fn recovery_of(error: &rpc_client::Error) -> Recovery {
+    match error.kind() {
+        // A bind that was answered by a fault leaves no association.
+        ErrorKind::Fault(_) if error.operation() != Operation::Call => Recovery::Pipe,
+        ErrorKind::Fault(status) if is_handle_gone(status) => Recovery::Handle,
+        ErrorKind::Fault(status) if is_service_gone(status) => Recovery::Pipe,
+        ErrorKind::Fault(FaultStatus::RPC_S_SEC_PKG_ERROR | FaultStatus::NCA_S_FAULT_ACCESS_DENIED) => {
+            Recovery::Connection
+        }
+        ErrorKind::Fault(status) if is_busy(status) => Recovery::Nothing,
+        // Nobody says what a server that failed did to its handles, and one that was kept would fail for ever.
+        ErrorKind::Fault(_) => Recovery::Handle,
+        ErrorKind::Refused(status) if is_session_gone(status) => Recovery::Connection,
+        ErrorKind::Refused(_) if error.operation() == Operation::Authenticate => Recovery::Connection,
+        ErrorKind::Refused(_) | ErrorKind::InterfaceRefused | ErrorKind::BindRefused => Recovery::Pipe,
+        _ => Recovery::Connection,
+    }
+}
+
+/// A right that is given to the account counts from its next logon on, so that a session which was denied something
+/// would be denied it for as long as it is kept.
+pub(crate) const fn recovery_of_win32(status: Win32Error) -> Recovery {
+    match status {
+        Win32Error::ERROR_ACCESS_DENIED => Recovery::Connection,
+        Win32Error::ERROR_INVALID_HANDLE => Recovery::Handle,
+        _ => Recovery::Nothing,
+    }
+}
+
+const fn is_busy(status: FaultStatus) -> bool {
+    matches!(
+        status,
+        FaultStatus::NCA_S_SERVER_TOO_BUSY
+            | FaultStatus::RPC_S_SERVER_TOO_BUSY
+            | FaultStatus::NCA_S_FAULT_REMOTE_NO_MEMORY
+            | FaultStatus::ERROR_OUTOFMEMORY
+    )
+}
+
+/// The service has ended, and another one in its process keeps the pipe open.
+const fn is_service_gone(status: FaultStatus) -> bool {
+    matches!(
+        status,
+        FaultStatus::NCA_S_UNK_IF
+            | FaultStatus::NCA_S_INVALID_PRES_CONTEXT_ID
+            | FaultStatus::RPC_S_SERVER_UNAVAILABLE
+    )
+}
+
+/// The service has gone, and its end of the pipe with it.
+const fn is_pipe_gone(status: NtStatus) -> bool {
+    matches!(
+        status,
+        NtStatus::STATUS_PIPE_BROKEN
+            | NtStatus::STATUS_PIPE_DISCONNECTED
+            | NtStatus::STATUS_PIPE_CLOSING
+            | NtStatus::STATUS_FILE_CLOSED
+            | NtStatus::STATUS_INVALID_HANDLE
+    )
+}
+
+const fn is_session_gone(status: NtStatus) -> bool {
+    matches!(status, NtStatus::STATUS_USER_SESSION_DELETED | NtStatus::STATUS_NETWORK_NAME_DELETED)
+}
+
+/// The service does not run, or is being started because we asked.
+pub(crate) const fn is_service_stopped(status: NtStatus) -> bool {
+    matches!(status, NtStatus::STATUS_PIPE_NOT_AVAILABLE | NtStatus::STATUS_OBJECT_NAME_NOT_FOUND)
+}
+
+const fn is_handle_gone(status: FaultStatus) -> bool {
+    matches!(
+        status,
+        FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH
+            | FaultStatus::RPC_X_SS_CONTEXT_MISMATCH
+            | FaultStatus::RPC_X_SS_IN_NULL_CONTEXT
+    )
+}

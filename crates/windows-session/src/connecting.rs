@@ -1,0 +1,187 @@
+use std::net::{IpAddr, SocketAddr};
+
+use dcerpc::SyntaxId;
+use ms_dtyp::NtStatus;
+use rpc_client::{Association, NamedPipe, Security, SharedSmbConnection, SmbConnection};
+use ssp::Credentials;
+use tokio::time::{Instant, sleep, timeout_at};
+use tracing::debug;
+use transport::{BoxStream, ByteCounter, Connector, Counted};
+
+use crate::classify::is_service_stopped;
+use crate::stages::StageTimer;
+use crate::{Endpoint, HostInfo, Options, Reason, Recovery, SessionError, Stage, StageReport, Target};
+
+/// One way from a name to bound interfaces, which notes what each stage takes.
+pub(crate) struct Connecting<'a> {
+    target: &'a Target,
+    options: &'a Options,
+    deadline: Instant,
+    bytes: ByteCounter,
+    running: Option<StageTimer>,
+    reports: Vec<StageReport>,
+}
+
+impl<'a> Connecting<'a> {
+    pub(crate) fn new(target: &'a Target, options: &'a Options, deadline: Instant) -> Self {
+        let bytes = ByteCounter::default();
+        Self { target, options, deadline, bytes, running: None, reports: Vec::new() }
+    }
+
+    /// Counts the bytes of a connection that is there already.
+    pub(crate) fn count(&mut self, bytes: &ByteCounter) {
+        self.bytes = bytes.clone();
+    }
+
+    /// The stages, where one that failed is the last.
+    pub(crate) fn finish(self) -> (Vec<StageReport>, ByteCounter) {
+        (self.reports, self.bytes)
+    }
+
+    /// The stages dns, tcp and smb.
+    pub(crate) async fn reach(&mut self, connector: &dyn Connector) -> Result<SmbConnection, SessionError> {
+        let (stream, place) = self.dial(connector).await?;
+        self.negotiate(stream).await.map_err(|error| error.at(&place))
+    }
+
+    /// The stage auth.
+    pub(crate) async fn authenticate(
+        &mut self,
+        smb: &mut SmbConnection,
+        credentials: &Credentials,
+    ) -> Result<HostInfo, SessionError> {
+        self.begin(Stage::Auth, smb.requests());
+        let outcome = smb.authenticate(credentials.clone(), self.deadline).await;
+        self.end(smb.requests());
+        self.check(outcome)?;
+        self.host_info(smb)
+    }
+
+    /// The share behind which the pipe is.
+    pub(crate) async fn connect_ipc(&mut self, smb: &mut SmbConnection) -> Result<(), SessionError> {
+        self.begin(Stage::Pipe, smb.requests());
+        let outcome = smb.connect_ipc(self.deadline).await;
+        if outcome.is_err() {
+            self.end(smb.requests());
+        }
+        self.check(outcome)
+    }
+
+    /// The stages pipe and bind.
+    pub(crate) async fn open(
+        &mut self,
+        connection: &SharedSmbConnection,
+        credentials: &Credentials,
+        endpoint: Endpoint,
+        interfaces: &[SyntaxId],
+    ) -> Result<Association<NamedPipe>, SessionError> {
+        if self.running.is_none() {
+            let requests = self.requests(connection, 0).await;
+            self.begin(Stage::Pipe, requests);
+        }
+        let outcome = self.open_pipe(connection, endpoint).await;
+        let before = self.running.as_ref().map_or(0, StageTimer::calls_before);
+        let requests = self.requests(connection, before).await;
+        self.end(requests);
+        let pipe = outcome?;
+        self.begin(Stage::Bind, requests);
+        let security = Security {
+            mechanism: self.options.mechanism,
+            ..Security::sealed(credentials.clone(), format!("cifs/{}", self.target.host))
+        };
+        let config = self.options.rpc.clone();
+        let outcome = Association::bind(pipe, interfaces, Some(&security), config, self.deadline).await;
+        let requests = self.requests(connection, requests).await;
+        self.end(requests);
+        outcome.map_err(|error| SessionError::of_rpc(self.target, Some(endpoint), &error))
+    }
+
+    /// Requests made on `connection` so far, or `otherwise` where somebody else is still busy with it at the deadline:
+    /// a count is nothing to wait for longer.
+    async fn requests(&self, connection: &SharedSmbConnection, otherwise: u64) -> u64 {
+        timeout_at(self.deadline, connection.lock()).await.map_or(otherwise, |smb| smb.requests())
+    }
+
+    /// The stream, and where it leads, for people.
+    async fn dial(&mut self, connector: &dyn Connector) -> Result<(BoxStream, String), SessionError> {
+        let failed = |error| SessionError::of_connect(&error);
+        self.begin(Stage::Dns, 0);
+        let addresses = connector.resolve(self.target, self.stage_deadline()).await;
+        self.end(0);
+        let addresses = addresses.map_err(failed)?;
+        self.begin(Stage::Tcp, 0);
+        let stream = connector.connect_to(self.target, &addresses, self.stage_deadline()).await;
+        self.end(0);
+        let counted = Counted::new(stream.map_err(failed)?);
+        self.bytes = counted.counter();
+        let addresses: Vec<IpAddr> = addresses.iter().map(SocketAddr::ip).collect();
+        Ok((Box::new(counted), self.target.with_addresses(&addresses)))
+    }
+
+    async fn negotiate(&mut self, stream: BoxStream) -> Result<SmbConnection, SessionError> {
+        self.begin(Stage::Smb, 0);
+        let options = self.options.smb.clone();
+        let outcome = SmbConnection::negotiate(stream, &self.target.host, options, self.deadline).await;
+        self.end(1);
+        self.check(outcome)
+    }
+
+    /// Opens the pipe, and waits for the service behind it where opening the pipe is what starts it.
+    async fn open_pipe(
+        &self,
+        connection: &SharedSmbConnection,
+        endpoint: Endpoint,
+    ) -> Result<NamedPipe, SessionError> {
+        let Endpoint::NamedPipe { name, .. } = endpoint;
+        let retry = self.options.pipe_retry;
+        let mut attempt = 1;
+        loop {
+            let error = match NamedPipe::open(connection, name, self.deadline).await {
+                Ok(pipe) => return Ok(pipe),
+                Err(error) => error,
+            };
+            let may_change = matches!(&error, rpc_client::Error::Status { status, .. }
+                if is_service_stopped(*status) || *status == NtStatus::STATUS_PIPE_BUSY);
+            let in_time = Instant::now() + retry.pause < self.deadline;
+            if !(may_change && in_time && attempt < retry.attempts_max) {
+                debug!(target = %self.target, pipe = name, attempt, %error, "Pipe not opened");
+                return Err(SessionError::of_rpc(self.target, Some(endpoint), &error));
+            }
+            attempt += 1;
+            sleep(retry.pause).await;
+        }
+    }
+
+    fn host_info(&self, smb: &SmbConnection) -> Result<HostInfo, SessionError> {
+        let names = smb.peer().server.clone().unwrap_or_default();
+        match smb.negotiated() {
+            Some(negotiated) => Ok(HostInfo::new(negotiated, smb.is_encrypted(), names)),
+            None => {
+                let (stage, reason) = (Stage::Smb, Reason::Internal);
+                Err(SessionError::new(
+                    self.target,
+                    stage,
+                    reason,
+                    Recovery::Connection,
+                    "nothing was negotiated",
+                ))
+            }
+        }
+    }
+
+    fn stage_deadline(&self) -> Instant {
+        self.deadline.min(Instant::now() + self.options.connect_timeout)
+    }
+
+    fn check<T>(&self, outcome: Result<T, rpc_client::Error>) -> Result<T, SessionError> {
+        outcome.map_err(|error| SessionError::of_rpc(self.target, None, &error))
+    }
+
+    fn begin(&mut self, stage: Stage, calls: u64) {
+        self.running = Some(StageTimer::start(stage, &self.bytes, calls));
+    }
+
+    fn end(&mut self, calls: u64) {
+        self.reports.extend(self.running.take().map(|timer| timer.stop(calls)));
+    }
+}

@@ -1,0 +1,142 @@
+//! The interfaces that this plugin asks a host for, over a session that knows none of them.
+
+use ms_pcq::perflibv2::PerflibV2Client;
+use ms_rrp::RegisteredCounterSets;
+use ms_rrp::winreg::RegistryClient;
+use rpc_client::{Interface, NamedPipe};
+use tokio::time::Instant;
+use tracing::debug;
+use windows_session::{Endpoint, Reason, Session, SessionError, Stage, Target};
+
+/// [MS-PCQ] 2.1: the pipe of the remote registry service, which offers both interfaces.
+pub(crate) const WINREG: Endpoint =
+    Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped };
+
+/// What a session of this plugin is opened with.
+pub(crate) const INTERFACES: &[dcerpc::SyntaxId] = &[ms_pcq::SYNTAX_ID];
+
+/// Each association has one interface.
+const FIRST_CONTEXT: dcerpc::ContextId = 0;
+
+/// The performance counters' interface of a session.
+pub(crate) trait PerflibSession {
+    /// The methods of PerflibV2 until `deadline`.
+    fn perflib(&mut self, deadline: Instant) -> PerflibV2Client<Interface<'_, NamedPipe>>;
+
+    /// What went wrong in a method of [`perflib`](Self::perflib).
+    fn error(&self, error: &ms_pcq::Error<rpc_client::Error>) -> SessionError;
+}
+
+impl PerflibSession for Session {
+    fn perflib(&mut self, deadline: Instant) -> PerflibV2Client<Interface<'_, NamedPipe>> {
+        let host = self.target().host.clone();
+        PerflibV2Client::new(self.channel(FIRST_CONTEXT, deadline), host)
+    }
+
+    fn error(&self, error: &ms_pcq::Error<rpc_client::Error>) -> SessionError {
+        of_pcq(self.target(), error)
+    }
+}
+
+/// The countersets in the host's registry, by `deadline`: for hosts that have more than PCQ can list. Needs a caller
+/// who may read `HKEY_LOCAL_MACHINE`, and takes a pipe of its own, on which the credentials are shown once more.
+///
+/// # Errors
+/// When the host does not offer its registry, or does not let us see it.
+pub(crate) async fn registered_counter_sets(
+    session: &mut Session,
+    deadline: Instant,
+) -> Result<RegisteredCounterSets, SessionError> {
+    let mut association = session.open_association(WINREG, &[ms_rrp::SYNTAX_ID], deadline).await?;
+    let mut client = RegistryClient::new(association.channel(FIRST_CONTEXT, deadline));
+    let listed = ms_rrp::enumerate_counter_sets(&mut client).await;
+    let listed = listed.map_err(|error| of_rrp(session.target(), &error))?;
+    if let Err(error) = association.into_transport().close(deadline).await {
+        debug!(target = %session.target(), %error, "Pipe of the registry not closed");
+    }
+    Ok(listed)
+}
+
+/// Whether an error is about what one call asked for alone, so that calls for other things may succeed over the same
+/// association: a status, an answer that cannot be believed or is too large, or a fault.
+pub(crate) fn concerns_one_call(error: &ms_pcq::Error<rpc_client::Error>) -> bool {
+    match error {
+        ms_pcq::Error::Call { source, .. } => windows_session::concerns_one_call(source),
+        ms_pcq::Error::Status { .. }
+        | ms_pcq::Error::Stub { .. }
+        | ms_pcq::Error::Buffer { .. }
+        | ms_pcq::Error::LimitExceeded { .. }
+        | ms_pcq::Error::Unsettled { .. } => true,
+        _ => false,
+    }
+}
+
+fn of_pcq(target: &Target, error: &ms_pcq::Error<rpc_client::Error>) -> SessionError {
+    use ms_pcq::Error as Pcq;
+    let (stage, reason) = match error {
+        Pcq::Call { source, method } => return SessionError::of_call(target, WINREG, method, source),
+        Pcq::Status { status, .. } => return SessionError::of_status(target, *status, error),
+        Pcq::Stub { .. } | Pcq::Buffer { .. } => (Stage::Decode, Reason::MalformedReply),
+        Pcq::LimitExceeded { .. } => (Stage::Query, Reason::LimitExceeded),
+        Pcq::Unsettled { .. } => (Stage::Query, Reason::Busy),
+        _ => (Stage::Query, Reason::Internal),
+    };
+    SessionError::of_answer(target, stage, reason, error)
+}
+
+fn of_rrp(target: &Target, error: &ms_rrp::Error<rpc_client::Error>) -> SessionError {
+    use ms_rrp::Error as Rrp;
+    let (stage, reason) = match error {
+        Rrp::Call { source, method } => return SessionError::of_call(target, WINREG, method, source),
+        Rrp::Status { status, .. } => return SessionError::of_status(target, *status, error),
+        Rrp::Stub { .. } => (Stage::Decode, Reason::MalformedReply),
+        Rrp::LimitExceeded { .. } => (Stage::Query, Reason::LimitExceeded),
+        _ => (Stage::Query, Reason::Internal),
+    };
+    SessionError::of_answer(target, stage, reason, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use dcerpc::FaultStatus;
+    use ms_dtyp::Win32Error;
+    use ms_pcq::Method;
+    use rpc_client::Operation;
+    use windows_session::Recovery;
+
+    use super::*;
+
+    const METHOD: Method = Method::EnumerateCounterSet;
+
+    fn fault(status: FaultStatus) -> ms_pcq::Error<rpc_client::Error> {
+        let source = rpc_client::Error::Fault { opnum: METHOD.opnum(), status };
+        ms_pcq::Error::Call { method: METHOD, source }
+    }
+
+    #[test]
+    fn an_error_of_a_method_names_the_method_and_says_what_is_left() {
+        let status = |status| ms_pcq::Error::Status { method: METHOD, status };
+        let table = [
+            (status(Win32Error::ERROR_WMI_GUID_NOT_FOUND), Reason::NotFound, Recovery::Nothing),
+            (status(Win32Error::ERROR_INVALID_HANDLE), Reason::ServerFault, Recovery::Handle),
+            (status(Win32Error::ERROR_ACCESS_DENIED), Reason::AccessDenied, Recovery::Connection),
+            (fault(FaultStatus::NCA_S_SERVER_TOO_BUSY), Reason::Busy, Recovery::Nothing),
+            (fault(FaultStatus::NCA_S_UNK_IF), Reason::RemoteRegistryStopped, Recovery::Pipe),
+        ];
+        let target = Target::new("web1", 445);
+        for (error, reason, recovery) in table {
+            let error = of_pcq(&target, &error);
+            assert_eq!((error.stage, error.reason, error.recovery), (Stage::Query, reason, recovery));
+            assert!(error.detail().contains("enumerate countersets"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_status_and_a_fault_concern_one_call_and_a_lost_connection_does_not() {
+        let status = ms_pcq::Error::Status { method: METHOD, status: Win32Error::ERROR_NOT_FOUND };
+        assert!(concerns_one_call(&status));
+        assert!(concerns_one_call(&fault(FaultStatus::RPC_X_BAD_STUB_DATA)));
+        let source = rpc_client::Error::Timeout { operation: Operation::Call };
+        assert!(!concerns_one_call(&ms_pcq::Error::Call { method: METHOD, source }));
+    }
+}
