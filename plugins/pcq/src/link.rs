@@ -10,18 +10,18 @@ use ms_smb2::client::Encryption as SmbEncryption;
 use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
 use ssp::{Credentials, Secret};
 use tokio::time::{Instant, timeout_at};
-use windows_session::{Options, Reached, Recovery, Session, SessionError, Target, Verdict};
+use windows_session::{Options, PinnedConnector, Reached, Recovery, Session, SessionError, Target, Verdict};
 
 use crate::config::{Encryption, TransportSettings};
+use crate::connector;
 use crate::failure;
-use crate::known::Known;
 use crate::session::{self, INTERFACES, WINREG};
 
 /// The connection to one host, or what is left of it.
 #[derive(Debug)]
 pub(crate) struct Link {
     target: Target,
-    connector: Known,
+    connector: PinnedConnector,
     transport: TransportSettings,
     line: Option<Line>,
 }
@@ -79,13 +79,13 @@ impl Standing {
 impl Link {
     /// A host that was not asked yet.
     pub(crate) fn new(target: Target, transport: TransportSettings) -> Self {
-        Self { target, connector: Known::of(&transport), transport, line: None }
+        Self { target, connector: connector::pinned(&transport), transport, line: None }
     }
 
     /// Speaks otherwise from now on, which takes another connection.
     pub(crate) fn reconfigure(&mut self, transport: TransportSettings) {
         if transport != self.transport {
-            self.connector = Known::of(&transport);
+            self.connector = connector::pinned(&transport);
             self.transport = transport;
             self.line = None;
         }

@@ -9,8 +9,8 @@ use windows_session::{Options, Reached, Session, Target, Verdict};
 
 use super::arguments::Arguments;
 use super::stop::Stop;
+use crate::connector;
 use crate::failure;
-use crate::known;
 use crate::session::{INTERFACES, WINREG};
 
 /// Which host a command asks, and how.
@@ -55,7 +55,7 @@ impl Access {
         ];
         options.smb.encryption = arguments.choice("smb-encryption", &modes)?.unwrap_or(Encryption::Preferred);
         let target = Target::new(host, port);
-        Ok(Self { target, identity: identity.to_owned(), options, connector: known::connector() })
+        Ok(Self { target, identity: identity.to_owned(), options, connector: connector::shared() })
     }
 
     /// The host.

@@ -1,46 +1,36 @@
-//! Connections to addresses that somebody else found out and approved.
-
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use resolver::Resolver;
 use tokio::time::Instant;
 use transport::{Addresses, BoxFuture, BoxStream, ConnectError, Connector, Endpoint, TcpConnector};
 
-use crate::config::TransportSettings;
-
-/// Finds the addresses of all targets, so that there is one limit for all look-ups.
-static RESOLVER: LazyLock<Resolver> = LazyLock::new(Resolver::default);
-
-/// A TCP connector that shares its look-ups with all others of this plugin.
-pub(crate) fn connector() -> TcpConnector {
-    TcpConnector::with_resolver(RESOLVER.clone())
-}
-
-/// Connects over TCP, to the addresses that the settings name where they do: the name was resolved and checked once,
-/// and a second answer of the resolver may be another one.
+/// Connects over TCP, and if it was given addresses, to those only: they were resolved and checked before, and a second
+/// look-up may return others.
 ///
-/// It remembers which address it was, so that a secret is asked for by that: whoever checks where a name leads to
-/// would ask the resolver again, and may hear of another host than the one that is about to see the secret.
+/// It remembers the address that it reached, so that credentials are requested for that address: a look-up by whoever
+/// checks the name may return another host than the one that is about to see the credentials.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub struct PinnedConnector {
     tcp: TcpConnector,
     addresses: Vec<IpAddr>,
     reached: Mutex<Option<IpAddr>>,
 }
 
-impl Known {
-    pub(crate) fn of(transport: &TransportSettings) -> Self {
-        Self { tcp: connector(), addresses: transport.addresses.clone(), reached: Mutex::default() }
+impl PinnedConnector {
+    /// Connects by `tcp`, and to these addresses if there are any.
+    #[must_use]
+    pub fn new(tcp: TcpConnector, addresses: Vec<IpAddr>) -> Self {
+        Self { tcp, addresses, reached: Mutex::default() }
     }
 
     /// Where the last connection went.
-    pub(crate) fn reached(&self) -> Option<IpAddr> {
+    #[must_use]
+    pub fn reached(&self) -> Option<IpAddr> {
         *self.reached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Connector for Known {
+impl Connector for PinnedConnector {
     fn resolve<'a>(
         &'a self,
         endpoint: &'a Endpoint,
@@ -79,9 +69,9 @@ mod tests {
     #[tokio::test]
     async fn a_name_leads_where_it_was_said_to_and_nowhere_else() {
         let addresses: Vec<IpAddr> = vec!["192.0.2.7".parse().unwrap(), "2001:db8::7".parse().unwrap()];
-        let transport = TransportSettings { addresses: addresses.clone(), ..TransportSettings::default() };
+        let connector = PinnedConnector::new(TcpConnector::default(), addresses.clone());
         let endpoint = Endpoint::new("localhost", 445);
-        let found = Known::of(&transport).resolve(&endpoint, Instant::now() + Duration::from_secs(1)).await;
+        let found = connector.resolve(&endpoint, Instant::now() + Duration::from_secs(1)).await;
         let expected: Vec<SocketAddr> = addresses.into_iter().map(|ip| SocketAddr::new(ip, 445)).collect();
         assert_eq!(found.unwrap(), expected);
     }
