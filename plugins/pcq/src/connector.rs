@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
+use host_session::PinnedConnector;
 use resolver::Resolver;
 use transport::TcpConnector;
-use windows_session::PinnedConnector;
 
 use crate::config::TransportSettings;
 

@@ -1,8 +1,8 @@
 //! What a session's errors are called on the plugin's side: the words are the same, the lists are closed on both.
 
+use host_session::{SessionError, StageReport, Verdict};
 use plugin_sdk::{Collection, Credential, DeclaredReason, Failure, GeneralReason, Reason, Stage};
 use resolver::LookupErrorKind;
-use windows_session::{SessionError, StageReport, Verdict};
 
 /// Reasons that are not among the general ones.
 pub(crate) const DECLARED: [DeclaredReason; 2] =
@@ -35,8 +35,8 @@ pub(crate) fn account(collection: &Collection, reports: &[StageReport]) {
     }
 }
 
-const fn stage_of(stage: windows_session::Stage) -> Stage {
-    use windows_session::Stage as Session;
+const fn stage_of(stage: host_session::Stage) -> Stage {
+    use host_session::Stage as Session;
     match stage {
         Session::Dns => Stage::Dns,
         Session::Tcp => Stage::Tcp,
@@ -49,7 +49,7 @@ const fn stage_of(stage: windows_session::Stage) -> Stage {
     }
 }
 
-fn reason_of(reason: windows_session::Reason) -> Reason {
+fn reason_of(reason: host_session::Reason) -> Reason {
     let general = GeneralReason::ALL.iter().find(|general| general.word() == reason.as_str());
     let declared = || DECLARED.iter().zip(0..).find(|(declared, _)| declared.word == reason.as_str());
     match general {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn every_reason_of_a_session_has_a_general_or_declared_one_of_the_same_word() {
-        for reason in windows_session::Reason::ALL {
+        for reason in host_session::Reason::ALL {
             let word = match reason_of(reason) {
                 Reason::General(general) => general.word(),
                 Reason::Declared(index) => DECLARED[index as usize].word,

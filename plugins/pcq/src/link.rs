@@ -5,12 +5,12 @@
 
 use std::net::IpAddr;
 
+use host_session::{Options, PinnedConnector, Reached, Recovery, Session, SessionError, Target, Verdict};
 use ms_rrp::RegisteredCounterSets;
 use ms_smb2::client::Encryption as SmbEncryption;
 use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
 use ssp::{Credentials, Secret};
 use tokio::time::{Instant, timeout_at};
-use windows_session::{Options, PinnedConnector, Reached, Recovery, Session, SessionError, Target, Verdict};
 
 use crate::config::{Encryption, TransportSettings};
 use crate::connector;
@@ -136,7 +136,7 @@ impl Link {
     ) -> Broken {
         let failure = failure::of_session(error);
         let verdict = error.verdict();
-        if error.stage == windows_session::Stage::Auth && is_refusal(verdict) {
+        if error.stage == host_session::Stage::Auth && is_refusal(verdict) {
             // The session had expired, and the host does not take the secret any more, which nobody had leased.
             if let Ok(credential) = lease(collection, line.address, deadline).await
                 && credentials(&credential) == line.credentials

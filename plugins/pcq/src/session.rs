@@ -1,12 +1,12 @@
 //! The interfaces that this plugin asks a host for, over a session that knows none of them.
 
+use host_session::{Endpoint, Reason, Session, SessionError, Stage, Target};
 use ms_pcq::perflibv2::PerflibV2Client;
 use ms_rrp::RegisteredCounterSets;
 use ms_rrp::winreg::RegistryClient;
 use rpc_client::{Interface, NamedPipe};
 use tokio::time::Instant;
 use tracing::debug;
-use windows_session::{Endpoint, Reason, Session, SessionError, Stage, Target};
 
 /// [MS-PCQ] 2.1: the pipe of the remote registry service, which offers both interfaces.
 pub(crate) const WINREG: Endpoint =
@@ -61,7 +61,7 @@ pub(crate) async fn registered_counter_sets(
 /// association: a status, an answer that cannot be believed or is too large, or a fault.
 pub(crate) fn concerns_one_call(error: &ms_pcq::Error<rpc_client::Error>) -> bool {
     match error {
-        ms_pcq::Error::Call { source, .. } => windows_session::concerns_one_call(source),
+        ms_pcq::Error::Call { source, .. } => host_session::concerns_one_call(source),
         ms_pcq::Error::Status { .. }
         | ms_pcq::Error::Stub { .. }
         | ms_pcq::Error::Buffer { .. }
@@ -99,10 +99,10 @@ fn of_rrp(target: &Target, error: &ms_rrp::Error<rpc_client::Error>) -> SessionE
 #[cfg(test)]
 mod tests {
     use dcerpc::FaultStatus;
+    use host_session::Recovery;
     use ms_dtyp::Win32Error;
     use ms_pcq::Method;
     use rpc_client::Operation;
-    use windows_session::Recovery;
 
     use super::*;
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use host_session::Session;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
 use ms_pcq::wire::Layout;
@@ -11,7 +12,6 @@ use plugin_sdk::{
 };
 use ssp::OsVersion;
 use tokio::time::Instant;
-use windows_session::Session;
 
 use crate::catalog::{Catalog, WELL_KNOWN};
 use crate::config::{self, Settings, Wanted};
@@ -67,7 +67,7 @@ impl Source for PcqSource {
         let wanted = config::compile(&setup.settings)?;
         let language = config::language(&setup.settings);
         let Target { host, port, .. } = setup.target;
-        let target = windows_session::Target::new(host, port.unwrap_or(SMB_PORT));
+        let target = host_session::Target::new(host, port.unwrap_or(SMB_PORT));
         Ok(Self {
             handle: setup.handle,
             os_version: None,
@@ -163,14 +163,14 @@ impl PcqSource {
         let mut line = self.link.take(collection, deadline).await?;
         self.tell_version(line.session().host().names.os_version);
         collection.enter(Stage::Query);
-        let mut timer = line.session().start_stage(windows_session::Stage::Query);
+        let mut timer = line.session().start_stage(host_session::Stage::Query);
         let mut enumerated = self.enumerate(&mut line, collection, deadline).await;
         if enumerated.is_ok() && !line.is_connected() {
             // The host let go of the connection over its registry, which it is not asked for again soon.
             drop(line);
             line = self.link.take(collection, deadline).await?;
             collection.enter(Stage::Query);
-            timer = line.session().start_stage(windows_session::Stage::Query);
+            timer = line.session().start_stage(host_session::Stage::Query);
             self.catalog.forget_enumeration();
             enumerated = self.enumerate(&mut line, collection, deadline).await;
         }

@@ -38,7 +38,7 @@ const IO: [&str; 3] = ["tokio", "mio", "socket2"];
 const FORBIDDEN: [(&str, &[&str]); 4] = [
     ("perfmon-exporter", &["sspi", "ssp", "dcerpc", "ms-smb2", "ms-pcq", "plugin-sdk", "plugin-pcq"]),
     ("plugin-pcq", &["plugin-host", "perfmon-exporter", "hyper"]),
-    ("windows-sim", &["rpc-client", "windows-session", "plugin-sdk"]),
+    ("windows-sim", &["rpc-client", "host-session", "plugin-sdk"]),
     ("ms-pcq", &["tokio", "mio", "socket2"]),
 ];
 

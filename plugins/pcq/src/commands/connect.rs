@@ -1,11 +1,11 @@
 use std::time::Duration;
 
+use host_session::{Options, Reached, Session, Target, Verdict};
 use ms_smb2::client::Encryption;
 use plugin_sdk::Run;
 use ssp::{Credentials, Secret};
 use tokio::time::{Instant, timeout_at};
 use transport::TcpConnector;
-use windows_session::{Options, Reached, Session, Target, Verdict};
 
 use super::arguments::Arguments;
 use super::stop::Stop;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use counters::{NamePattern, PatternText, nearest};
+use host_session::{HostInfo, Session};
 use ms_dtyp::Guid;
 use ms_pcq::types::{DetailLevel, Lcid};
 use plugin_sdk::{Command, CommandOption, Exit, Run};
 use tokio::time::Instant;
-use windows_session::{HostInfo, Session};
 
 use super::arguments::{Arguments, CONNECT_TIMEOUT, IDENTITY, PORT, SMB_ENCRYPTION, TARGET, option};
 use super::clock;

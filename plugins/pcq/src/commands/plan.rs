@@ -1,12 +1,12 @@
 //! Counter paths against what a host offers: which countersets are fetched, and which counters of them are shown.
 
 use counters::{CounterPath, NamePattern, PatternText, nearest, same_name};
+use host_session::Session;
 use ms_dtyp::Guid;
 use ms_pcq::types::InstanceType;
 use ms_pcq::wire::CounterIdentifier;
 use plugin_sdk::Run;
 use tokio::time::Instant;
-use windows_session::Session;
 
 use super::stop::Stop;
 use super::survey::{self, Counterset, Name};

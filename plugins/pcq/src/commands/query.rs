@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use counters::{CounterPath, InstancePath, nearest};
+use host_session::{Recovery, Session};
 use ms_pcq::perflibv2::{BlockMapping, Change, Query as OpenQuery};
 use ms_pcq::wire::CounterIdentifier;
 use plugin_sdk::{Command, CommandOption, Exit, Run};
 use tokio::time::{Instant, MissedTickBehavior, interval};
-use windows_session::{Recovery, Session};
 
 use super::arguments::{Arguments, CONNECT_TIMEOUT, IDENTITY, PORT, SMB_ENCRYPTION, TARGET, option};
 use super::connect::Access;

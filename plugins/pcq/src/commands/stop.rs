@@ -1,5 +1,5 @@
+use host_session::SessionError;
 use plugin_sdk::{Exit, Failure, Reason, Run};
-use windows_session::SessionError;
 
 use crate::failure;
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use dcerpc::FaultStatus;
+use host_session::{Reason, Recovery, Session, SessionError, Stage, Target};
 use ms_dtyp::{NtStatus, Win32Error};
 use tokio::time::{Instant, timeout};
-use windows_session::{Reason, Recovery, Session, SessionError, Stage, Target};
 
 use crate::world::{INTERFACE, PIPE, ServerMode, World, poll, soon};
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use dcerpc::server::IncomingCall;
 use dcerpc::{AuthLevel, Channel as _, FaultStatus, SyntaxId};
+use host_session::{Endpoint, Options, Reason, Session, SessionError, Target};
 use ms_dtyp::Guid;
 use ssp::{Credentials, Secret};
 use tokio::time::Instant;
 use transport::MemoryNetwork;
-use windows_session::{Endpoint, Options, Reason, Session, SessionError, Target};
 
 use crate::host::{Answer, PASSWORD, Rules, USER, serve};
 

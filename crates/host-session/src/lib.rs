@@ -6,7 +6,7 @@
 //! use std::time::Duration;
 //! use dcerpc::Channel as _;
 //! use tokio::time::Instant;
-//! use windows_session::{Endpoint, Options, Reason, Session, SessionError, Stage, Target};
+//! use host_session::{Endpoint, Options, Reason, Session, SessionError, Stage, Target};
 //!
 //! let connector = transport::TcpConnector::default();
 //! let deadline = Instant::now() + Duration::from_secs(10);

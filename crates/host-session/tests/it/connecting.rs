@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use host_session::{Options, Reason, Session, SessionError, Stage, Target, Verdict};
 use ms_dtyp::NtStatus;
 use ms_smb2::client::Encryption;
 use ms_smb2::server::Encryption as ServerEncryption;
@@ -7,7 +8,6 @@ use rpc_client::SmbOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 use transport::{Direction, Endpoint, FaultPlan, Faulty, Layered, MemoryNetwork};
-use windows_session::{Options, Reason, Session, SessionError, Stage, Target, Verdict};
 
 use crate::host::PASSWORD;
 use crate::world::{INTERFACE, PIPE, World, credentials, soon};

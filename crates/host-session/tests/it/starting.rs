@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use host_session::{Options, PipeRetry, Reason, Session, SessionError, Stage, Verdict};
 use ms_dtyp::NtStatus;
 use tokio::time::Instant;
-use windows_session::{Options, PipeRetry, Reason, Session, SessionError, Stage, Verdict};
 
 use crate::host::PASSWORD;
 use crate::world::World;
