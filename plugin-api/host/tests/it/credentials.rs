@@ -70,7 +70,7 @@ fn broker(password: &'static str) -> Arc<Cautious> {
 fn a_lease_is_tried_and_its_verdict_told() {
     let broker = broker("right");
     let (_host, library) = linked(|options| options.broker = Arc::<Cautious>::clone(&broker));
-    let (instance, sink) = made(&library, "counting", json!({"deed": "borrow"}));
+    let (instance, sink) = made(&library, "counting", json!({"action": "borrow"}));
     let recorded = collected(&instance, &sink);
     assert_eq!(recorded.completions[0].outcome, RecordedOutcome::Full);
     let log =
@@ -85,9 +85,9 @@ fn a_lease_is_tried_and_its_verdict_told() {
 fn a_blocking_source_borrows_too_and_a_lease_that_is_forgotten_has_no_verdict() {
     let broker = broker("right");
     let (_host, library) = linked(|options| options.broker = Arc::<Cautious>::clone(&broker));
-    let (instance, sink) = made(&library, "blocking", json!({"deed": "borrow"}));
+    let (instance, sink) = made(&library, "blocking", json!({"action": "borrow"}));
     assert_eq!(collected(&instance, &sink).completions[0].outcome, RecordedOutcome::Full);
-    let (instance, sink) = made(&library, "counting", json!({"deed": "forget"}));
+    let (instance, sink) = made(&library, "counting", json!({"action": "forget"}));
     collected(&instance, &sink);
     let state = broker.0.lock().expect("nobody panicked");
     assert_eq!(state.verdicts, [(1, CredentialVerdict::Accepted), (2, CredentialVerdict::Unknown)]);
@@ -98,7 +98,7 @@ fn who_is_told_to_wait_is_woken_and_a_wrong_password_is_tried_once() {
     let broker = broker("wrong");
     let (_host, library) = linked(|options| options.broker = Arc::<Cautious>::clone(&broker));
     broker.0.lock().expect("nobody panicked").trying = true;
-    let all: Vec<_> = (0..3).map(|_| made(&library, "counting", json!({"deed": "borrow"}))).collect();
+    let all: Vec<_> = (0..3).map(|_| made(&library, "counting", json!({"action": "borrow"}))).collect();
     for (instance, _) in &all {
         instance.collect(plugin_host::monotonic_ns() + 60_000_000_000).expect("the collection begins");
     }

@@ -33,7 +33,7 @@ fn a_source_in_rust_registers_once_and_sends_values_with_the_cost_of_its_stages(
 #[test]
 fn a_collection_that_passes_its_deadline_fails_at_the_stage_that_it_was_in() {
     let (_host, library) = linked(|_| {});
-    let (instance, sink) = made(&library, "counting", json!({"deed": "wait"}));
+    let (instance, sink) = made(&library, "counting", json!({"action": "wait"}));
     instance.collect(monotonic_ns() + 20_000_000).expect("the collection begins");
     let recorded = sink.wait_completions(1).expect("the SDK keeps the deadline");
     assert_eq!(failure(&recorded), "tcp: timeout: the deadline passed");
@@ -44,7 +44,7 @@ fn a_collection_that_passes_its_deadline_fails_at_the_stage_that_it_was_in() {
 fn a_collection_that_is_cancelled_ends_once() {
     let (_host, library) = linked(|_| {});
     for (source, expected) in [("counting", "tcp: cancelled"), ("blocking", "query: cancelled")] {
-        let (instance, sink) = made(&library, source, json!({"deed": "wait"}));
+        let (instance, sink) = made(&library, source, json!({"action": "wait"}));
         let collection = instance.collect(monotonic_ns() + 60_000_000_000).expect("the collection begins");
         // Cancelling a collection that has not begun does nothing, so that it is asked for until it has.
         wait_until("the collection ends", || {
@@ -60,7 +60,7 @@ fn a_collection_that_is_cancelled_ends_once() {
 #[test]
 fn a_reason_of_the_sources_own_arrives_with_its_sentence_and_next_step() {
     let (_host, library) = linked(|_| {});
-    let (instance, sink) = made(&library, "counting", json!({"deed": "refuse"}));
+    let (instance, sink) = made(&library, "counting", json!({"action": "refuse"}));
     let recorded = collected(&instance, &sink);
     let RecordedOutcome::Failed(failure) = &recorded.completions[0].outcome else { panic!("it fails") };
     assert_eq!(failure.to_string(), "query: asleep: snoring");
@@ -70,7 +70,7 @@ fn a_reason_of_the_sources_own_arrives_with_its_sentence_and_next_step() {
 #[test]
 fn a_partial_collection_names_its_families_and_the_reason() {
     let (_host, library) = linked(|_| {});
-    let (instance, sink) = made(&library, "counting", json!({"deed": "partial"}));
+    let (instance, sink) = made(&library, "counting", json!({"action": "partial"}));
     let recorded = collected(&instance, &sink);
     let RecordedOutcome::Partial(families, Some(failure)) = &recorded.completions[0].outcome else {
         panic!("partial")
@@ -125,7 +125,7 @@ fn threads_of_the_run_time_take_no_signals() {
 #[test]
 fn stopping_the_host_ends_everything() {
     let (host, library) = linked(|_| {});
-    let (instance, sink) = made(&library, "counting", json!({"deed": "wait"}));
+    let (instance, sink) = made(&library, "counting", json!({"action": "wait"}));
     instance.collect(monotonic_ns() + 60_000_000_000).expect("the collection begins");
     host.stop();
     assert_eq!(failure(&sink.recorded()), "plugin: cancelled: destroyed");

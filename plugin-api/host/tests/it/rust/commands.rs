@@ -11,10 +11,11 @@ use crate::support::wait_until;
 fn a_command_runs_with_its_arguments_and_can_be_cancelled() {
     let (_host, library) = linked(|_| {});
     let run = |command: &str, args: &[&str]| {
-        let output = Arc::new(Said::default());
+        let output = Arc::new(CapturedOutput::default());
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
         let request = CommandRequest { command: command.to_owned(), args, terminal_width: Some(80) };
-        let running = library.run(&request, Arc::<Said>::clone(&output)).expect("there is such a command");
+        let running =
+            library.run(&request, Arc::<CapturedOutput>::clone(&output)).expect("there is such a command");
         (running, output)
     };
     let (running, output) = run("say", &["two", "words"]);
@@ -29,15 +30,16 @@ fn a_command_runs_with_its_arguments_and_can_be_cancelled() {
     running.cancel.cancel();
     assert_eq!(running.wait(), 130);
     let unknown = CommandRequest { command: "sing".to_owned(), ..CommandRequest::default() };
-    let error = library.run(&unknown, Arc::new(Said::default())).expect_err("there is no such command");
+    let error =
+        library.run(&unknown, Arc::new(CapturedOutput::default())).expect_err("there is no such command");
     assert_eq!(error.to_string(), "plugin rust has no command `sing`; it has echo");
 }
 
 /// Keeps what a command writes.
 #[derive(Default)]
-struct Said(std::sync::Mutex<String>);
+struct CapturedOutput(std::sync::Mutex<String>);
 
-impl Said {
+impl CapturedOutput {
     fn all(&self) -> String {
         self.0.lock().expect("nobody panicked").clone()
     }
@@ -47,7 +49,7 @@ impl Said {
     }
 }
 
-impl CommandOutput for Said {
+impl CommandOutput for CapturedOutput {
     fn out(&self, bytes: &[u8]) {
         self.add(bytes);
     }

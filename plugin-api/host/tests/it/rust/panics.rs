@@ -15,7 +15,7 @@ fn a_panic_poisons_the_instance_alone_which_starts_anew_after_a_pause() {
     let (_host, library) = linked(|options| options.limits.quarantine_s = 0);
     let (other, other_sink) = made(&library, "counting", json!({}));
     for source in ["counting", "blocking"] {
-        let (instance, sink) = made(&library, source, json!({"deed": "panic"}));
+        let (instance, sink) = made(&library, source, json!({"action": "panic"}));
         let recorded = collected(&instance, &sink);
         assert!(failure(&recorded).starts_with("plugin: panicked: the "), "{}", failure(&recorded));
         assert!(
@@ -35,7 +35,7 @@ fn a_panic_poisons_the_instance_alone_which_starts_anew_after_a_pause() {
 #[test]
 fn a_panic_costs_a_pause() {
     let (_host, library) = linked(|_| {});
-    let (instance, sink) = made(&library, "counting", json!({"deed": "panic"}));
+    let (instance, sink) = made(&library, "counting", json!({"action": "panic"}));
     collected(&instance, &sink);
     let InstanceState::Quarantined { why, .. } = instance.state() else { panic!("it goes on") };
     assert_eq!(why, QuarantineCause::Panicked);

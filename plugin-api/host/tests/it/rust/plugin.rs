@@ -13,7 +13,7 @@ pub(crate) struct Settings {
     #[serde(default)]
     start: u64,
     #[serde(default)]
-    deed: Deed,
+    action: Action,
     #[serde(default, rename = "modules")]
     _modules: Vec<Module>,
 }
@@ -28,7 +28,7 @@ struct Module {
 /// What a source does when it collects.
 #[derive(Clone, Copy, Default, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Deed {
+enum Action {
     #[default]
     Count,
     Panic,
@@ -73,19 +73,19 @@ impl Source for Counting {
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         collection.enter(Stage::Tcp);
         collection.stages().add(1, 200, 100);
-        match self.settings.deed {
-            Deed::Count => {}
-            Deed::Panic => panic!("the counter fell off"),
-            Deed::Wait => std::future::pending().await,
-            Deed::Refuse => return Err(Failure::new(Stage::Query, Reason::Declared(0), "snoring")),
-            Deed::Borrow => {
+        match self.settings.action {
+            Action::Count => {}
+            Action::Panic => panic!("the counter fell off"),
+            Action::Wait => std::future::pending().await,
+            Action::Refuse => return Err(Failure::new(Stage::Query, Reason::Declared(0), "snoring")),
+            Action::Borrow => {
                 collection.enter(Stage::Auth);
                 let credential = collection.credential().await?;
                 tracing::info!(user = credential.username(), "Borrowed");
                 if credential.password() == "right" { credential.accepted() } else { credential.rejected() }
             }
-            Deed::Forget => drop(collection.credential().await?),
-            Deed::Partial => {
+            Action::Forget => drop(collection.credential().await?),
+            Action::Partial => {
                 let families =
                     collection.output().register_families(&[FAMILY]).into_iter().flatten().collect();
                 let failure = Failure::new(Stage::Decode, GeneralReason::MalformedReply, "half of it");
@@ -143,15 +143,15 @@ impl BlockingSource for Blocking {
 
     fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         collection.enter(Stage::Query);
-        match self.0.settings.deed {
-            Deed::Panic => panic!("the blocking counter fell off"),
-            Deed::Wait => {
+        match self.0.settings.action {
+            Action::Panic => panic!("the blocking counter fell off"),
+            Action::Wait => {
                 while !collection.is_cancelled() {
                     std::thread::yield_now();
                 }
                 return Err(Failure::new(Stage::Query, GeneralReason::Cancelled, ""));
             }
-            Deed::Borrow => collection.credential_blocking()?.accepted(),
+            Action::Borrow => collection.credential_blocking()?.accepted(),
             _ => {}
         }
         if let Some(id) = register(collection.output()) {
