@@ -84,7 +84,7 @@ fn reason_of_fault(status: FaultStatus, stopped: Reason) -> Reason {
     }
 }
 
-/// What an error leaves standing.
+/// What has to be opened again after an error.
 pub(crate) fn recovery_of(error: &rpc_client::Error) -> Recovery {
     match error.kind() {
         // A bind that was answered by a fault leaves no association.

@@ -10,9 +10,10 @@ use transport::{ByteCounter, Connector};
 use crate::connecting::Connecting;
 use crate::{Endpoint, HostInfo, Options, Session, SessionError, StageReport, Target};
 
-/// A host that answered and agreed on how to speak SMB, and does not know yet who we are.
+/// A connected host with SMB negotiated, before authentication.
 ///
-/// Secrets are needed from here on, and not before: a host that does not answer never holds up who else needs them.
+/// Credentials are needed from here on. A host that does not answer never delays others that wait for the same
+/// credentials.
 #[must_use = "a connection that nobody logs on to is closed"]
 pub struct Reached {
     target: Target,
@@ -22,7 +23,7 @@ pub struct Reached {
     stages: Vec<StageReport>,
 }
 
-/// A host that let us in.
+/// A host that accepted the credentials.
 #[must_use = "a logon without a session is closed"]
 pub struct LoggedOn {
     reached: Reached,
@@ -56,10 +57,10 @@ impl Reached {
         &self.stages
     }
 
-    /// Proves who we are.
+    /// Authenticates.
     ///
     /// # Errors
-    /// From the stage auth; [`SessionError::verdict`] says what they mean for the credentials.
+    /// From the stage auth; [`SessionError::verdict`] returns what they mean for the credentials.
     pub async fn log_on(
         mut self,
         credentials: Credentials,
@@ -77,7 +78,7 @@ impl Reached {
 }
 
 impl LoggedOn {
-    /// Opens `endpoint` and binds `interfaces`. The credentials are shown once more, in RPC.
+    /// Opens `endpoint` and binds `interfaces`. Sends the credentials once more, in RPC.
     ///
     /// # Errors
     /// From the stages pipe and bind. Where the host has some of the interfaces and others not, that is no error: see
@@ -122,7 +123,7 @@ impl LoggedOn {
 impl Session {
     /// Connects to `target`, logs on, opens `endpoint` and binds `interfaces`, all by `deadline`.
     ///
-    /// The credentials are shown once in SMB and, where that succeeds, once more in RPC. Who leases them goes step
+    /// Sends the credentials once in SMB and, if that succeeds, once more in RPC. A caller that leases them goes step
     /// by step: [`Reached`], [`LoggedOn`], session.
     ///
     /// # Errors

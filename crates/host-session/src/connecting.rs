@@ -96,8 +96,8 @@ impl<'a> Connecting<'a> {
         outcome.map_err(|error| SessionError::of_rpc(self.target, Some(endpoint), &error))
     }
 
-    /// Requests made on `connection` so far, or `otherwise` where somebody else is still busy with it at the deadline:
-    /// a count is nothing to wait for longer.
+    /// The number of requests made on `connection` so far, or `otherwise` if the connection is still in use at the
+    /// deadline: a count is not worth waiting longer.
     async fn requests(&self, connection: &SharedSmbConnection, otherwise: u64) -> u64 {
         timeout_at(self.deadline, connection.lock()).await.map_or(otherwise, |smb| smb.requests())
     }

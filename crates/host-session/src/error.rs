@@ -68,8 +68,8 @@ impl SessionError {
         Self::new(target, stage, reason, recovery_of(error), chain(error))
     }
 
-    /// Of a call that got no answer, or a fault. `endpoint` is where it went, `method` the beginning of the sentence for
-    /// people, such as "query counter data".
+    /// The error of a call that got no answer, or a fault. `endpoint` is where it went, `method` begins the message, such
+    /// as "query counter data".
     #[must_use]
     pub fn of_call(
         target: &Target,
@@ -82,14 +82,14 @@ impl SessionError {
         failure
     }
 
-    /// Of a method that returned `status`; `error` says which.
+    /// The error of a method that returned `status`; the message is that of `error`.
     #[must_use]
     pub fn of_status(target: &Target, status: Win32Error, error: &dyn StdError) -> Self {
         let (reason, recovery) = (reason_of_win32(status), recovery_of_win32(status));
         Self::new(target, Stage::Query, reason, recovery, chain(error))
     }
 
-    /// Of an answer that came and is of no use.
+    /// The error of a response that cannot be used; the message is that of `error`.
     #[must_use]
     pub fn of_answer(target: &Target, stage: Stage, reason: Reason, error: &dyn StdError) -> Self {
         Self::new(target, stage, reason, Recovery::Nothing, chain(error))
@@ -120,7 +120,7 @@ impl SessionError {
         self.recovery == Recovery::Handle
     }
 
-    /// What the failure says about the credentials.
+    /// What the failure means for the credentials.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self.reason.verdict() {

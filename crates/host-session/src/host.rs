@@ -3,7 +3,7 @@ use ms_smb2::client::Negotiated;
 use ms_smb2::{Cipher, Dialect, SigningAlgorithm};
 use ssp::ServerInfo;
 
-/// What a host told of itself while we connected. Nobody vouches for the names.
+/// What a host reported about itself while connecting. The names are not verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostInfo {
     /// The SMB dialect in use.

@@ -14,7 +14,7 @@ pub struct Options {
     pub connect_timeout: Duration,
     /// How to speak SMB; encryption is one of its fields.
     pub smb: SmbOptions,
-    /// How RPC proves who we are. Calls are sealed either way.
+    /// How RPC authenticates. Calls are sealed with each mechanism.
     pub mechanism: Mechanism,
     /// Fragments and limits of RPC.
     pub rpc: ClientConfig,
@@ -34,7 +34,7 @@ impl Default for Options {
     }
 }
 
-/// Windows starts some services when somebody opens their pipe, and refuses until they run.
+/// Windows starts some services when a client opens their pipe, and refuses the pipe until they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipeRetry {
     /// Attempts in all.

@@ -9,7 +9,7 @@ pub enum Stage {
     Tcp,
     /// Agreeing on an SMB dialect.
     Smb,
-    /// Proving who we are.
+    /// Authentication.
     Auth,
     /// Connecting `IPC$` and opening the pipe.
     Pipe,
@@ -68,7 +68,7 @@ pub enum Reason {
     Smb1Only,
     /// One side demands encryption, the other has none.
     EncryptionRequired,
-    /// The host does not sign, or somebody altered what it said.
+    /// The host does not sign, or its messages were altered.
     SigningRequired,
     /// User name or password are wrong.
     WrongCredentials,
@@ -90,7 +90,7 @@ pub enum Reason {
     LimitExceeded,
     /// An answer that cannot be believed.
     MalformedReply,
-    /// The host says that it failed.
+    /// The host reports that it failed.
     ServerFault,
     /// The host has too much to do.
     Busy,
@@ -162,7 +162,7 @@ impl Reason {
         }
     }
 
-    /// What to do next, for somebody who knows Windows and not this program.
+    /// What to do next, for readers who know Windows and not this program.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         match self {
@@ -205,7 +205,7 @@ impl Reason {
         }
     }
 
-    /// What the reason says about the credentials that were used, if it arose while they were being shown.
+    /// What the reason means for the credentials, if it arose during authentication.
     #[must_use]
     pub const fn verdict(self) -> Option<Verdict> {
         match self {
@@ -222,7 +222,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a host said about our credentials.
+/// The host's verdict on our credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// They are right.

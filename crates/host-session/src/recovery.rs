@@ -1,12 +1,13 @@
-/// What an error leaves standing.
+/// What has to be opened again after an error, before another attempt can succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Recovery {
-    /// Everything: the error is the answer.
+    /// Nothing: the error is the answer.
     Nothing,
-    /// All but the context handles: the service was started anew, or forgot them, or failed.
+    /// Context handles: the service was restarted, forgot them, or failed.
     Handle,
-    /// The connection; the pipe is gone. See [`Session::reopen`](crate::Session::reopen).
+    /// The pipe. See [`Session::reopen`](crate::Session::reopen).
     Pipe,
-    /// Nothing, or nothing that is worth keeping: who was denied access may be allowed it at the next logon. See [`Session::connect`](crate::Session::connect).
+    /// The connection, also after access was denied: a right that is granted counts from the next logon on. See
+    /// [`Session::connect`](crate::Session::connect).
     Connection,
 }

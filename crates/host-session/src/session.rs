@@ -47,7 +47,7 @@ impl Session {
         }
     }
 
-    /// One of the bound interfaces until `deadline`, for typed stubs: `context_id` is its place in the list of interfaces
+    /// One of the bound interfaces until `deadline`, for typed stubs. `context_id` is the interface's index in the list
     /// that the session was opened with.
     pub const fn channel(&mut self, context_id: ContextId, deadline: Instant) -> Interface<'_, NamedPipe> {
         self.association.channel(context_id, deadline)
@@ -59,9 +59,9 @@ impl Session {
         self.association.contexts()
     }
 
-    /// Opens `endpoint` once more, or another one, on the connection that is there, and binds `interfaces`, all by
-    /// `deadline`. The credentials are shown once more, in RPC: what the host makes of that does not touch the session's
-    /// own association. Whether the host ended the connection over it, [`is_connected`](Self::is_connected) says.
+    /// Opens another association over the same connection: opens `endpoint` and binds `interfaces`, all by `deadline`.
+    /// Sends the credentials once more, in RPC. A failure leaves the session's own association as it is, unless the host
+    /// closes the connection: see [`is_connected`](Self::is_connected).
     ///
     /// # Errors
     /// From the stages pipe and bind.
@@ -77,17 +77,18 @@ impl Session {
         opened.map_err(|error| error.with_stages(connecting.finish().0))
     }
 
-    /// Whether the connection underneath takes another request. What the host did to it since, nobody knows before.
+    /// Whether the connection can take another request. What the host did to it since the last request shows only with
+    /// the next one.
     #[must_use]
     pub fn is_connected(&self) -> bool {
-        // Whoever holds it is busy with it, and finds out.
+        // Whoever holds the lock uses the connection, and will find out.
         self.connection.try_lock().map_or(true, |smb| smb.is_usable())
     }
 
-    /// Asks the host for a sign of life.
+    /// Sends an SMB ECHO.
     ///
     /// # Errors
-    /// When none comes in time.
+    /// If no answer comes in time.
     pub async fn echo(&self, deadline: Instant) -> Result<(), SessionError> {
         let operation = rpc_client::Operation::Echo;
         let outcome = match timeout_at(deadline, self.connection.lock()).await {
@@ -121,7 +122,7 @@ impl Session {
         timer.stop(self.association.calls())
     }
 
-    /// What the host told of itself.
+    /// What the host reported about itself.
     #[must_use]
     pub const fn host(&self) -> &HostInfo {
         &self.host
