@@ -15,9 +15,9 @@ pub struct Account {
     pub password: Secret,
     /// Whether it may read performance counters: an administrator, or a member of Performance Monitor Users.
     pub may_read_counters: bool,
-    /// What a logon with it ends in, although the password may be right.
+    /// The state that decides the result of a logon with the right password.
     pub state: AccountState,
-    /// After so many wrong passwords it is locked.
+    /// Number of wrong passwords after which it is locked.
     pub lock_after: Option<u32>,
 }
 

@@ -7,28 +7,29 @@ use ms_smb2::server::Encryption;
 use crate::choices::Choices;
 use crate::rule::{Action, CallKind, Rule};
 
-/// What a host does otherwise than a healthy one. The default is a healthy one.
+/// How a host differs from a healthy one, which is the default.
 #[derive(Clone, Debug)]
 pub struct Behaviour {
-    /// SMB dialects that it speaks. None of them: it answers as a server that knows SMB1 only.
+    /// SMB dialects that it speaks. With none it answers as a server that knows SMB1 only.
     pub dialects: Vec<Dialect>,
     /// Whether clients may or must encrypt SMB.
     pub encryption: Encryption,
-    /// So many opens of `winreg` are refused before one succeeds, as while the service starts.
+    /// Number of opens of `winreg` to refuse before one succeeds, as while the service starts.
     pub refused_opens: u32,
-    /// What they are refused with.
+    /// The status of those refusals.
     pub refusal: NtStatus,
-    /// The service stops when no call came for so long by the host's clock; its pipes break and its queries are gone.
+    /// Idle time by the host's clock after which the remote registry service stops: its pipes break and its queries are
+    /// gone.
     pub idle_stop: Option<Duration>,
-    /// So many opens are refused after the service has stopped, while it starts again.
+    /// Number of opens to refuse after such a stop, while the service starts again.
     pub refused_after_stop: u32,
-    /// A session expires after so many messages into its pipes.
+    /// Number of messages into its pipes after which an SMB session expires.
     pub session_expires_after: Option<u32>,
-    /// What a client gets that asks for the registry behind the same pipe.
+    /// The answer to a client that binds the registry's interface.
     pub registry: RegistryMode,
-    /// What happens to single calls.
+    /// Rules for single calls.
     pub rules: Vec<Rule>,
-    /// What it does where documents leave it open.
+    /// What it does where the documents allow several behaviours.
     pub choices: Choices,
 }
 
@@ -49,7 +50,7 @@ impl Default for Behaviour {
     }
 }
 
-/// How a host answers to a client that binds the registry's interface.
+/// The answer to a client that binds the registry's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum RegistryMode {
     /// The registry is there.
@@ -68,7 +69,7 @@ pub enum RegistryMode {
 }
 
 impl Behaviour {
-    /// What happens to this call. Each rule that is for it counts it; the first that hits it decides.
+    /// The action for a call. Every rule that matches the call counts it; the first one that applies decides.
     pub(crate) fn action_for(&mut self, service: &str, call: CallKind) -> Option<Action> {
         let mut hit = None;
         for rule in self.rules.iter_mut().filter(|rule| rule.is_for(service, call)) {

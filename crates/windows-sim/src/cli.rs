@@ -82,7 +82,7 @@ pub(crate) struct Options {
     /// Places in which short-lived processes come and go. [default: 6; small: 0]
     #[arg(long, value_name = "N")]
     pub(crate) slots: Option<u32>,
-    /// So many small countersets more; with 240 of them, more than one call can enumerate.
+    /// Number of additional small countersets. With 240 of them one call cannot enumerate all.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=i64::from(SYNTHETIC_MAX)))]
     pub(crate) countersets: u32,
     /// How countersets of the aggregate types without named instances (4 and 0xC) are sent.
@@ -98,19 +98,19 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE")]
     pub(crate) stats_file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) wrong: Wrong,
+    pub(crate) faults: Faults,
     #[command(flatten)]
     pub(crate) choices: Choices,
 }
 
-/// What goes wrong, for tests.
+/// Faults to inject.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What goes wrong")]
-pub(crate) struct Wrong {
-    /// [SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where SERVICE is pcq (if not given) or winreg, and ACTION is fault:STATUS, status:STATUS, delay:DURATION, lose-handles,
-    /// grow:PERCENT, corrupt:WHAT, stall, truncate, garbage, oversize:BYTES or drop; WHAT is out-size, total-size,
-    /// block-size, instance-count, string-offset, block-count or index; CODE is the request code of opnum 1. May be
-    /// repeated.
+#[command(next_help_heading = "Faults to inject")]
+pub(crate) struct Faults {
+    /// [SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where SERVICE is pcq (if not given) or winreg, and ACTION is
+    /// fault:STATUS, status:STATUS, delay:DURATION, lose-handles, grow:PERCENT, corrupt:WHAT, stall, truncate, garbage,
+    /// oversize:BYTES or drop; WHAT is out-size, total-size, block-size, instance-count, string-offset, block-count or
+    /// index; CODE is the request code of opnum 1. May be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) fault: Vec<Rule>,
     /// COUNTERSET=WHAT[@PERIOD/LENGTH], where WHAT is absent (not registered), stopped (its provider does not run),
@@ -118,28 +118,28 @@ pub(crate) struct Wrong {
     /// PERIOD of the host's uptime, or always. May be repeated.
     #[arg(long, value_name = "CHANGE")]
     pub(crate) change: Vec<Change>,
-    /// So many of the hosts, by their number, take connections and never say a word.
+    /// Share of the hosts that accept connections and never answer.
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     pub(crate) black_hole: Share,
-    /// So many of the hosts, by their number, answer each poll so late.
+    /// Share of the hosts that delay the answer to each poll, and for how long.
     #[arg(long, value_name = "PERCENT:DURATION")]
     pub(crate) slow: Option<Slow>,
-    /// Refuses the first opens of the pipe, as while the service starts.
+    /// Number of opens of the pipe to refuse at first, as while the service starts.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) refuse_opens: u32,
-    /// What they are refused with.
+    /// The status of those refusals.
     #[arg(long, value_enum, default_value_t = Refusal::NotAvailable)]
     pub(crate) refusal: Refusal,
-    /// Stops the service after so long without a call, by the hosts' clock: never, where that stands still.
+    /// Stops the remote registry service after this idle time by the hosts' clock; never if the clock stands still.
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub(crate) idle_stop: Option<Duration>,
-    /// Refuses so many opens after each such stop, while the service starts again.
+    /// Number of opens to refuse after each such stop, while the service starts again.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) refuse_after_stop: u32,
-    /// Lets a session expire after so many messages.
+    /// Number of messages after which an SMB session expires.
     #[arg(long, value_name = "N")]
     pub(crate) session_expires_after: Option<u32>,
-    /// How a client is answered that asks for the registry behind the same pipe.
+    /// The answer to a client that binds the registry's interface.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) registry: RegistryMode,
     /// Whether clients may or must encrypt SMB.
@@ -151,7 +151,7 @@ pub(crate) struct Wrong {
     /// What state all accounts are in.
     #[arg(long, value_enum, default_value_t = State::Active)]
     pub(crate) account_state: State,
-    /// Locks an account after so many wrong passwords.
+    /// Number of wrong passwords after which an account is locked.
     #[arg(long, value_name = "N")]
     pub(crate) lock_after: Option<u32>,
     /// The accounts can log on and may not read counters.

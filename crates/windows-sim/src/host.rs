@@ -25,7 +25,7 @@ pub struct WindowsHost {
     recordings: Recordings,
 }
 
-/// What a host has seen.
+/// What a host has counted.
 #[derive(Debug, Default)]
 pub struct Counts {
     /// Connections accepted.
@@ -79,7 +79,7 @@ impl WindowsHost {
         self.state.name()
     }
 
-    /// What it has seen.
+    /// What it has counted.
     #[must_use]
     pub const fn counts(&self) -> &Counts {
         &self.counts
@@ -96,7 +96,7 @@ impl WindowsHost {
         change(&mut self.behaviour());
     }
 
-    /// Answers the calls since this was called last, and keeps those that follow.
+    /// Returns the calls since the last time, and records those that follow. The first time it returns none.
     pub fn take_calls(&self) -> Vec<RecordedCall> {
         self.recordings.take()
     }
@@ -123,7 +123,7 @@ impl WindowsHost {
         self.state.behaviour()
     }
 
-    /// Opens the pipe `name`, or says why not.
+    /// Opens the pipe `name`, or returns the status that refuses it.
     pub(crate) fn open_pipe(&self, name: &str) -> Result<(Arc<ServedEndpoint>, Run), NtStatus> {
         let endpoint = self.endpoints.iter().find(|endpoint| endpoint.is_pipe(name));
         let endpoint = endpoint.ok_or(NtStatus::STATUS_OBJECT_NAME_NOT_FOUND)?;
@@ -145,18 +145,18 @@ impl WindowsHost {
         })
     }
 
-    /// Whether what was opened in this run of the endpoint's service is still there. Using it keeps it there.
+    /// Whether the service behind the endpoint still is in this run. Counts as use of the service.
     pub(crate) fn is_running(&self, endpoint: &ServedEndpoint, run: Run) -> bool {
         !is_remote_registry(endpoint) || self.use_remote_registry(|service| service.run()) == run
     }
 
-    /// Counts a call, and says what goes wrong with it.
+    /// Counts a call, and returns the fault to inject.
     pub(crate) fn begin_call(&self, service: &'static str, call: CallKind) -> Option<Action> {
         *lock(&self.counts.calls).entry(service).or_default().entry(call.opnum).or_default() += 1;
         self.behaviour().action_for(service, call)
     }
 
-    /// The remote registry service as somebody uses it, who may find that it has stopped meanwhile.
+    /// Uses the remote registry service, which stops first if it was idle for long enough.
     fn use_remote_registry<T>(&self, using: impl FnOnce(&mut RemoteRegistry) -> T) -> T {
         let (idle_stop, refusals) = {
             let behaviour = self.behaviour();

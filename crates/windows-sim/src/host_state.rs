@@ -4,7 +4,7 @@ use crate::accounts::Accounts;
 use crate::behaviour::Behaviour;
 use crate::model::ValueSource;
 
-/// What the services of a host know of it: what it counts, who may log on, and how it behaves.
+/// What the services of a host know of it: its values, accounts and behaviour.
 pub struct HostState {
     name: String,
     source: Arc<dyn ValueSource>,
@@ -23,7 +23,7 @@ impl HostState {
         &self.name
     }
 
-    /// What it counts.
+    /// Its values.
     #[must_use]
     pub const fn source(&self) -> &Arc<dyn ValueSource> {
         &self.source
@@ -35,7 +35,7 @@ impl HostState {
         &self.accounts
     }
 
-    /// How it behaves now. Nobody else can tell or change it until the guard is dropped.
+    /// How it behaves now. The guard is a lock: drop it soon.
     pub fn behaviour(&self) -> MutexGuard<'_, Behaviour> {
         self.behaviour.lock().unwrap_or_else(PoisonError::into_inner)
     }

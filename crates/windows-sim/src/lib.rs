@@ -1,7 +1,7 @@
 //! A simulated Windows host: its performance counters, served over its own SMB and RPC servers.
 //!
-//! A [`WindowsHost`] joins three things: a [`model::ValueSource`] that says what is counted (the model, or this
-//! machine), [`Accounts`] that say who may ask, and a [`Behaviour`] that says what goes wrong. It is then served
+//! A [`WindowsHost`] has four parts: a [`model::ValueSource`] with the values (the model, or this machine),
+//! [`Accounts`] that may log on, a [`Behaviour`] with the faults to inject, and its [services](service). It is served
 //! on as many listeners as a test needs:
 //!
 //! ```no_run

@@ -13,17 +13,17 @@ pub struct RecordedCall {
     pub response: Vec<u8>,
 }
 
-/// The calls of a host, once somebody wants to see them.
+/// The calls of a host, recorded from the first [`take`](Self::take) on.
 #[derive(Debug, Default)]
 pub(crate) struct Recordings(Mutex<Option<Vec<RecordedCall>>>);
 
 impl Recordings {
-    /// Keeps calls from now on, and answers those that were kept so far.
+    /// Returns the calls recorded so far, and records those that follow.
     pub(crate) fn take(&self) -> Vec<RecordedCall> {
         self.calls().replace(Vec::new()).unwrap_or_default()
     }
 
-    /// A call that was not answered by a fault.
+    /// Records a call that was not answered by a fault.
     pub(crate) fn add(&self, service: &'static str, opnum: u16, request: &[u8], response: &[u8]) {
         if let Some(calls) = self.calls().as_mut().filter(|calls| calls.len() < CALLS_MAX) {
             let (request, response) = (request.to_vec(), response.to_vec());

@@ -28,7 +28,7 @@ impl RemoteRegistry {
         self.refusals = refusals;
     }
 
-    /// Stops it where nobody has used it for `idle_stop`. From now on it is in use.
+    /// Stops it if it was not used for `idle_stop`. Counts as use.
     pub(crate) fn stop_if_idle(&mut self, now: FileTime, idle_stop: Option<Duration>, refusals: u32) {
         let idle = self.last_used.map(|last_used| now.0.saturating_sub(last_used.0));
         let idle_stop = idle_stop.map(|limit| limit.as_nanos() / 100);
@@ -38,7 +38,7 @@ impl RemoteRegistry {
         self.last_used = Some(now);
     }
 
-    /// Opens its pipe: the run that it belongs to, or nothing while the service starts.
+    /// Opens its pipe. Returns the run that the pipe belongs to, or nothing while the service starts.
     pub(crate) const fn open(&mut self) -> Option<Run> {
         if self.refusals > 0 {
             self.refusals -= 1;

@@ -7,24 +7,24 @@ use ms_dtyp::Win32Error;
 /// The service of rules that name none.
 const DEFAULT_SERVICE: &str = "pcq";
 
-/// Something that goes wrong with certain calls.
+/// A fault to inject into certain calls.
 ///
-/// As text `[SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION`, where SERVICE is `pcq` if not given and OPNUM is a number or
-/// `*`: `6+2x1=fault:0x1c00001b` lets the third QueryCounterData fail, `winreg/15=delay:3s` delays each OpenKey. CODE is
-/// the request code of opnum 1 of `pcq`: `1.9=status:1168` refuses English names.
+/// As text `[SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION`, where SERVICE is `pcq` if not given and OPNUM is a number
+/// or `*`: `6+2x1=fault:0x1c00001b` lets the third QueryCounterData fail, `winreg/15=delay:3s` delays each OpenKey.
+/// CODE is the request code of opnum 1 of `pcq`: `1.9=status:1168` refuses English names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Of which service, by its [name](crate::service::Service::name).
     pub service: String,
     /// Of which method; `None` for all of the service.
     pub opnum: Option<u16>,
-    /// With which request code; `None` for all, and for the other methods.
+    /// With which request code; `None` for all, and for methods without one.
     pub code: Option<u32>,
-    /// How many of its calls are let through first.
+    /// Number of matching calls to let through first.
     pub skip: u32,
-    /// How many are hit after that.
+    /// Number of calls to which the action applies after that.
     pub times: u32,
-    /// What happens to them.
+    /// What happens to those.
     pub action: Action,
 }
 
@@ -35,14 +35,14 @@ pub enum Action {
     Fault(FaultStatus),
     /// `status:STATUS`: the method returns this and nothing else.
     Status(Win32Error),
-    /// `grow:PERCENT`: what is asked for has become so much larger than the client's buffer meanwhile. Calls that ask
-    /// for the size alone are neither hit nor counted.
+    /// `grow:PERCENT`: the data has become larger than the client's buffer, by this percentage. Calls that ask for the
+    /// size alone are neither affected nor counted.
     Grow(u32),
     /// `delay:DURATION`: the answer comes late.
     Delay(Duration),
     /// `lose-handles`: the service has forgotten all queries.
     LoseHandles,
-    /// `corrupt:WHAT`: a size in the answer is wrong.
+    /// `corrupt:WHAT`: a size in the response is wrong.
     Corrupt(Corruption),
     /// `stall`: half of the answer's last fragment, then silence.
     Stall,
@@ -56,7 +56,7 @@ pub enum Action {
     Drop,
 }
 
-/// Which size is wrong.
+/// Which size in a response is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Corruption {
     /// `corrupt:out-size`: more bytes than the client's buffer holds.
@@ -75,7 +75,7 @@ pub enum Corruption {
     Index,
 }
 
-/// Why a text is no [`Rule`].
+/// Why a text is not a [`Rule`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a fault is [SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION, such as 6x1=delay:3s: {0}")]
 pub struct ParseRuleError(String);

@@ -18,7 +18,7 @@ use crate::cli::{Options, Profile, Refusal};
 use crate::share::{self, Kind};
 use crate::stats;
 
-/// Why the program ends before it is told to.
+/// Why the program ends by itself.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// The options contradict each other.
@@ -39,7 +39,7 @@ fn cannot(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Io { doing, source }
 }
 
-/// Serves until the program is told to end.
+/// Serves until SIGTERM or SIGINT.
 pub(crate) async fn run(options: Options) -> Result<(), Error> {
     let mut terminate = signal(SignalKind::terminate()).map_err(cannot("wait for SIGTERM"))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot("wait for SIGINT"))?;
@@ -52,7 +52,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Error> {
     let mut lines = String::new();
     if let Some(port) = options.smb_port {
         raise_descriptor_limit();
-        let kinds = share::kinds(options.hosts, options.wrong.black_hole, options.wrong.slow);
+        let kinds = share::kinds(options.hosts, options.faults.black_hole, options.faults.slow);
         for ((host, address), kind) in hosts.iter().zip(addresses(options.bind, options.hosts)?).zip(kinds) {
             let address = SocketAddr::new(address, port);
             let doing = || format!("listen on {address}");
@@ -117,9 +117,9 @@ fn accounts(options: &Options) -> Result<Vec<Account>, Error> {
         let text = std::fs::read_to_string(file).map_err(cannot(format!("read {}", file.display())))?;
         let password = ssp::Secret::new(text.strip_suffix('\n').unwrap_or(&text));
         Ok(Account {
-            may_read_counters: !options.wrong.not_authorised,
-            state: options.wrong.account_state.into(),
-            lock_after: options.wrong.lock_after,
+            may_read_counters: !options.faults.not_authorised,
+            state: options.faults.account_state.into(),
+            lock_after: options.faults.lock_after,
             ..Account::new(domain, user, password)
         })
     };
@@ -148,7 +148,7 @@ fn hosts(options: &Options, accounts: &Arc<Accounts>) -> Result<Vec<Arc<WindowsH
                 synthetic: options.countersets,
                 aggregates: options.aggregates.into(),
                 language: ms_pcq::types::Lcid(options.language),
-                changes: options.wrong.change.clone(),
+                changes: options.faults.change.clone(),
                 ..HostOptions::default()
             }))
         };
@@ -160,25 +160,25 @@ fn hosts(options: &Options, accounts: &Arc<Accounts>) -> Result<Vec<Arc<WindowsH
 }
 
 fn behaviour(options: &Options) -> Result<Behaviour, Error> {
-    let wrong = &options.wrong;
+    let faults = &options.faults;
     let services = service::standard();
     let is_unknown = |rule: &&Rule| services.iter().all(|service| service.name() != rule.service);
-    if let Some(Rule { service, .. }) = wrong.fault.iter().find(is_unknown) {
+    if let Some(Rule { service, .. }) = faults.fault.iter().find(is_unknown) {
         return Err(Error::Options(format!("--fault: there is no service `{service}`")));
     }
     Ok(Behaviour {
-        dialects: wrong.dialects.iter().filter_map(|dialect| dialect.dialect()).collect(),
-        encryption: wrong.smb_encryption.into(),
-        refused_opens: wrong.refuse_opens,
-        refusal: match wrong.refusal {
+        dialects: faults.dialects.iter().filter_map(|dialect| dialect.dialect()).collect(),
+        encryption: faults.smb_encryption.into(),
+        refused_opens: faults.refuse_opens,
+        refusal: match faults.refusal {
             Refusal::NotAvailable => NtStatus::STATUS_PIPE_NOT_AVAILABLE,
             Refusal::NotFound => NtStatus::STATUS_OBJECT_NAME_NOT_FOUND,
         },
-        idle_stop: wrong.idle_stop,
-        refused_after_stop: wrong.refuse_after_stop,
-        session_expires_after: wrong.session_expires_after,
-        registry: wrong.registry,
-        rules: wrong.fault.clone(),
+        idle_stop: faults.idle_stop,
+        refused_after_stop: faults.refuse_after_stop,
+        session_expires_after: faults.session_expires_after,
+        registry: faults.registry,
+        rules: faults.fault.clone(),
         choices: options.choices.clone(),
     })
 }

@@ -6,7 +6,8 @@ use super::reply::{Reply, Then};
 use crate::behaviour::Behaviour;
 use crate::service::{BindRefusal, BindRequest, Service};
 
-/// The answer to a message that asks for a service which refuses; `None` for all others, which go on to the association.
+/// The answer to a message that binds a service which refuses it. `None` for other messages: the association answers
+/// those.
 pub(super) fn refuse(services: &[Arc<dyn Service>], behaviour: &Behaviour, message: &[u8]) -> Option<Reply> {
     let pdu = Pdu::decode(message).ok()?;
     let request = match pdu.header.packet_type {

@@ -14,9 +14,9 @@ use crate::host::WindowsHost;
 /// Limits of one listener.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Connections open at the same time; more are closed at once.
+    /// Maximum open connections; further ones are closed at once.
     pub connections_max: usize,
-    /// A connection on which nothing comes for so long is closed.
+    /// Maximum idle time of a connection.
     pub idle_max: Duration,
 }
 
@@ -26,7 +26,7 @@ impl Default for Limits {
     }
 }
 
-/// How long to wait after an accept that failed for want of descriptors or memory.
+/// Pause after an accept that failed for lack of descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves SMB on a listener. Runs until it is dropped, and its connections end with it.
@@ -46,7 +46,7 @@ pub async fn listen_smb(host: Arc<WindowsHost>, listener: TcpListener, limits: L
     }
 }
 
-/// Takes connections and never says a word. Runs until it is dropped, and its connections end with it.
+/// Accepts connections and never answers. Runs until it is dropped, and its connections end with it.
 pub async fn listen_black_hole(host: Arc<WindowsHost>, listener: TcpListener, limits: Limits) {
     let mut connections = Connections::new(Arc::clone(&host), limits);
     loop {

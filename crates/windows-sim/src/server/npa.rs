@@ -1,7 +1,7 @@
 //! The pipe as a real smbd hands it on: over a unix socket, behind a handshake of Samba's own (`named_pipe_auth`).
 //!
-//! smbd says who the SMB user is; we do not look at it, because a caller of this interface has to authenticate
-//! again within RPC. Then messages go both ways, each with its length in front.
+//! smbd names the SMB user, which is ignored here: callers of these interfaces authenticate again within RPC.
+//! Then messages go both ways, each with its length in front.
 
 use std::io;
 use std::sync::Arc;

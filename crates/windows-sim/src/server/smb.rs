@@ -56,7 +56,7 @@ pub async fn serve_smb<S: Stream>(
 
 const READ_BYTES: usize = 16 * 1024;
 
-/// What a server that knows SMB1 only says to a negotiation: no dialect, in the old form.
+/// Answers a negotiation as a server that knows SMB1 only: no dialect, in the format of SMB1.
 async fn serve_smb1_only<S: Stream>(mut stream: S) -> io::Result<()> {
     let mut response = vec![0; 4 + 32 + 5];
     response[3] = 32 + 5;

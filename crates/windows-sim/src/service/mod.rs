@@ -38,8 +38,8 @@ pub trait Service: Send + Sync {
     /// Where clients reach the interface. Services may share an endpoint; an association can bind each of them.
     fn endpoints(&self) -> &[Endpoint];
 
-    /// Starts to serve an association group. Whoever works outside of calls, such as on calls back to clients, keeps a
-    /// clone of `host`.
+    /// Starts to serve an association group. A handler that also works outside of calls, for example to call clients
+    /// back, keeps a clone of `host`.
     fn handler(&self, host: &Arc<HostState>) -> Box<dyn Handler>;
 
     /// The answer to a client that asks for this interface, where it is not that of a healthy host. Never by default.
@@ -72,8 +72,8 @@ pub trait Handler: Send {
     /// Closes all context handles, as a service that was restarted: [`Action::LoseHandles`].
     fn lose_handles(&mut self) {}
 
-    /// Changes the response as an action says whose meaning depends on the interface: [`Action::Status`],
-    /// [`Action::Grow`] and [`Action::Corrupt`]. Leaves the response alone by default.
+    /// Changes the response by an action whose meaning depends on the interface: [`Action::Status`], [`Action::Grow`]
+    /// or [`Action::Corrupt`]. Does nothing by default.
     fn apply(&mut self, action: &Action, call: &Call<'_>, response: &mut Vec<u8>) {
         let _ = (action, call, response);
     }
@@ -131,7 +131,7 @@ pub enum BindRefusal {
     Silence,
 }
 
-/// A mutex whose holder panicked in one call still serves the others.
+/// Locks a mutex, also after a panic: a service that panicked in one call still answers others.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

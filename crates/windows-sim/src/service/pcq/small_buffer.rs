@@ -3,7 +3,7 @@ use ms_pcq::Method;
 
 use crate::choices::SmallBuffer;
 
-/// Lets a response that says `ERROR_NOT_ENOUGH_MEMORY` about the client's buffer say what the host chooses.
+/// Replaces `ERROR_NOT_ENOUGH_MEMORY` about the client's buffer by the status that the host chooses.
 pub(crate) fn answer(choice: SmallBuffer, opnum: u16, response: &mut [u8]) {
     let method = Method::from_opnum(opnum);
     let has_buffer = !matches!(

@@ -1,4 +1,5 @@
-//! The remote registry [MS-RRP] with the list of a host's countersets: one [`RegistryService`] for each association group.
+//! The remote registry [MS-RRP] with the list of a host's countersets: one [`RegistryService`] for each association
+//! group.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -54,8 +55,8 @@ impl Service for Winreg {
     }
 }
 
-/// The remote registry of one association group, with nothing in it but the list of countersets. Its keys close when it is
-/// dropped.
+/// The remote registry of one association group, with nothing in it but the list of countersets. Its keys close when
+/// it is dropped.
 pub struct RegistryService {
     source: Arc<dyn ValueSource>,
     /// Whether the caller may open anything.
@@ -125,7 +126,7 @@ impl RegistryService {
 }
 
 impl Handler for RegistryService {
-    /// The registry is open to whom the counters are open to.
+    /// Callers who may read counters may read the registry.
     fn call(&mut self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
         self.set_granted(call.counters_auth_level() >= AuthLevel::PKT_PRIVACY);
         dispatch(self, call.opnum, call.stub)
