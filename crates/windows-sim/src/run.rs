@@ -161,11 +161,7 @@ fn hosts(options: &Options, accounts: &Arc<Accounts>) -> Result<Vec<Arc<WindowsH
 
 fn behaviour(options: &Options) -> Result<Behaviour, Error> {
     let faults = &options.faults;
-    let services = service::standard();
-    let is_unknown = |rule: &&Rule| services.iter().all(|service| service.name() != rule.service);
-    if let Some(Rule { service, .. }) = faults.fault.iter().find(is_unknown) {
-        return Err(Error::Options(format!("--fault: there is no service `{service}`")));
-    }
+    faults.fault.iter().try_for_each(check_rule)?;
     Ok(Behaviour {
         dialects: faults.dialects.iter().filter_map(|dialect| dialect.dialect()).collect(),
         encryption: faults.smb_encryption.into(),
@@ -181,6 +177,19 @@ fn behaviour(options: &Options) -> Result<Behaviour, Error> {
         rules: faults.fault.clone(),
         choices: options.choices.clone(),
     })
+}
+
+/// Refuses a rule that no call can match, or whose action its service does not know.
+fn check_rule(rule: &Rule) -> Result<(), Error> {
+    let Rule { service, action, .. } = rule;
+    if service::standard().iter().all(|known| known.name() != service) {
+        return Err(Error::Options(format!("--fault: there is no service `{service}`")));
+    }
+    let is_of_pcq = matches!(action, Action::Status(_) | Action::Grow(_) | Action::Corrupt(_));
+    if is_of_pcq && service != pcq::NAME {
+        return Err(Error::Options(format!("--fault: status, grow and corrupt are not for `{service}`")));
+    }
+    Ok(())
 }
 
 /// Consecutive addresses from `first` on. More than one are loopback addresses: nobody else shall see a fleet.
