@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::Config;
 use super::identity::Identity;
-use super::nearest::{nearest, suggestion};
 use super::plugins::PLUGINS_SHIPPED;
 use super::problem::{Problem, Problems};
 use super::target::Target;
 use super::transport::Transport;
 use super::tree::{Node, Position, Value};
+use crate::nearest::{nearest, suggestion};
 
 /// Reports every reference of `config` that leads nowhere.
 pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {

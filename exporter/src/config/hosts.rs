@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 
 use super::item::Item;
-use super::wildcard;
+use crate::wildcard;
 
 /// The hosts that may see an identity.
 ///

@@ -2,9 +2,9 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::nearest::suggestion;
 use super::problem::{Problems, shortened};
 use super::tree::{Entry, Node, Position, Value};
+use crate::nearest::suggestion;
 
 /// One value with the way to it.
 #[derive(Clone)]

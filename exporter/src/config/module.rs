@@ -1,10 +1,10 @@
 //! `modules:`, what is asked of a target by which plugin.
 
 use super::item::Item;
-use super::nearest::nearest;
 use super::normalize::{NormalizeSection, normalize};
 use super::section::Section;
 use super::tree::{Entry, Node};
+use crate::nearest::nearest;
 
 /// One of `modules:`
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ use super::scrape::SERIES_MAX;
 use super::section::Section;
 use super::target::Target;
 use super::tree::Value;
+use crate::nearest::suggestion;
 use crate::pipeline::{ACTIONS, BadRule, Limits, Normalize, Profile, RelabelConfig, Rule, Rules};
 
 /// So many rules one section may have.
@@ -164,7 +165,7 @@ fn action(section: &mut Section<'_>) -> Option<Option<String>> {
     if ACTIONS.contains(&word.as_str()) {
         return Some(Some(word));
     }
-    let hint = super::nearest::suggestion(&word, ACTIONS);
+    let hint = suggestion(&word, ACTIONS);
     item.problem(format!("there is no action `{word}`"), hint);
     None
 }

@@ -3,10 +3,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::item::{Item, child};
-use super::nearest::suggestion;
 use super::normalize::way_to_rules;
 use super::problem::Problems;
 use super::tree::{Entry, Position, Value};
+use crate::nearest::suggestion;
 
 /// A key that a later version will understand.
 pub(crate) type Later = &'static [&'static str];

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::item::Item;
-use super::wildcard;
+use crate::wildcard;
 
 /// `otlp[].traces:`, which collections a collector gets as traces.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@ use std::net::IpAddr;
 
 use super::item::Item;
 use super::web::Web;
-use super::wildcard;
+use crate::wildcard;
 
 /// A name of the domain name system has no more bytes.
 const NAME_BYTES_MAX: usize = 253;

@@ -8,7 +8,8 @@ use plugin_host::sink::Reason;
 use plugin_host::{GeneralReason, Host, HostOptions, Stage};
 
 use super::{OK, USAGE, plugins};
-use crate::config::{self, suggestion};
+use crate::config;
+use crate::nearest::suggestion;
 
 /// A word with what it means.
 struct Entry {

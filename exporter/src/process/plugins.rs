@@ -6,7 +6,8 @@ use plugin_host::sink::TargetInfo;
 use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError, Trial};
 use serde_json::{Map, Value, json};
 
-use crate::config::{self, Config, Module, Position, Problem, Target, Transport, nearest};
+use crate::config::{self, Config, Module, Position, Problem, Target, Transport};
+use crate::nearest::nearest;
 
 /// The libraries of the configuration's plugins, by name.
 pub(super) type Libraries = BTreeMap<String, Library>;

@@ -3,7 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::item::Item;
-use crate::config::wildcard;
+use crate::wildcard;
 
 /// Which endings a target file may have; they say how it is read.
 const EXTENSIONS: [&str; 3] = ["yml", "yaml", "json"];

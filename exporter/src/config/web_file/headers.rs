@@ -2,7 +2,7 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
 use crate::config::item::Item;
-use crate::config::nearest::suggestion;
+use crate::nearest::suggestion;
 
 /// The headers that the format allows, and the values of those that have a fixed list.
 const ALLOWED: [(&str, &[&str]); 5] = [

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use plugin_host::{CommandInfo, Host, HostOptions, Library};
 
-use crate::config::{Config, suggestion};
+use crate::config::Config;
+use crate::nearest::suggestion;
 use crate::process::plugins;
 
 /// A command of a plugin.

@@ -2,7 +2,8 @@
 
 use plugin_host::CommandInfo;
 
-use crate::config::{AllowHosts, Config, Target, Transport, suggestion};
+use crate::config::{AllowHosts, Config, Target, Transport};
+use crate::nearest::suggestion;
 
 /// The words of a command, to be read and added to.
 pub(super) struct Words<'a> {

@@ -2,7 +2,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::view::Views;
-use crate::config::{Config, Position, Target, is_host_name, nearest, suggestion};
+use crate::config::{Config, Position, Target, is_host_name};
+use crate::nearest::{nearest, suggestion};
 use crate::process::plugins::Libraries;
 use crate::telemetry::TargetEntry;
 use crate::web::{ProbeRefused, ProbeRequest};

@@ -20,7 +20,7 @@ use tracing_subscriber::EnvFilter;
 use self::line::Line;
 pub(crate) use self::throttle::Throttle;
 use self::writer::Out;
-use crate::config::nearest;
+use crate::nearest::nearest;
 
 /// How a line of the log looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -4,7 +4,7 @@ use tokio_rustls::rustls::{CipherSuite, NamedGroup};
 
 use super::Versions;
 use crate::config::item::Item;
-use crate::config::nearest::suggestion;
+use crate::nearest::suggestion;
 
 /// Go's names; those of TLS 1.3 choose among the suites of that version where one of them is listed.
 const SUITES: [(&str, CipherSuite); 9] = [

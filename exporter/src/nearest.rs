@@ -1,6 +1,8 @@
+//! What somebody probably meant who wrote a name that does not exist.
+
 /// The candidate that `word` was probably meant to be: fewest edits, at most a third of its letters.
 #[must_use]
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let chars = word.chars().count();
     let edits_max = (chars / 3).max(1);
     // To compare two texts takes as long as their lengths multiplied: only what a person may have mistyped is.
@@ -25,7 +27,7 @@ const WORD_CHARS_MAX: usize = 256;
 
 /// "did you mean …", or the list of what there is when that is short.
 #[must_use]
-pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+pub(crate) fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
     const LISTED_MAX: usize = 8;
     if let Some(candidate) = nearest(word, candidates.clone()) {
         return Some(format!("did you mean `{candidate}`?"));
