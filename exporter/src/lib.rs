@@ -24,6 +24,7 @@ pub mod otlp;
 pub mod pipeline;
 pub mod process;
 pub mod schedule;
+mod secret;
 pub mod telemetry;
 pub mod web;
 mod wildcard;

@@ -27,7 +27,10 @@ const WORD_CHARS_MAX: usize = 256;
 
 /// "did you mean …", or the list of what there is when that is short.
 #[must_use]
-pub(crate) fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+pub(crate) fn suggestion<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+) -> Option<String> {
     const LISTED_MAX: usize = 8;
     if let Some(candidate) = nearest(word, candidates.clone()) {
         return Some(format!("did you mean `{candidate}`?"));

@@ -8,6 +8,7 @@ use super::hosts::AllowHosts;
 use super::item::Item;
 use super::section::{Later, Section, set};
 use super::tree::Position;
+use crate::secret::SecretSource;
 
 /// One of `identities:`
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,15 +31,6 @@ impl Identity {
     pub fn account(&self) -> (&str, &str, &SecretSource) {
         (&self.domain, &self.username, &self.secret)
     }
-}
-
-/// Where a secret comes from; never the configuration itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SecretSource {
-    /// The contents of a file, read each time that it is leased; one trailing newline is dropped.
-    File(PathBuf),
-    /// A variable of the environment.
-    Environment(String),
 }
 
 /// `credentials:`

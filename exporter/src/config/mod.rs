@@ -87,7 +87,7 @@ use crate::file;
 pub use self::document::Config;
 pub use self::external::ExternalUrl;
 pub use self::hosts::{AllowHosts, BadEntry, address, is_host_name};
-pub use self::identity::{Credentials, Identity, SecretSource};
+pub use self::identity::{Credentials, Identity};
 pub use self::in_use::InUse;
 pub use self::module::Module;
 pub use self::normalize::{LimitsSection, NormalizeSection};
@@ -114,6 +114,7 @@ pub use self::web_file::{
     ClientAuth, Pem, PemSource, RateLimit, TlsServer, Users, Versions, WEB_USERS_MAX, WebFile,
 };
 pub use self::web_names::AllowedHosts;
+pub use crate::secret::SecretSource;
 
 /// A pipe that is read when the program begins must come to its end within this time.
 const PIPE_TIME_MAX: Duration = Duration::from_secs(30);

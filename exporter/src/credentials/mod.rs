@@ -19,7 +19,7 @@ mod addresses;
 mod broker;
 mod clock;
 mod guard;
-mod secret;
+mod salt;
 mod verdicts;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,7 +30,7 @@ pub use self::clock::{Clock, Moment, SystemClock};
 pub use self::guard::{
     Change, Decision, Fingerprint, Guard, Host, Outcome, Refusal, Refused, Remembered, Scope, State,
 };
-pub use self::secret::{Salt, read as read_secret};
+pub use self::salt::Salt;
 pub use self::verdicts::{Stored, VerdictFile};
 
 /// A panic elsewhere leaves the maps whole: every change is one insert or remove.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::guard::{Fingerprint, Host, Refusal, Refused, Remembered, Scope};
-use super::secret::Salt;
+use super::salt::Salt;
 use crate::file;
 
 const FILE_NAME: &str = "credentials.json";

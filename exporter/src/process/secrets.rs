@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use tracing::warn;
 
-use crate::config::{Config, Identity, Problem, SecretSource};
-use crate::credentials::read_secret;
+use crate::config::{Config, Identity, Problem};
+use crate::secret::{self, SecretSource};
 
 /// The bits of everybody who is neither the owner nor of the group.
 const OTHERS: u32 = 0o007;
@@ -15,7 +15,7 @@ const OTHERS: u32 = 0o007;
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let unusable = config.identities.iter().filter_map(|(name, identity)| {
         let SecretSource::File(path) = &identity.secret else { return None };
-        let message = read_secret(&identity.secret).err()?;
+        let message = secret::read(&identity.secret).err()?;
         let hint = format!("write the password into {}", path.display());
         Some(Problem {
             position: Some(identity.position),
@@ -53,7 +53,7 @@ pub(super) fn tell(config: &Config) {
 fn warning(secret: &SecretSource) -> Option<String> {
     match secret {
         // The service may have what we do not.
-        SecretSource::Environment(_) => read_secret(secret).err(),
+        SecretSource::Environment(_) => secret::read(secret).err(),
         SecretSource::File(path) => {
             let mode = fs::metadata(path).ok()?.permissions().mode();
             let path = path.display();

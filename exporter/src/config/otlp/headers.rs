@@ -2,10 +2,10 @@ use std::path::Path;
 
 use hyper::header::{HeaderName, HeaderValue};
 
-use crate::config::identity::SecretSource;
 use crate::config::item::Item;
 use crate::config::section::Section;
 use crate::config::tree::Value;
+use crate::secret::SecretSource;
 
 /// Where a header's value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,8 +9,9 @@ use zeroize::Zeroizing;
 use super::words::account_name;
 use super::{Identities, lock};
 use crate::credentials::guard::{Fingerprint, Remembered, Scope};
-use crate::credentials::secret::{self, Salt};
+use crate::credentials::salt::Salt;
 use crate::credentials::verdicts::{Stored, VerdictFile};
+use crate::secret;
 
 /// Secrets whose slow hash is remembered.
 const HASHED_MAX: usize = 256;

@@ -26,9 +26,10 @@ use super::addresses::{AddressBook, Resolver};
 use super::clock::{Clock, Moment};
 use super::guard::{Decision, Guard, Host, Outcome, Scope};
 use super::lock;
-use super::secret::{self, Salt};
+use super::salt::Salt;
 use super::verdicts::VerdictFile;
 use crate::config::{self, Identity};
+use crate::secret;
 
 pub use self::state::IdentityState;
 

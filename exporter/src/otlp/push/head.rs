@@ -11,7 +11,7 @@ use super::connection::Failure;
 use super::reply::Trouble;
 use super::signal::Signal;
 use crate::config::{Compression, HeaderSource, OtlpEndpoint, OtlpProtocol};
-use crate::credentials::read_secret;
+use crate::secret;
 
 /// The head of a request. Secrets are read anew each time, so that those that were renewed are used.
 pub(super) async fn request(
@@ -58,7 +58,7 @@ pub(super) fn header_value(source: &HeaderSource) -> Result<HeaderValue, Failure
     let value = match source {
         HeaderSource::Plain(text) => HeaderValue::from_str(text),
         HeaderSource::Secret { prefix, source } => {
-            let secret = read_secret(source).map_err(|message| Failure::new(Trouble::Secret, message))?;
+            let secret = secret::read(source).map_err(|message| Failure::new(Trouble::Secret, message))?;
             let whole = zeroize::Zeroizing::new([prefix.as_bytes(), &secret].concat());
             HeaderValue::from_bytes(&whole)
         }

@@ -8,9 +8,10 @@ use plugin_host::CredentialBroker;
 use plugin_host::sink::{CredentialAnswer, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
 use tokio::runtime::Handle;
 
-use crate::config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position, SecretSource};
+use crate::config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::process::resolver::{Lookups, SystemResolver};
+use crate::secret::SecretSource;
 
 /// Lends what the [`Broker`] lends, and prints why where it does not: a plugin hears the reason only.
 pub(in crate::process) struct Lender {

@@ -1,24 +1,28 @@
-use std::fs;
-use std::io::Read;
+//! Secrets come from files and from the environment, never from the configuration itself.
 
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use std::path::PathBuf;
+
 use zeroize::Zeroizing;
 
-use super::guard::Fingerprint;
-use crate::config::SecretSource;
 use crate::file;
 
 /// A secret file may have so many bytes.
 const SECRET_BYTES_MAX: usize = 64 << 10;
-/// Rounds that make a guess at a stored fingerprint expensive.
-const STORED_ROUNDS: u32 = 100_000;
+
+/// Where a secret comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SecretSource {
+    /// The contents of a file, read each time that it is leased; one trailing newline is dropped.
+    File(PathBuf),
+    /// A variable of the environment.
+    Environment(String),
+}
 
 /// Reads a secret now.
 ///
 /// # Errors
 /// A sentence without the secret in it.
-pub fn read(source: &SecretSource) -> Result<Zeroizing<Vec<u8>>, String> {
+pub(crate) fn read(source: &SecretSource) -> Result<Zeroizing<Vec<u8>>, String> {
     let mut bytes = match source {
         SecretSource::File(path) => {
             let mut bytes = Zeroizing::new(Vec::new());
@@ -55,56 +59,10 @@ fn describe(source: &SecretSource) -> String {
     }
 }
 
-/// Random bytes that make fingerprints of this process, or of one state file, incomparable with others.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Salt(pub [u8; 32]);
-
-impl Salt {
-    /// A new one from the kernel.
-    ///
-    /// # Errors
-    /// When the kernel's device cannot be read.
-    pub fn random() -> std::io::Result<Self> {
-        let mut salt = [0; 32];
-        fs::File::open("/dev/urandom")?.read_exact(&mut salt)?;
-        Ok(Self(salt))
-    }
-
-    /// Cheap: for comparing within this process.
-    #[must_use]
-    pub fn fingerprint(&self, secret: &[u8]) -> Fingerprint {
-        Fingerprint(self.mac(&[secret]))
-    }
-
-    /// Slow on purpose, since it is written to disk: PBKDF2-HMAC-SHA256 (RFC 8018) of one block, with the secret as
-    /// the password.
-    #[must_use]
-    pub fn stored_fingerprint(&self, secret: &[u8]) -> Fingerprint {
-        let keyed = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes a key of any length");
-        let round = |input: &[u8], counter: &[u8]| -> [u8; 32] {
-            let mut mac = keyed.clone();
-            mac.update(input);
-            mac.update(counter);
-            mac.finalize().into_bytes().into()
-        };
-        let mut last = round(&self.0, &1_u32.to_be_bytes());
-        let mut sum = last;
-        for _ in 1..STORED_ROUNDS {
-            last = round(&last, &[]);
-            sum.iter_mut().zip(last).for_each(|(sum, byte)| *sum ^= byte);
-        }
-        Fingerprint(sum)
-    }
-
-    fn mac(&self, parts: &[&[u8]]) -> [u8; 32] {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
-        parts.iter().for_each(|part| mac.update(part));
-        mac.finalize().into_bytes().into()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn read_file(contents: &[u8]) -> Result<Zeroizing<Vec<u8>>, String> {
@@ -135,14 +93,5 @@ mod tests {
         }
         let missing = read(&SecretSource::Environment("PERFMON_TEST_NO_SUCH".into())).unwrap_err();
         assert!(missing.contains("PERFMON_TEST_NO_SUCH"), "{missing}");
-    }
-
-    #[test]
-    fn the_stored_fingerprint_is_pbkdf2() {
-        // Witness: Python, hashlib.pbkdf2_hmac('sha256', b'hunter2', bytes(range(32)), 100000).hex()
-        let salt = Salt(std::array::from_fn(|index| u8::try_from(index).unwrap()));
-        let found: String =
-            salt.stored_fingerprint(b"hunter2").0.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(found, "d269d79fd465c708599b3114850e6a20bb8cb90c8fbba32574954ab158d23a7c");
     }
 }
