@@ -8,7 +8,7 @@ use super::item::Item;
 use super::module::{Module, module};
 use super::normalize::{NormalizeSection, normalize};
 use super::operate;
-use super::otlp::{self, OtlpEndpoint};
+use super::otlp;
 use super::plugins::{Plugins, plugins};
 use super::probe::{Probe, probe};
 use super::scrape::{Scrape, scrape};
@@ -18,6 +18,7 @@ use super::target::{self, Target, TargetDefaults};
 use super::target_files::FilePattern;
 use super::transport::{Transport, transport};
 use super::web::{Web, web};
+use crate::otlp::push::OtlpEndpoint;
 
 /// The whole configuration, checked: every name in it exists, every number is within its limits.
 #[derive(Clone, Debug)]

@@ -91,7 +91,6 @@ pub use self::identity::{Credentials, Identity};
 pub use self::in_use::InUse;
 pub use self::module::Module;
 pub use self::normalize::{LimitsSection, NormalizeSection};
-pub use self::otlp::{ClientCertificate, Compression, HeaderSource, OtlpEndpoint, OtlpProtocol, OtlpTls};
 pub use self::password_files::PasswordFiles;
 pub use self::plugins::{PluginName, Plugins};
 pub use self::probe::Probe;
@@ -105,7 +104,6 @@ pub use self::target_files::{
     Fate, FileNews, FilePattern, FileState, Refused, SharedInstance, Skipped, TARGETS_MAX, TargetFiles,
     TargetList, Wanted, parse_target_file,
 };
-pub use self::traces::Traces;
 pub use self::transport::{Encryption, Transport};
 pub use self::tree::{CONFIG_BYTES_MAX, Entry, Node, Position, SyntaxError, Value};
 pub use self::web::Web;
@@ -114,6 +112,9 @@ pub use self::web_file::{
     ClientAuth, Pem, PemSource, RateLimit, TlsServer, Users, Versions, WEB_USERS_MAX, WebFile,
 };
 pub use self::web_names::AllowedHosts;
+pub use crate::otlp::push::{
+    ClientCertificate, Compression, HeaderSource, OtlpEndpoint, OtlpProtocol, OtlpTls, Traces,
+};
 pub use crate::secret::SecretSource;
 
 /// A pipe that is read when the program begins must come to its end within this time.

@@ -79,5 +79,5 @@ fn the_reference_shows_the_defaults() {
         traces: None,
         ..shown
     };
-    assert!(shown.is_like(&default), "{shown:?}\n{default:?}");
+    assert_eq!(shown, default);
 }

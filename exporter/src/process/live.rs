@@ -198,11 +198,7 @@ impl Live {
         before: Option<&Arc<OtlpEndpoint>>,
         now: Option<&Arc<OtlpEndpoint>>,
     ) {
-        let is_same = match (before, now) {
-            (Some(before), Some(now)) => before.is_like(now),
-            (before, now) => before.is_none() && now.is_none(),
-        };
-        if !is_same {
+        if before != now {
             stop_telemetry(self.own.take()).await;
             self.own = now.and_then(|endpoint| own_telemetry(endpoint, &self.book, &self.pusher));
         }

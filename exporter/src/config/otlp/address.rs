@@ -1,7 +1,7 @@
 use hyper::Uri;
 
-use super::OtlpProtocol;
 use crate::config::item::Item;
+use crate::otlp::push::OtlpProtocol;
 
 /// `endpoint`, taken apart.
 pub(super) struct Address {

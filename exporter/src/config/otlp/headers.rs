@@ -5,21 +5,8 @@ use hyper::header::{HeaderName, HeaderValue};
 use crate::config::item::Item;
 use crate::config::section::Section;
 use crate::config::tree::Value;
+use crate::otlp::push::HeaderSource;
 use crate::secret::SecretSource;
-
-/// Where a header's value comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HeaderSource {
-    /// It is no secret.
-    Plain(String),
-    /// It is one: `{file: …}` or `{env: …}`, with `prefix` before it.
-    Secret {
-        /// `prefix`: `Bearer `, say.
-        prefix: String,
-        /// The rest.
-        source: SecretSource,
-    },
-}
 
 /// Reads `headers:`.
 pub(super) fn headers(item: &Item<'_>, base: &Path) -> Vec<(String, HeaderSource)> {

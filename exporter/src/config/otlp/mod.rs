@@ -14,94 +14,23 @@ use self::headers::headers;
 use self::tls::tls;
 use super::item::Item;
 use super::section::Section;
-use super::traces::Traces;
+use super::traces::traces;
 use super::tree::Position;
 use crate::otlp::encode::Temporality;
-
-pub use self::headers::HeaderSource;
-pub use self::tls::{ClientCertificate, OtlpTls};
-
-/// One of `otlp:`, a collector that snapshots are pushed to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtlpEndpoint {
-    /// `name`: unique; the endpoint where it is not given. In logs and metrics.
-    pub name: String,
-    /// Of `endpoint`: `https`.
-    pub secure: bool,
-    /// Of `endpoint`: a name or an address, that of IPv6 in brackets.
-    pub host: String,
-    /// Of `endpoint`: 4317 for gRPC and 4318 for HTTP where it is not given.
-    pub port: u16,
-    /// Of `endpoint`: what stands before `/v1/metrics`; for HTTP only.
-    pub path: String,
-    /// `protocol`: default `grpc`.
-    pub protocol: OtlpProtocol,
-    /// `interval`: of the rounds, aligned to the clock. Default 30 s.
-    pub interval: Duration,
-    /// `timeout`: of one attempt, the connection included. Default 10 s.
-    pub timeout: Duration,
-    /// `headers`: sent with each request.
-    pub headers: Vec<(String, HeaderSource)>,
-    /// `compression`: default `gzip`.
-    pub compression: Compression,
-    /// `temporality`: default `cumulative`.
-    pub temporality: Temporality,
-    /// `tls`
-    pub tls: OtlpTls,
-    /// `queue_points`: about so many points wait for a collector that is away. Default 5 000 000.
-    pub queue_points: u32,
-    /// `request_bytes`: of one request before compression. Default 3 MiB.
-    pub request_bytes: u32,
-    /// `logs`: whether it gets events as log records. Default `true`.
-    pub logs: bool,
-    /// `traces`: which collections it gets as traces. Default: none.
-    pub traces: Option<Traces>,
-    /// `queue_records`: so many log records, and so many spans, wait for it while it is away. Default 10 000.
-    pub queue_records: u32,
-    /// Where the file has it.
-    pub position: Position,
-}
-
-impl OtlpEndpoint {
-    /// Whether both push the same way to the same place, wherever they stand.
-    #[must_use]
-    pub fn is_like(&self, other: &Self) -> bool {
-        Self { position: other.position, ..self.clone() } == *other
-    }
-}
-
-/// How a collector is spoken to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OtlpProtocol {
-    /// OTLP/gRPC.
-    #[default]
-    Grpc,
-    /// OTLP/HTTP with protocol buffers.
-    Http,
-}
-
-/// How requests are compressed, always at the fastest level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Compression {
-    /// Not at all.
-    None,
-    /// Every collector reads it.
-    #[default]
-    Gzip,
-    /// Smaller and faster.
-    Zstd,
-}
+use crate::otlp::push::{Compression, OtlpEndpoint, OtlpProtocol};
 
 /// Reads `otlp:`, a list.
 pub(super) fn endpoints(item: Option<Item<'_>>, base: &Path) -> Vec<Arc<OtlpEndpoint>> {
     let mut endpoints: Vec<Arc<OtlpEndpoint>> = Vec::new();
+    let mut positions: Vec<Position> = Vec::new();
     for item in item.map(|item| item.list()).unwrap_or_default() {
         let Some(endpoint) = endpoint(&item, base) else { continue };
-        if let Some(first) = endpoints.iter().find(|first| first.name == endpoint.name) {
+        if let Some(first) = endpoints.iter().position(|first| first.name == endpoint.name) {
             let message =
-                format!("endpoint `{}` is there already, on line {}", first.name, first.position.line);
+                format!("endpoint `{}` is there already, on line {}", endpoint.name, positions[first].line);
             item.problem(message, Some("give one of them another `name`".to_owned()));
         }
+        positions.push(item.position());
         endpoints.push(Arc::new(endpoint));
     }
     endpoints
@@ -118,7 +47,7 @@ fn endpoint(item: &Item<'_>, base: &Path) -> Option<OtlpEndpoint> {
     let queue_points = section.count("queue_points", 1_000..=1_000_000_000);
     let request_bytes = section.count("request_bytes", REQUEST_BYTES);
     let logs = section.flag("logs");
-    let traces = section.get("traces").and_then(|item| Traces::read(&item));
+    let traces = section.get("traces").and_then(|item| traces(&item));
     let queue_records = section.count("queue_records", 1..=1_000_000);
     section.finish();
     let plain = plain?;
@@ -186,7 +115,6 @@ fn plain_endpoint(
         logs: true,
         traces: None,
         queue_records: 10_000,
-        position: section.position,
     })
 }
 

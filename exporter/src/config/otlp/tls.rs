@@ -1,24 +1,7 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::config::item::Item;
-
-/// `otlp[].tls:`
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OtlpTls {
-    /// `ca_file`: who signs the collector's certificate. Default: whom the system trusts.
-    pub ca_file: Option<PathBuf>,
-    /// `cert_file` and `key_file`: who we are.
-    pub client: Option<ClientCertificate>,
-}
-
-/// A certificate with its key, in PEM files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientCertificate {
-    /// `cert_file`
-    pub cert_file: PathBuf,
-    /// `key_file`
-    pub key_file: PathBuf,
-}
+use crate::otlp::push::{ClientCertificate, OtlpTls};
 
 /// Reads `tls:`.
 pub(super) fn tls(item: &Item<'_>, base: &Path) -> OtlpTls {

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use flate2::write::GzEncoder;
 
+use super::options::{Compression, OtlpProtocol};
 use super::reply::GRPC_HEAD_BYTES;
-use crate::config::{Compression, OtlpProtocol};
 
 /// Makes the body of a message: compressed and, for gRPC, framed.
 pub(super) fn pack(message: &[u8], protocol: OtlpProtocol, compression: Compression) -> io::Result<Bytes> {

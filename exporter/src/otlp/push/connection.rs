@@ -16,8 +16,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 
 use super::distrust::{Heard, Overheard};
+use super::options::{OtlpEndpoint, OtlpProtocol};
 use super::reply::{Answer, Trouble};
-use crate::config::{OtlpEndpoint, OtlpProtocol};
 
 /// Bytes of an answer's body that are read. The status says what became of the data, whatever comes after that.
 const ANSWER_BYTES_MAX: usize = 64 << 10;

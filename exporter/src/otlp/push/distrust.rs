@@ -13,8 +13,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
 
 use super::connection::{Failure, Stream};
+use super::options::OtlpTls;
 use super::reply::Trouble;
-use crate::config::OtlpTls;
 
 /// What TLS ended a connection for; clones hear of the same one.
 #[derive(Clone, Debug, Default)]

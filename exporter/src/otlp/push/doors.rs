@@ -5,8 +5,8 @@ use std::time::SystemTime;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
+use super::options::OtlpProtocol;
 use super::reply::{Answer, Verdict, grpc_verdict, http_verdict};
-use crate::config::OtlpProtocol;
 
 /// Fields of a head, or those behind a body.
 pub type Fields<'a> = [(&'static str, &'a [u8])];

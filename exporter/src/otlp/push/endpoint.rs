@@ -13,13 +13,13 @@ use super::body::pack;
 use super::connection::Connector;
 use super::counts::{Counts, Loss};
 use super::fill::{Line, fill, unix_nanos};
+use super::options::OtlpEndpoint;
 use super::pusher::Shared;
 use super::queue::Item;
 use super::records::Records;
 use super::sender::{Decided, Sender, Way};
 use super::signal::Signal;
 use super::size::RequestBytes;
-use crate::config::OtlpEndpoint;
 use crate::otlp::encode::{Earlier, Part, Request as Written, Requests, Temporality};
 
 /// An endpoint that is about to begin.

@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::{Notify, watch};
 
 use super::counts::{Counts, Loss};
+use super::options::OtlpEndpoint;
 use super::pusher::Shared;
 use super::queue::{Item, Queue};
 use super::signal::Signal;
-use crate::config::OtlpEndpoint;
 
 /// The queue between the two tasks.
 pub(super) struct Line {

@@ -8,9 +8,9 @@ use hyper::Request;
 use hyper::header::HeaderValue;
 
 use super::connection::Failure;
+use super::options::{Compression, HeaderSource, OtlpEndpoint, OtlpProtocol};
 use super::reply::Trouble;
 use super::signal::Signal;
-use crate::config::{Compression, HeaderSource, OtlpEndpoint, OtlpProtocol};
 use crate::secret;
 
 /// The head of a request. Secrets are read anew each time, so that those that were renewed are used.

@@ -6,7 +6,7 @@ use plugin_host::sink::{Completion, Event, Outcome};
 
 use super::fill::unix_nanos;
 use super::records::{About, Records};
-use crate::config::Traces;
+use super::traces::Traces;
 use crate::otlp::encode::{Collected, Record, Resource, Scope, SpanIds, Trigger, spans};
 
 /// Where events and collections are told as they happen: the queues of the endpoints that want them.

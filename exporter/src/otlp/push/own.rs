@@ -20,10 +20,10 @@ use tokio::runtime::Handle;
 
 use super::connection::{Connection, Connector, Failure};
 use super::head::{USER_AGENT, header_value};
+use super::options::OtlpEndpoint;
 use super::reply::Trouble;
 use super::signal::Signal;
 use super::tls::NetConnector;
-use crate::config::OtlpEndpoint;
 
 /// One of the exporter's own figures.
 pub struct Figure {

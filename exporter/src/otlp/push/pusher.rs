@@ -10,12 +10,12 @@ use super::connection::Connector;
 use super::counts::{AllCounts, Counts};
 use super::endpoint::Endpoint;
 use super::metrics::OtlpMetrics;
+use super::options::OtlpEndpoint;
 use super::outlets::{Outlet, Outlets};
 use super::queue::Supply;
 use super::records::Records;
 use super::signal::Signal;
 use super::tls::NetConnector;
-use crate::config::OtlpEndpoint;
 use crate::otlp::encode::Templates;
 use crate::telemetry::Timings;
 
@@ -101,7 +101,7 @@ impl Pusher {
             clock: Arc::new(SystemClock),
             templates: Arc::clone(&self.templates),
         };
-        let stays = |one: &Running| endpoints.iter().any(|endpoint| one.settings.is_like(endpoint));
+        let stays = |one: &Running| endpoints.contains(&one.settings);
         let (stay, go): (Vec<Running>, Vec<Running>) = self.running.drain(..).partition(stays);
         self.running = stay;
         for one in go {
@@ -109,7 +109,7 @@ impl Pusher {
             self.ending.spawn(one.stop(grace));
         }
         for endpoint in endpoints {
-            if self.running.iter().any(|one| one.settings.is_like(endpoint)) {
+            if self.running.iter().any(|one| one.settings == *endpoint) {
                 continue;
             }
             let scheme = if endpoint.secure { "https" } else { "http" };
@@ -117,7 +117,7 @@ impl Pusher {
             let connector = Arc::new(NetConnector::new(Arc::clone(endpoint)));
             self.add(Arc::clone(endpoint), connector, shared.clone(), RandomState::new().hash_one(0));
         }
-        let place = |one: &Running| endpoints.iter().position(|endpoint| one.settings.is_like(endpoint));
+        let place = |one: &Running| endpoints.iter().position(|endpoint| one.settings == *endpoint);
         self.running.sort_by_key(place);
         self.show();
         // Those that have ended by now are forgotten.

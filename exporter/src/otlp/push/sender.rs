@@ -12,10 +12,10 @@ use super::backoff::Backoff;
 use super::connection::{Connection, Connector, Failure};
 use super::counts::{Counts, Loss, SignalCounts};
 use super::head::request;
+use super::options::{OtlpEndpoint, OtlpProtocol};
 use super::pusher::Clock;
 use super::reply::{Trouble, Verdict, grpc_verdict, http_verdict};
 use super::signal::Signal;
-use crate::config::{OtlpEndpoint, OtlpProtocol};
 
 /// The way to one endpoint, for one kind of data.
 pub(super) struct Sender {

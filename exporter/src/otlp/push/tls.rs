@@ -14,8 +14,8 @@ use zeroize::Zeroizing;
 
 use super::connection::{Connecting, Connector, Failure, Stream};
 use super::distrust::not_connected;
+use super::options::{OtlpEndpoint, OtlpProtocol};
 use super::reply::Trouble;
-use crate::config::{OtlpEndpoint, OtlpProtocol};
 use crate::file;
 
 /// No certificate or key has more.

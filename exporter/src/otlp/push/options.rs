@@ -1,0 +1,101 @@
+//! What there is to say about a collector: where it is, how it is spoken to, and what it gets.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::traces::Traces;
+use crate::otlp::encode::Temporality;
+use crate::secret::SecretSource;
+
+/// One of `otlp:`, a collector that snapshots are pushed to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtlpEndpoint {
+    /// `name`: unique; the endpoint where it is not given. In logs and metrics.
+    pub name: String,
+    /// Of `endpoint`: `https`.
+    pub secure: bool,
+    /// Of `endpoint`: a name or an address, that of IPv6 in brackets.
+    pub host: String,
+    /// Of `endpoint`: 4317 for gRPC and 4318 for HTTP where it is not given.
+    pub port: u16,
+    /// Of `endpoint`: what stands before `/v1/metrics`; for HTTP only.
+    pub path: String,
+    /// `protocol`: default `grpc`.
+    pub protocol: OtlpProtocol,
+    /// `interval`: of the rounds, aligned to the clock. Default 30 s.
+    pub interval: Duration,
+    /// `timeout`: of one attempt, the connection included. Default 10 s.
+    pub timeout: Duration,
+    /// `headers`: sent with each request.
+    pub headers: Vec<(String, HeaderSource)>,
+    /// `compression`: default `gzip`.
+    pub compression: Compression,
+    /// `temporality`: default `cumulative`.
+    pub temporality: Temporality,
+    /// `tls`
+    pub tls: OtlpTls,
+    /// `queue_points`: about so many points wait for a collector that is away. Default 5 000 000.
+    pub queue_points: u32,
+    /// `request_bytes`: of one request before compression. Default 3 MiB.
+    pub request_bytes: u32,
+    /// `logs`: whether it gets events as log records. Default `true`.
+    pub logs: bool,
+    /// `traces`: which collections it gets as traces. Default: none.
+    pub traces: Option<Traces>,
+    /// `queue_records`: so many log records, and so many spans, wait for it while it is away. Default 10 000.
+    pub queue_records: u32,
+}
+
+/// How a collector is spoken to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OtlpProtocol {
+    /// OTLP/gRPC.
+    #[default]
+    Grpc,
+    /// OTLP/HTTP with protocol buffers.
+    Http,
+}
+
+/// How requests are compressed, always at the fastest level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Every collector reads it.
+    #[default]
+    Gzip,
+    /// Smaller and faster.
+    Zstd,
+}
+
+/// Where a header's value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeaderSource {
+    /// It is no secret.
+    Plain(String),
+    /// It is one: `{file: …}` or `{env: …}`, with `prefix` before it.
+    Secret {
+        /// `prefix`: `Bearer `, say.
+        prefix: String,
+        /// The rest.
+        source: SecretSource,
+    },
+}
+
+/// `otlp[].tls:`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OtlpTls {
+    /// `ca_file`: who signs the collector's certificate. Default: whom the system trusts.
+    pub ca_file: Option<PathBuf>,
+    /// `cert_file` and `key_file`: who we are.
+    pub client: Option<ClientCertificate>,
+}
+
+/// A certificate with its key, in PEM files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientCertificate {
+    /// `cert_file`
+    pub cert_file: PathBuf,
+    /// `key_file`
+    pub key_file: PathBuf,
+}
