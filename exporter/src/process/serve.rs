@@ -30,8 +30,8 @@ use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::otlp::push::{Pusher, Supply};
 use crate::schedule::{Driver, HostDeadlines, Limits, Planner};
 use crate::telemetry::log::{self, PluginLog};
-use crate::telemetry::{self, Book, Costs, Plugins, Scrapes, SelfMetrics, Timings};
-use crate::web::{self, Gate, Server, Site};
+use crate::telemetry::{self, Book, Costs, Plugins, SelfMetrics, Timings};
+use crate::web::{self, Gate, Scrapes, Server, Site};
 
 /// The exporter's own work is small: the plugins have threads of their own.
 const WORKERS: usize = 2;

@@ -9,8 +9,8 @@ use hyper::body::{Body, Frame, SizeHint};
 
 use super::page_permits::PagePermit;
 use super::probe_permits::ProbePermit;
+use super::scrapes::{PageOf, Scrape, ScrapeOutcome, Scrapes};
 use crate::expose::{CodedPage, Coding, Format};
-use crate::telemetry::{PageOf, Scrape, ScrapeOutcome, Scrapes};
 
 /// What is answered: a few bytes that are there, or a page that is made as it is sent.
 pub(super) enum Answer {

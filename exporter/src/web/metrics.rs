@@ -11,10 +11,10 @@ use hyper::{Method, Request, Response, StatusCode};
 use super::answer::{header, plain};
 use super::body::{Answer, Page, PageOwner};
 use super::caller::Caller;
+use super::scrapes::ScrapeOutcome;
 use super::site::Site;
 use crate::expose::{CodedPage, Coding, Encoder, OwnMetrics, Representation, negotiate};
 use crate::pipeline::Store;
-use crate::telemetry::ScrapeOutcome;
 
 pub(super) async fn metrics<B>(site: &Site, request: &Request<B>, caller: &Caller) -> Response<Answer> {
     let began = Instant::now();

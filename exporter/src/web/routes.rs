@@ -135,7 +135,8 @@ mod tests {
 
     use super::*;
     use crate::config::{AllowedHosts, Web};
-    use crate::telemetry::{Book, ScrapeOutcome, Scrapes};
+    use crate::telemetry::Book;
+    use crate::web::scrapes::{ScrapeOutcome, Scrapes};
     use crate::web::{Desk, Limits, Parts};
 
     fn site(limits: Limits) -> Arc<Site> {

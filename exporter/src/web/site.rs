@@ -10,8 +10,9 @@ use super::pages::Desk;
 use super::probe_permits::ProbePermits;
 use super::prober::Prober;
 use super::reload::Reloader;
+use super::scrapes::Scrapes;
 use crate::config::AllowedHosts;
-use crate::telemetry::{Book, Scrapes};
+use crate::telemetry::Book;
 
 /// What a site is made of. Each part is there for one or a few routes, which say what they need of it.
 pub struct Parts {

@@ -21,10 +21,10 @@ use super::costs::{self, Costs};
 use super::metric::{Metric, Writer};
 use super::probes;
 use super::reloads::{self, Reloads};
-use super::scrapes::{self, Scrapes};
 use super::timing::Timings;
 use crate::credentials::Broker;
 use crate::schedule::Figures;
+use crate::web::{self, Scrapes};
 
 /// Everything that the exporter says of itself. Read at each scrape; between scrapes it costs nothing.
 #[derive(Clone)]
@@ -74,9 +74,9 @@ pub fn own_metrics() -> Vec<&'static Metric> {
         costs::METRICS,
         plugins::METRICS,
         credentials::METRICS,
-        scrapes::METRICS,
+        web::SCRAPE_METRICS,
         probes::METRICS,
-        crate::web::METRICS,
+        web::METRICS,
         crate::otlp::push::METRICS,
         process::METRICS,
     ];

@@ -21,7 +21,8 @@ use crate::config::{self, Web};
 use crate::model;
 use crate::pipeline::{Catalog, Limits, Scope, Store};
 use crate::schedule::{self, Deadlines, Driver, JobId, Planner, Schedule};
-use crate::telemetry::{Book, CHANGES_MAX, Costs, JobObserver, Scrapes, Timings};
+use crate::telemetry::{Book, CHANGES_MAX, Costs, JobObserver, Timings};
+use crate::web::Scrapes;
 use crate::web::caller::Caller;
 use crate::web::{Limits as WebLimits, Parts};
 

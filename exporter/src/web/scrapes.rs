@@ -2,9 +2,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::metric::{Metric, Writer};
-use super::timing::{Timing, Timings, WAIT_S, WORK_S};
 use crate::expose::{Coding, Cost, Format};
+use crate::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 
 /// How a request for the page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +152,7 @@ impl Scrapes {
         self.counts[outcome as usize].load(Ordering::Relaxed)
     }
 
-    pub(super) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
+    pub(crate) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
         let rows = ScrapeOutcome::ALL.map(|outcome| ([outcome.word()], self.of(outcome)));
         out.rows(&SCRAPES, rows)?;
         out.row(&SENT_BYTES, self.bytes.load(Ordering::Relaxed))?;
@@ -174,7 +173,7 @@ const FORMATS: [(Format, &str); 3] =
 const CODINGS: [(Coding, &str); 2] = [(Coding::Gzip, "gzip"), (Coding::Zstd, "zstd")];
 
 /// What this file shows.
-pub(super) const METRICS: &[&Metric] = &[
+pub(crate) const METRICS: &[&Metric] = &[
     &DURATION,
     &FIRST_PIECE,
     &ENCODING,
