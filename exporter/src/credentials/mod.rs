@@ -19,6 +19,7 @@ mod addresses;
 mod broker;
 mod clock;
 mod guard;
+mod metrics;
 mod salt;
 mod verdicts;
 
@@ -30,6 +31,7 @@ pub use self::clock::{Clock, Moment, SystemClock};
 pub use self::guard::{
     Change, Decision, Fingerprint, Guard, Host, Outcome, Refusal, Refused, Remembered, Scope, State,
 };
+pub(crate) use self::metrics::METRICS;
 pub use self::salt::Salt;
 pub use self::verdicts::{Stored, VerdictFile};
 

@@ -8,6 +8,7 @@ use tracing::{info, warn};
 use super::engine::Changes;
 use super::otlp::{BookSupply, own_telemetry, stop_telemetry};
 use super::plugins::{self, Libraries};
+use super::reload_counts::ReloadCounts;
 use super::secrets;
 use super::shelf::Shelf;
 use super::targets::{self, Targets};
@@ -17,7 +18,7 @@ use crate::file;
 use crate::otlp::push::{OwnTelemetry, Pusher, Supply};
 use crate::schedule::{Limits, Schedule};
 use crate::telemetry::log::{self, DEFAULT_FILTER};
-use crate::telemetry::{Book, PluginSource, Plugins, Reloads, unix_seconds};
+use crate::telemetry::{Book, PluginSource, Plugins, unix_seconds};
 use crate::web::{self, Site};
 
 /// A pipe whose writer is not there when a reload reads it is not waited for long: others wait for the reload.
@@ -64,7 +65,7 @@ pub(super) struct Live {
     pub(super) supply: Arc<BookSupply>,
     pub(super) pusher: Pusher,
     pub(super) own: Option<OwnTelemetry>,
-    pub(super) reloads: Arc<Reloads>,
+    pub(super) reloads: Arc<ReloadCounts>,
     /// The command line says what is logged.
     pub(super) log_is_fixed: bool,
 }

@@ -8,11 +8,13 @@ mod engine;
 mod explain;
 mod init;
 mod live;
+mod metrics;
 mod online;
 mod otlp;
 mod plugins;
 mod probe;
 mod reload;
+mod reload_counts;
 mod resolver;
 mod secrets;
 mod serve;
@@ -29,6 +31,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 
 use self::cli::{Cli, Command, PluginCommand};
+
+pub use self::metrics::own_metrics;
 
 /// Everything went well.
 const OK: u8 = 0;

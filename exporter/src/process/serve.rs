@@ -14,10 +14,12 @@ use tracing::{error, info, warn};
 use super::blocking::Blocking;
 use super::engine::Engine;
 use super::live::{self, Fixed, Live, Prepared};
+use super::metrics::SelfMetrics;
 use super::otlp::{BookSupply, own_telemetry, stop_telemetry};
 use super::plugins::{limits as plugin_limits, trial as plugin_trial};
 use super::probe::{Means, Probes};
 use super::reload::{self, Reloads};
+use super::reload_counts::ReloadCounts;
 use super::resolver::{Lookups, SystemResolver};
 use super::shelf::Shelf;
 use super::signals::{Ending, Signals};
@@ -30,7 +32,7 @@ use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::otlp::push::{Pusher, Supply};
 use crate::schedule::{Driver, HostDeadlines, Limits, Planner};
 use crate::telemetry::log::{self, PluginLog};
-use crate::telemetry::{self, Book, Costs, Plugins, SelfMetrics, Timings};
+use crate::telemetry::{self, Book, Costs, Plugins, Timings};
 use crate::web::{self, Gate, Scrapes, Server, Site};
 
 /// The exporter's own work is small: the plugins have threads of their own.
@@ -209,7 +211,7 @@ impl Begin {
         let own = config.telemetry.as_ref();
         let own = own.and_then(|endpoint| own_telemetry(endpoint, &book, &pusher));
         let scrapes = Arc::new(Scrapes::new(&timings));
-        let (plugins, reloads) = (Arc::new(Plugins::default()), Arc::new(telemetry::Reloads::default()));
+        let (plugins, reloads) = (Arc::new(Plugins::default()), Arc::new(ReloadCounts::default()));
         live::show(&plugins, &libraries);
         reloads.succeeded(telemetry::unix_seconds(), false);
         let metrics = SelfMetrics {

@@ -15,8 +15,9 @@ use rustix::net::sockopt::socket_acceptconn;
 use rustix::time::{ClockId, clock_gettime};
 use tracing::{error, info, warn};
 
+use super::reload_counts::ReloadCounts;
 use crate::schedule::Schedule;
-use crate::telemetry::{Book, Reloads, count_states};
+use crate::telemetry::{Book, count_states};
 
 /// A manager that does not read is not waited for any longer.
 const SEND_MAX: Duration = Duration::from_secs(1);
@@ -69,7 +70,7 @@ impl Notifier {
     }
 
     /// Feeds the watchdog as long as the schedule works, and renews the status, until it is dropped.
-    pub(super) async fn keep(self, schedule: Schedule, book: Arc<Book>, reloads: Arc<Reloads>) {
+    pub(super) async fn keep(self, schedule: Schedule, book: Arc<Book>, reloads: Arc<ReloadCounts>) {
         if self.0.is_none() {
             return;
         }
@@ -98,7 +99,7 @@ impl Notifier {
 }
 
 /// A line for `systemctl status`.
-pub(super) fn status(book: &Book, reloads: &Reloads) -> String {
+pub(super) fn status(book: &Book, reloads: &ReloadCounts) -> String {
     let targets = book.targets();
     let [down, partial, _, up] = count_states(targets.iter().map(|target| target.state()))
         .map(|(state, count)| (state.as_str(), count));

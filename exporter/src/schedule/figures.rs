@@ -1,8 +1,9 @@
+use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::planner::{Begun, Lane, Missed, Planner};
-use crate::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S};
+use crate::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 
 /// What the schedule is doing, readable while it runs.
 #[derive(Debug)]
@@ -66,6 +67,16 @@ impl Figures {
         self.orders.load(Ordering::Relaxed)
     }
 
+    /// What the exporter says of itself.
+    pub(crate) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
+        let missed = self.missed();
+        out.rows(&MISSED, [(["busy"], missed.busy), (["connecting"], missed.connecting)])?;
+        out.row(&WAITING, self.waiting_to_connect() as u64)?;
+        out.row(&BEGINNING, self.connecting() as u64)?;
+        out.row(&RUNNING, self.running() as u64)?;
+        out.row(&ORDERS, self.orders() as u64)
+    }
+
     /// A job began.
     pub(super) fn began(&self, begun: Begun) {
         let lane = LANES.iter().position(|(lane, _)| *lane == begun.lane).unwrap_or_default();
@@ -92,7 +103,7 @@ const LANES: [(Lane, &str); 3] =
     [(Lane::Warm, "connected"), (Lane::Fresh, "connecting"), (Lane::Failing, "failing")];
 
 /// What this file shows.
-pub(crate) const METRICS: &[&Metric] = &[&LATENESS, &STEP];
+pub(crate) const METRICS: &[&Metric] = &[&LATENESS, &STEP, &MISSED, &WAITING, &BEGINNING, &RUNNING, &ORDERS];
 
 static LATENESS: Metric = Metric::histogram(
     "perfmon_exporter_schedule_lateness_seconds",
@@ -106,4 +117,27 @@ static STEP: Metric = Metric::histogram(
     WORK_S,
     &[],
     "Time that the schedule took to begin all that was due, each time that it woke.",
+);
+static MISSED: Metric = Metric::counter(
+    "perfmon_exporter_intervals_missed",
+    &["cause"],
+    "Places in the schedule that went by because a connected target or the process was busy, or because the target \
+     waited for its connection.",
+);
+static WAITING: Metric = Metric::gauge(
+    "perfmon_exporter_connections_waiting",
+    &[],
+    "Targets that wait for their turn to be connected, by `connect_rate` and `max_connecting`.",
+);
+static BEGINNING: Metric = Metric::gauge(
+    "perfmon_exporter_connections_beginning",
+    &[],
+    "Collections that run now on targets that have no connection yet.",
+);
+static RUNNING: Metric =
+    Metric::gauge("perfmon_exporter_collections_running", &[], "Collections that run now.");
+static ORDERS: Metric = Metric::gauge(
+    "perfmon_exporter_schedule_orders",
+    &[],
+    "What the schedule was told and has not followed yet: ends of collections, targets that come and go.",
 );

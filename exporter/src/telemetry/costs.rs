@@ -63,7 +63,7 @@ impl Costs {
         Arc::clone(of_plugin)
     }
 
-    pub(super) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
+    pub(crate) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
         let plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let plugins: Vec<&PluginCosts> = plugins.values().map(|costs| &**costs).collect();
         let stages = |read: fn(&StageCosts) -> &AtomicU64| {
@@ -149,7 +149,7 @@ pub(super) const REGISTERED: [[&str; 2]; 4] =
     [["family", "accepted"], ["family", "dropped"], ["series", "accepted"], ["series", "dropped"]];
 
 /// What this file shows.
-pub(super) const METRICS: &[&Metric] = &[
+pub(crate) const METRICS: &[&Metric] = &[
     &COLLECTION_SECONDS,
     &STAGE_SECONDS,
     &VALIDATION_SECONDS,

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use expect_test::{ExpectFile, expect_file};
-use perfmon_exporter::telemetry::{MetricKind, own_metrics};
+use perfmon_exporter::process::own_metrics;
+use perfmon_exporter::telemetry::MetricKind;
 use plugin_host::{CommandInfo, GeneralReason, Host, HostOptions, Library, Stage};
 
 /// The text of a page of `docs/`.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use expect_test::expect_file;
-use perfmon_exporter::telemetry::{Metric, MetricKind, own_metrics};
+use perfmon_exporter::process::own_metrics;
+use perfmon_exporter::telemetry::{Metric, MetricKind};
 
 use crate::program::Folder;
 

@@ -5,6 +5,7 @@
 //! probe too. Whatever the number of those who ask, one collection for each of them runs at a time, and all get what
 //! it brings.
 
+mod counts;
 mod doors;
 mod hosts;
 mod known;
@@ -24,6 +25,8 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tracing::debug;
 
+pub(super) use self::counts::METRICS;
+use self::counts::{ProbeCounts, ProbeOutcome};
 use self::hosts::Hosts;
 use self::known::{Asked, Configured, Key, Known, Other};
 use self::view::{Views, answer_of};
@@ -33,7 +36,7 @@ use super::resolver::Lookups;
 use crate::config::{self, Config, Target};
 use crate::otlp::push::Outlets;
 use crate::pipeline::Catalog;
-use crate::telemetry::{self, Costs, ProbeOutcome, TargetEntry};
+use crate::telemetry::{Costs, TargetEntry};
 use crate::web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
 
 /// The deadline of a collection is so much before the answer's, so that what failed is told with its stage.
@@ -58,7 +61,7 @@ pub(super) struct Means {
 struct Shared {
     means: Means,
     hosts: Hosts,
-    counts: telemetry::Probes,
+    counts: ProbeCounts,
 }
 
 /// Who is asked by URL.
@@ -79,7 +82,7 @@ impl Probes {
         let places = Arc::new(Semaphore::new(config.probe.max_concurrent as usize));
         let known = Arc::new(Known::nothing(Arc::clone(config)));
         let state = Mutex::new(State { known, warm: HashMap::new(), places });
-        let shared = Shared { means, hosts: Hosts::default(), counts: telemetry::Probes::default() };
+        let shared = Shared { means, hosts: Hosts::default(), counts: ProbeCounts::default() };
         let probes = Arc::new(Self { shared: Arc::new(shared), state });
         probes.shared.means.runtime.spawn(sweep(Arc::downgrade(&probes)));
         probes
@@ -109,7 +112,7 @@ impl Probes {
     }
 
     /// What became of probes.
-    pub(super) fn counts(&self) -> &telemetry::Probes {
+    pub(super) fn counts(&self) -> &ProbeCounts {
         &self.shared.counts
     }
 

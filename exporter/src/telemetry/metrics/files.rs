@@ -14,7 +14,7 @@ pub(super) fn write(out: &mut Writer<'_, '_>, files: &[FileState]) -> fmt::Resul
 }
 
 /// What this file shows.
-pub(super) const METRICS: &[&Metric] = &[&READ_SUCCESS, &TARGETS, &REFUSED, &MODIFIED];
+pub(crate) const METRICS: &[&Metric] = &[&READ_SUCCESS, &TARGETS, &REFUSED, &MODIFIED];
 
 static READ_SUCCESS: Metric = Metric::gauge(
     "perfmon_exporter_target_file_last_read_success",

@@ -25,7 +25,7 @@ pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Res
 }
 
 /// What this file shows.
-pub(super) const METRICS: &[&Metric] = &[&SERIES, &FAMILIES, &STORE_BYTES];
+pub(crate) const METRICS: &[&Metric] = &[&SERIES, &FAMILIES, &STORE_BYTES];
 
 static SERIES: Metric = Metric::gauge(
     "perfmon_exporter_series",

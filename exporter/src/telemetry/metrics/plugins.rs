@@ -31,27 +31,31 @@ impl Plugins {
     }
 }
 
-pub(super) fn write(out: &mut Writer<'_, '_>, plugins: &[PluginSource]) -> fmt::Result {
-    let plugins = || plugins.iter().map(|plugin| (plugin.name.as_str(), &plugin.library));
-    let abi: Vec<String> = plugins().map(|(_, library)| library.info().abi.to_string()).collect();
-    let rows = plugins()
-        .zip(&abi)
-        .map(|((name, library), abi)| [name, library.info().version.as_str(), abi.as_str()]);
-    out.infos(&PLUGIN, rows)?;
-    let counts = plugins().flat_map(|(name, library)| {
-        let counts = library.violations().iter().filter(|(_, count)| *count > 0);
-        counts.map(move |(violation, count)| ([name, violation.word()], count))
-    });
-    out.rows(&VIOLATIONS, counts.collect::<Vec<_>>())?;
-    let now_ns = plugin_host::monotonic_ns();
-    let quarantined = plugins().map(|(name, library)| ([name], library.quarantined(now_ns) as u64));
-    out.rows(&QUARANTINED, quarantined.collect::<Vec<_>>())?;
-    let lost = plugins().map(|(name, library)| ([name], library.lost_threads() as u64));
-    out.rows(&LOST_THREADS, lost.collect::<Vec<_>>())
+impl Plugins {
+    /// What the exporter says of them.
+    pub(crate) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
+        let sources = self.get();
+        let plugins = || sources.iter().map(|plugin| (plugin.name.as_str(), &plugin.library));
+        let abi: Vec<String> = plugins().map(|(_, library)| library.info().abi.to_string()).collect();
+        let rows = plugins()
+            .zip(&abi)
+            .map(|((name, library), abi)| [name, library.info().version.as_str(), abi.as_str()]);
+        out.infos(&PLUGIN, rows)?;
+        let counts = plugins().flat_map(|(name, library)| {
+            let counts = library.violations().iter().filter(|(_, count)| *count > 0);
+            counts.map(move |(violation, count)| ([name, violation.word()], count))
+        });
+        out.rows(&VIOLATIONS, counts.collect::<Vec<_>>())?;
+        let now_ns = plugin_host::monotonic_ns();
+        let quarantined = plugins().map(|(name, library)| ([name], library.quarantined(now_ns) as u64));
+        out.rows(&QUARANTINED, quarantined.collect::<Vec<_>>())?;
+        let lost = plugins().map(|(name, library)| ([name], library.lost_threads() as u64));
+        out.rows(&LOST_THREADS, lost.collect::<Vec<_>>())
+    }
 }
 
 /// What this file shows.
-pub(super) const METRICS: &[&Metric] = &[&PLUGIN, &VIOLATIONS, &QUARANTINED, &LOST_THREADS];
+pub(crate) const METRICS: &[&Metric] = &[&PLUGIN, &VIOLATIONS, &QUARANTINED, &LOST_THREADS];
 
 static PLUGIN: Metric = Metric::info(
     "perfmon_exporter_plugin",

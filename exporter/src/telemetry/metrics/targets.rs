@@ -146,7 +146,7 @@ fn modules(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
 }
 
 /// What this file shows.
-pub(super) const METRICS: &[&Metric] = &[
+pub(crate) const METRICS: &[&Metric] = &[
     &UP,
     &STATE,
     &LAST_SUCCESS,

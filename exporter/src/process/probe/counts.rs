@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::metric::{Metric, Writer};
+use crate::telemetry::{Metric, Writer};
 
 /// How a probe was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeOutcome {
+pub(super) enum ProbeOutcome {
     /// With series of every module.
     Success,
     /// With a failure.
@@ -35,7 +35,7 @@ impl ProbeOutcome {
 
 /// What became of probes.
 #[derive(Clone, Debug, Default)]
-pub struct Probes(Arc<Counts>);
+pub(in crate::process) struct ProbeCounts(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -44,24 +44,24 @@ struct Counts {
     kept: AtomicU64,
 }
 
-impl Probes {
+impl ProbeCounts {
     /// Counts one that was answered.
-    pub fn count(&self, outcome: ProbeOutcome) {
+    pub(super) fn count(&self, outcome: ProbeOutcome) {
         self.0.outcomes[outcome as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a target that was asked for whoever wants to know.
-    pub fn asked(&self) {
+    pub(super) fn asked(&self) {
         self.0.flights.fetch_add(1, Ordering::Relaxed);
     }
 
     /// So many targets are kept connected now.
-    pub fn set_kept(&self, targets: usize) {
+    pub(super) fn set_kept(&self, targets: usize) {
         self.0.kept.store(targets as u64, Ordering::Relaxed);
     }
 }
 
-impl Collector for Probes {
+impl Collector for ProbeCounts {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut out = Writer(&mut encoder);
         let count = |outcome: ProbeOutcome| self.0.outcomes[outcome as usize].load(Ordering::Relaxed);
@@ -72,7 +72,7 @@ impl Collector for Probes {
 }
 
 /// What this file shows.
-pub(super) const METRICS: &[&Metric] = &[&PROBES, &ASKED, &KEPT];
+pub(in crate::process) const METRICS: &[&Metric] = &[&PROBES, &ASKED, &KEPT];
 
 static PROBES: Metric = Metric::counter(
     "perfmon_exporter_probes",

@@ -1,11 +1,11 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::metric::{Metric, Writer};
+use crate::telemetry::{Metric, Writer};
 
 /// What became of configurations that were read.
 #[derive(Debug, Default)]
-pub struct Reloads {
+pub(super) struct ReloadCounts {
     last_succeeded: AtomicBool,
     /// The bits of Unix seconds.
     last_success: AtomicU64,
@@ -14,10 +14,10 @@ pub struct Reloads {
     needs_restart: AtomicBool,
 }
 
-impl Reloads {
+impl ReloadCounts {
     /// One was read at `unix_s` and is in use; parts of it, perhaps, only after a restart. The first one is that which
     /// the process began with, and is not counted.
-    pub fn succeeded(&self, unix_s: f64, needs_restart: bool) {
+    pub(super) fn succeeded(&self, unix_s: f64, needs_restart: bool) {
         let is_first = self.last_success.swap(unix_s.to_bits(), Ordering::Relaxed) == 0;
         self.succeeded.fetch_add(u64::from(!is_first), Ordering::Relaxed);
         self.needs_restart.store(needs_restart, Ordering::Relaxed);
@@ -25,32 +25,32 @@ impl Reloads {
     }
 
     /// One was refused.
-    pub fn failed(&self) {
+    pub(super) fn failed(&self) {
         self.failed.fetch_add(1, Ordering::Relaxed);
         self.last_succeeded.store(false, Ordering::Relaxed);
     }
 
     /// Whether the last configuration that was read is in use.
     #[must_use]
-    pub fn last_succeeded(&self) -> bool {
+    pub(super) fn last_succeeded(&self) -> bool {
         self.last_succeeded.load(Ordering::Relaxed)
     }
 
     /// When the one in use was read, in Unix seconds.
     #[must_use]
-    pub fn last_success_unix_s(&self) -> f64 {
+    pub(super) fn last_success_unix_s(&self) -> f64 {
         f64::from_bits(self.last_success.load(Ordering::Relaxed))
     }
 
     /// Reloads that succeeded and that failed.
     #[must_use]
-    pub fn counts(&self) -> (u64, u64) {
+    pub(super) fn counts(&self) -> (u64, u64) {
         (self.succeeded.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
     }
 
     /// Whether something in it waits for a restart.
     #[must_use]
-    pub fn needs_restart(&self) -> bool {
+    pub(super) fn needs_restart(&self) -> bool {
         self.needs_restart.load(Ordering::Relaxed)
     }
     pub(super) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {

@@ -1,0 +1,53 @@
+//! What the exporter says of its secrets.
+
+use std::fmt;
+
+use super::{Broker, IdentityState};
+use crate::telemetry::{Metric, Writer};
+
+impl Broker {
+    /// What the exporter says of its secrets.
+    pub(crate) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
+        let states = self.states();
+        let each = |count: fn(&IdentityState) -> u64| {
+            states.iter().map(move |(name, state)| ([name.as_str()], count(state)))
+        };
+        out.rows(&WITHHELD, each(|state| u64::from(state.rejected + state.locked > 0)))?;
+        let accounts = states.iter().flat_map(|(name, state)| {
+            let counts = [
+                ("on_trial", state.on_trial),
+                ("accepted", state.accepted),
+                ("rejected", state.rejected),
+                ("locked", state.locked),
+            ];
+            counts.map(|(word, count)| ([name.as_str(), word], count))
+        });
+        out.rows(&ACCOUNTS, accounts.collect::<Vec<_>>())?;
+        out.rows(&LEASES, each(|state| state.leases))?;
+        out.rows(&DENIALS, each(|state| state.withheld))
+    }
+}
+
+/// What this file shows.
+pub(crate) const METRICS: &[&Metric] = &[&WITHHELD, &ACCOUNTS, &LEASES, &DENIALS];
+
+static WITHHELD: Metric = Metric::gauge(
+    "perfmon_exporter_credential_withheld",
+    &["identity"],
+    "Whether the identity's secret was refused and is withheld until it changes.",
+);
+static ACCOUNTS: Metric = Metric::gauge(
+    "perfmon_exporter_credential_accounts",
+    &["identity", "state"],
+    "Accounts behind an identity by what is known of its secret; an account of the hosts counts per host.",
+);
+static LEASES: Metric = Metric::counter(
+    "perfmon_exporter_credential_leases",
+    &["identity"],
+    "Secrets handed out; each is one attempt to log in at most.",
+);
+static DENIALS: Metric = Metric::counter(
+    "perfmon_exporter_credential_denials",
+    &["identity"],
+    "Requests for a secret that were denied because it was refused before.",
+);

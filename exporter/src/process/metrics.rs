@@ -1,0 +1,98 @@
+//! The exporter's own metrics: what is read when a page is asked for. Each stands beside what counts it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+use prometheus_client::registry::Registry;
+
+use super::probe;
+use super::reload_counts::{self, ReloadCounts};
+use crate::credentials::{self, Broker};
+use crate::otlp::push;
+use crate::schedule::{self, Figures};
+use crate::telemetry::{self, Book, Costs, Metric, Plugins, Timings, Writer};
+use crate::web::{self, Scrapes};
+
+/// Everything that the exporter says of itself. Read at each scrape; between scrapes it costs nothing.
+#[derive(Clone)]
+pub(super) struct SelfMetrics {
+    /// The targets.
+    pub(super) book: Arc<Book>,
+    /// The secrets.
+    pub(super) broker: Arc<Broker>,
+    /// The plugins.
+    pub(super) plugins: Arc<Plugins>,
+    /// The pages.
+    pub(super) scrapes: Arc<Scrapes>,
+    /// What the schedule is doing.
+    pub(super) schedule: Arc<Figures>,
+    /// What collections take.
+    pub(super) costs: Arc<Costs>,
+    /// How long everything takes.
+    pub(super) timings: Timings,
+    /// Who runs the exporter's own tasks.
+    pub(super) runtime: tokio::runtime::Handle,
+    /// What became of the configurations that were read.
+    pub(super) reloads: Arc<ReloadCounts>,
+}
+
+impl SelfMetrics {
+    /// A registry that reads all of it.
+    #[must_use]
+    pub(super) fn registry(self) -> Registry {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(self.timings.clone()));
+        registry.register_collector(Box::new(self));
+        registry
+    }
+}
+
+/// All metrics of the exporter's own, in the order of the files that they are in.
+#[must_use]
+pub fn own_metrics() -> Vec<&'static Metric> {
+    let files = [
+        METRICS,
+        reload_counts::METRICS,
+        telemetry::TARGET_METRICS,
+        telemetry::MEMORY_METRICS,
+        telemetry::FILE_METRICS,
+        schedule::METRICS,
+        telemetry::COST_METRICS,
+        telemetry::PLUGIN_METRICS,
+        credentials::METRICS,
+        web::SCRAPE_METRICS,
+        probe::METRICS,
+        web::METRICS,
+        push::METRICS,
+        telemetry::PROCESS_METRICS,
+    ];
+    files.concat()
+}
+
+impl Collector for SelfMetrics {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut out = Writer(&mut encoder);
+        out.infos(&BUILD, [[env!("CARGO_PKG_VERSION")]])?;
+        self.reloads.write(&mut out)?;
+        self.book.write(&mut out)?;
+        self.schedule.write(&mut out)?;
+        self.costs.write(&mut out)?;
+        self.plugins.write(&mut out)?;
+        self.broker.write(&mut out)?;
+        self.scrapes.write(&mut out)?;
+        telemetry::write_process(&mut out)?;
+        telemetry::write_runtime(&mut out, &self.runtime)
+    }
+}
+
+impl fmt::Debug for SelfMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SelfMetrics")
+    }
+}
+
+const METRICS: &[&Metric] = &[&BUILD];
+
+static BUILD: Metric = Metric::info("perfmon_exporter_build", &["version"], "The program's version.");
