@@ -5,11 +5,12 @@
 //! | [`config`] | the configuration file, checked |
 //! | [`credentials`] | who gets which secret, and when not |
 //! | [`schedule`] | when which target is asked |
+//! | [`targets`] | how each target fares, and since when |
 //! | [`pipeline`] | from what plugins send to snapshots |
 //! | [`model`] | families, series, snapshots |
 //! | [`expose`] | pages of snapshots |
 //! | [`otlp`] | pushing snapshots to OpenTelemetry collectors |
-//! | [`telemetry`] | what the exporter says of itself: accounts, metrics, log |
+//! | [`telemetry`] | how the exporter speaks of itself: metrics, times, log |
 //! | [`web`] | the HTTP server |
 //! | [`process`] | the command line, start and end |
 //!
@@ -25,6 +26,7 @@ pub mod pipeline;
 pub mod process;
 pub mod schedule;
 mod secret;
+pub mod targets;
 pub mod telemetry;
 pub mod web;
 mod wildcard;

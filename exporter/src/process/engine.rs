@@ -12,8 +12,9 @@ use crate::model;
 use crate::otlp::encode;
 use crate::otlp::push::Outlets;
 use crate::pipeline::{Catalog, Limits, Normalize, Scope};
-use crate::schedule::{JobId, JobSpec, NewJob, PluginCollector, Schedule, TargetId};
-use crate::telemetry::{Book, Costs, JobObserver, Reporter, TargetEntry, TimedStore};
+use crate::schedule::{JobId, JobSpec, NewJob, Schedule, TargetId};
+use crate::targets::PluginCollector;
+use crate::targets::{Book, Costs, JobObserver, Reporter, TargetEntry, TimedStore};
 
 /// The targets that are asked, each with its stores, instances and jobs.
 ///

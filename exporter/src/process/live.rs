@@ -16,9 +16,10 @@ use crate::config::{self, Config, InUse, OtlpEndpoint, Report};
 use crate::credentials::Broker;
 use crate::file;
 use crate::otlp::push::{OwnTelemetry, Pusher, Supply};
-use crate::schedule::{Limits, Schedule};
+use crate::schedule::{self, Schedule};
+use crate::targets::{Book, PluginSource, Plugins};
 use crate::telemetry::log::{self, DEFAULT_FILTER};
-use crate::telemetry::{Book, PluginSource, Plugins, unix_seconds};
+use crate::telemetry::unix_seconds;
 use crate::web::{self, Site};
 
 /// A pipe whose writer is not there when a reload reads it is not waited for long: others wait for the reload.
@@ -75,6 +76,15 @@ pub(super) fn page_hosts(web: &config::Web) -> config::AllowedHosts {
     let machine = file::read(Path::new("/proc/sys/kernel/hostname"), HOST_NAME_BYTES_MAX);
     let machine = machine.ok().and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
     web.page_hosts(machine.as_deref().map(str::trim).filter(|name| !name.is_empty()))
+}
+
+/// How much the schedule does at a time.
+pub(super) fn schedule_limits(scrape: &config::Scrape) -> schedule::Limits {
+    schedule::Limits {
+        running_max: scrape.max_concurrent as usize,
+        connecting_max: scrape.max_connecting as usize,
+        connect_rate: scrape.connect_rate,
+    }
 }
 
 /// Reads and checks a file, loads its new plugins, and asks all plugins what they think of it. Blocks; changes nothing
@@ -175,7 +185,7 @@ impl Live {
         }
         // Before the targets, so that new ones find who they are.
         self.broker.set_identities(identities.clone(), credentials.cooldown);
-        self.schedule.set_limits(Limits::from(scrape));
+        self.schedule.set_limits(schedule_limits(scrape));
         self.site.set_limits(web::Limits::from(web), page_hosts(web));
         self.supply.set_config(&config, &libraries);
         show(&self.plugins, &libraries);

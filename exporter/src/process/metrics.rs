@@ -12,7 +12,8 @@ use super::reload_counts::{self, ReloadCounts};
 use crate::credentials::{self, Broker};
 use crate::otlp::push;
 use crate::schedule::{self, Figures};
-use crate::telemetry::{self, Book, Costs, Metric, Plugins, Timings, Writer};
+use crate::targets::{self, Book, Costs, Plugins};
+use crate::telemetry::{self, Metric, Timings, Writer};
 use crate::web::{self, Scrapes};
 
 /// Everything that the exporter says of itself. Read at each scrape; between scrapes it costs nothing.
@@ -55,12 +56,12 @@ pub fn own_metrics() -> Vec<&'static Metric> {
     let files = [
         METRICS,
         reload_counts::METRICS,
-        telemetry::TARGET_METRICS,
-        telemetry::MEMORY_METRICS,
-        telemetry::FILE_METRICS,
+        targets::TARGET_METRICS,
+        targets::MEMORY_METRICS,
+        targets::FILE_METRICS,
         schedule::METRICS,
-        telemetry::COST_METRICS,
-        telemetry::PLUGIN_METRICS,
+        targets::COST_METRICS,
+        targets::PLUGIN_METRICS,
         credentials::METRICS,
         web::SCRAPE_METRICS,
         probe::METRICS,

@@ -22,7 +22,7 @@ use super::command::lender::Lender;
 use super::plugins::{Libraries, instance_config, source_of};
 use super::{FAILED, OK, check};
 use crate::config::Config;
-use crate::schedule::{begin, failure_of};
+use crate::targets::{begin, failure_of};
 use crate::telemetry::log::PluginLog;
 use crate::web::Gate;
 

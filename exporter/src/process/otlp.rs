@@ -10,7 +10,8 @@ use crate::config::{Config, OtlpEndpoint};
 use crate::otlp::encode::Scope;
 use crate::otlp::push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
 use crate::pipeline::Store;
-use crate::telemetry::{Book, ProcessUsage, TargetEntry, TargetState, count_states};
+use crate::targets::{Book, TargetEntry, TargetState, count_states};
+use crate::telemetry::ProcessUsage;
 
 /// What the book's targets know now.
 pub(super) struct BookSupply {

@@ -30,9 +30,10 @@ use super::{FAILED, OK, secrets};
 use crate::config::{self, Config, InUse, Report};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::otlp::push::{Pusher, Supply};
-use crate::schedule::{Driver, HostDeadlines, Limits, Planner};
+use crate::schedule::{Driver, HostDeadlines, Planner};
+use crate::targets::{Book, Costs, Plugins};
 use crate::telemetry::log::{self, PluginLog};
-use crate::telemetry::{self, Book, Costs, Plugins, Timings};
+use crate::telemetry::{self, Timings};
 use crate::web::{self, Gate, Scrapes, Server, Site};
 
 /// The exporter's own work is small: the plugins have threads of their own.
@@ -191,7 +192,7 @@ impl Begin {
         let listeners = listeners(&config).await.map_err(machine("serve"))?;
         let book = Arc::new(Book::default());
         // One seed for all: targets are spread by their names, alike in every run.
-        let planner = Planner::new(Limits::from(&config.scrape), 0, Instant::now());
+        let planner = Planner::new(live::schedule_limits(&config.scrape), 0, Instant::now());
         let timings = Timings::default();
         let (driver, schedule) = Driver::timed(planner, Arc::new(HostDeadlines(host.clone())), &timings);
         let costs = Costs::new(&timings);

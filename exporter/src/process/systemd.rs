@@ -17,7 +17,7 @@ use tracing::{error, info, warn};
 
 use super::reload_counts::ReloadCounts;
 use crate::schedule::Schedule;
-use crate::telemetry::{Book, count_states};
+use crate::targets::{Book, count_states};
 
 /// A manager that does not read is not waited for any longer.
 const SEND_MAX: Duration = Duration::from_secs(1);

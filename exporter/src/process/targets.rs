@@ -8,7 +8,7 @@ use tracing::{info, warn};
 use super::engine::{Changes, Engine};
 use super::plugins::Libraries;
 use crate::config::{Config, Fate, FileNews, Problem, Refused, Report, SharedInstance, TargetFiles, Wanted};
-use crate::telemetry::Book;
+use crate::targets::Book;
 
 /// Target files are looked at so often.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

@@ -18,7 +18,8 @@ use super::prober::{ProbeRefused, ProbeRequest, Probed, Prober};
 use super::query::Query;
 use super::site::Site;
 use crate::expose::{self, CodedPage, Coding, Encoder, Format, OwnMetrics, negotiate};
-use crate::telemetry::{Metric, TargetState, Writer};
+use crate::targets::TargetState;
+use crate::telemetry::{Metric, Writer};
 
 const KNOWN: &[&str] = &["target", "module", "identity", "transport", "debug", "labels"];
 const SCRAPE_TIMEOUT: HeaderName = HeaderName::from_static("x-prometheus-scrape-timeout-seconds");

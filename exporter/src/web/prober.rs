@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::config::{ExternalUrl, Target};
 use crate::model::Snapshot;
-use crate::telemetry::TargetState;
+use crate::targets::TargetState;
 
 /// A question of `/probe`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
     use crate::config::{AllowedHosts, Web};
-    use crate::telemetry::Book;
+    use crate::targets::Book;
     use crate::web::scrapes::{ScrapeOutcome, Scrapes};
     use crate::web::{Desk, Limits, Parts};
 

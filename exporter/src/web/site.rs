@@ -12,7 +12,7 @@ use super::prober::Prober;
 use super::reload::Reloader;
 use super::scrapes::Scrapes;
 use crate::config::AllowedHosts;
-use crate::telemetry::Book;
+use crate::targets::Book;
 
 /// What a site is made of. Each part is there for one or a few routes, which say what they need of it.
 pub struct Parts {

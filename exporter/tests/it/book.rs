@@ -9,7 +9,8 @@ use expect_test::{Expect, expect};
 use perfmon_exporter::config;
 use perfmon_exporter::pipeline::StoreObserver;
 use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
-use perfmon_exporter::telemetry::{Book, Costs, JobObserver, TargetEntry, TargetState, Timings, ending};
+use perfmon_exporter::targets::{Book, Costs, JobObserver, TargetEntry, TargetState, ending};
+use perfmon_exporter::telemetry::Timings;
 use plugin_host::sink::{CollectionId, Completion, Failure, Outcome, StageReport};
 use plugin_host::{GeneralReason, Stage};
 
@@ -278,7 +279,7 @@ fn sixty_targets_that_are_up_again_at_once_are_a_handful_of_lines_and_the_first_
         assert_eq!(lines[9..], [of_all(10), of_all(60)]);
     }
     // Pages have all of them.
-    assert_eq!(book.changes().len(), perfmon_exporter::telemetry::CHANGES_MAX);
+    assert_eq!(book.changes().len(), perfmon_exporter::targets::CHANGES_MAX);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use plugin_host::sink::Failure;
 
 use super::sink::Collected;
 use crate::config::{Config, Node, Position, Target, Value};
-use crate::telemetry::{TargetState, count_states, help, next_step};
+use crate::targets::{TargetState, count_states, help, next_step};
 
 /// How one target fares: what each of its modules came to.
 pub(super) struct Fared {

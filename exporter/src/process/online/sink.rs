@@ -6,7 +6,7 @@ use plugin_host::sink::{
     Verdict,
 };
 
-use crate::telemetry::TargetState;
+use crate::targets::TargetState;
 
 /// What one collection came to.
 #[derive(Debug)]

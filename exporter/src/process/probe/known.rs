@@ -5,7 +5,7 @@ use super::view::Views;
 use crate::config::{Config, Position, Target, is_host_name};
 use crate::nearest::{nearest, suggestion};
 use crate::process::plugins::Libraries;
-use crate::telemetry::TargetEntry;
+use crate::targets::TargetEntry;
 use crate::web::{ProbeRefused, ProbeRequest};
 
 /// The configuration, and who is asked by it.

@@ -36,7 +36,7 @@ use super::resolver::Lookups;
 use crate::config::{self, Config, Target};
 use crate::otlp::push::Outlets;
 use crate::pipeline::Catalog;
-use crate::telemetry::{Costs, TargetEntry};
+use crate::targets::{Costs, TargetEntry};
 use crate::web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
 
 /// The deadline of a collection is so much before the answer's, so that what failed is told with its stage.

@@ -8,7 +8,8 @@ use tokio::time::Instant;
 use crate::otlp::encode::Trigger;
 use crate::otlp::push::Ended;
 use crate::pipeline::StoreObserver;
-use crate::telemetry::{PluginCosts, Reporter, TargetEntry, log};
+use crate::targets::{PluginCosts, Reporter, TargetEntry};
+use crate::telemetry::log;
 
 /// What one probe logs at most.
 const LINES_MAX: usize = 500;

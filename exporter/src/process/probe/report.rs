@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use crate::config::{Config, PasswordFiles, Target, shown_module};
-use crate::telemetry::{TargetEntry, TargetState};
+use crate::targets::{TargetEntry, TargetState};
 use crate::web::Probed;
 
 /// The report. `lines` is the log of the collection, where that was made for this probe.

@@ -7,7 +7,7 @@ use plugin_host::{GeneralReason, Stage};
 use crate::config::Target;
 use crate::model::{Layout, Snapshot};
 use crate::pipeline::Store;
-use crate::telemetry::{Down, JobStatus, TargetEntry, TargetState, TargetStatus};
+use crate::targets::{Down, JobStatus, TargetEntry, TargetState, TargetStatus};
 use crate::web::Probed;
 
 /// So often what was read is compared with what is known by then.

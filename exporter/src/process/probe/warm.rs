@@ -20,8 +20,8 @@ use crate::pipeline::Store;
 use crate::process::engine::{reporter_of, scope_of};
 use crate::process::plugins::{Libraries, instance_config, source_of};
 use crate::process::resolver::Lookups;
-use crate::schedule::{begin, failure_of};
-use crate::telemetry::{TargetEntry, TimedStore};
+use crate::targets::{TargetEntry, TimedStore};
+use crate::targets::{begin, failure_of};
 use crate::web::ProbeRefused;
 
 /// Deadlines of what is late are looked at again after this.

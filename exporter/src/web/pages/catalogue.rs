@@ -9,7 +9,7 @@ use super::Entry;
 use super::watched::{Collected, Moment};
 use crate::model::{DisplayRule, Family, FamilyPoints, Point, Snapshot, Value};
 use crate::pipeline::Store;
-use crate::telemetry::{JobStatus, TargetEntry};
+use crate::targets::{JobStatus, TargetEntry};
 
 /// The counterset of families that do not say which one they come from.
 pub(super) const OTHER: &str = "Other";

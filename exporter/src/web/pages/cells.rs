@@ -8,7 +8,7 @@ use super::chart::{self, Scale};
 use super::html::Html;
 use super::watched::{POINTS_MAX, Seen, unit_of};
 use crate::model::{DisplayRule, Kind, Point, Shown, ShownUnit, Value, needs_earlier};
-use crate::telemetry::TargetEntry;
+use crate::targets::TargetEntry;
 use crate::web::site::Site;
 
 /// A series of a table.

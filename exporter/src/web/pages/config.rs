@@ -6,7 +6,7 @@ use super::frame::{Frame, Section};
 use super::html::{Html, Url};
 use super::{Paging, Query, respond};
 use crate::config::{FileState, HIDDEN};
-use crate::telemetry::Book;
+use crate::targets::Book;
 use crate::web::body::Answer;
 use crate::web::caller::Caller;
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::pulse::Pulse;
 use super::watched::Watched;
 use crate::otlp::push::AllCounts;
-use crate::telemetry::Plugins;
+use crate::targets::Plugins;
 
 /// What the pages for people show besides the targets, and what they remember between two looks.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use super::groups::{Cause, Groups};
 use super::html::Url;
 use super::{Entry, Query};
-use crate::telemetry::{Down, TargetState, TargetStatus};
+use crate::targets::{Down, TargetState, TargetStatus};
 
 /// A sign of another shape for each state, beside the word.
 pub(super) const fn sign(state: TargetState) -> &'static str {
@@ -119,7 +119,7 @@ impl Fleet {
                 fleet.counts[state as usize] += 1;
                 fleet.series += status.series();
                 fleet.collections +=
-                    status.jobs.iter().map(crate::telemetry::JobStatus::collections).sum::<u64>();
+                    status.jobs.iter().map(crate::targets::JobStatus::collections).sum::<u64>();
                 let is_wanted = wanted.state.is_none_or(|wanted| wanted == state);
                 if is_wanted && wanted.has_cause(status) && wanted.has_text(&needle, entry, status) {
                     fleet.wanted.push((state, index));

@@ -8,7 +8,7 @@ use super::fleet::Wanted;
 use super::html::Html;
 use super::target_url;
 use super::troubles::{reason, step};
-use crate::telemetry::{Down, TargetState};
+use crate::targets::{Down, TargetState};
 
 /// So many targets that fail alike are shown as one group; fewer say it themselves.
 const TARGETS_MIN: usize = 3;

@@ -50,7 +50,7 @@ use super::body::Answer;
 use super::caller::Caller;
 use super::site::Site;
 use crate::config::PasswordFiles;
-use crate::telemetry::TargetEntry;
+use crate::targets::TargetEntry;
 
 /// Something for people, or what belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

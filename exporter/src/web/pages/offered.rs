@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::catalogue::{Counter, instance};
 use crate::model::{DisplayRule, Point};
-use crate::telemetry::TargetEntry;
+use crate::targets::TargetEntry;
 
 /// Instances that the box offers; of more, the pages of the counters have all.
 const OFFERED_MAX: usize = 200;

@@ -7,7 +7,7 @@ use super::amount::count;
 use super::frame::{Frame, Section};
 use super::html::Html;
 use super::respond;
-use crate::telemetry::PluginSource;
+use crate::targets::PluginSource;
 use crate::web::body::Answer;
 use crate::web::site::Site;
 

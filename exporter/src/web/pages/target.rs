@@ -13,7 +13,7 @@ use super::troubles::{changes, state, trouble};
 use super::values::{sets, table_of_sets};
 use super::{Entry, chart, hidden_from, respond, values_url};
 use crate::pipeline::Refusal;
-use crate::telemetry::{JobStatus, StageCost, TargetStatus};
+use crate::targets::{JobStatus, StageCost, TargetStatus};
 use crate::web::body::Answer;
 use crate::web::caller::Caller;
 use crate::web::site::Site;

@@ -6,7 +6,7 @@ use super::amount::{count, span};
 use super::fleet::sign;
 use super::groups::NAMES_SHOWN;
 use super::html::{Html, Url};
-use crate::telemetry::{Change, Down, TargetState, Turn};
+use crate::targets::{Change, Down, TargetState, Turn};
 
 /// A target's state: sign, word, and a class for the style. Colour says nothing that these do not.
 pub(super) fn state(html: &mut Html, state: TargetState) {

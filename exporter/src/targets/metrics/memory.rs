@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::targets::Known;
 use crate::pipeline::Footprint;
-use crate::telemetry::metric::{Metric, Writer};
+use crate::telemetry::{Metric, Writer};
 
 /// Where series and memory go.
 pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {

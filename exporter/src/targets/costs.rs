@@ -7,8 +7,7 @@ use std::time::Duration;
 use plugin_host::Stage;
 use plugin_host::sink::{Completion, Outcome, StageReport};
 
-use super::metric::{Metric, Writer};
-use super::timing::{Timing, Timings, WAIT_S, WORK_S};
+use crate::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 
 /// What collections cost, by plugin and over all targets: a fleet of thousands has as many series here as one host.
 #[derive(Debug)]

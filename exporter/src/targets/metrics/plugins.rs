@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use plugin_host::Library;
 
-use crate::telemetry::metric::{Metric, Writer};
+use crate::telemetry::{Metric, Writer};
 
 /// A plugin as the metrics see it.
 #[derive(Clone)]

@@ -1,21 +1,19 @@
-//! What is read of targets, plugins and the process when a page is asked for.
+//! What is read of targets and plugins when a page is asked for.
 
 mod files;
 mod memory;
 mod plugins;
-mod process;
 mod targets;
 
 use std::fmt;
 
 use super::book::{Book, TargetStatus};
-use super::metric::Writer;
+use crate::telemetry::Writer;
 
 pub(crate) use self::files::METRICS as FILE_METRICS;
 pub(crate) use self::memory::METRICS as MEMORY_METRICS;
 pub(crate) use self::plugins::METRICS as PLUGIN_METRICS;
 pub use self::plugins::{PluginSource, Plugins};
-pub(crate) use self::process::{METRICS as PROCESS_METRICS, write as write_process, write_runtime};
 pub(crate) use self::targets::METRICS as TARGET_METRICS;
 
 impl Book {

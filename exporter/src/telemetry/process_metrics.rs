@@ -1,7 +1,7 @@
 use std::fmt;
 
-use crate::telemetry::metric::{Metric, Writer};
-use crate::telemetry::process::{ProcessUsage, process_start};
+use super::metric::{Metric, Writer};
+use super::process::{ProcessUsage, process_start};
 
 /// The names are those that every Prometheus client has, as far as it has any.
 pub(crate) fn write(out: &mut Writer<'_, '_>) -> fmt::Result {

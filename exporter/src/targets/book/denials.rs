@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use plugin_host::GeneralReason;
 
 use super::lock;
-use crate::telemetry::account::Down;
+use crate::targets::account::Down;
 
 /// How many targets are down for each reason, by identity and details. The details of a host outside of `allow_hosts`
 /// name that host, so that it is counted apart.

@@ -5,10 +5,10 @@ use std::time::Duration;
 use plugin_host::Stage;
 
 use crate::pipeline::Refusal;
-use crate::telemetry::account::{JobStatus, StageCost};
-use crate::telemetry::book::{TargetEntry, TargetStatus};
-use crate::telemetry::metric::{Metric, Writer};
-use crate::telemetry::state::{TargetState, count_states};
+use crate::targets::account::{JobStatus, StageCost};
+use crate::targets::book::{TargetEntry, TargetStatus};
+use crate::targets::state::{TargetState, count_states};
+use crate::telemetry::{Metric, Writer};
 
 /// A target with what is known of it.
 pub(super) type Known<'a> = (&'a TargetEntry, &'a TargetStatus);

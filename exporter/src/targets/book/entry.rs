@@ -9,11 +9,11 @@ use super::{Groups, lock};
 use crate::config::Target;
 use crate::otlp::encode::Resource;
 use crate::pipeline::{Refusal, StaleRow, Store};
-use crate::telemetry::account::Now;
-use crate::telemetry::changes::Changes;
-use crate::telemetry::identity::Identity;
-use crate::telemetry::process::unix_seconds;
-use crate::telemetry::state::TargetState;
+use crate::targets::account::Now;
+use crate::targets::changes::Changes;
+use crate::targets::identity::Identity;
+use crate::targets::state::TargetState;
+use crate::telemetry::unix_seconds;
 
 /// One target's account.
 pub struct TargetEntry {
@@ -172,7 +172,7 @@ impl TargetEntry {
     }
 
     /// Series of a module that outlived a row of failures go.
-    pub(in crate::telemetry) fn expire(&self, module: usize, row: StaleRow) {
+    pub(in crate::targets) fn expire(&self, module: usize, row: StaleRow) {
         let Some(store) = self.stores[module].get() else { return };
         store.expire(row);
         self.lock().jobs[module].series = store.snapshot().series();

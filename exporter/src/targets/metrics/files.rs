@@ -1,7 +1,7 @@
 use std::fmt;
 
 use crate::config::FileState;
-use crate::telemetry::metric::{Metric, Writer};
+use crate::telemetry::{Metric, Writer};
 
 pub(super) fn write(out: &mut Writer<'_, '_>, files: &[FileState]) -> fmt::Result {
     let each =

@@ -6,11 +6,11 @@ use plugin_host::sink::{CollectionId, Completion, Event, Level};
 use super::account::ending;
 use super::book::TargetEntry;
 use super::costs::PluginCosts;
-use super::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
 use crate::otlp::encode::{Scope, Trigger};
 use crate::otlp::push::{Ended, Outlets};
 use crate::pipeline::{StaleRow, StoreObserver};
 use crate::schedule::{JobId, Schedule};
+use crate::telemetry::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
 
 /// Hears of one module's collections on one target: enters them in the book and tells the schedule.
 pub struct JobObserver {

@@ -3,11 +3,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use plugin_host::sink::{CollectionId, Failure};
-use plugin_host::{CollectError, GeneralReason, Host, Instance, Stage, monotonic_ns};
+use plugin_host::{CollectError, GeneralReason, Instance, Stage, monotonic_ns};
 
-use super::driver::{Collector, Deadlines, NotStarted};
+use super::book::TargetEntry;
 use crate::pipeline::Store;
-use crate::telemetry::TargetEntry;
+use crate::schedule::{Collector, NotStarted};
 
 /// A job whose instance could not be made is looked at again after this; only another configuration will help.
 const BROKEN_RETRY: Duration = Duration::from_secs(3600);
@@ -89,16 +89,5 @@ impl Collector for PluginCollector {
         if let Ok(instance) = &self.instance {
             instance.cancel(CollectionId(self.collection.load(Ordering::Relaxed)));
         }
-    }
-}
-
-/// The deadlines of a plugin host.
-pub struct HostDeadlines(pub Host);
-
-impl Deadlines for HostDeadlines {
-    fn keep(&self) -> Option<Duration> {
-        let now_ns = monotonic_ns();
-        let next_ns = self.0.poll_deadlines(now_ns)?;
-        Some(Duration::from_nanos(next_ns.saturating_sub(now_ns)))
     }
 }

@@ -8,9 +8,9 @@ use tracing::{info, warn};
 use super::Groups;
 use super::denials::{is_denial, is_milestone};
 use super::recoveries::{Cause, Recovery};
-use crate::telemetry::account::{Down, JobStatus, help};
-use crate::telemetry::changes::Turn;
-use crate::telemetry::state::TargetState;
+use crate::targets::account::{Down, JobStatus, help};
+use crate::targets::changes::Turn;
+use crate::targets::state::TargetState;
 
 /// What is known of a target now.
 #[derive(Clone, Debug, Default)]

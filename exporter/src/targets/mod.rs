@@ -1,0 +1,31 @@
+//! The targets, and how they fare: [`Book`] keeps the account of every target, one line in the log for each change of
+//! a target's state and none per collection.
+//!
+//! A [`JobObserver`] hears of a module's collections and enters them; what it hears also decides when the schedule asks
+//! next and when series that outlived a failure go. A [`PluginCollector`] begins collections, a [`TimedStore`] measures
+//! what their values cost, over all targets in [`Costs`].
+
+mod account;
+mod book;
+mod changes;
+mod collector;
+mod costs;
+mod identity;
+mod metrics;
+mod observer;
+mod sink;
+mod state;
+
+pub use self::account::{Down, JobStatus, StageCost, ending};
+pub(crate) use self::account::{help, next_step};
+pub use self::book::{Book, TargetEntry, TargetStatus};
+pub use self::changes::{CHANGES_MAX, Change, Turn};
+pub use self::collector::PluginCollector;
+pub(crate) use self::collector::{begin, failure_of};
+pub(crate) use self::costs::METRICS as COST_METRICS;
+pub use self::costs::{Costs, PluginCosts};
+pub(crate) use self::metrics::{FILE_METRICS, MEMORY_METRICS, PLUGIN_METRICS, TARGET_METRICS};
+pub use self::metrics::{PluginSource, Plugins};
+pub use self::observer::{JobObserver, Reporter};
+pub use self::sink::TimedStore;
+pub use self::state::{TargetState, count_states};
