@@ -10,7 +10,7 @@ use crate::config::{Config, OtlpEndpoint};
 use crate::otlp::encode::Scope;
 use crate::otlp::push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
 use crate::pipeline::Store;
-use crate::targets::{Book, TargetEntry, TargetState, count_states};
+use crate::targets::{Book, TargetEntry, TargetHealth, count_by_health};
 use crate::telemetry::ProcessUsage;
 
 /// What the book's targets know now.
@@ -194,9 +194,9 @@ fn own_figures(book: &Arc<Book>, endpoints: Arc<AllCounts>) -> Vec<Figure> {
 }
 
 fn by_state(book: &Book) -> Vec<(Vec<(&'static str, String)>, f64)> {
-    let counts = count_states(book.targets().iter().map(|entry| entry.state()));
+    let counts = count_by_health(book.targets().iter().map(|entry| entry.health()));
     let figure =
-        |(state, count): (TargetState, u64)| (vec![("state", state.as_str().to_owned())], count as f64);
+        |(state, count): (TargetHealth, u64)| (vec![("state", state.as_str().to_owned())], count as f64);
     counts.into_iter().map(figure).collect()
 }
 

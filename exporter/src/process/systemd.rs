@@ -17,7 +17,7 @@ use tracing::{error, info, warn};
 
 use super::reload_counts::ReloadCounts;
 use crate::schedule::Schedule;
-use crate::targets::{Book, count_states};
+use crate::targets::{Book, count_by_health};
 
 /// A manager that does not read is not waited for any longer.
 const SEND_MAX: Duration = Duration::from_secs(1);
@@ -101,7 +101,7 @@ impl Notifier {
 /// A line for `systemctl status`.
 pub(super) fn status(book: &Book, reloads: &ReloadCounts) -> String {
     let targets = book.targets();
-    let [down, partial, _, up] = count_states(targets.iter().map(|target| target.state()))
+    let [down, partial, _, up] = count_by_health(targets.iter().map(|target| target.health()))
         .map(|(state, count)| (state.as_str(), count));
     let states = [up, partial, down].map(|(state, count)| format!(", {state} {count}")).concat();
     let refused = if reloads.last_succeeded() {

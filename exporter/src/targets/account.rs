@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use plugin_host::sink::{Completion, Failure, Outcome, StageReport};
 use plugin_host::{GeneralReason, Stage};
 
-use super::state::TargetState;
+use super::health::TargetHealth;
 use crate::schedule::Ending;
 
 /// A service that does not run is asked for again after this: starting it is a person's work.
@@ -163,15 +163,15 @@ impl JobStatus {
 
     /// How the module fares.
     #[must_use]
-    pub fn state(&self) -> TargetState {
+    pub fn health(&self) -> TargetHealth {
         if self.down.is_some() {
-            TargetState::Down
+            TargetHealth::Down
         } else if !self.has_ended() {
-            TargetState::Waiting
+            TargetHealth::Waiting
         } else if self.is_partial || self.matches_nothing {
-            TargetState::Partial
+            TargetHealth::Partial
         } else {
-            TargetState::Up
+            TargetHealth::Up
         }
     }
 

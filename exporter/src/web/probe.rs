@@ -18,7 +18,7 @@ use super::prober::{ProbeRefused, ProbeRequest, Probed, Prober};
 use super::query::Query;
 use super::site::Site;
 use crate::expose::{self, CodedPage, Coding, Encoder, Format, OwnMetrics, negotiate};
-use crate::targets::TargetState;
+use crate::targets::TargetHealth;
 use crate::telemetry::{Metric, Writer};
 
 const KNOWN: &[&str] = &["target", "module", "identity", "transport", "debug", "labels"];
@@ -131,8 +131,8 @@ impl Collector for Own {
         let Self(probed) = self;
         let mut out = Writer(&mut encoder);
         out.row(&SUCCESS, u64::from(probed.is_up()))?;
-        let state = probed.state.unwrap_or(TargetState::Down);
-        let states = [TargetState::Down, TargetState::Partial, TargetState::Up];
+        let state = probed.state.unwrap_or(TargetHealth::Down);
+        let states = [TargetHealth::Down, TargetHealth::Partial, TargetHealth::Up];
         out.rows(&STATE, states.map(|one| ([one.as_str()], u64::from(one == state))))?;
         out.row(&DURATION, probed.duration.as_secs_f64())?;
         out.row(&AGE, probed.age.as_secs_f64())?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::config::{ExternalUrl, Target};
 use crate::model::Snapshot;
-use crate::targets::TargetState;
+use crate::targets::TargetHealth;
 
 /// A question of `/probe`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Probed {
     /// Its series.
     pub snapshots: Vec<Arc<Snapshot>>,
     /// How it fares; nothing where it was not asked.
-    pub state: Option<TargetState>,
+    pub state: Option<TargetHealth>,
     /// What each stage took.
     pub stages: Vec<(String, Duration)>,
     /// What failed: stage and reason.
@@ -50,7 +50,7 @@ impl Probed {
     /// Whether anything was collected.
     #[must_use]
     pub fn is_up(&self) -> bool {
-        self.state.and_then(TargetState::is_up).unwrap_or(false)
+        self.state.and_then(TargetHealth::is_up).unwrap_or(false)
     }
 }
 

@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use perfmon_exporter::config;
 use perfmon_exporter::pipeline::StoreObserver;
 use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
-use perfmon_exporter::targets::{Book, Costs, JobObserver, TargetEntry, TargetState, ending};
+use perfmon_exporter::targets::{Book, Costs, JobObserver, TargetEntry, TargetHealth, ending};
 use perfmon_exporter::telemetry::Timings;
 use plugin_host::sink::{CollectionId, Completion, Failure, Outcome, StageReport};
 use plugin_host::{GeneralReason, Stage};
@@ -170,7 +170,7 @@ fn the_account_counts_what_happened() {
     let entry = entry("os");
     play(&entry, &[(0, Outcome::Full), (0, refused()), (0, refused())]);
     let status = entry.status();
-    assert_eq!(status.state(), TargetState::Down);
+    assert_eq!(status.health(), TargetHealth::Down);
     let job = &status.jobs[0];
     assert_eq!((job.full, job.part, job.failed), (1, 0, 2));
     assert_eq!(job.failures[&(Stage::Tcp, "connection_refused".to_owned())], 2);

@@ -6,7 +6,7 @@ use plugin_host::sink::Failure;
 
 use super::sink::Collected;
 use crate::config::{Config, Node, Position, Target, Value};
-use crate::targets::{TargetState, count_states, help, next_step};
+use crate::targets::{TargetHealth, count_by_health, help, next_step};
 
 /// How one target fares: what each of its modules came to.
 pub(super) struct Fared {
@@ -16,17 +16,17 @@ pub(super) struct Fared {
 
 /// How many targets are in which state.
 #[derive(Debug, Default)]
-pub(super) struct Tally(Vec<TargetState>);
+pub(super) struct Tally(Vec<TargetHealth>);
 
 impl Tally {
     /// Whether every target is up.
     pub(super) fn is_good(&self) -> bool {
-        self.0.iter().all(|state| *state == TargetState::Up)
+        self.0.iter().all(|state| *state == TargetHealth::Up)
     }
 
     /// The last line.
     pub(super) fn line(&self) -> String {
-        let [down, partial, _, up] = count_states(self.0.iter().copied());
+        let [down, partial, _, up] = count_by_health(self.0.iter().copied());
         let counts = [up, partial, down].map(|(state, count)| format!("{count} {}", state.as_str()));
         format!("{} asked: {}\n", targets(self.0.len()), counts.join(", "))
     }
@@ -35,15 +35,15 @@ impl Tally {
     pub(super) fn add(&mut self, file: &str, config: &Config, target: &Target, fared: &Fared) -> String {
         let series: u64 = fared.modules.iter().map(|(_, collected)| collected.series).sum();
         let took = fared.took.as_secs_f64();
-        let state = TargetState::of_modules(fared.modules.iter().map(|(_, collected)| collected.state));
+        let state = TargetHealth::of_modules(fared.modules.iter().map(|(_, collected)| collected.state));
         self.0.push(state);
         let (name, word) = (&target.name, state.as_str());
         let mut text = match state {
-            TargetState::Down | TargetState::Waiting => {
+            TargetHealth::Down | TargetHealth::Waiting => {
                 let port = config.transports[&target.transport].port();
                 format!("{name}: {word} ({}, port {port})\n", target.host)
             }
-            TargetState::Partial | TargetState::Up => {
+            TargetHealth::Partial | TargetHealth::Up => {
                 format!("{name}: {word}, {series} series in {took:.2} s{}\n", by_module(fared))
             }
         };
@@ -79,7 +79,7 @@ fn by_module(fared: &Fared) -> String {
         return String::new();
     }
     let part = |(module, collected): &(String, Collected)| match collected.state {
-        TargetState::Up => format!("{module} {}", collected.series),
+        TargetHealth::Up => format!("{module} {}", collected.series),
         state => format!("{module} {}, {}", collected.series, state.as_str()),
     };
     let parts = fared.modules.iter().map(part);
@@ -100,7 +100,7 @@ struct Trouble {
 fn grouped<'a>(target: &Target, fared: &'a Fared) -> BTreeMap<Trouble, Vec<&'a str>> {
     let mut troubles: BTreeMap<Trouble, Vec<&str>> = BTreeMap::new();
     for (module, collected) in
-        fared.modules.iter().filter(|(_, collected)| collected.state != TargetState::Up)
+        fared.modules.iter().filter(|(_, collected)| collected.state != TargetHealth::Up)
     {
         let trouble = match &collected.failure {
             Some(failure) => Trouble {

@@ -6,7 +6,7 @@ use plugin_host::sink::{
     Verdict,
 };
 
-use crate::targets::TargetState;
+use crate::targets::TargetHealth;
 
 /// What one collection came to.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(super) struct Collected {
     /// Series that were offered and not ended.
     pub(super) series: u64,
     /// How the module fares.
-    pub(super) state: TargetState,
+    pub(super) state: TargetHealth,
     /// Why not, where the plugin tells.
     pub(super) failure: Option<Failure>,
     /// What the plugin warned of meanwhile.
@@ -24,7 +24,7 @@ pub(super) struct Collected {
 impl Collected {
     /// A collection that never began.
     pub(super) fn failed(failure: Failure) -> Self {
-        Self { series: 0, state: TargetState::Down, failure: Some(failure), warnings: Vec::new() }
+        Self { series: 0, state: TargetHealth::Down, failure: Some(failure), warnings: Vec::new() }
     }
 }
 
@@ -86,10 +86,10 @@ impl InstanceSink for OnceSink {
         let mut seen = self.seen();
         let series = u64::from(seen.ids).saturating_sub(seen.retired);
         let (state, failure) = match completion.outcome {
-            Outcome::Full if series == 0 => (TargetState::Partial, None),
-            Outcome::Full => (TargetState::Up, None),
-            Outcome::Partial { failure, .. } => (TargetState::Partial, failure),
-            Outcome::Failed(failure) => (TargetState::Down, Some(failure)),
+            Outcome::Full if series == 0 => (TargetHealth::Partial, None),
+            Outcome::Full => (TargetHealth::Up, None),
+            Outcome::Partial { failure, .. } => (TargetHealth::Partial, failure),
+            Outcome::Failed(failure) => (TargetHealth::Down, Some(failure)),
         };
         let warnings = std::mem::take(&mut seen.warnings);
         drop(seen);

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use crate::config::{Config, PasswordFiles, Target, shown_module};
-use crate::targets::{TargetEntry, TargetState};
+use crate::targets::{TargetEntry, TargetHealth};
 use crate::web::Probed;
 
 /// The report. `lines` is the log of the collection, where that was made for this probe.
@@ -37,7 +37,7 @@ fn write_report(
     probed: &Probed,
     lines: Option<Vec<String>>,
 ) -> fmt::Result {
-    let (state, age) = (probed.state.unwrap_or(TargetState::Down).as_str(), probed.age.as_secs_f64());
+    let (state, age) = (probed.state.unwrap_or(TargetHealth::Down).as_str(), probed.age.as_secs_f64());
     writeln!(out, "Probe of {}\n", target.name)?;
     writeln!(out, "state:     {state}")?;
     match &lines {

@@ -7,7 +7,7 @@ use plugin_host::{GeneralReason, Stage};
 use crate::config::Target;
 use crate::model::{Layout, Snapshot};
 use crate::pipeline::Store;
-use crate::targets::{Down, JobStatus, TargetEntry, TargetState, TargetStatus};
+use crate::targets::{Down, JobStatus, TargetEntry, TargetHealth, TargetStatus};
 use crate::web::Probed;
 
 /// So often what was read is compared with what is known by then.
@@ -30,9 +30,9 @@ pub(super) fn answer_of(entry: &TargetEntry, modules: &[usize]) -> Probed {
     let jobs: Vec<&JobStatus> = modules.iter().map(|&module| &status.jobs[module]).collect();
     Probed {
         snapshots,
-        state: Some(TargetState::of_modules(jobs.iter().map(|job| match job.state() {
+        state: Some(TargetHealth::of_modules(jobs.iter().map(|job| match job.health() {
             // Who asked has waited for it, and in vain.
-            TargetState::Waiting => TargetState::Down,
+            TargetHealth::Waiting => TargetHealth::Down,
             state => state,
         }))),
         stages: stages(&jobs),

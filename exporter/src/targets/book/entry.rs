@@ -11,8 +11,8 @@ use crate::otlp::encode::Resource;
 use crate::pipeline::{Refusal, StaleRow, Store};
 use crate::targets::account::Now;
 use crate::targets::changes::Changes;
+use crate::targets::health::TargetHealth;
 use crate::targets::identity::Identity;
-use crate::targets::state::TargetState;
 use crate::telemetry::unix_seconds;
 
 /// One target's account.
@@ -152,8 +152,8 @@ impl TargetEntry {
 
     /// How it fares.
     #[must_use]
-    pub fn state(&self) -> TargetState {
-        self.lock().state()
+    pub fn health(&self) -> TargetHealth {
+        self.lock().health()
     }
 
     /// The stores that its modules' instances send into, as far as they exist.

@@ -10,7 +10,7 @@ use super::denials::{is_denial, is_milestone};
 use super::recoveries::{Cause, Recovery};
 use crate::targets::account::{Down, JobStatus, help};
 use crate::targets::changes::Turn;
-use crate::targets::state::TargetState;
+use crate::targets::health::TargetHealth;
 
 /// What is known of a target now.
 #[derive(Clone, Debug, Default)]
@@ -39,10 +39,10 @@ enum Told {
 impl TargetStatus {
     /// How it fares. Where the host is not reached, modules that were not asked yet would fare no better.
     #[must_use]
-    pub fn state(&self) -> TargetState {
-        match TargetState::of_modules(self.jobs.iter().map(JobStatus::state)) {
-            TargetState::Waiting if self.down().is_some_and(|down| down.stage <= Stage::Bind) => {
-                TargetState::Down
+    pub fn health(&self) -> TargetHealth {
+        match TargetHealth::of_modules(self.jobs.iter().map(JobStatus::health)) {
+            TargetHealth::Waiting if self.down().is_some_and(|down| down.stage <= Stage::Bind) => {
+                TargetHealth::Down
             }
             state => state,
         }
@@ -101,12 +101,12 @@ impl TargetStatus {
 
     /// Logs what changed, and only that. Answers what of it is worth keeping.
     pub(super) fn tell(&mut self, of: &Place<'_>) -> Option<Turn> {
-        let next = match (self.state(), self.trouble()) {
-            (TargetState::Waiting, _) => return None,
-            (TargetState::Down, Some(down)) => Told::Down(down.clone()),
-            (TargetState::Down, None) => return None,
-            (TargetState::Partial, trouble) => Told::Partial(trouble.cloned()),
-            (TargetState::Up, _) => Told::Up,
+        let next = match (self.health(), self.trouble()) {
+            (TargetHealth::Waiting, _) => return None,
+            (TargetHealth::Down, Some(down)) => Told::Down(down.clone()),
+            (TargetHealth::Down, None) => return None,
+            (TargetHealth::Partial, trouble) => Told::Partial(trouble.cloned()),
+            (TargetHealth::Up, _) => Told::Up,
         };
         if self.is_ended() || self.told.is_like(&next) {
             return None;
@@ -114,7 +114,7 @@ impl TargetStatus {
         self.leave_denials(of);
         let recovery = self.change_cause(of, &next);
         self.log(of, &next, recovery);
-        if self.told.state() != next.state() {
+        if self.told.health() != next.health() {
             self.since = Some(Instant::now());
         }
         let turn = turn(&self.told, &next);
@@ -233,12 +233,12 @@ impl Told {
         }
     }
 
-    fn state(&self) -> Option<TargetState> {
+    fn health(&self) -> Option<TargetHealth> {
         match self {
             Self::Nothing | Self::Ended => None,
-            Self::Up => Some(TargetState::Up),
-            Self::Partial(_) => Some(TargetState::Partial),
-            Self::Down(_) => Some(TargetState::Down),
+            Self::Up => Some(TargetHealth::Up),
+            Self::Partial(_) => Some(TargetHealth::Partial),
+            Self::Down(_) => Some(TargetHealth::Down),
         }
     }
 }

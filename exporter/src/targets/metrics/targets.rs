@@ -7,7 +7,7 @@ use plugin_host::Stage;
 use crate::pipeline::Refusal;
 use crate::targets::account::{JobStatus, StageCost};
 use crate::targets::book::{TargetEntry, TargetStatus};
-use crate::targets::state::{TargetState, count_states};
+use crate::targets::health::{TargetHealth, count_by_health};
 use crate::telemetry::{Metric, Writer};
 
 /// A target with what is known of it.
@@ -25,11 +25,11 @@ pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Res
 fn states(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
     let up = targets
         .iter()
-        .filter_map(|(entry, status)| Some(([entry.name.as_str()], u64::from(status.state().is_up()?))));
+        .filter_map(|(entry, status)| Some(([entry.name.as_str()], u64::from(status.health().is_up()?))));
     out.rows(&UP, up.collect::<Vec<_>>())?;
     let states = targets.iter().flat_map(|(entry, status)| {
-        let now = status.state();
-        TargetState::ALL.map(|state| ([entry.name.as_str(), state.as_str()], u64::from(state == now)))
+        let now = status.health();
+        TargetHealth::ALL.map(|state| ([entry.name.as_str(), state.as_str()], u64::from(state == now)))
     });
     out.rows(&STATE, states.collect::<Vec<_>>())?;
     let success = targets
@@ -44,7 +44,7 @@ fn states(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
         (!sum.is_zero()).then_some(([entry.name.as_str()], sum.as_secs_f64()))
     });
     out.rows(&COLLECTION_SECONDS, duration.collect::<Vec<_>>())?;
-    let counts = count_states(targets.iter().map(|(_, status)| status.state()));
+    let counts = count_by_health(targets.iter().map(|(_, status)| status.health()));
     out.rows(&TARGETS, counts.map(|(state, count)| ([state.as_str()], count)))
 }
 

@@ -3,32 +3,32 @@
 use super::groups::{Cause, Groups};
 use super::html::Url;
 use super::{Entry, Query};
-use crate::targets::{Down, TargetState, TargetStatus};
+use crate::targets::{Down, TargetHealth, TargetStatus};
 
 /// A sign of another shape for each state, beside the word.
-pub(super) const fn sign(state: TargetState) -> &'static str {
+pub(super) const fn sign(state: TargetHealth) -> &'static str {
     match state {
-        TargetState::Down => "✕",
-        TargetState::Partial => "◐",
-        TargetState::Waiting => "○",
-        TargetState::Up => "✓",
+        TargetHealth::Down => "✕",
+        TargetHealth::Partial => "◐",
+        TargetHealth::Waiting => "○",
+        TargetHealth::Up => "✓",
     }
 }
 
 /// The state above a figure.
-pub(super) const fn title(state: TargetState) -> &'static str {
+pub(super) const fn title(state: TargetHealth) -> &'static str {
     match state {
-        TargetState::Down => "Down",
-        TargetState::Partial => "Partial",
-        TargetState::Waiting => "Waiting",
-        TargetState::Up => "Up",
+        TargetHealth::Down => "Down",
+        TargetHealth::Partial => "Partial",
+        TargetHealth::Waiting => "Waiting",
+        TargetHealth::Up => "Up",
     }
 }
 
 /// What a reader asked to see.
 pub(super) struct Wanted {
     pub(super) text: String,
-    pub(super) state: Option<TargetState>,
+    pub(super) state: Option<TargetHealth>,
     /// Those alone that fail for this reason.
     pub(super) cause: Option<Cause>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Wanted {
 impl Wanted {
     pub(super) fn of(query: &Query<'_>) -> Self {
         let word = query.get("state");
-        let state = TargetState::ALL.into_iter().find(|state| state.as_str() == word);
+        let state = TargetHealth::ALL.into_iter().find(|state| state.as_str() == word);
         let cause = Cause { stage: query.get("stage"), reason: query.get("reason") };
         let cause = (!cause.reason.is_empty()).then_some(cause);
         Self { text: query.get("q").trim().to_owned(), state, cause }
@@ -48,8 +48,8 @@ impl Wanted {
     }
 
     /// The address of this choice, with another state.
-    pub(super) fn url(&self, state: Option<TargetState>) -> Url {
-        let url = Url::of("").with("q", &self.text).with("state", state.map_or("", TargetState::as_str));
+    pub(super) fn url(&self, state: Option<TargetHealth>) -> Url {
+        let url = Url::of("").with("q", &self.text).with("state", state.map_or("", TargetHealth::as_str));
         match &self.cause {
             Some(Cause { stage, reason }) => url.with("stage", stage).with("reason", reason),
             None => url,
@@ -57,7 +57,7 @@ impl Wanted {
     }
 
     /// The address of those of this choice that fail in the same way as `down`.
-    pub(super) fn url_of(&self, state: TargetState, down: &Down) -> Url {
+    pub(super) fn url_of(&self, state: TargetHealth, down: &Down) -> Url {
         let url = Url::of("").with("q", &self.text).with("state", state.as_str());
         url.with("stage", down.stage.word()).with("reason", &down.reason)
     }
@@ -93,12 +93,12 @@ pub(super) fn contains(text: &str, needle: &str) -> bool {
 
 /// The whole fleet in figures, and those targets that a reader asked for.
 pub(super) struct Fleet {
-    /// Targets by state, in the order of [`TargetState::ALL`].
-    pub(super) counts: [usize; TargetState::ALL.len()],
+    /// Targets by state, in the order of [`TargetHealth::ALL`].
+    pub(super) counts: [usize; TargetHealth::ALL.len()],
     pub(super) series: usize,
     pub(super) collections: u64,
     /// Indexes of the targets that are wanted: the failing ones first, else in the order of the configuration.
-    pub(super) wanted: Vec<(TargetState, usize)>,
+    pub(super) wanted: Vec<(TargetHealth, usize)>,
     /// Why those of them that fail do so.
     pub(super) groups: Groups,
 }
@@ -106,7 +106,7 @@ pub(super) struct Fleet {
 impl Fleet {
     pub(super) fn look(entries: &[Entry], wanted: &Wanted) -> Self {
         let mut fleet = Self {
-            counts: [0; TargetState::ALL.len()],
+            counts: [0; TargetHealth::ALL.len()],
             series: 0,
             collections: 0,
             wanted: Vec::new(),
@@ -115,7 +115,7 @@ impl Fleet {
         let needle = wanted.text.to_lowercase();
         for (index, entry) in entries.iter().enumerate() {
             entry.read(|status| {
-                let state = status.state();
+                let state = status.health();
                 fleet.counts[state as usize] += 1;
                 fleet.series += status.series();
                 fleet.collections +=
@@ -133,7 +133,7 @@ impl Fleet {
         fleet
     }
 
-    pub(super) fn count(&self, state: TargetState) -> usize {
+    pub(super) fn count(&self, state: TargetHealth) -> usize {
         self.counts[state as usize]
     }
 }

@@ -8,7 +8,7 @@ use super::fleet::Wanted;
 use super::html::Html;
 use super::target_url;
 use super::troubles::{reason, step};
-use crate::targets::{Down, TargetState};
+use crate::targets::{Down, TargetHealth};
 
 /// So many targets that fail alike are shown as one group; fewer say it themselves.
 const TARGETS_MIN: usize = 3;
@@ -19,7 +19,7 @@ pub(super) const NAMES_SHOWN: usize = 5;
 pub(super) struct Group {
     /// Of the first one.
     down: Down,
-    state: TargetState,
+    state: TargetHealth,
     targets: usize,
     /// Indexes of the first ones.
     first: Vec<usize>,
@@ -31,7 +31,7 @@ pub(super) struct Groups(Vec<Group>);
 
 impl Groups {
     /// Enters that a target is in trouble.
-    pub(super) fn enter(&mut self, state: TargetState, down: &Down, index: usize) {
+    pub(super) fn enter(&mut self, state: TargetHealth, down: &Down, index: usize) {
         let is_like = |group: &Group| group.state == state && is_same(&group.down, down.stage, &down.reason);
         let place = self.0.iter().position(is_like).unwrap_or_else(|| {
             self.0.push(Group { down: down.clone(), state, targets: 0, first: Vec::new() });
@@ -45,7 +45,7 @@ impl Groups {
     }
 
     /// Whether a group says what to do about this, so that a row need not.
-    pub(super) fn has(&self, state: TargetState, down: &Down) -> bool {
+    pub(super) fn has(&self, state: TargetHealth, down: &Down) -> bool {
         self.shown().any(|group| group.state == state && is_same(&group.down, down.stage, &down.reason))
     }
 

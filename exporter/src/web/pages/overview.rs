@@ -12,7 +12,7 @@ use super::html::{Html, Url};
 use super::troubles::{changes, failure, state, trouble};
 use super::{Entry, Paging, Query, hidden_from, respond, target_url};
 use crate::config::FileState;
-use crate::targets::{Down, TargetState, TargetStatus};
+use crate::targets::{Down, TargetHealth, TargetStatus};
 use crate::telemetry::ProcessUsage;
 use crate::web::ScrapeOutcome;
 use crate::web::body::Answer;
@@ -57,7 +57,7 @@ pub(super) fn page(site: &Site, query: &Query<'_>, caller: &Caller) -> Response<
 fn summary(html: &mut Html, fleet: &Fleet, wanted: &Wanted, rate: Option<f64>) {
     html.ours("<ul class=\"tiles\">");
     let all: usize = fleet.counts.iter().sum();
-    let mut tile = |which: Option<TargetState>, count_of: usize| {
+    let mut tile = |which: Option<TargetHealth>, count_of: usize| {
         let (class, title) = which.map_or(("all", "All"), |state| (state.as_str(), title(state)));
         html.ours("<li><a class=\"tile ").ours(class).ours(if count_of == 0 { " none\"" } else { "\"" });
         html.href(&wanted.url(which));
@@ -74,7 +74,7 @@ fn summary(html: &mut Html, fleet: &Fleet, wanted: &Wanted, rate: Option<f64>) {
             .ours("</span></a></li>");
     };
     tile(None, all);
-    for state in TargetState::ALL {
+    for state in TargetHealth::ALL {
         tile(Some(state), fleet.count(state));
     }
     let mut figure = |text: String, label: &'static str| {
@@ -105,7 +105,7 @@ fn search(html: &mut Html, wanted: &Wanted) {
     html.ours("<label for=\"q\">Search targets</label><input id=\"q\" name=\"q\" type=\"search\" autocomplete=\"off\"");
     html.attr("value", &wanted.text).ours(" placeholder=\"name, host, label or reason\">");
     html.ours("<label for=\"state\">State</label><select id=\"state\" name=\"state\"><option value=\"\">any</option>");
-    for state in TargetState::ALL {
+    for state in TargetHealth::ALL {
         html.ours("<option").attr("value", state.as_str());
         if wanted.state == Some(state) {
             html.ours(" selected");
@@ -178,14 +178,14 @@ enum Problem<'a> {
 }
 
 fn problem(status: &TargetStatus) -> Option<Problem<'_>> {
-    let matches_nothing = || status.state() == TargetState::Partial;
+    let matches_nothing = || status.health() == TargetHealth::Partial;
     status.trouble().map(Problem::Failure).or_else(|| matches_nothing().then_some(Problem::MatchesNothing))
 }
 
 /// One target of the table.
 struct Row<'a> {
     entry: &'a Entry,
-    state: TargetState,
+    state: TargetHealth,
     /// Whether the table has a column for them.
     has_problems: bool,
     now: Instant,

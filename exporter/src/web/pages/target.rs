@@ -56,7 +56,7 @@ pub(super) fn page(site: &Site, entry: &Entry, caller: &Caller) -> Response<Answ
 /// How the target is, and what to do.
 fn standing(html: &mut Html, entry: &Entry, status: &TargetStatus, now: Instant) {
     html.ours("<p class=\"standing\">");
-    state(html, status.state());
+    state(html, status.health());
     if let Some(since) = status.since {
         html.ours(" <span>for ").text(span(now.duration_since(since))).ours("</span>");
     }

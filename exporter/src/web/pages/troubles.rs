@@ -6,10 +6,10 @@ use super::amount::{count, span};
 use super::fleet::sign;
 use super::groups::NAMES_SHOWN;
 use super::html::{Html, Url};
-use crate::targets::{Change, Down, TargetState, Turn};
+use crate::targets::{Change, Down, TargetHealth, Turn};
 
 /// A target's state: sign, word, and a class for the style. Colour says nothing that these do not.
-pub(super) fn state(html: &mut Html, state: TargetState) {
+pub(super) fn state(html: &mut Html, state: TargetHealth) {
     html.ours("<span class=\"state ")
         .ours(state.as_str())
         .ours("\"><span aria-hidden=\"true\">")
@@ -92,9 +92,9 @@ pub(super) fn changes<'a>(
 
 fn write_run(html: &mut Html, run: &Run<'_>, now: Instant) {
     let (became, down) = match &run.change.turn {
-        Turn::Down(down) => (TargetState::Down, Some(down)),
-        Turn::Partial(down) => (TargetState::Partial, down.as_ref()),
-        Turn::Up => (TargetState::Up, None),
+        Turn::Down(down) => (TargetHealth::Down, Some(down)),
+        Turn::Partial(down) => (TargetHealth::Partial, down.as_ref()),
+        Turn::Up => (TargetHealth::Up, None),
     };
     html.ours("<li><p class=\"what\">");
     state(html, became);
@@ -114,7 +114,7 @@ fn write_run(html: &mut Html, run: &Run<'_>, now: Instant) {
             html.ours("</p>");
             step(html, down);
         }
-        None if became == TargetState::Partial => {
+        None if became == TargetHealth::Partial => {
             html.ours("<p class=\"step\">A module matches nothing on the target.</p>");
         }
         None => drop(html.ours("<p class=\"step\">Collections are complete again.</p>")),

@@ -2,7 +2,7 @@
 
 /// How a target, or one module on it, fares, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TargetState {
+pub enum TargetHealth {
     /// Nothing was collected.
     Down,
     /// Something was collected, and something is missing: a module failed, covers a part only, or matches nothing.
@@ -13,7 +13,7 @@ pub enum TargetState {
     Up,
 }
 
-impl TargetState {
+impl TargetHealth {
     /// All of them, in their order.
     pub const ALL: [Self; 4] = [Self::Down, Self::Partial, Self::Waiting, Self::Up];
 
@@ -28,7 +28,7 @@ impl TargetState {
         }
     }
 
-    /// A target's state by its modules': down where all of them are, up where all of them are, and partial where it is
+    /// A target's health by its modules': down where all of them are, up where all of them are, and partial where it is
     /// neither. Modules that were not asked yet are waited for, unless it is clear without them.
     #[must_use]
     pub fn of_modules(modules: impl IntoIterator<Item = Self>) -> Self {
@@ -54,18 +54,18 @@ impl TargetState {
     }
 }
 
-/// Targets by state, in the order of [`TargetState::ALL`].
-pub fn count_states(
-    states: impl IntoIterator<Item = TargetState>,
-) -> [(TargetState, u64); TargetState::ALL.len()] {
-    let mut counts = TargetState::ALL.map(|state| (state, 0));
+/// Targets by health, in the order of [`TargetHealth::ALL`].
+pub fn count_by_health(
+    states: impl IntoIterator<Item = TargetHealth>,
+) -> [(TargetHealth, u64); TargetHealth::ALL.len()] {
+    let mut counts = TargetHealth::ALL.map(|state| (state, 0));
     states.into_iter().for_each(|state| counts[state as usize].1 += 1);
     counts
 }
 
 #[cfg(test)]
 mod tests {
-    use super::TargetState::{self, Down, Partial, Up, Waiting};
+    use super::TargetHealth::{self, Down, Partial, Up, Waiting};
 
     #[test]
     fn one_dead_module_makes_a_target_partial_and_only_all_of_them_make_it_down() {
@@ -82,13 +82,13 @@ mod tests {
             (&[Partial, Waiting], Partial),
             (&[Up, Down, Waiting], Partial),
         ] {
-            assert_eq!(TargetState::of_modules(modules.iter().copied()), expected, "{modules:?}");
+            assert_eq!(TargetHealth::of_modules(modules.iter().copied()), expected, "{modules:?}");
         }
     }
 
     #[test]
-    fn the_number_of_a_state_is_its_place() {
-        for (place, state) in TargetState::ALL.into_iter().enumerate() {
+    fn the_number_of_a_health_is_its_place() {
+        for (place, state) in TargetHealth::ALL.into_iter().enumerate() {
             assert_eq!(state as usize, place, "{}", state.as_str());
         }
     }
