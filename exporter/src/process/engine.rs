@@ -14,7 +14,7 @@ use crate::otlp::push::Outlets;
 use crate::pipeline::{Catalog, Limits, Normalize, Scope};
 use crate::schedule::{JobId, JobSpec, NewJob, Schedule, TargetId};
 use crate::targets::PluginCollector;
-use crate::targets::{Book, Costs, JobObserver, Reporter, TargetEntry, TimedStore};
+use crate::targets::{Costs, JobObserver, Reporter, TargetRegistry, TargetState, TimedStore};
 
 /// The targets that are asked, each with its stores, instances and jobs.
 ///
@@ -23,7 +23,7 @@ use crate::targets::{Book, Costs, JobObserver, Reporter, TargetEntry, TimedStore
 pub(super) struct Engine {
     libraries: Libraries,
     catalog: Arc<Catalog>,
-    book: Arc<Book>,
+    target_registry: Arc<TargetRegistry>,
     schedule: Schedule,
     costs: Arc<Costs>,
     outlets: Option<Arc<Outlets>>,
@@ -46,14 +46,29 @@ struct Living {
     target: Target,
     /// What the names in `target` meant when it was made.
     config: Arc<Config>,
-    entry: Arc<TargetEntry>,
+    entry: Arc<TargetState>,
 }
 
 impl Engine {
     /// An engine without targets.
-    pub(super) fn new(libraries: Libraries, book: Arc<Book>, schedule: Schedule, costs: Arc<Costs>) -> Self {
+    pub(super) fn new(
+        libraries: Libraries,
+        target_registry: Arc<TargetRegistry>,
+        schedule: Schedule,
+        costs: Arc<Costs>,
+    ) -> Self {
         let (catalog, targets) = (Catalog::new(), HashMap::new());
-        Self { libraries, catalog, book, schedule, costs, outlets: None, targets, probes: None, ids: 0 }
+        Self {
+            libraries,
+            catalog,
+            target_registry,
+            schedule,
+            costs,
+            outlets: None,
+            targets,
+            probes: None,
+            ids: 0,
+        }
     }
 
     /// Gives metric names their meaning, for whoever else collects.
@@ -79,7 +94,7 @@ impl Engine {
     /// From now on `wanted` are the targets; their names are unique, and what they name is in `config`. Blocks:
     /// plugins may take their time to make instances. One that cannot be made leaves its own job down and no other.
     pub(super) fn apply(&mut self, config: &Arc<Config>, wanted: &[Target]) -> Changes {
-        self.book.set_config(config);
+        self.target_registry.set_config(config);
         let names: HashSet<&str> = wanted.iter().map(|target| target.name.as_str()).collect();
         let mut changes = Changes::default();
         let mut gone = Vec::new();
@@ -129,16 +144,16 @@ impl Engine {
         changes
     }
 
-    /// The book has those of `wanted` that live, in that order.
+    /// The registry has those of `wanted` that live, in that order.
     fn show(&self, wanted: &[Target]) {
         let living = wanted.iter().filter_map(|target| self.targets.get(&target.name));
-        self.book.set_targets(living.map(|living| Arc::clone(&living.entry)).collect());
+        self.target_registry.set_targets(living.map(|living| Arc::clone(&living.entry)).collect());
     }
 
     /// A target with a store, an instance and a job for each of its modules.
     fn make(&mut self, config: &Arc<Config>, target: &Target, jobs: &mut Vec<NewJob>) -> Living {
         let id = TargetId(self.next_id());
-        let entry = Arc::new(TargetEntry::new(target, config.transports[&target.transport].port()));
+        let entry = Arc::new(TargetState::new(target, config.transports[&target.transport].port()));
         let (scope, normalize) = scope_of(&self.catalog, config, target, model::Target::new(&target.name));
         for (index, (module, normalize)) in target.modules.iter().zip(normalize).enumerate() {
             let job = JobId(self.next_id());

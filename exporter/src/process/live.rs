@@ -6,7 +6,7 @@ use std::time::Duration;
 use tracing::{info, warn};
 
 use super::engine::Changes;
-use super::otlp::{BookSupply, own_telemetry, stop_telemetry};
+use super::otlp::{SnapshotSupply, own_telemetry, stop_telemetry};
 use super::plugins::{self, Libraries};
 use super::reload_counts::ReloadCounts;
 use super::secrets;
@@ -17,7 +17,7 @@ use crate::credentials::Broker;
 use crate::file;
 use crate::otlp::push::{OwnTelemetry, Pusher, Supply};
 use crate::schedule::{self, Schedule};
-use crate::targets::{Book, PluginSource, Plugins};
+use crate::targets::{PluginSource, Plugins, TargetRegistry};
 use crate::telemetry::log::{self, DEFAULT_FILTER};
 use crate::telemetry::unix_seconds;
 use crate::web::{self, Site};
@@ -61,9 +61,9 @@ pub(super) struct Live {
     pub(super) targets: Arc<Mutex<Targets>>,
     pub(super) schedule: Schedule,
     pub(super) site: Arc<Site>,
-    pub(super) book: Arc<Book>,
+    pub(super) target_registry: Arc<TargetRegistry>,
     pub(super) plugins: Arc<Plugins>,
-    pub(super) supply: Arc<BookSupply>,
+    pub(super) supply: Arc<SnapshotSupply>,
     pub(super) pusher: Pusher,
     pub(super) own: Option<OwnTelemetry>,
     pub(super) reloads: Arc<ReloadCounts>,
@@ -197,11 +197,11 @@ impl Live {
             warn!(%error, "Targets not changed to their end");
             Changes::default()
         });
-        let supply: Arc<dyn Supply> = Arc::<BookSupply>::clone(&self.supply);
+        let supply: Arc<dyn Supply> = Arc::<SnapshotSupply>::clone(&self.supply);
         self.pusher.set_endpoints(otlp, &supply, before.scrape.drain);
         self.change_telemetry(before.telemetry.as_ref(), telemetry.as_ref()).await;
         self.reloads.succeeded(unix_seconds(), !needs_restart.is_empty());
-        Applied { targets: self.book.targets().len(), changes, needs_restart }
+        Applied { targets: self.target_registry.targets().len(), changes, needs_restart }
     }
 
     async fn change_telemetry(
@@ -211,7 +211,7 @@ impl Live {
     ) {
         if before != now {
             stop_telemetry(self.own.take()).await;
-            self.own = now.and_then(|endpoint| own_telemetry(endpoint, &self.book, &self.pusher));
+            self.own = now.and_then(|endpoint| own_telemetry(endpoint, &self.target_registry, &self.pusher));
         }
     }
 }

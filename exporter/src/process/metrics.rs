@@ -12,7 +12,7 @@ use super::reload_counts::{self, ReloadCounts};
 use crate::credentials::{self, Broker};
 use crate::otlp::push;
 use crate::schedule::{self, Figures};
-use crate::targets::{self, Book, Costs, Plugins};
+use crate::targets::{self, Costs, Plugins, TargetRegistry};
 use crate::telemetry::{self, Metric, Timings, Writer};
 use crate::web::{self, Scrapes};
 
@@ -20,7 +20,7 @@ use crate::web::{self, Scrapes};
 #[derive(Clone)]
 pub(super) struct SelfMetrics {
     /// The targets.
-    pub(super) book: Arc<Book>,
+    pub(super) target_registry: Arc<TargetRegistry>,
     /// The secrets.
     pub(super) broker: Arc<Broker>,
     /// The plugins.
@@ -77,7 +77,7 @@ impl Collector for SelfMetrics {
         let mut out = Writer(&mut encoder);
         out.infos(&BUILD, [[env!("CARGO_PKG_VERSION")]])?;
         self.reloads.write(&mut out)?;
-        self.book.write(&mut out)?;
+        self.target_registry.write(&mut out)?;
         self.schedule.write(&mut out)?;
         self.costs.write(&mut out)?;
         self.plugins.write(&mut out)?;

@@ -1,4 +1,4 @@
-//! The book as a source of rounds for the collectors, and the exporter's own figures.
+//! The registry of targets as a source of rounds for the collectors, and the exporter's own figures.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -10,12 +10,12 @@ use crate::config::{Config, OtlpEndpoint};
 use crate::otlp::encode::Scope;
 use crate::otlp::push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
 use crate::pipeline::Store;
-use crate::targets::{Book, TargetEntry, TargetHealth, count_by_health};
+use crate::targets::{TargetHealth, TargetRegistry, TargetState, count_by_health};
 use crate::telemetry::ProcessUsage;
 
-/// What the book's targets know now.
-pub(super) struct BookSupply {
-    book: Arc<Book>,
+/// What the registered targets know now.
+pub(super) struct SnapshotSupply {
+    target_registry: Arc<TargetRegistry>,
     /// The plugin of each module.
     scopes: Mutex<Scopes>,
     known: Mutex<Known>,
@@ -39,9 +39,9 @@ struct KnownStore {
     time_unix_nanos: u64,
 }
 
-impl BookSupply {
-    pub(super) fn new(book: Arc<Book>, config: &Config, libraries: &Libraries) -> Self {
-        let supply = Self { book, scopes: Mutex::default(), known: Mutex::default() };
+impl SnapshotSupply {
+    pub(super) fn new(target_registry: Arc<TargetRegistry>, config: &Config, libraries: &Libraries) -> Self {
+        let supply = Self { target_registry, scopes: Mutex::default(), known: Mutex::default() };
         supply.set_config(config, libraries);
         supply
     }
@@ -60,12 +60,12 @@ impl BookSupply {
     }
 }
 
-impl Supply for BookSupply {
+impl Supply for SnapshotSupply {
     fn items(&self, now_unix_nanos: u64) -> Vec<Item> {
         let scopes = self.scopes();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut items = Vec::new();
-        for entry in self.book.targets().iter() {
+        for entry in self.target_registry.targets().iter() {
             let times = entry.status().jobs.into_iter().map(|job| job.last_success_unix_s);
             let modules = entry.modules.iter().zip(entry.stores());
             for ((module, store), ended_unix_s) in modules.zip(times) {
@@ -81,7 +81,7 @@ impl Supply for BookSupply {
 impl Known {
     fn item(
         &mut self,
-        entry: &TargetEntry,
+        entry: &TargetState,
         store: &Arc<Store>,
         scope: &Arc<Scope>,
         ended_unix_s: Option<f64>,
@@ -115,10 +115,10 @@ impl Known {
 /// Begins to send the exporter's own figures to `endpoint`.
 pub(super) fn own_telemetry(
     endpoint: &Arc<OtlpEndpoint>,
-    book: &Arc<Book>,
+    target_registry: &Arc<TargetRegistry>,
     pusher: &Pusher,
 ) -> Option<OwnTelemetry> {
-    let figures = own_figures(book, Arc::clone(pusher.counts()));
+    let figures = own_figures(target_registry, Arc::clone(pusher.counts()));
     let own = OwnTelemetry::start(endpoint, tokio::runtime::Handle::current(), figures);
     let own = own.inspect_err(|error| warn!(error, "Own figures are not sent")).ok()?;
     pusher.timings().tell(own.meter());
@@ -137,8 +137,8 @@ pub(super) async fn stop_telemetry(own: Option<OwnTelemetry>) {
 /// What the exporter tells of itself where `telemetry:` asks for it: the few figures that say whether it is well.
 /// Everything else is on `/metrics`.
 #[expect(clippy::cast_precision_loss, reason = "counts and bytes below 2⁵³")]
-fn own_figures(book: &Arc<Book>, endpoints: Arc<AllCounts>) -> Vec<Figure> {
-    let (targets, series) = (Arc::clone(book), Arc::clone(book));
+fn own_figures(target_registry: &Arc<TargetRegistry>, endpoints: Arc<AllCounts>) -> Vec<Figure> {
+    let (targets, series) = (Arc::clone(target_registry), Arc::clone(target_registry));
     let figure = |name, unit, help, is_counter, read| Figure { name, unit, help, is_counter, read };
     vec![
         figure(
@@ -193,8 +193,8 @@ fn own_figures(book: &Arc<Book>, endpoints: Arc<AllCounts>) -> Vec<Figure> {
     ]
 }
 
-fn by_state(book: &Book) -> Vec<(Vec<(&'static str, String)>, f64)> {
-    let counts = count_by_health(book.targets().iter().map(|entry| entry.health()));
+fn by_state(target_registry: &TargetRegistry) -> Vec<(Vec<(&'static str, String)>, f64)> {
+    let counts = count_by_health(target_registry.targets().iter().map(|entry| entry.health()));
     let figure =
         |(state, count): (TargetHealth, u64)| (vec![("state", state.as_str().to_owned())], count as f64);
     counts.into_iter().map(figure).collect()

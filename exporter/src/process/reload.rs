@@ -140,7 +140,7 @@ impl Reloads {
                 Err(NotReloaded::Refused(report))
             }
         };
-        self.notifier.ready(&status(&self.live.book, &self.live.reloads));
+        self.notifier.ready(&status(&self.live.target_registry, &self.live.reloads));
         answer
     }
 

@@ -15,7 +15,7 @@ use super::blocking::Blocking;
 use super::engine::Engine;
 use super::live::{self, Fixed, Live, Prepared};
 use super::metrics::SelfMetrics;
-use super::otlp::{BookSupply, own_telemetry, stop_telemetry};
+use super::otlp::{SnapshotSupply, own_telemetry, stop_telemetry};
 use super::plugins::{limits as plugin_limits, trial as plugin_trial};
 use super::probe::{Means, Probes};
 use super::reload::{self, Reloads};
@@ -31,7 +31,7 @@ use crate::config::{self, Config, InUse, Report};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::otlp::push::{Pusher, Supply};
 use crate::schedule::{Driver, HostDeadlines, Planner};
-use crate::targets::{Book, Costs, Plugins};
+use crate::targets::{Costs, Plugins, TargetRegistry};
 use crate::telemetry::log::{self, PluginLog};
 use crate::telemetry::{self, Timings};
 use crate::web::{self, Gate, Scrapes, Server, Site};
@@ -190,14 +190,19 @@ impl Begin {
         let Prepared { config, libraries, .. } = first;
         let notifier = Notifier::from_environment();
         let listeners = listeners(&config).await.map_err(machine("serve"))?;
-        let book = Arc::new(Book::default());
+        let target_registry = Arc::new(TargetRegistry::default());
         // One seed for all: targets are spread by their names, alike in every run.
         let planner = Planner::new(live::schedule_limits(&config.scrape), 0, Instant::now());
         let timings = Timings::default();
         let (driver, schedule) = Driver::timed(planner, Arc::new(HostDeadlines(host.clone())), &timings);
         let costs = Costs::new(&timings);
-        let engine = Engine::new(libraries.clone(), Arc::clone(&book), schedule.clone(), Arc::clone(&costs));
-        let supply = Arc::new(BookSupply::new(Arc::clone(&book), &config, &libraries));
+        let engine = Engine::new(
+            libraries.clone(),
+            Arc::clone(&target_registry),
+            schedule.clone(),
+            Arc::clone(&costs),
+        );
+        let supply = Arc::new(SnapshotSupply::new(Arc::clone(&target_registry), &config, &libraries));
         let pusher = Pusher::start(&config.otlp, &(Arc::clone(&supply) as Arc<dyn Supply>), &timings);
         let means = Means {
             host: host.clone(),
@@ -210,13 +215,13 @@ impl Begin {
         let probes = Probes::start(&config, means);
         let engine = engine.with_probes(&probes).with_outlets(pusher.outlets());
         let own = config.telemetry.as_ref();
-        let own = own.and_then(|endpoint| own_telemetry(endpoint, &book, &pusher));
+        let own = own.and_then(|endpoint| own_telemetry(endpoint, &target_registry, &pusher));
         let scrapes = Arc::new(Scrapes::new(&timings));
         let (plugins, reloads) = (Arc::new(Plugins::default()), Arc::new(ReloadCounts::default()));
         live::show(&plugins, &libraries);
         reloads.succeeded(telemetry::unix_seconds(), false);
         let metrics = SelfMetrics {
-            book: Arc::clone(&book),
+            target_registry: Arc::clone(&target_registry),
             broker: Arc::clone(&broker),
             plugins: Arc::clone(&plugins),
             scrapes: Arc::clone(&scrapes),
@@ -232,7 +237,7 @@ impl Begin {
         registry.register_collector(Box::new(probes.counts().clone()));
         let (requests, asked) = reload::requests();
         let site = Arc::new(Site::new(web::Parts {
-            book: Arc::clone(&book),
+            target_registry: Arc::clone(&target_registry),
             registry,
             scrapes,
             prober: Some(probes),
@@ -242,15 +247,15 @@ impl Begin {
             desk: web::Desk::new(Arc::clone(&plugins), plugin_limits(), Arc::clone(pusher.counts())),
         }));
         let server = Server::start(&site, &gate, listeners);
-        let (config_there, book_there) = (Arc::clone(&config), Arc::clone(&book));
+        let (config_there, book_there) = (Arc::clone(&config), Arc::clone(&target_registry));
         let named = file.clone();
         let targets = move || Targets::begin(named, config_there, engine, book_there);
         let targets = tokio::task::spawn_blocking(targets);
         let targets = targets.await.map_err(|error| machine("make the plugin instances")(error.into()))?;
         let targets = Arc::new(Mutex::new(targets));
         site.set_ready(true);
-        info!(targets = book.targets().len(), "Ready");
-        notifier.ready(&systemd::status(&book, &reloads));
+        info!(targets = target_registry.targets().len(), "Ready");
+        notifier.ready(&systemd::status(&target_registry, &reloads));
         let live = Live {
             file,
             fixed: Arc::new(Fixed::of(&config)),
@@ -260,7 +265,7 @@ impl Begin {
             targets,
             schedule,
             site,
-            book,
+            target_registry,
             plugins,
             supply,
             pusher,
@@ -288,10 +293,11 @@ struct Running {
 impl Running {
     async fn until_end(self) -> Result<(), Trouble> {
         let Self { driver, host, server, reloads, end } = self;
-        let Live { site, in_use, targets, schedule, book, reloads: figures, .. } = &reloads.live;
+        let Live { site, in_use, targets, schedule, target_registry, reloads: figures, .. } = &reloads.live;
         let (site, in_use, notifier) = (Arc::clone(site), Arc::clone(in_use), reloads.notifier.clone());
         let following = tokio::spawn(targets::follow(Arc::clone(targets)));
-        let keeping = notifier.clone().keep(schedule.clone(), Arc::clone(book), Arc::clone(figures));
+        let keeping =
+            notifier.clone().keep(schedule.clone(), Arc::clone(target_registry), Arc::clone(figures));
         let keeping = tokio::spawn(keeping);
         let (stop_reloads, stopped) = watch::channel(false);
         let reloading = tokio::spawn(reloads.run(stopped));

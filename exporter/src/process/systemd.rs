@@ -17,7 +17,7 @@ use tracing::{error, info, warn};
 
 use super::reload_counts::ReloadCounts;
 use crate::schedule::Schedule;
-use crate::targets::{Book, count_by_health};
+use crate::targets::{TargetRegistry, count_by_health};
 
 /// A manager that does not read is not waited for any longer.
 const SEND_MAX: Duration = Duration::from_secs(1);
@@ -70,7 +70,12 @@ impl Notifier {
     }
 
     /// Feeds the watchdog as long as the schedule works, and renews the status, until it is dropped.
-    pub(super) async fn keep(self, schedule: Schedule, book: Arc<Book>, reloads: Arc<ReloadCounts>) {
+    pub(super) async fn keep(
+        self,
+        schedule: Schedule,
+        target_registry: Arc<TargetRegistry>,
+        reloads: Arc<ReloadCounts>,
+    ) {
         if self.0.is_none() {
             return;
         }
@@ -89,7 +94,7 @@ impl Notifier {
                 }
                 is_stuck = !works;
             }
-            let status = status(&book, &reloads);
+            let status = status(&target_registry, &reloads);
             if status != told {
                 self.tell(&format!("STATUS={status}"));
                 told = status;
@@ -99,8 +104,8 @@ impl Notifier {
 }
 
 /// A line for `systemctl status`.
-pub(super) fn status(book: &Book, reloads: &ReloadCounts) -> String {
-    let targets = book.targets();
+pub(super) fn status(target_registry: &TargetRegistry, reloads: &ReloadCounts) -> String {
+    let targets = target_registry.targets();
     let [down, partial, _, up] = count_by_health(targets.iter().map(|target| target.health()))
         .map(|(state, count)| (state.as_str(), count));
     let states = [up, partial, down].map(|(state, count)| format!(", {state} {count}")).concat();

@@ -8,7 +8,7 @@ use tracing::{info, warn};
 use super::engine::{Changes, Engine};
 use super::plugins::Libraries;
 use crate::config::{Config, Fate, FileNews, Problem, Refused, Report, SharedInstance, TargetFiles, Wanted};
-use crate::targets::Book;
+use crate::targets::TargetRegistry;
 
 /// Target files are looked at so often.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -22,17 +22,22 @@ pub(super) struct Targets {
     config: Arc<Config>,
     files: TargetFiles,
     engine: Engine,
-    book: Arc<Book>,
+    target_registry: Arc<TargetRegistry>,
     refused: Vec<Refused>,
     shared: Vec<SharedInstance>,
 }
 
 impl Targets {
     /// Begins with what is there now. Blocks.
-    pub(super) fn begin(file: PathBuf, config: Arc<Config>, engine: Engine, book: Arc<Book>) -> Self {
+    pub(super) fn begin(
+        file: PathBuf,
+        config: Arc<Config>,
+        engine: Engine,
+        target_registry: Arc<TargetRegistry>,
+    ) -> Self {
         let files = TargetFiles::new(Arc::clone(&config));
         let (refused, shared) = (Vec::new(), Vec::new());
-        let mut targets = Self { file, config, files, engine, book, refused, shared };
+        let mut targets = Self { file, config, files, engine, target_registry, refused, shared };
         targets.read();
         targets.apply();
         targets
@@ -54,7 +59,7 @@ impl Targets {
     fn look(&mut self) {
         if self.read() {
             let Changes { added, changed, removed } = self.apply();
-            let targets = self.book.targets().len();
+            let targets = self.target_registry.targets().len();
             info!(targets, added, changed, removed, "Targets read anew");
         }
     }
@@ -62,7 +67,7 @@ impl Targets {
     /// Reads what changed; answers whether targets may have.
     fn read(&mut self) -> bool {
         let news = self.files.look(SystemTime::now());
-        self.book.set_files(self.files.states(&self.refused));
+        self.target_registry.set_files(self.files.states(&self.refused));
         // All of them are told.
         news.into_iter().map(tell).fold(false, |is_changed, changes| is_changed | changes)
     }
@@ -72,7 +77,7 @@ impl Targets {
         tell_refused(&self.refused, &refused);
         tell_shared(&self.file, &self.shared, &shared);
         (self.refused, self.shared) = (refused, shared);
-        self.book.set_files(self.files.states(&self.refused));
+        self.target_registry.set_files(self.files.states(&self.refused));
         self.engine.apply(&self.config, &targets)
     }
 }

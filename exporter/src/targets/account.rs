@@ -87,7 +87,7 @@ pub(crate) fn next_step(failure: &Failure, deadline: Duration, is_first: bool) -
     )
 }
 
-/// The account of one module on one target.
+/// What is known of one module on one target.
 #[derive(Clone, Debug, Default)]
 pub struct JobStatus {
     /// Since when a collection runs, if one does.
@@ -227,7 +227,7 @@ impl StageCost {
     }
 }
 
-/// The clocks that an account is kept by.
+/// When something happened, by two clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now {
     pub(super) mono: Instant,

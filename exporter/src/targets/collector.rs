@@ -5,7 +5,7 @@ use std::time::Duration;
 use plugin_host::sink::{CollectionId, Failure};
 use plugin_host::{CollectError, GeneralReason, Instance, Stage, monotonic_ns};
 
-use super::book::TargetEntry;
+use super::registry::TargetState;
 use crate::pipeline::Store;
 use crate::schedule::{Collector, NotStarted};
 
@@ -14,7 +14,7 @@ const BROKEN_RETRY: Duration = Duration::from_secs(3600);
 
 /// Collects through a plugin instance. Dropped with it, which destroys the instance.
 pub struct PluginCollector {
-    entry: Arc<TargetEntry>,
+    entry: Arc<TargetState>,
     module: usize,
     store: Arc<Store>,
     instance: Result<Instance, Failure>,
@@ -25,7 +25,7 @@ impl PluginCollector {
     /// A collector of the target's module of that index. `instance` is the instance, or why there is none.
     #[must_use]
     pub fn new(
-        entry: Arc<TargetEntry>,
+        entry: Arc<TargetState>,
         module: usize,
         store: Arc<Store>,
         instance: Result<Instance, Failure>,

@@ -4,18 +4,18 @@ use std::time::SystemTime;
 use plugin_host::sink::{CollectionId, Completion, Event, Level};
 
 use super::account::ending;
-use super::book::TargetEntry;
 use super::costs::PluginCosts;
+use super::registry::TargetState;
 use crate::otlp::encode::{Scope, Trigger};
 use crate::otlp::push::{Ended, Outlets};
 use crate::pipeline::{StaleRow, StoreObserver};
 use crate::schedule::{JobId, Schedule};
 use crate::telemetry::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
 
-/// Hears of one module's collections on one target: enters them in the book and tells the schedule.
+/// Hears of one module's collections on one target: enters them in the target's state and tells the schedule.
 pub struct JobObserver {
-    /// Whose. The entry holds the store, and the store this observer.
-    pub entry: Weak<TargetEntry>,
+    /// Whose. The target's state holds the store, and the store this observer.
+    pub entry: Weak<TargetState>,
     /// Which of its modules.
     pub module: usize,
     /// The schedule's name for it.
@@ -41,18 +41,18 @@ pub struct Reporter {
 
 impl Reporter {
     /// A collection on the target ended.
-    pub fn collected(&self, entry: &TargetEntry, ended: &Ended<'_>) {
+    pub fn collected(&self, entry: &TargetState, ended: &Ended<'_>) {
         self.outlets.collected(&entry.resource(), &self.scope, ended, SystemTime::now());
     }
 
     /// Something happened on the target.
-    pub fn event(&self, entry: &TargetEntry, event: &Event<'_>) {
+    pub fn event(&self, entry: &TargetState, event: &Event<'_>) {
         self.outlets.event(&entry.resource(), &self.scope, event, SystemTime::now());
     }
 }
 
 impl JobObserver {
-    fn origin<'a>(&'a self, entry: &'a TargetEntry) -> Origin<'a> {
+    fn origin<'a>(&'a self, entry: &'a TargetState) -> Origin<'a> {
         Origin { target: &entry.name, module: &entry.modules[self.module], plugin: &self.plugin }
     }
 }

@@ -7,8 +7,8 @@ use plugin_host::sink::{
     Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, Level, SeriesDef, Verdict,
 };
 
-use super::book::TargetEntry;
 use super::costs::PluginCosts;
+use super::registry::TargetState;
 use crate::pipeline::Store;
 
 /// A store whose work is timed. The store itself knows no clock.
@@ -17,15 +17,15 @@ pub struct TimedStore {
     store: Arc<Store>,
     costs: Arc<PluginCosts>,
     /// The target whose values these are, while it lives.
-    entry: Weak<TargetEntry>,
+    entry: Weak<TargetState>,
     /// What the values of the collection that is under way took so far.
     ingest_ns: AtomicU64,
 }
 
 impl TimedStore {
-    /// Times `store`, which holds values of `entry`, for `costs`.
+    /// Times `store`, which holds values of the target `entry`, for `costs`.
     #[must_use]
-    pub fn new(store: Arc<Store>, costs: Arc<PluginCosts>, entry: &Arc<TargetEntry>) -> Self {
+    pub fn new(store: Arc<Store>, costs: Arc<PluginCosts>, entry: &Arc<TargetState>) -> Self {
         Self { store, costs, entry: Arc::downgrade(entry), ingest_ns: AtomicU64::new(0) }
     }
 

@@ -31,7 +31,7 @@ pub(super) async fn metrics<B>(site: &Site, request: &Request<B>, caller: &Calle
         busy.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
         return busy;
     };
-    let targets = site.book.targets();
+    let targets = site.target_registry.targets();
     let shows_targets = site.limits().metrics_targets;
     let shown = targets.iter().filter(|_| shows_targets);
     let stores = shown.flat_map(|target| target.stores());

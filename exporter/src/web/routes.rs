@@ -135,13 +135,13 @@ mod tests {
 
     use super::*;
     use crate::config::{AllowedHosts, Web};
-    use crate::targets::Book;
+    use crate::targets::TargetRegistry;
     use crate::web::scrapes::{ScrapeOutcome, Scrapes};
     use crate::web::{Desk, Limits, Parts};
 
     fn site(limits: Limits) -> Arc<Site> {
         Arc::new(Site::new(Parts {
-            book: Arc::new(Book::default()),
+            target_registry: Arc::new(TargetRegistry::default()),
             registry: Registry::default(),
             scrapes: Arc::new(Scrapes::default()),
             prober: None,

@@ -12,12 +12,12 @@ use super::prober::Prober;
 use super::reload::Reloader;
 use super::scrapes::Scrapes;
 use crate::config::AllowedHosts;
-use crate::targets::Book;
+use crate::targets::TargetRegistry;
 
 /// What a site is made of. Each part is there for one or a few routes, which say what they need of it.
 pub struct Parts {
     /// The account of every target.
-    pub book: Arc<Book>,
+    pub target_registry: Arc<TargetRegistry>,
     /// The exporter's own metrics.
     pub registry: Registry,
     /// Counts what is read.
@@ -36,7 +36,7 @@ pub struct Parts {
 
 /// What is served.
 pub struct Site {
-    pub(super) book: Arc<Book>,
+    pub(super) target_registry: Arc<TargetRegistry>,
     pub(super) registry: Arc<Registry>,
     pub(super) scrapes: Arc<Scrapes>,
     pub(super) prober: Option<Arc<dyn Prober>>,
@@ -60,14 +60,14 @@ impl Site {
     /// A site that is not ready yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { book, registry, scrapes, prober, page_hosts, limits, reloader, desk } = parts;
+        let Parts { target_registry, registry, scrapes, prober, page_hosts, limits, reloader, desk } = parts;
         let given = Given {
             page_hosts: Arc::new(page_hosts),
             limits,
             connections: Arc::new(Semaphore::new(limits.connections_max)),
         };
         Self {
-            book,
+            target_registry,
             registry: Arc::new(registry),
             scrapes,
             prober,

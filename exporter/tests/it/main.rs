@@ -1,7 +1,6 @@
 //! The exporter from outside: its library's edges and its program.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 mod bad_plugins;
-mod book;
 mod command_line;
 mod command_online;
 mod command_plugin;
@@ -49,6 +48,7 @@ mod rules_serve;
 mod serve;
 mod stack;
 mod systemd;
+mod target_registry;
 mod web_details;
 mod web_file;
 mod web_gate;

@@ -5,7 +5,7 @@ use super::view::Views;
 use crate::config::{Config, Position, Target, is_host_name};
 use crate::nearest::{nearest, suggestion};
 use crate::process::plugins::Libraries;
-use crate::targets::TargetEntry;
+use crate::targets::TargetState;
 use crate::web::{ProbeRefused, ProbeRequest};
 
 /// The configuration, and who is asked by it.
@@ -43,7 +43,7 @@ pub(super) enum Asked<'a> {
 /// A target of the schedule.
 pub(super) struct Configured {
     pub(super) target: Target,
-    pub(super) entry: Arc<TargetEntry>,
+    pub(super) entry: Arc<TargetState>,
     pub(super) views: Views,
 }
 

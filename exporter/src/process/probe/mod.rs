@@ -36,7 +36,7 @@ use super::resolver::Lookups;
 use crate::config::{self, Config, Target};
 use crate::otlp::push::Outlets;
 use crate::pipeline::Catalog;
-use crate::targets::{Costs, TargetEntry};
+use crate::targets::{Costs, TargetState};
 use crate::web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
 
 /// The deadline of a collection is so much before the answer's, so that what failed is told with its stage.
@@ -93,7 +93,7 @@ impl Probes {
         &self,
         config: &Arc<Config>,
         libraries: &Libraries,
-        targets: Vec<(Target, Arc<TargetEntry>)>,
+        targets: Vec<(Target, Arc<TargetState>)>,
     ) {
         let configured =
             targets.into_iter().map(|(target, entry)| Configured { target, entry, views: Views::default() });

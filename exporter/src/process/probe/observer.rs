@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::otlp::encode::Trigger;
 use crate::otlp::push::Ended;
 use crate::pipeline::StoreObserver;
-use crate::targets::{PluginCosts, Reporter, TargetEntry};
+use crate::targets::{PluginCosts, Reporter, TargetState};
 use crate::telemetry::log;
 
 /// What one probe logs at most.
@@ -56,8 +56,8 @@ impl Lines {
 
 /// Hears of the collections of one module on a target that is probed.
 pub(super) struct ProbeObserver {
-    /// The entry holds the store, and the store this observer.
-    pub(super) entry: Weak<TargetEntry>,
+    /// The target's state holds the store, and the store this observer.
+    pub(super) entry: Weak<TargetState>,
     pub(super) module: usize,
     pub(super) plugin: String,
     pub(super) costs: Arc<PluginCosts>,
@@ -67,7 +67,7 @@ pub(super) struct ProbeObserver {
 }
 
 impl ProbeObserver {
-    fn origin<'a>(&'a self, entry: &'a TargetEntry) -> log::Origin<'a> {
+    fn origin<'a>(&'a self, entry: &'a TargetState) -> log::Origin<'a> {
         log::Origin { target: &entry.name, module: &entry.modules[self.module], plugin: &self.plugin }
     }
 

@@ -3,14 +3,14 @@
 use std::fmt::{self, Write};
 
 use crate::config::{Config, PasswordFiles, Target, shown_module};
-use crate::targets::{TargetEntry, TargetHealth};
+use crate::targets::{TargetHealth, TargetState};
 use crate::web::Probed;
 
 /// The report. `lines` is the log of the collection, where that was made for this probe.
 pub(super) fn of(
     config: &Config,
     target: &Target,
-    entry: &TargetEntry,
+    entry: &TargetState,
     modules: &[usize],
     probed: &Probed,
     lines: Option<Vec<String>>,
@@ -32,7 +32,7 @@ pub(super) fn of(
 fn write_report(
     out: &mut String,
     target: &Target,
-    entry: &TargetEntry,
+    entry: &TargetState,
     modules: &[usize],
     probed: &Probed,
     lines: Option<Vec<String>>,

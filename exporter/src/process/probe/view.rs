@@ -7,7 +7,7 @@ use plugin_host::{GeneralReason, Stage};
 use crate::config::Target;
 use crate::model::{Layout, Snapshot};
 use crate::pipeline::Store;
-use crate::targets::{Down, JobStatus, TargetEntry, TargetHealth, TargetStatus};
+use crate::targets::{Down, JobStatus, TargetHealth, TargetState, TargetStatus};
 use crate::web::Probed;
 
 /// So often what was read is compared with what is known by then.
@@ -15,7 +15,7 @@ const LOOKS_MAX: usize = 3;
 
 /// What is known of these modules of a target now: their series, and the account of the collections that these are
 /// from.
-pub(super) fn answer_of(entry: &TargetEntry, modules: &[usize]) -> Probed {
+pub(super) fn answer_of(entry: &TargetState, modules: &[usize]) -> Probed {
     let mut status = entry.status();
     let mut snapshots = read(entry, modules);
     for _ in 1..LOOKS_MAX {
@@ -43,7 +43,7 @@ pub(super) fn answer_of(entry: &TargetEntry, modules: &[usize]) -> Probed {
     }
 }
 
-fn read(entry: &TargetEntry, modules: &[usize]) -> Vec<Arc<Snapshot>> {
+fn read(entry: &TargetState, modules: &[usize]) -> Vec<Arc<Snapshot>> {
     let stores: Vec<&Arc<Store>> = entry.stores().collect();
     modules.iter().filter_map(|&module| stores.get(module)).map(|store| store.snapshot()).collect()
 }

@@ -20,7 +20,7 @@ use crate::pipeline::Store;
 use crate::process::engine::{reporter_of, scope_of};
 use crate::process::plugins::{Libraries, instance_config, source_of};
 use crate::process::resolver::Lookups;
-use crate::targets::{TargetEntry, TimedStore};
+use crate::targets::{TargetState, TimedStore};
 use crate::targets::{begin, failure_of};
 use crate::web::ProbeRefused;
 
@@ -32,7 +32,7 @@ const BUSY_PAUSE: Duration = Duration::from_millis(20);
 /// A target that is probed, with all that the next probe needs.
 pub(super) struct Warm {
     pub(super) target: Target,
-    pub(super) entry: Arc<TargetEntry>,
+    pub(super) entry: Arc<TargetState>,
     config: Arc<Config>,
     libraries: Libraries,
     /// The host is that of a configured target, so that its addresses are not ours to judge.
@@ -106,7 +106,7 @@ impl Warm {
     /// A target that was not asked yet.
     pub(super) fn new(known: &Known, target: Target, is_configured: bool, means: &Means) -> Self {
         let config = Arc::clone(&known.config);
-        let entry = Arc::new(TargetEntry::new(&target, config.transports[&target.transport].port()));
+        let entry = Arc::new(TargetState::new(&target, config.transports[&target.transport].port()));
         let named = model::Target { labelled: false, ..model::Target::new(&target.name) };
         let (scope, normalize) = scope_of(&means.catalog, &config, &target, named);
         let lines = Arc::new(Lines::default());

@@ -7,7 +7,7 @@ mod targets;
 
 use std::fmt;
 
-use super::book::{Book, TargetStatus};
+use super::registry::{TargetRegistry, TargetStatus};
 use crate::telemetry::Writer;
 
 pub(crate) use self::files::METRICS as FILE_METRICS;
@@ -16,7 +16,7 @@ pub(crate) use self::plugins::METRICS as PLUGIN_METRICS;
 pub use self::plugins::{PluginSource, Plugins};
 pub(crate) use self::targets::METRICS as TARGET_METRICS;
 
-impl Book {
+impl TargetRegistry {
     /// What the exporter says of its targets and of the files that they come from.
     pub(crate) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
         let entries = self.targets();

@@ -6,12 +6,12 @@ use plugin_host::Stage;
 
 use crate::pipeline::Refusal;
 use crate::targets::account::{JobStatus, StageCost};
-use crate::targets::book::{TargetEntry, TargetStatus};
 use crate::targets::health::{TargetHealth, count_by_health};
+use crate::targets::registry::{TargetState, TargetStatus};
 use crate::telemetry::{Metric, Writer};
 
 /// A target with what is known of it.
-pub(super) type Known<'a> = (&'a TargetEntry, &'a TargetStatus);
+pub(super) type Known<'a> = (&'a TargetState, &'a TargetStatus);
 
 pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
     states(out, targets)?;

@@ -9,7 +9,7 @@ use super::Entry;
 use super::watched::{Collected, Moment};
 use crate::model::{DisplayRule, Family, FamilyPoints, Point, Snapshot, Value};
 use crate::pipeline::Store;
-use crate::targets::{JobStatus, TargetEntry};
+use crate::targets::{JobStatus, TargetState};
 
 /// The counterset of families that do not say which one they come from.
 pub(super) const OTHER: &str = "Other";
@@ -152,7 +152,7 @@ impl<'a> Origin<'a> {
 }
 
 /// Which series of a counter: its labels without those that all series of the target have.
-pub(super) fn instance(point: &Point<'_>, entry: &TargetEntry) -> String {
+pub(super) fn instance(point: &Point<'_>, entry: &TargetState) -> String {
     let mut text = String::new();
     let is_common = |name: &str| name == "target" || entry.labels.iter().any(|(common, _)| common == name);
     for (name, value) in point.labels().filter(|(name, _)| !is_common(name)) {

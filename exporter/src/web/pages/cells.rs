@@ -8,7 +8,7 @@ use super::chart::{self, Scale};
 use super::html::Html;
 use super::watched::{POINTS_MAX, Seen, unit_of};
 use crate::model::{DisplayRule, Kind, Point, Shown, ShownUnit, Value, needs_earlier};
-use crate::targets::TargetEntry;
+use crate::targets::TargetState;
 use crate::web::site::Site;
 
 /// A series of a table.
@@ -22,7 +22,7 @@ impl<'a> Cell<'a> {
     /// The series as it is now, and from now on watched.
     pub(super) fn look(
         site: &Site,
-        entry: &TargetEntry,
+        entry: &TargetState,
         counter: Counter<'a>,
         point: Point<'a>,
         base: Option<Value>,
@@ -93,7 +93,7 @@ fn is_drawn(cell: &Cell<'_>) -> bool {
 }
 
 /// The headings of the columns.
-pub(super) fn headings(html: &mut Html, entry: &TargetEntry) {
+pub(super) fn headings(html: &mut Html, entry: &TargetState) {
     html.ours("<th role=\"columnheader\" scope=\"col\" class=\"number\">Now</th>");
     html.ours("<th role=\"columnheader\" scope=\"col\">Last ").text(span(entry.interval * POINTS_MAX));
     html.ours("</th><th role=\"columnheader\" scope=\"col\" class=\"number\">Exported value</th>");

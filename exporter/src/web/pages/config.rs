@@ -6,15 +6,15 @@ use super::frame::{Frame, Section};
 use super::html::{Html, Url};
 use super::{Paging, Query, respond};
 use crate::config::{FileState, HIDDEN};
-use crate::targets::Book;
+use crate::targets::TargetRegistry;
 use crate::web::body::Answer;
 use crate::web::caller::Caller;
 
 /// Lines on one page.
 const LINES_MAX: usize = 1_000;
 
-pub(super) fn page(book: &Book, query: &Query<'_>, caller: &Caller) -> Response<Answer> {
-    let shown = book.config_shown();
+pub(super) fn page(target_registry: &TargetRegistry, query: &Query<'_>, caller: &Caller) -> Response<Answer> {
+    let shown = target_registry.config_shown();
     let text = if caller.is_authenticated { shown.to_authenticated } else { shown.to_all };
     let lines: Vec<&str> = text.lines().collect();
     let paging = Paging::new(query.page(), lines.len(), LINES_MAX);
@@ -31,7 +31,7 @@ pub(super) fn page(book: &Book, query: &Query<'_>, caller: &Caller) -> Response<
             html.ours("<p>Identities are shown by name only. Readers who gave a password or a certificate ");
             html.ours("(<code>web.config_file</code>) see their accounts and hosts, too.</p>");
         }
-        let files = book.files();
+        let files = target_registry.files();
         if !files.is_empty() {
             target_files(html, &files);
         }

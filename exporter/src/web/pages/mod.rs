@@ -50,7 +50,7 @@ use super::body::Answer;
 use super::caller::Caller;
 use super::site::Site;
 use crate::config::PasswordFiles;
-use crate::targets::TargetEntry;
+use crate::targets::TargetState;
 
 /// Something for people, or what belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,21 +94,21 @@ pub(super) fn answer<B>(site: &Site, page: Page, request: &Request<B>, caller: &
         Page::Overview => overview::page(site, &query, caller),
         Page::Target | Page::Values => {
             let name = target_name(request.uri().path());
-            match (site.book.targets().iter().find(|entry| entry.name == name), page) {
+            match (site.target_registry.targets().iter().find(|entry| entry.name == name), page) {
                 (None, _) => no_target(page, &name),
                 (Some(entry), Page::Values) => values::page(site, entry, &query),
                 (Some(entry), _) => target::page(site, entry, caller),
             }
         }
         Page::Plugins => plugins::page(site),
-        Page::Config => config::page(&site.book, &query, caller),
+        Page::Config => config::page(&site.target_registry, &query, caller),
         Page::Asset(asset) => asset.answer(request),
     }
 }
 
 /// The paths that the caller may not see.
 fn hidden_from(caller: &Caller, site: &Site) -> PasswordFiles {
-    if caller.is_authenticated { PasswordFiles::default() } else { site.book.password_files() }
+    if caller.is_authenticated { PasswordFiles::default() } else { site.target_registry.password_files() }
 }
 
 /// The name in `/targets/NAME` and below.
@@ -118,12 +118,12 @@ fn target_name(path: &str) -> String {
 }
 
 /// A target's own page.
-fn target_url(entry: &TargetEntry) -> Url {
+fn target_url(entry: &TargetState) -> Url {
     Url::of("targets").step(&entry.name)
 }
 
 /// The browser of a target's values.
-fn values_url(entry: &TargetEntry) -> Url {
+fn values_url(entry: &TargetState) -> Url {
     target_url(entry).step("values")
 }
 
@@ -197,8 +197,8 @@ impl Paging {
     }
 }
 
-/// A target's entry as the book has it.
-type Entry = Arc<TargetEntry>;
+/// A target's state as the registry has it.
+type Entry = Arc<TargetState>;
 
 #[cfg(test)]
 mod tests;

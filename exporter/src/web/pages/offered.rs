@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::catalogue::{Counter, instance};
 use crate::model::{DisplayRule, Point};
-use crate::targets::TargetEntry;
+use crate::targets::TargetState;
 
 /// Instances that the box offers; of more, the pages of the counters have all.
 const OFFERED_MAX: usize = 200;
@@ -16,7 +16,7 @@ const TOTAL: &str = "_Total";
 const IDLE: &str = "Idle";
 
 /// The instances that there are to choose from, by name.
-pub(super) fn offered(all: &[Counter<'_>], entry: &TargetEntry) -> Vec<String> {
+pub(super) fn offered(all: &[Counter<'_>], entry: &TargetState) -> Vec<String> {
     let mut instances = BTreeSet::new();
     let mut left = LOOKED_AT_MAX;
     // Nearly always the first counter has them all.
@@ -40,7 +40,7 @@ pub(super) struct Usual {
 }
 
 /// The instance that is shown at first: all together where there is one for that, else the busiest, else the first.
-pub(super) fn usual(all: &[Counter<'_>], offered: &[String], entry: &TargetEntry) -> Usual {
+pub(super) fn usual(all: &[Counter<'_>], offered: &[String], entry: &TargetState) -> Usual {
     let (instance, reason) = if offered.iter().any(|name| name == TOTAL) {
         (TOTAL.to_owned(), "total")
     } else if let Some(busiest) = busiest(all, entry) {
@@ -53,7 +53,7 @@ pub(super) fn usual(all: &[Counter<'_>], offered: &[String], entry: &TargetEntry
 }
 
 /// The instance that did most since it began, by the first counter that counts what is done.
-fn busiest(all: &[Counter<'_>], entry: &TargetEntry) -> Option<String> {
+fn busiest(all: &[Counter<'_>], entry: &TargetState) -> Option<String> {
     let counts = |rule| all.iter().find(|counter| counter.rule() == rule);
     let counter = counts(DisplayRule::PercentOfTime)
         .or_else(|| counts(DisplayRule::PercentNotOfTime))

@@ -25,7 +25,7 @@ const ROWS_MAX: usize = 50;
 const CHANGES_SHOWN: usize = 12;
 
 pub(super) fn page(site: &Site, query: &Query<'_>, caller: &Caller) -> Response<Answer> {
-    let (entries, wanted, now) = (site.book.targets(), Wanted::of(query), Instant::now());
+    let (entries, wanted, now) = (site.target_registry.targets(), Wanted::of(query), Instant::now());
     let fleet = Fleet::look(&entries, &wanted);
     let paging = Paging::new(query.page(), fleet.wanted.len(), ROWS_MAX);
     let rate = site.desk.pulse.look(now, fleet.collections);
@@ -34,7 +34,7 @@ pub(super) fn page(site: &Site, query: &Query<'_>, caller: &Caller) -> Response<
         html.hide(hidden_from(caller, site));
         html.ours("<h1>Targets</h1>\n<div id=\"live-summary\" data-live>");
         summary(html, &fleet, &wanted, rate);
-        refused(html, &site.book.files());
+        refused(html, &site.target_registry.files());
         fleet.groups.write(html, &entries, &wanted);
         html.ours("</div>\n");
         search(html, &wanted);
@@ -246,7 +246,7 @@ impl Row<'_> {
 }
 
 fn last_changes(html: &mut Html, site: &Site, now: Instant) {
-    let last = site.book.changes();
+    let last = site.target_registry.changes();
     if last.is_empty() {
         html.ours("<p class=\"empty\">Nothing failed since the start.</p>");
     } else {

@@ -43,7 +43,7 @@ pub(super) fn page(site: &Site, entry: &Entry, caller: &Caller) -> Response<Answ
         html.ours("<div id=\"live-sets\" data-live>");
         series(html, entry);
         html.ours("</div></section>\n");
-        let all = site.book.changes();
+        let all = site.target_registry.changes();
         let mut own = all.iter().filter(|change| change.target == entry.name).peekable();
         if own.peek().is_some() {
             html.ours("<section aria-labelledby=\"changes\"><h2 id=\"changes\">Recent changes</h2>");

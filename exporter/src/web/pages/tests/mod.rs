@@ -21,7 +21,7 @@ use crate::config::{self, Web};
 use crate::model;
 use crate::pipeline::{Catalog, Limits, Scope, Store};
 use crate::schedule::{self, Deadlines, Driver, JobId, Planner, Schedule};
-use crate::targets::{Book, CHANGES_MAX, Costs, JobObserver};
+use crate::targets::{CHANGES_MAX, Costs, JobObserver, TargetRegistry};
 use crate::telemetry::Timings;
 use crate::web::Scrapes;
 use crate::web::caller::Caller;
@@ -46,9 +46,9 @@ impl Fleet {
             "targets": targets.collect::<Vec<_>>(),
         });
         let config = config::parse("perfmon.yml", &document.to_string(), Path::new("/")).expect("it is good");
-        let book = Arc::new(Book::default());
+        let target_registry = Arc::new(TargetRegistry::default());
         let entries: Vec<Entry> =
-            config.targets.iter().map(|target| Arc::new(TargetEntry::new(target, 445))).collect();
+            config.targets.iter().map(|target| Arc::new(TargetState::new(target, 445))).collect();
         let catalog = Catalog::new();
         let stores = entries.iter().map(|entry| {
             let target = model::Target::new(&entry.name).with_label("env", "<i>prod</i>");
@@ -66,10 +66,10 @@ impl Fleet {
             store
         });
         let stores = stores.collect();
-        book.set_config(&config);
-        book.set_targets(entries);
+        target_registry.set_config(&config);
+        target_registry.set_targets(entries);
         let site = Arc::new(Site::new(Parts {
-            book,
+            target_registry,
             registry: Registry::default(),
             scrapes: Arc::new(Scrapes::default()),
             page_hosts: config::AllowedHosts::default(),
@@ -160,7 +160,7 @@ impl Fleet {
 
     /// A page of the values of the first target, as if the last collection had been then.
     async fn page_at(&self, query: &str, collected: Instant, unix_s: f64) -> String {
-        let entry = &self.site.book.targets()[0];
+        let entry = &self.site.target_registry.targets()[0];
         let taken = Taken::from(entry).collected_at(collected, unix_s);
         let uri = format!("/targets/web1/values?{query}").parse().expect("it is an address");
         let response = super::values::page_of(&self.site, entry, &taken, &Query::of(&uri));
@@ -262,7 +262,7 @@ async fn a_page_of_four_thousand_targets_is_no_larger_than_one_of_fifty() {
     );
     assert!(!body.contains(">Next<") && body.contains("?page=79\""));
     assert_eq!(fleet.page("/?page=99999").await.matches("role=\"rowheader\"").count(), 50);
-    assert_eq!(fleet.site.book.changes().len(), CHANGES_MAX);
+    assert_eq!(fleet.site.target_registry.changes().len(), CHANGES_MAX);
 }
 
 #[tokio::test]
@@ -271,7 +271,7 @@ async fn a_target_shows_its_stages_and_how_often_it_failed() {
     fleet.fail(0, GeneralReason::ConnectionRefused);
     fleet.collect(0, [1, 2]);
     assert!(!fleet.page("/targets/web1").await.contains("<dt>Windows"), "it has told none");
-    fleet.site.book.targets()[0].set_os_version("10.0.20348<b>");
+    fleet.site.target_registry.targets()[0].set_os_version("10.0.20348<b>");
     let body = fleet.page("/targets/web1").await;
     for text in [
         "<dt>Windows</dt><dd><bdi>10.0.20348&lt;b&gt;</bdi></dd>",

@@ -1,6 +1,6 @@
 mod denials;
-mod entry;
 mod recoveries;
+mod state;
 mod status;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,15 +10,15 @@ use self::recoveries::Recoveries;
 use super::changes::{Change, Changes};
 use crate::config::{Config, FileState, PasswordFiles, Shown};
 
-pub use self::entry::TargetEntry;
+pub use self::state::TargetState;
 pub use self::status::TargetStatus;
 
-/// The account of every target: one line in the log for each change of state, and all that pages and metrics show.
+/// The state of every target: all that pages and metrics show. Each change of it is one line in the log.
 ///
 /// Targets come and go; who reads takes the list as it is and keeps it for as long as it reads.
 #[derive(Default)]
-pub struct Book {
-    targets: Mutex<Arc<[Arc<TargetEntry>]>>,
+pub struct TargetRegistry {
+    targets: Mutex<Arc<[Arc<TargetState>]>>,
     files: Mutex<Arc<[FileState]>>,
     changes: Arc<Changes>,
     groups: Arc<Groups>,
@@ -34,17 +34,17 @@ struct Groups {
     recoveries: Recoveries,
 }
 
-impl Book {
+impl TargetRegistry {
     /// Every target, in the order of the configuration.
     #[must_use]
-    pub fn targets(&self) -> Arc<[Arc<TargetEntry>]> {
+    pub fn targets(&self) -> Arc<[Arc<TargetState>]> {
         Arc::clone(&lock(&self.targets))
     }
 
     /// These are the targets from now on.
-    pub fn set_targets(&self, targets: Vec<Arc<TargetEntry>>) {
+    pub fn set_targets(&self, targets: Vec<Arc<TargetState>>) {
         for entry in &targets {
-            entry.enter_book(&self.changes, &self.groups);
+            entry.enter_registry(&self.changes, &self.groups);
         }
         *lock(&self.targets) = targets.into();
     }
@@ -85,7 +85,7 @@ impl Book {
     }
 }
 
-/// A panic elsewhere leaves the accounts whole: each change is made in one go.
+/// A panic elsewhere leaves the states whole: each change is made in one go.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

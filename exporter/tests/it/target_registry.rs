@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use perfmon_exporter::config;
 use perfmon_exporter::pipeline::StoreObserver;
 use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
-use perfmon_exporter::targets::{Book, Costs, JobObserver, TargetEntry, TargetHealth, ending};
+use perfmon_exporter::targets::{Costs, JobObserver, TargetHealth, TargetRegistry, TargetState, ending};
 use perfmon_exporter::telemetry::Timings;
 use plugin_host::sink::{CollectionId, Completion, Failure, Outcome, StageReport};
 use plugin_host::{GeneralReason, Stage};
@@ -28,13 +28,13 @@ impl Write for Kept {
 }
 
 /// A target with these modules.
-fn entry(modules: &str) -> Arc<TargetEntry> {
+fn entry(modules: &str) -> Arc<TargetState> {
     let text = format!(
         "plugins: {{load: [pcq]}}\nmodules: {{os: {{plugin: pcq}}, iis: {{plugin: pcq}}}}\n\
          targets: [{{host: web1, modules: [{modules}]}}]\n"
     );
     let config = config::parse("perfmon.yml", &text, Path::new("/")).unwrap();
-    Arc::new(TargetEntry::new(&config.targets[0], 445))
+    Arc::new(TargetState::new(&config.targets[0], 445))
 }
 
 /// A schedule to which nobody listens.
@@ -49,7 +49,7 @@ fn schedule() -> Schedule {
     Driver::new(Planner::new(limits, 1, Instant::now()), Arc::new(NoDeadlines)).1
 }
 
-fn observer(entry: &Arc<TargetEntry>, module: usize) -> JobObserver {
+fn observer(entry: &Arc<TargetState>, module: usize) -> JobObserver {
     JobObserver {
         entry: Arc::downgrade(entry),
         module,
@@ -87,14 +87,14 @@ fn log_of(work: impl FnOnce()) -> String {
 }
 
 /// Ends a collection of one of the target's modules with so many series.
-fn end(entry: &Arc<TargetEntry>, module: usize, outcome: &Outcome<'_>, series: usize) {
+fn end(entry: &Arc<TargetState>, module: usize, outcome: &Outcome<'_>, series: usize) {
     entry.started(module, Duration::from_secs(5));
     let completion = Completion { outcome: outcome.clone(), stages: &[] };
     observer(entry, module).completed(CollectionId(1), &completion, series);
 }
 
 /// Ends collections of the target's modules one after the other; answers the log.
-fn play(entry: &Arc<TargetEntry>, ends: &[(usize, Outcome<'_>)]) -> String {
+fn play(entry: &Arc<TargetState>, ends: &[(usize, Outcome<'_>)]) -> String {
     log_of(|| ends.iter().for_each(|(module, outcome)| end(entry, *module, outcome, 7)))
 }
 
@@ -213,7 +213,7 @@ fn the_schedule_hears_whether_the_target_was_reached() {
 #[test]
 fn a_module_that_matches_nothing_is_told_once_and_until_it_does() {
     let entry = entry("os, iis");
-    let matches_nothing = |entry: &TargetEntry| -> Vec<bool> {
+    let matches_nothing = |entry: &TargetState| -> Vec<bool> {
         entry.status().jobs.iter().map(|job| job.matches_nothing).collect()
     };
     let log = log_of(|| {
@@ -254,10 +254,10 @@ fn sixty_targets_that_are_up_again_at_once_are_a_handful_of_lines_and_the_first_
             .to_owned();
     (0..61).for_each(|number| text += &format!("  - {{host: web{number}}}\n"));
     let config = config::parse("perfmon.yml", &text, Path::new("/")).unwrap();
-    let entries: Vec<Arc<TargetEntry>> =
-        config.targets.iter().map(|target| Arc::new(TargetEntry::new(target, 445))).collect();
-    let book = Book::default();
-    book.set_targets(entries.clone());
+    let entries: Vec<Arc<TargetState>> =
+        config.targets.iter().map(|target| Arc::new(TargetState::new(target, 445))).collect();
+    let target_registry = TargetRegistry::default();
+    target_registry.set_targets(entries.clone());
     let all =
         |outcome: &Outcome<'_>| log_of(|| entries[..60].iter().for_each(|entry| end(entry, 0, outcome, 7)));
     // Another one is down for another reason, and stays so.
@@ -279,7 +279,7 @@ fn sixty_targets_that_are_up_again_at_once_are_a_handful_of_lines_and_the_first_
         assert_eq!(lines[9..], [of_all(10), of_all(60)]);
     }
     // Pages have all of them.
-    assert_eq!(book.changes().len(), perfmon_exporter::targets::CHANGES_MAX);
+    assert_eq!(target_registry.changes().len(), perfmon_exporter::targets::CHANGES_MAX);
 }
 
 #[test]
@@ -297,10 +297,10 @@ fn targets_that_get_no_credential_are_counted_by_identity_and_cause() {
     }
     let config = config::parse("perfmon.yml", &text, Path::new("/")).unwrap();
     let entries: Vec<_> =
-        config.targets.iter().map(|target| Arc::new(TargetEntry::new(target, 445))).collect();
-    let book = Book::default();
-    book.set_targets(entries.clone());
-    let fail = |entry: &Arc<TargetEntry>, message: &str| {
+        config.targets.iter().map(|target| Arc::new(TargetState::new(target, 445))).collect();
+    let target_registry = TargetRegistry::default();
+    target_registry.set_targets(entries.clone());
+    let fail = |entry: &Arc<TargetState>, message: &str| {
         let failure = Failure::new(Stage::Auth, GeneralReason::CredentialsWithheld, message);
         end(entry, 0, &Outcome::Failed(failure), 0);
     };

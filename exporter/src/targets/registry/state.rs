@@ -15,8 +15,8 @@ use crate::targets::health::TargetHealth;
 use crate::targets::identity::Identity;
 use crate::telemetry::unix_seconds;
 
-/// One target's account.
-pub struct TargetEntry {
+/// What a target is, and what is known of it.
+pub struct TargetState {
     /// Its name.
     pub name: String,
     /// Its host.
@@ -37,9 +37,9 @@ pub struct TargetEntry {
     pub interval: Duration,
     /// Of one collection.
     pub deadline: Duration,
-    /// Where changes of state are kept, once it is in a book.
+    /// Where changes of state are kept, once it is in a registry.
     changes: OnceLock<Arc<Changes>>,
-    /// Where targets that fail or recover together are counted, once it is in a book.
+    /// Where targets that fail or recover together are counted, once it is in a registry.
     groups: OnceLock<Arc<Groups>>,
     /// How long its series outlive a collection that fails.
     pub stale_after: Duration,
@@ -50,8 +50,8 @@ pub struct TargetEntry {
     ended: Notify,
 }
 
-impl TargetEntry {
-    /// An empty account of a target that is asked at `port`.
+impl TargetState {
+    /// The state of a target that is asked at `port`.
     #[must_use]
     pub fn new(target: &Target, port: u16) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl TargetEntry {
     }
 
     /// From now on changes of its state are kept there, and it is counted there; the first such place has them all.
-    pub(super) fn enter_book(&self, changes: &Arc<Changes>, groups: &Arc<Groups>) {
+    pub(super) fn enter_registry(&self, changes: &Arc<Changes>, groups: &Arc<Groups>) {
         self.changes.get_or_init(|| Arc::clone(changes));
         self.groups.get_or_init(|| Arc::clone(groups));
     }
