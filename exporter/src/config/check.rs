@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::Config;
 use super::identity::Identity;
+use super::node::{Node, Position, Value};
 use super::plugins::PLUGINS_SHIPPED;
 use super::problem::{Problem, Problems};
 use super::target::Target;
 use super::transport::Transport;
-use super::tree::{Node, Position, Value};
 use crate::nearest::{nearest, suggestion};
 
 /// Reports every reference of `config` that leads nowhere.

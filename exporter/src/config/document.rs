@@ -3,10 +3,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::file_pattern::FilePattern;
 use super::identity::{Credentials, Identity, credentials, identity};
 use super::item::Item;
 use super::module::{Module, module};
-use super::normalize::{NormalizeSection, normalize};
+use super::normalize::{NormalizeSection, joined, normalize};
 use super::operate;
 use super::otlp;
 use super::plugins::{Plugins, plugins};
@@ -15,10 +16,10 @@ use super::scrape::{Scrape, scrape};
 use super::section::Later;
 use super::shown::Shown;
 use super::target::{self, Target, TargetDefaults};
-use super::target_files::FilePattern;
 use super::transport::{Transport, transport};
 use super::web::{Web, web};
 use crate::otlp::push::OtlpEndpoint;
+use crate::pipeline::Normalize;
 
 /// The whole configuration, checked: every name in it exists, every number is within its limits.
 #[derive(Clone, Debug)]
@@ -69,6 +70,15 @@ impl Config {
         target.identity.as_ref().is_none_or(|name| self.identities.contains_key(name))
             && self.transports.contains_key(&target.transport)
             && target.modules.iter().all(|name| self.modules.contains_key(name))
+    }
+
+    /// What holds for the series of a module on a target.
+    #[must_use]
+    pub fn normalize(&self, target: &Target, module: &str) -> Normalize {
+        let of_module = self.modules.get(module).map(|module| &module.normalize);
+        let sections: Vec<&NormalizeSection> =
+            of_module.into_iter().chain([&target.normalize, &self.normalize]).collect();
+        joined(&sections, target.max_series)
     }
 }
 

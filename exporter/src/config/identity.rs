@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::hosts::AllowHosts;
 use super::item::Item;
+use super::node::Position;
 use super::section::{Later, Section, set};
-use super::tree::Position;
 use crate::secret::SecretSource;
 
 /// One of `identities:`

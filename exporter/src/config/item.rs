@@ -2,8 +2,8 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::node::{Entry, Node, Position, Value};
 use super::problem::{Problems, shortened};
-use super::tree::{Entry, Node, Position, Value};
 use crate::nearest::suggestion;
 
 /// One value with the way to it.

@@ -1,4 +1,4 @@
-use super::tree::{Entry, Node, Position, Value};
+use super::node::{Entry, Node, Position, Value};
 
 /// Turns the lines of YAML, which a carriage return alone ends, too, into lines as editors count them.
 #[derive(Debug)]

@@ -48,12 +48,14 @@
 mod check;
 mod document;
 mod external;
+mod file_pattern;
 mod hosts;
 mod identity;
 mod in_use;
 mod item;
 mod lines;
 mod module;
+mod node;
 mod normalize;
 mod operate;
 mod otlp;
@@ -86,10 +88,12 @@ use crate::file;
 
 pub use self::document::Config;
 pub use self::external::ExternalUrl;
+pub use self::file_pattern::FilePattern;
 pub use self::hosts::{AllowHosts, BadEntry, address, is_host_name};
 pub use self::identity::{Credentials, Identity};
 pub use self::in_use::InUse;
 pub use self::module::Module;
+pub use self::node::{Entry, Node, Position, SyntaxError, Value};
 pub use self::normalize::{LimitsSection, NormalizeSection};
 pub use self::password_files::PasswordFiles;
 pub use self::plugins::{PluginName, Plugins};
@@ -101,11 +105,11 @@ pub use self::stale::StaleAfter;
 pub use self::stamp::Stamp;
 pub use self::target::{Target, TargetDefaults};
 pub use self::target_files::{
-    Fate, FileNews, FilePattern, FileState, Refused, SharedInstance, Skipped, TARGETS_MAX, TargetFiles,
-    TargetList, Wanted, parse_target_file,
+    Fate, FileNews, FileState, Refused, SharedInstance, Skipped, TARGETS_MAX, TargetFiles, TargetList,
+    Wanted, parse_target_file,
 };
 pub use self::transport::{Encryption, Transport};
-pub use self::tree::{CONFIG_BYTES_MAX, Entry, Node, Position, SyntaxError, Value};
+pub use self::tree::CONFIG_BYTES_MAX;
 pub use self::web::Web;
 pub(crate) use self::web_file::is_tls13;
 pub use self::web_file::{

@@ -1,9 +1,9 @@
 //! `modules:`, what is asked of a target by which plugin.
 
 use super::item::Item;
+use super::node::{Entry, Node};
 use super::normalize::{NormalizeSection, normalize};
 use super::section::Section;
-use super::tree::{Entry, Node};
 use crate::nearest::nearest;
 
 /// One of `modules:`

@@ -1,11 +1,9 @@
 //! `normalize:`, process-wide, of a module, of a target and of targets at large: how series get their names and labels.
 
-use super::document::Config;
 use super::item::Item;
+use super::node::Value;
 use super::scrape::SERIES_MAX;
-use super::section::Section;
-use super::target::Target;
-use super::tree::Value;
+use super::section::{RELABEL, Section};
 use crate::nearest::suggestion;
 use crate::pipeline::{ACTIONS, BadRule, Limits, Normalize, Profile, RelabelConfig, Rule, Rules};
 
@@ -42,47 +40,28 @@ pub struct LimitsSection {
     pub max_name_bytes: Option<u32>,
 }
 
-impl Config {
-    /// What holds for the series of a module on a target.
-    #[must_use]
-    pub fn normalize(&self, target: &Target, module: &str) -> Normalize {
-        let of_module = self.modules.get(module).map(|module| &module.normalize);
-        let sections: Vec<&NormalizeSection> =
-            of_module.into_iter().chain([&target.normalize, &self.normalize]).collect();
-        let limit = |limit: fn(&LimitsSection) -> Option<u32>, default| {
-            let said = sections.iter().find_map(|section| limit(&section.limits));
-            said.map_or(default, |said| said as usize)
-        };
-        let default = Limits::default();
-        Normalize {
-            profile: sections.iter().find_map(|section| section.naming).unwrap_or_default(),
-            rules: Rules::joined(sections.iter().map(|section| &section.rules)),
-            limits: Limits {
-                series_max: target.max_series as usize,
-                instance_series_max: limit(|limits| limits.max_series, default.instance_series_max),
-                family_series_max: limit(|limits| limits.max_family_series, default.family_series_max),
-                families_max: limit(|limits| limits.max_families, default.families_max),
-                labels_max: limit(|limits| limits.max_labels, default.labels_max),
-                label_value_bytes_max: limit(|limits| limits.max_label_bytes, default.label_value_bytes_max),
-                name_bytes_max: limit(|limits| limits.max_name_bytes, default.name_bytes_max),
-                ..default
-            },
-        }
+/// What holds where these sections do, the narrowest first, on a target that may have `series_max` series.
+pub(super) fn joined(sections: &[&NormalizeSection], series_max: u32) -> Normalize {
+    let limit = |limit: fn(&LimitsSection) -> Option<u32>, default| {
+        let said = sections.iter().find_map(|section| limit(&section.limits));
+        said.map_or(default, |said| said as usize)
+    };
+    let default = Limits::default();
+    Normalize {
+        profile: sections.iter().find_map(|section| section.naming).unwrap_or_default(),
+        rules: Rules::joined(sections.iter().map(|section| &section.rules)),
+        limits: Limits {
+            series_max: series_max as usize,
+            instance_series_max: limit(|limits| limits.max_series, default.instance_series_max),
+            family_series_max: limit(|limits| limits.max_family_series, default.family_series_max),
+            families_max: limit(|limits| limits.max_families, default.families_max),
+            labels_max: limit(|limits| limits.max_labels, default.labels_max),
+            label_value_bytes_max: limit(|limits| limits.max_label_bytes, default.label_value_bytes_max),
+            name_bytes_max: limit(|limits| limits.max_name_bytes, default.name_bytes_max),
+            ..default
+        },
     }
 }
-
-/// Where somebody finds the rules who looked for them elsewhere: at `path` there is no such `key`.
-pub(super) fn way_to_rules(path: &str, key: &str) -> Option<String> {
-    const KEYS: [&str; 5] = ["naming", "drop", "rename", RELABEL, "limits"];
-    let key = if ["relabel", "relabel_configs", "metric_relabel"].contains(&key) { RELABEL } else { key };
-    if path == "normalize" || path.ends_with(".normalize") {
-        (key == RELABEL).then(|| format!("Prometheus' rules are `{RELABEL}`"))
-    } else {
-        KEYS.contains(&key).then(|| format!("write `normalize: {{{key}: …}}`"))
-    }
-}
-
-const RELABEL: &str = "metric_relabel_configs";
 
 /// Reads a section. `outer` is the process-wide one, whose naming holds where this one says nothing.
 pub(super) fn normalize(item: &Item<'_>, outer: Option<&NormalizeSection>) -> NormalizeSection {

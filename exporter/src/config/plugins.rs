@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::item::Item;
-use super::tree::Position;
+use super::node::Position;
 
 /// The plugins that come with the program; for suggestions only.
 pub(super) const PLUGINS_SHIPPED: &[&str] = &["pcq"];

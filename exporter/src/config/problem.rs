@@ -3,7 +3,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::tree::Position;
+use super::node::Position;
 
 /// So many problems are printed; the rest is a count.
 const PROBLEMS_SHOWN_MAX: usize = 50;

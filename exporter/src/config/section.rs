@@ -3,9 +3,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::item::{Item, child};
-use super::normalize::way_to_rules;
+use super::node::{Entry, Position, Value};
 use super::problem::Problems;
-use super::tree::{Entry, Position, Value};
 use crate::nearest::suggestion;
 
 /// A key that a later version will understand.
@@ -133,6 +132,20 @@ impl Section<'_> {
         self.get(key)?.file(base)
     }
 }
+
+/// Where somebody finds the rules who looked for them elsewhere: at `path` there is no such `key`.
+fn way_to_rules(path: &str, key: &str) -> Option<String> {
+    const KEYS: [&str; 5] = ["naming", "drop", "rename", RELABEL, "limits"];
+    let key = if ["relabel", "relabel_configs", "metric_relabel"].contains(&key) { RELABEL } else { key };
+    if path == "normalize" || path.ends_with(".normalize") {
+        (key == RELABEL).then(|| format!("Prometheus' rules are `{RELABEL}`"))
+    } else {
+        KEYS.contains(&key).then(|| format!("write `normalize: {{{key}: …}}`"))
+    }
+}
+
+/// The key of Prometheus' rules.
+pub(super) const RELABEL: &str = "metric_relabel_configs";
 
 /// Puts what a key says in the place of the default.
 pub(super) fn set<T>(slot: &mut T, value: Option<T>) {

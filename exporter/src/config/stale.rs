@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::item::Item;
-use super::tree::Value;
+use super::node::Value;
 
 /// Series are kept for so many intervals at most.
 const INTERVALS_MAX: u32 = 3;

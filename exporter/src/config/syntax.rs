@@ -1,6 +1,6 @@
 //! What a person reads where a file is no YAML: the parser knows its grammar, a person the lines of the file.
 
-use super::tree::Position;
+use super::node::Position;
 
 /// What is wrong at `position`, where the parser's `message` can be said by lines of the file.
 pub(super) fn in_lines(message: &str, text: &str, position: Position) -> Option<String> {

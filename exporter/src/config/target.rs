@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::item::Item;
+use super::node::{Entry, Position};
 use super::normalize::{NormalizeSection, normalize};
 use super::scrape::{INTERVALS, SERIES, Scrape, deadline};
 use super::section::Later;
 use super::stale::{StaleAfter, stale_after};
-use super::tree::{Entry, Position};
 
 /// `target_defaults:`
 #[derive(Clone, Debug, PartialEq)]

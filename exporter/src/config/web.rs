@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::external::{ExternalUrl, external_url};
 use super::item::Item;
 use super::section::{Section, set};
-use super::web_names::AllowedHosts;
+use super::web_names::{AllowedHosts, without_port};
 
 /// `web:`
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +67,15 @@ impl Default for Web {
 
 const ANSWER_TIMEOUTS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
 const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(300);
+
+impl Web {
+    /// The names by which browsers may ask for pages, on a machine of this name.
+    #[must_use]
+    pub fn page_hosts(&self, machine: Option<&str>) -> AllowedHosts {
+        let external = self.external_url.as_ref().map(|url| without_port(&url.address));
+        external.into_iter().chain(machine).fold(self.allowed_hosts.clone(), AllowedHosts::with)
+    }
+}
 
 /// Reads `web:`.
 pub(super) fn web(item: &Item<'_>, base: &Path) -> Web {

@@ -1,7 +1,6 @@
 use std::net::IpAddr;
 
 use super::item::Item;
-use super::web::Web;
 use crate::wildcard;
 
 /// A name of the domain name system has no more bytes.
@@ -10,15 +9,6 @@ const NAME_BYTES_MAX: usize = 253;
 /// `web.allowed_hosts`: names, or patterns of names, by which a browser may ask for pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllowedHosts(Vec<String>);
-
-impl Web {
-    /// The names by which browsers may ask for pages, on a machine of this name.
-    #[must_use]
-    pub fn page_hosts(&self, machine: Option<&str>) -> AllowedHosts {
-        let external = self.external_url.as_ref().map(|url| without_port(&url.address));
-        external.into_iter().chain(machine).fold(self.allowed_hosts.clone(), AllowedHosts::with)
-    }
-}
 
 impl AllowedHosts {
     pub(super) fn read(item: &Item<'_>) -> Self {
@@ -59,7 +49,7 @@ impl AllowedHosts {
     }
 }
 
-fn without_port(host: &str) -> &str {
+pub(super) fn without_port(host: &str) -> &str {
     if let Some(rest) = host.strip_prefix('[') {
         return rest.split_once(']').map_or(rest, |(address, _)| address);
     }

@@ -3,8 +3,8 @@ use std::path::Path;
 use hyper::header::{HeaderName, HeaderValue};
 
 use crate::config::item::Item;
+use crate::config::node::Value;
 use crate::config::section::Section;
-use crate::config::tree::Value;
 use crate::otlp::push::HeaderSource;
 use crate::secret::SecretSource;
 

@@ -13,9 +13,9 @@ use self::address::Address;
 use self::headers::headers;
 use self::tls::tls;
 use super::item::Item;
+use super::node::Position;
 use super::section::Section;
 use super::traces::traces;
-use super::tree::Position;
 use crate::otlp::encode::Temporality;
 use crate::otlp::push::{Compression, OtlpEndpoint, OtlpProtocol};
 

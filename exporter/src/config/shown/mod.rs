@@ -11,7 +11,7 @@ mod tests;
 use std::sync::Arc;
 
 use self::places::is_shown;
-use super::tree::{Node, Value};
+use super::node::{Node, Value};
 
 /// Stands for what is not shown.
 pub const HIDDEN: &str = "hidden";

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use crate::config::node::Position;
 use crate::config::problem::Problem;
 use crate::config::target::Target;
-use crate::config::tree::Position;
 
 /// Targets with the same `instance`, by their own label or by their name.
 #[derive(Clone, Debug, PartialEq, Eq)]

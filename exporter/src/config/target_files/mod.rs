@@ -4,7 +4,6 @@ mod groups;
 mod instances;
 mod known;
 mod list;
-mod pattern;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -14,14 +13,14 @@ use std::time::SystemTime;
 use self::instances::shared_instances;
 use self::known::Known;
 use super::document::Config;
+use super::file_pattern::FilePattern;
+use super::node::Position;
 use super::problem::{Problem, Report};
 use super::target::Target;
-use super::tree::Position;
 
 pub use self::groups::parse_target_file;
 pub use self::instances::SharedInstance;
 pub use self::list::{Skipped, TargetList};
-pub use self::pattern::FilePattern;
 
 /// So many targets a process has at the most, those of the configuration included.
 pub const TARGETS_MAX: usize = 50_000;

@@ -20,8 +20,8 @@ use std::path::Path;
 use hyper::HeaderMap;
 
 use super::item::Item;
+use super::node::{Node, SyntaxError, Value};
 use super::problem::{Problem, Problems, Report};
-use super::tree::{Node, SyntaxError, Value};
 
 pub use self::rate::RateLimit;
 pub(crate) use self::tls::is_tls13;

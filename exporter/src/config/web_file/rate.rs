@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use crate::config::item::Item;
-use crate::config::tree::Value;
+use crate::config::node::Value;
 
 /// `rate_limit`: a bucket of tokens, one for each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

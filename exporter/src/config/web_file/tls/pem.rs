@@ -1,8 +1,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::config::node::Position;
 use crate::config::section::Section;
-use crate::config::tree::Position;
 
 /// A text in PEM, with where the configuration has it.
 #[derive(Clone, Debug)]
