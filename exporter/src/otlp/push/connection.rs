@@ -1,7 +1,5 @@
 //! One connection to a collector, by HTTP/1.1 or HTTP/2.
 
-use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,9 +10,9 @@ use hyper::client::conn::{http1, http2};
 use hyper::header::HeaderMap;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 
+use super::connector::{Connector, Failure};
 use super::distrust::{Heard, Overheard};
 use super::options::{OtlpEndpoint, OtlpProtocol};
 use super::reply::{Answer, Trouble};
@@ -23,45 +21,6 @@ use super::reply::{Answer, Trouble};
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 /// A connection is asked whether it still lives after so long.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
-
-/// A byte stream to a collector.
-pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
-
-/// A stream that is being opened.
-pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Stream>, Failure>> + Send + 'a>>;
-
-/// How a collector is reached.
-pub trait Connector: Send + Sync + 'static {
-    /// Opens a stream, which the protocol is spoken on at once.
-    fn connect(&self) -> Connecting<'_>;
-}
-
-/// No answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// Why, as a word.
-    pub trouble: Trouble,
-    /// Why, as a sentence.
-    pub message: String,
-}
-
-impl Failure {
-    pub(super) fn new(trouble: Trouble, message: impl fmt::Display) -> Self {
-        Self { trouble, message: message.to_string() }
-    }
-
-    /// An error with all its causes.
-    pub(super) fn of(trouble: Trouble, doing: &str, error: &dyn std::error::Error) -> Self {
-        let mut message = format!("{doing}: {error}");
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            message = format!("{message}: {error}");
-            cause = error.source();
-        }
-        Self { trouble, message }
-    }
-}
 
 /// A connection that requests go over, one at a time.
 pub(super) struct Connection {

@@ -3,10 +3,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::metrics::{COMPRESSION, ENCODING, REQUEST, WAITING};
 use super::reply::Trouble;
 use super::signal::Signal;
-use crate::telemetry::{Timing, Timings, words};
+use crate::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, words};
 
 words! {
     /// Why points, log records or spans were not taken.
@@ -219,3 +218,31 @@ impl AllCounts {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = counts;
     }
 }
+
+pub(super) static REQUEST: Metric = Metric::histogram(
+    "perfmon_exporter_otlp_request_seconds",
+    WAIT_S,
+    ENDPOINT_SIGNAL,
+    "Time from a request to its answer.",
+);
+pub(super) static ENCODING: Metric = Metric::histogram(
+    "perfmon_exporter_otlp_encoding_seconds",
+    WORK_S,
+    ENDPOINT_SIGNAL,
+    "Time that writing a request took.",
+);
+pub(super) static COMPRESSION: Metric = Metric::histogram(
+    "perfmon_exporter_otlp_compression_seconds",
+    WORK_S,
+    ENDPOINT_SIGNAL,
+    "Time that compressing a request took.",
+);
+pub(super) static WAITING: Metric = Metric::histogram(
+    "perfmon_exporter_otlp_waiting_seconds",
+    &[0.01, 0.1, 1.0, 10.0, 100.0, 1000.0],
+    ENDPOINT_SIGNAL,
+    "Time from when data was put into the queue until the collector had all of it or it was given up: rounds of \
+     points, requests of other data.",
+);
+
+pub(super) const ENDPOINT_SIGNAL: &[&str] = &["endpoint", "signal"];

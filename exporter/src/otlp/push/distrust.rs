@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
 
-use super::connection::{Failure, Stream};
+use super::connector::{Failure, Stream};
 use super::options::OtlpTls;
 use super::reply::Trouble;
 

@@ -10,14 +10,15 @@ use tokio::sync::watch;
 use tracing::{debug, warn};
 
 use super::body::pack;
-use super::connection::Connector;
+use super::clock::unix_nanos;
+use super::connector::Connector;
 use super::counts::{Counts, Loss};
-use super::fill::{Line, fill, unix_nanos};
+use super::fill::{Line, fill};
 use super::options::OtlpEndpoint;
-use super::pusher::Shared;
 use super::queue::Item;
 use super::records::Records;
 use super::sender::{Decided, Sender, Way};
+use super::shared::Shared;
 use super::signal::Signal;
 use super::size::RequestBytes;
 use crate::otlp::encode::{Earlier, Part, Request as Written, Requests, Temporality};

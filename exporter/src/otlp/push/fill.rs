@@ -7,10 +7,11 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::{Notify, watch};
 
+use super::clock::unix_nanos;
 use super::counts::{Counts, Loss};
 use super::options::OtlpEndpoint;
-use super::pusher::Shared;
 use super::queue::{Item, Queue};
+use super::shared::Shared;
 use super::signal::Signal;
 
 /// The queue between the two tasks.
@@ -80,9 +81,4 @@ fn until_next(now: SystemTime, interval: Duration, name: &str) -> Duration {
     let now = u128::from(unix_nanos(now));
     let past = (now + interval - shift % interval) % interval;
     Duration::from_nanos(u64::try_from(interval - past).unwrap_or(u64::MAX))
-}
-
-pub(super) fn unix_nanos(time: SystemTime) -> u64 {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -7,7 +7,7 @@ use http_body_util::Full;
 use hyper::Request;
 use hyper::header::HeaderValue;
 
-use super::connection::Failure;
+use super::connector::Failure;
 use super::options::{Compression, HeaderSource, OtlpEndpoint, OtlpProtocol};
 use super::reply::Trouble;
 use super::signal::Signal;

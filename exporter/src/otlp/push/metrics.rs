@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::counts::{AllCounts, Counts, SignalCounts};
+use super::counts::{
+    AllCounts, COMPRESSION, Counts, ENCODING, ENDPOINT_SIGNAL, REQUEST, SignalCounts, WAITING,
+};
 use super::signal::Signal;
-use crate::telemetry::{Metric, WAIT_S, WORK_S, Writer};
+use crate::telemetry::{Metric, Writer};
 
 /// `perfmon_exporter_otlp_…` of all endpoints; nothing where there are none.
 #[derive(Debug)]
@@ -134,32 +136,6 @@ static FAILURES: Metric = Metric::counter(
     &["endpoint", "signal", "reason"],
     "Attempts to send a request that failed and were made again.",
 );
-pub(super) static REQUEST: Metric = Metric::histogram(
-    "perfmon_exporter_otlp_request_seconds",
-    WAIT_S,
-    ENDPOINT_SIGNAL,
-    "Time from a request to its answer.",
-);
-pub(super) static ENCODING: Metric = Metric::histogram(
-    "perfmon_exporter_otlp_encoding_seconds",
-    WORK_S,
-    ENDPOINT_SIGNAL,
-    "Time that writing a request took.",
-);
-pub(super) static COMPRESSION: Metric = Metric::histogram(
-    "perfmon_exporter_otlp_compression_seconds",
-    WORK_S,
-    ENDPOINT_SIGNAL,
-    "Time that compressing a request took.",
-);
-pub(super) static WAITING: Metric = Metric::histogram(
-    "perfmon_exporter_otlp_waiting_seconds",
-    &[0.01, 0.1, 1.0, 10.0, 100.0, 1000.0],
-    ENDPOINT_SIGNAL,
-    "Time from when data was put into the queue until the collector had all of it or it was given up: rounds of \
-     points, requests of other data.",
-);
 
 const ENDPOINT: &[&str] = &["endpoint"];
 const ENDPOINT_REASON: &[&str] = &["endpoint", "reason"];
-const ENDPOINT_SIGNAL: &[&str] = &["endpoint", "signal"];

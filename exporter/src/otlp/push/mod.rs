@@ -24,7 +24,9 @@
 
 mod backoff;
 mod body;
+mod clock;
 mod connection;
+mod connector;
 mod counts;
 mod distrust;
 #[doc(hidden)]
@@ -42,13 +44,15 @@ mod queue;
 mod records;
 mod reply;
 mod sender;
+mod shared;
 mod signal;
 mod size;
 mod tls;
 mod traces;
 
 pub use self::backoff::Backoff;
-pub use self::connection::{Connecting, Connector, Failure, Stream};
+pub use self::clock::{Clock, SystemClock};
+pub use self::connector::{Connecting, Connector, Failure, Stream};
 pub use self::counts::{AllCounts, Counts, Loss, SignalCounts};
 pub use self::endpoint::Endpoint;
 pub(crate) use self::metrics::METRICS;
@@ -56,10 +60,11 @@ pub use self::metrics::OtlpMetrics;
 pub use self::options::{ClientCertificate, Compression, HeaderSource, OtlpEndpoint, OtlpProtocol, OtlpTls};
 pub use self::outlets::{Ended, Outlets};
 pub use self::own::{Figure, OwnTelemetry};
-pub use self::pusher::{Clock, Pusher, Shared, SystemClock};
+pub use self::pusher::Pusher;
 pub use self::queue::{Item, Queue, Supply};
 pub use self::records::{About, Records};
 pub use self::reply::{Trouble, Verdict};
+pub use self::shared::Shared;
 pub use self::signal::Signal;
 pub use self::tls::NetConnector;
 pub use self::traces::Traces;

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use plugin_host::sink::{Completion, Event, Outcome};
 
-use super::fill::unix_nanos;
+use super::clock::unix_nanos;
 use super::records::{About, Records};
 use super::traces::Traces;
 use crate::otlp::encode::{Collected, Record, Resource, Scope, SpanIds, Trigger, spans};

@@ -18,7 +18,8 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 use tokio::runtime::Handle;
 
-use super::connection::{Connection, Connector, Failure};
+use super::connection::Connection;
+use super::connector::{Connector, Failure};
 use super::head::{USER_AGENT, header_value};
 use super::options::OtlpEndpoint;
 use super::reply::Trouble;

@@ -1,12 +1,13 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{info, warn};
 
-use super::connection::Connector;
+use super::clock::SystemClock;
+use super::connector::Connector;
 use super::counts::{AllCounts, Counts};
 use super::endpoint::Endpoint;
 use super::metrics::OtlpMetrics;
@@ -14,37 +15,11 @@ use super::options::OtlpEndpoint;
 use super::outlets::{Outlet, Outlets};
 use super::queue::Supply;
 use super::records::Records;
+use super::shared::Shared;
 use super::signal::Signal;
 use super::tls::NetConnector;
 use crate::otlp::encode::Templates;
 use crate::telemetry::Timings;
-
-/// What time it is.
-pub trait Clock: Send + Sync + 'static {
-    /// Now.
-    fn now(&self) -> SystemTime;
-}
-
-/// The system's.
-#[derive(Clone, Copy, Debug)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> SystemTime {
-        SystemTime::now()
-    }
-}
-
-/// What the endpoints have in common.
-#[derive(Clone)]
-pub struct Shared {
-    /// Where rounds come from.
-    pub supply: Arc<dyn Supply>,
-    /// When.
-    pub clock: Arc<dyn Clock>,
-    /// Labels, rendered.
-    pub templates: Arc<Mutex<Templates>>,
-}
 
 /// All endpoints, until it is stopped.
 pub struct Pusher {

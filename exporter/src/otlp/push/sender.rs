@@ -9,11 +9,12 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use super::backoff::Backoff;
-use super::connection::{Connection, Connector, Failure};
+use super::clock::Clock;
+use super::connection::Connection;
+use super::connector::{Connector, Failure};
 use super::counts::{Counts, Loss, SignalCounts};
 use super::head::request;
 use super::options::{OtlpEndpoint, OtlpProtocol};
-use super::pusher::Clock;
 use super::reply::{Trouble, Verdict, grpc_verdict, http_verdict};
 use super::signal::Signal;
 

@@ -12,7 +12,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName}
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use zeroize::Zeroizing;
 
-use super::connection::{Connecting, Connector, Failure, Stream};
+use super::connector::{Connecting, Connector, Failure, Stream};
 use super::distrust::not_connected;
 use super::options::{OtlpEndpoint, OtlpProtocol};
 use super::reply::Trouble;
