@@ -7,14 +7,15 @@ use tracing::error;
 
 use super::plugins::{Libraries, instance_config, source_of};
 use super::probe::Probes;
+use super::scope::{reporter_of, scope_of};
 use crate::config::{Config, Target};
 use crate::model;
-use crate::otlp::encode;
 use crate::otlp::push::Outlets;
-use crate::pipeline::{Catalog, Limits, Normalize, Scope};
+use crate::pipeline::Catalog;
 use crate::schedule::{JobId, JobSpec, NewJob, Schedule, TargetId};
-use crate::targets::PluginCollector;
-use crate::targets::{Costs, JobObserver, Reporter, TargetRegistry, TargetState, TimedStore};
+use crate::targets::{
+    Costs, JobObserver, PluginCollector, Reporter, TargetRegistry, TargetState, TimedStore,
+};
 
 /// The targets that are asked, each with its stores, instances and jobs.
 ///
@@ -212,33 +213,6 @@ impl Engine {
         self.ids += 1;
         self.ids
     }
-}
-
-/// Tells these collectors what comes from a plugin.
-pub(super) fn reporter_of(outlets: &Arc<Outlets>, libraries: &Libraries, plugin: &str) -> Reporter {
-    let version = libraries.get(plugin).map_or("", |library| &library.info().version);
-    Reporter { outlets: Arc::clone(outlets), scope: Arc::new(encode::Scope::new(plugin, version)) }
-}
-
-/// The scope of a target, and the rules of each of its modules. `named` is the target without its labels.
-pub(super) fn scope_of(
-    catalog: &Arc<Catalog>,
-    config: &Config,
-    target: &Target,
-    named: model::Target,
-) -> (Arc<Scope>, Vec<Normalize>) {
-    let labels = target.labels.iter();
-    let labelled = labels.fold(named, |labelled, (name, value)| labelled.with_label(name, value));
-    let normalize: Vec<Normalize> =
-        target.modules.iter().map(|module| config.normalize(target, module)).collect();
-    let widest = normalize.iter().map(|normalize| normalize.profile).find(|profile| profile.is_utf8());
-    let limits = Limits {
-        series_max: target.max_series as usize,
-        keeps_stale: !target.stale_after.is_zero(),
-        ..Limits::default()
-    };
-    let scope = Scope::with_profile(Arc::clone(catalog), labelled, limits, widest.unwrap_or_default());
-    (scope, normalize)
 }
 
 impl Living {

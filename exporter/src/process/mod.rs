@@ -16,6 +16,7 @@ mod probe;
 mod reload;
 mod reload_counts;
 mod resolver;
+mod scope;
 mod secrets;
 mod serve;
 mod shelf;

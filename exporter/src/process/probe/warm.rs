@@ -17,11 +17,10 @@ use super::{Means, Shared};
 use crate::config::{Config, Target};
 use crate::model;
 use crate::pipeline::Store;
-use crate::process::engine::{reporter_of, scope_of};
 use crate::process::plugins::{Libraries, instance_config, source_of};
 use crate::process::resolver::Lookups;
-use crate::targets::{TargetState, TimedStore};
-use crate::targets::{begin, failure_of};
+use crate::process::scope::{reporter_of, scope_of};
+use crate::targets::{TargetState, TimedStore, begin, failure_of};
 use crate::web::ProbeRefused;
 
 /// Deadlines of what is late are looked at again after this.
