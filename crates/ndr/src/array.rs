@@ -3,15 +3,6 @@ use codec::{EncodeError, EncodeResult};
 use crate::write::count;
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
 
-/// A `[size_is, length_is]` array of bytes, borrowed from the stub.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ByteArray<'a> {
-    /// What `size_is` says: the room that the caller offered.
-    pub max_count: u32,
-    /// The actual_count bytes that `length_is` says.
-    pub bytes: &'a [u8],
-}
-
 /// A `[size_is]` array: max_count, then as many elements.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Conformant<T>(pub Vec<T>);
@@ -29,48 +20,48 @@ pub struct ConformantVarying<T> {
     pub elements: Vec<T>,
 }
 
-impl<T: NdrDecode> NdrDecode for Conformant<T> {
+impl<'stub, T: NdrDecode<'stub>> NdrDecode<'stub> for Conformant<T> {
     type Inline = Vec<T::Inline>;
     const ALIGNMENT: usize = 4;
     const INLINE_SIZE_MIN: usize = 4 /* max_count */;
 
-    fn decode_inline(src: &mut Reader<'_>) -> Result<Self::Inline> {
+    fn decode_inline(src: &mut Reader<'stub>) -> Result<Self::Inline> {
         let max_count = u32::decode_inline(src)?;
         decode_elements::<T>(src, max_count)
     }
 
-    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'_>) -> Result<Self> {
+    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'stub>) -> Result<Self> {
         decode_referents(inline, src).map(Self)
     }
 }
 
-impl<T: NdrDecode> NdrDecode for Varying<T> {
+impl<'stub, T: NdrDecode<'stub>> NdrDecode<'stub> for Varying<T> {
     type Inline = Vec<T::Inline>;
     const ALIGNMENT: usize = 4;
     const INLINE_SIZE_MIN: usize = 4 /* offset */ + 4 /* actual_count */;
 
-    fn decode_inline(src: &mut Reader<'_>) -> Result<Self::Inline> {
+    fn decode_inline(src: &mut Reader<'stub>) -> Result<Self::Inline> {
         let actual_count = src.variance(src.field(), None)?;
         decode_elements::<T>(src, actual_count)
     }
 
-    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'_>) -> Result<Self> {
+    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'stub>) -> Result<Self> {
         decode_referents(inline, src).map(Self)
     }
 }
 
-impl<T: NdrDecode> NdrDecode for ConformantVarying<T> {
+impl<'stub, T: NdrDecode<'stub>> NdrDecode<'stub> for ConformantVarying<T> {
     type Inline = (u32, Vec<T::Inline>);
     const ALIGNMENT: usize = 4;
     const INLINE_SIZE_MIN: usize = 4 /* max_count */ + 4 /* offset */ + 4 /* actual_count */;
 
-    fn decode_inline(src: &mut Reader<'_>) -> Result<Self::Inline> {
+    fn decode_inline(src: &mut Reader<'stub>) -> Result<Self::Inline> {
         let max_count = u32::decode_inline(src)?;
         let actual_count = src.variance(src.field(), Some(max_count))?;
         Ok((max_count, decode_elements::<T>(src, actual_count)?))
     }
 
-    fn decode_deferred((max_count, inline): Self::Inline, src: &mut Reader<'_>) -> Result<Self> {
+    fn decode_deferred((max_count, inline): Self::Inline, src: &mut Reader<'stub>) -> Result<Self> {
         Ok(Self { max_count, elements: decode_referents(inline, src)? })
     }
 }
@@ -119,14 +110,49 @@ impl<T: NdrEncode> NdrEncode for ConformantVarying<T> {
     }
 }
 
-fn decode_elements<T: NdrDecode>(src: &mut Reader<'_>, count: u32) -> Result<Vec<T::Inline>> {
+/// Elements in line: a `T[N]` that is a member of a structure.
+impl<'stub, T: NdrDecode<'stub>, const N: usize> NdrDecode<'stub> for [T; N] {
+    type Inline = Vec<T::Inline>;
+    const ALIGNMENT: usize = T::ALIGNMENT;
+    const INLINE_SIZE_MIN: usize = N * T::INLINE_SIZE_MIN;
+
+    fn decode_inline(src: &mut Reader<'stub>) -> Result<Self::Inline> {
+        let field = src.field();
+        (0..N).map(|_| src.inline::<T>(field)).collect()
+    }
+
+    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'stub>) -> Result<Self> {
+        let elements: Vec<T> = decode_referents(inline, src)?;
+        elements.try_into().map_err(|_| src.invalid("a fixed array has another number of elements"))
+    }
+}
+
+impl<T: NdrEncode, const N: usize> NdrEncode for [T; N] {
+    const ALIGNMENT: usize = T::ALIGNMENT;
+
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+        self.iter().try_for_each(|element| dst.inline(element))
+    }
+
+    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
+        self.iter().try_for_each(|element| dst.deferred(element))
+    }
+}
+
+pub(crate) fn decode_elements<'stub, T: NdrDecode<'stub>>(
+    src: &mut Reader<'stub>,
+    count: u32,
+) -> Result<Vec<T::Inline>> {
     src.check_limit(count, src.limits().array_elements_max)?;
     src.check_fits(count, T::INLINE_SIZE_MIN)?;
     let field = src.field();
     (0..count).map(|_| src.inline::<T>(field)).collect()
 }
 
-fn decode_referents<T: NdrDecode>(inline: Vec<T::Inline>, src: &mut Reader<'_>) -> Result<Vec<T>> {
+pub(crate) fn decode_referents<'stub, T: NdrDecode<'stub>>(
+    inline: Vec<T::Inline>,
+    src: &mut Reader<'stub>,
+) -> Result<Vec<T>> {
     let field = src.field();
     inline.into_iter().map(|element| src.deferred(field, element)).collect()
 }

@@ -28,16 +28,16 @@ impl ContextHandle {
     }
 }
 
-impl NdrDecode for ContextHandle {
+impl<'stub> NdrDecode<'stub> for ContextHandle {
     type Inline = Self;
     const ALIGNMENT: usize = 4;
     const INLINE_SIZE_MIN: usize = Self::FIXED_PART_SIZE;
 
-    fn decode_inline(src: &mut Reader<'_>) -> Result<Self> {
+    fn decode_inline(src: &mut Reader<'stub>) -> Result<Self> {
         Ok(Self { attributes: u32::decode_inline(src)?, uuid: Guid::decode_inline(src)? })
     }
 
-    fn decode_deferred(inline: Self, _src: &mut Reader<'_>) -> Result<Self> {
+    fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> Result<Self> {
         Ok(inline)
     }
 }

@@ -13,46 +13,25 @@
 //! | --- | --- |
 //! | top-level `[ref]` pointer | nothing: it has no representation, read what it points to |
 //! | `[unique]` pointer, top-level or embedded | `Option<Box<T>>` |
-//! | `[size_is(n)]` array | [`Conformant`], or [`Reader::conformant_bytes`] |
+//! | `[size_is(n)]` array | [`Conformant`]; of bytes, [`ConformantBytes`] |
 //! | `[length_is(n)]` array | [`Varying`] |
-//! | `[size_is(n), length_is(m)]` array | [`ConformantVarying`], or [`Reader::conformant_varying_bytes`] |
+//! | `[size_is(n), length_is(m)]` array | [`ConformantVarying`]; of bytes, [`ConformantVaryingBytes`] |
 //! | `[string] wchar_t*` | [`WideString`], or [`Reader::wide_string`] |
+//! | `[ref]` pointer inside of a structure | [`Ref`] |
+//! | `T[N]` | `[T; N]` |
+//! | a value pickled by itself | [`to_pickle`], [`from_pickle`] |
 //! | `[context_handle]` | [`ContextHandle`] |
 //! | `[range(a, b)]` | [`Reader::range_u32`], whose error is [`Error::Range`] |
 //!
-//! Not here, because no interface so far has them: full (`[ptr]`) pointers with aliases, embedded `[ref]`
-//! pointers, pipes, `[first_is]` offsets other than zero, NDR64, big-endian peers.
+//! Types that an interface declares get both traits by derive:
 //!
 //! ```
 //! use ndr::{NdrDecode, NdrEncode, Reader, WideString, Writer};
 //!
 //! // typedef struct { DWORD kind; [unique, string] wchar_t* name; } ITEM;
-//! #[derive(Debug, PartialEq)]
+//! #[doc(alias = "ITEM")]
+//! #[derive(Debug, PartialEq, NdrEncode, NdrDecode)]
 //! struct Item { kind: u32, name: Option<Box<WideString>> }
-//!
-//! impl NdrEncode for Item {
-//!     const ALIGNMENT: usize = 4;
-//!     fn encode_inline(&self, dst: &mut Writer) -> ndr::EncodeResult<()> {
-//!         dst.inline(&self.kind)?;
-//!         dst.inline(&self.name)
-//!     }
-//!     fn encode_deferred(&self, dst: &mut Writer) -> ndr::EncodeResult<()> {
-//!         dst.deferred(&self.name)
-//!     }
-//! }
-//!
-//! impl NdrDecode for Item {
-//!     type Inline = (u32, <Option<Box<WideString>> as NdrDecode>::Inline);
-//!     const NAME: &'static str = "ITEM";
-//!     const ALIGNMENT: usize = 4;
-//!     const INLINE_SIZE_MIN: usize = 8;
-//!     fn decode_inline(src: &mut Reader<'_>) -> ndr::Result<Self::Inline> {
-//!         Ok((src.inline::<u32>("kind")?, src.inline::<Option<Box<WideString>>>("name")?))
-//!     }
-//!     fn decode_deferred((kind, name): Self::Inline, src: &mut Reader<'_>) -> ndr::Result<Self> {
-//!         Ok(Self { kind, name: src.deferred("name", name)? })
-//!     }
-//! }
 //!
 //! let item = Item { kind: 7, name: Some(Box::new(WideString("a".to_owned()))) };
 //! let mut dst = Writer::new();
@@ -61,28 +40,63 @@
 //! assert_eq!(stub, [7, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, b'a', 0, 0, 0]);
 //! assert_eq!(Reader::new(&stub, "Example").read::<Item>("item").unwrap(), item);
 //! ```
+//!
+//! The derives compute alignments and least sizes. The first `doc(alias)` of a type or field is its name in errors,
+//! else the name that it has in Rust. What else the IDL says stands in attributes:
+//!
+//! | IDL | attribute |
+//! | --- | --- |
+//! | `[range(a, b)]`, of a `u32` | `#[ndr(range = a..=b)]` |
+//! | `[size_is(n)]`, `[length_is(n)]` | `#[ndr(size_is = n)]`, `#[ndr(length_is = n)]`: an expression of other fields; a value whose counts differ is neither read nor written |
+//! | a conformant structure | `#[ndr(conformant)]` at its last field, a `Vec` or, of bytes, a `Cow` |
+//! | `union`, with its tag | an enum with `#[ndr(switch = u32)]`; variants have `#[ndr(case = 7)]` or, with the tag as their value, `#[ndr(default)]` |
+//! | `[switch_is(n)]` | `#[ndr(switch_is = n)]` |
+//! | a name | `#[ndr(name = "dwSize")]` |
+//! | what no IDL says | `#[ndr(check = path)]` at a type or a field: a function of the value that gives a reason to refuse it |
+//! | another form on the wire | `#[ndr(wire = Type)]`, with `TryFrom` both ways |
+//!
+//! Not here, because no interface so far has them: full (`[ptr]`) pointers with aliases, pipes, `[first_is]` offsets
+//! other than zero, arrays with two conformant dimensions in one, NDR64, big-endian peers.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+extern crate self as ndr;
+
 mod array;
+mod bytes;
 mod context_handle;
+mod count;
 mod error;
+mod interface_pointer;
+#[doc(hidden)]
+pub mod layout;
+mod pickle;
 mod pointer;
 mod primitive;
 mod read;
 mod string;
+mod tail;
+mod union;
 mod write;
 
 pub use codec::{EncodeError, EncodeResult};
+pub use rpc_macros::{NdrDecode, NdrEncode};
 
-pub use self::array::{ByteArray, Conformant, ConformantVarying, Varying};
+pub use self::array::{Conformant, ConformantVarying, Varying};
+pub use self::bytes::{ConformantBytes, ConformantVaryingBytes};
 pub use self::context_handle::ContextHandle;
+pub use self::count::{Array, WithRoom, count_is};
 pub use self::error::{Error, RangeError, Result};
+pub use self::interface_pointer::InterfacePointer;
+pub use self::pickle::{from_pickle, to_pickle};
+pub use self::pointer::Ref;
 pub use self::read::{Limits, Reader};
 pub use self::string::WideString;
+pub use self::tail::{DecodeTail, EncodeTail};
+pub use self::union::Union;
 pub use self::write::Writer;
 
 /// A type that can be read from a stub in two halves.
-pub trait NdrDecode: Sized {
+pub trait NdrDecode<'stub>: Sized {
     /// What the inline half gives: the value itself where nothing is deferred.
     type Inline;
 
@@ -104,13 +118,13 @@ pub trait NdrDecode: Sized {
     ///
     /// # Errors
     /// When bytes are missing or cannot be believed.
-    fn decode_inline(src: &mut Reader<'_>) -> Result<Self::Inline>;
+    fn decode_inline(src: &mut Reader<'stub>) -> Result<Self::Inline>;
 
     /// Reads the referents of the embedded pointers that `inline` holds, in the order of declaration.
     ///
     /// # Errors
     /// When bytes are missing or cannot be believed.
-    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'_>) -> Result<Self>;
+    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'stub>) -> Result<Self>;
 }
 
 /// A type that can be written to a stub in two halves.

@@ -2,7 +2,7 @@ use core::ops::RangeInclusive;
 
 use codec::{DecodeError, ReadCursor};
 
-use crate::{ByteArray, Error, NdrDecode, RangeError, Result, WideString};
+use crate::{ConformantVaryingBytes, DecodeTail, Error, NdrDecode, RangeError, Result, WideString};
 
 /// What a [`Reader`] accepts; counts above are errors before anything is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Those of the type.
-    pub fn read<T: NdrDecode>(&mut self, field: &'static str) -> Result<T> {
+    pub fn read<T: NdrDecode<'a>>(&mut self, field: &'static str) -> Result<T> {
         let inline = self.inline::<T>(field)?;
         self.deferred(field, inline)
     }
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Those of the type.
-    pub fn inline<T: NdrDecode>(&mut self, field: &'static str) -> Result<T::Inline> {
+    pub fn inline<T: NdrDecode<'a>>(&mut self, field: &'static str) -> Result<T::Inline> {
         self.scoped::<T, _>(field, |src| {
             src.align(T::ALIGNMENT)?;
             T::decode_inline(src)
@@ -83,8 +83,26 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Those of the type.
-    pub fn deferred<T: NdrDecode>(&mut self, field: &'static str, inline: T::Inline) -> Result<T> {
+    pub fn deferred<T: NdrDecode<'a>>(&mut self, field: &'static str, inline: T::Inline) -> Result<T> {
         self.scoped::<T, _>(field, |src| T::decode_deferred(inline, src))
+    }
+
+    /// Reads the inline half of the conformant array at the end of a structure.
+    ///
+    /// # Errors
+    /// Those of an element.
+    pub fn tail<T: DecodeTail<'a>>(&mut self, field: &'static str, max_count: u32) -> Result<T::Inline> {
+        self.field = field;
+        T::decode_inline(self, max_count)
+    }
+
+    /// Reads the deferred half of the conformant array at the end of a structure.
+    ///
+    /// # Errors
+    /// Those of an element.
+    pub fn tail_deferred<T: DecodeTail<'a>>(&mut self, field: &'static str, inline: T::Inline) -> Result<T> {
+        self.field = field;
+        T::decode_deferred(inline, self)
     }
 
     /// Reads a 32-bit parameter.
@@ -101,18 +119,25 @@ impl<'a> Reader<'a> {
     /// [`Error::Range`] when the value is outside of `range`.
     pub fn range_u32(&mut self, field: &'static str, range: RangeInclusive<u32>) -> Result<u32> {
         let value = self.u32(field)?;
+        self.check_range(field, value, range)?;
+        Ok(value)
+    }
+
+    /// Refuses a value just read that is outside of its `[range]`.
+    ///
+    /// # Errors
+    /// [`Error::Range`].
+    pub fn check_range(
+        &self,
+        field: &'static str,
+        value: u32,
+        range: RangeInclusive<u32>,
+    ) -> Result<()> {
         if range.contains(&value) {
-            Ok(value)
-        } else {
-            Err(Error::Range(RangeError {
-                context: self.context,
-                field,
-                offset: self.pos() - 4,
-                value,
-                min: *range.start(),
-                max: *range.end(),
-            }))
+            return Ok(());
         }
+        let (context, offset) = (self.context, self.pos().saturating_sub(4));
+        Err(Error::Range(RangeError { context, field, offset, value, min: *range.start(), max: *range.end() }))
     }
 
     /// Reads a `[size_is]` array of bytes: max_count and the bytes.
@@ -128,10 +153,11 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// When the offset is not zero, actual_count is above max_count, or the stub ends before the bytes do.
-    pub fn conformant_varying_bytes(&mut self, field: &'static str) -> Result<ByteArray<'a>> {
+    pub fn conformant_varying_bytes(&mut self, field: &'static str) -> Result<ConformantVaryingBytes<'a>> {
         let max_count = self.u32(field)?;
         let actual_count = self.variance(field, Some(max_count))?;
-        Ok(ByteArray { max_count, bytes: self.take(field, size_of_count(actual_count))? })
+        let bytes = self.take(field, size_of_count(actual_count))?;
+        Ok(ConformantVaryingBytes { max_count, bytes: bytes.into() })
     }
 
     /// Reads what a top-level `[string] wchar_t*` points to.
@@ -170,6 +196,13 @@ impl<'a> Reader<'a> {
             self.pos().saturating_sub(4),
             reason,
         ))
+    }
+
+    /// As [`Reader::invalid`], of the member `field`.
+    #[must_use]
+    pub fn invalid_field(&self, field: &'static str, reason: &'static str) -> Error {
+        let offset = self.pos().saturating_sub(4);
+        Error::Decode(DecodeError::invalid_field(self.context, field, offset, reason))
     }
 
     pub(crate) fn take_array<const N: usize>(&mut self) -> Result<[u8; N]> {
@@ -234,7 +267,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    fn scoped<T: NdrDecode, R>(
+    fn scoped<T: NdrDecode<'a>, R>(
         &mut self,
         field: &'static str,
         body: impl FnOnce(&mut Self) -> Result<R>,

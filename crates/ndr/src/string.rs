@@ -8,12 +8,12 @@ use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct WideString(pub String);
 
-impl NdrDecode for WideString {
+impl<'stub> NdrDecode<'stub> for WideString {
     type Inline = Self;
     const ALIGNMENT: usize = 4;
     const INLINE_SIZE_MIN: usize = 4 /* max_count */ + 4 /* offset */ + 4 /* actual_count */;
 
-    fn decode_inline(src: &mut Reader<'_>) -> Result<Self> {
+    fn decode_inline(src: &mut Reader<'stub>) -> Result<Self> {
         let field = src.field();
         let max_count = u32::decode_inline(src)?;
         let actual_count = src.variance(field, Some(max_count))?;
@@ -29,7 +29,7 @@ impl NdrDecode for WideString {
         decode_utf16(text).map(Self).map_err(|_| src.invalid("the string is no UTF-16"))
     }
 
-    fn decode_deferred(inline: Self, _src: &mut Reader<'_>) -> Result<Self> {
+    fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> Result<Self> {
         Ok(inline)
     }
 }

@@ -4,7 +4,7 @@ use ndr::{Conformant, ContextHandle, Limits, NdrDecode, Reader, Varying, WideStr
 
 use crate::structures::{Chain, Container, Item};
 
-fn error<T: NdrDecode + core::fmt::Debug>(words: &[u32]) -> String {
+fn error<T: for<'stub> NdrDecode<'stub> + core::fmt::Debug>(words: &[u32]) -> String {
     let stub: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     Reader::new(&stub, "Call").read::<T>("p").unwrap_err().to_string()
 }

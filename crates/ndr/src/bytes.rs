@@ -1,0 +1,71 @@
+use std::borrow::Cow;
+
+use codec::EncodeResult;
+
+use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
+
+/// A `[size_is]` array of bytes: max_count and as many bytes, which what is decoded borrows from the stub.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ConformantBytes<'stub>(pub Cow<'stub, [u8]>);
+
+/// A `[size_is, length_is]` array of bytes: max_count, offset (zero), actual_count, then as many bytes, which what is
+/// decoded borrows from the stub.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ConformantVaryingBytes<'stub> {
+    /// What `size_is` says: the room that the caller offered. INVARIANT: at least the number of bytes.
+    pub max_count: u32,
+    /// The bytes that are there.
+    pub bytes: Cow<'stub, [u8]>,
+}
+
+impl ConformantVaryingBytes<'_> {
+    /// No bytes, and room for so many.
+    #[must_use]
+    pub const fn empty(max_count: u32) -> Self {
+        Self { max_count, bytes: Cow::Borrowed(&[]) }
+    }
+}
+
+impl<'stub> NdrDecode<'stub> for ConformantBytes<'stub> {
+    type Inline = Self;
+    const ALIGNMENT: usize = 4;
+    const INLINE_SIZE_MIN: usize = 4 /* max_count */;
+
+    fn decode_inline(src: &mut Reader<'stub>) -> Result<Self> {
+        src.conformant_bytes(src.field()).map(|bytes| Self(Cow::Borrowed(bytes)))
+    }
+
+    fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> Result<Self> {
+        Ok(inline)
+    }
+}
+
+impl NdrEncode for ConformantBytes<'_> {
+    const ALIGNMENT: usize = 4;
+
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+        dst.conformant_bytes(&self.0)
+    }
+}
+
+impl<'stub> NdrDecode<'stub> for ConformantVaryingBytes<'stub> {
+    type Inline = Self;
+    const ALIGNMENT: usize = 4;
+    const INLINE_SIZE_MIN: usize = 4 /* max_count */ + 4 /* offset */ + 4 /* actual_count */;
+
+    fn decode_inline(src: &mut Reader<'stub>) -> Result<Self> {
+        src.conformant_varying_bytes(src.field())
+    }
+
+    fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> Result<Self> {
+        Ok(inline)
+    }
+}
+
+impl NdrEncode for ConformantVaryingBytes<'_> {
+    const ALIGNMENT: usize = 4;
+
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+        dst.conformant_varying_bytes(self.max_count, &self.bytes)
+    }
+}

@@ -1,0 +1,112 @@
+use std::borrow::Cow;
+
+use codec::EncodeResult;
+
+use crate::array::{decode_elements, decode_referents};
+use crate::write::count;
+use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
+
+/// The conformant array at the end of a conformant structure, whose max_count stands before the structure
+/// (C706 14.3.7.2).
+pub trait DecodeTail<'stub>: Sized {
+    /// As [`NdrDecode::Inline`], of all elements.
+    type Inline;
+    /// That of an element.
+    const ALIGNMENT: usize;
+
+    /// Reads so many elements; the reader stands behind the members before them.
+    ///
+    /// # Errors
+    /// When bytes are missing or cannot be believed.
+    fn decode_inline(src: &mut Reader<'stub>, max_count: u32) -> Result<Self::Inline>;
+
+    /// As [`NdrDecode::decode_deferred`].
+    ///
+    /// # Errors
+    /// When bytes are missing or cannot be believed.
+    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'stub>) -> Result<Self>;
+}
+
+/// The writing half of [`DecodeTail`].
+pub trait EncodeTail {
+    /// That of an element.
+    const ALIGNMENT: usize;
+
+    /// How many elements there are.
+    ///
+    /// # Errors
+    /// When there are more than 32 bits can count.
+    fn max_count(&self) -> EncodeResult<u32>;
+
+    /// Writes the elements.
+    ///
+    /// # Errors
+    /// Those of an element.
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()>;
+
+    /// As [`NdrEncode::encode_deferred`].
+    ///
+    /// # Errors
+    /// Those of an element.
+    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()>;
+}
+
+impl<'stub, T: NdrDecode<'stub>> DecodeTail<'stub> for Vec<T> {
+    type Inline = Vec<T::Inline>;
+    const ALIGNMENT: usize = T::ALIGNMENT;
+
+    fn decode_inline(src: &mut Reader<'stub>, max_count: u32) -> Result<Self::Inline> {
+        decode_elements::<T>(src, max_count)
+    }
+
+    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'stub>) -> Result<Self> {
+        decode_referents(inline, src)
+    }
+}
+
+impl<T: NdrEncode> EncodeTail for Vec<T> {
+    const ALIGNMENT: usize = T::ALIGNMENT;
+
+    fn max_count(&self) -> EncodeResult<u32> {
+        count("conformant structure", self.len())
+    }
+
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+        self.iter().try_for_each(|element| dst.inline(element))
+    }
+
+    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
+        self.iter().try_for_each(|element| dst.deferred(element))
+    }
+}
+
+/// Bytes are borrowed from the stub.
+impl<'stub> DecodeTail<'stub> for Cow<'stub, [u8]> {
+    type Inline = Self;
+    const ALIGNMENT: usize = 1;
+
+    fn decode_inline(src: &mut Reader<'stub>, max_count: u32) -> Result<Self> {
+        src.take(src.field(), usize::try_from(max_count).unwrap_or(usize::MAX)).map(Self::Borrowed)
+    }
+
+    fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> Result<Self> {
+        Ok(inline)
+    }
+}
+
+impl EncodeTail for Cow<'_, [u8]> {
+    const ALIGNMENT: usize = 1;
+
+    fn max_count(&self) -> EncodeResult<u32> {
+        count("conformant structure", self.len())
+    }
+
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+        dst.bytes(self);
+        Ok(())
+    }
+
+    fn encode_deferred(&self, _dst: &mut Writer) -> EncodeResult<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! `interface!`: an RPC interface declared once.
+
+mod message;
+mod parse;
+mod server;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use self::parse::{Interface, Method};
+
+/// All that is made of a declaration.
+pub(crate) fn expand(interface: &Interface) -> syn::Result<TokenStream> {
+    let messages = interface.methods.iter().enumerate();
+    let messages = messages.map(|(index, method)| message::expand(interface, index, method));
+    let messages = messages.collect::<syn::Result<Vec<_>>>()?;
+    let table = table(interface);
+    let server = server::expand(interface);
+    Ok(quote! {
+        #table
+        #(#messages)*
+        #server
+    })
+}
+
+/// The interface as a type, with its table of methods.
+fn table(interface: &Interface) -> TokenStream {
+    let Interface { attributes, visibility, ident, name, uuid, major, minor, status, methods } = interface;
+    let rows = methods.iter().map(|Method { opnum, idl_name, ident, .. }| {
+        let (idl_name, words) = (idl_name.to_string(), ident.to_string().replace('_', " "));
+        quote!(::rpc_stub::Method { interface: #name, opnum: #opnum, name: #idl_name, words: #words })
+    });
+    let requests = methods.iter().map(|method| {
+        let (opnum, message) = (method.opnum, method.request_ident());
+        quote!(#opnum => ::rpc_stub::recode::<#message>(stub))
+    });
+    let replies = methods.iter().map(|method| {
+        let (opnum, message) = (method.opnum, method.reply_ident());
+        quote!(#opnum => ::rpc_stub::recode::<#message>(stub))
+    });
+    quote! {
+        #(#attributes)*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #visibility struct #ident;
+
+        impl ::rpc_stub::Interface for #ident {
+            type Status = #status;
+            const NAME: &'static str = #name;
+            const SYNTAX_ID: ::rpc_stub::SyntaxId =
+                ::rpc_stub::SyntaxId::new(::rpc_stub::Guid::from_u128(#uuid), #major, #minor);
+            const METHODS: &'static [::rpc_stub::Method] = &[#(#rows),*];
+
+            fn recode(
+                direction: ::rpc_stub::Direction,
+                opnum: u16,
+                stub: &[u8],
+            ) -> ::core::option::Option<::ndr::Result<::ndr::EncodeResult<::std::vec::Vec<u8>>>> {
+                ::core::option::Option::Some(match direction {
+                    ::rpc_stub::Direction::Request => match opnum {
+                        #(#requests,)*
+                        _ => return ::core::option::Option::None,
+                    },
+                    ::rpc_stub::Direction::Reply => match opnum {
+                        #(#replies,)*
+                        _ => return ::core::option::Option::None,
+                    },
+                })
+            }
+        }
+    }
+}
