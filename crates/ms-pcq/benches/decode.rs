@@ -10,11 +10,11 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use ms_dtyp::{FileTime, Win32Error};
-use ms_pcq::Method;
-use ms_pcq::perflibv2::ops::BufferReply;
+use ms_pcq::perflibv2::methods::QueryCounterDataReply;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{Clocks, InstanceInfo, QueryData, QueryDataWriter, RawValue};
-use ndr::{ConformantVarying, Reader, Writer};
+use ndr::{ConformantVarying, ConformantVaryingBytes, Reader, Writer};
+use rpc_stub::{FromStub, Message};
 use test_support::race::{Goal, Race};
 
 const INSTANCES: u32 = 64;
@@ -31,13 +31,17 @@ fn main() -> ExitCode {
     if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+fn reply_stub(data: &[u8]) -> Vec<u8> {
+    let size = u32::try_from(data.len()).unwrap();
+    let data = ConformantVaryingBytes { max_count: size, bytes: data.into() };
+    let status = Win32Error::ERROR_SUCCESS;
+    QueryCounterDataReply { out_size: size, rtn_size: size, data, status }.to_stub().unwrap()
+}
+
 fn one_counter_set() -> bool {
     const COUNTERS: u32 = 32;
     let data = counter_data(1, COUNTERS);
-    let in_size = u32::try_from(data.len()).unwrap();
-    let stub = BufferReply { in_size, rtn_size: in_size, data: &data, status: Win32Error::ERROR_SUCCESS }
-        .to_stub()
-        .unwrap();
+    let stub = reply_stub(&data);
     let mut copy = vec![0; stub.len()];
     let values = u64::from(INSTANCES * COUNTERS);
     let workload = "QueryCounterData of 64 instances × 32 counters";
@@ -55,8 +59,8 @@ fn one_counter_set() -> bool {
         .contestant(READ, || {
             for _ in 0..TIMES {
                 let stub = black_box(&stub);
-                let reply = BufferReply::from_stub(stub, Method::QueryCounterData, in_size).unwrap();
-                assert_eq!(sum(reply.data, None).1, values);
+                let reply = QueryCounterDataReply::from_stub(stub).unwrap();
+                assert_eq!(sum(&reply.data.bytes, None).1, values);
             }
         })
         .run(ROUNDS);
@@ -69,10 +73,7 @@ fn many_counter_sets() -> bool {
     const COUNTERSETS: u32 = 200;
     const COUNTERS: u32 = 8;
     let data = counter_data(COUNTERSETS, COUNTERS);
-    let in_size = u32::try_from(data.len()).unwrap();
-    let stub = BufferReply { in_size, rtn_size: in_size, data: &data, status: Win32Error::ERROR_SUCCESS }
-        .to_stub()
-        .unwrap();
+    let stub = reply_stub(&data);
     let mut copy = vec![0; stub.len()];
     let values = u64::from(COUNTERSETS * INSTANCES * COUNTERS);
     let workload = "QueryCounterData of 200 countersets × 64 instances × 8 counters";
@@ -80,7 +81,7 @@ fn many_counter_sets() -> bool {
     let results = Race::new(workload, "value", values)
         .contestant("memcpy", || black_box(&mut copy).copy_from_slice(black_box(&stub)))
         .contestant("NDR: stub to buffer", || {
-            black_box(BufferReply::from_stub(black_box(&stub), Method::QueryCounterData, in_size).unwrap());
+            black_box(QueryCounterDataReply::from_stub(black_box(&stub)).unwrap());
         })
         .contestant("blocks, all sizes checked", || {
             assert_eq!(QueryData::parse(black_box(&data)).unwrap().blocks().flatten().count(), 200);

@@ -1,36 +1,14 @@
-use codec::{DecodeError, EncodeError};
+use codec::DecodeError;
 use ms_dtyp::Win32Error;
-
-use crate::Method;
+use rpc_stub::Method;
 
 /// Why a method of [`crate::perflibv2::PerflibV2Client`] failed; `E` is the channel's error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error<E: core::error::Error + 'static> {
-    /// The call had no response: a fault, or a connection that failed.
-    #[error("{method}: {source}")]
-    Call {
-        /// The method.
-        method: Method,
-        /// What the channel says.
-        source: E,
-    },
-    /// The server executed the method and it failed.
-    #[error("{method}: {status}")]
-    Status {
-        /// The method.
-        method: Method,
-        /// What the server says.
-        status: Win32Error,
-    },
-    /// The response is no NDR of this method, or returns more than was asked for.
-    #[error("{method}: {source}")]
-    Stub {
-        /// The method.
-        method: Method,
-        /// Where and why.
-        source: ndr::Error,
-    },
+    /// A call failed.
+    #[error(transparent)]
+    Rpc(#[from] rpc_stub::Error<E, Win32Error>),
     /// The buffer that the method returned contradicts itself, or holds more than this side accepts.
     #[error("{method}: {source}")]
     Buffer {
@@ -38,14 +16,6 @@ pub enum Error<E: core::error::Error + 'static> {
         method: Method,
         /// Where and why.
         source: DecodeError,
-    },
-    /// The request cannot be written.
-    #[error("{method}: {source}")]
-    Request {
-        /// The method.
-        method: Method,
-        /// Where and why.
-        source: EncodeError,
     },
     /// The server has more than this side accepts, or than the method can return.
     #[error("{method}: the server has {needed} {unit}, the limit is {limit}")]
@@ -74,7 +44,7 @@ impl<E: core::error::Error + 'static> Error<E> {
     #[must_use]
     pub const fn status(&self) -> Option<Win32Error> {
         match self {
-            Self::Status { status, .. } => Some(*status),
+            Self::Rpc(error) => error.status(),
             _ => None,
         }
     }
@@ -83,11 +53,8 @@ impl<E: core::error::Error + 'static> Error<E> {
     #[must_use]
     pub const fn method(&self) -> Method {
         match self {
-            Self::Call { method, .. }
-            | Self::Status { method, .. }
-            | Self::Stub { method, .. }
-            | Self::Buffer { method, .. }
-            | Self::Request { method, .. }
+            Self::Rpc(error) => error.method(),
+            Self::Buffer { method, .. }
             | Self::LimitExceeded { method, .. }
             | Self::Unsettled { method, .. } => *method,
         }

@@ -1,7 +1,7 @@
 //! The words of the protocol that appear in several structures.
 
 use ms_dtyp::open_enum;
-use ndr::ContextHandle;
+use ndr::{ContextHandle, NdrDecode, NdrEncode};
 
 /// A counter within its counterset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -219,6 +219,7 @@ impl core::ops::BitOr for Attrib {
 
 open_enum! {
     /// [MS-PCQ] 3.1.4.1.2: what `PerflibV2QueryCounterSetRegistrationInfo` is asked for.
+    #[derive(NdrDecode, NdrEncode)]
     pub struct RequestCode(u32) {
         /// The counterset and all of its counters.
         COUNTERSET = 1,

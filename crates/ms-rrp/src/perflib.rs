@@ -1,8 +1,9 @@
 use dcerpc::Channel;
 use ms_dtyp::{Guid, Win32Error};
+use rpc_stub::Message;
 
-use crate::winreg::{Key, RegistryClient};
-use crate::{Error, Method};
+use crate::Error;
+use crate::winreg::{EnumerateRegistryKeyRequest, Key, RegistryClient};
 
 /// Where the providers of countersets are registered, below `HKEY_LOCAL_MACHINE`: a key for each, named by its
 /// GUID, and in that one a key for each of its countersets.
@@ -56,7 +57,8 @@ async fn list<C: Channel>(
         }
         // Before the same is told twice: it is the calls that take long.
         if u32::try_from(found.len()).map_or(true, |count| count > limit) {
-            return Err(Error::LimitExceeded { method: Method::BaseRegEnumKey, unit: "countersets", limit });
+            let method = EnumerateRegistryKeyRequest::METHOD;
+            return Err(Error::LimitExceeded { method, unit: "countersets", limit });
         }
     }
     found.sort_unstable();
@@ -82,7 +84,7 @@ async fn closing<C: Channel, T>(
     key: Key,
     result: Result<T, Error<C::Error>>,
 ) -> Result<T, Error<C::Error>> {
-    if !matches!(result, Err(Error::Call { .. })) {
+    if !matches!(result, Err(Error::Rpc(rpc_stub::Error::Call { .. }))) {
         let _closed = client.close_key(key).await;
     }
     result

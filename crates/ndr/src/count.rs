@@ -1,4 +1,6 @@
-use crate::{Conformant, ConformantBytes, ConformantVarying, ConformantVaryingBytes, Ref, Varying, WideString};
+use crate::{
+    Conformant, ConformantBytes, ConformantVarying, ConformantVaryingBytes, Ref, Varying, WideString,
+};
 
 /// What can stand behind `size_is` or `length_is`: something with elements, or a pointer to such.
 ///
@@ -60,7 +62,7 @@ impl Array for ConformantVaryingBytes<'_> {
 /// Counted in UTF-16 code units, with the NUL.
 impl Array for WideString {
     fn max_count(&self) -> Option<usize> {
-        Some(self.0.encode_utf16().count() + 1/* NUL */)
+        Some(self.0.encode_utf16().count() + 1 /* NUL */)
     }
 }
 

@@ -21,8 +21,7 @@ pub fn to_pickle<T: NdrEncode>(value: &T) -> EncodeResult<Vec<u8>> {
     let body = body.into_stub();
     let length = u32::try_from(body.len())
         .map_err(|_| EncodeError::new("type serialization", "ObjectBufferLength", "is above 32 bits"))?;
-    let mut dst =
-        Writer::with_capacity(usize::from(COMMON_HEADER_SIZE) + PRIVATE_HEADER_SIZE + body.len());
+    let mut dst = Writer::with_capacity(usize::from(COMMON_HEADER_SIZE) + PRIVATE_HEADER_SIZE + body.len());
     dst.bytes(&[VERSION_1, LITTLE_ENDIAN]);
     dst.bytes(&COMMON_HEADER_SIZE.to_le_bytes());
     dst.u32(FILLER);

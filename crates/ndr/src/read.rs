@@ -127,17 +127,19 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`Error::Range`].
-    pub fn check_range(
-        &self,
-        field: &'static str,
-        value: u32,
-        range: RangeInclusive<u32>,
-    ) -> Result<()> {
+    pub fn check_range(&self, field: &'static str, value: u32, range: RangeInclusive<u32>) -> Result<()> {
         if range.contains(&value) {
             return Ok(());
         }
         let (context, offset) = (self.context, self.pos().saturating_sub(4));
-        Err(Error::Range(RangeError { context, field, offset, value, min: *range.start(), max: *range.end() }))
+        Err(Error::Range(RangeError {
+            context,
+            field,
+            offset,
+            value,
+            min: *range.start(),
+            max: *range.end(),
+        }))
     }
 
     /// Reads a `[size_is]` array of bytes: max_count and the bytes.

@@ -9,6 +9,8 @@ mod union;
 use proc_macro::TokenStream;
 use syn::{Data, DeriveInput};
 
+use self::member::{StubLifetime, TypeOptions};
+
 /// Reads a type of an IDL: `ndr::NdrDecode`. See the documentation of `ndr`.
 #[proc_macro_derive(NdrDecode, attributes(ndr))]
 pub fn derive_ndr_decode(input: TokenStream) -> TokenStream {
@@ -35,6 +37,10 @@ enum Half {
 }
 
 fn derive(input: &DeriveInput, half: Half) -> syn::Result<proc_macro2::TokenStream> {
+    let options = TypeOptions::parse(&input.attrs)?;
+    if let Some(wire) = &options.wire {
+        return Ok(structure::through_wire(input, wire, &StubLifetime::of(&input.generics)?, half));
+    }
     match &input.data {
         Data::Struct(data) => structure::expand(input, data, half),
         Data::Enum(data) => union::expand(input, data, half),

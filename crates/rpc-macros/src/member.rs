@@ -39,7 +39,8 @@ pub(crate) struct TypeOptions {
 impl Member {
     pub(crate) fn new(ident: Ident, ty: Type, attributes: &[Attribute]) -> syn::Result<Self> {
         let options = MemberOptions::parse(attributes)?;
-        let name = options.name.clone().or_else(|| doc_alias(attributes)).unwrap_or_else(|| ident.to_string());
+        let name =
+            options.name.clone().or_else(|| doc_alias(attributes)).unwrap_or_else(|| ident.to_string());
         Ok(Self { ident, ty, name, options })
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn broken_room(replies: &[&Member], request: &[Ident]) -> TokenStream
                 .is_none_or(|count| usize::try_from(#expr).is_ok_and(|room| count <= room))
         );
         let bound = bind(expr, request, &quote!(request));
-        let reason = format!("more than the request's `{}`", expr.to_token_stream());
+        let reason = format!("more than the request's {}", expr.to_token_stream());
         Some(quote! {
             {
                 #bound
@@ -62,7 +62,7 @@ pub(crate) fn broken_room(replies: &[&Member], request: &[Ident]) -> TokenStream
 fn holds(members: &[&Member], expr: &Expr, rule: &TokenStream, name: &str, what: &str) -> TokenStream {
     let idents: Vec<Ident> = members.iter().map(|member| member.ident.clone()).collect();
     let bound = bind(expr, &idents, &quote!(value));
-    let reason = format!("{what} `{}`", expr.to_token_stream());
+    let reason = format!("{what} {}", in_words(members, expr));
     quote! {
         {
             #bound
@@ -71,6 +71,18 @@ fn holds(members: &[&Member], expr: &Expr, rule: &TokenStream, name: &str, what:
             }
         }
     }
+}
+
+/// An expression with the names that its members have in errors.
+fn in_words(members: &[&Member], expr: &Expr) -> String {
+    let words = expr.to_token_stream().into_iter().map(|token| match &token {
+        TokenTree::Ident(ident) => {
+            let member = members.iter().find(|member| member.ident == *ident);
+            member.map_or_else(|| ident.to_string(), |member| member.name.clone())
+        }
+        _ => token.to_string(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn checked(call: &TokenStream, name: &str) -> TokenStream {

@@ -12,9 +12,6 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct, half: Half) -> syn:
         return Err(syn::Error::new_spanned(switch, "`switch` is for unions, which are enums here"));
     }
     let stub = StubLifetime::of(&input.generics)?;
-    if let Some(wire) = &options.wire {
-        return Ok(through_wire(input, wire, &stub, half));
-    }
     match &data.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
             Ok(newtype(input, &fields.unnamed[0].ty, &stub, half))
@@ -88,7 +85,9 @@ impl Structure<'_> {
             <#types as ::ndr::NdrDecode<#stub>>::INLINE_SIZE_MIN,
         )),*);
         let (alignment, size_min) = match tail {
-            None => (quote!(::ndr::layout::alignment(&[#alignments])), quote!(::ndr::layout::size_min(&[#sizes]))),
+            None => {
+                (quote!(::ndr::layout::alignment(&[#alignments])), quote!(::ndr::layout::size_min(&[#sizes])))
+            }
             Some(_) => (quote!(4), quote!(4 /* max_count */ + ::ndr::layout::size_min(&[#sizes]))),
         };
         let begin = tail.map(|Member { ty, .. }| {
@@ -262,7 +261,7 @@ fn newtype(input: &DeriveInput, inner: &Type, stub: &StubLifetime, half: Half) -
 }
 
 /// A type that another one stands for on the wire.
-fn through_wire(input: &DeriveInput, wire: &Type, stub: &StubLifetime, half: Half) -> TokenStream {
+pub(crate) fn through_wire(input: &DeriveInput, wire: &Type, stub: &StubLifetime, half: Half) -> TokenStream {
     let (ident, arguments, stub) = (&input.ident, &stub.arguments, &stub.lifetime);
     match half {
         Half::Decode => quote! {

@@ -44,11 +44,7 @@ pub trait Interface {
 
     /// Reads a stub and writes it again; `None` for an opnum that is not declared. A law of each declared method is
     /// that what this writes, it reads and writes again as it is.
-    fn recode(
-        direction: Direction,
-        opnum: u16,
-        stub: &[u8],
-    ) -> Option<ndr::Result<EncodeResult<Vec<u8>>>>;
+    fn recode(direction: Direction, opnum: u16, stub: &[u8]) -> Option<ndr::Result<EncodeResult<Vec<u8>>>>;
 }
 
 /// Which of a method's stubs.

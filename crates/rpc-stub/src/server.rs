@@ -74,10 +74,9 @@ pub fn answer<'stub, R: Request + FromStub<'stub>, M: Message>(
 ///
 /// # Errors
 /// `nca_s_fault_context_mismatch`.
-pub fn check_open(handle: ContextHandle, is_open: impl FnOnce(ContextHandle) -> bool) -> Result<(), FaultStatus> {
-    if !handle.is_null() && is_open(handle) {
-        Ok(())
-    } else {
-        Err(FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH)
-    }
+pub fn check_open(
+    handle: ContextHandle,
+    is_open: impl FnOnce(ContextHandle) -> bool,
+) -> Result<(), FaultStatus> {
+    if !handle.is_null() && is_open(handle) { Ok(()) } else { Err(FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH) }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ms_dtyp::NtStatus;
+use ms_pcq::perflibv2::methods::QueryCounterDataRequest;
+use rpc_stub::Message;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
@@ -99,7 +101,7 @@ fn serve(tasks: &mut JoinSet<()>, host: Arc<WindowsHost>, listener: TcpListener,
 }
 
 fn late_polls(delay: Duration) -> Rule {
-    let opnum = Some(ms_pcq::Method::QueryCounterData.opnum());
+    let opnum = Some(QueryCounterDataRequest::METHOD.opnum);
     let service = pcq::NAME.to_owned();
     Rule { service, opnum, code: None, skip: 0, times: u32::MAX, action: Action::Delay(delay) }
 }

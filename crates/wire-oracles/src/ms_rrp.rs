@@ -1,21 +1,22 @@
 //! Laws of `ms-rrp`.
 
 use core::convert::Infallible;
-use core::fmt::Debug;
 use core::future::{Future, ready};
 
 use dcerpc::{Channel, FaultStatus};
 use ms_dtyp::{Guid, Win32Error};
-use ms_rrp::types::{AccessMask, KeyHandle};
-use ms_rrp::winreg::ops::{
-    CloseKeyRequest, EnumKeyReply, EnumKeyRequest, HandleReply, OpenKeyRequest, OpenLocalMachineRequest,
-    QueryInfoKeyReply, QueryInfoKeyRequest, Request,
+use ms_rrp::enumerate_counter_sets;
+use ms_rrp::types::{AccessMask, KeyHandle, Room, UnicodeString};
+use ms_rrp::winreg::{
+    CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
+    Limits, OpenLocalMachineReply, OpenLocalMachineRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest,
+    QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, RegistryClient, Winreg, WinregServer,
 };
-use ms_rrp::winreg::{KeyInfo, Limits, RegistryClient, RegistryServer, dispatch};
-use ms_rrp::{Method, enumerate_counter_sets};
+use rpc_stub::{CallInfo, Direction, Interface, Message, Request, ServerResult};
 
 use crate::input::Input;
 use crate::ms_pcq::now;
+use crate::rpc_stub::is_read;
 use crate::seeds::chunk;
 
 /// Calls in one input.
@@ -29,45 +30,16 @@ pub fn requests(bytes: &[u8]) {
     for _ in 0..CALLS_MAX {
         let opnum = u16::from(input.byte() & 0x1f);
         let Some(stub) = input.chunk() else { return };
-        let reply = dispatch(&mut server, opnum, stub);
-        let Some(method) = Method::from_opnum(opnum) else {
+        let reply = server.dispatch(&CallInfo::default(), opnum, stub);
+        if Winreg::method(opnum).is_none() {
             assert_eq!(reply, Err(FaultStatus::NCA_S_OP_RNG_ERROR));
             continue;
-        };
-        match (is_read(method, stub), reply) {
-            (true, Ok(reply)) => check_reply(method, &reply),
+        }
+        match (is_read::<Winreg>(Direction::Request, opnum, stub), reply) {
+            (true, Ok(reply)) => assert!(is_read::<Winreg>(Direction::Reply, opnum, &reply)),
             (true, Err(fault)) => assert_eq!(fault, FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH),
             (false, reply) => assert_eq!(reply, Err(FaultStatus::RPC_X_BAD_STUB_DATA)),
         }
-    }
-}
-
-/// Reads a request, and writes and reads it again.
-fn is_read(method: Method, stub: &[u8]) -> bool {
-    match method {
-        Method::OpenLocalMachine => again::<OpenLocalMachineRequest>(stub),
-        Method::BaseRegCloseKey => again::<CloseKeyRequest>(stub),
-        Method::BaseRegEnumKey => again::<EnumKeyRequest>(stub),
-        Method::BaseRegOpenKey => again::<OpenKeyRequest>(stub),
-        Method::BaseRegQueryInfoKey => again::<QueryInfoKeyRequest>(stub),
-    }
-}
-
-fn again<R: Request + PartialEq + Debug>(stub: &[u8]) -> bool {
-    let Ok(request) = R::from_stub(stub) else { return false };
-    // A text that just fits without the NUL that some leave out does not fit with it.
-    if let Ok(written) = request.to_stub() {
-        assert_eq!(R::from_stub(&written).as_ref(), Ok(&request));
-    }
-    true
-}
-
-fn check_reply(method: Method, reply: &[u8]) {
-    const READABLE: &str = "our client reads what our server writes";
-    match method {
-        Method::BaseRegEnumKey => drop(EnumKeyReply::from_stub(reply).expect(READABLE)),
-        Method::BaseRegQueryInfoKey => drop(QueryInfoKeyReply::from_stub(reply).expect(READABLE)),
-        _ => drop(HandleReply::from_stub(reply, method).expect(READABLE)),
     }
 }
 
@@ -82,35 +54,54 @@ struct Registry {
 const KEY: KeyHandle =
     KeyHandle { attributes: 0, uuid: Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10) };
 
-impl RegistryServer for Registry {
-    fn open_local_machine(&mut self, _sam_desired: AccessMask) -> Result<KeyHandle, Win32Error> {
-        self.is_open = true;
-        Ok(KEY)
-    }
+const SUCCESS: Win32Error = Win32Error::ERROR_SUCCESS;
 
+impl WinregServer for Registry {
     fn is_open(&self, key: KeyHandle) -> bool {
         self.is_open && key == KEY
     }
 
-    fn close_key(&mut self, key: KeyHandle) -> Result<(), Win32Error> {
-        assert!(self.is_open(key), "a method gets open keys only");
-        Ok(())
+    fn open_local_machine(
+        &mut self,
+        _request: &OpenLocalMachineRequest,
+    ) -> ServerResult<OpenLocalMachineReply, Win32Error> {
+        self.is_open = true;
+        Ok(OpenLocalMachineReply { key: KEY, status: SUCCESS })
     }
 
-    fn enum_key(&mut self, key: KeyHandle, index: u32) -> Result<String, Win32Error> {
-        assert!(self.is_open(key), "a method gets open keys only");
+    fn close_registry_key(
+        &mut self,
+        request: &CloseRegistryKeyRequest,
+    ) -> ServerResult<CloseRegistryKeyReply, Win32Error> {
+        assert!(self.is_open(request.key), "a method gets open keys only");
+        Ok(CloseRegistryKeyReply { key: KeyHandle::NULL, status: SUCCESS })
+    }
+
+    fn enumerate_registry_key(
+        &mut self,
+        request: &EnumerateRegistryKeyRequest,
+    ) -> ServerResult<EnumerateRegistryKeyReply, Win32Error> {
+        assert!(self.is_open(request.key), "a method gets open keys only");
+        let index = request.index;
         let name = (index < SUB_KEYS).then(|| format!("{{{}}}", Guid::from_u128(index.into())));
-        name.ok_or(Win32Error::ERROR_NO_MORE_ITEMS)
+        Ok(request.answer(&name.ok_or(Win32Error::ERROR_NO_MORE_ITEMS)?))
     }
 
-    fn open_key(&mut self, key: KeyHandle, path: &str, _sam: AccessMask) -> Result<KeyHandle, Win32Error> {
-        assert!(self.is_open(key), "a method gets open keys only");
-        if path.contains('\0') { Err(Win32Error::ERROR_FILE_NOT_FOUND) } else { Ok(KEY) }
+    fn open_registry_key(
+        &mut self,
+        request: &OpenRegistryKeyRequest,
+    ) -> ServerResult<OpenRegistryKeyReply, Win32Error> {
+        assert!(self.is_open(request.key), "a method gets open keys only");
+        Ok(OpenRegistryKeyReply { opened: KEY, status: SUCCESS })
     }
 
-    fn query_info_key(&mut self, key: KeyHandle) -> Result<KeyInfo, Win32Error> {
-        assert!(self.is_open(key), "a method gets open keys only");
-        Ok(KeyInfo { sub_keys: SUB_KEYS, sub_key_bytes_max: 76 })
+    fn query_info_of_registry_key(
+        &mut self,
+        request: &QueryInfoOfRegistryKeyRequest,
+    ) -> ServerResult<QueryInfoOfRegistryKeyReply, Win32Error> {
+        assert!(self.is_open(request.key), "a method gets open keys only");
+        let (sub_keys, sub_key_bytes_max) = (SUB_KEYS, 76);
+        Ok(QueryInfoOfRegistryKeyReply { sub_keys, sub_key_bytes_max, ..request.refused(SUCCESS) })
     }
 }
 
@@ -137,13 +128,14 @@ pub(crate) fn honest_responses() -> Vec<u8> {
 /// Requests that a server that is right executes, as an input.
 pub(crate) fn honest_requests() -> Vec<u8> {
     let key = KEY;
-    let (sub_key, sam_desired) = ("a".to_owned(), AccessMask::KEY_READ);
+    let (sub_key, sam_desired) = (UnicodeString::new("a"), AccessMask::KEY_READ);
+    let (name, class) = (UnicodeString::with_room(80), Some(Box::new(UnicodeString::with_room(8))));
     let stubs = [
-        (2, OpenLocalMachineRequest { sam_desired }.to_stub()),
-        (15, OpenKeyRequest { key, sub_key, sam_desired }.to_stub()),
-        (16, QueryInfoKeyRequest { key, class_room: 512 }.to_stub()),
-        (9, EnumKeyRequest { key, index: 1, name_room: 80, class_room: 8 }.to_stub()),
-        (5, CloseKeyRequest { key }.to_stub()),
+        (2, OpenLocalMachineRequest { server_name: None, sam_desired }.to_stub()),
+        (15, OpenRegistryKeyRequest { key, sub_key, options: 0, sam_desired }.to_stub()),
+        (16, QueryInfoOfRegistryKeyRequest { key, class_room: Room::new(512) }.to_stub()),
+        (9, EnumerateRegistryKeyRequest { key, index: 1, name, class, last_write_time: None }.to_stub()),
+        (5, CloseRegistryKeyRequest { key }.to_stub()),
     ];
     let input = |(opnum, stub): (u8, codec::EncodeResult<Vec<u8>>)| {
         [&[opnum], &chunk(&stub.expect("the request is right"))[..]].concat()
@@ -186,12 +178,12 @@ impl Channel for Watched<'_> {
         stub: &[u8],
     ) -> impl Future<Output = Result<Vec<u8>, Infallible>> + Send {
         self.calls += 1;
-        let method = Method::from_opnum(opnum).expect("the client calls methods");
-        assert!(is_read(method, stub), "our server reads what our client writes");
+        let is_read = is_read::<Winreg>(Direction::Request, opnum, stub);
+        assert!(is_read, "our server reads what our client writes");
         ready(Ok(match &mut self.answers {
             Answers::Canned(input) => input.chunk().unwrap_or_default().to_vec(),
             Answers::Served(server, said) => {
-                let stub = dispatch(server, opnum, stub).unwrap_or_default();
+                let stub = server.dispatch(&CallInfo::default(), opnum, stub).unwrap_or_default();
                 said.extend(chunk(&stub));
                 stub
             }

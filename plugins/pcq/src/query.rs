@@ -4,6 +4,7 @@ use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::perflibv2::{BlockCountMismatch, BlockMapping, Change, CounterData, Query};
 use ms_pcq::types::InstanceType;
 use ms_pcq::wire::{CounterIdentifier, Layout, QueryData};
+use rpc_stub::Error as Rpc;
 
 use crate::forms::Forms;
 use crate::registration::{Client, Error, Trouble};
@@ -126,7 +127,7 @@ impl OpenQuery {
                 Ok(listed) => BlockMapping::new(&identifiers, &listed),
                 // There is nothing to tell apart.
                 Err(
-                    ms_pcq::Error::Status { .. } | ms_pcq::Error::Stub { .. } | ms_pcq::Error::Buffer { .. },
+                    ms_pcq::Error::Rpc(Rpc::Status { .. } | Rpc::Stub { .. }) | ms_pcq::Error::Buffer { .. },
                 ) if identifiers.len() == 1 => BlockMapping::single(),
                 Err(error) => return Err(error),
             };

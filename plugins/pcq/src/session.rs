@@ -1,10 +1,12 @@
 //! The interfaces that this plugin asks a host for, over a session that knows none of them.
 
 use host_session::{Endpoint, Reason, Session, SessionError, Stage, Target};
+use ms_dtyp::Win32Error;
 use ms_pcq::perflibv2::PerflibV2Client;
 use ms_rrp::RegisteredCounterSets;
 use ms_rrp::winreg::RegistryClient;
 use rpc_client::{Interface, NamedPipe};
+use rpc_stub::Error as Rpc;
 use tokio::time::Instant;
 use tracing::debug;
 
@@ -61,9 +63,8 @@ pub(crate) async fn registered_counter_sets(
 /// association: a status, an answer that cannot be believed or is too large, or a fault.
 pub(crate) fn concerns_one_call(error: &ms_pcq::Error<rpc_client::Error>) -> bool {
     match error {
-        ms_pcq::Error::Call { source, .. } => host_session::concerns_one_call(source),
-        ms_pcq::Error::Status { .. }
-        | ms_pcq::Error::Stub { .. }
+        ms_pcq::Error::Rpc(Rpc::Call { source, .. }) => host_session::concerns_one_call(source),
+        ms_pcq::Error::Rpc(Rpc::Status { .. } | Rpc::Stub { .. })
         | ms_pcq::Error::Buffer { .. }
         | ms_pcq::Error::LimitExceeded { .. }
         | ms_pcq::Error::Unsettled { .. } => true,
@@ -74,9 +75,8 @@ pub(crate) fn concerns_one_call(error: &ms_pcq::Error<rpc_client::Error>) -> boo
 fn of_pcq(target: &Target, error: &ms_pcq::Error<rpc_client::Error>) -> SessionError {
     use ms_pcq::Error as Pcq;
     let (stage, reason) = match error {
-        Pcq::Call { source, method } => return SessionError::of_call(target, WINREG, method, source),
-        Pcq::Status { status, .. } => return SessionError::of_status(target, *status, error),
-        Pcq::Stub { .. } | Pcq::Buffer { .. } => (Stage::Decode, Reason::MalformedReply),
+        Pcq::Rpc(error) => return of_rpc(target, error),
+        Pcq::Buffer { .. } => (Stage::Decode, Reason::MalformedReply),
         Pcq::LimitExceeded { .. } => (Stage::Query, Reason::LimitExceeded),
         Pcq::Unsettled { .. } => (Stage::Query, Reason::Busy),
         _ => (Stage::Query, Reason::Internal),
@@ -87,11 +87,19 @@ fn of_pcq(target: &Target, error: &ms_pcq::Error<rpc_client::Error>) -> SessionE
 fn of_rrp(target: &Target, error: &ms_rrp::Error<rpc_client::Error>) -> SessionError {
     use ms_rrp::Error as Rrp;
     let (stage, reason) = match error {
-        Rrp::Call { source, method } => return SessionError::of_call(target, WINREG, method, source),
-        Rrp::Status { status, .. } => return SessionError::of_status(target, *status, error),
-        Rrp::Stub { .. } => (Stage::Decode, Reason::MalformedReply),
+        Rrp::Rpc(error) => return of_rpc(target, error),
         Rrp::LimitExceeded { .. } => (Stage::Query, Reason::LimitExceeded),
         _ => (Stage::Query, Reason::Internal),
+    };
+    SessionError::of_answer(target, stage, reason, error)
+}
+
+fn of_rpc(target: &Target, error: &Rpc<rpc_client::Error, Win32Error>) -> SessionError {
+    let (stage, reason) = match error {
+        Rpc::Call { source, method } => return SessionError::of_call(target, WINREG, method, source),
+        Rpc::Status { status, .. } => return SessionError::of_status(target, *status, error),
+        Rpc::Stub { .. } => (Stage::Decode, Reason::MalformedReply),
+        Rpc::Request { .. } => (Stage::Query, Reason::Internal),
     };
     SessionError::of_answer(target, stage, reason, error)
 }
@@ -100,22 +108,22 @@ fn of_rrp(target: &Target, error: &ms_rrp::Error<rpc_client::Error>) -> SessionE
 mod tests {
     use dcerpc::FaultStatus;
     use host_session::Recovery;
-    use ms_dtyp::Win32Error;
-    use ms_pcq::Method;
+    use ms_pcq::perflibv2::methods::EnumerateCountersetsRequest;
     use rpc_client::Operation;
+    use rpc_stub::{Message, Method};
 
     use super::*;
 
-    const METHOD: Method = Method::EnumerateCounterSet;
+    const METHOD: Method = EnumerateCountersetsRequest::METHOD;
 
     fn fault(status: FaultStatus) -> ms_pcq::Error<rpc_client::Error> {
-        let source = rpc_client::Error::Fault { opnum: METHOD.opnum(), status };
-        ms_pcq::Error::Call { method: METHOD, source }
+        let source = rpc_client::Error::Fault { opnum: METHOD.opnum, status };
+        Rpc::Call { method: METHOD, source }.into()
     }
 
     #[test]
     fn an_error_of_a_method_names_the_method_and_says_what_is_left() {
-        let status = |status| ms_pcq::Error::Status { method: METHOD, status };
+        let status = |status| ms_pcq::Error::from(Rpc::Status { method: METHOD, status });
         let table = [
             (status(Win32Error::ERROR_WMI_GUID_NOT_FOUND), Reason::NotFound, Recovery::Nothing),
             (status(Win32Error::ERROR_INVALID_HANDLE), Reason::ServerFault, Recovery::Handle),
@@ -133,10 +141,10 @@ mod tests {
 
     #[test]
     fn a_status_and_a_fault_concern_one_call_and_a_lost_connection_does_not() {
-        let status = ms_pcq::Error::Status { method: METHOD, status: Win32Error::ERROR_NOT_FOUND };
+        let status = Rpc::Status { method: METHOD, status: Win32Error::ERROR_NOT_FOUND }.into();
         assert!(concerns_one_call(&status));
         assert!(concerns_one_call(&fault(FaultStatus::RPC_X_BAD_STUB_DATA)));
         let source = rpc_client::Error::Timeout { operation: Operation::Call };
-        assert!(!concerns_one_call(&ms_pcq::Error::Call { method: METHOD, source }));
+        assert!(!concerns_one_call(&Rpc::Call { method: METHOD, source }.into()));
     }
 }

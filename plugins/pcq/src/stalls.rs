@@ -64,7 +64,7 @@ impl Stalls {
             Ok(_) => {
                 self.stalled.remove(&guid);
             }
-            Err(ms_pcq::Error::Call { source, .. })
+            Err(ms_pcq::Error::Rpc(rpc_stub::Error::Call { source, .. }))
                 if source.kind() == ErrorKind::Timeout && Instant::now() < client.channel().deadline() =>
             {
                 self.add(guid);

@@ -1,29 +1,24 @@
 use codec::{Decode, EncodeError, EncodeResult, ReadCursor};
 use dcerpc::{AuthLevel, FaultStatus};
 use ms_dtyp::{Guid, Win32Error};
-use ndr::ContextHandle;
+use ndr::{ConformantBytes, ContextHandle};
+use rpc_stub::{CallInfo, Method, ServerResult};
 
-use crate::Method;
-use crate::perflibv2::ops::{
-    BufferReply, CloseQueryHandleRequest, EnumerateCounterSetInstancesRequest, EnumerateCounterSetReply,
-    EnumerateCounterSetRequest, HandleReply, OpenQueryHandleRequest, QueryCounterDataRequest,
-    QueryCounterInfoRequest, QueryCounterSetRegistrationInfoRequest, Request, ValidateCountersReply,
-    ValidateCountersRequest,
+use crate::perflibv2::methods::{
+    CloseQueryHandleReply, CloseQueryHandleRequest, EnumerateCountersetInstancesReply,
+    EnumerateCountersetInstancesRequest, EnumerateCountersetsReply, EnumerateCountersetsRequest,
+    OpenQueryHandleReply, OpenQueryHandleRequest, PerflibV2Server, QueryCounterDataReply,
+    QueryCounterDataRequest, QueryCounterInfoReply, QueryCounterInfoRequest,
+    QueryCountersetRegistrationInfoReply, QueryCountersetRegistrationInfoRequest, SizedRequest,
+    ValidateCountersReply, ValidateCountersRequest,
 };
 use crate::perflibv2::{Change, RegistrationInfo, RegistrationRequest};
 use crate::types::QueryHandle;
 use crate::wire::{CounterIdentifier, InstanceInfo};
 
-/// What the server's side of a call has to know about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallInfo {
-    /// How the call is protected.
-    pub auth_level: AuthLevel,
-}
-
-/// What the methods do, on one association. [`dispatch`] has read the parameters, checked the level and the
-/// handle; it writes the answer and compares its size with the client's buffer.
-pub trait PerflibV2Server {
+/// What the methods do, on one association, with values in place of buffers. [`dispatch`] has read the parameters, checked
+/// the level and the handle; it writes the answer and compares its size with the client's buffer.
+pub trait PerflibV2Service {
     /// Opnum 0: the countersets.
     ///
     /// # Errors
@@ -91,165 +86,117 @@ pub trait PerflibV2Server {
     ) -> Result<(), Win32Error>;
 }
 
-/// Identifiers in one call of `PerflibV2ValidateCounters`.
-const IDENTIFIERS_MAX: u32 = 1 << 16;
-
 /// Executes one call: the request's stub in, the response's stub out.
 ///
 /// # Errors
-/// The fault to answer: `nca_s_op_rng_error` for an opnum that is none, `RPC_S_INVALID_BOUND` for a parameter out
-/// of its range, `RPC_X_BAD_STUB_DATA` for other stubs, `nca_s_fault_context_mismatch` for a handle that names no
-/// open query.
+/// As [`PerflibV2Server::dispatch`].
 pub fn dispatch(
-    server: &mut impl PerflibV2Server,
+    service: &mut impl PerflibV2Service,
     info: CallInfo,
     opnum: u16,
     stub: &[u8],
 ) -> Result<Vec<u8>, FaultStatus> {
-    let reply = match Method::from_opnum(opnum).ok_or(FaultStatus::NCA_S_OP_RNG_ERROR)? {
-        Method::EnumerateCounterSet => enumerate_counter_set(server, info, &parse(stub)?),
-        Method::QueryCounterSetRegistrationInfo => registration_info(server, info, &parse(stub)?),
-        Method::EnumerateCounterSetInstances => enumerate_instances(server, info, &parse(stub)?),
-        Method::OpenQueryHandle => open_query_handle(server, info, &parse(stub)?),
-        Method::CloseQueryHandle => {
-            let request: CloseQueryHandleRequest = parse(stub)?;
-            close_query_handle(server, info, check_open(server, request.handle)?)
-        }
-        Method::QueryCounterInfo => {
-            let QueryCounterInfoRequest { handle, in_size } = parse(stub)?;
-            let query = check_open(server, handle)?;
-            buffer_reply(info, in_size, || {
-                encoded(CounterIdentifier::encode_list(&server.query_counter_info(query)?))
-            })
-        }
-        Method::QueryCounterData => {
-            let QueryCounterDataRequest { handle, in_size } = parse(stub)?;
-            let query = check_open(server, handle)?;
-            buffer_reply(info, in_size, || server.query_counter_data(query))
-        }
-        Method::ValidateCounters => {
-            let request: ValidateCountersRequest = parse(stub)?;
-            let query = check_open(server, request.handle)?;
-            validate_counters(server, info, query, request)
-        }
-    };
-    reply.map_err(|_error| FaultStatus::NCA_S_FAULT_UNSPEC)
+    Server(service).dispatch(&info, opnum, stub)
 }
 
-fn parse<R: Request>(stub: &[u8]) -> Result<R, FaultStatus> {
-    R::from_stub(stub).map_err(|error| match error {
-        ndr::Error::Range(_) => FaultStatus::RPC_S_INVALID_BOUND,
-        ndr::Error::Decode(_) => FaultStatus::RPC_X_BAD_STUB_DATA,
-    })
-}
+/// A service with buffers in place of values.
+struct Server<'a, S>(&'a mut S);
 
-/// The interface has `strict_context_handle`: what is no open query of this association never reaches a method.
-fn check_open(server: &impl PerflibV2Server, handle: QueryHandle) -> Result<QueryHandle, FaultStatus> {
-    if !handle.is_null() && server.is_open(handle) {
-        Ok(handle)
-    } else {
-        Err(FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH)
+const SUCCESS: Win32Error = Win32Error::ERROR_SUCCESS;
+
+impl<S: PerflibV2Service> PerflibV2Server for Server<'_, S> {
+    fn is_open(&self, handle: ContextHandle) -> bool {
+        self.0.is_open(handle)
     }
-}
 
-//= [MS-PCQ] 3.1.4.1
-//# The server returns this value to the client if the authentication level of the client is less than
-//# RPC_C_AUTHN_LEVEL_PKT_PRIVACY.
-fn check_level(info: CallInfo) -> Result<(), Win32Error> {
-    if info.auth_level >= AuthLevel::PKT_PRIVACY { Ok(()) } else { Err(Win32Error::ERROR_ACCESS_DENIED) }
+    //= [MS-PCQ] 3.1.4.1
+    //# The server returns this value to the client if the authentication level of the client is less than
+    //# RPC_C_AUTHN_LEVEL_PKT_PRIVACY.
+    fn authorize(&mut self, call: &CallInfo, _method: Method) -> ServerResult<(), Win32Error> {
+        if call.auth_level >= AuthLevel::PKT_PRIVACY {
+            Ok(())
+        } else {
+            Err(Win32Error::ERROR_ACCESS_DENIED.into())
+        }
+    }
+
+    fn enumerate_countersets(
+        &mut self,
+        request: &EnumerateCountersetsRequest,
+    ) -> ServerResult<EnumerateCountersetsReply, Win32Error> {
+        Ok(request.answer(self.0.enumerate_counter_set(&request.machine.0)?))
+    }
+
+    fn query_counterset_registration_info(
+        &mut self,
+        request: &QueryCountersetRegistrationInfoRequest,
+    ) -> ServerResult<QueryCountersetRegistrationInfoReply<'_>, Win32Error> {
+        let what = RegistrationRequest::from_wire(request.request_code, request.request_lcid);
+        let what = what.ok_or(Win32Error::ERROR_INVALID_PARAMETER)?;
+        let machine = &request.machine.0;
+        let info = self.0.query_counter_set_registration_info(machine, request.counterset, what)?;
+        Ok(request.answer(encoded(info.encode())?))
+    }
+
+    fn enumerate_counterset_instances(
+        &mut self,
+        request: &EnumerateCountersetInstancesRequest,
+    ) -> ServerResult<EnumerateCountersetInstancesReply<'_>, Win32Error> {
+        let instances = self.0.enumerate_counter_set_instances(&request.machine.0, request.counterset)?;
+        Ok(request.answer(encoded(InstanceInfo::encode_list(&instances))?))
+    }
+
+    fn open_query_handle(
+        &mut self,
+        request: &OpenQueryHandleRequest,
+    ) -> ServerResult<OpenQueryHandleReply, Win32Error> {
+        let query = self.0.open_query_handle(&request.machine.0)?;
+        Ok(OpenQueryHandleReply { query, status: SUCCESS })
+    }
+
+    fn close_query_handle(
+        &mut self,
+        request: &CloseQueryHandleRequest,
+    ) -> ServerResult<CloseQueryHandleReply, Win32Error> {
+        self.0.close_query_handle(request.query)?;
+        Ok(CloseQueryHandleReply { query: ContextHandle::NULL, status: SUCCESS })
+    }
+
+    fn query_counter_info(
+        &mut self,
+        request: &QueryCounterInfoRequest,
+    ) -> ServerResult<QueryCounterInfoReply<'_>, Win32Error> {
+        let identifiers = self.0.query_counter_info(request.query)?;
+        Ok(request.answer(encoded(CounterIdentifier::encode_list(&identifiers))?))
+    }
+
+    fn query_counter_data(
+        &mut self,
+        request: &QueryCounterDataRequest,
+    ) -> ServerResult<QueryCounterDataReply<'_>, Win32Error> {
+        Ok(request.answer(self.0.query_counter_data(request.query)?))
+    }
+
+    fn validate_counters(
+        &mut self,
+        request: &ValidateCountersRequest<'_>,
+    ) -> ServerResult<ValidateCountersReply<'_>, Win32Error> {
+        let mut data = request.data.0.to_vec();
+        let (offsets, mut identifiers) = decode_identifiers(&data)?;
+        self.0.validate_counters(request.query, &mut identifiers, request.change)?;
+        for (offset, identifier) in offsets.into_iter().zip(&identifiers) {
+            CounterIdentifier::patch_result(&mut data[offset..], identifier.status, identifier.index);
+        }
+        Ok(ValidateCountersReply { data: ConformantBytes(data.into()), status: SUCCESS })
+    }
 }
 
 fn encoded<T>(result: EncodeResult<T>) -> Result<T, Win32Error> {
     result.map_err(|_: EncodeError| Win32Error::ERROR_OUTOFMEMORY)
 }
 
-fn enumerate_counter_set(
-    server: &mut impl PerflibV2Server,
-    info: CallInfo,
-    request: &EnumerateCounterSetRequest,
-) -> EncodeResult<Vec<u8>> {
-    let in_size = request.in_size;
-    let result = check_level(info).and_then(|()| server.enumerate_counter_set(&request.machine));
-    let (rtn_size, guids, status) = match result {
-        Ok(guids) => {
-            let rtn_size = u32::try_from(guids.len()).unwrap_or(u32::MAX);
-            if rtn_size <= in_size {
-                (rtn_size, guids, Win32Error::ERROR_SUCCESS)
-            } else {
-                (rtn_size, Vec::new(), Win32Error::ERROR_NOT_ENOUGH_MEMORY)
-            }
-        }
-        Err(status) => (0, Vec::new(), status),
-    };
-    EnumerateCounterSetReply { in_size, rtn_size, guids, status }.to_stub()
-}
-
-fn registration_info(
-    server: &mut impl PerflibV2Server,
-    info: CallInfo,
-    request: &QueryCounterSetRegistrationInfoRequest,
-) -> EncodeResult<Vec<u8>> {
-    let QueryCounterSetRegistrationInfoRequest { machine, counter_set_guid, .. } = request;
-    buffer_reply(info, request.in_size, || {
-        let what = RegistrationRequest::from_wire(request.request_code, request.request_lcid)
-            .ok_or(Win32Error::ERROR_INVALID_PARAMETER)?;
-        let answer = server.query_counter_set_registration_info(machine, *counter_set_guid, what)?;
-        encoded(answer.encode())
-    })
-}
-
-fn enumerate_instances(
-    server: &mut impl PerflibV2Server,
-    info: CallInfo,
-    request: &EnumerateCounterSetInstancesRequest,
-) -> EncodeResult<Vec<u8>> {
-    let EnumerateCounterSetInstancesRequest { machine, counter_set_guid, in_size } = request;
-    buffer_reply(info, *in_size, || {
-        let instances = server.enumerate_counter_set_instances(machine, *counter_set_guid)?;
-        encoded(InstanceInfo::encode_list(&instances))
-    })
-}
-
-fn open_query_handle(
-    server: &mut impl PerflibV2Server,
-    info: CallInfo,
-    request: &OpenQueryHandleRequest,
-) -> EncodeResult<Vec<u8>> {
-    match check_level(info).and_then(|()| server.open_query_handle(&request.machine)) {
-        Ok(handle) => HandleReply { handle, status: Win32Error::ERROR_SUCCESS }.to_stub(),
-        Err(status) => HandleReply { handle: ContextHandle::NULL, status }.to_stub(),
-    }
-}
-
-fn close_query_handle(
-    server: &mut impl PerflibV2Server,
-    info: CallInfo,
-    query: QueryHandle,
-) -> EncodeResult<Vec<u8>> {
-    match check_level(info).and_then(|()| server.close_query_handle(query)) {
-        Ok(()) => HandleReply { handle: ContextHandle::NULL, status: Win32Error::ERROR_SUCCESS }.to_stub(),
-        Err(status) => HandleReply { handle: query, status }.to_stub(),
-    }
-}
-
-fn validate_counters(
-    server: &mut impl PerflibV2Server,
-    info: CallInfo,
-    query: QueryHandle,
-    request: ValidateCountersRequest,
-) -> EncodeResult<Vec<u8>> {
-    let ValidateCountersRequest { mut data, change, .. } = request;
-    let result = check_level(info).and_then(|()| {
-        let (offsets, mut identifiers) = decode_identifiers(&data)?;
-        server.validate_counters(query, &mut identifiers, change)?;
-        for (offset, identifier) in offsets.into_iter().zip(&identifiers) {
-            CounterIdentifier::patch_result(&mut data[offset..], identifier.status, identifier.index);
-        }
-        Ok(())
-    });
-    let status = result.err().unwrap_or(Win32Error::ERROR_SUCCESS);
-    ValidateCountersReply { data: &data, status }.to_stub()
-}
+/// Identifiers in one call of `PerflibV2ValidateCounters`.
+const IDENTIFIERS_MAX: u32 = 1 << 16;
 
 /// The identifiers and where each begins: the buffer goes back as it came, except for its results.
 fn decode_identifiers(data: &[u8]) -> Result<(Vec<usize>, Vec<CounterIdentifier>), Win32Error> {
@@ -264,21 +211,4 @@ fn decode_identifiers(data: &[u8]) -> Result<(Vec<usize>, Vec<CounterIdentifier>
         identifiers.push(CounterIdentifier::decode(src).map_err(|_error| invalid)?);
     }
     Ok((offsets, identifiers))
-}
-
-/// Answers with a buffer, or with its size where the client has not enough room.
-fn buffer_reply(
-    info: CallInfo,
-    in_size: u32,
-    answer: impl FnOnce() -> Result<Vec<u8>, Win32Error>,
-) -> EncodeResult<Vec<u8>> {
-    let (rtn_size, data, status) = match check_level(info).and_then(|()| answer()) {
-        Ok(data) => match u32::try_from(data.len()) {
-            Ok(size) if size <= in_size => (size, data, Win32Error::ERROR_SUCCESS),
-            Ok(size) => (size, Vec::new(), Win32Error::ERROR_NOT_ENOUGH_MEMORY),
-            Err(_) => (0, Vec::new(), Win32Error::ERROR_OUTOFMEMORY),
-        },
-        Err(status) => (0, Vec::new(), status),
-    };
-    BufferReply { in_size, rtn_size, data: &data, status }.to_stub()
 }

@@ -1,12 +1,12 @@
 //! Reading values takes no memory, however many there are.
 
 use ms_dtyp::Win32Error;
-use ms_pcq::Method;
-use ms_pcq::perflibv2::ops::BufferReply;
+use ms_pcq::perflibv2::methods::QueryCounterDataReply;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{InstanceInfo, QueryData, QueryDataWriter, RawValue};
+use rpc_stub::{FromStub, Message};
 
-use crate::fixture::CLOCKS;
+use crate::fixture::{CLOCKS, buffer_reply};
 
 #[test]
 fn reading_a_reply_allocates_nothing() {
@@ -22,12 +22,12 @@ fn reading_a_reply_allocates_nothing() {
     let data = writer.finish().unwrap();
     let in_size = u32::try_from(data.len()).unwrap();
     let status = Win32Error::ERROR_SUCCESS;
-    let stub = BufferReply { in_size, rtn_size: in_size, data: &data, status }.to_stub().unwrap();
+    let stub = buffer_reply(in_size, in_size, &data, status).to_stub().unwrap();
 
     let (mut sum, mut texts) = (0, 0);
     let taken = allocation_counter::measure(|| {
-        let reply = BufferReply::from_stub(&stub, Method::QueryCounterData, in_size).unwrap();
-        for block in QueryData::parse(reply.data).unwrap().blocks().flatten() {
+        let reply = QueryCounterDataReply::from_stub(&stub).unwrap();
+        for block in QueryData::parse(&reply.data.bytes).unwrap().blocks().flatten() {
             for value in block.instances().flat_map(|instance| instance.values) {
                 sum += value.to_u64().unwrap_or(0);
                 texts += u32::from(value.to_u64().is_none());

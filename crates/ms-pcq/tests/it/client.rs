@@ -1,13 +1,17 @@
 //! The client's side, against our server in memory and against servers that lie.
 
 use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::perflibv2::ops::{BufferReply, EnumerateCounterSetReply, HandleReply, ValidateCountersReply};
+use ms_pcq::Error;
+use ms_pcq::perflibv2::methods::{OpenQueryHandleReply, ValidateCountersReply};
 use ms_pcq::perflibv2::{Change, Limits, PerflibV2Client};
 use ms_pcq::types::{BlockType, CounterId, InstanceId, Lcid};
 use ms_pcq::wire::{Body, CounterIdentifier, RawValue};
-use ms_pcq::{Error, Method};
+use ndr::ConformantBytes;
+use rpc_stub::Message;
 
-use crate::fixture::{Canned, FakeServer, HANDLE, Loop, PROCESSOR_INFORMATION, PROVIDER, now};
+use crate::fixture::{
+    Canned, FakeServer, HANDLE, Loop, PROCESSOR_INFORMATION, PROVIDER, buffer_reply, countersets_reply, now,
+};
 
 fn client(server: FakeServer) -> PerflibV2Client<Loop> {
     PerflibV2Client::new(Loop::new(server), "web1")
@@ -92,7 +96,8 @@ fn a_query_gives_all_kinds_of_blocks() {
     assert_eq!(now(client.query_counter_info(&query)).unwrap(), added[4..5]);
     now(client.close_query_handle(query)).unwrap();
     let error = now(client.query_counter_info(&query)).unwrap_err();
-    assert!(matches!(error, Error::Call { method: Method::QueryCounterInfo, .. }));
+    assert!(matches!(error, Error::Rpc(rpc_stub::Error::Call { .. })));
+    assert_eq!(error.method().opnum, 5);
     assert!(error.to_string().starts_with("query counter info: fault 0x1c00001a"), "{error}");
 }
 
@@ -178,24 +183,23 @@ fn canned(response: Vec<u8>) -> PerflibV2Client<Canned> {
 #[test]
 fn a_server_that_returns_more_than_was_asked_for_is_refused() {
     let data = vec![0; 70_000];
-    let reply =
-        BufferReply { in_size: 70_000, rtn_size: 70_000, data: &data, status: Win32Error::ERROR_SUCCESS };
+    let reply = buffer_reply(70_000, 70_000, &data, Win32Error::ERROR_SUCCESS);
     let error = now(canned(reply.to_stub().unwrap()).provider_name(PROCESSOR_INFORMATION)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "query counterset registration info: PerflibV2QueryCounterSetRegistrationInfo: `pdwOutSize`: 70000 is \
-         outside of the range 0 to 65536 (offset 0)"
+        "query counterset registration info: PerflibV2QueryCounterSetRegistrationInfo: `lpData`: more than \
+         the request's in_size (offset 70024)"
     );
     let guids = vec![PROVIDER; 257];
     let status = Win32Error::ERROR_SUCCESS;
-    let reply = EnumerateCounterSetReply { in_size: 257, rtn_size: 257, guids, status };
+    let reply = countersets_reply(257, 257, guids, status);
     let error = now(canned(reply.to_stub().unwrap()).enumerate_counter_set()).unwrap_err();
-    assert!(matches!(error, Error::Stub { .. }), "{error}");
+    assert!(matches!(error, Error::Rpc(rpc_stub::Error::Stub { .. })), "{error}");
 }
 
 #[test]
 fn sizes_that_contradict_each_other_are_refused() {
-    let reply = BufferReply { in_size: 64, rtn_size: 4, data: &[0; 4], status: Win32Error::ERROR_SUCCESS };
+    let reply = buffer_reply(64, 4, &[0; 4], Win32Error::ERROR_SUCCESS);
     let mut stub = reply.to_stub().unwrap();
     stub[0] = 5;
     let error = now(canned(stub).provider_name(PROCESSOR_INFORMATION)).unwrap_err();
@@ -205,7 +209,7 @@ fn sizes_that_contradict_each_other_are_refused() {
 #[test]
 fn a_server_that_never_has_room_is_asked_a_few_times_with_more_each_time() {
     let status = Win32Error::ERROR_NOT_ENOUGH_MEMORY;
-    let reply = BufferReply { in_size: 0, rtn_size: 1, data: &[], status };
+    let reply = buffer_reply(0, 1, &[], status);
     let mut client = canned(reply.to_stub().unwrap());
     let error = now(client.provider_name(PROCESSOR_INFORMATION)).unwrap_err();
     assert!(matches!(error, Error::Unsettled { calls: 5, .. }), "{error}");
@@ -222,7 +226,7 @@ fn rooms(client: &mut PerflibV2Client<Canned>) -> Vec<u32> {
 #[test]
 fn the_other_statuses_for_a_small_buffer_ask_for_more_as_the_documented_one_does() {
     for status in [Win32Error::ERROR_NOT_ENOUGH_MEMORY, Win32Error::ERROR_INSUFFICIENT_BUFFER] {
-        let reply = BufferReply { in_size: 0, rtn_size: 100_000, data: &[], status };
+        let reply = buffer_reply(0, 100_000, &[], status);
         let mut client = canned(reply.to_stub().unwrap());
         let error = now(client.provider_name(PROCESSOR_INFORMATION)).unwrap_err();
         assert!(matches!(error, Error::Unsettled { calls: 5, .. }), "{status}: {error}");
@@ -235,7 +239,7 @@ fn the_other_statuses_for_a_small_buffer_ask_for_more_as_the_documented_one_does
 fn more_data_says_no_size_and_doubles_the_room_up_to_the_limit() {
     let limits = Limits { first_reply_bytes: 0, reply_bytes_max: 5000, ..Limits::default() };
     for rtn_size in [0, u32::MAX] {
-        let reply = BufferReply { in_size: 0, rtn_size, data: &[], status: Win32Error::ERROR_MORE_DATA };
+        let reply = buffer_reply(0, rtn_size, &[], Win32Error::ERROR_MORE_DATA);
         let mut client = canned(reply.to_stub().unwrap()).with_limits(limits);
         let error = now(client.provider_name(PROCESSOR_INFORMATION)).unwrap_err();
         assert!(matches!(error, Error::Unsettled { calls: 5, .. }), "{error}");
@@ -246,7 +250,7 @@ fn more_data_says_no_size_and_doubles_the_room_up_to_the_limit() {
 #[test]
 fn each_status_for_a_small_buffer_means_more_countersets_than_can_be_returned() {
     for status in [Win32Error::ERROR_INSUFFICIENT_BUFFER, Win32Error::ERROR_MORE_DATA] {
-        let reply = EnumerateCounterSetReply { in_size: 256, rtn_size: 0, guids: vec![], status };
+        let reply = countersets_reply(256, 0, vec![], status);
         let error = now(canned(reply.to_stub().unwrap()).enumerate_counter_set()).unwrap_err();
         assert!(matches!(error, Error::LimitExceeded { needed: 257, limit: 256, .. }), "{status}: {error}");
     }
@@ -256,7 +260,7 @@ fn each_status_for_a_small_buffer_means_more_countersets_than_can_be_returned() 
 fn a_text_without_its_nul_ends_with_the_buffer() {
     let text = |data: &[u8]| {
         let in_size = u32::try_from(data.len()).unwrap();
-        let reply = BufferReply { in_size, rtn_size: in_size, data, status: Win32Error::ERROR_SUCCESS };
+        let reply = buffer_reply(in_size, in_size, data, Win32Error::ERROR_SUCCESS);
         now(canned(reply.to_stub().unwrap()).english_counter_set_name(PROCESSOR_INFORMATION)).unwrap()
     };
     assert_eq!(text(b"a\0b\0"), "ab");
@@ -269,26 +273,30 @@ fn a_text_without_its_nul_ends_with_the_buffer() {
 
 #[test]
 fn another_number_of_identifiers_than_sent_is_refused() {
-    let opened = HandleReply { handle: HANDLE, status: Win32Error::ERROR_SUCCESS }.to_stub().unwrap();
+    let opened = OpenQueryHandleReply { query: HANDLE, status: Win32Error::ERROR_SUCCESS }.to_stub().unwrap();
     let mut client = canned(opened);
     let query = now(client.open_query_handle()).unwrap();
     let one = [CounterIdentifier::all_instances(PROCESSOR_INFORMATION)];
     for count in [0, 2] {
         let data = CounterIdentifier::encode_list(&vec![one[0].clone(); count]).unwrap();
-        let reply = ValidateCountersReply { data: &data, status: Win32Error::ERROR_SUCCESS };
+        let reply = ValidateCountersReply {
+            data: ConformantBytes(data[..].into()),
+            status: Win32Error::ERROR_SUCCESS,
+        };
         client.channel().response = reply.to_stub().unwrap();
         let error = now(client.validate_counters(&query, &one, Change::Add)).unwrap_err();
-        assert!(matches!(error, Error::Buffer { method: Method::ValidateCounters, .. }), "{error}");
+        assert!(matches!(error, Error::Buffer { .. }), "{error}");
+        assert_eq!(error.method().opnum, 7);
     }
 }
 
 #[test]
 fn a_data_header_that_lies_is_an_error_of_the_call() {
-    let opened = HandleReply { handle: HANDLE, status: Win32Error::ERROR_SUCCESS }.to_stub().unwrap();
+    let opened = OpenQueryHandleReply { query: HANDLE, status: Win32Error::ERROR_SUCCESS }.to_stub().unwrap();
     let mut client = canned(opened);
     let mut query = now(client.open_query_handle()).unwrap();
     let data = [0xff; 48];
-    let reply = BufferReply { in_size: 48, rtn_size: 48, data: &data, status: Win32Error::ERROR_SUCCESS };
+    let reply = buffer_reply(48, 48, &data, Win32Error::ERROR_SUCCESS);
     client.channel().response = reply.to_stub().unwrap();
     let error = now(client.query_counter_data(&mut query)).unwrap_err();
     assert!(error.to_string().starts_with("query counter data: PERF_DATA_HEADER: `dwTotalSize`"), "{error}");

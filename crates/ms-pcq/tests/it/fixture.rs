@@ -7,12 +7,16 @@ use core::task::{Context, Poll, Waker};
 
 use dcerpc::{AuthLevel, Channel, FaultStatus};
 use ms_dtyp::{FileTime, Guid, Win32Error};
-use ms_pcq::perflibv2::{CallInfo, Change, PerflibV2Server, RegistrationInfo, RegistrationRequest, dispatch};
+use ms_pcq::perflibv2::methods::{EnumerateCountersetsReply, QueryCounterDataReply};
+use ms_pcq::perflibv2::{
+    CallInfo, Change, PerflibV2Service, RegistrationInfo, RegistrationRequest, dispatch,
+};
 use ms_pcq::types::{Attrib, CounterId, CounterType, DetailLevel, InstanceId, InstanceType, QueryHandle};
 use ms_pcq::wire::{
     Clocks, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration, CounterStrings,
     InstanceInfo, QueryDataWriter, RawValue,
 };
+use ndr::{ConformantVarying, ConformantVaryingBytes};
 
 pub(crate) const PROCESSOR_INFORMATION: Guid = Guid::from_u128(0xb4fc721a_0378_476f_89ba_a5a79f810b36);
 pub(crate) const PROVIDER: Guid = Guid::from_u128(0x383487a6_3676_4870_a4e7_d45b30c35629);
@@ -69,7 +73,7 @@ impl FakeServer {
     }
 }
 
-impl PerflibV2Server for FakeServer {
+impl PerflibV2Service for FakeServer {
     fn enumerate_counter_set(&mut self, _machine: &str) -> Result<Vec<Guid>, Win32Error> {
         Ok([PROCESSOR_INFORMATION].into_iter().chain(self.others.iter().copied()).collect())
     }
@@ -239,7 +243,7 @@ impl Channel for Canned {
 }
 
 pub(crate) fn sealed() -> CallInfo {
-    CallInfo { auth_level: AuthLevel::PKT_PRIVACY }
+    CallInfo { auth_level: AuthLevel::PKT_PRIVACY, object: None }
 }
 
 /// Runs a future that never waits.
@@ -248,4 +252,28 @@ pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("nothing here waits"),
     }
+}
+
+/// A reply of any method that fills a buffer with bytes: they are all alike.
+pub(crate) fn buffer_reply(
+    max_count: u32,
+    rtn_size: u32,
+    data: &[u8],
+    status: Win32Error,
+) -> QueryCounterDataReply<'_> {
+    let data = ConformantVaryingBytes { max_count, bytes: data.into() };
+    let out_size = u32::try_from(data.bytes.len()).unwrap();
+    QueryCounterDataReply { out_size, rtn_size, data, status }
+}
+
+/// A reply of opnum 0.
+pub(crate) fn countersets_reply(
+    max_count: u32,
+    rtn_size: u32,
+    guids: Vec<Guid>,
+    status: Win32Error,
+) -> EnumerateCountersetsReply {
+    let out_size = u32::try_from(guids.len()).unwrap();
+    let guids = ConformantVarying { max_count, elements: guids };
+    EnumerateCountersetsReply { out_size, rtn_size, guids, status }
 }

@@ -2,11 +2,12 @@
 
 use ms_dtyp::{Guid, SystemTime, Win32Error};
 use ms_pcq::perflibv2::dispatch;
-use ms_pcq::perflibv2::ops::EnumerateCounterSetReply;
+use ms_pcq::perflibv2::methods::EnumerateCountersetsReply;
 use ms_pcq::types::InstanceId;
 use ms_pcq::wire::{Body, QueryData, QueryDataWriter, RawValue};
+use rpc_stub::{FromStub, Message};
 
-use crate::fixture::{CLOCKS, FakeServer, PROCESSOR_INFORMATION, sealed};
+use crate::fixture::{CLOCKS, FakeServer, PROCESSOR_INFORMATION, countersets_reply, sealed};
 use crate::hex;
 
 const WINDOWS_11: &str = include_str!("../data/windows11_query_counter_data.hex");
@@ -44,17 +45,17 @@ fn the_writer_writes_what_windows_11_wrote() {
 
 #[test]
 fn the_answers_to_enumerate_counter_set_are_read_and_written() {
-    let check = |text: &str, reply: EnumerateCounterSetReply| {
+    let check = |text: &str, reply: EnumerateCountersetsReply| {
         let stub = hex(text);
-        assert_eq!(EnumerateCounterSetReply::from_stub(&stub, reply.in_size).unwrap(), reply);
+        assert_eq!(EnumerateCountersetsReply::from_stub(&stub).unwrap(), reply);
         assert_eq!(reply.to_stub().unwrap(), stub);
     };
     let guids: Vec<Guid> = vec![PROCESSOR_INFORMATION];
     let status = Win32Error::ERROR_NOT_ENOUGH_MEMORY;
-    let probe = EnumerateCounterSetReply { in_size: 0, rtn_size: 1, guids: vec![], status };
+    let probe = countersets_reply(0, 1, vec![], status);
     check(include_str!("../data/enumerate_counter_set_probe.hex"), probe);
     let status = Win32Error::ERROR_SUCCESS;
-    let data = EnumerateCounterSetReply { in_size: 16, rtn_size: 1, guids, status };
+    let data = countersets_reply(16, 1, guids, status);
     check(include_str!("../data/enumerate_counter_set_data.hex"), data);
 }
 

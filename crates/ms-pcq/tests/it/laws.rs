@@ -1,15 +1,15 @@
 //! Laws that hold for all values and all bytes.
 
 use ms_dtyp::{FileTime, Guid, Win32Error};
-use ms_pcq::Method;
 use ms_pcq::perflibv2::dispatch;
-use ms_pcq::perflibv2::ops::{BufferReply, EnumerateCounterSetReply, ValidateCountersReply};
+use ms_pcq::perflibv2::methods::{EnumerateCountersetsReply, QueryCounterDataReply, ValidateCountersReply};
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{
     Block, Body, Clocks, CounterIdentifier, CounterSetRegistration, CounterStrings, InstanceInfo, QueryData,
     QueryDataWriter, RawValue,
 };
 use proptest::prelude::*;
+use rpc_stub::FromStub;
 
 use crate::fixture::{FakeServer, sealed};
 
@@ -164,8 +164,8 @@ fn read_all(bytes: &[u8]) {
     let _ = CounterStrings::decode(bytes, 100);
     let _ = InstanceInfo::decode_list(bytes, 100);
     let _ = CounterIdentifier::decode_list(bytes, 100);
-    let _ = BufferReply::from_stub(bytes, Method::QueryCounterData, 64);
-    let _ = EnumerateCounterSetReply::from_stub(bytes, 64);
+    let _ = QueryCounterDataReply::from_stub(bytes);
+    let _ = EnumerateCountersetsReply::from_stub(bytes);
     let _ = ValidateCountersReply::from_stub(bytes);
 }
 

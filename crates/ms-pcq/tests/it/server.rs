@@ -2,61 +2,70 @@
 
 use dcerpc::{AuthLevel, FaultStatus};
 use ms_dtyp::Win32Error;
-use ms_pcq::Method;
-use ms_pcq::perflibv2::ops::{
-    BufferReply, CloseQueryHandleRequest, EnumerateCounterSetInstancesRequest, EnumerateCounterSetReply,
-    EnumerateCounterSetRequest, HandleReply, OpenQueryHandleRequest, QueryCounterDataRequest,
-    QueryCounterInfoRequest, QueryCounterSetRegistrationInfoRequest, Request, ValidateCountersReply,
-    ValidateCountersRequest,
+use ms_pcq::perflibv2::methods::{
+    CloseQueryHandleReply, CloseQueryHandleRequest, EnumerateCountersetInstancesRequest,
+    EnumerateCountersetsReply, EnumerateCountersetsRequest, OpenQueryHandleRequest, QueryCounterDataReply,
+    QueryCounterDataRequest, QueryCounterInfoRequest, QueryCountersetRegistrationInfoRequest,
+    ValidateCountersReply, ValidateCountersRequest,
 };
 use ms_pcq::perflibv2::{CallInfo, Change, dispatch};
 use ms_pcq::types::{QueryHandle, RequestCode};
 use ms_pcq::wire::CounterIdentifier;
-use ndr::ContextHandle;
+use ndr::{ConformantBytes, ContextHandle, WideString};
+use rpc_stub::{FromStub, Message};
 
-use crate::fixture::{FakeServer, HANDLE, PROCESSOR_INFORMATION, sealed};
+use crate::fixture::{FakeServer, HANDLE, PROCESSOR_INFORMATION, buffer_reply, sealed};
 
-fn call<R: Request>(server: &mut FakeServer, request: &R) -> Result<Vec<u8>, FaultStatus> {
-    dispatch(server, sealed(), R::METHOD.opnum(), &request.to_stub().unwrap())
+fn call<R: Message>(server: &mut FakeServer, request: &R) -> Result<Vec<u8>, FaultStatus> {
+    dispatch(server, sealed(), R::METHOD.opnum, &request.to_stub().unwrap())
+}
+
+fn machine() -> WideString {
+    WideString("web1".to_owned())
 }
 
 fn open_server() -> FakeServer {
     FakeServer { open: true, ..FakeServer::default() }
 }
 
-fn registration(code: u32, in_size: u32) -> QueryCounterSetRegistrationInfoRequest {
-    QueryCounterSetRegistrationInfoRequest {
-        machine: "web1".to_owned(),
-        counter_set_guid: PROCESSOR_INFORMATION,
+fn registration(code: u32, in_size: u32) -> QueryCountersetRegistrationInfoRequest {
+    QueryCountersetRegistrationInfoRequest {
+        machine: machine(),
+        counterset: PROCESSOR_INFORMATION,
         request_code: RequestCode(code),
         request_lcid: 0,
         in_size,
     }
 }
 
-fn validate(data: Vec<u8>) -> ValidateCountersRequest {
-    ValidateCountersRequest { handle: HANDLE, data, change: Change::Add }
+fn validate(data: Vec<u8>) -> ValidateCountersRequest<'static> {
+    validate_of(HANDLE, data)
+}
+
+fn validate_of(query: QueryHandle, data: Vec<u8>) -> ValidateCountersRequest<'static> {
+    let in_size = u32::try_from(data.len()).unwrap();
+    ValidateCountersRequest { query, in_size, data: ConformantBytes(data.into()), change: Change::Add }
 }
 
 /// The status that each method answers at `auth_level`, by opnum.
 fn statuses(auth_level: AuthLevel) -> Vec<Win32Error> {
-    let machine = || "web1".to_owned();
     let set = PROCESSOR_INFORMATION;
     let identifiers = CounterIdentifier::encode_list(&[CounterIdentifier::all_instances(set)]).unwrap();
     let in_size = 4096;
     let stubs = [
-        EnumerateCounterSetRequest { machine: machine(), in_size: 256 }.to_stub(),
+        EnumerateCountersetsRequest { machine: machine(), in_size: 256 }.to_stub(),
         registration(1, in_size).to_stub(),
-        EnumerateCounterSetInstancesRequest { machine: machine(), counter_set_guid: set, in_size }.to_stub(),
+        EnumerateCountersetInstancesRequest { machine: machine(), counterset: set, in_size }.to_stub(),
         OpenQueryHandleRequest { machine: machine() }.to_stub(),
-        CloseQueryHandleRequest { handle: HANDLE }.to_stub(),
-        QueryCounterInfoRequest { handle: HANDLE, in_size }.to_stub(),
-        QueryCounterDataRequest { handle: HANDLE, in_size }.to_stub(),
+        CloseQueryHandleRequest { query: HANDLE }.to_stub(),
+        QueryCounterInfoRequest { query: HANDLE, in_size }.to_stub(),
+        QueryCounterDataRequest { query: HANDLE, in_size }.to_stub(),
         validate(identifiers).to_stub(),
     ];
     let statuses = stubs.into_iter().zip(0..).map(|(stub, opnum)| {
         let mut server = open_server();
-        let reply = dispatch(&mut server, CallInfo { auth_level }, opnum, &stub.unwrap()).unwrap();
+        let reply =
+            dispatch(&mut server, CallInfo { auth_level, object: None }, opnum, &stub.unwrap()).unwrap();
         // The status is the last parameter of every method.
         Win32Error(u32::from_le_bytes(*reply.last_chunk().unwrap()))
     });
@@ -78,21 +87,24 @@ fn every_method_refuses_calls_that_are_not_sealed() {
 #[test]
 fn closing_at_too_low_a_level_leaves_the_query_open() {
     let mut server = open_server();
-    let info = CallInfo { auth_level: AuthLevel::PKT_INTEGRITY };
-    let stub = CloseQueryHandleRequest { handle: HANDLE }.to_stub().unwrap();
+    let info = CallInfo { auth_level: AuthLevel::PKT_INTEGRITY, object: None };
+    let stub = CloseQueryHandleRequest { query: HANDLE }.to_stub().unwrap();
     let reply = dispatch(&mut server, info, 4, &stub).unwrap();
-    let reply = HandleReply::from_stub(&reply, Method::CloseQueryHandle).unwrap();
-    assert_eq!(reply, HandleReply { handle: HANDLE, status: Win32Error::ERROR_ACCESS_DENIED });
+    let reply = CloseQueryHandleReply::from_stub(&reply).unwrap();
+    assert_eq!(reply, CloseQueryHandleReply { query: HANDLE, status: Win32Error::ERROR_ACCESS_DENIED });
     assert!(server.open);
 }
 
 #[test]
 fn a_closed_query_answers_null_and_is_gone() {
     let mut server = open_server();
-    let reply = call(&mut server, &CloseQueryHandleRequest { handle: HANDLE }).unwrap();
-    let reply = HandleReply::from_stub(&reply, Method::CloseQueryHandle).unwrap();
-    assert_eq!(reply, HandleReply { handle: ContextHandle::NULL, status: Win32Error::ERROR_SUCCESS });
-    let again = call(&mut server, &QueryCounterDataRequest { handle: HANDLE, in_size: 0 });
+    let reply = call(&mut server, &CloseQueryHandleRequest { query: HANDLE }).unwrap();
+    let reply = CloseQueryHandleReply::from_stub(&reply).unwrap();
+    assert_eq!(
+        reply,
+        CloseQueryHandleReply { query: ContextHandle::NULL, status: Win32Error::ERROR_SUCCESS }
+    );
+    let again = call(&mut server, &QueryCounterDataRequest { query: HANDLE, in_size: 0 });
     assert_eq!(again, Err(FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH));
 }
 
@@ -102,10 +114,10 @@ fn a_handle_that_names_no_open_query_is_a_fault() {
     for handle in [ContextHandle::NULL, wrong] {
         let mut server = open_server();
         let mismatch = Err(FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH);
-        assert_eq!(call(&mut server, &CloseQueryHandleRequest { handle }), mismatch);
-        assert_eq!(call(&mut server, &QueryCounterInfoRequest { handle, in_size: 9 }), mismatch);
-        assert_eq!(call(&mut server, &QueryCounterDataRequest { handle, in_size: 9 }), mismatch);
-        let request = ValidateCountersRequest { handle, data: vec![], change: Change::Add };
+        assert_eq!(call(&mut server, &CloseQueryHandleRequest { query: handle }), mismatch);
+        assert_eq!(call(&mut server, &QueryCounterInfoRequest { query: handle, in_size: 9 }), mismatch);
+        assert_eq!(call(&mut server, &QueryCounterDataRequest { query: handle, in_size: 9 }), mismatch);
+        let request = validate_of(handle, vec![]);
         assert_eq!(call(&mut server, &request), mismatch);
         assert!(server.open);
     }
@@ -115,22 +127,25 @@ fn a_handle_that_names_no_open_query_is_a_fault() {
 fn a_size_out_of_its_range_is_a_fault_of_its_own() {
     let out_of_range = Err(FaultStatus::RPC_S_INVALID_BOUND);
     let server = &mut open_server();
-    let machine = || "web1".to_owned();
+
     let set = PROCESSOR_INFORMATION;
     let handle = HANDLE;
-    let enumerate = |in_size| EnumerateCounterSetRequest { machine: machine(), in_size };
+    let enumerate = |in_size| EnumerateCountersetsRequest { machine: machine(), in_size };
     assert_eq!(call(server, &enumerate(257)), out_of_range);
     call(server, &enumerate(256)).unwrap();
     assert_eq!(call(server, &registration(1, 134_217_729)), out_of_range);
     call(server, &registration(1, 134_217_728)).unwrap();
     let instances =
-        |in_size| EnumerateCounterSetInstancesRequest { machine: machine(), counter_set_guid: set, in_size };
+        |in_size| EnumerateCountersetInstancesRequest { machine: machine(), counterset: set, in_size };
     assert_eq!(call(server, &instances(67_108_865)), out_of_range);
     call(server, &instances(67_108_864)).unwrap();
-    assert_eq!(call(server, &QueryCounterInfoRequest { handle, in_size: 67_108_865 }), out_of_range);
-    call(server, &QueryCounterInfoRequest { handle, in_size: 67_108_864 }).unwrap();
-    assert_eq!(call(server, &QueryCounterDataRequest { handle, in_size: 1_073_741_825 }), out_of_range);
-    call(server, &QueryCounterDataRequest { handle, in_size: 1_073_741_824 }).unwrap();
+    assert_eq!(call(server, &QueryCounterInfoRequest { query: handle, in_size: 67_108_865 }), out_of_range);
+    call(server, &QueryCounterInfoRequest { query: handle, in_size: 67_108_864 }).unwrap();
+    assert_eq!(
+        call(server, &QueryCounterDataRequest { query: handle, in_size: 1_073_741_825 }),
+        out_of_range
+    );
+    call(server, &QueryCounterDataRequest { query: handle, in_size: 1_073_741_824 }).unwrap();
     // Of opnum 7 the size alone, before the buffer that would have to follow.
     let mut stub = validate(vec![]).to_stub().unwrap();
     stub[20..24].copy_from_slice(&67_108_865_u32.to_le_bytes());
@@ -159,13 +174,13 @@ fn a_stub_that_is_cut_off_is_a_fault_wherever_it_is_cut() {
 fn a_buffer_too_small_is_answered_with_the_size_needed_and_nothing_else() {
     for in_size in [0, 127] {
         let reply = call(&mut open_server(), &registration(1, in_size)).unwrap();
-        let reply = BufferReply::from_stub(&reply, Method::QueryCounterSetRegistrationInfo, in_size).unwrap();
+        let reply = QueryCounterDataReply::from_stub(&reply).unwrap();
         let status = Win32Error::ERROR_NOT_ENOUGH_MEMORY;
-        assert_eq!(reply, BufferReply { in_size, rtn_size: 128, data: &[], status });
+        assert_eq!(reply, buffer_reply(in_size, 128, &[], status));
     }
     let exact = call(&mut open_server(), &registration(1, 128)).unwrap();
-    let exact = BufferReply::from_stub(&exact, Method::QueryCounterSetRegistrationInfo, 128).unwrap();
-    assert_eq!((exact.data.len(), exact.status), (128, Win32Error::ERROR_SUCCESS));
+    let exact = QueryCounterDataReply::from_stub(&exact).unwrap();
+    assert_eq!((exact.data.bytes.len(), exact.status), (128, Win32Error::ERROR_SUCCESS));
 }
 
 #[test]
@@ -173,20 +188,21 @@ fn countersets_are_counted_not_measured() {
     let mut server = FakeServer { others: vec![PROCESSOR_INFORMATION; 2], ..FakeServer::default() };
     let mut reply = |in_size| {
         let stub =
-            call(&mut server, &EnumerateCounterSetRequest { machine: String::new(), in_size }).unwrap();
-        EnumerateCounterSetReply::from_stub(&stub, in_size).unwrap()
+            call(&mut server, &EnumerateCountersetsRequest { machine: WideString::default(), in_size })
+                .unwrap();
+        EnumerateCountersetsReply::from_stub(&stub).unwrap()
     };
     let too_small = reply(2);
-    assert_eq!((too_small.guids.len(), too_small.rtn_size), (0, 3));
+    assert_eq!((too_small.guids.elements.len(), too_small.rtn_size), (0, 3));
     assert_eq!(too_small.status, Win32Error::ERROR_NOT_ENOUGH_MEMORY);
-    assert_eq!(reply(3).guids.len(), 3);
+    assert_eq!(reply(3).guids.elements.len(), 3);
 }
 
 #[test]
 fn a_request_code_that_is_none_is_an_invalid_parameter() {
     for code in [0, 11] {
         let reply = call(&mut open_server(), &registration(code, 64)).unwrap();
-        let reply = BufferReply::from_stub(&reply, Method::QueryCounterSetRegistrationInfo, 64).unwrap();
+        let reply = QueryCounterDataReply::from_stub(&reply).unwrap();
         assert_eq!(reply.status, Win32Error::ERROR_INVALID_PARAMETER);
     }
 }
@@ -210,7 +226,10 @@ fn identifiers_come_back_in_the_layout_of_the_client() {
     let reply = ValidateCountersReply::from_stub(&stub).unwrap();
     data[16..20].copy_from_slice(&Win32Error::ERROR_WMI_GUID_NOT_FOUND.0.to_le_bytes());
     data[start + 32] = 1;
-    assert_eq!(reply, ValidateCountersReply { data: &data, status: Win32Error::ERROR_SUCCESS });
+    assert_eq!(
+        reply,
+        ValidateCountersReply { data: ConformantBytes(data[..].into()), status: Win32Error::ERROR_SUCCESS }
+    );
 }
 
 #[test]
@@ -227,7 +246,7 @@ fn identifiers_that_contradict_themselves_are_an_invalid_parameter_and_add_nothi
         let stub = call(&mut server, &validate(data.clone())).unwrap();
         let reply = ValidateCountersReply::from_stub(&stub).unwrap();
         let status = Win32Error::ERROR_INVALID_PARAMETER;
-        assert_eq!(reply, ValidateCountersReply { data: &data, status });
+        assert_eq!(reply, ValidateCountersReply { data: ConformantBytes(data[..].into()), status });
         assert!(server.identifiers.is_empty());
     }
 }

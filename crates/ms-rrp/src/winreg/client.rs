@@ -1,14 +1,14 @@
 use codec::DecodeError;
 use dcerpc::Channel;
 use ms_dtyp::Win32Error;
+use rpc_stub::{Client, Message, Method};
 
-use crate::types::{AccessMask, KeyHandle};
-use crate::winreg::ops::{
-    CloseKeyRequest, EnumKeyReply, EnumKeyRequest, HandleReply, OpenKeyRequest, OpenLocalMachineRequest,
-    QueryInfoKeyReply, QueryInfoKeyRequest, Request,
+use crate::Error;
+use crate::types::{AccessMask, KeyHandle, Room, UnicodeString};
+use crate::winreg::{
+    CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest, OpenLocalMachineRequest,
+    OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, Winreg,
 };
-use crate::winreg::server::KeyInfo;
-use crate::{Error, Method};
 
 /// What a [`RegistryClient`] accepts from a server, in all that it does for one call of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +40,19 @@ impl Key {
     }
 }
 
-/// Typed calls of the interface on a channel that is bound to [`crate::SYNTAX_ID`].
+/// What is said of a key as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct KeyInfo {
+    /// How many subkeys it has.
+    pub sub_keys: u32,
+    /// The longest of their names, in bytes.
+    pub sub_key_bytes_max: u32,
+}
+
+/// What is done with the methods of [`Winreg`], on a channel that is bound to [`crate::SYNTAX_ID`].
 #[derive(Debug)]
 pub struct RegistryClient<C> {
-    channel: C,
+    client: Client<C, Winreg>,
     limits: Limits,
 }
 
@@ -80,7 +89,7 @@ impl Rooms {
 impl<C: Channel> RegistryClient<C> {
     /// A client of the host at the other end of `channel`.
     pub fn new(channel: C) -> Self {
-        Self { channel, limits: Limits::default() }
+        Self { client: Client::new(channel), limits: Limits::default() }
     }
 
     /// The same client with other limits.
@@ -97,12 +106,12 @@ impl<C: Channel> RegistryClient<C> {
 
     /// The channel below.
     pub const fn channel(&mut self) -> &mut C {
-        &mut self.channel
+        self.client.channel()
     }
 
     /// Gives the channel back.
     pub fn into_channel(self) -> C {
-        self.channel
+        self.client.into_channel()
     }
 
     /// Opnum 2: opens `HKEY_LOCAL_MACHINE` for whatever the caller may do there.
@@ -110,8 +119,9 @@ impl<C: Channel> RegistryClient<C> {
     /// # Errors
     /// `ERROR_ACCESS_DENIED` for callers that the remote registry is closed to.
     pub async fn open_local_machine(&mut self) -> Result<Key, Error<C::Error>> {
-        let stub = self.call(&OpenLocalMachineRequest { sam_desired: AccessMask::MAXIMUM_ALLOWED }).await?;
-        opened(Method::OpenLocalMachine, &stub)
+        let sam_desired = AccessMask::MAXIMUM_ALLOWED;
+        let reply = self.client.call(&OpenLocalMachineRequest { server_name: None, sam_desired }).await?;
+        opened(OpenLocalMachineRequest::METHOD, reply.key)
     }
 
     /// Opnum 15: opens a key below `key` for reading; `path` has backslashes between its parts.
@@ -119,9 +129,10 @@ impl<C: Channel> RegistryClient<C> {
     /// # Errors
     /// `ERROR_FILE_NOT_FOUND` when it is not there, `ERROR_ACCESS_DENIED` when the caller may not read it.
     pub async fn open_key(&mut self, key: &Key, path: &str) -> Result<Key, Error<C::Error>> {
-        let (sub_key, sam_desired) = (path.to_owned(), AccessMask::KEY_READ);
-        let stub = self.call(&OpenKeyRequest { key: key.handle, sub_key, sam_desired }).await?;
-        opened(Method::BaseRegOpenKey, &stub)
+        let (sub_key, sam_desired) = (UnicodeString::new(path), AccessMask::KEY_READ);
+        let request = OpenRegistryKeyRequest { key: key.handle, sub_key, options: 0, sam_desired };
+        let reply = self.client.call(&request).await?;
+        opened(OpenRegistryKeyRequest::METHOD, reply.opened)
     }
 
     /// Opnum 9: the name of the subkey number `index`, or nothing behind the last one.
@@ -129,17 +140,18 @@ impl<C: Channel> RegistryClient<C> {
     /// # Errors
     /// When the server does not know the key any more.
     pub async fn enum_key(&mut self, key: &Key, index: u32) -> Result<Option<String>, Error<C::Error>> {
-        let method = Method::BaseRegEnumKey;
         let mut rooms = Rooms::default();
         loop {
-            let Rooms { name: name_room, class: class_room } = rooms;
-            let stub = self.call(&EnumKeyRequest { key: key.handle, index, name_room, class_room }).await?;
-            let reply = EnumKeyReply::from_stub(&stub).map_err(|source| Error::Stub { method, source })?;
-            match reply.status {
-                Win32Error::ERROR_SUCCESS => return Ok(Some(reply.name.text.unwrap_or_default())),
+            let name = UnicodeString::with_room(rooms.name);
+            let class = Some(Box::new(UnicodeString::with_room(rooms.class)));
+            let (key, last_write_time) = (key.handle, None);
+            let request = EnumerateRegistryKeyRequest { key, index, name, class, last_write_time };
+            let EnumerateRegistryKeyReply { name, status, .. } = self.client.reply(&request).await?;
+            match status {
+                Win32Error::ERROR_SUCCESS => return Ok(Some(name.text.unwrap_or_default())),
                 Win32Error::ERROR_NO_MORE_ITEMS => return Ok(None),
                 status if rooms.grow(status) => {}
-                status => return Err(Error::Status { method, status }),
+                status => return Err(failed(EnumerateRegistryKeyRequest::METHOD, status)),
             }
         }
     }
@@ -150,7 +162,8 @@ impl<C: Channel> RegistryClient<C> {
     /// [`Error::LimitExceeded`] when there are more than [`Limits::sub_keys_max`].
     pub async fn sub_keys(&mut self, key: &Key) -> Result<Vec<String>, Error<C::Error>> {
         let limit = self.limits.sub_keys_max;
-        let too_many = || Error::LimitExceeded { method: Method::BaseRegEnumKey, unit: "subkeys", limit };
+        let too_many =
+            || Error::LimitExceeded { method: EnumerateRegistryKeyRequest::METHOD, unit: "subkeys", limit };
         if self.query_info_key(key).await?.sub_keys > limit {
             return Err(too_many());
         }
@@ -172,17 +185,16 @@ impl<C: Channel> RegistryClient<C> {
     /// # Errors
     /// When the server does not know the key any more.
     pub async fn query_info_key(&mut self, key: &Key) -> Result<KeyInfo, Error<C::Error>> {
-        let method = Method::BaseRegQueryInfoKey;
         let mut rooms = Rooms::default();
         loop {
-            let stub = self.call(&QueryInfoKeyRequest { key: key.handle, class_room: rooms.class }).await?;
-            let reply =
-                QueryInfoKeyReply::from_stub(&stub).map_err(|source| Error::Stub { method, source })?;
-            let QueryInfoKeyReply { sub_keys, sub_key_bytes_max, status, .. } = reply;
+            let class_room = Room::new(rooms.class);
+            let request = QueryInfoOfRegistryKeyRequest { key: key.handle, class_room };
+            let reply: QueryInfoOfRegistryKeyReply = self.client.reply(&request).await?;
+            let QueryInfoOfRegistryKeyReply { sub_keys, sub_key_bytes_max, status, .. } = reply;
             match status {
                 Win32Error::ERROR_SUCCESS => return Ok(KeyInfo { sub_keys, sub_key_bytes_max }),
                 status if rooms.grow(status) => {}
-                status => return Err(Error::Status { method, status }),
+                status => return Err(failed(QueryInfoOfRegistryKeyRequest::METHOD, status)),
             }
         }
     }
@@ -192,33 +204,21 @@ impl<C: Channel> RegistryClient<C> {
     /// # Errors
     /// When the server does not know it any more.
     pub async fn close_key(&mut self, key: Key) -> Result<(), Error<C::Error>> {
-        let stub = self.call(&CloseKeyRequest { key: key.handle }).await?;
-        handle_reply(Method::BaseRegCloseKey, &stub).map(|_null| ())
-    }
-
-    async fn call<R: Request + Sync>(&mut self, request: &R) -> Result<Vec<u8>, Error<C::Error>> {
-        let method = R::METHOD;
-        let stub = request.to_stub().map_err(|source| Error::Request { method, source })?;
-        self.channel.call(method.opnum(), None, &stub).await.map_err(|source| Error::Call { method, source })
+        self.client.call(&CloseRegistryKeyRequest { key: key.handle }).await?;
+        Ok(())
     }
 }
 
 /// The key that a method opened.
-fn opened<E: core::error::Error + 'static>(method: Method, stub: &[u8]) -> Result<Key, Error<E>> {
-    let handle = handle_reply(method, stub)?;
+fn opened<E: core::error::Error + 'static>(method: Method, handle: KeyHandle) -> Result<Key, Error<E>> {
     if handle.is_null() {
-        let source = DecodeError::invalid_field(method.name(), "phKey", 0, "NULL, though the key was opened");
-        Err(Error::Stub { method, source: source.into() })
+        let source = DecodeError::invalid_field(method.name, "phKey", 0, "NULL, though the key was opened");
+        Err(rpc_stub::Error::Stub { method, source: source.into() }.into())
     } else {
         Ok(Key { handle })
     }
 }
 
-fn handle_reply<E: core::error::Error + 'static>(method: Method, stub: &[u8]) -> Result<KeyHandle, Error<E>> {
-    let reply = HandleReply::from_stub(stub, method).map_err(|source| Error::Stub { method, source })?;
-    if reply.status.is_success() {
-        Ok(reply.key)
-    } else {
-        Err(Error::Status { method, status: reply.status })
-    }
+fn failed<E: core::error::Error + 'static>(method: Method, status: Win32Error) -> Error<E> {
+    rpc_stub::Error::Status { method, status }.into()
 }

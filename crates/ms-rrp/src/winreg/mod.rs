@@ -1,8 +1,59 @@
-//! [MS-RRP] 3.1.5, the interface `winreg`: the methods' parameters ([`ops`]) and both sides of it.
+//! [MS-RRP] 3.1.5, the interface `winreg`: the methods that are here, and a client of them.
 
 mod client;
-pub mod ops;
-mod server;
 
-pub use self::client::{Key, Limits, RegistryClient};
-pub use self::server::{KeyInfo, RegistryServer, dispatch};
+use ms_dtyp::{FileTime, Win32Error};
+
+pub use self::client::{Key, KeyInfo, Limits, RegistryClient};
+use crate::types::{AccessMask, KeyHandle, Room, UnicodeString};
+
+rpc_stub::interface! {
+    /// [MS-RRP] 1.9: the remote registry, version 1.0.
+    #[doc(alias = "winreg")]
+    pub interface Winreg("338cd001-2244-31f1-aaaa-900038001003", 1.0) -> Win32Error {
+        /// [MS-RRP] 3.1.5.3: opens the root `HKEY_LOCAL_MACHINE`. The server's name is one character at most, and
+        /// means nothing.
+        2 => OpenLocalMachine(server_name: Option<Box<u16>>, sam_desired: AccessMask) -> (key: KeyHandle);
+
+        /// [MS-RRP] 3.1.5.6: closes a key, whose handle is NULL afterwards.
+        5 => BaseRegCloseKey as close_registry_key(#[ndr(handle)] key: KeyHandle) -> (key: KeyHandle);
+
+        /// [MS-RRP] 3.1.5.10: names the subkey number `index`. Name and class come with the room that there is for them.
+        9 => BaseRegEnumKey as enumerate_registry_key(
+            #[ndr(handle)] key: KeyHandle, index: u32, name: UnicodeString,
+            class: Option<Box<UnicodeString>>, last_write_time: Option<Box<FileTime>>,
+        ) -> (name: UnicodeString, class: Option<Box<UnicodeString>>, last_write_time: Option<Box<FileTime>>);
+
+        /// [MS-RRP] 3.1.5.15: opens a key below `key`; `sub_key` has backslashes between its parts, and may be empty.
+        15 => BaseRegOpenKey as open_registry_key(
+            #[ndr(handle)] key: KeyHandle, sub_key: UnicodeString, options: u32, sam_desired: AccessMask,
+        ) -> (opened: KeyHandle);
+
+        /// [MS-RRP] 3.1.5.16: says how many subkeys and values a key has, and how long they are at most, in bytes.
+        16 => BaseRegQueryInfoKey as query_info_of_registry_key(
+            #[ndr(handle)] key: KeyHandle, class_room: Room,
+        ) -> (
+            class: UnicodeString, sub_keys: u32, sub_key_bytes_max: u32, class_bytes_max: u32, values: u32,
+            value_name_bytes_max: u32, value_bytes_max: u32, security_descriptor_bytes: u32,
+            last_write_time: FileTime,
+        );
+    }
+}
+
+impl EnumerateRegistryKeyRequest {
+    /// A server's answer with a name: `ERROR_MORE_DATA` where it does not fit. A class is never there; one is asked for
+    /// nevertheless, and answered with an empty text.
+    #[must_use]
+    pub fn answer(&self, name: &str) -> EnumerateRegistryKeyReply {
+        let empty = |room: &UnicodeString| UnicodeString::with_room(room.maximum_length);
+        let bytes = 2 * (name.encode_utf16().count() + 1/* NUL */);
+        let (name, status) = if bytes <= usize::from(self.name.maximum_length) {
+            let text = Some(name.to_owned());
+            (UnicodeString { text, ..empty(&self.name) }, Win32Error::ERROR_SUCCESS)
+        } else {
+            (empty(&self.name), Win32Error::ERROR_MORE_DATA)
+        };
+        let class = self.class.as_deref().map(|class| Box::new(empty(class)));
+        EnumerateRegistryKeyReply { name, class, last_write_time: None, status }
+    }
+}

@@ -9,12 +9,24 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use dcerpc::{Channel, FaultStatus};
 use ms_dtyp::{Guid, Win32Error};
 use ms_rrp::PROVIDERS_KEY;
-use ms_rrp::types::{AccessMask, KeyHandle};
-use ms_rrp::winreg::{KeyInfo, RegistryServer, dispatch};
+use ms_rrp::types::{AccessMask, KeyHandle, UnicodeString};
+use ms_rrp::winreg::{
+    CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
+    OpenLocalMachineReply, OpenLocalMachineRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest,
+    QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, WinregServer,
+};
+use rpc_stub::{CallInfo, Request, ServerResult};
 
 /// The key that the requests of impacket in `tests/data` name.
 pub(crate) const KEY: KeyHandle =
     KeyHandle { attributes: 0, uuid: Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10) };
+
+/// Asks for the name of a subkey of [`KEY`], with so much room for name and class.
+pub(crate) fn enumerate(index: u32, name_room: u16, class_room: u16) -> EnumerateRegistryKeyRequest {
+    let name = UnicodeString::with_room(name_room);
+    let class = Some(Box::new(UnicodeString::with_room(class_room)));
+    EnumerateRegistryKeyRequest { key: KEY, index, name, class, last_write_time: None }
+}
 
 /// Keys by their path in lower case, with the name as it is written.
 #[derive(Default)]
@@ -77,47 +89,62 @@ impl FakeRegistry {
     }
 }
 
-impl RegistryServer for FakeRegistry {
-    fn open_local_machine(&mut self, sam_desired: AccessMask) -> Result<KeyHandle, Win32Error> {
-        Ok(self.opened(String::new(), sam_desired))
-    }
+const SUCCESS: Win32Error = Win32Error::ERROR_SUCCESS;
 
+impl WinregServer for FakeRegistry {
     fn is_open(&self, key: KeyHandle) -> bool {
         self.open.contains_key(&key.uuid)
     }
 
-    fn close_key(&mut self, key: KeyHandle) -> Result<(), Win32Error> {
-        self.open.remove(&key.uuid);
-        Ok(())
-    }
-
-    fn enum_key(&mut self, key: KeyHandle, index: u32) -> Result<String, Win32Error> {
-        let names = self.sub_keys(key);
-        let name = names.get(usize::try_from(index).unwrap()).ok_or(Win32Error::ERROR_NO_MORE_ITEMS)?;
-        Ok((*name).to_owned())
-    }
-
-    fn open_key(
+    fn open_local_machine(
         &mut self,
-        key: KeyHandle,
-        path: &str,
-        sam_desired: AccessMask,
-    ) -> Result<KeyHandle, Win32Error> {
-        let path = format!(r"{}\{}", self.open[&key.uuid], path.to_lowercase());
+        request: &OpenLocalMachineRequest,
+    ) -> ServerResult<OpenLocalMachineReply, Win32Error> {
+        let key = self.opened(String::new(), request.sam_desired);
+        Ok(OpenLocalMachineReply { key, status: SUCCESS })
+    }
+
+    fn close_registry_key(
+        &mut self,
+        request: &CloseRegistryKeyRequest,
+    ) -> ServerResult<CloseRegistryKeyReply, Win32Error> {
+        self.open.remove(&request.key.uuid);
+        Ok(CloseRegistryKeyReply { key: KeyHandle::NULL, status: SUCCESS })
+    }
+
+    fn enumerate_registry_key(
+        &mut self,
+        request: &EnumerateRegistryKeyRequest,
+    ) -> ServerResult<EnumerateRegistryKeyReply, Win32Error> {
+        let names = self.sub_keys(request.key);
+        let name = names.get(usize::try_from(request.index).unwrap());
+        Ok(request.answer(name.ok_or(Win32Error::ERROR_NO_MORE_ITEMS)?))
+    }
+
+    fn open_registry_key(
+        &mut self,
+        request: &OpenRegistryKeyRequest,
+    ) -> ServerResult<OpenRegistryKeyReply, Win32Error> {
+        let path = request.sub_key.as_str().to_lowercase();
+        let path = format!(r"{}\{path}", self.open[&request.key.uuid]);
         if !self.keys.contains_key(&path) {
-            return Err(Win32Error::ERROR_FILE_NOT_FOUND);
+            return Err(Win32Error::ERROR_FILE_NOT_FOUND.into());
         }
         if self.denied.contains(&path) {
-            return Err(Win32Error::ERROR_ACCESS_DENIED);
+            return Err(Win32Error::ERROR_ACCESS_DENIED.into());
         }
-        Ok(self.opened(path, sam_desired))
+        Ok(OpenRegistryKeyReply { opened: self.opened(path, request.sam_desired), status: SUCCESS })
     }
 
-    fn query_info_key(&mut self, key: KeyHandle) -> Result<KeyInfo, Win32Error> {
-        let names = self.sub_keys(key);
+    fn query_info_of_registry_key(
+        &mut self,
+        request: &QueryInfoOfRegistryKeyRequest,
+    ) -> ServerResult<QueryInfoOfRegistryKeyReply, Win32Error> {
+        let names = self.sub_keys(request.key);
         let longest = names.iter().map(|name| 2 * name.encode_utf16().count()).max().unwrap_or(0);
         let sub_keys = u32::try_from(names.len()).unwrap();
-        Ok(KeyInfo { sub_keys, sub_key_bytes_max: u32::try_from(longest).unwrap() })
+        let sub_key_bytes_max = u32::try_from(longest).unwrap();
+        Ok(QueryInfoOfRegistryKeyReply { sub_keys, sub_key_bytes_max, ..request.refused(SUCCESS) })
     }
 }
 
@@ -151,7 +178,7 @@ impl Channel for Loop {
         if let Some((_, change)) = self.change_before.take_if(|(call, _)| *call == self.calls) {
             change(&mut self.server);
         }
-        ready(dispatch(&mut self.server, opnum, stub))
+        ready(self.server.dispatch(&CallInfo::default(), opnum, stub))
     }
 }
 

@@ -2,14 +2,14 @@
 
 use ms_dtyp::{Guid, Win32Error};
 use ms_rrp::PROVIDERS_KEY;
-use ms_rrp::types::AccessMask;
-use ms_rrp::winreg::RegistryClient;
-use ms_rrp::winreg::ops::{
-    CloseKeyRequest, EnumKeyReply, EnumKeyRequest, OpenKeyRequest, OpenLocalMachineRequest,
-    QueryInfoKeyRequest, Request,
+use ms_rrp::types::{AccessMask, Room, UnicodeString};
+use ms_rrp::winreg::{
+    CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest, OpenLocalMachineRequest,
+    OpenRegistryKeyRequest, QueryInfoOfRegistryKeyRequest, RegistryClient,
 };
+use rpc_stub::{FromStub, Message};
 
-use crate::fixture::{Canned, KEY, now};
+use crate::fixture::{Canned, KEY, enumerate, now};
 use crate::hex;
 
 macro_rules! data {
@@ -22,28 +22,28 @@ macro_rules! data {
 fn requests_of_impacket_are_read() {
     let request = OpenLocalMachineRequest::from_stub(&data!("request_open_local_machine")).unwrap();
     assert_eq!(request.sam_desired, AccessMask::MAXIMUM_ALLOWED);
-    let request = OpenKeyRequest::from_stub(&data!("request_open_key")).unwrap();
-    let expected =
-        OpenKeyRequest { key: KEY, sub_key: PROVIDERS_KEY.to_owned(), sam_desired: AccessMask::KEY_READ };
-    assert_eq!(request, expected);
-    let request = EnumKeyRequest::from_stub(&data!("request_enum_key")).unwrap();
-    assert_eq!(request, EnumKeyRequest { key: KEY, index: 1, name_room: 1024, class_room: 128 });
-    let request = QueryInfoKeyRequest::from_stub(&data!("request_query_info_key")).unwrap();
-    assert_eq!(request, QueryInfoKeyRequest { key: KEY, class_room: 1024 });
+    let request = OpenRegistryKeyRequest::from_stub(&data!("request_open_key")).unwrap();
+    assert_eq!(request.sub_key.as_str(), PROVIDERS_KEY);
+    assert_eq!((request.key, request.options, request.sam_desired), (KEY, 0, AccessMask::KEY_READ));
+    let request = EnumerateRegistryKeyRequest::from_stub(&data!("request_enum_key")).unwrap();
+    let rooms = (request.name.maximum_length, request.class.unwrap().maximum_length);
+    assert_eq!((request.key, request.index, rooms), (KEY, 1, (1024, 128)));
+    let request = QueryInfoOfRegistryKeyRequest::from_stub(&data!("request_query_info_key")).unwrap();
+    assert_eq!(request, QueryInfoOfRegistryKeyRequest { key: KEY, class_room: Room::new(1024) });
     assert_eq!(
-        CloseKeyRequest::from_stub(&data!("request_close_key")).unwrap(),
-        CloseKeyRequest { key: KEY }
+        CloseRegistryKeyRequest::from_stub(&data!("request_close_key")).unwrap(),
+        CloseRegistryKeyRequest { key: KEY }
     );
 }
 
 #[test]
 fn requests_are_written_as_impacket_writes_them() {
-    let root = OpenLocalMachineRequest { sam_desired: AccessMask::MAXIMUM_ALLOWED };
+    let root = OpenLocalMachineRequest { server_name: None, sam_desired: AccessMask::MAXIMUM_ALLOWED };
     assert_eq!(root.to_stub().unwrap(), data!("request_open_local_machine"));
-    let close = CloseKeyRequest { key: KEY };
+    let close = CloseRegistryKeyRequest { key: KEY };
     assert_eq!(close.to_stub().unwrap(), data!("request_close_key"));
-    let open =
-        OpenKeyRequest { key: KEY, sub_key: PROVIDERS_KEY.to_owned(), sam_desired: AccessMask::KEY_READ };
+    let (sub_key, sam_desired) = (UnicodeString::new(PROVIDERS_KEY), AccessMask::KEY_READ);
+    let open = OpenRegistryKeyRequest { key: KEY, sub_key, options: 0, sam_desired };
     let (ours, theirs) = (open.to_stub().unwrap(), data!("request_open_key"));
     // But for the number that stands for the pointer, which is free.
     assert_eq!(ours[..24], theirs[..24]);
@@ -53,7 +53,7 @@ fn requests_are_written_as_impacket_writes_them() {
 /// But for the class: impacket sends a text of blanks, and we an empty one. The numbers of the pointers are free.
 #[test]
 fn the_name_and_class_of_a_subkey_are_offered_room_as_impacket_offers_it() {
-    let request = EnumKeyRequest { key: KEY, index: 1, name_room: 1024, class_room: 128 };
+    let request = enumerate(1, 1024, 128);
     let (ours, theirs) = (request.to_stub().unwrap(), data!("request_enum_key"));
     // The key, the index, Length and MaximumLength of the name; its max_count, offset, actual_count.
     assert_eq!(ours[..28], theirs[..28]);
@@ -69,7 +69,7 @@ fn the_name_and_class_of_a_subkey_are_offered_room_as_impacket_offers_it() {
 /// But for the NUL in the buffer, without which Samba refuses it; the number of the pointer is free.
 #[test]
 fn the_class_of_a_key_is_offered_room_as_impacket_offers_it() {
-    let ours = QueryInfoKeyRequest { key: KEY, class_room: 1024 }.to_stub().unwrap();
+    let ours = QueryInfoOfRegistryKeyRequest { key: KEY, class_room: Room::new(1024) }.to_stub().unwrap();
     let theirs = data!("request_query_info_key");
     assert_eq!(ours[..20], theirs[..20]);
     // Length, MaximumLength; max_count, offset, actual_count.
@@ -107,7 +107,7 @@ fn a_conversation_with_samba_is_understood() {
 #[test]
 fn a_name_is_written_as_samba_writes_it() {
     let stub = data!("response_enum_key");
-    let reply = EnumKeyReply::from_stub(&stub).unwrap();
+    let reply = EnumerateRegistryKeyReply::from_stub(&stub).unwrap();
     let written = reply.to_stub().unwrap();
     // But for the number that stands for the pointer, which is free.
     assert_eq!(written[..4], stub[..4]);

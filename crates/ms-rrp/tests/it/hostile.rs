@@ -2,13 +2,14 @@
 
 use codec::DecodeError;
 use ms_dtyp::Win32Error;
-use ms_rrp::types::{KeyHandle, UnicodeString};
-use ms_rrp::winreg::ops::{
-    EnumKeyReply, EnumKeyRequest, HandleReply, QueryInfoKeyReply, QueryInfoKeyRequest, Request,
+use ms_rrp::types::{KeyHandle, Room, UnicodeString};
+use ms_rrp::winreg::{
+    EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest, Limits, OpenLocalMachineReply,
+    QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, RegistryClient,
 };
-use ms_rrp::winreg::{Limits, RegistryClient};
 use ms_rrp::{Error, enumerate_counter_sets};
 use ndr::Reader;
+use rpc_stub::{FromStub, Message, Request};
 
 use crate::fixture::{Canned, KEY, now};
 use crate::hex;
@@ -47,16 +48,23 @@ fn a_count_takes_no_memory_before_its_bytes_are_there() {
 }
 
 fn opened() -> Vec<u8> {
-    HandleReply { key: KEY, status: Win32Error::ERROR_SUCCESS }.to_stub().unwrap()
+    OpenLocalMachineReply { key: KEY, status: Win32Error::ERROR_SUCCESS }.to_stub().unwrap()
 }
 
 fn named(name: &str) -> Vec<u8> {
     let (class, last_write_time, status) = (None, None, Win32Error::ERROR_SUCCESS);
-    EnumKeyReply { name: UnicodeString::new(name), class, last_write_time, status }.to_stub().unwrap()
+    EnumerateRegistryKeyReply { name: UnicodeString::new(name), class, last_write_time, status }
+        .to_stub()
+        .unwrap()
 }
 
 fn counted(sub_keys: u32) -> Vec<u8> {
-    QueryInfoKeyReply { sub_keys, ..QueryInfoKeyReply::default() }.to_stub().unwrap()
+    QueryInfoOfRegistryKeyReply { sub_keys, ..info(Win32Error::ERROR_SUCCESS) }.to_stub().unwrap()
+}
+
+/// Nothing is there.
+fn info(status: Win32Error) -> QueryInfoOfRegistryKeyReply {
+    QueryInfoOfRegistryKeyRequest { key: KEY, class_room: Room::new(0) }.refused(status)
 }
 
 #[test]
@@ -87,7 +95,10 @@ fn a_response_that_ends_early_is_no_response() {
         let root = now(client.open_local_machine()).unwrap();
         let error = now(client.enum_key(&root, 0)).unwrap_err();
         assert!(
-            matches!(error, Error::Stub { source: ndr::Error::Decode(DecodeError { .. }), .. }),
+            matches!(
+                error,
+                Error::Rpc(rpc_stub::Error::Stub { source: ndr::Error::Decode(DecodeError { .. }), .. })
+            ),
             "{length}"
         );
     }
@@ -95,10 +106,11 @@ fn a_response_that_ends_early_is_no_response() {
 
 #[test]
 fn a_key_that_is_null_is_not_taken_for_one() {
-    let reply = HandleReply { key: KeyHandle::NULL, status: Win32Error::ERROR_SUCCESS }.to_stub().unwrap();
+    let reply = OpenLocalMachineReply { key: KeyHandle::NULL, status: Win32Error::ERROR_SUCCESS };
+    let reply = reply.to_stub().unwrap();
     let mut client = RegistryClient::new(Canned::new([reply]));
     let error = now(client.open_local_machine()).unwrap_err();
-    assert!(matches!(error, Error::Stub { .. }), "{error}");
+    assert!(matches!(error, Error::Rpc(rpc_stub::Error::Stub { .. })), "{error}");
     assert!(error.to_string().contains("NULL"), "{error}");
 }
 
@@ -109,15 +121,21 @@ const ROOMS: [u16; 8] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_534];
 #[test]
 fn a_server_that_wants_more_room_gets_twice_as_much_up_to_what_16_bits_can_count() {
     for status in [Win32Error::ERROR_MORE_DATA, Win32Error::ERROR_INSUFFICIENT_BUFFER] {
-        let too_small =
-            EnumKeyReply { name: UnicodeString::with_room(0), class: None, last_write_time: None, status };
+        let too_small = EnumerateRegistryKeyReply {
+            name: UnicodeString::with_room(0),
+            class: None,
+            last_write_time: None,
+            status,
+        };
         let mut client = RegistryClient::new(Canned::new([opened(), too_small.to_stub().unwrap()]));
         let key = now(client.open_local_machine()).unwrap();
         let error = now(client.enum_key(&key, 0)).unwrap_err();
         assert_eq!(error.status(), Some(status));
         let requests = &client.channel().requests[1..];
-        let requests = requests.iter().map(|(_, stub)| EnumKeyRequest::from_stub(stub).unwrap());
-        let rooms: Vec<_> = requests.map(|request| (request.name_room, request.class_room)).collect();
+        let requests = requests.iter().map(|(_, stub)| EnumerateRegistryKeyRequest::from_stub(stub).unwrap());
+        let rooms: Vec<_> = requests
+            .map(|request| (request.name.maximum_length, request.class.unwrap().maximum_length))
+            .collect();
         assert_eq!(rooms, ROOMS.map(|room| (room, room)));
     }
 }
@@ -125,7 +143,7 @@ fn a_server_that_wants_more_room_gets_twice_as_much_up_to_what_16_bits_can_count
 #[test]
 fn a_class_that_wants_more_room_gets_it_up_to_what_16_bits_can_count() {
     for status in [Win32Error::ERROR_MORE_DATA, Win32Error::ERROR_INSUFFICIENT_BUFFER] {
-        let too_small = QueryInfoKeyReply { status, ..QueryInfoKeyReply::default() }.to_stub().unwrap();
+        let too_small = info(status).to_stub().unwrap();
         let mut client = RegistryClient::new(Canned::new([opened(), too_small.clone(), counted(7)]));
         let key = now(client.open_local_machine()).unwrap();
         assert_eq!(now(client.query_info_key(&key)).unwrap().sub_keys, 7);
@@ -135,7 +153,9 @@ fn a_class_that_wants_more_room_gets_it_up_to_what_16_bits_can_count() {
         let key = now(client.open_local_machine()).unwrap();
         assert_eq!(now(client.query_info_key(&key)).unwrap_err().status(), Some(status));
         let requests = &client.channel().requests[1..];
-        let rooms = requests.iter().map(|(_, stub)| QueryInfoKeyRequest::from_stub(stub).unwrap().class_room);
+        let rooms = requests
+            .iter()
+            .map(|(_, stub)| QueryInfoOfRegistryKeyRequest::from_stub(stub).unwrap().class_room.bytes());
         assert_eq!(rooms.collect::<Vec<_>>(), ROOMS);
     }
 }

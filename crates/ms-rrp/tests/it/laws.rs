@@ -1,10 +1,12 @@
 //! What holds for all values.
 
 use ms_dtyp::{FileTime, Guid, Win32Error};
-use ms_rrp::types::{AccessMask, KeyHandle, LastWriteTime, UnicodeString};
-use ms_rrp::winreg::dispatch;
-use ms_rrp::winreg::ops::{EnumKeyReply, EnumKeyRequest, OpenKeyRequest, Request};
+use ms_rrp::types::{AccessMask, KeyHandle, UnicodeString};
+use ms_rrp::winreg::{
+    EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest, OpenRegistryKeyRequest, WinregServer,
+};
 use proptest::prelude::*;
+use rpc_stub::{CallInfo, FromStub, Message};
 
 use crate::fixture::FakeRegistry;
 
@@ -22,11 +24,18 @@ fn string() -> impl Strategy<Value = UnicodeString> {
 
 proptest! {
     #[test]
-    fn a_request_is_read_as_it_was_written(key in key(), index: u32, name_room: u16, class_room: u16, path in "[^\0]{0,60}") {
-        let request = EnumKeyRequest { key, index, name_room, class_room };
-        prop_assert_eq!(EnumKeyRequest::from_stub(&request.to_stub().unwrap()).unwrap(), request);
-        let request = OpenKeyRequest { key, sub_key: path, sam_desired: AccessMask(index) };
-        prop_assert_eq!(OpenKeyRequest::from_stub(&request.to_stub().unwrap()).unwrap(), request);
+    fn a_request_is_read_as_it_was_written(
+        key in key(),
+        index: u32,
+        name in string(),
+        class in proptest::option::of(string()),
+        sub_key in string(),
+    ) {
+        let class = class.map(Box::new);
+        let request = EnumerateRegistryKeyRequest { key, index, name, class, last_write_time: None };
+        prop_assert_eq!(EnumerateRegistryKeyRequest::from_stub(&request.to_stub().unwrap()).unwrap(), request);
+        let request = OpenRegistryKeyRequest { key, sub_key, options: index, sam_desired: AccessMask(index) };
+        prop_assert_eq!(OpenRegistryKeyRequest::from_stub(&request.to_stub().unwrap()).unwrap(), request);
     }
 
     #[test]
@@ -36,13 +45,14 @@ proptest! {
         time in proptest::option::of(any::<u64>()),
         status: u32,
     ) {
-        let last_write_time = time.map(|time| LastWriteTime(FileTime(time)));
-        let reply = EnumKeyReply { name, class, last_write_time, status: Win32Error(status) };
-        prop_assert_eq!(EnumKeyReply::from_stub(&reply.to_stub().unwrap()).unwrap(), reply);
+        let last_write_time = time.map(|time| Box::new(FileTime(time)));
+        let class = class.map(Box::new);
+        let reply = EnumerateRegistryKeyReply { name, class, last_write_time, status: Win32Error(status) };
+        prop_assert_eq!(EnumerateRegistryKeyReply::from_stub(&reply.to_stub().unwrap()).unwrap(), reply);
     }
 
     #[test]
     fn no_request_makes_a_server_panic(opnum in 0_u16..20, stub in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _answer = dispatch(&mut FakeRegistry::default(), opnum, &stub);
+        let _answer = FakeRegistry::default().dispatch(&CallInfo::default(), opnum, &stub);
     }
 }

@@ -2,17 +2,22 @@
 
 use dcerpc::FaultStatus;
 use ms_dtyp::Win32Error;
-use ms_rrp::types::{AccessMask, KeyHandle};
-use ms_rrp::winreg::dispatch;
-use ms_rrp::winreg::ops::{
-    EnumKeyReply, EnumKeyRequest, HandleReply, OpenKeyRequest, QueryInfoKeyReply, Request,
+use ms_rrp::PROVIDERS_KEY;
+use ms_rrp::types::{AccessMask, KeyHandle, UnicodeString};
+use ms_rrp::winreg::{
+    CloseRegistryKeyReply, EnumerateRegistryKeyReply, OpenLocalMachineReply, OpenRegistryKeyReply,
+    OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, WinregServer,
 };
-use ms_rrp::{Method, PROVIDERS_KEY};
+use rpc_stub::{CallInfo, FromStub, Message};
 
-use crate::fixture::{FakeRegistry, KEY};
+use crate::fixture::{FakeRegistry, KEY, enumerate};
 use crate::hex;
 
 const PROVIDER: &str = "{383487a6-3676-4870-a4e7-d45b30c35629}";
+
+fn dispatch(server: &mut FakeRegistry, opnum: u16, stub: &[u8]) -> Result<Vec<u8>, FaultStatus> {
+    server.dispatch(&CallInfo::default(), opnum, stub)
+}
 
 fn registry() -> FakeRegistry {
     FakeRegistry::with_counter_sets(&[(PROVIDER, &[])])
@@ -22,37 +27,40 @@ fn registry() -> FakeRegistry {
 fn impacket_finds_its_way() {
     let mut server = registry();
     let stub = hex(include_str!("../data/request_open_local_machine.hex"));
-    let root = HandleReply::from_stub(&dispatch(&mut server, 2, &stub).unwrap(), Method::OpenLocalMachine);
+    let root = OpenLocalMachineReply::from_stub(&dispatch(&mut server, 2, &stub).unwrap());
     let root = root.unwrap();
     assert_eq!(root.status, Win32Error::ERROR_SUCCESS);
     assert!(!root.key.is_null());
 
     let mut server = registry().opened_at(PROVIDERS_KEY);
     let info = hex(include_str!("../data/request_query_info_key.hex"));
-    let info = QueryInfoKeyReply::from_stub(&dispatch(&mut server, 16, &info).unwrap()).unwrap();
+    let info = QueryInfoOfRegistryKeyReply::from_stub(&dispatch(&mut server, 16, &info).unwrap()).unwrap();
     assert_eq!((info.sub_keys, info.sub_key_bytes_max), (1, 76));
     // The request asks for the second subkey.
     let names = hex(include_str!("../data/request_enum_key.hex"));
-    let end = EnumKeyReply::from_stub(&dispatch(&mut server, 9, &names).unwrap()).unwrap();
+    let end = EnumerateRegistryKeyReply::from_stub(&dispatch(&mut server, 9, &names).unwrap()).unwrap();
     assert_eq!(end.status, Win32Error::ERROR_NO_MORE_ITEMS);
     server.add(&format!(r"{PROVIDERS_KEY}\{{f82fb576-e941-4956-a2c7-a0cf83f6450a}}"));
-    let second = EnumKeyReply::from_stub(&dispatch(&mut server, 9, &names).unwrap()).unwrap();
+    let second = EnumerateRegistryKeyReply::from_stub(&dispatch(&mut server, 9, &names).unwrap()).unwrap();
     assert_eq!(second.name.as_str(), "{f82fb576-e941-4956-a2c7-a0cf83f6450a}");
     assert_eq!(second.status, Win32Error::ERROR_SUCCESS);
 
     let close = hex(include_str!("../data/request_close_key.hex"));
-    let closed = HandleReply::from_stub(&dispatch(&mut server, 5, &close).unwrap(), Method::BaseRegCloseKey);
-    assert_eq!(closed.unwrap(), HandleReply { key: KeyHandle::NULL, status: Win32Error::ERROR_SUCCESS });
+    let closed = CloseRegistryKeyReply::from_stub(&dispatch(&mut server, 5, &close).unwrap());
+    assert_eq!(
+        closed.unwrap(),
+        CloseRegistryKeyReply { key: KeyHandle::NULL, status: Win32Error::ERROR_SUCCESS }
+    );
     assert!(server.open.is_empty());
 }
 
 #[test]
 fn a_path_is_found_whatever_its_case() {
     let mut server = registry().opened_at("SOFTWARE");
-    let sub_key = r"microsoft\WINDOWS NT\currentversion".to_owned();
-    let request = OpenKeyRequest { key: KEY, sub_key, sam_desired: AccessMask::KEY_READ };
+    let sub_key = UnicodeString::new(r"microsoft\WINDOWS NT\currentversion");
+    let request = OpenRegistryKeyRequest { key: KEY, sub_key, options: 0, sam_desired: AccessMask::KEY_READ };
     let stub = dispatch(&mut server, 15, &request.to_stub().unwrap()).unwrap();
-    let reply = HandleReply::from_stub(&stub, Method::BaseRegOpenKey).unwrap();
+    let reply = OpenRegistryKeyReply::from_stub(&stub).unwrap();
     assert_eq!(reply.status, Win32Error::ERROR_SUCCESS);
 }
 
@@ -60,9 +68,9 @@ fn a_path_is_found_whatever_its_case() {
 fn a_name_that_does_not_fit_is_more_data() {
     let mut server = registry().opened_at(PROVIDERS_KEY);
     let mut ask = |name_room| {
-        let request = EnumKeyRequest { key: KEY, index: 0, name_room, class_room: 0 };
+        let request = enumerate(0, name_room, 0);
         let stub = dispatch(&mut server, 9, &request.to_stub().unwrap()).unwrap();
-        EnumKeyReply::from_stub(&stub).unwrap()
+        EnumerateRegistryKeyReply::from_stub(&stub).unwrap()
     };
     let room = 2 * 39 /* the GUID in braces, and a NUL */;
     assert_eq!(ask(room).name.as_str(), PROVIDER);
@@ -94,5 +102,5 @@ fn a_client_may_name_the_server_by_one_character() {
     // [MS-RRP] 2.2.2: a pointer to a wchar_t, which is no string.
     let stub = hex("00000200 5c00 0000 19000200");
     let reply = dispatch(&mut registry(), 2, &stub).unwrap();
-    assert_eq!(HandleReply::from_stub(&reply, Method::OpenLocalMachine).unwrap().status.0, 0);
+    assert_eq!(OpenLocalMachineReply::from_stub(&reply).unwrap().status.0, 0);
 }

@@ -36,8 +36,12 @@ fn referents_are_deferred_depth_first() {
 fn the_count_of_a_conformant_structure_comes_before_it() {
     let stub = hex(include_str!("../data/sid.hex"));
     let src = &mut Reader::new(&stub, "Call");
-    let administrators =
-        RpcSid { revision: 1, sub_authority_count: 2, identifier_authority: [0, 0, 0, 0, 0, 5], sub_authority: vec![32, 544] };
+    let administrators = RpcSid {
+        revision: 1,
+        sub_authority_count: 2,
+        identifier_authority: [0, 0, 0, 0, 0, 5],
+        sub_authority: vec![32, 544],
+    };
     assert_eq!(src.read::<Option<Box<RpcSid>>>("sid").unwrap(), Some(Box::new(administrators)));
     assert_eq!(src.u32("tail").unwrap(), 7);
 }

@@ -29,7 +29,10 @@ fn tree() -> impl Strategy<Value = Tree> {
 }
 
 /// Reads back what was written behind `before` bytes, to the last byte.
-fn survives<T: NdrEncode + for<'stub> NdrDecode<'stub> + PartialEq + core::fmt::Debug>(before: &[u8], value: &T) {
+fn survives<T: NdrEncode + for<'stub> NdrDecode<'stub> + PartialEq + core::fmt::Debug>(
+    before: &[u8],
+    value: &T,
+) {
     let mut dst = Writer::new();
     dst.bytes(before);
     dst.write(value).unwrap();

@@ -59,16 +59,18 @@ fn message(interface: &Interface, index: usize, method: &Method, is_reply: bool)
         let (attributes, doc) = (&method.attributes, format!("Opnum {}: `{idl_name}`.", method.opnum));
         quote!(#[doc = #doc] #[doc = ""] #(#attributes)*)
     };
-    let fields = parameters.iter().map(|Parameter { docs, member: Member { ident, ty, .. } }| {
-        quote!(#(#docs)* pub #ident: #ty)
+    let fields = parameters
+        .iter()
+        .map(|Parameter { docs, member: Member { ident, ty, .. } }| quote!(#(#docs)* pub #ident: #ty));
+    let status_field = is_reply.then(|| {
+        quote! {
+            /// What the method returned.
+            pub status: #status,
+        }
     });
-    let status_field = is_reply.then(|| quote! {
-        /// What the method returned.
-        pub status: #status,
-    });
-    let writes = parameters.iter().map(|Parameter { member: Member { ident, .. }, .. }| {
-        quote!(dst.write(&self.#ident)?;)
-    });
+    let writes = parameters
+        .iter()
+        .map(|Parameter { member: Member { ident, .. }, .. }| quote!(dst.write(&self.#ident)?;));
     let write_status = is_reply.then(|| quote!(dst.write(&self.status)?;));
     let reads = parameters.iter().map(|Parameter { member, .. }| read(member));
     let read_status = is_reply.then(|| quote!(let status = src.read::<#status>("return value")?;));

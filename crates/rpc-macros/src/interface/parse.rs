@@ -2,9 +2,7 @@ use proc_macro2::Span;
 use quote::format_ident;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{
-    Attribute, Ident, LitFloat, LitInt, LitStr, Token, Type, Visibility, braced, parenthesized,
-};
+use syn::{Attribute, Ident, LitFloat, LitInt, LitStr, Token, Type, Visibility, braced, parenthesized};
 
 use crate::member::{Member, lifetime_in};
 
@@ -85,7 +83,8 @@ impl Parse for Interface {
             if let Some(before) = methods.last()
                 && before.opnum >= method.opnum
             {
-                let message = format!("methods stand in the order of their opnums; {} came before", before.opnum);
+                let message =
+                    format!("methods stand in the order of their opnums; {} came before", before.opnum);
                 return Err(syn::Error::new(method.idl_name.span(), message));
             }
             methods.push(method);

@@ -1,8 +1,9 @@
 use core::ops::Range;
 
 use codec::DecodeResult;
+use rpc_stub::Method;
 
-use crate::{Error, Method};
+use crate::Error;
 
 /// A method's buffer, still in its stub.
 #[derive(Clone, Debug)]

@@ -7,37 +7,38 @@ mod room;
 use codec::{DecodeError, DecodeResult};
 use dcerpc::Channel;
 use ms_dtyp::{Guid, Win32Error};
+use ndr::{ConformantBytes, WideString};
+use rpc_stub::{Client, Message, Method, Reply, StatusOf};
 
+use crate::Error;
 use crate::perflibv2::Change;
 use crate::perflibv2::client::buffer::Buffer;
 use crate::perflibv2::client::room::{Growth, Room, is_too_small, with_slack};
-use crate::perflibv2::ops::{
-    BufferReply, CloseQueryHandleRequest, EnumerateCounterSetInstancesRequest, EnumerateCounterSetReply,
-    EnumerateCounterSetRequest, HandleReply, OpenQueryHandleRequest, QueryCounterDataRequest,
-    QueryCounterInfoRequest, Request, SizedRequest, ValidateCountersReply, ValidateCountersRequest,
+use crate::perflibv2::methods::{
+    BUFFER_OFFSET, CloseQueryHandleRequest, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest,
+    OpenQueryHandleRequest, PerflibV2, QueryCounterDataRequest, QueryCounterInfoRequest, SizedRequest,
+    ValidateCountersRequest,
 };
-use crate::types::QueryHandle;
 use crate::wire::{CounterIdentifier, InstanceInfo, Layout, QueryData};
-use crate::{Error, Method};
 
 pub use self::limits::Limits;
 pub use self::query::{CounterData, Query};
 
-/// Typed calls of the interface on a channel that is bound to [`crate::SYNTAX_ID`] at PKT_PRIVACY.
+/// What is done with the methods of [`PerflibV2`], on a channel that is bound to [`crate::SYNTAX_ID`] at PKT_PRIVACY.
 ///
 /// Methods that return a buffer find its size themselves: they offer room, and where that is too small, as much
 /// as the server asks for and some more, a few times over; where it does not say how much, twice as much up to the limit.
 #[derive(Debug)]
 pub struct PerflibV2Client<C> {
-    channel: C,
-    machine: String,
+    client: Client<C, PerflibV2>,
+    machine: WideString,
     limits: Limits,
 }
 
 impl<C: Channel> PerflibV2Client<C> {
     /// A client of the host that providers are told to be `machine`.
     pub fn new(channel: C, machine: impl Into<String>) -> Self {
-        Self { channel, machine: machine.into(), limits: Limits::default() }
+        Self { client: Client::new(channel), machine: WideString(machine.into()), limits: Limits::default() }
     }
 
     /// The same client with other limits.
@@ -49,12 +50,12 @@ impl<C: Channel> PerflibV2Client<C> {
 
     /// The channel below.
     pub const fn channel(&mut self) -> &mut C {
-        &mut self.channel
+        self.client.channel()
     }
 
     /// Gives the channel back.
     pub fn into_channel(self) -> C {
-        self.channel
+        self.client.into_channel()
     }
 
     /// Opnum 0: the countersets.
@@ -62,14 +63,12 @@ impl<C: Channel> PerflibV2Client<C> {
     /// # Errors
     /// [`Error::LimitExceeded`] when there are more than the 256 that the method can return.
     pub async fn enumerate_counter_set(&mut self) -> Result<Vec<Guid>, Error<C::Error>> {
-        let method = Method::EnumerateCounterSet;
-        let in_size = *EnumerateCounterSetRequest::IN_SIZE.end();
-        let request = EnumerateCounterSetRequest { machine: self.machine.clone(), in_size };
-        let stub = self.call(&request).await?;
-        let reply = EnumerateCounterSetReply::from_stub(&stub, in_size)
-            .map_err(|source| Error::Stub { method, source })?;
+        let (method, in_size) =
+            (EnumerateCountersetsRequest::METHOD, EnumerateCountersetsRequest::IN_SIZE_MAX);
+        let request = EnumerateCountersetsRequest { machine: self.machine.clone(), in_size };
+        let reply = self.client.reply(&request).await?;
         match reply.status {
-            Win32Error::ERROR_SUCCESS => Ok(reply.guids),
+            Win32Error::ERROR_SUCCESS => Ok(reply.guids.elements),
             // As much room as the method allows was offered.
             status if is_too_small(status) => Err(Error::LimitExceeded {
                 method,
@@ -77,7 +76,7 @@ impl<C: Channel> PerflibV2Client<C> {
                 unit: "countersets",
                 limit: in_size,
             }),
-            status => Err(Error::Status { method, status }),
+            status => Err(failed(method, status)),
         }
     }
 
@@ -91,7 +90,7 @@ impl<C: Channel> PerflibV2Client<C> {
     ) -> Result<Vec<InstanceInfo>, Error<C::Error>> {
         let instances_max = self.limits.instances_max;
         let machine = self.machine.clone();
-        let request = EnumerateCounterSetInstancesRequest { machine, counter_set_guid: set, in_size: 0 };
+        let request = EnumerateCountersetInstancesRequest { machine, counterset: set, in_size: 0 };
         let buffer = self.call_sized(request, self.limits.first_reply_bytes).await?;
         buffer.decode(|bytes| InstanceInfo::decode_list(bytes, instances_max))
     }
@@ -101,8 +100,8 @@ impl<C: Channel> PerflibV2Client<C> {
     /// # Errors
     /// When the server lacks resources.
     pub async fn open_query_handle(&mut self) -> Result<Query, Error<C::Error>> {
-        let stub = self.call(&OpenQueryHandleRequest { machine: self.machine.clone() }).await?;
-        let handle = handle_reply(Method::OpenQueryHandle, &stub)?;
+        let opened = self.client.call(&OpenQueryHandleRequest { machine: self.machine.clone() }).await?;
+        let handle = opened.query;
         Ok(Query { handle, data_bytes: self.limits.first_reply_bytes, layout: Layout::default() })
     }
 
@@ -111,8 +110,8 @@ impl<C: Channel> PerflibV2Client<C> {
     /// # Errors
     /// When the server does not know it any more.
     pub async fn close_query_handle(&mut self, query: Query) -> Result<(), Error<C::Error>> {
-        let stub = self.call(&CloseQueryHandleRequest { handle: query.handle }).await?;
-        handle_reply(Method::CloseQueryHandle, &stub).map(|_null| ())
+        self.client.call(&CloseQueryHandleRequest { query: query.handle }).await?;
+        Ok(())
     }
 
     /// Opnum 5: what a query will fetch, with the index of each block.
@@ -124,7 +123,7 @@ impl<C: Channel> PerflibV2Client<C> {
         query: &Query,
     ) -> Result<Vec<CounterIdentifier>, Error<C::Error>> {
         let counters_max = self.limits.counters_max;
-        let request = QueryCounterInfoRequest { handle: query.handle, in_size: 0 };
+        let request = QueryCounterInfoRequest { query: query.handle, in_size: 0 };
         let buffer = self.call_sized(request, self.limits.first_reply_bytes).await?;
         buffer.decode(|bytes| CounterIdentifier::decode_list(bytes, counters_max))
     }
@@ -134,7 +133,7 @@ impl<C: Channel> PerflibV2Client<C> {
     /// # Errors
     /// A fault `nca_s_fault_context_mismatch` from the channel when the server dropped the query; open a new one.
     pub async fn query_counter_data(&mut self, query: &mut Query) -> Result<CounterData, Error<C::Error>> {
-        let request = QueryCounterDataRequest { handle: query.handle, in_size: 0 };
+        let request = QueryCounterDataRequest { query: query.handle, in_size: 0 };
         let buffer = self.call_sized(request, query.data_bytes).await?;
         let needed = u32::try_from(buffer.bytes().len()).unwrap_or(u32::MAX);
         query.data_bytes = query.data_bytes.max(with_slack(needed, 0));
@@ -156,28 +155,29 @@ impl<C: Channel> PerflibV2Client<C> {
         identifiers: &[CounterIdentifier],
         change: Change,
     ) -> Result<Vec<CounterIdentifier>, Error<C::Error>> {
-        let method = Method::ValidateCounters;
+        let method = ValidateCountersRequest::METHOD;
         let data = CounterIdentifier::encode_list(identifiers)
-            .map_err(|source| Error::Request { method, source })?;
-        let stub = self.call(&ValidateCountersRequest { handle: query.handle, data, change }).await?;
-        let reply =
-            ValidateCountersReply::from_stub(&stub).map_err(|source| Error::Stub { method, source })?;
+            .map_err(|source| rpc_stub::Error::Request { method, source })?;
+        let in_size = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        let data = ConformantBytes(data.into());
+        let request = ValidateCountersRequest { query: query.handle, in_size, data, change };
+        let stub = self.client.stub(&request).await?;
+        let reply = self.client.decode(&request, &stub)?;
         if !reply.status.is_success() {
-            return Err(Error::Status { method, status: reply.status });
+            return Err(failed(method, reply.status));
         }
         let count = u32::try_from(identifiers.len()).unwrap_or(u32::MAX);
-        let answered = CounterIdentifier::decode_list(reply.data, count);
+        let answered = CounterIdentifier::decode_list(&reply.data.0, count);
         answered
             .and_then(|answered| same_count(answered, identifiers.len()))
             .map_err(|source| Error::Buffer { method, source })
     }
 
     /// Calls with room for `in_size` bytes, and with more as long as the server asks for more.
-    async fn call_sized<R: SizedRequest + Sync + Send>(
-        &mut self,
-        mut request: R,
-        in_size: u32,
-    ) -> Result<Buffer, Error<C::Error>> {
+    async fn call_sized<R>(&mut self, mut request: R, in_size: u32) -> Result<Buffer, Error<C::Error>>
+    where
+        R: SizedRequest<Interface = PerflibV2> + Sync + Send,
+    {
         let method = R::METHOD;
         let limit = self.limits.reply_bytes_max.min(*R::IN_SIZE.end());
         let mut room = Room::new(in_size, limit, self.limits.retries_max);
@@ -185,14 +185,17 @@ impl<C: Channel> PerflibV2Client<C> {
         loop {
             calls += 1;
             request.set_in_size(room.offered);
-            let stub = self.call(&request).await?;
-            let reply = BufferReply::from_stub(&stub, method, room.offered)
-                .map_err(|source| Error::Stub { method, source })?;
-            let BufferReply { rtn_size, status, .. } = reply;
-            let data = BufferReply::DATA_OFFSET..BufferReply::DATA_OFFSET + reply.data.len();
+            let stub = self.client.stub(&request).await?;
+            let reply = self.client.decode(&request, &stub)?;
+            let status: StatusOf<R> = reply.status();
+            let (rtn_size, bytes) = R::buffer(&reply);
+            let data = BUFFER_OFFSET..BUFFER_OFFSET + bytes.len();
             match status {
-                Win32Error::ERROR_SUCCESS => return Ok(Buffer { method, stub, data }),
-                status if !is_too_small(status) => return Err(Error::Status { method, status }),
+                Win32Error::ERROR_SUCCESS => {
+                    drop(reply);
+                    return Ok(Buffer { method, stub, data });
+                }
+                status if !is_too_small(status) => return Err(failed(method, status)),
                 status => match room.grow(status, rtn_size) {
                     Growth::Again => {}
                     Growth::AboveLimit => {
@@ -204,31 +207,18 @@ impl<C: Channel> PerflibV2Client<C> {
             }
         }
     }
-
-    async fn call<R: Request + Sync>(&mut self, request: &R) -> Result<Vec<u8>, Error<C::Error>> {
-        let method = R::METHOD;
-        let stub = request.to_stub().map_err(|source| Error::Request { method, source })?;
-        self.channel.call(method.opnum(), None, &stub).await.map_err(|source| Error::Call { method, source })
-    }
 }
 
-fn handle_reply<E: core::error::Error + 'static>(
-    method: Method,
-    stub: &[u8],
-) -> Result<QueryHandle, Error<E>> {
-    let reply = HandleReply::from_stub(stub, method).map_err(|source| Error::Stub { method, source })?;
-    if reply.status.is_success() {
-        Ok(reply.handle)
-    } else {
-        Err(Error::Status { method, status: reply.status })
-    }
+fn failed<E: core::error::Error + 'static>(method: Method, status: Win32Error) -> Error<E> {
+    rpc_stub::Error::Status { method, status }.into()
 }
 
 fn same_count(answered: Vec<CounterIdentifier>, asked: usize) -> DecodeResult<Vec<CounterIdentifier>> {
     if answered.len() == asked {
         Ok(answered)
     } else {
-        let (context, reason) = (Method::ValidateCounters.name(), "not as many identifiers as were sent");
+        let (context, reason) =
+            (ValidateCountersRequest::METHOD.name, "not as many identifiers as were sent");
         Err(DecodeError::invalid_field(context, "lpData", 0, reason))
     }
 }

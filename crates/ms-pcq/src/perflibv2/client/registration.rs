@@ -6,7 +6,7 @@ use crate::Error;
 use crate::perflibv2::RegistrationRequest;
 use crate::perflibv2::client::PerflibV2Client;
 use crate::perflibv2::client::buffer::Buffer;
-use crate::perflibv2::ops::QueryCounterSetRegistrationInfoRequest;
+use crate::perflibv2::methods::QueryCountersetRegistrationInfoRequest;
 use crate::perflibv2::registration::{decode_guid, decode_text};
 use crate::types::{CounterId, Lcid};
 use crate::wire::{CounterRegInfo, CounterSetRegistration, CounterStrings};
@@ -122,14 +122,14 @@ impl<C: Channel> PerflibV2Client<C> {
 
     async fn registration_info(
         &mut self,
-        counter_set_guid: Guid,
+        counterset: Guid,
         request: RegistrationRequest,
     ) -> Result<Buffer, Error<C::Error>> {
         let machine = self.machine.clone();
         let (request_code, request_lcid) = request.to_wire();
-        let request = QueryCounterSetRegistrationInfoRequest {
+        let request = QueryCountersetRegistrationInfoRequest {
             machine,
-            counter_set_guid,
+            counterset,
             request_code,
             request_lcid,
             in_size: 0,

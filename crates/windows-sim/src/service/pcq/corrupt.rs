@@ -1,8 +1,12 @@
 use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::Method;
-use ms_pcq::perflibv2::ops::BufferReply;
+use ms_pcq::perflibv2::methods::{
+    BUFFER_OFFSET, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest, OpenQueryHandleRequest,
+    QueryCounterDataReply, QueryCounterDataRequest, QueryCounterInfoRequest, QueryCountersetRegistrationInfoRequest,
+};
 use ms_pcq::types::BlockType;
 use ms_pcq::wire::{CounterHeader, CounterIdentifier, DataHeader, MultiCounters, StringBufferHeader};
+use ndr::ConformantVaryingBytes;
+use rpc_stub::{Message, Method};
 
 use crate::rule::Corruption;
 
@@ -11,7 +15,7 @@ const TOO_MUCH: u32 = 0x7FFF_FFF8;
 
 /// Makes one size in a response's stub wrong. `request` is the stub that it answers, whose last field is dwInSize.
 pub(super) fn change_size(corruption: Corruption, request: &[u8], response: &mut [u8]) {
-    let data = BufferReply::DATA_OFFSET;
+    let data = BUFFER_OFFSET;
     let first_block = data + DataHeader::FIXED_PART_SIZE;
     match corruption {
         Corruption::OutSize => {
@@ -58,7 +62,7 @@ pub(super) fn refuse(opnum: u16, status: Win32Error, request: &[u8], response: &
     if returns_buffer(opnum) {
         answer_without_data(in_size(request), 0, status, response);
     } else {
-        if opnum == Method::OpenQueryHandle.opnum() {
+        if opnum == OpenQueryHandleRequest::METHOD.opnum {
             response.fill(0);
         }
         let at = response.len().saturating_sub(4);
@@ -76,21 +80,22 @@ pub(super) fn outgrow(opnum: u16, percent: u32, request: &[u8], response: &mut V
     }
 }
 
-fn returns_buffer(opnum: u16) -> bool {
-    matches!(
-        Method::from_opnum(opnum),
-        Some(
-            Method::EnumerateCounterSet
-                | Method::QueryCounterSetRegistrationInfo
-                | Method::EnumerateCounterSetInstances
-                | Method::QueryCounterInfo
-                | Method::QueryCounterData
-        )
-    )
+/// Whether a method fills a buffer of the client's size.
+pub(super) fn returns_buffer(opnum: u16) -> bool {
+    const METHODS: [Method; 5] = [
+        EnumerateCountersetsRequest::METHOD,
+        QueryCountersetRegistrationInfoRequest::METHOD,
+        EnumerateCountersetInstancesRequest::METHOD,
+        QueryCounterInfoRequest::METHOD,
+        QueryCounterDataRequest::METHOD,
+    ];
+    METHODS.iter().any(|method| method.opnum == opnum)
 }
 
 fn answer_without_data(in_size: u32, rtn_size: u32, status: Win32Error, response: &mut Vec<u8>) {
-    if let Ok(stub) = (BufferReply { in_size, rtn_size, data: &[], status }).to_stub() {
+    // Without data all of them look alike.
+    let data = ConformantVaryingBytes::empty(in_size);
+    if let Ok(stub) = (QueryCounterDataReply { out_size: 0, rtn_size, data, status }).to_stub() {
         *response = stub;
     }
 }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use dcerpc::{FaultStatus, SyntaxId};
 use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::Method;
-use ms_pcq::perflibv2::ops::{QueryCounterSetRegistrationInfoRequest, Request};
-use ms_pcq::perflibv2::{CallInfo, Change, PerflibV2Server, RegistrationInfo, RegistrationRequest, dispatch};
+use ms_pcq::perflibv2::methods::QueryCountersetRegistrationInfoRequest;
+use ms_pcq::perflibv2::{CallInfo, Change, PerflibV2Service, RegistrationInfo, RegistrationRequest, dispatch};
 use ms_pcq::types::QueryHandle;
 use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
+use rpc_stub::{FromStub, Message};
 
 use self::query::Query;
 use super::{Call, Endpoint, Handler, Service, winreg};
@@ -59,6 +59,8 @@ pub struct PerflibService {
     choices: Choices,
 }
 
+const REGISTRATION_INFO: u16 = QueryCountersetRegistrationInfoRequest::METHOD.opnum;
+
 /// Queries that one group may hold open.
 const QUERIES_MAX: usize = 64;
 
@@ -101,11 +103,11 @@ impl PerflibService {
 
     /// The counterset whose registration a call is about.
     fn registered(&self, opnum: u16, stub: &[u8]) -> Option<&'static Counterset> {
-        if opnum != Method::QueryCounterSetRegistrationInfo.opnum() {
+        if opnum != REGISTRATION_INFO {
             return None;
         }
-        let request = QueryCounterSetRegistrationInfoRequest::from_stub(stub).ok()?;
-        self.counterset(request.counter_set_guid, &self.source.moment()).ok()
+        let request = QueryCountersetRegistrationInfoRequest::from_stub(stub).ok()?;
+        self.counterset(request.counterset, &self.source.moment()).ok()
     }
 
     /// Forgets all queries, as a service does that was stopped in between.
@@ -126,12 +128,12 @@ impl PerflibService {
 impl Handler for PerflibService {
     fn call(&mut self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
         self.choose(call.host.behaviour().choices.clone());
-        self.execute(CallInfo { auth_level: call.counters_auth_level() }, call.opnum, call.stub)
+        self.execute(CallInfo { auth_level: call.counters_auth_level(), object: call.object }, call.opnum, call.stub)
     }
 
     fn kind(&self, call: &Call<'_>) -> CallKind {
-        let code = (call.opnum == Method::QueryCounterSetRegistrationInfo.opnum())
-            .then(|| QueryCounterSetRegistrationInfoRequest::from_stub(call.stub).ok())
+        let code = (call.opnum == REGISTRATION_INFO)
+            .then(|| QueryCountersetRegistrationInfoRequest::from_stub(call.stub).ok())
             .flatten()
             .map(|request| request.request_code.0);
         CallKind { opnum: call.opnum, code, is_probe: corrupt::in_size(call.stub) == 0 }
@@ -160,7 +162,7 @@ impl Handler for PerflibService {
     }
 }
 
-impl PerflibV2Server for PerflibService {
+impl PerflibV2Service for PerflibService {
     fn enumerate_counter_set(&mut self, _machine: &str) -> Result<Vec<Guid>, Win32Error> {
         Ok(self.source.countersets().iter().map(|set| set.guid).collect())
     }

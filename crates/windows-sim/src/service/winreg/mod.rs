@@ -7,8 +7,13 @@ use std::sync::Arc;
 use dcerpc::pdu::BindNakReason;
 use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
 use ms_dtyp::{Guid, Win32Error};
-use ms_rrp::types::{AccessMask, KeyHandle};
-use ms_rrp::winreg::{KeyInfo, RegistryServer, dispatch};
+use ms_rrp::types::KeyHandle;
+use ms_rrp::winreg::{
+    CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
+    OpenLocalMachineReply, OpenLocalMachineRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest,
+    QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, WinregServer,
+};
+use rpc_stub::{CallInfo, Request, ServerResult};
 
 use super::{BindRefusal, BindRequest, Call, Endpoint, Handler, Service};
 use crate::behaviour::{Behaviour, RegistryMode};
@@ -129,7 +134,7 @@ impl Handler for RegistryService {
     /// Callers who may read counters may read the registry.
     fn call(&mut self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
         self.set_granted(call.counters_auth_level() >= AuthLevel::PKT_PRIVACY);
-        dispatch(self, call.opnum, call.stub)
+        self.dispatch(&CallInfo { auth_level: call.auth_level, object: call.object }, call.opnum, call.stub)
     }
 
     fn lose_handles(&mut self) {
@@ -137,46 +142,64 @@ impl Handler for RegistryService {
     }
 }
 
-impl RegistryServer for RegistryService {
-    fn open_local_machine(&mut self, _sam_desired: AccessMask) -> Result<KeyHandle, Win32Error> {
-        if self.is_granted { self.open(Key::OnTheWay(0)) } else { Err(Win32Error::ERROR_ACCESS_DENIED) }
-    }
+const SUCCESS: Win32Error = Win32Error::ERROR_SUCCESS;
 
+impl WinregServer for RegistryService {
     fn is_open(&self, key: KeyHandle) -> bool {
         key.attributes == 0 && self.keys.contains_key(&key.uuid)
     }
 
-    fn close_key(&mut self, key: KeyHandle) -> Result<(), Win32Error> {
-        self.keys.remove(&key.uuid);
-        Ok(())
-    }
-
-    fn enum_key(&mut self, key: KeyHandle, index: u32) -> Result<String, Win32Error> {
-        let names = self.sub_keys(self.key(key)?);
-        let name = usize::try_from(index).ok().and_then(|index| names.into_iter().nth(index));
-        name.map(|(name, _)| name).ok_or(Win32Error::ERROR_NO_MORE_ITEMS)
-    }
-
-    fn open_key(
+    fn open_local_machine(
         &mut self,
-        key: KeyHandle,
-        path: &str,
-        _sam_desired: AccessMask,
-    ) -> Result<KeyHandle, Win32Error> {
-        let mut place = self.key(key)?;
-        for part in path.split('\\').filter(|part| !part.is_empty()) {
+        _request: &OpenLocalMachineRequest,
+    ) -> ServerResult<OpenLocalMachineReply, Win32Error> {
+        if self.is_granted {
+            Ok(OpenLocalMachineReply { key: self.open(Key::OnTheWay(0))?, status: SUCCESS })
+        } else {
+            Err(Win32Error::ERROR_ACCESS_DENIED.into())
+        }
+    }
+
+    fn close_registry_key(
+        &mut self,
+        request: &CloseRegistryKeyRequest,
+    ) -> ServerResult<CloseRegistryKeyReply, Win32Error> {
+        self.keys.remove(&request.key.uuid);
+        Ok(CloseRegistryKeyReply { key: KeyHandle::NULL, status: SUCCESS })
+    }
+
+    fn enumerate_registry_key(
+        &mut self,
+        request: &EnumerateRegistryKeyRequest,
+    ) -> ServerResult<EnumerateRegistryKeyReply, Win32Error> {
+        let names = self.sub_keys(self.key(request.key)?);
+        let name = usize::try_from(request.index).ok().and_then(|index| names.get(index));
+        let (name, _) = name.ok_or(Win32Error::ERROR_NO_MORE_ITEMS)?;
+        Ok(request.answer(name))
+    }
+
+    fn open_registry_key(
+        &mut self,
+        request: &OpenRegistryKeyRequest,
+    ) -> ServerResult<OpenRegistryKeyReply, Win32Error> {
+        let mut place = self.key(request.key)?;
+        for part in request.sub_key.as_str().split('\\').filter(|part| !part.is_empty()) {
             let mut below = self.sub_keys(place).into_iter();
             let found = below.find(|(name, _)| name.eq_ignore_ascii_case(part));
             place = found.ok_or(Win32Error::ERROR_FILE_NOT_FOUND)?.1;
         }
-        self.open(place)
+        Ok(OpenRegistryKeyReply { opened: self.open(place)?, status: SUCCESS })
     }
 
-    fn query_info_key(&mut self, key: KeyHandle) -> Result<KeyInfo, Win32Error> {
-        let names = self.sub_keys(self.key(key)?);
+    fn query_info_of_registry_key(
+        &mut self,
+        request: &QueryInfoOfRegistryKeyRequest,
+    ) -> ServerResult<QueryInfoOfRegistryKeyReply, Win32Error> {
+        let names = self.sub_keys(self.key(request.key)?);
         let longest = names.iter().map(|(name, _)| 2 * name.len()).max().unwrap_or(0);
         let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
-        Ok(KeyInfo { sub_keys: count(names.len()), sub_key_bytes_max: count(longest) })
+        let (sub_keys, sub_key_bytes_max) = (count(names.len()), count(longest));
+        Ok(QueryInfoOfRegistryKeyReply { sub_keys, sub_key_bytes_max, ..request.refused(SUCCESS) })
     }
 }
 
@@ -187,7 +210,7 @@ mod tests {
     use core::task::{Context, Poll, Waker};
 
     use dcerpc::{Channel, FaultStatus};
-    use ms_rrp::winreg::{RegistryClient, dispatch};
+    use ms_rrp::winreg::RegistryClient;
 
     use super::*;
     use crate::model::{Host, HostOptions};
@@ -203,7 +226,7 @@ mod tests {
             _object: Option<Guid>,
             stub: &[u8],
         ) -> impl Future<Output = Result<Vec<u8>, FaultStatus>> + Send {
-            ready(dispatch(&mut self.0, opnum, stub))
+            ready(self.0.dispatch(&CallInfo::default(), opnum, stub))
         }
     }
 
