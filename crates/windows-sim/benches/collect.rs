@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use dcerpc::AuthLevel;
 use ms_dtyp::Guid;
-use ms_pcq::perflibv2::{Change, PerflibV2Client, PerflibV2Server, Query};
+use ms_pcq::perflibv2::{Change, PerflibV2Client, PerflibV2Service, Query};
 use ms_pcq::wire::CounterIdentifier;
 use ms_smb2::client::{ClientConfig, Encryption};
 use ssp::{Credentials, Secret};

@@ -21,6 +21,7 @@
 pub mod counters;
 pub mod dcerpc;
 mod input;
+mod interfaces;
 mod law;
 pub mod ms_dtyp;
 pub mod ms_pcq;

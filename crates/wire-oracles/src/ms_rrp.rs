@@ -15,8 +15,8 @@ use ms_rrp::winreg::{
 use rpc_stub::{CallInfo, Direction, Interface, Message, Request, ServerResult};
 
 use crate::input::Input;
+use crate::interfaces::is_read;
 use crate::ms_pcq::now;
-use crate::rpc_stub::is_read;
 use crate::seeds::chunk;
 
 /// Calls in one input.

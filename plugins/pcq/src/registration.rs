@@ -89,7 +89,9 @@ pub(crate) fn own<T>(answer: Result<T, Error>) -> Result<Answer<T>, Error> {
         Ok(value) => Ok(Ok(value)),
         Err(ms_pcq::Error::Rpc(rpc_stub::Error::Status { status, .. })) => Ok(Err(Trouble::Refused(status))),
         Err(error) if !concerns_one_call(&error) => Err(error),
-        Err(error @ ms_pcq::Error::Rpc(rpc_stub::Error::Call { .. })) => Ok(Err(Trouble::Failed(error.to_string()))),
+        Err(error @ ms_pcq::Error::Rpc(rpc_stub::Error::Call { .. })) => {
+            Ok(Err(Trouble::Failed(error.to_string())))
+        }
         Err(error) => Ok(Err(Trouble::Malformed(error.to_string()))),
     }
 }

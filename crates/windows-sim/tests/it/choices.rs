@@ -33,7 +33,7 @@ impl Channel for Loop {
         _object: Option<Guid>,
         stub: &[u8],
     ) -> impl Future<Output = Result<Vec<u8>, FaultStatus>> + Send {
-        ready(self.0.execute(CallInfo { auth_level: AuthLevel::PKT_PRIVACY }, opnum, stub))
+        ready(self.0.execute(CallInfo { auth_level: AuthLevel::PKT_PRIVACY, object: None }, opnum, stub))
     }
 }
 

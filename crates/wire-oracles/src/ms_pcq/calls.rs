@@ -1,25 +1,25 @@
 use core::convert::Infallible;
-use core::fmt::Debug;
 use core::future::{Future, ready};
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 
 use dcerpc::{AuthLevel, Channel, FaultStatus};
 use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::Method;
-use ms_pcq::perflibv2::ops::{
-    BufferReply, CloseQueryHandleRequest, EnumerateCounterSetInstancesRequest, EnumerateCounterSetReply,
-    EnumerateCounterSetRequest, HandleReply, OpenQueryHandleRequest, QueryCounterDataRequest,
-    QueryCounterInfoRequest, QueryCounterSetRegistrationInfoRequest, Request, ValidateCountersReply,
+use ms_pcq::perflibv2::methods::{
+    CloseQueryHandleReply, EnumerateCountersetInstancesRequest, EnumerateCountersetsReply,
+    EnumerateCountersetsRequest, PerflibV2, QueryCounterDataReply, QueryCounterDataRequest,
+    QueryCounterInfoRequest, QueryCountersetRegistrationInfoRequest, ValidateCountersReply,
     ValidateCountersRequest,
 };
 use ms_pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, dispatch};
 use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::CounterIdentifier;
+use rpc_stub::{Direction, FromStub, Interface};
 
 use super::data::query_data;
 use super::service::{SET, Service};
 use crate::input::Input;
+use crate::interfaces::is_read;
 
 /// Calls in one input.
 const CALLS_MAX: usize = 16;
@@ -34,14 +34,14 @@ pub fn requests(bytes: &[u8]) {
         let Some(stub) = input.chunk() else { return };
         let opnum = u16::from(first & 0x0f);
         let auth_level = if first & 0x80 == 0 { AuthLevel::PKT_PRIVACY } else { AuthLevel::PKT_INTEGRITY };
-        let reply = dispatch(&mut server, CallInfo { auth_level }, opnum, stub);
-        let Some(method) = Method::from_opnum(opnum) else {
+        let reply = dispatch(&mut server, CallInfo { auth_level, object: None }, opnum, stub);
+        if PerflibV2::method(opnum).is_none() {
             assert_eq!(reply, Err(FaultStatus::NCA_S_OP_RNG_ERROR));
             return;
-        };
-        match (parse(method, stub), reply) {
+        }
+        match (in_size(opnum, stub), reply) {
             (Some(in_size), Ok(reply)) => {
-                let status = check_reply(method, &reply, in_size);
+                let status = check_reply(opnum, &reply, in_size);
                 assert!(auth_level == AuthLevel::PKT_PRIVACY || status == Win32Error::ERROR_ACCESS_DENIED);
             }
             (Some(_), Err(fault)) => assert_eq!(fault, FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH),
@@ -51,51 +51,44 @@ pub fn requests(bytes: &[u8]) {
 }
 
 /// Reads a request, and writes and reads it again; answers the room that it offers.
-pub(super) fn parse(method: Method, stub: &[u8]) -> Option<u32> {
-    match method {
-        Method::EnumerateCounterSet => again::<EnumerateCounterSetRequest>(stub).map(|r| r.in_size),
-        Method::QueryCounterSetRegistrationInfo => {
-            again::<QueryCounterSetRegistrationInfoRequest>(stub).map(|r| r.in_size)
-        }
-        Method::EnumerateCounterSetInstances => {
-            again::<EnumerateCounterSetInstancesRequest>(stub).map(|r| r.in_size)
-        }
-        Method::OpenQueryHandle => again::<OpenQueryHandleRequest>(stub).map(|_| 0),
-        Method::CloseQueryHandle => again::<CloseQueryHandleRequest>(stub).map(|_| 0),
-        Method::QueryCounterInfo => again::<QueryCounterInfoRequest>(stub).map(|r| r.in_size),
-        Method::QueryCounterData => again::<QueryCounterDataRequest>(stub).map(|r| r.in_size),
-        Method::ValidateCounters => {
-            again::<ValidateCountersRequest>(stub).map(|r| u32::try_from(r.data.len()).unwrap_or(u32::MAX))
-        }
+pub(super) fn in_size(opnum: u16, stub: &[u8]) -> Option<u32> {
+    if !is_read::<PerflibV2>(Direction::Request, opnum, stub) {
+        return None;
     }
+    let in_size = match opnum {
+        0 => EnumerateCountersetsRequest::from_stub(stub).map(|request| request.in_size),
+        1 => QueryCountersetRegistrationInfoRequest::from_stub(stub).map(|request| request.in_size),
+        2 => EnumerateCountersetInstancesRequest::from_stub(stub).map(|request| request.in_size),
+        5 => QueryCounterInfoRequest::from_stub(stub).map(|request| request.in_size),
+        6 => QueryCounterDataRequest::from_stub(stub).map(|request| request.in_size),
+        7 => ValidateCountersRequest::from_stub(stub).map(|request| request.in_size),
+        _ => Ok(0),
+    };
+    Some(in_size.expect("the request was read"))
 }
 
-fn again<R: Request + PartialEq + Debug>(stub: &[u8]) -> Option<R> {
-    let request = R::from_stub(stub).ok()?;
-    let written = request.to_stub().expect("what was read can be written");
-    assert_eq!(R::from_stub(&written).as_ref(), Ok(&request));
-    Some(request)
-}
-
-fn check_reply(method: Method, reply: &[u8], in_size: u32) -> Win32Error {
+fn check_reply(opnum: u16, reply: &[u8], in_size: u32) -> Win32Error {
     const READABLE: &str = "our client reads what our server writes";
-    match method {
-        Method::EnumerateCounterSet => {
-            EnumerateCounterSetReply::from_stub(reply, in_size).expect(READABLE).status
-        }
-        Method::OpenQueryHandle | Method::CloseQueryHandle => {
-            HandleReply::from_stub(reply, method).expect(READABLE).status
-        }
-        Method::ValidateCounters => {
+    assert!(is_read::<PerflibV2>(Direction::Reply, opnum, reply));
+    match opnum {
+        0 => EnumerateCountersetsReply::from_stub(reply).expect(READABLE).status,
+        3 | 4 => CloseQueryHandleReply::from_stub(reply).expect(READABLE).status,
+        7 => {
             let reply = ValidateCountersReply::from_stub(reply).expect(READABLE);
-            assert_eq!(u32::try_from(reply.data.len()), Ok(in_size));
+            assert_eq!(u32::try_from(reply.data.0.len()), Ok(in_size));
             reply.status
         }
         _ => {
-            let reply = BufferReply::from_stub(reply, method, in_size).expect(READABLE);
-            let whole = u32::try_from(reply.data.len()) == Ok(reply.rtn_size);
-            assert!(whole || reply.status == Win32Error::ERROR_NOT_ENOUGH_MEMORY && reply.data.is_empty());
-            reply.status
+            // The others are alike.
+            let QueryCounterDataReply { rtn_size, data, status, .. } =
+                QueryCounterDataReply::from_stub(reply).expect(READABLE);
+            assert!(
+                data.max_count == in_size
+                    && u32::try_from(data.bytes.len()).is_ok_and(|size| size <= in_size)
+            );
+            let whole = u32::try_from(data.bytes.len()) == Ok(rtn_size);
+            assert!(whole || status == Win32Error::ERROR_NOT_ENOUGH_MEMORY && data.bytes.is_empty());
+            status
         }
     }
 }

@@ -3,13 +3,14 @@ use core::future::{Future, ready};
 
 use dcerpc::{AuthLevel, Channel};
 use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::Method;
-use ms_pcq::perflibv2::ops::BufferReply;
+use ms_pcq::perflibv2::methods::{PerflibV2, QueryCounterDataReply};
 use ms_pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, RegistrationInfo, dispatch};
 use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::CounterIdentifier;
+use ndr::ConformantVaryingBytes;
+use rpc_stub::{Interface, Message};
 
-use super::calls::{calls_max, now, parse};
+use super::calls::{calls_max, in_size, now};
 use super::service::{SET, Service};
 use crate::input::Input;
 use crate::seeds::chunk;
@@ -86,7 +87,7 @@ impl Answers<'_> {
         match self {
             Self::Canned(input) => input.chunk().unwrap_or_default().to_vec(),
             Self::Served(server, said) => {
-                let info = CallInfo { auth_level: AuthLevel::PKT_PRIVACY };
+                let info = CallInfo { auth_level: AuthLevel::PKT_PRIVACY, object: None };
                 let stub = dispatch(server, info, opnum, stub).unwrap_or_default();
                 said.extend(chunk(&stub));
                 stub
@@ -113,8 +114,8 @@ impl Channel for Watched<'_> {
     ) -> impl Future<Output = Result<Vec<u8>, Infallible>> + Send {
         self.calls += 1;
         self.opnum = opnum;
-        let method = Method::from_opnum(opnum).expect("the client calls methods");
-        let in_size = parse(method, stub).expect("our server reads what our client writes");
+        let method = PerflibV2::method(opnum).expect("the client calls methods");
+        let in_size = in_size(opnum, stub).expect("our server reads what our client writes");
         assert!(in_size <= LIMITS.reply_bytes_max, "{method}: room for {in_size} bytes");
         ready(Ok(self.answers.answer(opnum, stub)))
     }
@@ -162,7 +163,8 @@ impl Channel for Served<'_> {
     ) -> impl Future<Output = Result<Vec<u8>, Infallible>> + Send {
         let size = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
         let status = Win32Error::ERROR_SUCCESS;
-        let reply = BufferReply { in_size: size, rtn_size: size, data: self.0, status };
+        let data = ConformantVaryingBytes { max_count: size, bytes: self.0.into() };
+        let reply = QueryCounterDataReply { out_size: size, rtn_size: size, data, status };
         ready(Ok(reply.to_stub().expect("there is room for all of it")))
     }
 }

@@ -1,5 +1,5 @@
 use ms_dtyp::{FileTime, Guid, Win32Error};
-use ms_pcq::perflibv2::{Change, PerflibV2Server, RegistrationInfo, RegistrationRequest};
+use ms_pcq::perflibv2::{Change, PerflibV2Service, RegistrationInfo, RegistrationRequest};
 use ms_pcq::types::{CounterId, CounterType, DetailLevel, InstanceId, InstanceType, QueryHandle};
 use ms_pcq::wire::{
     Clocks, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration, CounterStrings,
@@ -29,7 +29,7 @@ fn instances() -> Vec<InstanceInfo> {
     vec![instance(0, "0,0"), instance(1, "_Total")]
 }
 
-impl PerflibV2Server for Service {
+impl PerflibV2Service for Service {
     fn enumerate_counter_set(&mut self, _machine: &str) -> Result<Vec<Guid>, Win32Error> {
         Ok(vec![SET])
     }

@@ -2,9 +2,8 @@
 
 use codec::{Decode, ReadCursor};
 use ms_dtyp::{FileTime, Win32Error};
-use ms_pcq::perflibv2::ops::{
-    CloseQueryHandleRequest, OpenQueryHandleRequest, QueryCounterDataRequest, Request as _,
-    ValidateCountersRequest,
+use ms_pcq::perflibv2::methods::{
+    CloseQueryHandleRequest, OpenQueryHandleRequest, QueryCounterDataRequest, ValidateCountersRequest,
 };
 use ms_pcq::perflibv2::{CallInfo, Change, dispatch};
 use ms_pcq::types::{CounterId, CounterType, DetailLevel, InstanceId, InstanceType};
@@ -12,6 +11,8 @@ use ms_pcq::wire::{
     Clocks, CounterHeader, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration,
     CounterStrings, DataHeader, InstanceInfo, Padding, QueryDataWriter, RawValue,
 };
+use ndr::{ConformantBytes, WideString};
+use rpc_stub::Message;
 
 use super::{MADE, Seed, chunk};
 use crate::ms_pcq::{HANDLE, SET, Service, honest_conversation};
@@ -115,16 +116,18 @@ fn odd_query_data(padding: Padding) -> Vec<u8> {
 /// A query from its beginning to its end, as requests and as the responses to them.
 pub(super) fn calls() -> Vec<Seed> {
     let all = CounterIdentifier::encode_list(&[CounterIdentifier::all_instances(SET)]).expect(MADE);
-    let open = OpenQueryHandleRequest { machine: "web1".to_owned() }.to_stub();
-    let add = ValidateCountersRequest { handle: HANDLE, data: all, change: Change::Add }.to_stub();
-    let data = QueryCounterDataRequest { handle: HANDLE, in_size: 4096 }.to_stub();
-    let close = CloseQueryHandleRequest { handle: HANDLE }.to_stub();
+    let open = OpenQueryHandleRequest { machine: WideString("web1".to_owned()) }.to_stub();
+    let in_size = u32::try_from(all.len()).expect(MADE);
+    let data = ConformantBytes(all.into());
+    let add = ValidateCountersRequest { query: HANDLE, in_size, data, change: Change::Add }.to_stub();
+    let data = QueryCounterDataRequest { query: HANDLE, in_size: 4096 }.to_stub();
+    let close = CloseQueryHandleRequest { query: HANDLE }.to_stub();
     let mut server = Service::default();
     let mut requests = Vec::new();
     let mut seeds = Vec::new();
     for (opnum, method, stub) in [(3, 9, open), (7, 8, add), (6, 10, data), (4, 9, close)] {
         let stub = stub.expect(MADE);
-        let info = CallInfo { auth_level: dcerpc::AuthLevel::PKT_PRIVACY };
+        let info = CallInfo { auth_level: dcerpc::AuthLevel::PKT_PRIVACY, object: None };
         let response = dispatch(&mut server, info, opnum, &stub).expect("the request is right");
         requests.extend([&[opnum.to_le_bytes()[0]], &chunk(&stub)[..]].concat());
         let response = [&[method], &chunk(&response)[..]].concat();

@@ -1,7 +1,8 @@
 use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::perflibv2::methods::{
     BUFFER_OFFSET, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest, OpenQueryHandleRequest,
-    QueryCounterDataReply, QueryCounterDataRequest, QueryCounterInfoRequest, QueryCountersetRegistrationInfoRequest,
+    QueryCounterDataReply, QueryCounterDataRequest, QueryCounterInfoRequest,
+    QueryCountersetRegistrationInfoRequest,
 };
 use ms_pcq::types::BlockType;
 use ms_pcq::wire::{CounterHeader, CounterIdentifier, DataHeader, MultiCounters, StringBufferHeader};

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use dcerpc::{FaultStatus, SyntaxId};
 use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::perflibv2::methods::QueryCountersetRegistrationInfoRequest;
-use ms_pcq::perflibv2::{CallInfo, Change, PerflibV2Service, RegistrationInfo, RegistrationRequest, dispatch};
+use ms_pcq::perflibv2::{
+    CallInfo, Change, PerflibV2Service, RegistrationInfo, RegistrationRequest, dispatch,
+};
 use ms_pcq::types::QueryHandle;
 use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
 use rpc_stub::{FromStub, Message};
@@ -128,7 +130,11 @@ impl PerflibService {
 impl Handler for PerflibService {
     fn call(&mut self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
         self.choose(call.host.behaviour().choices.clone());
-        self.execute(CallInfo { auth_level: call.counters_auth_level(), object: call.object }, call.opnum, call.stub)
+        self.execute(
+            CallInfo { auth_level: call.counters_auth_level(), object: call.object },
+            call.opnum,
+            call.stub,
+        )
     }
 
     fn kind(&self, call: &Call<'_>) -> CallKind {
