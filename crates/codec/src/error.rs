@@ -139,7 +139,12 @@ impl EncodeError {
 
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: `{}`: {}", self.context, self.field, self.reason)
+        let Self { context, field, reason } = self;
+        f.write_str(context)?;
+        if !field.is_empty() {
+            write!(f, ": `{field}`")?;
+        }
+        write!(f, ": {reason}")
     }
 }
 

@@ -1,10 +1,12 @@
 //! Stubs that another implementation wrote or read; each file says which.
 
 use ms_dtyp::Guid;
-use ndr::{Conformant, ConformantVarying, Reader, Writer};
+use ndr::{Conformant, ConformantVarying, InterfacePointer, NdrDecode, NdrEncode, Reader, Writer};
 
 use crate::hex;
-use crate::structures::{Container, Item, Leaf, Mixed, RpcSid, Tree, text};
+use crate::structures::{
+    Container, DualStringArray, Holder, Info, Item, Leaf, Mixed, Pickled, RpcSid, Tree, text,
+};
 
 fn container() -> Container {
     let items = vec![
@@ -107,4 +109,70 @@ fn a_conformant_varying_array_says_room_and_length() {
     check(include_str!("../data/enumerate_counter_set_probe.hex"), (0, 1), none, 8);
     let one = ConformantVarying { max_count: 16, elements: vec![processor_information] };
     check(include_str!("../data/enumerate_counter_set_data.hex"), (1, 1), one, 0);
+}
+
+/// Reads a value and the number 5 behind it, as another implementation wrote them; what we write reads the same.
+fn check<T>(text: &str, expected: &T)
+where
+    T: for<'stub> NdrDecode<'stub> + NdrEncode + PartialEq + core::fmt::Debug,
+{
+    let read = |stub: &[u8]| {
+        let src = &mut Reader::new(stub, "Call");
+        assert_eq!(&src.read::<T>("value").unwrap(), expected);
+        assert_eq!(src.u32("tail").unwrap(), 5);
+        assert_eq!(src.remaining(), []);
+    };
+    read(&hex(text));
+    let mut dst = Writer::new();
+    dst.write(expected).unwrap();
+    dst.u32(5);
+    let stub = dst.into_stub();
+    assert_eq!(stub.len(), hex(text).len());
+    read(&stub);
+}
+
+#[test]
+fn a_union_is_its_tag_and_the_arm_that_it_says() {
+    let holder = |info| Holder { kind: 7, info, after: 9 };
+    check(include_str!("../data/union_number.hex"), &holder(Info::Number(0x1122_3344_5566_7788)));
+    check(include_str!("../data/union_name.hex"), &holder(Info::Name(text("ab"))));
+    check(include_str!("../data/union_small.hex"), &holder(Info::Small(0x0304)));
+}
+
+#[test]
+fn a_conformant_structure_of_short_integers_has_its_count_first() {
+    let expected = DualStringArray { num_entries: 4, security_offset: 2, array: vec![7, 0, 10, 0] };
+    check(include_str!("../data/dual_string_array.hex"), &expected);
+}
+
+#[test]
+fn an_interface_pointer_borrows_its_bytes() {
+    let stub = hex(include_str!("../data/interface_pointer.hex"));
+    let src = &mut Reader::new(&stub, "Call");
+    let pointer = src.read::<Option<Box<InterfacePointer<'_>>>>("p").unwrap().unwrap();
+    assert_eq!((pointer.size, &*pointer.data), (5, &b"MEOW!"[..]));
+    assert!(matches!(pointer.data, std::borrow::Cow::Borrowed(_)));
+    assert_eq!(src.u32("tail").unwrap(), 5);
+}
+
+#[test]
+fn a_value_is_pickled_as_a_peer_does_but_for_padding() {
+    let theirs = hex(include_str!("../data/pickle.hex"));
+    let expected = Pickled { a: 7, name: text("ab"), h: 3 };
+    assert_eq!(ndr::from_pickle::<Pickled>(&theirs, "blob").unwrap(), expected);
+    let ours = ndr::to_pickle(&expected).unwrap();
+    assert_eq!(ours[..8], theirs[..8]);
+    // Ours has the length of a multiple of 8, and zeros to fill.
+    assert_eq!(ours[8..16], [0x28, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!((ours.len(), &ours[16..20]), (16 + 0x28, &theirs[16..20]));
+    assert_eq!(ndr::from_pickle::<Pickled>(&ours, "blob").unwrap(), expected);
+}
+
+#[test]
+fn floats_are_those_of_ieee_754() {
+    let stub = hex(include_str!("../data/floats.hex"));
+    let src = &mut Reader::new(&stub, "Call");
+    assert_eq!(src.read::<u8>("a").unwrap(), 1);
+    assert_eq!(src.read::<f32>("f").unwrap().to_bits(), 1.5_f32.to_bits());
+    assert_eq!(src.read::<f64>("d").unwrap().to_bits(), (-2.25_f64).to_bits());
 }

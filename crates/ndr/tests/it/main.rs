@@ -4,6 +4,7 @@
 mod golden;
 mod hostile;
 mod laws;
+mod rules;
 mod structures;
 
 /// The bytes of a file in `tests/data`: hexadecimal digits, and comments behind `#`.

@@ -1,6 +1,6 @@
 //! Structures of the shapes that interfaces have, written as an interface crate writes its own.
 
-use ndr::{Conformant, NdrDecode, NdrEncode, WideString};
+use ndr::{Conformant, NdrDecode, NdrEncode, Ref, WideString};
 
 pub(crate) type Text = Option<Box<WideString>>;
 
@@ -35,4 +35,76 @@ pub(crate) struct RpcSid {
     pub(crate) identifier_authority: [u8; 6],
     #[ndr(name = "SubAuthority", conformant, size_is = sub_authority_count)]
     pub(crate) sub_authority: Vec<u32>,
+}
+
+/// A member with a union behind a number that is not its tag.
+#[derive(Clone, Debug, PartialEq, NdrDecode, NdrEncode)]
+pub(crate) struct Holder {
+    pub(crate) kind: u16,
+    pub(crate) info: Info,
+    pub(crate) after: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, NdrDecode, NdrEncode)]
+#[ndr(name = "INFO", switch = u32)]
+pub(crate) enum Info {
+    #[ndr(case = 1)]
+    Number(u64),
+    #[ndr(case = 2)]
+    Name(Text),
+    #[ndr(case = 3)]
+    Small(u16),
+    #[ndr(case = 4)]
+    Nothing,
+}
+
+/// The same, for any tag.
+#[derive(Clone, Debug, PartialEq, NdrDecode, NdrEncode)]
+#[ndr(name = "INFO", switch = u16)]
+pub(crate) enum OpenInfo {
+    #[ndr(case = 1)]
+    Number(u64),
+    #[ndr(default)]
+    Other(u16),
+}
+
+/// What is beside the union says which arm it has.
+#[derive(Clone, Debug, PartialEq, NdrDecode, NdrEncode)]
+#[ndr(name = "SWITCHED", check = is_used)]
+pub(crate) struct Switched {
+    pub(crate) level: u16,
+    #[ndr(switch_is = level)]
+    pub(crate) info: OpenInfo,
+    #[ndr(range = 1..=9)]
+    pub(crate) uses: u32,
+    #[ndr(name = "Data", size_is = uses * 2)]
+    pub(crate) data: Option<Box<Conformant<u8>>>,
+}
+
+fn is_used(switched: &Switched) -> Result<(), &'static str> {
+    if switched.level == 7 { Err("level 7 is reserved") } else { Ok(()) }
+}
+
+/// [MS-DCOM] 2.2.19.1 `DUALSTRINGARRAY`.
+#[doc(alias = "DUALSTRINGARRAY")]
+#[derive(Clone, Debug, PartialEq, NdrDecode, NdrEncode)]
+pub(crate) struct DualStringArray {
+    pub(crate) num_entries: u16,
+    pub(crate) security_offset: u16,
+    #[ndr(conformant, size_is = num_entries)]
+    pub(crate) array: Vec<u16>,
+}
+
+/// Its count stands at 4, its members at 8.
+#[derive(Clone, Debug, PartialEq, NdrDecode, NdrEncode)]
+pub(crate) struct WideList {
+    pub(crate) first: u64,
+    pub(crate) small: u8,
+    #[ndr(conformant)]
+    pub(crate) items: Vec<Item>,
+}
+
+structures! {
+    Pickled = "PICKLED" { a: u32, name: Text, h: u64 }
+    Pointers = "POINTERS" { first: Ref<Item>, second: u32, third: Ref<WideString> }
 }

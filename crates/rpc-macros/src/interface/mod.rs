@@ -1,7 +1,7 @@
 //! `interface!`: an RPC interface declared once.
 
 mod message;
-mod parse;
+pub(crate) mod parse;
 mod server;
 
 use proc_macro2::TokenStream;
