@@ -13,7 +13,7 @@ pub enum Error<E: core::error::Error + 'static> {
     #[error("{method}: {source}")]
     Buffer {
         /// The method.
-        method: Method,
+        method: &'static Method,
         /// Where and why.
         source: DecodeError,
     },
@@ -21,7 +21,7 @@ pub enum Error<E: core::error::Error + 'static> {
     #[error("{method}: the server has {needed} {unit}, the limit is {limit}")]
     LimitExceeded {
         /// The method.
-        method: Method,
+        method: &'static Method,
         /// What the server wants to return.
         needed: u32,
         /// What of: countersets or bytes.
@@ -33,7 +33,7 @@ pub enum Error<E: core::error::Error + 'static> {
     #[error("{method}: the buffer was too small in each of {calls} calls")]
     Unsettled {
         /// The method.
-        method: Method,
+        method: &'static Method,
         /// How often it was called.
         calls: u32,
     },
@@ -51,12 +51,12 @@ impl<E: core::error::Error + 'static> Error<E> {
 
     /// Which method failed.
     #[must_use]
-    pub const fn method(&self) -> Method {
+    pub const fn method(&self) -> &'static Method {
         match self {
             Self::Rpc(error) => error.method(),
             Self::Buffer { method, .. }
             | Self::LimitExceeded { method, .. }
-            | Self::Unsettled { method, .. } => *method,
+            | Self::Unsettled { method, .. } => method,
         }
     }
 }

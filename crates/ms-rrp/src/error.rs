@@ -12,7 +12,7 @@ pub enum Error<E: core::error::Error + 'static> {
     #[error("{method}: the server has more {unit} than the limit of {limit}")]
     LimitExceeded {
         /// The method.
-        method: Method,
+        method: &'static Method,
         /// What of: subkeys or countersets.
         unit: &'static str,
         /// What is accepted.
@@ -32,10 +32,10 @@ impl<E: core::error::Error + 'static> Error<E> {
 
     /// Which method failed.
     #[must_use]
-    pub const fn method(&self) -> Method {
+    pub const fn method(&self) -> &'static Method {
         match self {
             Self::Rpc(error) => error.method(),
-            Self::LimitExceeded { method, .. } => *method,
+            Self::LimitExceeded { method, .. } => method,
         }
     }
 }

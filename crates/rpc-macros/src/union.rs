@@ -41,7 +41,7 @@ struct Arm {
 
 enum Case {
     /// The tag, and what the arm holds.
-    Tag(Box<Expr>, Option<Type>),
+    Tag(Box<Expr>, Option<Box<Type>>),
     /// Any other tag, which is the value of the variant; nothing follows it.
     Default,
 }
@@ -61,7 +61,9 @@ impl Arm {
         })?;
         let held = match &variant.fields {
             Fields::Unit => None,
-            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Some(fields.unnamed[0].ty.clone()),
+            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+                Some(Box::new(fields.unnamed[0].ty.clone()))
+            }
             fields => {
                 return Err(syn::Error::new_spanned(fields, "an arm holds one value or none"));
             }
@@ -83,8 +85,8 @@ impl Arm {
 }
 
 fn check(arms: &[Arm]) -> syn::Result<()> {
-    let defaults = arms.iter().filter(|arm| matches!(arm.case, Case::Default));
-    if let Some(second) = defaults.skip(1).next() {
+    let mut defaults = arms.iter().filter(|arm| matches!(arm.case, Case::Default));
+    if let Some(second) = defaults.nth(1) {
         return Err(syn::Error::new_spanned(&second.ident, "a union has one default arm"));
     }
     let tags = arms.iter().filter_map(|arm| match &arm.case {

@@ -9,7 +9,7 @@ pub enum Error<E: core::error::Error + 'static, S: core::fmt::Display + core::fm
     #[error("{method}: {source}")]
     Call {
         /// The method.
-        method: Method,
+        method: &'static Method,
         /// What the channel says.
         source: E,
     },
@@ -17,7 +17,7 @@ pub enum Error<E: core::error::Error + 'static, S: core::fmt::Display + core::fm
     #[error("{method}: {status}")]
     Status {
         /// The method.
-        method: Method,
+        method: &'static Method,
         /// What the server says.
         status: S,
     },
@@ -25,7 +25,7 @@ pub enum Error<E: core::error::Error + 'static, S: core::fmt::Display + core::fm
     #[error("{method}: {source}")]
     Stub {
         /// The method.
-        method: Method,
+        method: &'static Method,
         /// Where and why.
         source: ndr::Error,
     },
@@ -33,7 +33,7 @@ pub enum Error<E: core::error::Error + 'static, S: core::fmt::Display + core::fm
     #[error("{method}: {source}")]
     Request {
         /// The method.
-        method: Method,
+        method: &'static Method,
         /// Where and why.
         source: EncodeError,
     },
@@ -51,12 +51,12 @@ impl<E: core::error::Error + 'static, S: core::fmt::Display + core::fmt::Debug +
 
     /// Which method failed.
     #[must_use]
-    pub const fn method(&self) -> Method {
+    pub const fn method(&self) -> &'static Method {
         match self {
             Self::Call { method, .. }
             | Self::Status { method, .. }
             | Self::Stub { method, .. }
-            | Self::Request { method, .. } => *method,
+            | Self::Request { method, .. } => method,
         }
     }
 }

@@ -80,7 +80,7 @@ impl Status for HResult {
 /// The parameters of a method in one direction.
 pub trait Message {
     /// The method.
-    const METHOD: Method;
+    const METHOD: &'static Method;
 
     /// Writes the parameters.
     ///

@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    const METHOD: Method = EnumerateCountersetsRequest::METHOD;
+    const METHOD: &Method = EnumerateCountersetsRequest::METHOD;
 
     fn fault(status: FaultStatus) -> ms_pcq::Error<rpc_client::Error> {
         let source = rpc_client::Error::Fault { opnum: METHOD.opnum, status };

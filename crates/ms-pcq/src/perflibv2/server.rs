@@ -112,7 +112,7 @@ impl<S: PerflibV2Service> PerflibV2Server for Server<'_, S> {
     //= [MS-PCQ] 3.1.4.1
     //# The server returns this value to the client if the authentication level of the client is less than
     //# RPC_C_AUTHN_LEVEL_PKT_PRIVACY.
-    fn authorize(&mut self, call: &CallInfo, _method: Method) -> ServerResult<(), Win32Error> {
+    fn authorize(&mut self, call: &CallInfo, _method: &Method) -> ServerResult<(), Win32Error> {
         if call.auth_level >= AuthLevel::PKT_PRIVACY {
             Ok(())
         } else {

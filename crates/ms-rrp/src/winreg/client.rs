@@ -210,7 +210,10 @@ impl<C: Channel> RegistryClient<C> {
 }
 
 /// The key that a method opened.
-fn opened<E: core::error::Error + 'static>(method: Method, handle: KeyHandle) -> Result<Key, Error<E>> {
+fn opened<E: core::error::Error + 'static>(
+    method: &'static Method,
+    handle: KeyHandle,
+) -> Result<Key, Error<E>> {
     if handle.is_null() {
         let source = DecodeError::invalid_field(method.name, "phKey", 0, "NULL, though the key was opened");
         Err(rpc_stub::Error::Stub { method, source: source.into() }.into())
@@ -219,6 +222,6 @@ fn opened<E: core::error::Error + 'static>(method: Method, handle: KeyHandle) ->
     }
 }
 
-fn failed<E: core::error::Error + 'static>(method: Method, status: Win32Error) -> Error<E> {
+fn failed<E: core::error::Error + 'static>(method: &'static Method, status: Win32Error) -> Error<E> {
     rpc_stub::Error::Status { method, status }.into()
 }

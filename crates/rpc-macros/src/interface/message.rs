@@ -96,8 +96,8 @@ fn message(interface: &Interface, index: usize, method: &Method, is_reply: bool)
             }
 
             impl ::rpc_stub::Message for #ident #any_arguments {
-                const METHOD: ::rpc_stub::Method =
-                    <#interface_ident as ::rpc_stub::Interface>::METHODS[#index];
+                const METHOD: &'static ::rpc_stub::Method =
+                    &<#interface_ident as ::rpc_stub::Interface>::METHODS[#index];
 
                 #[allow(unused_variables, reason = "not all messages have parameters")]
                 fn encode(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<()> {

@@ -63,7 +63,7 @@ pub(crate) fn expand(interface: &Interface) -> TokenStream {
             fn authorize(
                 &mut self,
                 call: &::rpc_stub::CallInfo,
-                method: ::rpc_stub::Method,
+                method: &::rpc_stub::Method,
             ) -> ::rpc_stub::ServerResult<(), #status> {
                 let _ = (call, method);
                 ::core::result::Result::Ok(())

@@ -58,7 +58,7 @@ impl ShelfServer for Library {
         self.open.contains(&handle.uuid)
     }
 
-    fn authorize(&mut self, _call: &CallInfo, method: Method) -> ServerResult<(), Win32Error> {
+    fn authorize(&mut self, _call: &CallInfo, method: &Method) -> ServerResult<(), Win32Error> {
         self.called.push(method.name);
         if self.is_closed { Err(Win32Error::ERROR_ACCESS_DENIED.into()) } else { Ok(()) }
     }

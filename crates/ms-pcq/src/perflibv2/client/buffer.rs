@@ -8,7 +8,7 @@ use crate::Error;
 /// A method's buffer, still in its stub.
 #[derive(Clone, Debug)]
 pub(super) struct Buffer {
-    pub(super) method: Method,
+    pub(super) method: &'static Method,
     pub(super) stub: Vec<u8>,
     // INVARIANT: within the stub.
     pub(super) data: Range<usize>,

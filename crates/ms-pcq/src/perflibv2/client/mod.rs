@@ -209,7 +209,7 @@ impl<C: Channel> PerflibV2Client<C> {
     }
 }
 
-fn failed<E: core::error::Error + 'static>(method: Method, status: Win32Error) -> Error<E> {
+fn failed<E: core::error::Error + 'static>(method: &'static Method, status: Win32Error) -> Error<E> {
     rpc_stub::Error::Status { method, status }.into()
 }
 

@@ -83,7 +83,7 @@ pub(super) fn outgrow(opnum: u16, percent: u32, request: &[u8], response: &mut V
 
 /// Whether a method fills a buffer of the client's size.
 pub(super) fn returns_buffer(opnum: u16) -> bool {
-    const METHODS: [Method; 5] = [
+    const METHODS: [&Method; 5] = [
         EnumerateCountersetsRequest::METHOD,
         QueryCountersetRegistrationInfoRequest::METHOD,
         EnumerateCountersetInstancesRequest::METHOD,
