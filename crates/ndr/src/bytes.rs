@@ -2,6 +2,7 @@ use std::borrow::Cow;
 
 use codec::EncodeResult;
 
+use crate::read::size_of_count;
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
 
 /// A `[size_is]` array of bytes: max_count and as many bytes, which what is decoded borrows from the stub.
@@ -67,5 +68,27 @@ impl NdrEncode for ConformantVaryingBytes<'_> {
 
     fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
         dst.conformant_varying_bytes(self.max_count, &self.bytes)
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Reads a `[size_is]` array of bytes: max_count and the bytes.
+    ///
+    /// # Errors
+    /// When the stub ends before max_count bytes.
+    pub fn conformant_bytes(&mut self, field: &'static str) -> Result<&'a [u8]> {
+        let max_count = self.u32(field)?;
+        self.take(field, size_of_count(max_count))
+    }
+
+    /// Reads a `[size_is, length_is]` array of bytes: max_count, offset, actual_count and the bytes.
+    ///
+    /// # Errors
+    /// When the offset is not zero, actual_count is above max_count, or the stub ends before the bytes do.
+    pub fn conformant_varying_bytes(&mut self, field: &'static str) -> Result<ConformantVaryingBytes<'a>> {
+        let max_count = self.u32(field)?;
+        let actual_count = self.variance(field, Some(max_count))?;
+        let bytes = self.take(field, size_of_count(actual_count))?;
+        Ok(ConformantVaryingBytes { max_count, bytes: bytes.into() })
     }
 }

@@ -2,7 +2,7 @@ use core::ops::RangeInclusive;
 
 use codec::{DecodeError, ReadCursor};
 
-use crate::{ConformantVaryingBytes, DecodeTail, Error, NdrDecode, RangeError, Result, WideString};
+use crate::{Error, NdrDecode, RangeError, Result};
 
 /// What a [`Reader`] accepts; counts above are errors before anything is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,24 +87,6 @@ impl<'a> Reader<'a> {
         self.scoped::<T, _>(field, |src| T::decode_deferred(inline, src))
     }
 
-    /// Reads the inline half of the conformant array at the end of a structure.
-    ///
-    /// # Errors
-    /// Those of an element.
-    pub fn tail<T: DecodeTail<'a>>(&mut self, field: &'static str, max_count: u32) -> Result<T::Inline> {
-        self.field = field;
-        T::decode_inline(self, max_count)
-    }
-
-    /// Reads the deferred half of the conformant array at the end of a structure.
-    ///
-    /// # Errors
-    /// Those of an element.
-    pub fn tail_deferred<T: DecodeTail<'a>>(&mut self, field: &'static str, inline: T::Inline) -> Result<T> {
-        self.field = field;
-        T::decode_deferred(inline, self)
-    }
-
     /// Reads a 32-bit parameter.
     ///
     /// # Errors
@@ -140,34 +122,6 @@ impl<'a> Reader<'a> {
             min: *range.start(),
             max: *range.end(),
         }))
-    }
-
-    /// Reads a `[size_is]` array of bytes: max_count and the bytes.
-    ///
-    /// # Errors
-    /// When the stub ends before max_count bytes.
-    pub fn conformant_bytes(&mut self, field: &'static str) -> Result<&'a [u8]> {
-        let max_count = self.u32(field)?;
-        self.take(field, size_of_count(max_count))
-    }
-
-    /// Reads a `[size_is, length_is]` array of bytes: max_count, offset, actual_count and the bytes.
-    ///
-    /// # Errors
-    /// When the offset is not zero, actual_count is above max_count, or the stub ends before the bytes do.
-    pub fn conformant_varying_bytes(&mut self, field: &'static str) -> Result<ConformantVaryingBytes<'a>> {
-        let max_count = self.u32(field)?;
-        let actual_count = self.variance(field, Some(max_count))?;
-        let bytes = self.take(field, size_of_count(actual_count))?;
-        Ok(ConformantVaryingBytes { max_count, bytes: bytes.into() })
-    }
-
-    /// Reads what a top-level `[string] wchar_t*` points to.
-    ///
-    /// # Errors
-    /// As [`WideString`].
-    pub fn wide_string(&mut self, field: &'static str) -> Result<String> {
-        self.read::<WideString>(field).map(|string| string.0)
     }
 
     /// Passes over padding up to a multiple of `alignment` from the beginning of the stub.
@@ -217,6 +171,11 @@ impl<'a> Reader<'a> {
     /// The field that is being read, for types that pass it on to their parts.
     pub(crate) fn field(&self) -> &'static str {
         self.field
+    }
+
+    /// Names the field that is read next, for types that read it themselves.
+    pub(crate) fn set_field(&mut self, field: &'static str) {
+        self.field = field;
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -287,6 +246,6 @@ impl<'a> Reader<'a> {
 }
 
 /// A count of bytes as a size. Where `usize` has 16 bits it saturates, which no buffer can satisfy.
-fn size_of_count(count: u32) -> usize {
+pub(crate) fn size_of_count(count: u32) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }

@@ -41,3 +41,13 @@ impl NdrEncode for WideString {
         dst.wide_string(&self.0)
     }
 }
+
+impl<'a> Reader<'a> {
+    /// Reads what a top-level `[string] wchar_t*` points to.
+    ///
+    /// # Errors
+    /// As [`WideString`].
+    pub fn wide_string(&mut self, field: &'static str) -> Result<String> {
+        self.read::<WideString>(field).map(|string| string.0)
+    }
+}

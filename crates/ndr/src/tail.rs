@@ -110,3 +110,23 @@ impl EncodeTail for Cow<'_, [u8]> {
         Ok(())
     }
 }
+
+impl<'a> Reader<'a> {
+    /// Reads the inline half of the conformant array at the end of a structure.
+    ///
+    /// # Errors
+    /// Those of an element.
+    pub fn tail<T: DecodeTail<'a>>(&mut self, field: &'static str, max_count: u32) -> Result<T::Inline> {
+        self.set_field(field);
+        T::decode_inline(self, max_count)
+    }
+
+    /// Reads the deferred half of the conformant array at the end of a structure.
+    ///
+    /// # Errors
+    /// Those of an element.
+    pub fn tail_deferred<T: DecodeTail<'a>>(&mut self, field: &'static str, inline: T::Inline) -> Result<T> {
+        self.set_field(field);
+        T::decode_deferred(inline, self)
+    }
+}
