@@ -32,6 +32,7 @@ const GRAFANA_PACKAGES: [&str; 2] = ["@grafana/schema@13.2.3", "typescript@5.9.3
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Peer {
     Samba,
+    Ndrdump,
     Tshark,
     Prometheus,
     Curl,
@@ -46,8 +47,9 @@ pub(crate) enum Peer {
     GoMsrpc,
 }
 
-const ALL: [Peer; 13] = [
+const ALL: [Peer; 14] = [
     Peer::Samba,
+    Peer::Ndrdump,
     Peer::Tshark,
     Peer::Prometheus,
     Peer::Curl,
@@ -66,6 +68,7 @@ impl Peer {
     const fn name(self) -> &'static str {
         match self {
             Self::Samba => "Samba",
+            Self::Ndrdump => "Samba's ndrdump",
             Self::Tshark => "tshark",
             Self::Prometheus => "Prometheus",
             Self::Curl => "curl with OpenSSL",
@@ -84,6 +87,7 @@ impl Peer {
     const fn packages(self) -> &'static [&'static str] {
         match self {
             Self::Samba => &["samba", "samba-common-bin"],
+            Self::Ndrdump => &["samba-testsuite"],
             Self::Tshark => &["tshark"],
             Self::Prometheus => &["prometheus"],
             Self::Curl => &["curl", "openssl"],
@@ -99,6 +103,7 @@ impl Peer {
     fn is_there(self, workspace: &Workspace) -> bool {
         match self {
             Self::Samba => has("smbd") && has("smbpasswd"),
+            Self::Ndrdump => has("ndrdump"),
             Self::Tshark => has("tshark"),
             Self::Prometheus => has("prometheus") && has("promtool"),
             Self::Curl => has("curl") && has("openssl"),

@@ -5,7 +5,8 @@ use ndr::{Conformant, ConformantVarying, InterfacePointer, NdrDecode, NdrEncode,
 
 use crate::hex;
 use crate::structures::{
-    Container, DualStringArray, Holder, Info, Item, Leaf, Mixed, Pickled, RpcSid, Tree, text,
+    Container, DualStringArray, Holder, Info, Item, Leaf, Mixed, Pickled, PolicyInformation, RpcSid, Tree,
+    text,
 };
 
 fn container() -> Container {
@@ -137,6 +138,13 @@ fn a_union_is_its_tag_and_the_arm_that_it_says() {
     check(include_str!("../data/union_number.hex"), &holder(Info::Number(0x1122_3344_5566_7788)));
     check(include_str!("../data/union_name.hex"), &holder(Info::Name(text("ab"))));
     check(include_str!("../data/union_small.hex"), &holder(Info::Small(0x0304)));
+}
+
+/// [MS-RPCE] 2.2.5.3.4.4 aligns the arm to the whole union in NDR64 alone.
+#[test]
+fn an_arm_has_no_alignment_but_its_own() {
+    let expected = Some(Box::new(PolicyInformation::AuditFullSet(1)));
+    check(include_str!("../data/union_byte.hex"), &expected);
 }
 
 #[test]

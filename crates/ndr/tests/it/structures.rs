@@ -68,6 +68,14 @@ pub(crate) enum OpenInfo {
     Other(u16),
 }
 
+/// [MS-LSAD] 2.2.4.2 `LSAPR_POLICY_INFORMATION`, one of its arms.
+#[derive(Clone, Debug, PartialEq, NdrDecode, NdrEncode)]
+#[ndr(name = "LSAPR_POLICY_INFORMATION", switch = u16)]
+pub(crate) enum PolicyInformation {
+    #[ndr(case = 10)]
+    AuditFullSet(u8),
+}
+
 /// What is beside the union says which arm it has.
 #[derive(Clone, Debug, PartialEq, NdrDecode, NdrEncode)]
 #[ndr(name = "SWITCHED", check = is_used)]

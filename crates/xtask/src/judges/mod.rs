@@ -12,6 +12,7 @@ mod grafana;
 mod impacket;
 mod lockout;
 mod memory;
+mod ndrdump;
 mod otlp;
 mod page;
 mod probe;
@@ -37,13 +38,14 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Judge = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const JUDGES: [Judge; 26] = [
+const JUDGES: [Judge; 27] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
     ("a minute of trouble on all sides leaves good hosts alone", &[], crate::soak::minute),
     ("the commands of the documents work", &[Peer::Curl, Peer::Htpasswd], documents::run),
     ("promtool reads the queries of the documents", &[Peer::Prometheus], documents::queries),
+    ("Samba's ndrdump reads our stubs", &[Peer::Ndrdump], ndrdump::run),
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("impacket and Samba's client read our registry", &[Peer::Python, Peer::Samba], registry::run),

@@ -1,0 +1,59 @@
+//! Prints a stub of each method of the remote registry that is declared, for readers that are not ours: the method's name,
+//! `in` or `out`, and the bytes in hexadecimal digits.
+//!
+//! `cargo run -p ms-rrp --example winreg_stubs`
+
+use std::error::Error;
+
+use ms_dtyp::{FileTime, Guid, Win32Error};
+use ms_rrp::types::{AccessMask, KeyHandle, Room, UnicodeString};
+use ms_rrp::winreg::{
+    CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
+    OpenLocalMachineReply, OpenLocalMachineRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest,
+    QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, Winreg,
+};
+use rpc_stub::{Interface, Message, Request};
+
+const KEY: KeyHandle =
+    KeyHandle { attributes: 0, uuid: Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10) };
+const SUCCESS: Win32Error = Win32Error::ERROR_SUCCESS;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (sub_key, sam_desired) = (UnicodeString::new(r"SOFTWARE\Perflib"), AccessMask::KEY_READ);
+    let class = || Some(Box::new(UnicodeString::with_room(128)));
+    let name = UnicodeString::with_room(1024);
+    let last_write_time = Some(Box::new(FileTime(0x01dc_0000_0000_0000)));
+    let enumerate = EnumerateRegistryKeyRequest { key: KEY, index: 3, name, class: class(), last_write_time };
+    let info = QueryInfoOfRegistryKeyRequest { key: KEY, class_room: Room::new(512) };
+    let counted = QueryInfoOfRegistryKeyReply {
+        sub_keys: 7,
+        sub_key_bytes_max: 76,
+        values: 5,
+        ..info.refused(SUCCESS)
+    };
+    let named = EnumerateRegistryKeyReply {
+        name: UnicodeString::new("Print"),
+        class: class(),
+        last_write_time: Some(Box::new(FileTime(0x01dc_0000_0000_0000))),
+        status: SUCCESS,
+    };
+    print("in", &OpenLocalMachineRequest { server_name: Some(Box::new(0x5c)), sam_desired })?;
+    print("out", &OpenLocalMachineReply { key: KEY, status: SUCCESS })?;
+    print("in", &CloseRegistryKeyRequest { key: KEY })?;
+    print("out", &CloseRegistryKeyReply { key: KeyHandle::NULL, status: SUCCESS })?;
+    print("in", &enumerate)?;
+    print("out", &named)?;
+    print("in", &OpenRegistryKeyRequest { key: KEY, sub_key, options: 0, sam_desired })?;
+    print("out", &OpenRegistryKeyReply { opened: KEY, status: Win32Error::ERROR_FILE_NOT_FOUND })?;
+    print("in", &info)?;
+    print("out", &counted)?;
+    eprintln!("{} methods", Winreg::METHODS.len());
+    Ok(())
+}
+
+fn print<M: Message>(direction: &str, message: &M) -> Result<(), Box<dyn Error>> {
+    let stub = message.to_stub().map_err(|error| error.to_string())?;
+    let digits: String = stub.iter().map(|byte| format!("{byte:02x}")).collect();
+    println!("{} {direction} {digits}", M::METHOD.name);
+    Ok(())
+}
