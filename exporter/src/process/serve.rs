@@ -244,7 +244,11 @@ impl Begin {
             page_hosts: live::page_hosts(&config.web),
             limits: web::Limits::from(&config.web),
             reloader: Some(requests),
-            desk: web::Desk::new(Arc::clone(&plugins), plugin_limits(), Arc::clone(pusher.counts())),
+            page_state: web::PageState::new(
+                Arc::clone(&plugins),
+                plugin_limits(),
+                Arc::clone(pusher.counts()),
+            ),
         }));
         let server = Server::start(&site, &gate, listeners);
         let (config_there, book_there) = (Arc::clone(&config), Arc::clone(&target_registry));

@@ -14,6 +14,10 @@ pub(super) struct Caller {
     pub(super) end: Arc<Notify>,
 }
 
+/// Stands in the extensions of a request that came over TLS.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Secure;
+
 #[cfg(test)]
 impl Caller {
     /// Somebody at this address.

@@ -14,7 +14,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::front::{Front, Secure};
+use super::body::Answer;
+use super::caller::Secure;
+use super::front::Front;
 use super::heads::Heads;
 use super::limits::Limits;
 use super::streams::Streams;
@@ -90,7 +92,7 @@ pub(super) async fn serve(
 fn http2_connection<I, S>(limits: Limits, stream: I, service: S) -> http2::Connection<I, S, Streams>
 where
     I: Read + Write + Unpin,
-    S: Service<Request<Incoming>, Response = Response<Timed>, Error = Infallible>,
+    S: Service<Request<Incoming>, Response = Response<Timed<Answer>>, Error = Infallible>,
     S::Future: Send + 'static,
 {
     let Limits { write_timeout, answer_timeout, .. } = limits;
@@ -113,7 +115,7 @@ trait Connection: Future<Output = hyper::Result<()>> {
 
 impl<I, S> Connection for http1::Connection<I, S>
 where
-    S: Service<Request<Incoming>, Response = Response<Timed>, Error = Infallible>,
+    S: Service<Request<Incoming>, Response = Response<Timed<Answer>>, Error = Infallible>,
     I: Read + Write + Unpin,
 {
     fn ask_to_end(self: Pin<&mut Self>) {
@@ -123,7 +125,7 @@ where
 
 impl<I, S> Connection for http2::Connection<I, S, Streams>
 where
-    S: Service<Request<Incoming>, Response = Response<Timed>, Error = Infallible>,
+    S: Service<Request<Incoming>, Response = Response<Timed<Answer>>, Error = Infallible>,
     S::Future: Send + 'static,
     I: Read + Write + Unpin,
 {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{plain, typed};
 use super::body::Answer;
-use super::front::Secure;
+use super::caller::Secure;
 use super::prober::{Discovered, Prober};
 use crate::config::{ExternalUrl, Target};
 

@@ -39,13 +39,9 @@ pub(super) struct Front {
     pub(super) traffic: Arc<Traffic>,
 }
 
-/// Stands in the extensions of a request that came over TLS.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Secure;
-
 impl Front {
     /// Answers a request.
-    pub(super) async fn answer<B: Body>(&self, request: &Request<B>) -> Response<Timed> {
+    pub(super) async fn answer<B: Body>(&self, request: &Request<B>) -> Response<Timed<Answer>> {
         let under_way = self.traffic.begin();
         let protection = self.gate.current();
         let mut response = match self.refuse(&protection, request).await {

@@ -1,6 +1,5 @@
 //! `/-/reload`: reads the configuration again, where that is enabled.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use hyper::header::{HOST, HeaderValue, ORIGIN};
@@ -9,27 +8,8 @@ use hyper::{Request, Response, StatusCode, Uri};
 
 use super::answer::plain;
 use super::body::Answer;
+use super::reloader::NotReloaded;
 use super::site::Site;
-
-/// Reads the configuration again for who asks.
-pub trait Reloader: Send + Sync {
-    /// Done when the configuration that was in the file after this was called is in use, or refused.
-    fn reload(&self) -> Reloading<'_>;
-}
-
-/// What a reload comes to.
-pub type Reloading<'a> = Pin<Box<dyn Future<Output = Result<String, NotReloaded>> + Send + 'a>>;
-
-/// Why the configuration is the one that it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotReloaded {
-    /// The file is not as it should be; the report says where.
-    Refused(String),
-    /// Too many wait for a reload.
-    Busy,
-    /// The process begins or ends.
-    Unavailable,
-}
 
 pub(super) async fn reload<B>(site: &Arc<Site>, request: &Request<B>) -> Response<Answer> {
     if !site.limits().lifecycle {

@@ -137,7 +137,7 @@ mod tests {
     use crate::config::{AllowedHosts, Web};
     use crate::targets::TargetRegistry;
     use crate::web::scrapes::{ScrapeOutcome, Scrapes};
-    use crate::web::{Desk, Limits, Parts};
+    use crate::web::{Limits, PageState, Parts};
 
     fn site(limits: Limits) -> Arc<Site> {
         Arc::new(Site::new(Parts {
@@ -148,7 +148,7 @@ mod tests {
             page_hosts: AllowedHosts::default(),
             limits,
             reloader: None,
-            desk: Desk::default(),
+            page_state: PageState::default(),
         }))
     }
 

@@ -6,10 +6,10 @@ use tokio::sync::Semaphore;
 
 use super::limits::Limits;
 use super::page_permits::PagePermits;
-use super::pages::Desk;
+use super::page_state::PageState;
 use super::probe_permits::ProbePermits;
 use super::prober::Prober;
-use super::reload::Reloader;
+use super::reloader::Reloader;
 use super::scrapes::Scrapes;
 use crate::config::AllowedHosts;
 use crate::targets::TargetRegistry;
@@ -31,7 +31,7 @@ pub struct Parts {
     /// Reads the configuration again.
     pub reloader: Option<Arc<dyn Reloader>>,
     /// What pages for people show.
-    pub desk: Desk,
+    pub page_state: PageState,
 }
 
 /// What is served.
@@ -44,7 +44,7 @@ pub struct Site {
     pub(super) page_permits: Arc<PagePermits>,
     pub(super) probe_permits: Arc<ProbePermits>,
     given: Mutex<Given>,
-    pub(super) desk: Desk,
+    pub(super) page_state: PageState,
     is_ready: AtomicBool,
 }
 
@@ -60,7 +60,8 @@ impl Site {
     /// A site that is not ready yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { target_registry, registry, scrapes, prober, page_hosts, limits, reloader, desk } = parts;
+        let Parts { target_registry, registry, scrapes, prober, page_hosts, limits, reloader, page_state } =
+            parts;
         let given = Given {
             page_hosts: Arc::new(page_hosts),
             limits,
@@ -75,7 +76,7 @@ impl Site {
             page_permits: PagePermits::new(limits.scrapes_max),
             probe_permits: Arc::default(),
             given: Mutex::new(given),
-            desk,
+            page_state,
             is_ready: AtomicBool::new(false),
         }
     }

@@ -1,3 +1,4 @@
+use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,8 +8,6 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::Notify;
 use tokio::time::Instant;
-
-use super::body::Answer;
 
 /// What goes on in a connection: how many requests are being answered, and since when none is.
 pub(super) struct Traffic {
@@ -76,14 +75,14 @@ impl Drop for UnderWay {
 }
 
 /// An answer that must have been taken by its deadline.
-pub(super) struct Timed {
-    pub(super) answer: Answer,
+pub(super) struct Timed<A> {
+    pub(super) answer: A,
     pub(super) deadline: Instant,
     /// Held for as long as the answer is sent.
     pub(super) _under_way: UnderWay,
 }
 
-impl Body for Timed {
+impl<A: Body<Data = Bytes, Error = Infallible> + Unpin> Body for Timed<A> {
     type Data = Bytes;
     type Error = io::Error;
 

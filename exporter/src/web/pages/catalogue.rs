@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Entry;
-use super::watched::{Collected, Moment};
 use crate::model::{DisplayRule, Family, FamilyPoints, Point, Snapshot, Value};
 use crate::pipeline::Store;
 use crate::targets::{JobStatus, TargetState};
+use crate::web::page_state::{Collected, Moment};
 
 /// The counterset of families that do not say which one they come from.
 pub(super) const OTHER: &str = "Other";

@@ -6,9 +6,9 @@ use super::amount::{exported, is_moment, moment, shown, span};
 use super::catalogue::Counter;
 use super::chart::{self, Scale};
 use super::html::Html;
-use super::watched::{POINTS_MAX, Seen, unit_of};
 use crate::model::{DisplayRule, Kind, Point, Shown, ShownUnit, Value, needs_earlier};
 use crate::targets::TargetState;
+use crate::web::page_state::{POINTS_MAX, Seen, unit_of};
 use crate::web::site::Site;
 
 /// A series of a table.
@@ -28,7 +28,7 @@ impl<'a> Cell<'a> {
         base: Option<Value>,
     ) -> Self {
         let is_text = counter.family().kind == Kind::Info;
-        let look = || site.desk.watched.see(&entry.name, &counter.collected(point, base));
+        let look = || site.page_state.watched.see(&entry.name, &counter.collected(point, base));
         Self { counter, point, seen: if is_text { Seen::default() } else { look() } }
     }
 

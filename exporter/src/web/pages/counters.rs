@@ -10,7 +10,7 @@ use super::cells::{Cell, headings, note};
 use super::frame::crumbs;
 use super::html::{Html, Url};
 use super::offered::{Usual, offered, usual};
-use super::values::{counter_url, frame, nothing, set_url};
+use super::values_frame::{counter_url, frame, nothing, set_url};
 use super::{Entry, Paging, Query, respond, target_url, values_url};
 use crate::web::body::Answer;
 use crate::web::site::Site;

@@ -4,16 +4,14 @@ use plugin_host::Stage;
 
 use super::Entry;
 use super::amount::count;
-use super::fleet::Wanted;
 use super::html::Html;
 use super::target_url;
-use super::troubles::{reason, step};
+use super::troubles::{NAMES_SHOWN, reason, step};
+use super::wanted::Wanted;
 use crate::targets::{Down, TargetHealth};
 
 /// So many targets that fail alike are shown as one group; fewer say it themselves.
 const TARGETS_MIN: usize = 3;
-/// Names that a group shows.
-pub(super) const NAMES_SHOWN: usize = 5;
 
 /// Targets that are down or partial for the same reason.
 pub(super) struct Group {
@@ -83,19 +81,6 @@ impl Groups {
             html.ours("</p></li>\n");
         }
         html.ours("</ul>");
-    }
-}
-
-/// A reason at a stage, which a reader asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cause {
-    pub(super) stage: String,
-    pub(super) reason: String,
-}
-
-impl Cause {
-    pub(super) fn is_of(&self, down: &Down) -> bool {
-        self.stage == down.stage.word() && self.reason == down.reason
     }
 }
 

@@ -7,14 +7,14 @@ use hyper::Response;
 use super::amount::count;
 use super::catalogue::{Bases, Counter, Taken, instance};
 use super::cells::{Cell, headings, note};
-use super::fleet::contains;
 use super::frame::crumbs;
 use super::html::{Html, Url};
-use super::values::{counter_url, frame, nothing, search, set_url};
-use super::watched::TRACKS_MAX;
+use super::values_frame::{counter_url, frame, nothing, search, set_url};
+use super::wanted::contains;
 use super::{Entry, Paging, Query, promql, respond, target_url, values_url};
 use crate::model::{FamilyPoints, Kind, Point};
 use crate::web::body::Answer;
+use crate::web::page_state::TRACKS_MAX;
 use crate::web::site::Site;
 
 /// Instances on one page.

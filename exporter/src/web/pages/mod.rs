@@ -17,7 +17,6 @@ mod cells;
 mod chart;
 mod config;
 mod counters;
-mod desk;
 mod error;
 mod fleet;
 mod frame;
@@ -28,12 +27,13 @@ mod offered;
 mod overview;
 mod plugins;
 mod promql;
-mod pulse;
 mod search;
+mod signs;
 mod target;
 mod troubles;
 mod values;
-mod watched;
+mod values_frame;
+mod wanted;
 
 use std::sync::Arc;
 
@@ -41,7 +41,6 @@ use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderVa
 use hyper::{Request, Response, StatusCode};
 
 use self::assets::Asset;
-pub use self::desk::Desk;
 pub(super) use self::error::error_page;
 use self::frame::{Frame, Section};
 use self::html::{Html, Query, Url, decode};

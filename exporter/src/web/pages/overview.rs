@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 use hyper::Response;
 
 use super::amount::{bytes, count, span, took};
-use super::fleet::{Fleet, Wanted, sign, title};
+use super::fleet::Fleet;
 use super::frame::{Frame, Section};
-use super::groups::{Cause, Groups};
+use super::groups::Groups;
 use super::html::{Html, Url};
+use super::signs::{sign, title};
 use super::troubles::{changes, failure, state, trouble};
+use super::wanted::{Cause, Wanted};
 use super::{Entry, Paging, Query, hidden_from, respond, target_url};
 use crate::config::FileState;
 use crate::targets::{Down, TargetHealth, TargetStatus};
@@ -28,7 +30,7 @@ pub(super) fn page(site: &Site, query: &Query<'_>, caller: &Caller) -> Response<
     let (entries, wanted, now) = (site.target_registry.targets(), Wanted::of(query), Instant::now());
     let fleet = Fleet::look(&entries, &wanted);
     let paging = Paging::new(query.page(), fleet.wanted.len(), ROWS_MAX);
-    let rate = site.desk.pulse.look(now, fleet.collections);
+    let rate = site.page_state.pulse.look(now, fleet.collections);
     let frame = Frame { title: "Targets", section: Section::Targets, root: "", refresh_s: Some(5) };
     respond(frame.write(|html| {
         html.hide(hidden_from(caller, site));
@@ -271,7 +273,7 @@ fn own_figures(html: &mut Html, site: &Site) {
     figure("Scrapes", count(site.scrapes.of(ScrapeOutcome::Complete)));
     let refused = site.scrapes.of(ScrapeOutcome::Rejected) + site.scrapes.of(ScrapeOutcome::Aborted);
     figure("Scrapes refused or aborted", count(refused));
-    for push in site.desk.pushes.get() {
+    for push in site.page_state.pushes.get() {
         figure("Points pushed", format!("{} to {}", count(push.accepted()), push.name()));
     }
     html.ours("</dl>");

@@ -13,7 +13,7 @@ use crate::web::site::Site;
 
 pub(super) fn page(site: &Site) -> Response<Answer> {
     let frame = Frame { title: "Plugins", section: Section::Plugins, root: "", refresh_s: None };
-    let plugins = site.desk.plugins.get();
+    let plugins = site.page_state.plugins.get();
     respond(frame.write(|html| {
         html.ours("<h1>Plugins</h1>");
         if plugins.is_empty() {
@@ -22,7 +22,7 @@ pub(super) fn page(site: &Site) -> Response<Answer> {
         for (index, plugin) in plugins.iter().enumerate() {
             one(html, index, plugin);
         }
-        limits(html, &site.desk.plugin_limits);
+        limits(html, &site.page_state.plugin_limits);
     }))
 }
 

@@ -1,6 +1,6 @@
 //! What people look for, and what Windows calls it.
 
-use super::fleet::contains;
+use super::wanted::contains;
 
 /// A word of people, and the word that Windows has for it.
 const SYNONYMS: &[(&str, &str)] = &[

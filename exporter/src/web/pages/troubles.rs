@@ -3,10 +3,12 @@
 use std::time::Instant;
 
 use super::amount::{count, span};
-use super::fleet::sign;
-use super::groups::NAMES_SHOWN;
 use super::html::{Html, Url};
+use super::signs::sign;
 use crate::targets::{Change, Down, TargetHealth, Turn};
+
+/// Names that are shown of targets that fare alike.
+pub(super) const NAMES_SHOWN: usize = 5;
 
 /// A target's state: sign, word, and a class for the style. Colour says nothing that these do not.
 pub(super) fn state(html: &mut Html, state: TargetHealth) {

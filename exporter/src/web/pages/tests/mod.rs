@@ -25,7 +25,7 @@ use crate::targets::{CHANGES_MAX, Costs, JobObserver, TargetRegistry};
 use crate::telemetry::Timings;
 use crate::web::Scrapes;
 use crate::web::caller::Caller;
-use crate::web::{Limits as WebLimits, Parts};
+use crate::web::{Limits as WebLimits, PageState, Parts};
 
 const HOSTILE: &str = "\"><script>alert(1)</script>'&\u{202e}";
 
@@ -76,7 +76,7 @@ impl Fleet {
             limits: WebLimits::from(&Web::default()),
             reloader: None,
             prober: None,
-            desk: Desk::default(),
+            page_state: PageState::default(),
         }));
         Self { site, stores }
     }

@@ -12,15 +12,15 @@ use std::time::{Duration, Instant};
 use crate::model::{DisplayRule, Point, Sample, Shown, ShownUnit, Value, cooked, needs_earlier};
 
 /// Points of one line.
-pub(super) const POINTS_MAX: u32 = 60;
+pub(in crate::web) const POINTS_MAX: u32 = 60;
 /// Series that are watched at a time; with so many the memory of all of this is some 6 MB.
-pub(super) const TRACKS_MAX: usize = 4_096;
+pub(in crate::web) const TRACKS_MAX: usize = 4_096;
 /// Two samples further apart say nothing about now: after so many intervals without a look everything begins anew.
 const INTERVALS_MISSED_MAX: u32 = 8;
 
 /// The histories of what is watched.
 #[derive(Default)]
-pub(super) struct Watched {
+pub(in crate::web) struct Watched {
     hasher: RandomState,
     tracks: Mutex<HashMap<u64, Track>>,
 }
@@ -37,44 +37,44 @@ struct Track {
 
 /// When values were collected, and how often they are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
-    pub(super) collected: Instant,
+pub(in crate::web) struct Moment {
+    pub(in crate::web) collected: Instant,
     /// The same in seconds since 1970.
-    pub(super) unix_s: f64,
-    pub(super) interval: Duration,
+    pub(in crate::web) unix_s: f64,
+    pub(in crate::web) interval: Duration,
 }
 
 impl Moment {
     /// What a chart shows ends here, and began so long ago.
-    pub(super) fn window(&self) -> Duration {
+    pub(in crate::web) fn window(&self) -> Duration {
         self.interval * POINTS_MAX
     }
 }
 
 /// What is known of a series besides its value.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Seen {
+pub(in crate::web) struct Seen {
     /// What a person is shown, where there is something to show.
-    pub(super) shown: Option<Shown>,
+    pub(in crate::web) shown: Option<Shown>,
     /// Whether there is nothing because there was only one collection yet.
-    pub(super) needs_second: bool,
+    pub(in crate::web) needs_second: bool,
     /// How long before the last collection, and what was shown; the newest is the last.
-    pub(super) points: Vec<(Duration, f64)>,
+    pub(in crate::web) points: Vec<(Duration, f64)>,
 }
 
 /// A series as it was collected.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Collected<'a> {
-    pub(super) point: Point<'a>,
+pub(in crate::web) struct Collected<'a> {
+    pub(in crate::web) point: Point<'a>,
     /// The value of its base, where its rule has one.
-    pub(super) base: Option<Value>,
-    pub(super) rule: DisplayRule,
-    pub(super) moment: Moment,
+    pub(in crate::web) base: Option<Value>,
+    pub(in crate::web) rule: DisplayRule,
+    pub(in crate::web) moment: Moment,
 }
 
 impl Watched {
     /// Enters the value that a series has now.
-    pub(super) fn see(&self, target: &str, series: &Collected<'_>) -> Seen {
+    pub(in crate::web) fn see(&self, target: &str, series: &Collected<'_>) -> Seen {
         let key = self.hasher.hash_one((target, series.point.prefix));
         let now = Instant::now();
         let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -156,7 +156,7 @@ impl Track {
 }
 
 /// What the numbers of a rule are in.
-pub(super) fn unit_of(rule: DisplayRule) -> ShownUnit {
+pub(in crate::web) fn unit_of(rule: DisplayRule) -> ShownUnit {
     use DisplayRule as R;
     match rule {
         R::None | R::Value | R::Base | R::Delta | R::Average | R::Elapsed => ShownUnit::Family,

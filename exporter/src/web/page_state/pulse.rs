@@ -11,11 +11,11 @@ const APART: Duration = Duration::from_secs(2);
 
 /// Remembers how many collections there were at the last looks.
 #[derive(Debug, Default)]
-pub(super) struct Pulse(Mutex<VecDeque<(Instant, u64)>>);
+pub(in crate::web) struct Pulse(Mutex<VecDeque<(Instant, u64)>>);
 
 impl Pulse {
     /// Enters a look; answers the collections per second since an earlier one, where there was one.
-    pub(super) fn look(&self, now: Instant, collections: u64) -> Option<f64> {
+    pub(in crate::web) fn look(&self, now: Instant, collections: u64) -> Option<f64> {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Targets that went took their collections with them.
         if looks.back().is_some_and(|&(_, last)| last > collections) {

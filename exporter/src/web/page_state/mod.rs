@@ -1,13 +1,20 @@
+//! What pages remember between two looks.
+
+mod pulse;
+mod watched;
+
 use std::sync::Arc;
 
-use super::pulse::Pulse;
-use super::watched::Watched;
+use self::pulse::Pulse;
+use self::watched::Watched;
 use crate::otlp::push::AllCounts;
 use crate::targets::Plugins;
 
+pub(super) use self::watched::{Collected, Moment, POINTS_MAX, Seen, TRACKS_MAX, unit_of};
+
 /// What the pages for people show besides the targets, and what they remember between two looks.
 #[derive(Default)]
-pub struct Desk {
+pub struct PageState {
     pub(super) plugins: Arc<Plugins>,
     pub(super) plugin_limits: plugin_host::Limits,
     pub(super) pushes: Arc<AllCounts>,
@@ -15,7 +22,7 @@ pub struct Desk {
     pub(super) pulse: Pulse,
 }
 
-impl Desk {
+impl PageState {
     /// What is loaded, what a plugin may ask for, and what became of data that was pushed, for each endpoint.
     #[must_use]
     pub fn new(plugins: Arc<Plugins>, plugin_limits: plugin_host::Limits, pushes: Arc<AllCounts>) -> Self {
