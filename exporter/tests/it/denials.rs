@@ -26,8 +26,11 @@ fn a_refused_password_of_sixty_targets_is_a_handful_of_lines() {
     let log = log.join().unwrap();
     let lines = |part: &str| log.lines().filter(|line| line.contains(part)).count();
     assert_eq!(lines("ERROR"), 1, "{log}");
-    // The one that tried the password, the first that did not get it, and the tenth with the number of them.
-    assert_eq!(lines("Target is down"), 2, "{log}");
+    // The one that tried the password, the first that did not get it, and the tenth with the number of them. All have
+    // one address, which takes eight collections at a time: a slow machine turns some away once, for that reason.
+    let turned_away =
+        log.lines().filter(|line| line.contains("Target is down") && line.contains(r#"reason="busy""#));
+    assert_eq!(lines("Target is down") - turned_away.count(), 2, "{log}");
     let of_all: Vec<&str> = log.lines().filter(|line| line.contains("Targets of one identity")).collect();
     assert_eq!(of_all.len(), 1, "{log}");
     assert!(of_all[0].contains(r#"identity="corp" targets=10 "#), "{}", of_all[0]);
