@@ -67,7 +67,6 @@ mod scrape;
 mod section;
 mod shown;
 mod stale;
-mod stamp;
 mod syntax;
 mod target;
 mod target_files;
@@ -102,7 +101,6 @@ pub use self::problem::{Problem, Report};
 pub use self::scrape::{SERIES_MAX, Scrape};
 pub use self::shown::{HIDDEN, Shown, shown_module};
 pub use self::stale::StaleAfter;
-pub use self::stamp::Stamp;
 pub use self::target::{Target, TargetDefaults};
 pub use self::target_files::{
     Fate, FileNews, FileState, Refused, SharedInstance, Skipped, TARGETS_MAX, TargetFiles, TargetList,

@@ -6,7 +6,8 @@ use plugin_host::{Host, Library};
 use tracing::info;
 
 use super::plugins::{self, Libraries};
-use crate::config::{Config, Problem, Stamp};
+use crate::config::{Config, Problem};
+use crate::file::Stamp;
 use crate::telemetry::log;
 
 /// Every plugin that was loaded, for the life of the process: a library is never closed, so one that a configuration

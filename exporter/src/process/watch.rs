@@ -3,8 +3,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::config::{CONFIG_BYTES_MAX, Stamp};
-use crate::file;
+use crate::config::CONFIG_BYTES_MAX;
+use crate::file::{self, Stamp};
 
 /// What changed is looked at once more after this: who writes a file in place does it in pieces.
 const SETTLE: Duration = Duration::from_secs(1);

@@ -9,10 +9,9 @@ use super::groups::parse_target_file;
 use super::list::Skipped;
 use crate::config::document::Config;
 use crate::config::problem::Report;
-use crate::config::stamp::Stamp;
 use crate::config::target::Target;
 use crate::config::tree::CONFIG_BYTES_MAX;
-use crate::file;
+use crate::file::{self, Stamp};
 
 /// A file must be missing so many looks in a row before its targets go: who replaces a file by removing it first
 /// does not take them down.

@@ -4,6 +4,8 @@
 //! nothing is opened before its kind is known, nothing is waited for without a limit of time, and nothing is kept beyond
 //! a limit of bytes. What a hung network file system does is not in our hands.
 
+mod stamp;
+
 use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -13,6 +15,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
+
+pub(crate) use self::stamp::Stamp;
 
 /// A file that is on a disk is read to its end within this time.
 const FILE_TIME_MAX: Duration = Duration::from_secs(10);
