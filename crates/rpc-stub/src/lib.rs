@@ -49,6 +49,12 @@
 //! - `#[ndr(size_is = n)]` of a reply, where `n` is of the request: what is returned has no more elements than the
 //!   request has room for.
 //!
+//! A parameter that borrows from the stub names the lifetime `'stub`, as `ndr::ConformantBytes<'stub>`. Its caller keeps
+//! the stub: [`Client::stub`] and [`Client::decode`] in place of [`Client::call`].
+//!
+//! A server's method returns its reply, or a [`Failure`]: a status alone, which is answered with `[in, out]` parameters as
+//! they came and otherwise empty values ([`Request::refused`]), or a fault.
+//!
 //! Padding of a stub and what follows it (such as a verification trailer) is not looked at.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
