@@ -125,7 +125,8 @@ fn check_report(report: &Report, text: &str) {
 
 fn is_in(position: Position, text: &str) -> bool {
     // As editors count. The end of the text may be a line of its own, and the end of a line a column.
-    let line = position.line.checked_sub(1).and_then(|index| text.split('\n').nth(index as usize));
+    let index = position.line.checked_sub(1).and_then(|index| usize::try_from(index).ok());
+    let line = index.and_then(|index| text.split('\n').nth(index));
     line.is_some_and(|line| (0..=line.chars().count() as u64 + 1).contains(&position.column))
 }
 
