@@ -1,5 +1,6 @@
 use codec::{EncodeError, EncodeResult};
 
+use crate::read::size_of_count;
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
 
 /// Sizes of both headers of [MS-RPCE] 2.2.6.
@@ -50,6 +51,6 @@ pub fn from_pickle<'stub, T: NdrDecode<'stub>>(bytes: &'stub [u8], context: &'st
     src.u32("Filler")?;
     let length = src.u32("ObjectBufferLength")?;
     src.u32("Filler")?;
-    let body = src.take("value", usize::try_from(length).unwrap_or(usize::MAX))?;
+    let body = src.take("value", size_of_count(length))?;
     Reader::new(body, context).read("value")
 }

@@ -1,5 +1,6 @@
 use codec::{EncodeResult, decode_utf16};
 
+use crate::read::size_of_count;
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
 
 /// What a `[string] wchar_t*` points to: a conformant varying array of UTF-16LE code units whose last is NUL.
@@ -19,7 +20,7 @@ impl<'stub> NdrDecode<'stub> for WideString {
         let actual_count = src.variance(field, Some(max_count))?;
         src.check_limit(actual_count, src.limits().string_units_max)?;
         src.check_fits(actual_count, 2)?;
-        let bytes = src.take(field, usize::try_from(actual_count).unwrap_or(usize::MAX).saturating_mul(2))?;
+        let bytes = src.take(field, size_of_count(actual_count).saturating_mul(2))?;
         let Some((text, [0, 0])) = bytes.split_last_chunk::<2>() else {
             return Err(src.invalid("the string does not end with a NUL"));
         };

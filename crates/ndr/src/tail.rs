@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use codec::EncodeResult;
 
 use crate::array::{decode_elements, decode_referents};
+use crate::read::size_of_count;
 use crate::write::count;
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
 
@@ -86,7 +87,7 @@ impl<'stub> DecodeTail<'stub> for Cow<'stub, [u8]> {
     const ALIGNMENT: usize = 1;
 
     fn decode_inline(src: &mut Reader<'stub>, max_count: u32) -> Result<Self> {
-        src.take(src.field(), usize::try_from(max_count).unwrap_or(usize::MAX)).map(Self::Borrowed)
+        src.take(src.field(), size_of_count(max_count)).map(Self::Borrowed)
     }
 
     fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> Result<Self> {

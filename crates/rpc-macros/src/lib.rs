@@ -42,8 +42,8 @@ fn derive(input: &DeriveInput, half: Half) -> syn::Result<proc_macro2::TokenStre
         return Ok(structure::through_wire(input, wire, &StubLifetime::of(&input.generics)?, half));
     }
     match &input.data {
-        Data::Struct(data) => structure::expand(input, data, half),
-        Data::Enum(data) => union::expand(input, data, half),
+        Data::Struct(data) => structure::expand(input, options, data, half),
+        Data::Enum(data) => union::expand(input, options, data, half),
         Data::Union(_) => Err(syn::Error::new_spanned(&input.ident, "a union of an IDL is an enum here")),
     }
 }

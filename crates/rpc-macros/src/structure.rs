@@ -6,8 +6,12 @@ use crate::Half;
 use crate::member::{Member, StubLifetime, TypeOptions};
 use crate::rules::broken_rule;
 
-pub(crate) fn expand(input: &DeriveInput, data: &DataStruct, half: Half) -> syn::Result<TokenStream> {
-    let options = TypeOptions::parse(&input.attrs)?;
+pub(crate) fn expand(
+    input: &DeriveInput,
+    options: TypeOptions,
+    data: &DataStruct,
+    half: Half,
+) -> syn::Result<TokenStream> {
     if let Some(switch) = &options.switch {
         return Err(syn::Error::new_spanned(switch, "`switch` is for unions, which are enums here"));
     }

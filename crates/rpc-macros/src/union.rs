@@ -5,8 +5,12 @@ use syn::{DataEnum, DeriveInput, Expr, Fields, Ident, Type, Variant};
 use crate::Half;
 use crate::member::{StubLifetime, TypeOptions, doc_alias, each_option};
 
-pub(crate) fn expand(input: &DeriveInput, data: &DataEnum, half: Half) -> syn::Result<TokenStream> {
-    let options = TypeOptions::parse(&input.attrs)?;
+pub(crate) fn expand(
+    input: &DeriveInput,
+    options: TypeOptions,
+    data: &DataEnum,
+    half: Half,
+) -> syn::Result<TokenStream> {
     let Some(switch) = options.switch.clone() else {
         let message = "an enum is a union: say the type of its tag with `#[ndr(switch = u32)]`. \
                        An enumeration of an IDL is a newtype of its integer, since its values are open";

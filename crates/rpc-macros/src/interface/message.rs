@@ -18,8 +18,7 @@ pub(crate) fn expand(interface: &Interface, index: usize, method: &Method) -> sy
 
 /// A `size_is` of a reply may name a parameter of the reply or of the request, but not of both.
 fn check(method: &Method) -> syn::Result<()> {
-    let (requests, replies) = (idents(&method.requests), idents(&method.replies));
-    let only_request: Vec<Ident> = requests.into_iter().filter(|ident| !replies.contains(ident)).collect();
+    let only_request = only_request(method);
     for parameter in &method.replies {
         let options = &parameter.member.options;
         if let Some(length_is) = options.length_is.as_ref().filter(|expr| mentions(expr, &only_request)) {
