@@ -13,10 +13,10 @@ use ms_rrp::winreg::{
     QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, RegistryClient, Winreg, WinregServer,
 };
 use rpc_stub::{CallInfo, Direction, Interface, Message, Request, ServerResult};
+use test_support::future::now;
 
 use crate::input::Input;
 use crate::interfaces::is_read;
-use crate::ms_pcq::now;
 use crate::seeds::chunk;
 
 /// Calls in one input.

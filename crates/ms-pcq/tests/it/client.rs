@@ -8,9 +8,10 @@ use ms_pcq::types::{BlockType, CounterId, InstanceId, Lcid};
 use ms_pcq::wire::{Body, CounterIdentifier, RawValue};
 use ndr::ConformantBytes;
 use rpc_stub::Message;
+use test_support::future::now;
 
 use crate::fixture::{
-    Canned, FakeServer, HANDLE, Loop, PROCESSOR_INFORMATION, PROVIDER, buffer_reply, countersets_reply, now,
+    Canned, FakeServer, HANDLE, Loop, PROCESSOR_INFORMATION, PROVIDER, buffer_reply, countersets_reply,
 };
 
 fn client(server: FakeServer) -> PerflibV2Client<Loop> {

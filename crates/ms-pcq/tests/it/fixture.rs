@@ -2,8 +2,6 @@
 
 use core::convert::Infallible;
 use core::future::{Future, ready};
-use core::pin::pin;
-use core::task::{Context, Poll, Waker};
 
 use dcerpc::{AuthLevel, Channel, FaultStatus};
 use ms_dtyp::{FileTime, Guid, Win32Error};
@@ -244,14 +242,6 @@ impl Channel for Canned {
 
 pub(crate) fn sealed() -> CallInfo {
     CallInfo { auth_level: AuthLevel::PKT_PRIVACY, object: None }
-}
-
-/// Runs a future that never waits.
-pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => panic!("nothing here waits"),
-    }
 }
 
 /// A reply of any method that fills a buffer with bytes: they are all alike.

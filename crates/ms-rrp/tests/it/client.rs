@@ -5,8 +5,9 @@ use ms_rrp::types::AccessMask;
 use ms_rrp::winreg::{EnumerateRegistryKeyRequest, Limits, OpenRegistryKeyRequest, RegistryClient};
 use ms_rrp::{Error, PROVIDERS_KEY, enumerate_counter_sets};
 use rpc_stub::Message;
+use test_support::future::now;
 
-use crate::fixture::{FakeRegistry, Loop, now};
+use crate::fixture::{FakeRegistry, Loop};
 
 const PROVIDER: &str = "{383487a6-3676-4870-a4e7-d45b30c35629}";
 const OTHER_PROVIDER: &str = "{F82FB576-E941-4956-A2C7-A0CF83F6450A}";

@@ -2,8 +2,6 @@
 
 use core::convert::Infallible;
 use core::future::{Future, ready};
-use core::pin::pin;
-use core::task::{Context, Poll, Waker};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use dcerpc::{Channel, FaultStatus};
@@ -214,13 +212,5 @@ impl Channel for Canned {
             self.responses[0].clone()
         };
         ready(Ok(response))
-    }
-}
-
-/// Runs a future that never waits.
-pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => panic!("nothing here waits"),
     }
 }

@@ -8,8 +8,9 @@ use ms_rrp::winreg::{
     OpenRegistryKeyRequest, QueryInfoOfRegistryKeyRequest, RegistryClient,
 };
 use rpc_stub::{FromStub, Message};
+use test_support::future::now;
 
-use crate::fixture::{Canned, KEY, enumerate, now};
+use crate::fixture::{Canned, KEY, enumerate};
 use crate::hex;
 
 macro_rules! data {

@@ -10,8 +10,9 @@ use ms_rrp::winreg::{
 use ms_rrp::{Error, enumerate_counter_sets};
 use ndr::Reader;
 use rpc_stub::{FromStub, Message, Request};
+use test_support::future::now;
 
-use crate::fixture::{Canned, KEY, now};
+use crate::fixture::{Canned, KEY};
 use crate::hex;
 
 fn decode(text: &str) -> Result<UnicodeString, String> {

@@ -3,10 +3,11 @@ use std::borrow::Cow;
 use ms_dtyp::Win32Error;
 use ndr::{ConformantBytes, ConformantVaryingBytes, Limits, WideString};
 use rpc_stub::{Client, Error, Message};
+use test_support::future::now;
 
 use crate::shelf::{
     Canned, CloseShelfRequest, HANDLE, Library, Loop, OpenShelfRequest, ReadBookReply, ReadBookRequest,
-    RestRequest, SUCCESS, Shelf, TitleReply, TitleRequest, WriteBookRequest, now,
+    RestRequest, SUCCESS, Shelf, TitleReply, TitleRequest, WriteBookRequest,
 };
 
 fn client() -> Client<Loop, Shelf> {

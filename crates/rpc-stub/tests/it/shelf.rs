@@ -2,14 +2,12 @@
 
 use core::convert::Infallible;
 use core::future::{Future, ready};
-use core::pin::pin;
-use core::task::{Context, Poll, Waker};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use ms_dtyp::{Guid, Win32Error};
 use ndr::{ConformantBytes, ConformantVaryingBytes, ContextHandle, WideString};
-use rpc_stub::{CallInfo, Channel, FaultStatus, Method, Request, ServerResult};
+use rpc_stub::{CallInfo, Channel, FaultStatus, Method, ServerResult};
 
 rpc_stub::interface! {
     /// Books on shelves.
@@ -92,13 +90,7 @@ impl ShelfServer for Library {
             return Err(FaultStatus::NCA_S_FAULT_UNSPEC.into());
         }
         let text = ConformantBytes(Cow::Owned(request.text.0.to_ascii_uppercase()));
-        Ok(WriteBookReply { text, ..request.refused(SUCCESS) }.owned())
-    }
-}
-
-impl WriteBookReply<'_> {
-    fn owned(self) -> WriteBookReply<'static> {
-        WriteBookReply { text: ConformantBytes(Cow::Owned(self.text.0.into_owned())), status: self.status }
+        Ok(WriteBookReply { text, status: SUCCESS })
     }
 }
 
@@ -131,13 +123,5 @@ impl Channel for Canned {
         _stub: &[u8],
     ) -> impl Future<Output = Result<Vec<u8>, Infallible>> + Send {
         ready(Ok(self.0.clone()))
-    }
-}
-
-/// Runs a future that never waits.
-pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => panic!("nothing here waits"),
     }
 }

@@ -2,8 +2,6 @@
 //! find the same values in the same bytes.
 
 use core::future::{Future, ready};
-use core::pin::pin;
-use core::task::{Context, Poll, Waker};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -12,6 +10,7 @@ use ms_dtyp::Guid;
 use ms_pcq::perflibv2::{BlockMapping, CallInfo, Change, CounterData, PerflibV2Client};
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::{Body, CounterIdentifier, RawValue};
+use test_support::future::now;
 use test_support::perflib::{Gaps, RawValue as Published, read};
 use windows_sim::choices::{
     BlockOrder, BlockPadding, Choices, IdListPadding, IndexAnswer, PaddingBytes, SmallBuffer,
@@ -34,13 +33,6 @@ impl Channel for Loop {
         stub: &[u8],
     ) -> impl Future<Output = Result<Vec<u8>, FaultStatus>> + Send {
         ready(self.0.execute(CallInfo { auth_level: AuthLevel::PKT_PRIVACY, object: None }, opnum, stub))
-    }
-}
-
-fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => panic!("nothing here waits"),
     }
 }
 

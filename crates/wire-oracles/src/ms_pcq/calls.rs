@@ -1,7 +1,5 @@
 use core::convert::Infallible;
 use core::future::{Future, ready};
-use core::pin::pin;
-use core::task::{Context, Poll, Waker};
 
 use dcerpc::{AuthLevel, Channel, FaultStatus};
 use ms_dtyp::{Guid, Win32Error};
@@ -15,6 +13,7 @@ use ms_pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, dispatch};
 use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::CounterIdentifier;
 use rpc_stub::{Direction, FromStub, Interface};
+use test_support::future::now;
 
 use super::data::query_data;
 use super::service::{SET, Service};
@@ -172,13 +171,5 @@ impl Channel for Canned<'_> {
         let opened = self.opened.take();
         self.calls += u32::from(opened.is_none());
         ready(Ok(opened.unwrap_or_else(|| self.input.chunk().unwrap_or_default().to_vec())))
-    }
-}
-
-/// Runs a future that never waits.
-pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => unreachable!("nothing here waits"),
     }
 }

@@ -9,8 +9,9 @@ use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::CounterIdentifier;
 use ndr::ConformantVaryingBytes;
 use rpc_stub::{Interface, Message};
+use test_support::future::now;
 
-use super::calls::{calls_max, in_size, now};
+use super::calls::{calls_max, in_size};
 use super::service::{SET, Service};
 use crate::input::Input;
 use crate::seeds::chunk;

@@ -9,7 +9,6 @@ mod plain;
 mod service;
 
 pub use self::blocks::blocks;
-pub(crate) use self::calls::now;
 pub use self::calls::{requests, responses};
 pub(crate) use self::conversation::honest_conversation;
 pub use self::conversation::{conversation, registration};

@@ -206,11 +206,10 @@ impl WinregServer for RegistryService {
 #[cfg(test)]
 mod tests {
     use core::future::{Future, ready};
-    use core::pin::pin;
-    use core::task::{Context, Poll, Waker};
 
     use dcerpc::{Channel, FaultStatus};
     use ms_rrp::winreg::RegistryClient;
+    use test_support::future::now;
 
     use super::*;
     use crate::model::{Host, HostOptions};
@@ -230,13 +229,6 @@ mod tests {
         }
     }
 
-    fn now<T>(future: impl Future<Output = T>) -> Option<T> {
-        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(output) => Some(output),
-            Poll::Pending => None,
-        }
-    }
-
     fn client(is_granted: bool) -> (Vec<Guid>, RegistryClient<Loop>) {
         let source: Arc<dyn ValueSource> = Arc::new(Host::new(HostOptions::default()));
         let mut guids: Vec<Guid> = source.countersets().iter().map(|set| set.guid).collect();
@@ -249,7 +241,7 @@ mod tests {
     #[test]
     fn the_registry_lists_what_the_host_counts() {
         let (guids, mut client) = client(true);
-        let found = now(ms_rrp::enumerate_counter_sets(&mut client)).expect("nothing here waits");
+        let found = now(ms_rrp::enumerate_counter_sets(&mut client));
         assert_eq!(found.map(|found| found.counter_sets).ok(), Some(guids));
         assert!(client.channel().0.keys.is_empty(), "the client closed all keys");
     }
@@ -257,7 +249,7 @@ mod tests {
     #[test]
     fn the_registry_is_closed_to_whom_the_counters_are_closed_to() {
         let (_, mut client) = client(false);
-        let refused = now(client.open_local_machine()).expect("nothing here waits");
+        let refused = now(client.open_local_machine());
         assert_eq!(refused.map_err(|error| error.status()), Err(Some(Win32Error::ERROR_ACCESS_DENIED)));
     }
 }
