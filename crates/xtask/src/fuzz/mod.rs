@@ -170,10 +170,10 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     fn new(root: &'a Path, target: &'a str) -> Result<Self> {
-        let seeds = |oracle: &str| root.join("crates").join(oracle).join("tests/data").join(target);
+        let seeds = |oracle: &str| root.join("crates/testing").join(oracle).join("tests/data").join(target);
         let oracle = ORACLES.into_iter().find(|oracle| seeds(oracle).is_dir());
         let oracle = oracle.ok_or_else(|| {
-            format!("{target}: no seeds in crates/{{{}}}/tests/data/{target}", ORACLES.join(","))
+            format!("{target}: no seeds in crates/testing/{{{}}}/tests/data/{target}", ORACLES.join(","))
         })?;
         let fuzz = root.join("fuzz");
         let plan = Self {

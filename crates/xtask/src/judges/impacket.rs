@@ -11,7 +11,7 @@ use crate::workspace::{Workspace, capture};
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let (_simulator, host) = stage.simulator(&[])?;
-    let script = workspace.root.join("crates/windows-sim/tests/peers/impacket_pcq.py");
+    let script = workspace.root.join("crates/testing/windows-sim/tests/peers/impacket_pcq.py");
     let ask = |more: &[&str]| {
         let mut command = Command::new(python(workspace));
         command.arg(&script).args(["--host", &host.ip().to_string(), "--port", &host.port().to_string()]);

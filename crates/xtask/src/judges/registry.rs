@@ -22,7 +22,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let password_file = stage.password_file()?;
 
     let mut impacket = Command::new(python(workspace));
-    impacket.arg(workspace.root.join("crates/windows-sim/tests/peers/impacket_rrp.py"));
+    impacket.arg(workspace.root.join("crates/testing/windows-sim/tests/peers/impacket_rrp.py"));
     impacket.args(["--host", &address, "--port", &port, "--account", ACCOUNT, "--at-least", FOUND_MIN]);
     let found: Value = serde_json::from_str(&capture(impacket.arg("--password-file").arg(&password_file))?)?;
 

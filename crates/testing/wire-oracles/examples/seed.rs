@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use wire_oracles::seeds::{self, chunk, frames};
 
 fn main() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let mut all = seeds::seeds();
-    let pcq = crates.join("ms-pcq/tests/data");
+    let pcq = crates.join("interfaces/ms-pcq/tests/data");
     let windows = hex(&fs::read_to_string(pcq.join("windows11_query_counter_data.hex")).unwrap());
     all.push(("pcq_query_data", "windows11".to_owned(), windows));
     for path in files(&pcq) {
@@ -45,10 +45,10 @@ fn main() {
     }
     // A list of countersets as Samba would begin to tell it.
     let samba = ["open_local_machine", "open_key", "close_key", "query_info_key", "enum_key", "enum_key_end"]
-        .map(|name| crates.join(format!("ms-rrp/tests/data/response_{name}.hex")))
+        .map(|name| crates.join(format!("interfaces/ms-rrp/tests/data/response_{name}.hex")))
         .map(|path| chunk(&hex(&fs::read_to_string(path).unwrap())));
     all.push(("rrp_responses", "samba".to_owned(), samba.concat()));
-    for path in files(&crates.join("ms-rrp/tests/data")) {
+    for path in files(&crates.join("interfaces/ms-rrp/tests/data")) {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let opnum = match &name[..] {
             "request_open_local_machine" => 2,
@@ -61,7 +61,7 @@ fn main() {
         let stub = chunk(&hex(&fs::read_to_string(&path).unwrap()));
         all.push(("rrp_requests", name, [vec![opnum], stub].concat()));
     }
-    for path in files(&crates.join("ms-smb2/tests/data")) {
+    for path in files(&crates.join("rpc/ms-smb2/tests/data")) {
         all.extend(recording(&path));
     }
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");

@@ -104,7 +104,7 @@ fn files() -> Vec<Seed> {
     let many = vec!["1"; 4_000].join(",");
     let json = "[\n\t{\"targets\": [\"web1\"], \"labels\": {\"__param_module\": \"os\", \"env\": \"\\ud83d\\ude00\"}}\n]\n";
     vec![
-        file("config_file", "reference", include_str!("../../../exporter/perfmon.reference.yaml")),
+        file("config_file", "reference", include_str!("../../../../exporter/perfmon.reference.yaml")),
         file(
             "config_file",
             "least",

@@ -31,7 +31,7 @@ fn every_folder_of_inputs_has_its_oracle_and_its_fuzz_target() {
     let mut oracles = ORACLES.map(|(name, _)| name);
     oracles.sort_unstable();
     assert_eq!(names(&root.join("tests/data")), oracles);
-    let targets = names(&root.join("../../fuzz/fuzz_targets"));
+    let targets = names(&root.join("../../../fuzz/fuzz_targets"));
     assert!(oracles.iter().all(|oracle| targets.iter().any(|target| target == oracle)), "{targets:?}");
 }
 

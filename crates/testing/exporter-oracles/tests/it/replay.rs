@@ -37,5 +37,5 @@ fn every_folder_of_inputs_has_its_oracle_and_every_fuzz_target_has_one_somewhere
     assert_eq!(names(&root.join("tests/data")), ours);
     ours.extend(wire_oracles::ORACLES.map(|(name, _)| name.to_owned()));
     ours.sort_unstable();
-    assert_eq!(names(&root.join("../../fuzz/fuzz_targets")), ours);
+    assert_eq!(names(&root.join("../../../fuzz/fuzz_targets")), ours);
 }
