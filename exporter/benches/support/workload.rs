@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use perfmon_exporter::model::{Snapshot, Target};
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope, Store};
-use plugin_host::InstanceSink;
-use plugin_host::sink::{
+use plugin_contract::InstanceSink;
+use plugin_contract::{
     Batch, CollectionId, Column, Completion, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict,
 };
 

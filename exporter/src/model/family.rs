@@ -1,32 +1,6 @@
 //! What all series of one name have in common.
 
-use plugin_host::DisplayRule;
-
-/// What the values of a family mean. Histograms are the exporter's own alone: see [`super::Histogram`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Goes up and down.
-    Gauge,
-    /// Only grows, or starts anew.
-    Counter,
-    /// Labels that describe something; the value is always 1.
-    Info,
-    /// Nobody knows.
-    #[default]
-    Unknown,
-}
-
-impl Kind {
-    /// What a sample's name has behind the family's name.
-    #[must_use]
-    pub fn sample_suffix(self) -> &'static str {
-        match self {
-            Self::Counter => "_total",
-            Self::Info => "_info",
-            Self::Gauge | Self::Unknown => "",
-        }
-    }
-}
+use plugin_contract::{DisplayRule, Kind};
 
 /// A metric family. One name has one family in the whole process, shared by all targets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -23,10 +23,10 @@ mod target;
 mod unlabelled;
 mod values;
 
-pub use plugin_host::DisplayRule;
+pub use plugin_contract::{DisplayRule, Kind, ValueKind};
 
 pub use self::cooked::{Sample, Shown, ShownUnit, cooked, needs_earlier};
-pub use self::family::{Family, Kind};
+pub use self::family::Family;
 pub use self::histogram::{Bucket, Histogram, NativeBuckets, NativeHistogram};
 pub use self::labels::{Labels, escape_label_value};
 pub(crate) use self::labels::{escaped_label_value, push_metric_name, push_prefix, shown_bytes};
@@ -36,4 +36,4 @@ pub use self::shape::Shape;
 pub use self::snapshot::{FamilyPoints, Point, Snapshot};
 pub use self::target::Target;
 pub(crate) use self::values::Roster;
-pub use self::values::{Scattered, Value, ValueKind, Values};
+pub use self::values::{Scattered, Value, Values};

@@ -1,15 +1,6 @@
 //! One value for each series id.
 
-/// The column type of a family's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ValueKind {
-    /// Double precision.
-    F64,
-    /// Unsigned; counters pass 2⁵³.
-    U64,
-    /// Signed.
-    I64,
-}
+use plugin_contract::ValueKind;
 
 /// A value, exactly as it was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]

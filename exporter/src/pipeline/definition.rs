@@ -1,29 +1,7 @@
 //! What a plugin says of a family, in our words.
 
-use plugin_host::sink;
-
-use super::limits::Refusal;
 use super::rules::family_of;
-use crate::model::{Family, Kind, ValueKind, clean_name, is_legacy_name};
-
-pub(super) fn kind(kind: sink::Kind) -> Result<Kind, Refusal> {
-    match kind {
-        sink::Kind::Gauge => Ok(Kind::Gauge),
-        sink::Kind::Counter => Ok(Kind::Counter),
-        sink::Kind::Info => Ok(Kind::Info),
-        sink::Kind::Unknown => Ok(Kind::Unknown),
-        _ => Err(Refusal::Unsupported),
-    }
-}
-
-pub(super) fn value_kind(kind: sink::ValueKind) -> Result<ValueKind, Refusal> {
-    match kind {
-        sink::ValueKind::F64 => Ok(ValueKind::F64),
-        sink::ValueKind::U64 => Ok(ValueKind::U64),
-        sink::ValueKind::I64 => Ok(ValueKind::I64),
-        _ => Err(Refusal::Unsupported),
-    }
-}
+use crate::model::{Family, Kind, clean_name, is_legacy_name};
 
 /// What a family is under another name.
 pub(super) fn moved(origin: &Family, sample_name: &str) -> Family {

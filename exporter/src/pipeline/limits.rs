@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use plugin_host::sink::DropReason;
+use plugin_contract::DropReason;
 
 /// Limits of one target, over all its plugin instances where not said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +62,6 @@ pub enum Refusal {
     NameTooLong,
     /// The series names a family that was never taken.
     UnknownFamily,
-    /// The kind or the value kind is not known to this version.
-    Unsupported,
     /// The value is for a series that is retired, or never was.
     RetiredSeries,
     /// The value is of another type than its family's.
@@ -80,7 +78,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 14] = [
         Self::SeriesLimit,
         Self::FamilyLimit,
         Self::FamilyCollision,
@@ -89,7 +87,6 @@ impl Refusal {
         Self::LabelTooLong,
         Self::NameTooLong,
         Self::UnknownFamily,
-        Self::Unsupported,
         Self::RetiredSeries,
         Self::WrongValueKind,
         Self::InvalidCount,
@@ -110,7 +107,6 @@ impl Refusal {
             Self::LabelTooLong => "label_too_long",
             Self::NameTooLong => "name_too_long",
             Self::UnknownFamily => "unknown_family",
-            Self::Unsupported => "unsupported",
             Self::RetiredSeries => "retired_series",
             Self::WrongValueKind => "wrong_value_kind",
             Self::InvalidCount => "invalid_count",
@@ -132,7 +128,6 @@ impl Refusal {
             Self::SeriesLimit | Self::FamilyLimit | Self::TooManyLabels => DropReason::Limit,
             Self::FamilyCollision | Self::DuplicateSeries => DropReason::Duplicate,
             Self::UnknownFamily => DropReason::UnknownFamily,
-            Self::Unsupported => DropReason::Unsupported,
             Self::DroppedByRule => DropReason::Rule,
             Self::InvalidName
             | Self::TargetLabel

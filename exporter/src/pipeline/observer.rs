@@ -1,6 +1,6 @@
 //! What a store passes on to the process.
 
-use plugin_host::sink::{CollectionId, Completion, Event, Level};
+use plugin_contract::{CollectionId, Completion, Event, Level};
 
 use super::StaleRow;
 

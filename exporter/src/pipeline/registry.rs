@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use plugin_host::sink::{FamilyDef, SeriesDef};
+use plugin_contract::{FamilyDef, SeriesDef};
 
 use super::Normalize;
-use super::definition::{help, is_name, kind, moved, value_kind};
+use super::definition::{help, is_name, moved};
 use super::labels::PrefixWriter;
 use super::limits::Refusal;
 use super::naming::Nameable;
@@ -125,7 +125,7 @@ impl Registry {
 
     /// Takes a family in and answers its id; the same family again has the same id.
     pub(super) fn add_family(&mut self, scope: &Scope, def: &FamilyDef<'_>) -> Result<u32, Refusal> {
-        let (kind, value) = (kind(def.kind)?, value_kind(def.value)?);
+        let (kind, value) = (def.kind, def.value);
         let FamilyDef { namespace, object, item, part, unit, display, .. } = *def;
         let normalize = Arc::clone(&self.normalize);
         let Normalize { profile, rules, limits } = &*normalize;

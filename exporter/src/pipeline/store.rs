@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plugin_host::InstanceSink;
-use plugin_host::sink::{
+use plugin_contract::InstanceSink;
+use plugin_contract::{
     Batch, BatchOutcome, CollectionId, Column, Completion, Event, Failure, FamilyDef, Level, Outcome,
     SeriesDef, Verdict,
 };

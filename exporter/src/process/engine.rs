@@ -1,8 +1,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use plugin_host::sink::Failure;
-use plugin_host::{GeneralReason, Instance, InstanceSink, Stage};
+use plugin_contract::Failure;
+use plugin_contract::{GeneralReason, InstanceSink, Stage};
+use plugin_host::Instance;
 use tracing::error;
 
 use super::plugins::{Libraries, instance_config, source_of};

@@ -4,8 +4,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use plugin_host::sink::Reason;
-use plugin_host::{GeneralReason, Host, HostOptions, Stage};
+use plugin_contract::Reason;
+use plugin_contract::{GeneralReason, Stage};
+use plugin_host::{Host, HostOptions};
 
 use super::{OK, USAGE, plugins};
 use crate::config;

@@ -8,11 +8,9 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use plugin_host::sink::Failure;
-use plugin_host::{
-    CommandOutput, CredentialBroker, GeneralReason, Host, HostOptions, Instance, InstanceSink, Stage,
-    monotonic_ns,
-};
+use plugin_contract::Failure;
+use plugin_contract::{CredentialBroker, GeneralReason, InstanceSink, Stage};
+use plugin_host::{CommandOutput, Host, HostOptions, Instance, monotonic_ns};
 use tokio::runtime::Runtime;
 
 use self::report::{Fared, Tally};

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plugin_host::sink::TargetInfo;
+use plugin_contract::TargetInfo;
 use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError, Trial};
 use serde_json::{Map, Value, json};
 

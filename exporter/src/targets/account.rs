@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use plugin_host::sink::{Completion, Failure, Outcome, StageReport};
-use plugin_host::{GeneralReason, Stage};
+use plugin_contract::{Completion, Failure, Outcome, StageReport};
+use plugin_contract::{GeneralReason, Stage};
 
 use super::health::TargetHealth;
 use crate::schedule::Ending;

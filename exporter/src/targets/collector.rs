@@ -2,8 +2,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use plugin_host::sink::{CollectionId, Failure};
-use plugin_host::{CollectError, GeneralReason, Instance, Stage, monotonic_ns};
+use plugin_contract::{CollectionId, Failure};
+use plugin_contract::{GeneralReason, Stage};
+use plugin_host::{CollectError, Instance, monotonic_ns};
 
 use super::registry::TargetState;
 use crate::pipeline::Store;

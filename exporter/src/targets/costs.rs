@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use plugin_host::Stage;
-use plugin_host::sink::{Completion, Outcome, StageReport};
+use plugin_contract::Stage;
+use plugin_contract::{Completion, Outcome, StageReport};
 
 use crate::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 

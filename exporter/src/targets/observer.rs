@@ -1,7 +1,7 @@
 use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
-use plugin_host::sink::{CollectionId, Completion, Event, Level};
+use plugin_contract::{CollectionId, Completion, Event, Level};
 
 use super::account::ending;
 use super::costs::PluginCosts;

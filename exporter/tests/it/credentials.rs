@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use perfmon_exporter::config::{AllowHosts, Identity, Position, SecretSource};
 use perfmon_exporter::credentials::{Broker, Clock, Moment, Resolved, Resolver, VerdictFile};
-use plugin_host::CredentialBroker;
-use plugin_host::sink::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, TargetInfo, Waiter};
+use plugin_contract::CredentialBroker;
+use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, TargetInfo, Waiter};
 use tempfile::TempDir;
 
 const COOLDOWN: Duration = Duration::from_secs(3600);

@@ -11,7 +11,8 @@ use std::process::Command;
 use expect_test::{ExpectFile, expect_file};
 use perfmon_exporter::process::own_metrics;
 use perfmon_exporter::telemetry::MetricKind;
-use plugin_host::{CommandInfo, GeneralReason, Host, HostOptions, Library, Stage};
+use plugin_contract::{GeneralReason, Stage};
+use plugin_host::{CommandInfo, Host, HostOptions, Library};
 
 /// The text of a page of `docs/`.
 fn page(name: &str) -> String {

@@ -6,7 +6,7 @@ use expect_test::expect;
 use perfmon_exporter::expose::{Encoder, Format, OwnMetrics, page};
 use perfmon_exporter::model::{Snapshot, Target};
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope};
-use plugin_host::sink::{Column, FamilyDef, Kind, Outcome, ValueKind};
+use plugin_contract::{Column, FamilyDef, Kind, Outcome, ValueKind};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;

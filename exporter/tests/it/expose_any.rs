@@ -5,8 +5,8 @@ use std::sync::Arc;
 use perfmon_exporter::expose::{Escaping, Format, Representation, page, page_bytes};
 use perfmon_exporter::model::{Snapshot, Target, Value};
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Profile, Scope, Store};
-use plugin_host::InstanceSink;
-use plugin_host::sink::{Column, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict};
+use plugin_contract::InstanceSink;
+use plugin_contract::{Column, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict};
 use proptest::prelude::*;
 
 use crate::expose_decoder;

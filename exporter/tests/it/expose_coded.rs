@@ -7,7 +7,7 @@ use perfmon_exporter::expose::{
     CodedPage, Coding, Encoder, Escaping, Format, OwnMetrics, Representation, page_bytes,
 };
 use perfmon_exporter::model::Snapshot;
-use plugin_host::sink::Outcome;
+use plugin_contract::Outcome;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 

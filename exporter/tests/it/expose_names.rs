@@ -6,8 +6,8 @@ use expect_test::expect;
 use perfmon_exporter::expose::{Escaping, Format, Representation, page, page_bytes};
 use perfmon_exporter::model::Target;
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Profile, Refusal, Scope, Store};
-use plugin_host::InstanceSink;
-use plugin_host::sink::{Batch, Column, DropReason, FamilyDef, Outcome, SeriesDef};
+use plugin_contract::InstanceSink;
+use plugin_contract::{Batch, Column, DropReason, FamilyDef, Outcome, SeriesDef};
 
 use crate::expose_decoder;
 use crate::expose_parser::parse;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use perfmon_exporter::expose::{Encoder, Format, OwnMetrics, page, page_bytes};
 use perfmon_exporter::pipeline::{Catalog, Limits};
-use plugin_host::InstanceSink;
-use plugin_host::sink::{Batch, Column, FamilyDef, Kind, Outcome, SeriesDef, ValueKind};
+use plugin_contract::InstanceSink;
+use plugin_contract::{Batch, Column, FamilyDef, Kind, Outcome, SeriesDef, ValueKind};
 use prometheus_client::encoding::prometheus_protobuf;
 use prometheus_client::metrics::histogram::{Histogram, NativeHistogramConfig};
 use prometheus_client::registry::{Registry, Unit};

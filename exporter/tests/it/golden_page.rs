@@ -21,11 +21,12 @@ use perfmon_exporter::otlp::encode::{
     Earlier, Facts, Part, Requests, Resource, Scope as Plugin, Templates, Temporality,
 };
 use perfmon_exporter::pipeline::{Catalog, Limits, Scope, Store, StoreObserver};
-use plugin_host::sink::{
+use plugin_contract::CredentialBroker;
+use plugin_contract::{
     CollectionId, Completion, CredentialAnswer, CredentialKind, CredentialRequest, CredentialVerdict, Lease,
     LeaseId, Outcome, Secret, TargetInfo, Waiter,
 };
-use plugin_host::{CredentialBroker, Host, HostOptions, Instance, InstanceConfig, monotonic_ns};
+use plugin_host::{Host, HostOptions, Instance, InstanceConfig, monotonic_ns};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;

@@ -306,10 +306,10 @@ fn the_words_of_a_failure_are_explained() {
     assert_eq!(out, "auth (stage)\n  The identity logs on.\n");
     let (code, out, _) = explain(&[]);
     assert_eq!(code, 0);
-    for reason in plugin_host::GeneralReason::ALL {
+    for reason in plugin_contract::GeneralReason::ALL {
         assert!(out.contains(&format!("  {:24}  {}\n", reason.word(), reason.sentence())), "{reason}: {out}");
     }
-    for stage in plugin_host::Stage::ALL {
+    for stage in plugin_contract::Stage::ALL {
         assert!(out.contains(&format!("  {:24}  ", stage.word())), "{stage}: {out}");
     }
     let (code, _, err) = explain(&["wrong_credential"]);

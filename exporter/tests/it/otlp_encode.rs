@@ -17,8 +17,8 @@ use perfmon_exporter::otlp::encode::{
     Earlier, Facts, Part, Record, Requests, Resource, Scope, Templates, Temporality, put_records,
 };
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope as TargetScope, Store};
-use plugin_host::InstanceSink;
-use plugin_host::sink::{Batch, Column, Event, FamilyDef, Kind, Level, Outcome, ValueKind};
+use plugin_contract::InstanceSink;
+use plugin_contract::{Batch, Column, Event, FamilyDef, Kind, Level, Outcome, ValueKind};
 use prost::Message;
 
 use crate::pipeline_plugin::{
@@ -348,7 +348,7 @@ fn a_delta_is_the_growth_since_the_last_export() {
     let mut verdicts = Vec::new();
     let began = i64::try_from(T1 + 5).unwrap();
     let labels = [("counter_instance", "new")];
-    let definition = plugin_host::sink::SeriesDef::new(0, &labels, Some(began));
+    let definition = plugin_contract::SeriesDef::new(0, &labels, Some(began));
     store.register_series(&[definition], &mut verdicts);
     send_column(&store, &[3], Column::U64(&[9]));
     let unknown = instances(&store, &big, &["unknown"]);

@@ -10,7 +10,7 @@ use perfmon_exporter::config::{OtlpEndpoint, OtlpProtocol, parse};
 use perfmon_exporter::otlp::encode::{Facts, Resource, Scope};
 use perfmon_exporter::otlp::push::{Connector, Counts, Item, Pusher, Shared, Supply};
 use perfmon_exporter::pipeline::Store;
-use plugin_host::sink::{FamilyDef, Outcome, ValueKind};
+use plugin_contract::{FamilyDef, Outcome, ValueKind};
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
@@ -42,7 +42,7 @@ impl Supply for Host {
         let Some(store) = self.store.lock().unwrap().clone() else { return Vec::new() };
         let mut rounds = self.rounds.lock().unwrap();
         *rounds += 1;
-        send_column(&store, &self.ids, plugin_host::sink::Column::U64(&vec![*rounds * 10; self.ids.len()]));
+        send_column(&store, &self.ids, plugin_contract::Column::U64(&vec![*rounds * 10; self.ids.len()]));
         complete(&store, Outcome::Full);
         vec![Item {
             key: 1,

@@ -11,8 +11,8 @@ use perfmon_exporter::config::{OtlpEndpoint, OtlpProtocol, parse};
 use perfmon_exporter::model::Target;
 use perfmon_exporter::otlp::encode::{Facts, Resource, Scope, Trigger};
 use perfmon_exporter::otlp::push::{Counts, Ended, Item, Outlets, Pusher, Shared, Signal, Supply};
-use plugin_host::sink::{Completion, Event, Failure, Level, Outcome, StageReport};
-use plugin_host::{GeneralReason, Stage};
+use plugin_contract::{Completion, Event, Failure, Level, Outcome, StageReport};
+use plugin_contract::{GeneralReason, Stage};
 use tokio::time::Instant;
 
 use crate::otlp_collector::{Answer, Collector, Memory, Received, Wall};

@@ -7,8 +7,8 @@ use perfmon_exporter::model::Target;
 use perfmon_exporter::pipeline::{
     Catalog, Limits, NoObserver, Refusal, Scope, StaleRow, Store, StoreObserver,
 };
-use plugin_host::InstanceSink;
-use plugin_host::sink::{
+use plugin_contract::InstanceSink;
+use plugin_contract::{
     Batch, BatchOutcome, CollectionId, Column, Completion, DropReason, FamilyDef, Kind, Outcome, SeriesDef,
     ValueKind,
 };

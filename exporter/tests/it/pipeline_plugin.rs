@@ -5,11 +5,11 @@ use std::sync::Arc;
 use perfmon_exporter::expose::{self, Format};
 use perfmon_exporter::model::Target;
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope, Store};
-use plugin_host::sink::{
+use plugin_contract::{
     Batch, BatchOutcome, CollectionId, Column, Completion, Display, DropReason, Failure, FamilyDef, Kind,
     Outcome, SeriesDef, ValueKind, Verdict,
 };
-use plugin_host::{GeneralReason, InstanceSink, Stage};
+use plugin_contract::{GeneralReason, InstanceSink, Stage};
 
 /// A store of a target of its own.
 pub(crate) fn store(target: &str) -> Arc<Store> {

@@ -8,8 +8,8 @@ use perfmon_exporter::model::Target;
 use perfmon_exporter::pipeline::{
     Catalog, Limits, NoObserver, Normalize, Refusal, RelabelConfig, Rule, Rules, Scope, Store,
 };
-use plugin_host::InstanceSink;
-use plugin_host::sink::{DropReason, FamilyDef, Kind, Outcome};
+use plugin_contract::InstanceSink;
+use plugin_contract::{DropReason, FamilyDef, Kind, Outcome};
 
 use crate::pipeline_plugin::{complete, counter, failure, family, gauge, samples, send, series};
 

@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use perfmon_exporter::config::{AllowHosts, Identity, Position, SecretSource};
 use perfmon_exporter::credentials::{Broker, Resolved, Resolver, SystemClock};
-use plugin_host::sink::{
+use plugin_contract::{
     CredentialAnswer, CredentialRequest, CredentialVerdict, Failure, LeaseId, TargetInfo, Waiter,
 };
+use plugin_contract::{CredentialBroker, GeneralReason};
 use plugin_host::testing::{RecordedOutcome, RecordingSink};
-use plugin_host::{
-    CredentialBroker, GeneralReason, Host, HostOptions, Instance, InstanceConfig, monotonic_ns,
-};
+use plugin_host::{Host, HostOptions, Instance, InstanceConfig, monotonic_ns};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;

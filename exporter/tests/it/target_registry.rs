@@ -11,8 +11,8 @@ use perfmon_exporter::pipeline::StoreObserver;
 use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
 use perfmon_exporter::targets::{Costs, JobObserver, TargetHealth, TargetRegistry, TargetState, ending};
 use perfmon_exporter::telemetry::Timings;
-use plugin_host::sink::{CollectionId, Completion, Failure, Outcome, StageReport};
-use plugin_host::{GeneralReason, Stage};
+use plugin_contract::{CollectionId, Completion, Failure, Outcome, StageReport};
+use plugin_contract::{GeneralReason, Stage};
 
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);

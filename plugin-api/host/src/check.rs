@@ -12,7 +12,7 @@ use crate::host::{Host, HostOptions, Library};
 use crate::info::{Mode, PluginInfo, SourceInfo};
 use crate::instance::{Instance, InstanceConfig};
 use crate::recording::{Recorded, RecordedOutcome, RecordingSink};
-use crate::sink::TargetInfo;
+use plugin_contract::TargetInfo;
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

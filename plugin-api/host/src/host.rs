@@ -22,10 +22,10 @@ use crate::load;
 use crate::registry::{self, lock};
 use crate::run::{self, RunningCommand};
 use crate::shared::InstanceShared;
-use crate::sink::{CredentialBroker, InstanceSink, Level, NoCredentials};
 use crate::table;
 use crate::trial::Trial;
 use crate::violation::Violations;
+use plugin_contract::{CredentialBroker, InstanceSink, Level, NoCredentials};
 
 /// Takes the log records that are about no instance.
 pub trait LibraryLog: Send + Sync {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::sink::DeclaredReason;
+use plugin_contract::DeclaredReason;
 
 /// A loaded library.
 #[derive(Clone, Debug, PartialEq, Eq)]

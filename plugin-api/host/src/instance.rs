@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::error::{CollectError, ConfigureError};
 use crate::shared::InstanceShared;
-use crate::sink::{CollectionId, TargetInfo};
 use crate::violation::Violations;
+use plugin_contract::{CollectionId, TargetInfo};
 
 /// What an instance is made of.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -10,8 +10,8 @@ use plugin_abi::{
 use crate::library::LibraryShared;
 use crate::registry::lock;
 use crate::shared::{Admission, InstanceShared};
-use crate::sink::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, SeriesDef, Verdict};
 use crate::violation::Violation;
+use plugin_contract::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, SeriesDef, Verdict};
 
 /// What an instance has registered.
 #[derive(Default)]

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::library::LibraryShared;
 use crate::registry::{self, Entry, lock};
-use crate::sink::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, Waiter};
 use crate::violation::Violation;
+use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, Waiter};
 
 /// A lease that has not been answered. Its strings stay where they are until it is.
 pub(crate) struct LeaseShared {

@@ -10,7 +10,6 @@ pub mod check;
 mod checks;
 mod command;
 mod configure;
-mod credential;
 mod elf;
 mod error;
 mod exit;
@@ -29,12 +28,11 @@ mod recording;
 mod registry;
 mod run;
 mod shared;
-pub mod sink;
 mod table;
 mod trial;
 mod violation;
 
-pub use plugin_abi::{Display, DisplayRule, EntryFn, GeneralReason, Stage};
+pub use plugin_abi::EntryFn;
 
 pub use self::command::{CommandCancel, CommandOutput, CommandRequest};
 pub use self::error::{CollectError, ConfigureError, LoadError, Problem};
@@ -44,7 +42,6 @@ pub use self::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, Sour
 pub use self::instance::{Instance, InstanceConfig, InstanceState, QuarantineCause};
 pub use self::limits::Limits;
 pub use self::run::RunningCommand;
-pub use self::sink::{CredentialBroker, InstanceSink};
 pub use self::trial::{Trial, run_trial};
 pub use self::violation::{Violation, Violations};
 

@@ -14,8 +14,8 @@ use crate::lane::{Job, Lane, Limit};
 use crate::limits::Limits;
 use crate::registry::lock;
 use crate::shared::InstanceShared;
-use crate::sink::Level;
 use crate::violation::{Violation, Violations};
+use plugin_contract::Level;
 
 /// A loaded library.
 pub(crate) struct LibraryShared {

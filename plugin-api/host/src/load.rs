@@ -19,7 +19,7 @@ use crate::error::LoadError;
 use crate::image::Image;
 use crate::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
 use crate::limits::Limits;
-use crate::sink::DeclaredReason;
+use plugin_contract::DeclaredReason;
 
 /// Opens the image of `file` and finds its entry.
 pub(crate) fn open(image: Image, file: &Path) -> Result<EntryFn, LoadError> {

@@ -12,11 +12,11 @@ use plugin_abi::{
 use crate::error::Problem;
 use crate::info::SourceInfo;
 use crate::limits::Limits;
-use crate::sink::{
+use crate::violation::Violation;
+use plugin_contract::{
     Batch, Column, Completion, DropReason, Event, Failure, FamilyDef, Kind, Level, Outcome, Reason,
     SeriesDef, StageReport, StartTimeKind, ValueKind,
 };
-use crate::violation::Violation;
 
 /// Labels or fields.
 pub(crate) type Pairs<'a> = Vec<(&'a str, &'a str)>;

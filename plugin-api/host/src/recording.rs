@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::registry::lock;
-use crate::sink::{
+use plugin_contract::{
     Batch, BatchOutcome, CollectionId, Column, Completion, DisplayRule, DropReason, Event, Failure,
     FamilyDef, InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, StartTimeKind, ValueKind, Verdict,
 };

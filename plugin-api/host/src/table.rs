@@ -22,8 +22,8 @@ use crate::read::{self, Refusal};
 use crate::registry::{self, Entry};
 use crate::run::Stream;
 use crate::shared::{Admission, InstanceShared};
-use crate::sink::{CredentialKind, CredentialRequest, CredentialVerdict};
 use crate::violation::Violation;
+use plugin_contract::{CredentialKind, CredentialRequest, CredentialVerdict};
 
 /// A table for one library. It lives as long as the process, as the header promises.
 pub(crate) fn leak(library: u64, options: &HostOptions) -> &'static HostApi {
@@ -472,7 +472,7 @@ unsafe fn taken(taken_plugin: *mut u64, rows: usize) {
 
 impl Refusal {
     /// Remembers the violation and answers the verdict.
-    fn note(self, refused: &mut Vec<Violation>) -> crate::sink::DropReason {
+    fn note(self, refused: &mut Vec<Violation>) -> plugin_contract::DropReason {
         refused.extend(self.violation);
         self.reason
     }

@@ -9,7 +9,7 @@ use plugin_abi::{
     self as abi, ABI_MAJOR, Array, DENIED, FULL, HostApi, INVALID, OK, Plain, STALE, StageCost, Str,
     struct_size,
 };
-use plugin_host::sink::CollectionId;
+use plugin_contract::CollectionId;
 use plugin_host::testing::Recorded;
 use plugin_host::{Instance, InstanceConfig, Violation};
 use test_support::oracle::Input;

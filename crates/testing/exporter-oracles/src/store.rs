@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use perfmon_exporter::model::Target;
 use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Normalize, Rules, Scope, Store};
-use plugin_host::InstanceSink;
-use plugin_host::sink::{
+use plugin_contract::InstanceSink;
+use plugin_contract::{
     Batch, CollectionId, Column, Completion, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict,
 };
 

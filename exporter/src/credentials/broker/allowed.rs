@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use plugin_host::sink::CredentialRequest;
+use plugin_contract::CredentialRequest;
 
 use super::super::addresses::Resolved;
 use super::Identities;

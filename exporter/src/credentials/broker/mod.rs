@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use plugin_host::GeneralReason;
-use plugin_host::sink::{
+use plugin_contract::GeneralReason;
+use plugin_contract::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
     Secret, Waiter,
 };

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use plugin_host::sink::Waiter;
+use plugin_contract::Waiter;
 
 use super::ledger::Ledger;
 use super::{Fingerprint, Host};

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use plugin_host::sink::LeaseId;
+use plugin_contract::LeaseId;
 
 use super::{Change, Decision, Host, Refusal, Refused, Remembered, State};
 use crate::credentials::clock::Moment;

@@ -1,6 +1,6 @@
 //! Collections as spans.
 
-use plugin_host::sink::{Completion, Failure, Outcome, StageReport};
+use plugin_contract::{Completion, Failure, Outcome, StageReport};
 
 use super::records::Record;
 use super::wire::{BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_fixed64, put_text, put_varint};

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use plugin_host::sink::{Completion, Event, Outcome};
+use plugin_contract::{Completion, Event, Outcome};
 
 use super::clock::unix_nanos;
 use super::records::{About, Records};

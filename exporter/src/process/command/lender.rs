@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plugin_host::CredentialBroker;
-use plugin_host::sink::{CredentialAnswer, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
+use plugin_contract::CredentialBroker;
+use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
 use tokio::runtime::Handle;
 
 use crate::config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};

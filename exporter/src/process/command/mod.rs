@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use plugin_host::{CommandOutput, CommandRequest, CredentialBroker, HostOptions, Limits, RunningCommand};
+use plugin_contract::CredentialBroker;
+use plugin_host::{CommandOutput, CommandRequest, HostOptions, Limits, RunningCommand};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use plugin_host::sink::Failure;
+use plugin_contract::Failure;
 
 use super::sink::Collected;
 use crate::config::{Config, Node, Position, Target, Value};

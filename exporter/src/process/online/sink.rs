@@ -1,7 +1,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
-use plugin_host::InstanceSink;
-use plugin_host::sink::{
+use plugin_contract::InstanceSink;
+use plugin_contract::{
     Batch, BatchOutcome, CollectionId, Completion, Event, Failure, FamilyDef, Level, Outcome, SeriesDef,
     Verdict,
 };

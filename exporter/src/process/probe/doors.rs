@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-use plugin_host::GeneralReason;
-use plugin_host::sink::{DeclaredReason, Reason};
+use plugin_contract::GeneralReason;
+use plugin_contract::{DeclaredReason, Reason};
 use resolver::{LookupError, LookupErrorKind};
 use tokio::time::Instant;
 

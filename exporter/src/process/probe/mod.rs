@@ -19,7 +19,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use plugin_host::{GeneralReason, Host, Stage};
+use plugin_contract::{GeneralReason, Stage};
+use plugin_host::Host;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;

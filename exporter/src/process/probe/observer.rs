@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use plugin_host::sink::{CollectionId, Completion, Event, Level};
+use plugin_contract::{CollectionId, Completion, Event, Level};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use plugin_host::{GeneralReason, Stage};
+use plugin_contract::{GeneralReason, Stage};
 
 use crate::config::Target;
 use crate::model::{Layout, Snapshot};

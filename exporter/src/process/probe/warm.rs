@@ -2,8 +2,9 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use plugin_host::sink::{Failure, InstanceSink};
-use plugin_host::{CollectError, GeneralReason, Instance, Stage, monotonic_ns};
+use plugin_contract::{Failure, InstanceSink};
+use plugin_contract::{GeneralReason, Stage};
+use plugin_host::{CollectError, Instance, monotonic_ns};
 use resolver::LookupErrorKind;
 use serde_json::json;
 use tokio::sync::{Semaphore, watch};

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use plugin_host::Stage;
+use plugin_contract::Stage;
 
 use crate::pipeline::Refusal;
 use crate::targets::account::{JobStatus, StageCost};

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use plugin_host::GeneralReason;
+use plugin_contract::GeneralReason;
 
 use super::lock;
 use crate::targets::account::Down;

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
-use plugin_host::sink::{Completion, Failure};
+use plugin_contract::{Completion, Failure};
 use tokio::sync::Notify;
 
 use super::status::{Place, TargetStatus};

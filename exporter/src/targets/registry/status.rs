@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use plugin_host::Stage;
+use plugin_contract::Stage;
 use tracing::{info, warn};
 
 use super::Groups;

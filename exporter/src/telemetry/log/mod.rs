@@ -13,8 +13,8 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use plugin_contract::{Event, Level};
 use plugin_host::LibraryLog;
-use plugin_host::sink::{Event, Level};
 use tracing_subscriber::EnvFilter;
 
 use self::line::Line;

@@ -1,6 +1,6 @@
 //! Failures that many targets have in common.
 
-use plugin_host::Stage;
+use plugin_contract::Stage;
 
 use super::Entry;
 use super::amount::count;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hyper::Response;
-use plugin_host::{GeneralReason, Stage};
+use plugin_contract::{GeneralReason, Stage};
 
 use super::amount::{bytes, count, setting, span, took};
 use super::catalogue::Taken;

@@ -1,7 +1,7 @@
 //! Who gets to see a secret.
 
-use plugin_host::CredentialBroker;
-use plugin_host::sink::{CredentialAnswer, CredentialRequest, TargetInfo, Waiter};
+use plugin_contract::CredentialBroker;
+use plugin_contract::{CredentialAnswer, CredentialRequest, TargetInfo, Waiter};
 
 use super::{World, ask, denial, lease};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use plugin_host::CredentialBroker;
-use plugin_host::sink::{CredentialAnswer, CredentialVerdict};
+use plugin_contract::CredentialBroker;
+use plugin_contract::{CredentialAnswer, CredentialVerdict};
 
 use super::{COOLDOWN, World, ask, ask_at, attempt, denial, lease};
 

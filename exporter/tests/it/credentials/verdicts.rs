@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use perfmon_exporter::credentials::VerdictFile;
-use plugin_host::CredentialBroker;
-use plugin_host::sink::{CredentialAnswer, CredentialVerdict};
+use plugin_contract::CredentialBroker;
+use plugin_contract::{CredentialAnswer, CredentialVerdict};
 
 use super::{COOLDOWN, World, ask_at, attempt, denial};
 

@@ -12,8 +12,8 @@ use crate::instance::QuarantineCause;
 use crate::intake::Data;
 use crate::lane::{Job, Limit};
 use crate::registry::{self, lock};
-use crate::sink::{CollectionId, Completion, Failure, Outcome, Reason};
 use crate::violation::Violation;
+use plugin_contract::{CollectionId, Completion, Failure, Outcome, Reason};
 
 impl InstanceShared {
     pub(crate) fn collect(&self, deadline_ns: u64) -> Result<CollectionId, CollectError> {

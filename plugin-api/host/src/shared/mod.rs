@@ -18,8 +18,8 @@ use crate::intake::{Budget, Data};
 use crate::lease::Leases;
 use crate::library::LibraryShared;
 use crate::registry::{self, Entry, lock};
-use crate::sink::{Completion, Failure, InstanceSink, Outcome, TargetInfo};
 use crate::violation::Violations;
+use plugin_contract::{Completion, Failure, InstanceSink, Outcome, TargetInfo};
 
 /// The state behind an [`crate::Instance`] and behind its token.
 ///

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex};
 
-use plugin_host::GeneralReason;
-use plugin_host::sink::{
+use plugin_contract::GeneralReason;
+use plugin_contract::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
     Secret, Waiter,
 };

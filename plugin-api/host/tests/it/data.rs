@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use plugin_abi::{DROPPED_INVALID, DROPPED_UNKNOWN_FAMILY, FULL, INVALID, OK, STALE, STOPPED};
-use plugin_host::sink::DisplayRule;
+use plugin_contract::DisplayRule;
 use plugin_host::testing::{RecordedOutcome, Value};
 use plugin_host::{InstanceState, Library, QuarantineCause, Violation};
 

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use expect_test::{Expect, expect};
-use plugin_host::sink::{DisplayRule, StartTimeKind};
+use plugin_contract::{DisplayRule, StartTimeKind};
 use plugin_host::testing::{RecordedOutcome, Value};
 use plugin_host::{AbiVersion, ConfigureError, Host, HostOptions, Mode};
 

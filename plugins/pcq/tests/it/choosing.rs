@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ms_dtyp::FileTime;
 use ms_pcq::types::Lcid;
-use plugin_host::sink::StartTimeKind;
+use plugin_contract::StartTimeKind;
 use plugin_host::testing::{RecordedSeries, Value};
 use serde_json::{Value as Json, json};
 use windows_sim::model::Moment;

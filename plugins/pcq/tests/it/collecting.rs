@@ -1,7 +1,7 @@
 //! What is collected: first, again, in part, and when what there is changes.
 
-use plugin_host::Stage;
-use plugin_host::sink::CredentialVerdict;
+use plugin_contract::CredentialVerdict;
+use plugin_contract::Stage;
 use plugin_host::testing::Value;
 use serde_json::json;
 use std::time::Duration;

@@ -160,7 +160,7 @@ fn a_wrong_password_ends_with_stage_reason_and_next_step() {
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(ran.err.starts_with("auth: wrong_credentials: "), "{}", ran.err);
     assert!(ran.err.contains("\nnext: "), "{}", ran.err);
-    assert_eq!(plugin.lender.verdicts(), [plugin_host::sink::CredentialVerdict::Rejected]);
+    assert_eq!(plugin.lender.verdicts(), [plugin_contract::CredentialVerdict::Rejected]);
 }
 
 #[test]

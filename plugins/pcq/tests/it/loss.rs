@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use plugin_host::Stage;
-use plugin_host::sink::CredentialVerdict::{Accepted, Rejected};
+use plugin_contract::CredentialVerdict::{Accepted, Rejected};
+use plugin_contract::Stage;
 
 use crate::world::{Plugin, SimHost, Watch, countersets};
 

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
-use plugin_host::sink::CredentialAnswer;
-use plugin_host::sink::CredentialVerdict::{Accepted, Locked, Rejected, Unknown};
-use plugin_host::{GeneralReason, Stage};
+use plugin_contract::CredentialAnswer;
+use plugin_contract::CredentialVerdict::{Accepted, Locked, Rejected, Unknown};
+use plugin_contract::{GeneralReason, Stage};
 use serde_json::json;
 use tokio::net::{TcpSocket, TcpStream};
 use windows_sim::AccountState;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use plugin_host::sink::CredentialVerdict::Accepted;
+use plugin_contract::CredentialVerdict::Accepted;
 
 use crate::orchard::{host, settings};
 use crate::world::Plugin;

@@ -6,14 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ms_dtyp::FileTime;
-use plugin_host::sink::{
+use plugin_contract::{
     CredentialAnswer, CredentialKind, CredentialRequest, CredentialVerdict, Failure, Lease, LeaseId, Secret,
     StageReport, TargetInfo, Waiter,
 };
+use plugin_contract::{CredentialBroker, Stage};
 use plugin_host::testing::{Recorded, RecordedOutcome, RecordingSink};
-use plugin_host::{
-    CredentialBroker, Host, HostOptions, Instance, InstanceConfig, Library, Stage, monotonic_ns,
-};
+use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Library, monotonic_ns};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;

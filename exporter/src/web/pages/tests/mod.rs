@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use http_body_util::BodyExt;
 use hyper::header::{ETAG, IF_NONE_MATCH};
-use plugin_host::sink::{
+use plugin_contract::{
     Batch, CollectionId, Column, Completion, Display, DisplayRule, Failure, FamilyDef, InstanceSink, Kind,
     Outcome, SeriesDef, StageReport, ValueKind,
 };
-use plugin_host::{GeneralReason, Stage};
+use plugin_contract::{GeneralReason, Stage};
 use prometheus_client::registry::Registry;
 
 use super::catalogue::Taken;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plugin_host::sink::StartTimeKind;
+use plugin_contract::StartTimeKind;
 use plugin_host::testing::{RecordedOutcome, RecordingSink, Value};
 use plugin_host::{InstanceConfig, InstanceState, monotonic_ns};
 use plugin_sdk::Stage;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plugin_abi::GeneralReason;
 use zeroize::Zeroizing;
 
-use crate::sink::TargetInfo;
+use crate::target::TargetInfo;
 
 /// A request for a secret.
 #[derive(Clone, Copy, Debug)]

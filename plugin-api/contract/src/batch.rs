@@ -1,0 +1,69 @@
+//! Values.
+
+use crate::family::ValueKind;
+
+/// Values of one type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Column<'a> {
+    /// Double precision.
+    F64(&'a [f64]),
+    /// Unsigned.
+    U64(&'a [u64]),
+    /// Signed.
+    I64(&'a [i64]),
+}
+
+impl Column<'_> {
+    /// How many rows it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F64(values) => values.len(),
+            Self::U64(values) => values.len(),
+            Self::I64(values) => values.len(),
+        }
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The type of its values.
+    #[must_use]
+    pub fn kind(&self) -> ValueKind {
+        match self {
+            Self::F64(_) => ValueKind::F64,
+            Self::U64(_) => ValueKind::U64,
+            Self::I64(_) => ValueKind::I64,
+        }
+    }
+}
+
+/// Values by series id.
+///
+/// INVARIANT: all columns have the length of `ids`, and every id is below the highest that was ever accepted
+/// plus one. Whether it is still live, and of this value kind, the sink finds when it stores the value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Batch<'a> {
+    /// Series ids, in any order.
+    pub ids: &'a [u32],
+    /// The value of each.
+    pub values: Column<'a>,
+    /// The time of each in Unix nanoseconds, where the source knows better than "now".
+    pub timestamps: Option<&'a [i64]>,
+    /// The start of each in Unix nanoseconds; 0 where it is not known.
+    pub start_times: Option<&'a [i64]>,
+}
+
+/// What became of a batch. Rows that are not stored are counted and left out; they do no other harm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BatchOutcome {
+    /// Rows stored.
+    pub stored: u64,
+    /// Rows whose series is retired.
+    pub retired: u64,
+    /// Rows whose family has another value kind.
+    pub wrong_kind: u64,
+}

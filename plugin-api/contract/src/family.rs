@@ -1,0 +1,136 @@
+//! Families and series as a plugin declares them, and the answers.
+
+use plugin_abi::Display;
+
+/// What a family's values mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A value that goes up and down.
+    Gauge,
+    /// A sum that only grows, or starts anew.
+    Counter,
+    /// Labels that describe something; the value is 1.
+    Info,
+    /// Nobody knows; shown as it is.
+    #[default]
+    Unknown,
+}
+
+impl Kind {
+    /// What OpenMetrics puts behind the family's name on the lines of its samples.
+    #[must_use]
+    pub fn sample_suffix(self) -> &'static str {
+        match self {
+            Self::Counter => "_total",
+            Self::Info => "_info",
+            Self::Gauge | Self::Unknown => "",
+        }
+    }
+}
+
+/// The column type of a family's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValueKind {
+    /// Double precision.
+    F64,
+    /// Unsigned: counters pass 2⁵³.
+    U64,
+    /// Signed.
+    I64,
+}
+
+/// A family as the plugin declares it. The exporter makes the metric's name of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FamilyDef<'a> {
+    /// Which world it is from: empty for performance counters, `complus`, `pla`, `rpc`.
+    pub namespace: &'a str,
+    /// The object in the source's own words: `Processor Information`.
+    pub object: &'a str,
+    /// The item of the object: `% Processor Time`.
+    pub item: &'a str,
+    /// Which part of the item, where it has several: empty, `base`, `inactive` …
+    pub part: &'a str,
+    /// What the values mean.
+    pub kind: Kind,
+    /// The base unit: empty, `seconds`, `bytes`, `ratio` …
+    pub unit: &'a str,
+    /// A sentence for people.
+    pub help: &'a str,
+    /// Where it comes from: `\Processor Information(*)\% Processor Time [PERF_100NSEC_TIMER_INV]`.
+    pub origin: &'a str,
+    /// The column type of its values.
+    pub value: ValueKind,
+    /// How they are shown to a person. INVARIANT: its base is empty exactly where the rule needs none, and is not `part`.
+    pub display: Display<'a>,
+}
+
+/// A series as the plugin declares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeriesDef<'a> {
+    /// An id that [`InstanceSink::register_families`] accepted.
+    pub family: u32,
+    /// Name and value of each label; names are distinct and match `[a-zA-Z_][a-zA-Z0-9_]*`.
+    pub labels: &'a [(&'a str, &'a str)],
+    /// When the series began to count, where that is known.
+    pub start_time_unix_nanos: Option<i64>,
+    /// How that is known. INVARIANT: `Unknown` where there is no start time, and only there.
+    pub start_time_kind: StartTimeKind,
+}
+
+impl<'a> SeriesDef<'a> {
+    /// A series whose start, where there is one, is known and not inferred.
+    #[must_use]
+    pub const fn new(
+        family: u32,
+        labels: &'a [(&'a str, &'a str)],
+        start_time_unix_nanos: Option<i64>,
+    ) -> Self {
+        let start_time_kind = match start_time_unix_nanos {
+            None => StartTimeKind::Unknown,
+            Some(_) => StartTimeKind::Known,
+        };
+        Self { family, labels, start_time_unix_nanos, start_time_kind }
+    }
+}
+
+/// How it is known when a series began to count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StartTimeKind {
+    /// It is not.
+    #[default]
+    Unknown,
+    /// The target said so, or the plugin saw it.
+    Known,
+    /// It follows from something else, such as when the target was started.
+    Inferred,
+}
+
+/// The answer for one family or series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Taken, under this id. Ids are dense from 0, per instance, families and series apart.
+    ///
+    /// INVARIANT: an id is handed out again only after its series was retired.
+    Accepted(u32),
+    /// Not wanted; the plugin does not send it again.
+    Dropped(DropReason),
+}
+
+/// Why a family or series was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DropReason {
+    /// The instance or the process is at its limit.
+    Limit,
+    /// A rule of the configuration drops it.
+    Rule,
+    /// The same series exists already.
+    Duplicate,
+    /// Something in it is malformed.
+    Invalid,
+    /// Its family was never accepted.
+    UnknownFamily,
+    /// Of a kind that this version does not know.
+    Unsupported,
+}

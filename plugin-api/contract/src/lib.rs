@@ -1,0 +1,30 @@
+//! What the exporter and the host of its plugins have in common: the data that plugins send, after it was checked, and who
+//! takes it.
+//!
+//! The exporter implements [`InstanceSink`] once per instance and [`CredentialBroker`] once per process; the host of the
+//! plugins calls them. Everything that arrives is valid: strings are UTF-8 within the limits, columns have one length, ids
+//! lie below what was handed out, enum values are known. Nothing here may block: the caller is a thread of the plugin.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod batch;
+mod completion;
+mod credential;
+mod event;
+mod failure;
+mod family;
+mod sink;
+mod target;
+
+pub use plugin_abi::{Display, DisplayRule, GeneralReason, Stage};
+
+pub use self::batch::{Batch, BatchOutcome, Column};
+pub use self::completion::{CollectionId, Completion, Outcome, StageReport};
+pub use self::credential::{
+    CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
+    NoCredentials, Secret, Waiter,
+};
+pub use self::event::{Event, Level};
+pub use self::failure::{DeclaredReason, Failure, Reason};
+pub use self::family::{DropReason, FamilyDef, Kind, SeriesDef, StartTimeKind, ValueKind, Verdict};
+pub use self::sink::InstanceSink;
+pub use self::target::TargetInfo;
