@@ -20,17 +20,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use perfmon_exporter::expose::{CodedPage, Coding, Encoder, Format, page_bytes};
-use perfmon_exporter::model::Snapshot;
-use perfmon_exporter::otlp::encode::{Templates, Temporality};
+use exporter_testing::peer::{Peer, Strings};
+use exposition::{CodedPage, Coding, Encoder, Format, page_bytes};
+use otlp_encode::{Templates, Temporality};
 use prometheus_client::encoding::{prometheus_protobuf, text};
 use prometheus_client::registry::Registry;
 use serde_json::Value;
+use series::model::Snapshot;
 use test_support::race::{Goal, Race, Results};
 
 use self::push::Push;
 use self::rivals::{ClientGo, MetricsRs};
-use self::support::peer::{Peer, Strings};
 use self::support::{rows, workload};
 
 const LARGE: usize = 1_000_000;

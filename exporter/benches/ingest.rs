@@ -14,9 +14,9 @@ use std::cell::{Cell, RefCell};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use perfmon_exporter::model::{Target, Value};
-use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope};
 use plugin_sdk::{Output, SeriesId};
+use series::model::{Target, Value};
+use series::pipeline::{Catalog, Limits, NoObserver, Scope};
 use test_support::race::{Goal, Race, thread_cpu_time};
 
 use self::linked::Linked;

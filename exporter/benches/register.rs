@@ -9,10 +9,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use perfmon_exporter::model::{Block, Chunk, Target};
-use perfmon_exporter::pipeline::{
-    Catalog, Limits, NoObserver, Normalize, RelabelConfig, Rule, Rules, Scope, Store,
-};
+use series::model::{Block, Chunk, Target};
+use series::pipeline::{Catalog, Limits, NoObserver, Normalize, RelabelConfig, Rule, Rules, Scope, Store};
 use test_support::race::thread_cpu_time;
 
 use self::support::workload;

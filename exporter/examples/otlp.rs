@@ -14,12 +14,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use otlp_encode::{Facts, Resource, Scope};
 use perfmon_exporter::config;
-use perfmon_exporter::model::Snapshot;
-use perfmon_exporter::otlp::encode::{Facts, Resource, Scope};
 use perfmon_exporter::otlp::push::{Item, Pusher, Supply};
 use perfmon_exporter::telemetry::{ProcessUsage, Timings};
 use serde_json::json;
+use series::model::Snapshot;
 
 #[path = "../benches/support/workload.rs"]
 mod workload;

@@ -11,9 +11,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use perfmon_exporter::expose::{Encoder, Format, OwnMetrics};
-use perfmon_exporter::model::{Snapshot, Target};
-use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope};
+use exposition::{Encoder, Format, OwnMetrics};
 use plugin_contract::InstanceSink;
 use plugin_contract::{Batch, Column, Display, FamilyDef, Kind, SeriesDef, ValueKind};
 use prometheus_client::metrics::counter::Counter;
@@ -22,6 +20,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
+use series::model::{Snapshot, Target};
+use series::pipeline::{Catalog, Limits, NoObserver, Scope};
 
 use self::workload::Fleet;
 

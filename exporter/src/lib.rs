@@ -6,23 +6,17 @@
 //! | [`credentials`] | who gets which secret, and when not |
 //! | [`schedule`] | when which target is asked |
 //! | [`targets`] | how each target fares, and since when |
-//! | [`pipeline`] | from what plugins send to snapshots |
-//! | [`model`] | families, series, snapshots |
-//! | [`expose`] | pages of snapshots |
 //! | [`otlp`] | pushing snapshots to OpenTelemetry collectors |
 //! | [`telemetry`] | how the exporter speaks of itself: metrics, times, log |
 //! | [`web`] | the HTTP server |
 //! | [`process`] | the command line, start and end |
 //!
-//! `model`, `pipeline` and `expose` know no clock, socket or file.
+//! Series, pages and the bytes of OTLP are packages of their own: `series`, `exposition`, `otlp-encode`.
 pub mod config;
 pub mod credentials;
-pub mod expose;
 mod file;
-pub mod model;
 mod nearest;
 pub mod otlp;
-pub mod pipeline;
 pub mod process;
 pub mod schedule;
 mod secret;

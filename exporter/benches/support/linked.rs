@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use perfmon_exporter::pipeline::Store;
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Limits};
 use plugin_sdk::{
     Collection, Coverage, Display, Failure, Family, Handle, Kind, Output, Problem, Series, SeriesId, Setup,
     Source, SourceEntry, ValueKind,
 };
+use series::pipeline::Store;
 
 const SERIES_PER_FAMILY: usize = 1_000;
 

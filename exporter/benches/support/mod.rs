@@ -1,5 +1,4 @@
 //! What the benchmarks share, with each other, the example and the tests.
 
-pub(crate) mod peer;
 pub(crate) mod rows;
 pub(crate) mod workload;

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use perfmon_exporter::otlp::encode::{
-    Earlier, Facts, Part, Requests, Resource, Scope, Templates, Temporality,
-};
+use otlp_encode::{Earlier, Facts, Part, Requests, Resource, Scope, Templates, Temporality};
 
 use super::support::workload::Fleet;
 
@@ -18,7 +16,7 @@ pub(crate) struct Push {
 
 impl Push {
     pub(crate) fn of(fleet: &Fleet) -> Self {
-        let resource = |snapshot: Arc<perfmon_exporter::model::Snapshot>| {
+        let resource = |snapshot: Arc<series::model::Snapshot>| {
             let facts = Facts { host: &snapshot.target().name, ..Facts::default() };
             Arc::new(Resource::of(snapshot.target(), &facts))
         };

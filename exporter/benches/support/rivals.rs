@@ -5,10 +5,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use exporter_testing::peer::Strings;
 use metrics::{Gauge, Key, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
-use super::support::peer::Strings;
 use super::support::workload;
 
 /// All series as gauges: a counter of that crate has no fractions.

@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
-use perfmon_exporter::model::{Snapshot, Target};
-use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Scope, Store};
 use plugin_contract::InstanceSink;
 use plugin_contract::{
     Batch, CollectionId, Column, Completion, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict,
 };
+use series::model::{Snapshot, Target};
+use series::pipeline::{Catalog, Limits, NoObserver, Scope, Store};
 
 /// Rows of one batch: the most that the ABI takes.
 pub(crate) const BATCH_ROWS: usize = 65_536;

@@ -3,6 +3,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use series::pipeline::Normalize;
+
 use super::file_pattern::FilePattern;
 use super::identity::{Credentials, Identity, credentials, identity};
 use super::item::Item;
@@ -19,7 +21,6 @@ use super::target::{self, Target, TargetDefaults};
 use super::transport::{Transport, transport};
 use super::web::{Web, web};
 use crate::otlp::push::OtlpEndpoint;
-use crate::pipeline::Normalize;
 
 /// The whole configuration, checked: every name in it exists, every number is within its limits.
 #[derive(Clone, Debug)]

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use plugin_contract::Failure;
 use plugin_contract::{GeneralReason, InstanceSink, Stage};
 use plugin_host::Instance;
+use series::model;
+use series::pipeline::Catalog;
 use tracing::error;
 
 use super::plugins::{Libraries, instance_config, source_of};
 use super::probe::Probes;
 use super::scope::{reporter_of, scope_of};
 use crate::config::{Config, Target};
-use crate::model;
 use crate::otlp::push::Outlets;
-use crate::pipeline::Catalog;
 use crate::schedule::{JobId, JobSpec, NewJob, Schedule, TargetId};
 use crate::targets::{
     Costs, JobObserver, PluginCollector, Reporter, TargetRegistry, TargetState, TimedStore,

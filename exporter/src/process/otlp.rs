@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use otlp_encode::Scope;
+use series::pipeline::Store;
 use tracing::warn;
 
 use super::plugins::Libraries;
 use crate::config::{Config, OtlpEndpoint};
-use crate::otlp::encode::Scope;
 use crate::otlp::push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
-use crate::pipeline::Store;
 use crate::targets::{TargetHealth, TargetRegistry, TargetState, count_by_health};
 use crate::telemetry::ProcessUsage;
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use series::model;
+use series::pipeline::{Catalog, Limits, Normalize, Scope};
+
 use super::plugins::Libraries;
 use crate::config::{Config, Target};
-use crate::model;
-use crate::otlp::encode;
 use crate::otlp::push::Outlets;
-use crate::pipeline::{Catalog, Limits, Normalize, Scope};
 use crate::targets::Reporter;
 
 /// The scope of a target, and the rules of each of its modules. `named` is the target without its labels.
@@ -34,5 +34,5 @@ pub(super) fn scope_of(
 /// Tells these collectors what comes from a plugin.
 pub(super) fn reporter_of(outlets: &Arc<Outlets>, libraries: &Libraries, plugin: &str) -> Reporter {
     let version = libraries.get(plugin).map_or("", |library| &library.info().version);
-    Reporter { outlets: Arc::clone(outlets), scope: Arc::new(encode::Scope::new(plugin, version)) }
+    Reporter { outlets: Arc::clone(outlets), scope: Arc::new(otlp_encode::Scope::new(plugin, version)) }
 }

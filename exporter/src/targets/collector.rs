@@ -5,9 +5,9 @@ use std::time::Duration;
 use plugin_contract::{CollectionId, Failure};
 use plugin_contract::{GeneralReason, Stage};
 use plugin_host::{CollectError, Instance, monotonic_ns};
+use series::pipeline::Store;
 
 use super::registry::TargetState;
-use crate::pipeline::Store;
 use crate::schedule::{Collector, NotStarted};
 
 /// A job whose instance could not be made is looked at again after this; only another configuration will help.

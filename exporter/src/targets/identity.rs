@@ -1,8 +1,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
+use otlp_encode::{Facts, Resource};
+use series::model;
+
 use crate::config;
-use crate::model;
-use crate::otlp::encode::{Facts, Resource};
 
 /// Who a target is to collectors: its resource, which its series, events and collections share.
 #[derive(Debug)]

@@ -1,14 +1,14 @@
 use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
+use otlp_encode::{Scope, Trigger};
 use plugin_contract::{CollectionId, Completion, Event, Level};
+use series::pipeline::{StaleRow, StoreObserver};
 
 use super::account::ending;
 use super::costs::PluginCosts;
 use super::registry::TargetState;
-use crate::otlp::encode::{Scope, Trigger};
 use crate::otlp::push::{Ended, Outlets};
-use crate::pipeline::{StaleRow, StoreObserver};
 use crate::schedule::{JobId, Schedule};
 use crate::telemetry::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
 

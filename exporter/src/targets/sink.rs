@@ -6,10 +6,10 @@ use plugin_contract::InstanceSink;
 use plugin_contract::{
     Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, Level, SeriesDef, Verdict,
 };
+use series::pipeline::Store;
 
 use super::costs::PluginCosts;
 use super::registry::TargetState;
-use crate::pipeline::Store;
 
 /// A store whose work is timed. The store itself knows no clock.
 #[derive(Debug)]

@@ -5,12 +5,12 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use exposition::{CodedPage, Coding, Format};
 use hyper::body::{Body, Frame, SizeHint};
 
 use super::page_permits::PagePermit;
 use super::probe_permits::ProbePermit;
 use super::scrapes::{PageOf, Scrape, ScrapeOutcome, Scrapes};
-use crate::expose::{CodedPage, Coding, Format};
 
 /// What is answered: a few bytes that are there, or a page that is made as it is sent.
 pub(super) enum Answer {

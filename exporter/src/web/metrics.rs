@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use exposition::{CodedPage, Coding, Encoder, OwnMetrics, Representation, negotiate};
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
+use series::pipeline::Store;
 
 use super::answer::{header, plain};
 use super::body::{Answer, Page, PageOwner};
 use super::caller::Caller;
 use super::scrapes::ScrapeOutcome;
 use super::site::Site;
-use crate::expose::{CodedPage, Coding, Encoder, OwnMetrics, Representation, negotiate};
-use crate::pipeline::Store;
 
 pub(super) async fn metrics<B>(site: &Site, request: &Request<B>, caller: &Caller) -> Response<Answer> {
     let began = Instant::now();

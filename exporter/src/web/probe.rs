@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use exposition::{CodedPage, Coding, Encoder, Format, OwnMetrics, negotiate};
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::{Request, Response, StatusCode};
 use prometheus_client::collector::Collector;
@@ -17,7 +18,6 @@ use super::metrics::stream;
 use super::prober::{ProbeRefused, ProbeRequest, Probed, Prober};
 use super::query::Query;
 use super::site::Site;
-use crate::expose::{self, CodedPage, Coding, Encoder, Format, OwnMetrics, negotiate};
 use crate::targets::TargetHealth;
 use crate::telemetry::{Metric, Writer};
 
@@ -56,7 +56,7 @@ pub(super) async fn probe<B>(
         return plain(StatusCode::INTERNAL_SERVER_ERROR, "the probe's own metrics cannot be written\n");
     };
     if let Some(report) = report {
-        let page = expose::page(Format::Text, snapshots, Some(own));
+        let page = exposition::page(Format::Text, snapshots, Some(own));
         let mut response = plain(StatusCode::OK, format!("{report}\nPage\n\n{page}"));
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         return response;

@@ -2,8 +2,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use series::model::Snapshot;
+
 use crate::config::{ExternalUrl, Target};
-use crate::model::Snapshot;
 use crate::targets::TargetHealth;
 
 /// A question of `/probe`.

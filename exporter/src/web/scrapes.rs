@@ -2,7 +2,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::expose::{Coding, Cost, Format};
+use exposition::{Coding, Cost, Format};
+
 use crate::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 
 /// How a request for the page ended.

@@ -13,14 +13,10 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use exposition::{Format, Representation, page_bytes};
 use ms_dtyp::FileTime;
+use otlp_encode::{Earlier, Facts, Part, Requests, Resource, Scope as Plugin, Templates, Temporality};
 use perfmon_exporter::config::{Config, parse};
-use perfmon_exporter::expose::{Format, Representation, page_bytes};
-use perfmon_exporter::model::{Escaping, Snapshot, Target};
-use perfmon_exporter::otlp::encode::{
-    Earlier, Facts, Part, Requests, Resource, Scope as Plugin, Templates, Temporality,
-};
-use perfmon_exporter::pipeline::{Catalog, Limits, Scope, Store, StoreObserver};
 use plugin_contract::CredentialBroker;
 use plugin_contract::{
     CollectionId, Completion, CredentialAnswer, CredentialKind, CredentialRequest, CredentialVerdict, Lease,
@@ -28,6 +24,8 @@ use plugin_contract::{
 };
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, monotonic_ns};
 use serde_json::Value;
+use series::model::{Escaping, Snapshot, Target};
+use series::pipeline::{Catalog, Limits, Scope, Store, StoreObserver};
 use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
+use otlp_encode::Temporality;
 use perfmon_exporter::config::{Compression, HeaderSource, OtlpProtocol, SecretSource, parse};
-use perfmon_exporter::otlp::encode::Temporality;
 
 fn check(text: &str, expected: &Expect) {
     let report = parse("perfmon.yml", text, Path::new("/etc/perfmon")).expect_err("a report");

@@ -4,18 +4,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use expect_test::expect;
+use exporter_testing::plugin::{complete, counter, gauge, instances, send, send_column, store};
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
+use otlp_encode::{Facts, Resource, Scope};
 use perfmon_exporter::config::{OtlpEndpoint, OtlpProtocol, parse};
-use perfmon_exporter::otlp::encode::{Facts, Resource, Scope};
 use perfmon_exporter::otlp::push::{Connector, Counts, Item, Pusher, Shared, Supply};
-use perfmon_exporter::pipeline::Store;
 use plugin_contract::{FamilyDef, Outcome, ValueKind};
 use prometheus_client::registry::Registry;
+use series::pipeline::Store;
 use tokio::time::Instant;
 
 use crate::otlp_collector::{Answer, Collector, Memory, Received, Wall};
-use crate::pipeline_plugin::{complete, counter, gauge, instances, send, send_column, store};
 
 /// A host whose counter grows by ten in each collection.
 struct Host {

@@ -7,12 +7,12 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use opentelemetry_proto::tonic::trace::v1::Span;
+use otlp_encode::{Facts, Resource, Scope, Trigger};
 use perfmon_exporter::config::{OtlpEndpoint, OtlpProtocol, parse};
-use perfmon_exporter::model::Target;
-use perfmon_exporter::otlp::encode::{Facts, Resource, Scope, Trigger};
 use perfmon_exporter::otlp::push::{Counts, Ended, Item, Outlets, Pusher, Shared, Signal, Supply};
 use plugin_contract::{Completion, Event, Failure, Level, Outcome, StageReport};
 use plugin_contract::{GeneralReason, Stage};
+use series::model::Target;
 use tokio::time::Instant;
 
 use crate::otlp_collector::{Answer, Collector, Memory, Received, Wall};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 use perfmon_exporter::config::{Config, Target, parse, parse_target_file};
-use perfmon_exporter::pipeline::Profile;
+use series::pipeline::Profile;
 
 fn config(normalize: &str, module: &str, target: &str) -> String {
     format!(

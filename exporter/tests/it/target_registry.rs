@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use expect_test::{Expect, expect};
 use perfmon_exporter::config;
-use perfmon_exporter::pipeline::StoreObserver;
 use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
 use perfmon_exporter::targets::{Costs, JobObserver, TargetHealth, TargetRegistry, TargetState, ending};
 use perfmon_exporter::telemetry::Timings;
 use plugin_contract::{CollectionId, Completion, Failure, Outcome, StageReport};
 use plugin_contract::{GeneralReason, Stage};
+use series::pipeline::StoreObserver;
 
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);

@@ -25,7 +25,6 @@ pub struct LeaseId(pub u64);
 
 /// What kind of secret a lease holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum CredentialKind {
     /// Domain, user name and password.
     Password,

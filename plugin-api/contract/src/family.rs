@@ -95,7 +95,6 @@ impl<'a> SeriesDef<'a> {
 
 /// How it is known when a series began to count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum StartTimeKind {
     /// It is not.
     #[default]
@@ -119,7 +118,6 @@ pub enum Verdict {
 
 /// Why a family or series was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum DropReason {
     /// The instance or the process is at its limit.
     Limit,

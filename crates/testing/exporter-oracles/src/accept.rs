@@ -1,6 +1,6 @@
 //! What a reader says it can read.
 
-use perfmon_exporter::expose::{Coding, Escaping, Format, Representation, negotiate};
+use exposition::{Coding, Escaping, Format, Representation, negotiate};
 
 use crate::Input;
 

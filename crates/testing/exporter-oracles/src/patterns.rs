@@ -1,7 +1,7 @@
 //! Expressions in rules.
 
-use perfmon_exporter::pipeline::{RelabelConfig, Rule, Rules};
 use regex::Regex;
+use series::pipeline::{RelabelConfig, Rule, Rules};
 
 use crate::Input;
 use crate::store::{accepts, plain_store};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use perfmon_exporter::config;
-use perfmon_exporter::model::{Snapshot, clean_name, is_legacy_label, is_legacy_name};
-use perfmon_exporter::pipeline::{Limits, Normalize};
 use plugin_contract::Kind;
+use series::model::{Snapshot, clean_name, is_legacy_label, is_legacy_name};
+use series::pipeline::{Limits, Normalize};
 
 use crate::Input;
 use crate::store::{add_family, add_series, complete, family, store};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use perfmon_exporter::model::Target;
-use perfmon_exporter::pipeline::{Catalog, Limits, NoObserver, Normalize, Rules, Scope, Store};
 use plugin_contract::InstanceSink;
 use plugin_contract::{
     Batch, CollectionId, Column, Completion, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict,
 };
+use series::model::Target;
+use series::pipeline::{Catalog, Limits, NoObserver, Normalize, Rules, Scope, Store};
 
 /// A store of the target `web1` in the environment `prod`.
 pub(crate) fn store(normalize: Normalize) -> Arc<Store> {

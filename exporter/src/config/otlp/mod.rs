@@ -9,6 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use otlp_encode::Temporality;
+
 use self::address::Address;
 use self::headers::headers;
 use self::tls::tls;
@@ -16,7 +18,6 @@ use super::item::Item;
 use super::node::Position;
 use super::section::Section;
 use super::traces::traces;
-use crate::otlp::encode::Temporality;
 use crate::otlp::push::{Compression, OtlpEndpoint, OtlpProtocol};
 
 /// Reads `otlp:`, a list.

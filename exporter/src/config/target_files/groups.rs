@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::list::TargetList;
-
 use crate::config::check::Names;
 use crate::config::document::Config;
 use crate::config::item::Item;

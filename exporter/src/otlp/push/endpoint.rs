@@ -6,6 +6,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use otlp_encode::{Earlier, Part, Request as Written, Requests, Temporality};
 use tokio::sync::watch;
 use tracing::{debug, warn};
 
@@ -21,7 +22,6 @@ use super::sender::{Decided, Sender, Way};
 use super::shared::Shared;
 use super::signal::Signal;
 use super::size::RequestBytes;
-use crate::otlp::encode::{Earlier, Part, Request as Written, Requests, Temporality};
 
 /// An endpoint that is about to begin.
 pub struct Endpoint {
@@ -227,6 +227,6 @@ impl Job {
     }
 }
 
-fn lock(shared: &Shared) -> MutexGuard<'_, crate::otlp::encode::Templates> {
+fn lock(shared: &Shared) -> MutexGuard<'_, otlp_encode::Templates> {
     shared.templates.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use otlp_encode::Temporality;
+
 use super::traces::Traces;
-use crate::otlp::encode::Temporality;
 use crate::secret::SecretSource;
 
 /// One of `otlp:`, a collector that snapshots are pushed to.

@@ -2,12 +2,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use otlp_encode::{Collected, Record, Resource, Scope, SpanIds, Trigger, spans};
 use plugin_contract::{Completion, Event, Outcome};
 
 use super::clock::unix_nanos;
 use super::records::{About, Records};
 use super::traces::Traces;
-use crate::otlp::encode::{Collected, Record, Resource, Scope, SpanIds, Trigger, spans};
 
 /// Where events and collections are told as they happen: the queues of the endpoints that want them.
 #[derive(Debug, Default)]

@@ -2,6 +2,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use otlp_encode::Templates;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{info, warn};
@@ -18,7 +19,6 @@ use super::records::Records;
 use super::shared::Shared;
 use super::signal::Signal;
 use super::tls::NetConnector;
-use crate::otlp::encode::Templates;
 use crate::telemetry::Timings;
 
 /// All endpoints, until it is stopped.

@@ -1,8 +1,8 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::model::Snapshot;
-use crate::otlp::encode::{Resource, Scope};
+use otlp_encode::{Resource, Scope};
+use series::model::Snapshot;
 
 /// Where rounds come from.
 pub trait Supply: Send + Sync + 'static {

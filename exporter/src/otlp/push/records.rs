@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use otlp_encode::{Record, Resource, Scope, put_records};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tracing::warn;
@@ -14,7 +15,6 @@ use super::body::pack;
 use super::counts::{Counts, Loss, SignalCounts};
 use super::sender::{Decided, Sender};
 use super::signal::Signal;
-use crate::otlp::encode::{Record, Resource, Scope, put_records};
 
 /// What comes within so long goes in one request.
 const LINGER: Duration = Duration::from_secs(1);

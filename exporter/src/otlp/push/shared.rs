@@ -1,8 +1,9 @@
 use std::sync::{Arc, Mutex};
 
+use otlp_encode::Templates;
+
 use super::clock::Clock;
 use super::queue::Supply;
-use crate::otlp::encode::Templates;
 
 /// What the endpoints have in common.
 #[derive(Clone)]

@@ -36,9 +36,9 @@ use super::plugins::Libraries;
 use super::resolver::Lookups;
 use crate::config::{self, Config, Target};
 use crate::otlp::push::Outlets;
-use crate::pipeline::Catalog;
 use crate::targets::{Costs, TargetState};
 use crate::web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
+use series::pipeline::Catalog;
 
 /// The deadline of a collection is so much before the answer's, so that what failed is told with its stage.
 const ANSWER_SLACK: Duration = Duration::from_millis(150);

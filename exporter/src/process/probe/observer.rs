@@ -1,13 +1,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use otlp_encode::Trigger;
 use plugin_contract::{CollectionId, Completion, Event, Level};
+use series::pipeline::StoreObserver;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::otlp::encode::Trigger;
 use crate::otlp::push::Ended;
-use crate::pipeline::StoreObserver;
 use crate::targets::{PluginCosts, Reporter, TargetState};
 use crate::telemetry::log;
 

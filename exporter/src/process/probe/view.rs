@@ -3,10 +3,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use plugin_contract::{GeneralReason, Stage};
+use series::model::{Layout, Snapshot};
+use series::pipeline::Store;
 
 use crate::config::Target;
-use crate::model::{Layout, Snapshot};
-use crate::pipeline::Store;
 use crate::targets::{Down, JobStatus, TargetHealth, TargetState, TargetStatus};
 use crate::web::Probed;
 

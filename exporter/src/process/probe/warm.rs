@@ -7,6 +7,8 @@ use plugin_contract::{GeneralReason, Stage};
 use plugin_host::{CollectError, Instance, monotonic_ns};
 use resolver::LookupErrorKind;
 use serde_json::json;
+use series::model;
+use series::pipeline::Store;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
@@ -16,8 +18,6 @@ use super::observer::{Lines, ProbeObserver};
 use super::view::Views;
 use super::{Means, Shared};
 use crate::config::{Config, Target};
-use crate::model;
-use crate::pipeline::Store;
 use crate::process::plugins::{Libraries, instance_config, source_of};
 use crate::process::resolver::Lookups;
 use crate::process::scope::{reporter_of, scope_of};

@@ -1,7 +1,8 @@
 use std::fmt;
 
+use series::pipeline::Footprint;
+
 use super::targets::Known;
-use crate::pipeline::Footprint;
 use crate::telemetry::{Metric, Writer};
 
 /// Where series and memory go.

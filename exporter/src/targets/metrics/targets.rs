@@ -3,8 +3,8 @@ use std::fmt;
 use std::time::Duration;
 
 use plugin_contract::Stage;
+use series::pipeline::Refusal;
 
-use crate::pipeline::Refusal;
 use crate::targets::account::{JobStatus, StageCost};
 use crate::targets::health::{TargetHealth, count_by_health};
 use crate::targets::registry::{TargetState, TargetStatus};

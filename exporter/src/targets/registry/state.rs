@@ -1,14 +1,14 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
+use otlp_encode::Resource;
 use plugin_contract::{Completion, Failure};
+use series::pipeline::{Refusal, StaleRow, Store};
 use tokio::sync::Notify;
 
 use super::status::{Place, TargetStatus};
 use super::{Groups, lock};
 use crate::config::Target;
-use crate::otlp::encode::Resource;
-use crate::pipeline::{Refusal, StaleRow, Store};
 use crate::targets::account::Now;
 use crate::targets::changes::Changes;
 use crate::targets::health::TargetHealth;

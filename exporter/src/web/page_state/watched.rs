@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::model::{DisplayRule, Point, Sample, Shown, ShownUnit, Value, cooked, needs_earlier};
+use series::model::{DisplayRule, Point, Sample, Shown, ShownUnit, Value, cooked, needs_earlier};
 
 /// Points of one line.
 pub(in crate::web) const POINTS_MAX: u32 = 60;

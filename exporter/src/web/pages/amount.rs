@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::{Kind, Shown, ShownUnit, Value};
+use series::model::{Kind, Shown, ShownUnit, Value};
 
 /// `1,234,567`
 pub(super) fn count(number: u64) -> String {

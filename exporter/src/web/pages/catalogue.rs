@@ -5,9 +5,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Instant;
 
+use series::model::{DisplayRule, Family, FamilyPoints, Point, Snapshot, Value};
+use series::pipeline::Store;
+
 use super::Entry;
-use crate::model::{DisplayRule, Family, FamilyPoints, Point, Snapshot, Value};
-use crate::pipeline::Store;
 use crate::targets::{JobStatus, TargetState};
 use crate::web::page_state::{Collected, Moment};
 

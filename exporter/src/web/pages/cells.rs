@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use series::model::{DisplayRule, Kind, Point, Shown, ShownUnit, Value, needs_earlier};
+
 use super::amount::{exported, is_moment, moment, shown, span};
 use super::catalogue::Counter;
 use super::chart::{self, Scale};
 use super::html::Html;
-use crate::model::{DisplayRule, Kind, Point, Shown, ShownUnit, Value, needs_earlier};
 use crate::targets::TargetState;
 use crate::web::page_state::{POINTS_MAX, Seen, unit_of};
 use crate::web::site::Site;

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use hyper::Response;
+use series::model::{FamilyPoints, Kind, Point};
 
 use super::amount::count;
 use super::catalogue::{Bases, Counter, Taken, instance};
@@ -12,7 +13,6 @@ use super::html::{Html, Url};
 use super::values_frame::{counter_url, frame, nothing, search, set_url};
 use super::wanted::contains;
 use super::{Entry, Paging, Query, promql, respond, target_url, values_url};
-use crate::model::{FamilyPoints, Kind, Point};
 use crate::web::body::Answer;
 use crate::web::page_state::TRACKS_MAX;
 use crate::web::site::Site;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use series::model::{DisplayRule, Point};
+
 use super::catalogue::{Counter, instance};
-use crate::model::{DisplayRule, Point};
 use crate::targets::TargetState;
 
 /// Instances that the box offers; of more, the pages of the counters have all.

@@ -1,6 +1,6 @@
 //! The query that computes what a page shows.
 
-use crate::model::{DisplayRule, Family, Kind, escape_label_value, is_legacy_name};
+use series::model::{DisplayRule, Family, Kind, escape_label_value, is_legacy_name};
 
 /// The values of a counter on a target in PromQL, as the page shows them; `base` is what they are divided by.
 pub(super) fn expression(family: &Family, base: Option<&Family>, target: &str) -> Option<String> {

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use hyper::Response;
 use plugin_contract::{GeneralReason, Stage};
+use series::pipeline::Refusal;
 
 use super::amount::{bytes, count, setting, span, took};
 use super::catalogue::Taken;
@@ -12,7 +13,6 @@ use super::html::{Html, Url};
 use super::troubles::{changes, state, trouble};
 use super::values::{sets, table_of_sets};
 use super::{Entry, chart, hidden_from, respond, values_url};
-use crate::pipeline::Refusal;
 use crate::targets::{JobStatus, StageCost, TargetStatus};
 use crate::web::body::Answer;
 use crate::web::caller::Caller;

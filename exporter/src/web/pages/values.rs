@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use hyper::Response;
+use series::model::DisplayRule;
 
 use super::amount::count;
 use super::catalogue::{Counter, Taken};
@@ -14,7 +15,6 @@ use super::html::{Html, Url};
 use super::search::Search;
 use super::values_frame::{counter_url, frame, nothing, search, set_url};
 use super::{Entry, Paging, Query, counters, instances, respond, target_url, values_url};
-use crate::model::DisplayRule;
 use crate::web::body::Answer;
 use crate::web::site::Site;
 

@@ -14,12 +14,12 @@ use plugin_contract::{
 };
 use plugin_contract::{GeneralReason, Stage};
 use prometheus_client::registry::Registry;
+use series::model;
+use series::pipeline::{Catalog, Limits, Scope, Store};
 
 use super::catalogue::Taken;
 use super::*;
 use crate::config::{self, Web};
-use crate::model;
-use crate::pipeline::{Catalog, Limits, Scope, Store};
 use crate::schedule::{self, Deadlines, Driver, JobId, Planner, Schedule};
 use crate::targets::{CHANGES_MAX, Costs, JobObserver, TargetRegistry};
 use crate::telemetry::Timings;

@@ -1,0 +1,125 @@
+//! The exporter's own metrics, joined to a page.
+//!
+//! They live in a `prometheus_client` registry, whose text encoder knows neither classic text nor names in quotes,
+//! escapes no HELP and refuses native histograms. So the registry is read through that crate's protobuf model, which
+//! has all of it as typed values, and the encoders of this module write them in whichever format is asked for.
+
+use std::fmt;
+use std::sync::Arc;
+
+use prometheus_client::encoding::prometheus_protobuf::{encode, prometheus_data_model as theirs};
+use prometheus_client::registry::Registry;
+use series::model::{Bucket, Histogram, NativeBuckets, NativeHistogram};
+use tracing::error;
+
+use super::own_family::{OwnFamily, OwnKind, OwnSeries, OwnValue};
+use super::own_protobuf::push_protobuf;
+use super::own_text::push_text;
+use super::{Format, Representation};
+
+/// What a registry holds when it is read: at once, or when a page comes to it.
+#[derive(Clone, Debug, Default)]
+pub struct OwnMetrics {
+    unread: Option<Arc<Registry>>,
+    /// In reverse order, so that they go one by one.
+    families: Vec<OwnFamily>,
+}
+
+impl OwnMetrics {
+    /// A registry that is read when the page comes to it: the targets' series need not wait for that. If it fails
+    /// then, the page ends without them, and the log says so.
+    #[must_use]
+    pub fn of(registry: Arc<Registry>) -> Self {
+        Self { unread: Some(registry), families: Vec::new() }
+    }
+
+    /// Reads a registry.
+    ///
+    /// # Errors
+    /// When a metric of the registry fails to encode itself.
+    pub fn read(registry: &Registry) -> Result<Self, fmt::Error> {
+        let families = encode(registry)?.into_iter().rev().filter_map(family);
+        Ok(Self { unread: None, families: families.collect() })
+    }
+
+    /// Takes the next family and appends it. Answers whether there was one.
+    pub(super) fn write_next(&mut self, representation: Representation, out: &mut Vec<u8>) -> bool {
+        if let Some(registry) = self.unread.take() {
+            match Self::read(&registry) {
+                Ok(read) => *self = read,
+                Err(_) => error!("Own metrics not encoded"),
+            }
+        }
+        let Some(family) = self.families.pop() else { return false };
+        match representation.format {
+            Format::Text | Format::OpenMetrics => push_text(representation, &family, out),
+            Format::Protobuf => push_protobuf(&family, out),
+        }
+        true
+    }
+}
+
+fn family(family: theirs::MetricFamily) -> Option<OwnFamily> {
+    let kind = match family.r#type() {
+        theirs::MetricType::Counter => OwnKind::Counter,
+        // No gauge of ours ends so; the crate makes gauges of infos.
+        theirs::MetricType::Gauge if family.name.ends_with("_info") => OwnKind::Info,
+        theirs::MetricType::Gauge => OwnKind::Gauge,
+        theirs::MetricType::Untyped => OwnKind::Unknown,
+        theirs::MetricType::Histogram => OwnKind::Histogram,
+        // The crate has no metrics of these types.
+        theirs::MetricType::Summary | theirs::MetricType::GaugeHistogram => return None,
+    };
+    let name = family.name.strip_suffix(kind.sample_suffix()).unwrap_or(&family.name).to_owned();
+    let series: Vec<OwnSeries> = family.metric.into_iter().filter_map(series).collect();
+    // A family without series has no lines.
+    (!series.is_empty()).then_some(OwnFamily { name, kind, unit: family.unit, help: family.help, series })
+}
+
+fn series(metric: theirs::Metric) -> Option<OwnSeries> {
+    let number = |value, start_time_unix_nanos| OwnValue::Number { value, start_time_unix_nanos };
+    let value = match metric {
+        theirs::Metric { gauge: Some(gauge), .. } => number(gauge.value, None),
+        theirs::Metric { counter: Some(counter), .. } => {
+            number(counter.value, counter.start_timestamp.map(|time| unix_nanos(time.seconds, time.nanos)))
+        }
+        theirs::Metric { untyped: Some(untyped), .. } => number(untyped.value, None),
+        theirs::Metric { histogram: Some(read), .. } => OwnValue::Histogram(Box::new(histogram(&read))),
+        _ => return None,
+    };
+    let labels = metric.label.into_iter().filter(|label| !label.value.is_empty());
+    Some(OwnSeries { labels: labels.map(|label| (label.name, label.value)).collect(), value })
+}
+
+fn histogram(read: &theirs::Histogram) -> Histogram {
+    let buckets = read.bucket.iter().map(|bucket| Bucket {
+        // How the crate writes +Inf.
+        upper_bound: if bucket.upper_bound >= f64::MAX { f64::INFINITY } else { bucket.upper_bound },
+        cumulative_count: bucket.cumulative_count,
+    });
+    // A histogram without spans is a classic one.
+    let is_native = !(read.positive_span.is_empty() && read.negative_span.is_empty())
+        || read.zero_count > 0
+        || read.zero_threshold > 0.0;
+    let side = |spans: &[theirs::BucketSpan], deltas: &[i64]| NativeBuckets {
+        spans: spans.iter().map(|span| (span.offset, span.length)).collect(),
+        deltas: deltas.to_vec(),
+    };
+    Histogram {
+        count: read.sample_count,
+        sum: read.sample_sum,
+        buckets: buckets.collect(),
+        native: is_native.then(|| NativeHistogram {
+            schema: read.schema,
+            zero_threshold: read.zero_threshold,
+            zero_count: read.zero_count,
+            negative: side(&read.negative_span, &read.negative_delta),
+            positive: side(&read.positive_span, &read.positive_delta),
+        }),
+        start_time_unix_nanos: read.start_timestamp.map(|time| unix_nanos(time.seconds, time.nanos)),
+    }
+}
+
+fn unix_nanos(seconds: i64, nanos: i32) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(i64::from(nanos))
+}

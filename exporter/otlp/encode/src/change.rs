@@ -1,0 +1,96 @@
+//! What is different from the last time that a part was sent.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use series::model::{Block, Chunk, Kind, Layout, Snapshot, Value};
+
+use super::part::Earlier;
+
+/// A series of an earlier snapshot by its place there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) block: usize,
+    pub(super) chunk: usize,
+    pub(super) series: usize,
+}
+
+/// The series that had a value and have none now. Where nothing came or went this is one comparison of two arrays
+/// of a byte a series.
+pub(super) fn gone(earlier: &Snapshot, now: &Snapshot, sums: bool) -> Vec<Place> {
+    let same_layout = Arc::ptr_eq(earlier.layout(), now.layout());
+    if same_layout && earlier.values().has_same_ids(now.values()) {
+        return Vec::new();
+    }
+    let mut gone = Vec::new();
+    let chunks = addresses(now.layout());
+    let moved = moved_prefixes(earlier, now);
+    for (block, series) in earlier.layout().blocks().iter().enumerate() {
+        if !sums && series.family().kind == Kind::Counter {
+            continue;
+        }
+        for (chunk_index, chunk) in series.chunks().iter().enumerate() {
+            let stays = chunks.contains(&address(chunk));
+            for (index, (id, prefix)) in chunk.iter().enumerate() {
+                let lives = if stays { now.values().value(id).is_some() } else { moved.contains(prefix) };
+                if !lives && earlier.values().value(id).is_some() {
+                    gone.push(Place { block, chunk: chunk_index, series: index });
+                }
+            }
+        }
+    }
+    gone
+}
+
+/// The series with a value now whose chunks are not those of `earlier`.
+fn moved_prefixes<'a>(earlier: &Snapshot, now: &'a Snapshot) -> HashSet<&'a [u8]> {
+    let before = addresses(earlier.layout());
+    let chunks = now.layout().blocks().iter().flat_map(Block::chunks);
+    let moved = chunks.filter(|chunk| !before.contains(&address(chunk)));
+    let series = moved.flat_map(|chunk| chunk.iter());
+    series.filter(|&(id, _)| now.values().value(id).is_some()).map(|(_, prefix)| prefix).collect()
+}
+
+/// What counters were at the last export, for their growth since.
+#[derive(Debug)]
+pub(super) struct Before {
+    counts: Arc<Snapshot>,
+    /// When that was.
+    pub(super) time_unix_nanos: u64,
+    /// Chunks whose series have the same ids as then; nothing where that is true of all.
+    chunks: Option<HashSet<usize>>,
+    /// The ids that the others had then.
+    ids: HashMap<Box<[u8]>, u32>,
+}
+
+impl Before {
+    pub(super) fn new(earlier: &Earlier, now: &Snapshot) -> Self {
+        let counts = Arc::clone(&earlier.counts);
+        let time_unix_nanos = earlier.counts_time_unix_nanos;
+        if Arc::ptr_eq(counts.layout(), now.layout()) {
+            return Self { counts, time_unix_nanos, chunks: None, ids: HashMap::new() };
+        }
+        let kept = addresses(now.layout());
+        let sums = counts.layout().blocks().iter().filter(|block| block.family().kind == Kind::Counter);
+        let left = sums.flat_map(Block::chunks).filter(|chunk| !kept.contains(&address(chunk)));
+        let ids = left.flat_map(|chunk| chunk.iter()).map(|(id, prefix)| (prefix.into(), id)).collect();
+        let chunks = Some(addresses(counts.layout()));
+        Self { counts, time_unix_nanos, chunks, ids }
+    }
+
+    /// What a series of `chunk` was then, if it was.
+    pub(super) fn value(&self, chunk: &Arc<Chunk>, id: u32, prefix: &[u8]) -> Option<Value> {
+        let stayed = self.chunks.as_ref().is_none_or(|chunks| chunks.contains(&address(chunk)));
+        let id = if stayed { id } else { *self.ids.get(prefix)? };
+        self.counts.values().value(id)
+    }
+}
+
+fn addresses(layout: &Layout) -> HashSet<usize> {
+    layout.blocks().iter().flat_map(Block::chunks).map(address).collect()
+}
+
+/// Two chunks at one address are one, as long as a snapshot holds them.
+fn address(chunk: &Arc<Chunk>) -> usize {
+    Arc::as_ptr(chunk).addr()
+}

@@ -1,0 +1,117 @@
+//! Series side by side, the inner loop of it all.
+
+use std::sync::Arc;
+
+use series::model::{Block, Chunk, Values};
+
+use super::change::Before;
+use super::part::{Part, Position, Temporality};
+use super::templates::{Numbers, Template};
+use super::value::{Number, growth};
+use super::writing::Writing;
+
+/// Series of one chunk from the position on.
+pub(super) struct Run<'a> {
+    pub(super) part: &'a Part,
+    pub(super) temporality: Temporality,
+    pub(super) at: Position,
+    pub(super) block: &'a Block,
+    pub(super) chunk: &'a Arc<Chunk>,
+    pub(super) template: &'a Template,
+}
+
+impl Run<'_> {
+    /// Copies points as they are in the template, as many as have a value and fit, then fills their numbers in.
+    /// Answers the series to go on with.
+    pub(super) fn write(&self, writing: &mut Writing<'_>, numbers: impl Fn(u32) -> Option<Numbers>) -> usize {
+        let (ids, ends) = (self.chunk.ids(), &self.template.ends);
+        let mut series = self.at.series;
+        while series < ids.len() {
+            if numbers(ids[series]).is_none() {
+                series += 1;
+                continue;
+            }
+            let begin = self.template.begin(series);
+            if !self.begin_point(writing, ends[series] as usize - begin) {
+                return series;
+            }
+            let room = writing.bytes_max.saturating_sub(writing.out.len());
+            let ahead = &ends[series..ids.len().min(series + RUN_POINTS_MAX)];
+            let fit = ahead.partition_point(|&end| end as usize - begin <= room).max(1);
+            let end = ends[series + fit - 1] as usize;
+            let at = writing.out.len();
+            writing.out.extend_from_slice(&self.template.points[begin..end]);
+            let filled = self.fill(&mut writing.out[at..], series, fit, &numbers);
+            writing.points += filled as u64;
+            series += filled;
+            writing.out.truncate(at + self.template.begin(series) - begin);
+        }
+        series
+    }
+
+    /// Fills in `count` points that were copied to `out`, up to the first that has no value.
+    #[inline]
+    fn fill(
+        &self,
+        out: &mut [u8],
+        from: usize,
+        count: usize,
+        numbers: impl Fn(u32) -> Option<Numbers>,
+    ) -> usize {
+        let first = self.template.begin(from);
+        let mut begin = first;
+        let series = self.chunk.ids()[from..from + count].iter().zip(&self.template.ends[from..from + count]);
+        for (index, (&id, &end)) in series.enumerate() {
+            let Some(numbers) = numbers(id) else { return index };
+            self.template.fill(out, begin - first, numbers);
+            begin = end as usize;
+        }
+        count
+    }
+
+    /// The same for what counters grew by, one by one.
+    pub(super) fn write_growth(&self, before: Option<&Before>, writing: &mut Writing<'_>) -> usize {
+        for (series, (id, prefix)) in self.chunk.iter().enumerate().skip(self.at.series) {
+            let Some(numbers) = self.growth(before, id, prefix) else { continue };
+            let (begin, end) = (self.template.begin(series), self.template.ends[series] as usize);
+            if !self.begin_point(writing, end - begin) {
+                return series;
+            }
+            let at = writing.out.len();
+            writing.out.extend_from_slice(&self.template.points[begin..end]);
+            self.template.fill(writing.out, at, numbers);
+            writing.points += 1;
+        }
+        self.chunk.len()
+    }
+
+    /// Nothing for a series that is seen for the first time, unless it is known to have begun since the last export:
+    /// what it counted before that nobody knows.
+    fn growth(&self, before: Option<&Before>, id: u32, prefix: &[u8]) -> Option<Numbers> {
+        let (before, values, time) = (before?, self.part.snapshot.values(), self.part.time_unix_nanos);
+        let (now, start) = (values.value(id)?, start(values, id));
+        let since = before.time_unix_nanos.max(start);
+        match before.value(self.chunk, id, prefix) {
+            Some(_) if start > before.time_unix_nanos => {
+                Some(Numbers { start, time, value: Number::of(now) })
+            }
+            Some(then) => Some(Numbers { start: since, time, value: Number::of(growth(then, now)) }),
+            None if start > before.time_unix_nanos => Some(Numbers { start, time, value: Number::of(now) }),
+            None => None,
+        }
+    }
+
+    fn begin_point(&self, writing: &mut Writing<'_>, bytes: usize) -> bool {
+        let metric = (self.at.part, (self.at.block, false));
+        writing.begin_point(metric, self.part, self.block.family(), self.temporality, bytes)
+    }
+}
+
+/// When a series began to count; 0 is "unknown".
+pub(super) fn start(values: &Values, id: u32) -> u64 {
+    values.start_time_unix_nanos(id).and_then(|start| u64::try_from(start).ok()).unwrap_or(0)
+}
+
+/// So many points are copied at a time: they are still in the processor's nearest cache when they are filled in,
+/// and little was copied in vain where one has no value.
+const RUN_POINTS_MAX: usize = 32;

@@ -1,0 +1,159 @@
+//! Points that are ready but for their numbers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use series::model::{Block, Chunk, Kind, Labels};
+
+use super::resource::Resource;
+use super::value::Number;
+use super::wire::{BYTES, FIXED64, VARINT, key, padded_varint, put_attribute, put_fixed64, varint_len};
+
+/// The points of all chunks of series that were ever written and still live.
+///
+/// What is kept for a series is about as long as its labels. Chunks are shared by the snapshots of a store and
+/// change only when series come or go; a chunk that changed is made anew, the others are not.
+#[derive(Debug, Default)]
+pub struct Templates {
+    /// By the chunk's address, which stays taken as long as the entry holds the chunk.
+    chunks: HashMap<usize, Template>,
+}
+
+impl Templates {
+    pub(super) fn of(&mut self, chunk: &Arc<Chunk>, block: &Block, resource: &Resource) -> &Template {
+        let entry = self.chunks.entry(Arc::as_ptr(chunk).addr());
+        entry.or_insert_with(|| Template::new(chunk, block.family().kind, resource))
+    }
+
+    /// Forgets chunks that nobody else holds.
+    pub fn sweep(&mut self) {
+        self.chunks.retain(|_, template| Arc::strong_count(&template.chunk) > 1);
+    }
+
+    /// How many chunks are known.
+    #[must_use]
+    pub fn chunks(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// The bytes that are kept for them.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.chunks.values().map(|template| template.points.capacity() + 4 * template.ends.capacity()).sum()
+    }
+}
+
+/// The points of one chunk: field 1 of `Gauge` or `Sum`, one `NumberDataPoint` behind the other.
+///
+/// ```text
+/// 0a LENGTH  [11 start]  19 time  21|31 value  3a attribute 3a attribute …
+/// ```
+#[derive(Debug)]
+pub(super) struct Template {
+    chunk: Arc<Chunk>,
+    pub(super) points: Vec<u8>,
+    /// Where each point ends.
+    pub(super) ends: Vec<u32>,
+    /// Bytes before a point's first number.
+    head: usize,
+    /// There is room for a start time.
+    starts: bool,
+}
+
+impl Template {
+    fn new(chunk: &Arc<Chunk>, kind: Kind, resource: &Resource) -> Self {
+        let starts = kind == Kind::Counter;
+        let numbers = numbers_len(starts);
+        let (mut attributes, mut attribute_ends) = (Vec::new(), Vec::with_capacity(chunk.len()));
+        for (_, prefix) in chunk.iter() {
+            let prefix = std::str::from_utf8(prefix).unwrap_or_default();
+            for (name, value) in Labels::of_prefix(prefix) {
+                if !resource.says(name, &value) {
+                    put_attribute(&mut attributes, key(7, BYTES), name, &value);
+                }
+            }
+            attribute_ends.push(attributes.len());
+        }
+        let longest = lengths(&attribute_ends).max().unwrap_or(0) + numbers;
+        let head = 1 + varint_len(longest);
+        let mut points = Vec::with_capacity(attributes.len() + chunk.len() * (head + numbers));
+        let mut ends = Vec::with_capacity(chunk.len());
+        let mut begin = 0;
+        for end in attribute_ends {
+            let at = points.len();
+            points.resize(at + head, 0);
+            points[at] = POINT;
+            padded_varint(&mut points[at + 1..], end - begin + numbers);
+            if starts {
+                put_fixed64(&mut points, START, 0);
+            }
+            put_fixed64(&mut points, TIME, 0);
+            put_fixed64(&mut points, Number::ONE.key, 0);
+            points.extend_from_slice(&attributes[begin..end]);
+            ends.push(u32::try_from(points.len()).unwrap_or(u32::MAX));
+            begin = end;
+        }
+        Self { chunk: Arc::clone(chunk), points, ends, head, starts }
+    }
+
+    /// Where the point at `index` begins.
+    #[inline]
+    pub(super) fn begin(&self, index: usize) -> usize {
+        index.checked_sub(1).map_or(0, |before| self.ends[before] as usize)
+    }
+
+    /// Fills the numbers of a point in. `at` is where it begins.
+    #[inline]
+    pub(super) fn fill(&self, out: &mut [u8], at: usize, numbers: Numbers) {
+        let mut at = at + self.head;
+        if self.starts {
+            out[at + 1..at + 9].copy_from_slice(&numbers.start.to_le_bytes());
+            at += 9;
+        }
+        let room: Option<&mut [u8; 18]> = out.get_mut(at..at + 18).and_then(|room| room.try_into().ok());
+        if let Some(room) = room {
+            room[1..9].copy_from_slice(&numbers.time.to_le_bytes());
+            room[9] = numbers.value.key;
+            room[10..18].copy_from_slice(&numbers.value.bits.to_le_bytes());
+        }
+    }
+
+    /// Writes the point at `index` with the flag "no recorded value" instead of one.
+    pub(super) fn put_gone(&self, out: &mut Vec<u8>, index: usize, time: u64) {
+        let attributes = self.begin(index) + self.head + numbers_len(self.starts);
+        let attributes = &self.points[attributes..self.ends[index] as usize];
+        let numbers = 9 /* time */ + 2 /* flags */;
+        let at = out.len();
+        out.resize(at + self.head, 0);
+        out[at] = POINT;
+        padded_varint(&mut out[at + 1..], numbers + attributes.len());
+        put_fixed64(out, TIME, time);
+        out.extend_from_slice(&[key(8, VARINT), NO_RECORDED_VALUE]);
+        out.extend_from_slice(attributes);
+    }
+}
+
+/// What changes in a point from one collection to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    /// Unix nanoseconds; 0 is "unknown".
+    pub(super) start: u64,
+    /// Unix nanoseconds.
+    pub(super) time: u64,
+    pub(super) value: Number,
+}
+
+const fn numbers_len(starts: bool) -> usize {
+    9 /* time */ + 9 /* value */ + if starts { 9 } else { 0 }
+}
+
+fn lengths(ends: &[usize]) -> impl Iterator<Item = usize> {
+    let mut begin = 0;
+    ends.iter().map(move |&end| end - std::mem::replace(&mut begin, end))
+}
+
+/// `data_points` of `Gauge` and `Sum`.
+const POINT: u8 = key(1, BYTES);
+const START: u8 = key(2, FIXED64);
+const TIME: u8 = key(3, FIXED64);
+const NO_RECORDED_VALUE: u8 = 1;

@@ -1,0 +1,100 @@
+//! The request that points are written to, and the messages around them.
+
+use series::model::{Family, Kind};
+
+use super::nest::{Nest, REQUEST_BYTES_MAX};
+use super::part::{Part, Temporality};
+use super::resource::put_owner;
+use super::unit::ucum;
+use super::wire::{BYTES, VARINT, key, put_text};
+
+/// A request that is being written.
+pub(super) struct Writing<'a> {
+    pub(super) out: &'a mut Vec<u8>,
+    pub(super) bytes_max: usize,
+    nest: Nest,
+    pub(super) points: u64,
+    /// What is open: the part's resource and scope, and the metric.
+    open: Option<(usize, Option<Metric>)>,
+}
+
+/// A metric by the place of its family; twice where series vanished.
+pub(super) type Metric = (usize, bool);
+
+impl<'a> Writing<'a> {
+    /// An empty request.
+    pub(super) fn new(out: &'a mut Vec<u8>, bytes_max: usize) -> Self {
+        Self {
+            out,
+            bytes_max: bytes_max.min(REQUEST_BYTES_MAX),
+            nest: Nest::default(),
+            points: 0,
+            open: None,
+        }
+    }
+
+    /// Completes it and answers how many points it has.
+    pub(super) fn end(mut self) -> u64 {
+        self.nest.close_to(self.out, 0);
+        self.points
+    }
+
+    /// Opens what a point of so many bytes stands in. Answers `false`, and writes nothing, when it does not fit.
+    pub(super) fn begin_point(
+        &mut self,
+        (part_index, metric): (usize, Metric),
+        part: &Part,
+        family: &Family,
+        temporality: Temporality,
+        bytes: usize,
+    ) -> bool {
+        let before = (self.out.len(), self.nest, self.open);
+        if self.open != Some((part_index, Some(metric))) {
+            self.open_part(part_index, part);
+            self.nest.close_to(self.out, METRIC_DEPTH);
+            open_metric(self.out, &mut self.nest, family, temporality);
+            self.open = Some((part_index, Some(metric)));
+        }
+        if self.out.len() + bytes > self.bytes_max && self.points > 0 {
+            self.out.truncate(before.0);
+            (self.nest, self.open) = (before.1, before.2);
+            return false;
+        }
+        true
+    }
+
+    fn open_part(&mut self, index: usize, part: &Part) {
+        if self.open.is_some_and(|(open, _)| open == index) {
+            return;
+        }
+        self.nest.close_to(self.out, 0);
+        self.nest.open(self.out, 1 /* resource_metrics */);
+        put_owner(self.out, &part.resource.message);
+        self.nest.open(self.out, 2 /* scope_metrics */);
+        put_owner(self.out, &part.scope.message);
+        debug_assert_eq!(self.nest.depth(), METRIC_DEPTH, "a metric stands in a scope");
+    }
+}
+
+fn open_metric(out: &mut Vec<u8>, nest: &mut Nest, family: &Family, temporality: Temporality) {
+    nest.open(out, 2 /* metrics */);
+    match family.kind {
+        Kind::Info => put_text(out, key(1, BYTES), &family.sample_name()),
+        _ => put_text(out, key(1, BYTES), &family.name),
+    }
+    put_text(out, key(2, BYTES) /* description */, &family.help);
+    put_text(out, key(3, BYTES), &ucum(&family.unit));
+    if family.kind == Kind::Counter {
+        nest.open(out, 7 /* sum */);
+        let temporality = match temporality {
+            Temporality::Delta => 1,
+            Temporality::Cumulative => 2,
+        };
+        out.extend_from_slice(&[key(2, VARINT), temporality, key(3, VARINT) /* is_monotonic */, 1]);
+    } else {
+        nest.open(out, 5 /* gauge */);
+    }
+}
+
+/// How many messages a metric stands in.
+const METRIC_DEPTH: usize = 2;

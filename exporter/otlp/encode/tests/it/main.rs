@@ -1,0 +1,3 @@
+//! Requests, judged by the published protobuf types.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
+mod otlp_encode;

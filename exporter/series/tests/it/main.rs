@@ -1,0 +1,4 @@
+//! Stores, names, labels and rules, from outside.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
+mod pipeline;
+mod rules;
