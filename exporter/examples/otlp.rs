@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use otlp_encode::{Facts, Resource, Scope};
 use perfmon_exporter::config;
 use perfmon_exporter::otlp::push::{Item, Pusher, Supply};
-use perfmon_exporter::telemetry::{ProcessUsage, Timings};
 use serde_json::json;
 use series::model::Snapshot;
+use telemetry::{ProcessUsage, Timings};
 
 #[path = "../benches/support/workload.rs"]
 mod workload;

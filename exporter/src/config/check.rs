@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use input::nearest::{nearest, suggestion};
+
 use super::document::Config;
 use super::identity::Identity;
 use super::node::{Node, Position, Value};
@@ -9,7 +11,6 @@ use super::plugins::PLUGINS_SHIPPED;
 use super::problem::{Problem, Problems};
 use super::target::Target;
 use super::transport::Transport;
-use crate::nearest::{nearest, suggestion};
 
 /// Reports every reference of `config` that leads nowhere.
 pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {

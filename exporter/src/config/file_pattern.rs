@@ -2,8 +2,9 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use input::wildcard;
+
 use crate::config::item::Item;
-use crate::wildcard;
 
 /// Which endings a target file may have; they say how it is read.
 const EXTENSIONS: [&str; 3] = ["yml", "yaml", "json"];

@@ -1,10 +1,10 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use input::wildcard;
 use ipnet::IpNet;
 
 use super::item::Item;
-use crate::wildcard;
 
 /// The hosts that may see an identity.
 ///

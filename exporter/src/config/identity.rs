@@ -4,11 +4,12 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use input::secret::SecretSource;
+
 use super::hosts::AllowHosts;
 use super::item::Item;
 use super::node::Position;
 use super::section::{Later, Section, set};
-use crate::secret::SecretSource;
 
 /// One of `identities:`
 #[derive(Clone, Debug, PartialEq, Eq)]

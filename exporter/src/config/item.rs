@@ -2,9 +2,10 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use input::nearest::suggestion;
+
 use super::node::{Entry, Node, Position, Value};
 use super::problem::{Problems, shortened};
-use crate::nearest::suggestion;
 
 /// One value with the way to it.
 #[derive(Clone)]

@@ -81,9 +81,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use input::file;
+
 use self::item::Item;
 use self::problem::Problems;
-use crate::file;
 
 pub use self::document::Config;
 pub use self::external::ExternalUrl;
@@ -117,7 +118,7 @@ pub use self::web_names::AllowedHosts;
 pub use crate::otlp::push::{
     ClientCertificate, Compression, HeaderSource, OtlpEndpoint, OtlpProtocol, OtlpTls, Traces,
 };
-pub use crate::secret::SecretSource;
+pub use input::secret::SecretSource;
 
 /// A pipe that is read when the program begins must come to its end within this time.
 const PIPE_TIME_MAX: Duration = Duration::from_secs(30);

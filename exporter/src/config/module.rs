@@ -1,10 +1,11 @@
 //! `modules:`, what is asked of a target by which plugin.
 
+use input::nearest::nearest;
+
 use super::item::Item;
 use super::node::{Entry, Node};
 use super::normalize::{NormalizeSection, normalize};
 use super::section::Section;
-use crate::nearest::nearest;
 
 /// One of `modules:`
 #[derive(Clone, Debug)]

@@ -1,12 +1,12 @@
 //! `normalize:`, process-wide, of a module, of a target and of targets at large: how series get their names and labels.
 
+use input::nearest::suggestion;
 use series::pipeline::{ACTIONS, BadRule, Limits, Normalize, Profile, RelabelConfig, Rule, Rules};
 
 use super::item::Item;
 use super::node::Value;
 use super::scrape::SERIES_MAX;
 use super::section::{RELABEL, Section};
-use crate::nearest::suggestion;
 
 /// So many rules one section may have.
 const RULES_MAX: usize = 1_000;

@@ -3,8 +3,9 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use telemetry::log::check_filter;
+
 use super::item::Item;
-use crate::telemetry::log::check_filter;
 
 const WATCH_INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
 const WATCH_INTERVAL: Duration = Duration::from_secs(5);

@@ -1,8 +1,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use input::secret::SecretSource;
+
 use super::Identity;
-use crate::secret::SecretSource;
 
 /// Paths of password files. Messages about a password that cannot be read name them; readers of pages who gave neither
 /// password nor certificate see these messages without them.

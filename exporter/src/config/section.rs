@@ -2,10 +2,11 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use input::nearest::suggestion;
+
 use super::item::{Item, child};
 use super::node::{Entry, Position, Value};
 use super::problem::Problems;
-use crate::nearest::suggestion;
 
 /// A key that a later version will understand.
 pub(crate) type Later = &'static [&'static str];

@@ -1,7 +1,8 @@
 use std::net::IpAddr;
 
+use input::wildcard;
+
 use super::item::Item;
-use crate::wildcard;
 
 /// A name of the domain name system has no more bytes.
 const NAME_BYTES_MAX: usize = 253;

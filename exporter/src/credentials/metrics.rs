@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use telemetry::{Metric, Writer};
+
 use super::{Broker, IdentityState};
-use crate::telemetry::{Metric, Writer};
 
 impl Broker {
     /// What the exporter says of its secrets.

@@ -6,11 +6,11 @@ use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use input::file;
 use serde::{Deserialize, Serialize};
 
 use super::guard::{Fingerprint, Host, Refusal, Refused, Remembered, Scope};
 use super::salt::Salt;
-use crate::file;
 
 const FILE_NAME: &str = "credentials.json";
 const FILE_BYTES_MAX: usize = 16 << 20;

@@ -2,8 +2,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
-
-use crate::telemetry::log::LogFormat;
+use telemetry::log::LogFormat;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,13 +4,13 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use input::nearest::suggestion;
 use plugin_contract::Reason;
 use plugin_contract::{GeneralReason, Stage};
 use plugin_host::{Host, HostOptions};
 
 use super::{OK, USAGE, plugins};
 use crate::config;
-use crate::nearest::suggestion;
 
 /// A word with what it means.
 struct Entry {

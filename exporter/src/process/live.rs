@@ -3,6 +3,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use input::file;
+use telemetry::log::{self, DEFAULT_FILTER};
+use telemetry::unix_seconds;
 use tracing::{info, warn};
 
 use super::engine::Changes;
@@ -14,12 +17,9 @@ use super::shelf::Shelf;
 use super::targets::{self, Targets};
 use crate::config::{self, Config, InUse, OtlpEndpoint, Report};
 use crate::credentials::Broker;
-use crate::file;
 use crate::otlp::push::{OwnTelemetry, Pusher, Supply};
 use crate::schedule::{self, Schedule};
 use crate::targets::{PluginSource, Plugins, TargetRegistry};
-use crate::telemetry::log::{self, DEFAULT_FILTER};
-use crate::telemetry::unix_seconds;
 use crate::web::{self, Site};
 
 /// A pipe whose writer is not there when a reload reads it is not waited for long: others wait for the reload.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::registry::Registry;
+use telemetry::{self, Metric, Timings, Writer};
 
 use super::probe;
 use super::reload_counts::{self, ReloadCounts};
@@ -13,7 +14,6 @@ use crate::credentials::{self, Broker};
 use crate::otlp::push;
 use crate::schedule::{self, Figures};
 use crate::targets::{self, Costs, Plugins, TargetRegistry};
-use crate::telemetry::{self, Metric, Timings, Writer};
 use crate::web::{self, Scrapes};
 
 /// Everything that the exporter says of itself. Read at each scrape; between scrapes it costs nothing.

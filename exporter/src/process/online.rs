@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use plugin_contract::Failure;
 use plugin_contract::{CredentialBroker, GeneralReason, InstanceSink, Stage};
 use plugin_host::{CommandOutput, Host, HostOptions, Instance, monotonic_ns};
+use telemetry::log::PluginLog;
 use tokio::runtime::Runtime;
 
 use self::report::{Fared, Tally};
@@ -21,7 +22,6 @@ use super::plugins::{Libraries, instance_config, source_of};
 use super::{FAILED, OK, check};
 use crate::config::Config;
 use crate::targets::{begin, failure_of};
-use crate::telemetry::log::PluginLog;
 use crate::web::Gate;
 
 /// Targets that are asked at a time.

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use otlp_encode::Scope;
 use series::pipeline::Store;
+use telemetry::ProcessUsage;
 use tracing::warn;
 
 use super::plugins::Libraries;
 use crate::config::{Config, OtlpEndpoint};
 use crate::otlp::push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
 use crate::targets::{TargetHealth, TargetRegistry, TargetState, count_by_health};
-use crate::telemetry::ProcessUsage;
 
 /// What the registered targets know now.
 pub(super) struct SnapshotSupply {

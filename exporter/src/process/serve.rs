@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use plugin_host::{Host, HostOptions};
+use telemetry::log::{self, PluginLog};
+use telemetry::{self, Timings};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::Signal;
@@ -32,8 +34,6 @@ use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::otlp::push::{Pusher, Supply};
 use crate::schedule::{Driver, HostDeadlines, Planner};
 use crate::targets::{Costs, Plugins, TargetRegistry};
-use crate::telemetry::log::{self, PluginLog};
-use crate::telemetry::{self, Timings};
 use crate::web::{self, Gate, Scrapes, Server, Site};
 
 /// The exporter's own work is small: the plugins have threads of their own.

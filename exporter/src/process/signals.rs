@@ -2,11 +2,10 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use telemetry::log;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tracing::{info, warn};
-
-use crate::telemetry::log;
 
 /// What the process hears. Made first of all, since a signal that nobody hears ends the process.
 pub(super) struct Signals {

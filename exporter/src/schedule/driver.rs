@@ -2,13 +2,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use telemetry::Timings;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::figures::Figures;
 use super::planner::{Ending, JobId, JobSpec, Limits, Planner, TargetId};
-use crate::telemetry::Timings;
 
 /// Starts and ends the collections of one job. Dropped when the job is removed; what it has under way is over then.
 pub trait Collector: Send + Sync {

@@ -2,8 +2,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
+
 use super::planner::{Begun, Lane, Missed, Planner};
-use crate::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 
 /// What the schedule is doing, readable while it runs.
 #[derive(Debug)]

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use plugin_contract::Stage;
 use plugin_contract::{Completion, Outcome, StageReport};
-
-use crate::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
+use telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 
 /// What collections cost, by plugin and over all targets: a fleet of thousands has as many series here as one host.
 #[derive(Debug)]

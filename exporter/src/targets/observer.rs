@@ -4,13 +4,13 @@ use std::time::SystemTime;
 use otlp_encode::{Scope, Trigger};
 use plugin_contract::{CollectionId, Completion, Event, Level};
 use series::pipeline::{StaleRow, StoreObserver};
+use telemetry::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
 
 use super::account::ending;
 use super::costs::PluginCosts;
 use super::registry::TargetState;
 use crate::otlp::push::{Ended, Outlets};
 use crate::schedule::{JobId, Schedule};
-use crate::telemetry::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
 
 /// Hears of one module's collections on one target: enters them in the target's state and tells the schedule.
 pub struct JobObserver {

@@ -10,6 +10,7 @@ use hyper::{Request, Response, StatusCode};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::registry::Registry;
+use telemetry::{Metric, Writer};
 
 use super::answer::{header, plain};
 use super::body::{Answer, PageOwner};
@@ -19,7 +20,6 @@ use super::prober::{ProbeRefused, ProbeRequest, Probed, Prober};
 use super::query::Query;
 use super::site::Site;
 use crate::targets::TargetHealth;
-use crate::telemetry::{Metric, Writer};
 
 const KNOWN: &[&str] = &["target", "module", "identity", "transport", "debug", "labels"];
 const SCRAPE_TIMEOUT: HeaderName = HeaderName::from_static("x-prometheus-scrape-timeout-seconds");

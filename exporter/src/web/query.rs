@@ -1,6 +1,6 @@
 //! What stands behind the `?`.
 
-use crate::nearest::suggestion;
+use input::nearest::suggestion;
 
 /// More bytes are no question.
 const QUERY_BYTES_MAX: usize = 8 << 10;

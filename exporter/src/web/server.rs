@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use telemetry::log::Throttle;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
@@ -17,7 +18,6 @@ use super::patient::Patient;
 use super::peers::{Peers, Seat};
 use super::site::Site;
 use super::traffic::Traffic;
-use crate::telemetry::log::Throttle;
 
 /// After an error of `accept` (no file descriptors left) it is tried again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

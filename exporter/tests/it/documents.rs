@@ -10,9 +10,9 @@ use std::process::Command;
 
 use expect_test::{ExpectFile, expect_file};
 use perfmon_exporter::process::own_metrics;
-use perfmon_exporter::telemetry::MetricKind;
 use plugin_contract::{GeneralReason, Stage};
 use plugin_host::{CommandInfo, Host, HostOptions, Library};
+use telemetry::MetricKind;
 
 /// The text of a page of `docs/`.
 fn page(name: &str) -> String {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use expect_test::expect_file;
 use perfmon_exporter::process::own_metrics;
-use perfmon_exporter::telemetry::{Metric, MetricKind};
+use telemetry::{Metric, MetricKind};
 
 use crate::program::Folder;
 

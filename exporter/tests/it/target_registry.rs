@@ -9,10 +9,10 @@ use expect_test::{Expect, expect};
 use perfmon_exporter::config;
 use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
 use perfmon_exporter::targets::{Costs, JobObserver, TargetHealth, TargetRegistry, TargetState, ending};
-use perfmon_exporter::telemetry::Timings;
 use plugin_contract::{CollectionId, Completion, Failure, Outcome, StageReport};
 use plugin_contract::{GeneralReason, Stage};
 use series::pipeline::StoreObserver;
+use telemetry::Timings;
 
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);

@@ -26,5 +26,5 @@ pub use self::credential::{
 pub use self::event::{Event, Level};
 pub use self::failure::{DeclaredReason, Failure, Reason};
 pub use self::family::{DropReason, FamilyDef, Kind, SeriesDef, StartTimeKind, ValueKind, Verdict};
-pub use self::sink::InstanceSink;
+pub use self::sink::{InstanceSink, LibraryLog};
 pub use self::target::TargetInfo;

@@ -47,3 +47,12 @@ pub trait InstanceSink: Send + Sync {
     /// empty one takes back what was said. Sinks that have no use for it pass over it.
     fn fact(&self, _name: &str, _value: &str) {}
 }
+
+/// Takes the log records that are about no instance.
+pub trait LibraryLog: Send + Sync {
+    /// Whether a record of this level would be kept.
+    fn log_enabled(&self, plugin: &str, level: Level) -> bool;
+
+    /// A log record.
+    fn log(&self, plugin: &str, level: Level, message: &str, fields: &[(&str, &str)]);
+}

@@ -25,16 +25,7 @@ use crate::shared::InstanceShared;
 use crate::table;
 use crate::trial::Trial;
 use crate::violation::Violations;
-use plugin_contract::{CredentialBroker, InstanceSink, Level, NoCredentials};
-
-/// Takes the log records that are about no instance.
-pub trait LibraryLog: Send + Sync {
-    /// Whether a record of this level would be kept.
-    fn log_enabled(&self, plugin: &str, level: Level) -> bool;
-
-    /// A log record.
-    fn log(&self, plugin: &str, level: Level, message: &str, fields: &[(&str, &str)]);
-}
+use plugin_contract::{CredentialBroker, InstanceSink, LibraryLog, NoCredentials};
 
 /// What a host is made of.
 #[derive(Clone)]

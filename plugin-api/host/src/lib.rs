@@ -37,7 +37,7 @@ pub use plugin_abi::EntryFn;
 pub use self::command::{CommandCancel, CommandOutput, CommandRequest};
 pub use self::error::{CollectError, ConfigureError, LoadError, Problem};
 pub use self::exit::{ENDED_BY_PLUGIN, allow_exit, guard_exit, leave};
-pub use self::host::{Host, HostOptions, Library, LibraryLog};
+pub use self::host::{Host, HostOptions, Library};
 pub use self::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
 pub use self::instance::{Instance, InstanceConfig, InstanceState, QuarantineCause};
 pub use self::limits::Limits;

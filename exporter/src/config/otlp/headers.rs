@@ -1,12 +1,12 @@
 use std::path::Path;
 
 use hyper::header::{HeaderName, HeaderValue};
+use input::secret::SecretSource;
 
 use crate::config::item::Item;
 use crate::config::node::Value;
 use crate::config::section::Section;
 use crate::otlp::push::HeaderSource;
-use crate::secret::SecretSource;
 
 /// Reads `headers:`.
 pub(super) fn headers(item: &Item<'_>, base: &Path) -> Vec<(String, HeaderSource)> {

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use input::nearest::suggestion;
+
 use super::list::TargetList;
 use crate::config::check::Names;
 use crate::config::document::Config;
@@ -10,7 +12,6 @@ use crate::config::node::{Entry, Node, Position, SyntaxError, Value};
 use crate::config::problem::{Problem, Problems, Report};
 use crate::config::scrape::{INTERVALS, SERIES, deadline};
 use crate::config::target::{MODULES_MAX, Said, Target, host_name, label, name_of};
-use crate::nearest::suggestion;
 
 /// Labels that say something to the exporter. Every other one with `__` in front is a mistake, but for those that
 /// Prometheus or its discoveries put there.

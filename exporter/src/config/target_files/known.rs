@@ -4,6 +4,8 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
+use input::file::{self, Stamp};
+
 use super::FileNews;
 use super::groups::parse_target_file;
 use super::list::Skipped;
@@ -11,7 +13,6 @@ use crate::config::document::Config;
 use crate::config::problem::Report;
 use crate::config::target::Target;
 use crate::config::tree::CONFIG_BYTES_MAX;
-use crate::file::{self, Stamp};
 
 /// A file must be missing so many looks in a row before its targets go: who replaces a file by removing it first
 /// does not take them down.

@@ -1,8 +1,8 @@
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
+use input::nearest::suggestion;
 
 use crate::config::item::Item;
-use crate::nearest::suggestion;
 
 /// The headers that the format allows, and the values of those that have a fixed list.
 const ALLOWED: [(&str, &[&str]); 5] = [

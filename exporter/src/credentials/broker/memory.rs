@@ -3,6 +3,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use input::secret;
 use tracing::warn;
 use zeroize::Zeroizing;
 
@@ -11,7 +12,6 @@ use super::{Identities, lock};
 use crate::credentials::guard::{Fingerprint, Remembered, Scope};
 use crate::credentials::salt::Salt;
 use crate::credentials::verdicts::{Stored, VerdictFile};
-use crate::secret;
 
 /// Secrets whose slow hash is remembered.
 const HASHED_MAX: usize = 256;

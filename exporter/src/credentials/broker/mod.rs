@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use input::secret;
 use plugin_contract::GeneralReason;
 use plugin_contract::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
@@ -29,7 +30,6 @@ use super::lock;
 use super::salt::Salt;
 use super::verdicts::VerdictFile;
 use crate::config::{self, Identity};
-use crate::secret;
 
 pub use self::state::IdentityState;
 

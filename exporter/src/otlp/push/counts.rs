@@ -3,9 +3,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, words};
+
 use super::reply::Trouble;
 use super::signal::Signal;
-use crate::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, words};
 
 words! {
     /// Why points, log records or spans were not taken.

@@ -6,12 +6,12 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Request;
 use hyper::header::HeaderValue;
+use input::secret;
 
 use super::connector::Failure;
 use super::options::{Compression, HeaderSource, OtlpEndpoint, OtlpProtocol};
 use super::reply::Trouble;
 use super::signal::Signal;
-use crate::secret;
 
 /// The head of a request. Secrets are read anew each time, so that those that were renewed are used.
 pub(super) async fn request(

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
+use telemetry::{Metric, Writer};
 
 use super::counts::{
     AllCounts, COMPRESSION, Counts, ENCODING, ENDPOINT_SIGNAL, REQUEST, SignalCounts, WAITING,
 };
 use super::signal::Signal;
-use crate::telemetry::{Metric, Writer};
 
 /// `perfmon_exporter_otlp_…` of all endpoints; nothing where there are none.
 #[derive(Debug)]

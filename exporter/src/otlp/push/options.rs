@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use input::secret::SecretSource;
 use otlp_encode::Temporality;
 
 use super::traces::Traces;
-use crate::secret::SecretSource;
 
 /// One of `otlp:`, a collector that snapshots are pushed to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use otlp_encode::Templates;
+use telemetry::Timings;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{info, warn};
@@ -19,7 +20,6 @@ use super::records::Records;
 use super::shared::Shared;
 use super::signal::Signal;
 use super::tls::NetConnector;
-use crate::telemetry::Timings;
 
 /// All endpoints, until it is stopped.
 pub struct Pusher {

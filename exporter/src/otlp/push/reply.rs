@@ -4,9 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, LOCATION, RETRY_AFTER};
+use telemetry::words;
 
 use super::proto::Fields;
-use crate::telemetry::words;
 
 /// What an answer means for the request that it is to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use input::file;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
@@ -16,7 +17,6 @@ use super::connector::{Connecting, Connector, Failure, Stream};
 use super::distrust::not_connected;
 use super::options::{OtlpEndpoint, OtlpProtocol};
 use super::reply::Trouble;
-use crate::file;
 
 /// No certificate or key has more.
 const PEM_BYTES_MAX: usize = 4 << 20;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::wildcard;
+use input::wildcard;
 
 /// `otlp[].traces:`, which collections a collector gets as traces.
 #[derive(Clone, Debug, PartialEq, Eq)]

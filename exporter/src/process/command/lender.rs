@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use input::secret::SecretSource;
 use plugin_contract::CredentialBroker;
 use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
 use tokio::runtime::Handle;
@@ -11,7 +12,6 @@ use tokio::runtime::Handle;
 use crate::config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::process::resolver::{Lookups, SystemResolver};
-use crate::secret::SecretSource;
 
 /// Lends what the [`Broker`] lends, and prints why where it does not: a plugin hears the reason only.
 pub(in crate::process) struct Lender {

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use plugin_contract::CredentialBroker;
 use plugin_host::{CommandOutput, CommandRequest, HostOptions, Limits, RunningCommand};
+use telemetry::log::PluginLog;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -27,7 +28,6 @@ use self::own::Own;
 use self::words::Words;
 use super::{CANCELLED, FAILED, OK, USAGE};
 use crate::config::{self, Config};
-use crate::telemetry::log::PluginLog;
 
 /// Where the configuration is looked for when no `--config` is given.
 const DEFAULT_CONFIG: &str = "/etc/perfmon-exporter/perfmon.yml";
@@ -128,8 +128,8 @@ fn prepare_and_run(
 
 /// Commands speak for themselves; the log is for who searches a fault.
 fn start_log(level: Option<&str>) -> Result<(), Stop> {
-    let format = crate::telemetry::log::LogFormat::default();
-    crate::telemetry::log::init(level.unwrap_or("off"), format)
+    let format = telemetry::log::LogFormat::default();
+    telemetry::log::init(level.unwrap_or("off"), format)
         .map_err(|error| usage(format!("--log.level: {error}; write `info` or `debug`")))
 }
 

@@ -1,9 +1,9 @@
 //! The words of a plugin's command, and what the configuration adds to them.
 
+use input::nearest::suggestion;
 use plugin_host::CommandInfo;
 
 use crate::config::{AllowHosts, Config, Target, Transport};
-use crate::nearest::suggestion;
 
 /// The words of a command, to be read and added to.
 pub(super) struct Words<'a> {

@@ -1,9 +1,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use input::nearest::{nearest, suggestion};
+
 use super::view::Views;
 use crate::config::{Config, Position, Target, is_host_name};
-use crate::nearest::{nearest, suggestion};
 use crate::process::plugins::Libraries;
 use crate::targets::TargetState;
 use crate::web::{ProbeRefused, ProbeRequest};

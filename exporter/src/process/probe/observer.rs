@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use otlp_encode::Trigger;
 use plugin_contract::{CollectionId, Completion, Event, Level};
 use series::pipeline::StoreObserver;
+use telemetry::log;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::otlp::push::Ended;
 use crate::targets::{PluginCosts, Reporter, TargetState};
-use crate::telemetry::log;
 
 /// What one probe logs at most.
 const LINES_MAX: usize = 500;

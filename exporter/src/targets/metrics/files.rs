@@ -1,7 +1,8 @@
 use std::fmt;
 
+use telemetry::{Metric, Writer};
+
 use crate::config::FileState;
-use crate::telemetry::{Metric, Writer};
 
 pub(super) fn write(out: &mut Writer<'_, '_>, files: &[FileState]) -> fmt::Result {
     let each =

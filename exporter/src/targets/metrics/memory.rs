@@ -1,9 +1,9 @@
 use std::fmt;
 
 use series::pipeline::Footprint;
+use telemetry::{Metric, Writer};
 
 use super::targets::Known;
-use crate::telemetry::{Metric, Writer};
 
 /// Where series and memory go.
 pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {

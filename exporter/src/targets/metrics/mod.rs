@@ -7,8 +7,9 @@ mod targets;
 
 use std::fmt;
 
+use telemetry::Writer;
+
 use super::registry::{TargetRegistry, TargetStatus};
-use crate::telemetry::Writer;
 
 pub(crate) use self::files::METRICS as FILE_METRICS;
 pub(crate) use self::memory::METRICS as MEMORY_METRICS;

@@ -2,8 +2,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plugin_host::Library;
-
-use crate::telemetry::{Metric, Writer};
+use telemetry::{Metric, Writer};
 
 /// A plugin as the metrics see it.
 #[derive(Clone)]

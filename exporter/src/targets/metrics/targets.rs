@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use plugin_contract::Stage;
 use series::pipeline::Refusal;
+use telemetry::{Metric, Writer};
 
 use crate::targets::account::{JobStatus, StageCost};
 use crate::targets::health::{TargetHealth, count_by_health};
 use crate::targets::registry::{TargetState, TargetStatus};
-use crate::telemetry::{Metric, Writer};
 
 /// A target with what is known of it.
 pub(super) type Known<'a> = (&'a TargetState, &'a TargetStatus);

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 use otlp_encode::Resource;
 use plugin_contract::{Completion, Failure};
 use series::pipeline::{Refusal, StaleRow, Store};
+use telemetry::unix_seconds;
 use tokio::sync::Notify;
 
 use super::status::{Place, TargetStatus};
@@ -13,7 +14,6 @@ use crate::targets::account::Now;
 use crate::targets::changes::Changes;
 use crate::targets::health::TargetHealth;
 use crate::targets::identity::Identity;
-use crate::telemetry::unix_seconds;
 
 /// What a target is, and what is known of it.
 pub struct TargetState {

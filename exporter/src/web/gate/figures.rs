@@ -2,8 +2,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-
-use crate::telemetry::{Metric, words};
+use telemetry::{Metric, words};
 
 type Labels = [(&'static str, &'static str); 1];
 

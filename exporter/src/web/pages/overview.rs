@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hyper::Response;
+use telemetry::ProcessUsage;
 
 use super::amount::{bytes, count, span, took};
 use super::fleet::Fleet;
@@ -15,7 +16,6 @@ use super::wanted::{Cause, Wanted};
 use super::{Entry, Paging, Query, hidden_from, respond, target_url};
 use crate::config::FileState;
 use crate::targets::{Down, TargetHealth, TargetStatus};
-use crate::telemetry::ProcessUsage;
 use crate::web::ScrapeOutcome;
 use crate::web::body::Answer;
 use crate::web::caller::Caller;

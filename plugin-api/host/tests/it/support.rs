@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use plugin_contract::LibraryLog;
 use plugin_contract::{Level, TargetInfo};
 use plugin_host::testing::{Recorded, RecordingSink};
-use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Library, LibraryLog, Limits};
+use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Library, Limits};
 
 /// Compiles a plugin of `plugin-api/examples` into a file of its own: what is static in it is not shared.
 pub(crate) fn compile(source: &str) -> PathBuf {

@@ -1,10 +1,10 @@
 //! The ciphers and curves that may be chosen, by the names that Go gave to them.
 
+use input::nearest::suggestion;
 use tokio_rustls::rustls::{CipherSuite, NamedGroup};
 
 use super::Versions;
 use crate::config::item::Item;
-use crate::nearest::suggestion;
 
 /// Go's names; those of TLS 1.3 choose among the suites of that version where one of them is listed.
 const SUITES: [(&str, CipherSuite); 9] = [

@@ -16,13 +16,13 @@ use plugin_contract::{GeneralReason, Stage};
 use prometheus_client::registry::Registry;
 use series::model;
 use series::pipeline::{Catalog, Limits, Scope, Store};
+use telemetry::Timings;
 
 use super::catalogue::Taken;
 use super::*;
 use crate::config::{self, Web};
 use crate::schedule::{self, Deadlines, Driver, JobId, Planner, Schedule};
 use crate::targets::{CHANGES_MAX, Costs, JobObserver, TargetRegistry};
-use crate::telemetry::Timings;
 use crate::web::Scrapes;
 use crate::web::caller::Caller;
 use crate::web::{Limits as WebLimits, PageState, Parts};

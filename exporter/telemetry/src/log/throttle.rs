@@ -8,7 +8,7 @@ const PERIOD: Duration = Duration::from_secs(60);
 
 /// Lets one line through in each period, and counts those that it holds back.
 #[derive(Debug, Default)]
-pub(crate) struct Throttle(Mutex<State>);
+pub struct Throttle(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -18,7 +18,7 @@ struct State {
 
 impl Throttle {
     /// Whether a line may be written now; then how many were held back since the last one.
-    pub(crate) fn pass(&self) -> Option<u64> {
+    pub fn pass(&self) -> Option<u64> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         if state.next.is_some_and(|next| now < next) {

@@ -1,12 +1,12 @@
 //! Patterns in which `*` stands for any characters.
 
 /// Whether `*` in the pattern can stand for characters so that it becomes the text.
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+pub fn matches(pattern: &str, text: &str) -> bool {
     matches_by(pattern.as_bytes(), text.as_bytes(), |wanted, byte| wanted == byte)
 }
 
 /// The same of a file's name, where `?` stands for any one byte.
-pub(crate) fn matches_file(pattern: &[u8], name: &[u8]) -> bool {
+pub fn matches_file(pattern: &[u8], name: &[u8]) -> bool {
     matches_by(pattern, name, |wanted, byte| wanted == b'?' || wanted == byte)
 }
 

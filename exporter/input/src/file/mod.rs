@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
-pub(crate) use self::stamp::Stamp;
+pub use self::stamp::Stamp;
 
 /// A file that is on a disk is read to its end within this time.
 const FILE_TIME_MAX: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 
 /// Why something was not read. Composable: it stands behind the path.
 #[derive(Debug)]
-pub(crate) enum Error {
+pub enum Error {
     /// The system says why.
     Io(io::Error),
     /// It is something else than a file.
@@ -36,11 +36,15 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    pub(crate) fn is_not_found(&self) -> bool {
+    /// Whether nothing is there.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
         self.kind() == io::ErrorKind::NotFound
     }
 
-    pub(crate) fn kind(&self) -> io::ErrorKind {
+    /// Of what kind it is among the errors of the system.
+    #[must_use]
+    pub fn kind(&self) -> io::ErrorKind {
         match self {
             Self::Io(error) => error.kind(),
             Self::Kind(_) => io::ErrorKind::InvalidInput,
@@ -71,14 +75,14 @@ impl From<io::Error> for Error {
 
 /// The contents of a file of at most `bytes_max` bytes. A pipe is an error: what is read from one is gone for the next
 /// reader, and perhaps nobody writes into it.
-pub(crate) fn read(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Error> {
+pub fn read(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     read_into(&mut bytes, path, bytes_max)?;
     Ok(bytes)
 }
 
 /// The same, into memory of the caller's, which may be one that is wiped. Gives back what the file is.
-pub(crate) fn read_into(bytes: &mut Vec<u8>, path: &Path, bytes_max: usize) -> Result<Metadata, Error> {
+pub fn read_into(bytes: &mut Vec<u8>, path: &Path, bytes_max: usize) -> Result<Metadata, Error> {
     let (mut file, metadata) = open(path)?;
     if metadata.file_type().is_fifo() {
         return Err(Error::Kind("a pipe"));
@@ -99,7 +103,7 @@ pub(crate) fn read_into(bytes: &mut Vec<u8>, path: &Path, bytes_max: usize) -> R
 }
 
 /// The contents of a file, or of a pipe whose writer comes to its end within `patience`.
-pub(crate) fn read_or_wait(path: &Path, bytes_max: usize, patience: Duration) -> Result<Vec<u8>, Error> {
+pub fn read_or_wait(path: &Path, bytes_max: usize, patience: Duration) -> Result<Vec<u8>, Error> {
     let (mut file, metadata) = open(path)?;
     if !metadata.file_type().is_fifo() {
         drop(file);

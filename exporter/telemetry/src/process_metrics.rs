@@ -4,7 +4,7 @@ use super::metric::{Metric, Writer};
 use super::process::{ProcessUsage, process_start};
 
 /// The names are those that every Prometheus client has, as far as it has any.
-pub(crate) fn write(out: &mut Writer<'_, '_>) -> fmt::Result {
+pub fn write(out: &mut Writer<'_, '_>) -> fmt::Result {
     let usage = ProcessUsage::read();
     let plain = |value: Option<u64>| value.map(|value| ([], value));
     out.rows(&CPU, usage.cpu_seconds.map(|seconds| ([], seconds)))?;
@@ -24,7 +24,7 @@ pub(crate) fn write(out: &mut Writer<'_, '_>) -> fmt::Result {
 }
 
 /// What the run time of the exporter's own tasks is doing; plugins have their own.
-pub(crate) fn write_runtime(out: &mut Writer<'_, '_>, runtime: &tokio::runtime::Handle) -> fmt::Result {
+pub fn write_runtime(out: &mut Writer<'_, '_>, runtime: &tokio::runtime::Handle) -> fmt::Result {
     let metrics = runtime.metrics();
     out.row(&TASKS, metrics.num_alive_tasks() as u64)?;
     out.row(&QUEUE, metrics.global_queue_depth() as u64)?;
@@ -37,7 +37,7 @@ pub(crate) fn write_runtime(out: &mut Writer<'_, '_>, runtime: &tokio::runtime::
 }
 
 /// What this file shows.
-pub(crate) const METRICS: &[&Metric] =
+pub const METRICS: &[&Metric] =
     &[&CPU, &RESIDENT, &VIRTUAL, &THREADS, &OPEN_FDS, &MAX_FDS, &START, &MEMORY, &TASKS, &QUEUE, &BUSY];
 
 static CPU: Metric = Metric::counter("process_cpu_seconds", &[], "User and system time of the process.");

@@ -81,7 +81,7 @@ fn clock_ticks() -> u64 {
 
 /// Now, in Unix seconds.
 #[must_use]
-pub(crate) fn unix_seconds() -> f64 {
+pub fn unix_seconds() -> f64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
@@ -92,7 +92,7 @@ pub(super) fn process_start() -> f64 {
 }
 
 /// Remembers the beginning of the process; to be called first.
-pub(crate) fn remember_start() {
+pub fn remember_start() {
     process_start();
 }
 

@@ -13,14 +13,13 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use plugin_contract::{Event, Level};
-use plugin_host::LibraryLog;
+use input::nearest::nearest;
+use plugin_contract::{Event, Level, LibraryLog};
 use tracing_subscriber::EnvFilter;
 
 use self::line::Line;
-pub(crate) use self::throttle::Throttle;
+pub use self::throttle::Throttle;
 use self::writer::Out;
-use crate::nearest::nearest;
 
 /// How a line of the log looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -138,20 +137,23 @@ pub fn plugin_log_enabled(level: Level) -> bool {
 
 /// Whose record it is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin<'a> {
-    pub(crate) target: &'a str,
-    pub(crate) module: &'a str,
-    pub(crate) plugin: &'a str,
+pub struct Origin<'a> {
+    /// The target's name.
+    pub target: &'a str,
+    /// The module's.
+    pub module: &'a str,
+    /// The plugin's.
+    pub plugin: &'a str,
 }
 
 /// A record about one target.
-pub(crate) fn log_plugin_record(origin: Origin<'_>, level: Level, message: &str, fields: &[(&str, &str)]) {
+pub fn log_plugin_record(origin: Origin<'_>, level: Level, message: &str, fields: &[(&str, &str)]) {
     let (Origin { target, module, plugin }, fields) = (origin, shown(fields));
     with_level!(level, event!(target, module, plugin, fields, "{message}"));
 }
 
 /// Something that happened on a target.
-pub(crate) fn log_plugin_event(origin: Origin<'_>, event: &Event<'_>) {
+pub fn log_plugin_event(origin: Origin<'_>, event: &Event<'_>) {
     let Origin { target, module, plugin } = origin;
     let (name, body, fields) = (event.name, event.body, shown(event.fields));
     with_level!(event.level, event!(target, module, plugin, event = name, fields, "{body}"));

@@ -1,5 +1,6 @@
 /// Declares an enumeration whose variants are words of a label, with `all()` and `word()`. The list is made of the
 /// variants, so that it lacks none. The last variant may wrap another such enumeration, whose words it takes over.
+#[macro_export]
 macro_rules! words {
     ($(#[$about:meta])* $vis:vis enum $name:ident {
         $($(#[$means:meta])* $variant:ident = $word:literal,)*
@@ -28,5 +29,3 @@ macro_rules! words {
         }
     };
 }
-
-pub(crate) use words;

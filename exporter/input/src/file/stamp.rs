@@ -8,7 +8,7 @@ const SETTLED_AFTER: Duration = Duration::from_secs(2);
 
 /// What tells that a file was written or replaced, in whatever way: device, inode, size and both times.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stamp {
+pub struct Stamp {
     device: u64,
     inode: u64,
     bytes: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     /// That of a file as it is `now`.
-    pub(crate) fn of(metadata: &Metadata, now: SystemTime) -> Self {
+    pub fn of(metadata: &Metadata, now: SystemTime) -> Self {
         let changed_s = metadata.ctime().max(metadata.mtime());
         let now_s = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let settled_s = i64::try_from(now_s.saturating_sub(SETTLED_AFTER).as_secs()).unwrap_or(i64::MAX);
@@ -34,13 +34,13 @@ impl Stamp {
     }
 
     /// Whether nothing tells the file of `self` from that of `other`.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         (self.device, self.inode, self.bytes) == (other.device, other.inode, other.bytes)
             && (self.modified, self.changed) == (other.modified, other.changed)
     }
 
     /// Whether a file that has this stamp again certainly has the same contents.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub fn is_settled(&self) -> bool {
         self.is_settled
     }
 }

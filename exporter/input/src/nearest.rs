@@ -2,7 +2,7 @@
 
 /// The candidate that `word` was probably meant to be: fewest edits, at most a third of its letters.
 #[must_use]
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let chars = word.chars().count();
     let edits_max = (chars / 3).max(1);
     // To compare two texts takes as long as their lengths multiplied: only what a person may have mistyped is.
@@ -27,10 +27,7 @@ const WORD_CHARS_MAX: usize = 256;
 
 /// "did you mean …", or the list of what there is when that is short.
 #[must_use]
-pub(crate) fn suggestion<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str> + Clone,
-) -> Option<String> {
+pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
     const LISTED_MAX: usize = 8;
     if let Some(candidate) = nearest(word, candidates.clone()) {
         return Some(format!("did you mean `{candidate}`?"));
@@ -46,22 +43,7 @@ pub(crate) fn suggestion<'a>(
 
 /// Insertions, deletions, replacements and swaps of neighbours, without regard to case.
 fn edits(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.to_lowercase().chars().collect();
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let mut cost = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
-                cost = cost.min(before[j - 1] + 1);
-            }
-            row.push(cost);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
+    strsim::osa_distance(&a.to_lowercase(), &b.to_lowercase())
 }
 
 #[cfg(test)]

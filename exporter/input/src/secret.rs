@@ -22,7 +22,7 @@ pub enum SecretSource {
 ///
 /// # Errors
 /// A sentence without the secret in it.
-pub(crate) fn read(source: &SecretSource) -> Result<Zeroizing<Vec<u8>>, String> {
+pub fn read(source: &SecretSource) -> Result<Zeroizing<Vec<u8>>, String> {
     let mut bytes = match source {
         SecretSource::File(path) => {
             let mut bytes = Zeroizing::new(Vec::new());
