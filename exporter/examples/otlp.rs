@@ -15,8 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use otlp_encode::{Facts, Resource, Scope};
-use perfmon_exporter::config;
-use perfmon_exporter::otlp::push::{Item, Pusher, Supply};
+use otlp_push::{Item, Pusher, Supply};
 use serde_json::json;
 use series::model::Snapshot;
 use telemetry::{ProcessUsage, Timings};

@@ -2,11 +2,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use config::{Config, Problem, Report, SharedInstance, TargetFiles, Wanted};
 use plugin_host::{Host, HostOptions};
 
 use super::plugins::{self, Libraries};
 use super::{FAILED, OK, secrets};
-use crate::config::{self, Config, Problem, Report, SharedInstance, TargetFiles, Wanted};
 use crate::web::Gate;
 
 /// `check-config FILE`

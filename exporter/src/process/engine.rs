@@ -1,6 +1,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use config::{Config, Target};
+use otlp_push::Outlets;
 use plugin_contract::Failure;
 use plugin_contract::{GeneralReason, InstanceSink, Stage};
 use plugin_host::Instance;
@@ -11,8 +13,6 @@ use tracing::error;
 use super::plugins::{Libraries, instance_config, source_of};
 use super::probe::Probes;
 use super::scope::{reporter_of, scope_of};
-use crate::config::{Config, Target};
-use crate::otlp::push::Outlets;
 use crate::schedule::{JobId, JobSpec, NewJob, Schedule, TargetId};
 use crate::targets::{
     Costs, JobObserver, PluginCollector, Reporter, TargetRegistry, TargetState, TimedStore,

@@ -10,7 +10,6 @@ use plugin_contract::{GeneralReason, Stage};
 use plugin_host::{Host, HostOptions};
 
 use super::{OK, USAGE, plugins};
-use crate::config;
 
 /// A word with what it means.
 struct Entry {

@@ -11,7 +11,6 @@ use telemetry::{self, Metric, Timings, Writer};
 use super::probe;
 use super::reload_counts::{self, ReloadCounts};
 use crate::credentials::{self, Broker};
-use crate::otlp::push;
 use crate::schedule::{self, Figures};
 use crate::targets::{self, Costs, Plugins, TargetRegistry};
 use crate::web::{self, Scrapes};
@@ -66,7 +65,7 @@ pub fn own_metrics() -> Vec<&'static Metric> {
         web::SCRAPE_METRICS,
         probe::METRICS,
         web::METRICS,
-        push::METRICS,
+        otlp_push::METRICS,
         telemetry::PROCESS_METRICS,
     ];
     files.concat()

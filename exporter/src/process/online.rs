@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use config::Config;
 use plugin_contract::Failure;
 use plugin_contract::{CredentialBroker, GeneralReason, InstanceSink, Stage};
 use plugin_host::{CommandOutput, Host, HostOptions, Instance, monotonic_ns};
@@ -20,7 +21,6 @@ use super::command::console::Console;
 use super::command::lender::Lender;
 use super::plugins::{Libraries, instance_config, source_of};
 use super::{FAILED, OK, check};
-use crate::config::Config;
 use crate::targets::{begin, failure_of};
 use crate::web::Gate;
 
@@ -39,7 +39,7 @@ pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
         }
     };
     // The identities are in the file that is being checked, so the lender comes after the first look at it.
-    let code = match crate::config::load(file) {
+    let code = match config::load(file) {
         Ok(config) => match check::gate(&config, web_file) {
             Ok(gate) => ask_all(file, config, &gate, &runtime),
             Err(report) => Err(report.to_string()),

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use config::{Config, OtlpEndpoint};
 use otlp_encode::Scope;
+use otlp_push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
 use series::pipeline::Store;
 use telemetry::ProcessUsage;
 use tracing::warn;
 
 use super::plugins::Libraries;
-use crate::config::{Config, OtlpEndpoint};
-use crate::otlp::push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
 use crate::targets::{TargetHealth, TargetRegistry, TargetState, count_by_health};
 
 /// What the registered targets know now.

@@ -2,12 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use config::{Config, Module, Position, Problem, Target, Transport};
 use input::nearest::nearest;
 use plugin_contract::TargetInfo;
 use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError, Trial};
 use serde_json::{Map, Value, json};
-
-use crate::config::{self, Config, Module, Position, Problem, Target, Transport};
 
 /// The libraries of the configuration's plugins, by name.
 pub(super) type Libraries = BTreeMap<String, Library>;

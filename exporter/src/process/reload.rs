@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, SystemTime};
 
+use config::Report;
 use tokio::signal::unix::Signal;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
@@ -10,7 +11,6 @@ use super::blocking::{Blocking, NotDone};
 use super::live::{Live, Prepared};
 use super::systemd::{Notifier, status};
 use super::watch::Watch;
-use crate::config::Report;
 use crate::web::{NotReloaded, Reloader, Reloading};
 
 /// So many may wait for a reload at a time.

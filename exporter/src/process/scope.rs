@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use config::{Config, Target};
+use otlp_push::Outlets;
 use series::model;
 use series::pipeline::{Catalog, Limits, Normalize, Scope};
 
 use super::plugins::Libraries;
-use crate::config::{Config, Target};
-use crate::otlp::push::Outlets;
 use crate::targets::Reporter;
 
 /// The scope of a target, and the rules of each of its modules. `named` is the target without its labels.

@@ -3,10 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use config::{Config, Identity, Problem};
 use input::secret::{self, SecretSource};
 use tracing::warn;
-
-use crate::config::{Config, Identity, Problem};
 
 /// The bits of everybody who is neither the owner nor of the group.
 const OTHERS: u32 = 0o007;

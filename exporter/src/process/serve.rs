@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
+use config::{Config, InUse, Report};
+use otlp_push::{Pusher, Supply};
 use plugin_host::{Host, HostOptions};
 use telemetry::log::{self, PluginLog};
 use telemetry::{self, Timings};
@@ -29,9 +31,7 @@ use super::systemd::{self, Notifier};
 use super::targets::{self, Targets};
 use super::watch::Watch;
 use super::{FAILED, OK, secrets};
-use crate::config::{self, Config, InUse, Report};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
-use crate::otlp::push::{Pusher, Supply};
 use crate::schedule::{Driver, HostDeadlines, Planner};
 use crate::targets::{Costs, Plugins, TargetRegistry};
 use crate::web::{self, Gate, Scrapes, Server, Site};

@@ -2,13 +2,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use config::{Config, Problem};
 use input::file::Stamp;
 use plugin_host::{Host, Library};
 use telemetry::log;
 use tracing::info;
 
 use super::plugins::{self, Libraries};
-use crate::config::{Config, Problem};
 
 /// Every plugin that was loaded, for the life of the process: a library is never closed, so one that a configuration
 /// names again is the one that is there.

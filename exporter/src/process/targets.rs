@@ -3,11 +3,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, SystemTime};
 
+use config::{Config, Fate, FileNews, Problem, Refused, Report, SharedInstance, TargetFiles, Wanted};
 use tracing::{info, warn};
 
 use super::engine::{Changes, Engine};
 use super::plugins::Libraries;
-use crate::config::{Config, Fate, FileNews, Problem, Refused, Report, SharedInstance, TargetFiles, Wanted};
 use crate::targets::TargetRegistry;
 
 /// Target files are looked at so often.

@@ -3,9 +3,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use config::CONFIG_BYTES_MAX;
 use input::file::{self, Stamp};
-
-use crate::config::CONFIG_BYTES_MAX;
 
 /// What changed is looked at once more after this: who writes a file in place does it in pieces.
 const SETTLE: Duration = Duration::from_secs(1);

@@ -3,8 +3,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use otlp_encode::{Facts, Resource};
 use series::model;
 
-use crate::config;
-
 /// Who a target is to collectors: its resource, which its series, events and collections share.
 #[derive(Debug)]
 pub(super) struct Identity {

@@ -2,14 +2,15 @@ use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
 use otlp_encode::{Scope, Trigger};
+use otlp_push::{Ended, Outlets};
 use plugin_contract::{CollectionId, Completion, Event, Level};
+use plugin_host::monotonic_ns;
 use series::pipeline::{StaleRow, StoreObserver};
 use telemetry::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
 
 use super::account::ending;
 use super::costs::PluginCosts;
 use super::registry::TargetState;
-use crate::otlp::push::{Ended, Outlets};
 use crate::schedule::{JobId, Schedule};
 
 /// Hears of one module's collections on one target: enters them in the target's state and tells the schedule.
@@ -66,7 +67,8 @@ impl StoreObserver for JobObserver {
             if let Some(reporter) = &self.reporter {
                 let Origin { target, module, plugin } = self.origin(&entry);
                 let trigger = Trigger::Schedule;
-                let ended = Ended { target, module, plugin, trigger, completion, series, took };
+                let end_ns = monotonic_ns();
+                let ended = Ended { target, module, plugin, trigger, completion, series, took, end_ns };
                 reporter.collected(&entry, &ended);
             }
         }

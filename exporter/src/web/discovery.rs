@@ -8,6 +8,7 @@
 //! name as `instance`, and its labels, of which one called `instance` takes the name's place, as it goes out on `/metrics`.
 //! The probes leave those labels out of the series, since Prometheus adds them.
 
+use config::{ExternalUrl, Target};
 use hyper::header::{CACHE_CONTROL, HOST, HeaderValue, RETRY_AFTER};
 use hyper::{Request, Response, StatusCode};
 use serde_json::{Map, Value, json};
@@ -16,7 +17,6 @@ use super::answer::{plain, typed};
 use super::body::Answer;
 use super::caller::Secure;
 use super::prober::{Discovered, Prober};
-use crate::config::{ExternalUrl, Target};
 
 /// A name, an address or one in brackets, and a port.
 const HOST_BYTES_MAX: usize = 255 + 6;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::config::Web;
+use config::Web;
 
 /// How much the server gives to whom.
 #[derive(Clone, Copy, Debug)]

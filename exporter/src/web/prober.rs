@@ -2,9 +2,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use config::{ExternalUrl, Target};
 use series::model::Snapshot;
 
-use crate::config::{ExternalUrl, Target};
 use crate::targets::TargetHealth;
 
 /// A question of `/probe`.

@@ -134,10 +134,10 @@ mod tests {
     use prometheus_client::registry::Registry;
 
     use super::*;
-    use crate::config::{AllowedHosts, Web};
     use crate::targets::TargetRegistry;
     use crate::web::scrapes::{ScrapeOutcome, Scrapes};
     use crate::web::{Limits, PageState, Parts};
+    use config::{AllowedHosts, Web};
 
     fn site(limits: Limits) -> Arc<Site> {
         Arc::new(Site::new(Parts {

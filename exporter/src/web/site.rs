@@ -1,6 +1,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use config::AllowedHosts;
 use prometheus_client::registry::Registry;
 use tokio::sync::Semaphore;
 
@@ -11,7 +12,6 @@ use super::probe_permits::ProbePermits;
 use super::prober::Prober;
 use super::reloader::Reloader;
 use super::scrapes::Scrapes;
-use crate::config::AllowedHosts;
 use crate::targets::TargetRegistry;
 
 /// What a site is made of. Each part is there for one or a few routes, which say what they need of it.

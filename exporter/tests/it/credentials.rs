@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use perfmon_exporter::config::{AllowHosts, Identity, Position, SecretSource};
+use config::{AllowHosts, Identity, Position, SecretSource};
 use perfmon_exporter::credentials::{Broker, Clock, Moment, Resolved, Resolver, VerdictFile};
 use plugin_contract::CredentialBroker;
 use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, TargetInfo, Waiter};

@@ -13,10 +13,10 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use config::{Config, parse};
 use exposition::{Format, Representation, page_bytes};
 use ms_dtyp::FileTime;
 use otlp_encode::{Earlier, Facts, Part, Requests, Resource, Scope as Plugin, Templates, Temporality};
-use perfmon_exporter::config::{Config, parse};
 use plugin_contract::CredentialBroker;
 use plugin_contract::{
     CollectionId, Completion, CredentialAnswer, CredentialKind, CredentialRequest, CredentialVerdict, Lease,

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use config::OtlpProtocol;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{HeaderMap, HeaderName};
@@ -17,8 +18,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use perfmon_exporter::config::OtlpProtocol;
-use perfmon_exporter::otlp::push::{Clock, Connecting, Connector, Failure, Stream, Trouble};
+use otlp_push::{Clock, Connecting, Connector, Failure, Stream, Trouble};
 use prost::Message;
 use tokio::sync::Notify;
 use tokio::time::Instant;

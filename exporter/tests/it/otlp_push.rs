@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use config::{OtlpEndpoint, OtlpProtocol, parse};
 use expect_test::expect;
 use exporter_testing::plugin::{complete, counter, gauge, instances, send, send_column, store};
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use otlp_encode::{Facts, Resource, Scope};
-use perfmon_exporter::config::{OtlpEndpoint, OtlpProtocol, parse};
-use perfmon_exporter::otlp::push::{Connector, Counts, Item, Pusher, Shared, Supply};
+use otlp_push::{Connector, Counts, Item, Pusher, Shared, Supply};
 use plugin_contract::{FamilyDef, Outcome, ValueKind};
 use prometheus_client::registry::Registry;
 use series::pipeline::Store;
@@ -371,7 +371,7 @@ fn a_gauge_of_a_store_that_never_collected_is_no_item_of_a_round() {
         time_unix_nanos: 1,
         ends: false,
     };
-    let mut queue = perfmon_exporter::otlp::push::Queue::new(10);
+    let mut queue = otlp_push::Queue::new(10);
     queue.push(vec![item(&store)], 1);
     assert!(queue.pop().is_none());
     send(&store, &ids, &[1.0]);

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use config::{OtlpEndpoint, OtlpProtocol, parse};
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use otlp_encode::{Facts, Resource, Scope, Trigger};
-use perfmon_exporter::config::{OtlpEndpoint, OtlpProtocol, parse};
-use perfmon_exporter::otlp::push::{Counts, Ended, Item, Outlets, Pusher, Shared, Signal, Supply};
+use otlp_push::{Counts, Ended, Item, Outlets, Pusher, Shared, Signal, Supply};
 use plugin_contract::{Completion, Event, Failure, Level, Outcome, StageReport};
 use plugin_contract::{GeneralReason, Stage};
 use series::model::Target;
@@ -94,7 +94,8 @@ impl Told {
         ];
         let completion = Completion { outcome, stages: &stages };
         let (module, plugin, trigger) = ("os", "pcq", Trigger::Schedule);
-        let ended = Ended { target, module, plugin, trigger, completion: &completion, series: 12, took };
+        let ended =
+            Ended { target, module, plugin, trigger, completion: &completion, series: 12, took, end_ns };
         self.outlets.collected(&self.resource, &self.scope, &ended, now());
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use perfmon_exporter::config::{OtlpEndpoint, OtlpProtocol, parse};
-use perfmon_exporter::otlp::push::{Connector, NetConnector, Trouble};
+use config::{OtlpEndpoint, OtlpProtocol, parse};
+use otlp_push::{Connector, NetConnector, Trouble};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
 use tokio::net::TcpListener;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perfmon_exporter::config::OtlpProtocol;
+use config::OtlpProtocol;
 use tokio::net::TcpListener;
 
 use crate::command_plugin::{Installed, PASSWORD, Sim, config};

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use perfmon_exporter::config::{AllowHosts, Identity, Position, SecretSource};
+use config::{AllowHosts, Identity, Position, SecretSource};
 use perfmon_exporter::credentials::{Broker, Resolved, Resolver, SystemClock};
 use plugin_contract::{
     CredentialAnswer, CredentialRequest, CredentialVerdict, Failure, LeaseId, TargetInfo, Waiter,

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::SystemTime;
 
+use config::{ClientAuth, WebFile};
 use expect_test::{Expect, expect};
-use perfmon_exporter::config::{ClientAuth, WebFile};
 use perfmon_exporter::web::Gate;
 
 use crate::program::Folder;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use perfmon_exporter::config::OtlpProtocol;
-use perfmon_exporter::otlp::push::{Backoff, Verdict, doors};
+use config::OtlpProtocol;
+use otlp_push::{Backoff, Verdict, doors};
 
 use crate::Input;
 

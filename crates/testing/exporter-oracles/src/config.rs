@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use perfmon_exporter::config::{
+use config::{
     self, Config, Node, Position, Report, SERIES_MAX, Target, Value, WEB_USERS_MAX, WebFile,
     parse_target_file,
 };

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use perfmon_exporter::config;
 use plugin_contract::Kind;
 use series::model::{Snapshot, clean_name, is_legacy_label, is_legacy_name};
 use series::pipeline::{Limits, Normalize};

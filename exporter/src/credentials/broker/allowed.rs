@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
+use config::Identity;
 use plugin_contract::CredentialRequest;
 
 use super::super::addresses::Resolved;
 use super::Identities;
-use crate::config::{self, Identity};
 
 /// The identity that is asked for, if `request` is for what the configuration allows; `Err` is the sentence that says
 /// why not. What a name resolves to is not looked at.

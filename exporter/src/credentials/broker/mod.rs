@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use config::Identity;
 use input::secret;
 use plugin_contract::GeneralReason;
 use plugin_contract::{
@@ -29,7 +30,6 @@ use super::guard::{Decision, Guard, Host, Outcome, Scope};
 use super::lock;
 use super::salt::Salt;
 use super::verdicts::VerdictFile;
-use crate::config::{self, Identity};
 
 pub use self::state::IdentityState;
 

@@ -1,9 +1,9 @@
 //! What the log and who asks are told.
 
+use config::Identity;
 use tracing::{error, info, warn};
 
 use super::Lent;
-use crate::config::Identity;
 use crate::credentials::guard::{Change, Refused};
 
 /// One line per change, never one per target.

@@ -1,8 +1,6 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use crate::config;
-
 /// A host that a secret is shown to, as the guard tells hosts apart: by the address that was reached, and by the name
 /// that the configuration has for it.
 ///

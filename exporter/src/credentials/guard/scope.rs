@@ -1,5 +1,4 @@
 use super::Host;
-use crate::config;
 
 /// One account as lockout policies count: an account of a domain, or of one host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

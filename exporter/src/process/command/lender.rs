@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};
 use input::secret::SecretSource;
 use plugin_contract::CredentialBroker;
 use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
 use tokio::runtime::Handle;
 
-use crate::config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::process::resolver::{Lookups, SystemResolver};
 

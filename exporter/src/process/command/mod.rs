@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use config::Config;
 use plugin_contract::CredentialBroker;
 use plugin_host::{CommandOutput, CommandRequest, HostOptions, Limits, RunningCommand};
 use telemetry::log::PluginLog;
@@ -27,7 +28,6 @@ use self::offers::{Found, Offer, Offers};
 use self::own::Own;
 use self::words::Words;
 use super::{CANCELLED, FAILED, OK, USAGE};
-use crate::config::{self, Config};
 
 /// Where the configuration is looked for when no `--config` is given.
 const DEFAULT_CONFIG: &str = "/etc/perfmon-exporter/perfmon.yml";

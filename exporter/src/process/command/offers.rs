@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use config::Config;
 use input::nearest::suggestion;
 use plugin_host::{CommandInfo, Host, HostOptions, Library};
 
-use crate::config::Config;
 use crate::process::plugins;
 
 /// A command of a plugin.

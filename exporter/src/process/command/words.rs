@@ -1,9 +1,8 @@
 //! The words of a plugin's command, and what the configuration adds to them.
 
+use config::{AllowHosts, Config, Target, Transport};
 use input::nearest::suggestion;
 use plugin_host::CommandInfo;
-
-use crate::config::{AllowHosts, Config, Target, Transport};
 
 /// The words of a command, to be read and added to.
 pub(super) struct Words<'a> {
@@ -105,7 +104,7 @@ fn target_of<'a>(named: &str, config: Option<&'a Config>) -> Option<&'a Target> 
     by_name.or_else(|| targets.iter().find(|target| target.host.eq_ignore_ascii_case(named))).or_else(|| {
         let is_short = |target: &&Target| {
             let (short, _) = target.host.split_once('.').unwrap_or_default();
-            crate::config::address(&target.host).is_none() && short.eq_ignore_ascii_case(named)
+            config::address(&target.host).is_none() && short.eq_ignore_ascii_case(named)
         };
         let mut found = targets.iter().filter(is_short);
         found.next().filter(|_| found.next().is_none())
@@ -176,7 +175,7 @@ targets:
 - {host: db1.eu.example, identity: corp, modules: [os]}
 - {host: db2.eu.example, identity: corp, modules: [os]}
 - {host: db2.us.example, identity: corp, modules: [os]}";
-        let config = crate::config::parse("a.yml", text, std::path::Path::new(".")).unwrap();
+        let config = config::parse("a.yml", text, std::path::Path::new(".")).unwrap();
         let options = ["target", "identity", "port", "smb-encryption"].map(|name| plugin_host::OptionInfo {
             name: name.to_owned(),
             value_name: "X".to_owned(),

@@ -13,7 +13,6 @@ use zeroize::Zeroizing;
 use self::text::{First, shell_word};
 use super::cli::InitOptions;
 use super::{CANCELLED, FAILED, OK, USAGE};
-use crate::config;
 
 /// The configuration's file name within `--output`.
 const CONFIG_FILE: &str = "perfmon.yaml";

@@ -104,7 +104,7 @@ mod tests {
                 allow_hosts: vec!["web1.example".to_owned(), "10.0.0.0/8".to_owned()],
                 password_file: odd.to_owned(),
             };
-            let config = crate::config::parse("a.yaml", &first.text(), Path::new("/etc")).unwrap();
+            let config = config::parse("a.yaml", &first.text(), Path::new("/etc")).unwrap();
             let identity = &config.identities["main"];
             assert_eq!(identity.secret, SecretSource::File(PathBuf::from("/etc").join(odd)));
             assert_eq!(format!("CORP\\{}", identity.username), first.username);

@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
+use config::{Config, Node, Position, Target, Value};
 use plugin_contract::Failure;
 
 use super::sink::Collected;
-use crate::config::{Config, Node, Position, Target, Value};
 use crate::targets::{TargetHealth, count_by_health, help, next_step};
 
 /// How one target fares: what each of its modules came to.

@@ -3,12 +3,12 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
+use config::{AllowHosts, address};
 use plugin_contract::GeneralReason;
 use plugin_contract::{DeclaredReason, Reason};
 use resolver::{LookupError, LookupErrorKind};
 use tokio::time::Instant;
 
-use crate::config::{AllowHosts, address};
 use crate::process::resolver::Lookups;
 use crate::web::ProbeRefused;
 

@@ -1,10 +1,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use config::{Config, Position, Target, is_host_name};
 use input::nearest::{nearest, suggestion};
 
 use super::view::Views;
-use crate::config::{Config, Position, Target, is_host_name};
 use crate::process::plugins::Libraries;
 use crate::targets::TargetState;
 use crate::web::{ProbeRefused, ProbeRequest};
@@ -213,7 +213,7 @@ fn places(target: &Target, modules: &[String]) -> Option<Vec<usize>> {
 
 /// Hosts are the same whatever their case, the root's dot and the brackets of an address.
 fn host_key(host: &str) -> String {
-    match crate::config::address(host) {
+    match config::address(host) {
         Some(address) => address.to_canonical().to_string(),
         None => host.trim_end_matches('.').to_lowercase(),
     }

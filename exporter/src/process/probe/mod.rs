@@ -34,10 +34,10 @@ use self::view::{Views, answer_of};
 use self::warm::Warm;
 use super::plugins::Libraries;
 use super::resolver::Lookups;
-use crate::config::{self, Config, Target};
-use crate::otlp::push::Outlets;
 use crate::targets::{Costs, TargetState};
 use crate::web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
+use config::{Config, Target};
+use otlp_push::Outlets;
 use series::pipeline::Catalog;
 
 /// The deadline of a collection is so much before the answer's, so that what failed is told with its stage.

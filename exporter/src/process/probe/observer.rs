@@ -2,13 +2,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use otlp_encode::Trigger;
+use otlp_push::Ended;
 use plugin_contract::{CollectionId, Completion, Event, Level};
+use plugin_host::monotonic_ns;
 use series::pipeline::StoreObserver;
 use telemetry::log;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::otlp::push::Ended;
 use crate::targets::{PluginCosts, Reporter, TargetState};
 
 /// What one probe logs at most.
@@ -87,7 +88,8 @@ impl StoreObserver for ProbeObserver {
             self.costs.enter(completion, took);
             let log::Origin { target, module, plugin } = self.origin(&entry);
             let trigger = Trigger::Probe;
-            let ended = Ended { target, module, plugin, trigger, completion, series, took };
+            let end_ns = monotonic_ns();
+            let ended = Ended { target, module, plugin, trigger, completion, series, took, end_ns };
             self.reporter.collected(&entry, &ended);
         }
         if let Some(told) = lock(&self.told).take() {

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use crate::config::{Config, PasswordFiles, Target, shown_module};
+use config::{Config, PasswordFiles, Target, shown_module};
+
 use crate::targets::{TargetHealth, TargetState};
 use crate::web::Probed;
 

@@ -2,11 +2,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use config::Target;
 use plugin_contract::{GeneralReason, Stage};
 use series::model::{Layout, Snapshot};
 use series::pipeline::Store;
 
-use crate::config::Target;
 use crate::targets::{Down, JobStatus, TargetHealth, TargetState, TargetStatus};
 use crate::web::Probed;
 

@@ -2,6 +2,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use config::{Config, Target};
 use plugin_contract::{Failure, InstanceSink};
 use plugin_contract::{GeneralReason, Stage};
 use plugin_host::{CollectError, Instance, monotonic_ns};
@@ -17,7 +18,6 @@ use super::known::Known;
 use super::observer::{Lines, ProbeObserver};
 use super::view::Views;
 use super::{Means, Shared};
-use crate::config::{Config, Target};
 use crate::process::plugins::{Libraries, instance_config, source_of};
 use crate::process::resolver::Lookups;
 use crate::process::scope::{reporter_of, scope_of};

@@ -1,8 +1,7 @@
 use std::fmt;
 
+use config::FileState;
 use telemetry::{Metric, Writer};
-
-use crate::config::FileState;
 
 pub(super) fn write(out: &mut Writer<'_, '_>, files: &[FileState]) -> fmt::Result {
     let each =

@@ -5,10 +5,11 @@ mod status;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use config::{Config, FileState, PasswordFiles, Shown};
+
 use self::denials::Denials;
 use self::recoveries::Recoveries;
 use super::changes::{Change, Changes};
-use crate::config::{Config, FileState, PasswordFiles, Shown};
 
 pub use self::state::TargetState;
 pub use self::status::TargetStatus;

@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
+use config::Target;
 use otlp_encode::Resource;
 use plugin_contract::{Completion, Failure};
 use series::pipeline::{Refusal, StaleRow, Store};
@@ -9,7 +10,6 @@ use tokio::sync::Notify;
 
 use super::status::{Place, TargetStatus};
 use super::{Groups, lock};
-use crate::config::Target;
 use crate::targets::account::Now;
 use crate::targets::changes::Changes;
 use crate::targets::health::TargetHealth;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use config::{ClientAuth, TlsServer};
 use tokio_rustls::rustls::client::danger::HandshakeSignatureValid;
 use tokio_rustls::rustls::crypto::{
     CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
@@ -16,7 +17,6 @@ use tokio_rustls::rustls::{
 };
 
 use super::certificate::Facts;
-use crate::config::{ClientAuth, TlsServer};
 
 /// The verifier that `client_auth_type` and `client_allowed_sans` ask for.
 pub(super) fn verifier(

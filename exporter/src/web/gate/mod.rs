@@ -30,7 +30,7 @@ use self::files::Files;
 pub(super) use self::login::{Login, Verdict, credentials};
 use self::rate::Bucket;
 use self::tls::Tls;
-use crate::config::{Report, Users, WebFile};
+use config::{Report, Users, WebFile};
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

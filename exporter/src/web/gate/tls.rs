@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
+use config::{ClientAuth, Pem, PemSource, Problem, TlsServer, is_tls13};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -12,7 +13,6 @@ use tokio_rustls::rustls::{Error, InconsistentKeys, RootCertStore, ServerConfig,
 use super::certificate::Facts;
 use super::clients;
 use super::files::Files;
-use crate::config::{ClientAuth, Pem, PemSource, Problem, TlsServer, is_tls13};
 
 /// TLS as it is spoken now.
 pub(super) struct Tls {

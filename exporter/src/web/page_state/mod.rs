@@ -5,9 +5,10 @@ mod watched;
 
 use std::sync::Arc;
 
+use otlp_push::AllCounts;
+
 use self::pulse::Pulse;
 use self::watched::Watched;
-use crate::otlp::push::AllCounts;
 use crate::targets::Plugins;
 
 pub(super) use self::watched::{Collected, Moment, POINTS_MAX, Seen, TRACKS_MAX, unit_of};

@@ -1,11 +1,11 @@
 //! `/config`: the configuration in use.
 
+use config::{FileState, HIDDEN};
 use hyper::Response;
 
 use super::frame::{Frame, Section};
 use super::html::{Html, Url};
 use super::{Paging, Query, respond};
-use crate::config::{FileState, HIDDEN};
 use crate::targets::TargetRegistry;
 use crate::web::body::Answer;
 use crate::web::caller::Caller;

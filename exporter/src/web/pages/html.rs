@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use crate::config::PasswordFiles;
+use config::PasswordFiles;
 
 /// A document under way.
 #[derive(Debug, Default)]

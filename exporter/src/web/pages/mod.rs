@@ -37,6 +37,7 @@ mod wanted;
 
 use std::sync::Arc;
 
+use ::config::PasswordFiles;
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY};
 use hyper::{Request, Response, StatusCode};
 
@@ -48,7 +49,6 @@ use super::answer::typed;
 use super::body::Answer;
 use super::caller::Caller;
 use super::site::Site;
-use crate::config::PasswordFiles;
 use crate::targets::TargetState;
 
 /// Something for people, or what belongs to it.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use config::FileState;
 use hyper::Response;
 use telemetry::ProcessUsage;
 
@@ -14,7 +15,6 @@ use super::signs::{sign, title};
 use super::troubles::{changes, failure, state, trouble};
 use super::wanted::{Cause, Wanted};
 use super::{Entry, Paging, Query, hidden_from, respond, target_url};
-use crate::config::FileState;
 use crate::targets::{Down, TargetHealth, TargetStatus};
 use crate::web::ScrapeOutcome;
 use crate::web::body::Answer;

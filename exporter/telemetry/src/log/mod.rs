@@ -104,9 +104,44 @@ fn parse_filter(filter: &str) -> Result<EnvFilter, String> {
     }
     let is_of_h2 = |directive: &str| directive.trim().starts_with(H2);
     let names_h2 = filter.split(',').any(is_of_h2);
-    let all = if names_h2 { filter.to_owned() } else { format!("{filter},{H2}=error") };
+    let mut all = of_packages(filter);
+    all.push(filter.to_owned());
+    if !names_h2 {
+        all.push(format!("{H2}=error"));
+    }
+    let all = all.join(",");
     EnvFilter::from_str(&all).map_err(|error| error.to_string())
 }
+
+/// What `filter` says of the exporter is meant for its packages, too: directives for them. What names one part is stronger
+/// than what names the whole, so it stands behind it.
+fn of_packages(filter: &str) -> Vec<String> {
+    let directives = || filter.split(',').map(str::trim);
+    let level = |directive: &str, part: &str| {
+        directive
+            .strip_prefix(part)
+            .filter(|level| level.is_empty() || level.starts_with('='))
+            .map(str::to_owned)
+    };
+    let whole = directives()
+        .filter_map(|directive| level(directive, EXPORTER))
+        .flat_map(|level| PACKAGES.iter().map(move |(_, package)| format!("{package}{level}")));
+    let parts = directives().flat_map(|directive| {
+        PACKAGES
+            .iter()
+            .filter_map(move |(part, package)| Some(format!("{package}{}", level(directive, part)?)))
+    });
+    whole.chain(parts).collect()
+}
+
+/// Whoever reads the log knows one program.
+const EXPORTER: &str = "perfmon_exporter";
+/// Parts of the program that are packages of their own: their names in a filter, and those that their lines have.
+const PACKAGES: [(&str, &str); 3] = [
+    ("perfmon_exporter::expose", "exposition"),
+    ("perfmon_exporter::otlp", "otlp_push"),
+    ("perfmon_exporter::telemetry", "telemetry"),
+];
 
 /// What plugins say goes through these, so that one filter rules all: `perfmon_exporter::plugin=debug`.
 macro_rules! with_level {
@@ -204,5 +239,21 @@ mod tests {
         assert_eq!(wrong("inof"), "`inof` is no level; did you mean `info`?");
         assert_eq!(wrong("info,perfmon_exporter::web=dbug"), "`dbug` is no level; did you mean `debug`?");
         assert!(check_filter("web=[").is_err());
+    }
+
+    #[test]
+    fn what_a_filter_says_of_the_exporter_counts_for_its_packages() {
+        let packages = |filter| of_packages(filter).join(",");
+        assert_eq!(
+            packages("info,perfmon_exporter=debug"),
+            "exposition=debug,otlp_push=debug,telemetry=debug"
+        );
+        assert_eq!(
+            packages("perfmon_exporter::otlp=warn,perfmon_exporter"),
+            "exposition,otlp_push,telemetry,otlp_push=warn"
+        );
+        assert_eq!(packages("info,perfmon_exporter::web=debug"), "");
+        let logged = |filter| parse_filter(filter).unwrap().to_string();
+        assert!(logged("perfmon_exporter::otlp=trace").contains("otlp_push=trace"));
     }
 }

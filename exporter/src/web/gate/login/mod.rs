@@ -15,12 +15,12 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use config::Users;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use self::queue::LoginQueue;
-use crate::config::Users;
 use crate::credentials::Salt;
 use crate::web::peers::PeerKey;
 

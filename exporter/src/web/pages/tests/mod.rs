@@ -6,6 +6,7 @@ mod values;
 use std::path::Path;
 use std::time::Instant;
 
+use ::config::{self as configuration, Web};
 use http_body_util::BodyExt;
 use hyper::header::{ETAG, IF_NONE_MATCH};
 use plugin_contract::{
@@ -20,7 +21,6 @@ use telemetry::Timings;
 
 use super::catalogue::Taken;
 use super::*;
-use crate::config::{self, Web};
 use crate::schedule::{self, Deadlines, Driver, JobId, Planner, Schedule};
 use crate::targets::{CHANGES_MAX, Costs, JobObserver, TargetRegistry};
 use crate::web::Scrapes;
@@ -45,7 +45,8 @@ impl Fleet {
             "modules": {"os": {"plugin": "pcq", "password": "hunter2"}},
             "targets": targets.collect::<Vec<_>>(),
         });
-        let config = config::parse("perfmon.yml", &document.to_string(), Path::new("/")).expect("it is good");
+        let config =
+            configuration::parse("perfmon.yml", &document.to_string(), Path::new("/")).expect("it is good");
         let target_registry = Arc::new(TargetRegistry::default());
         let entries: Vec<Entry> =
             config.targets.iter().map(|target| Arc::new(TargetState::new(target, 445))).collect();
@@ -72,7 +73,7 @@ impl Fleet {
             target_registry,
             registry: Registry::default(),
             scrapes: Arc::new(Scrapes::default()),
-            page_hosts: config::AllowedHosts::default(),
+            page_hosts: configuration::AllowedHosts::default(),
             limits: WebLimits::from(&Web::default()),
             reloader: None,
             prober: None,

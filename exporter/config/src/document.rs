@@ -1,0 +1,140 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use otlp_push::OtlpEndpoint;
+use series::pipeline::Normalize;
+
+use super::file_pattern::FilePattern;
+use super::identity::{Credentials, Identity, credentials, identity};
+use super::item::Item;
+use super::module::{Module, module};
+use super::normalize::{NormalizeSection, joined, normalize};
+use super::operate;
+use super::otlp;
+use super::plugins::{Plugins, plugins};
+use super::probe::{Probe, probe};
+use super::scrape::{Scrape, scrape};
+use super::section::Later;
+use super::shown::Shown;
+use super::target::{self, Target, TargetDefaults};
+use super::transport::{Transport, transport};
+use super::web::{Web, web};
+
+/// The whole configuration, checked: every name in it exists, every number is within its limits.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What is served, and where.
+    pub web: Web,
+    /// Which plugins are loaded, and from where.
+    pub plugins: Plugins,
+    /// When targets are asked.
+    pub scrape: Scrape,
+    /// Who may be asked for by URL.
+    pub probe: Probe,
+    /// How secrets are guarded.
+    pub credentials: Credentials,
+    /// Who we are.
+    pub identities: BTreeMap<String, Identity>,
+    /// How targets are reached; `default` always exists.
+    pub transports: BTreeMap<String, Transport>,
+    /// How all series get their names and labels.
+    pub normalize: NormalizeSection,
+    /// What is asked.
+    pub modules: BTreeMap<String, Module>,
+    /// The modules whose plugins log on, so that their targets need an identity. The file does not say it: whoever has
+    /// asked the plugins does.
+    pub logs_on: BTreeSet<String>,
+    /// What a target has that does not say otherwise, in this file and in target files.
+    pub target_defaults: TargetDefaults,
+    /// Whom we ask, in the order of the file; names are unique.
+    pub targets: Vec<Target>,
+    /// Where more of them are listed, in files that may change at any time.
+    pub target_files: Vec<FilePattern>,
+    /// Which collectors are pushed to.
+    pub otlp: Vec<Arc<OtlpEndpoint>>,
+    /// Where the exporter's own figures go besides `/metrics`.
+    pub telemetry: Option<Arc<OtlpEndpoint>>,
+    /// The file as it is shown on a page: without its secrets.
+    pub shown: Shown,
+    /// `config.watch` and `config.watch_interval`: how often the file is looked at for changes. Default not at all.
+    pub watch: Option<Duration>,
+    /// `log.level`: what is logged, unless the command line says it. Default `info`.
+    pub log_level: Option<String>,
+}
+
+impl Config {
+    /// Whether all that `target` names is here.
+    #[must_use]
+    pub fn knows_names_of(&self, target: &Target) -> bool {
+        target.identity.as_ref().is_none_or(|name| self.identities.contains_key(name))
+            && self.transports.contains_key(&target.transport)
+            && target.modules.iter().all(|name| self.modules.contains_key(name))
+    }
+
+    /// What holds for the series of a module on a target.
+    #[must_use]
+    pub fn normalize(&self, target: &Target, module: &str) -> Normalize {
+        let of_module = self.modules.get(module).map(|module| &module.normalize);
+        let sections: Vec<&NormalizeSection> =
+            of_module.into_iter().chain([&target.normalize, &self.normalize]).collect();
+        joined(&sections, target.max_series)
+    }
+}
+
+const LATER: Later = &["profiles", "sd"];
+
+/// Reads the document. A wrong value is reported and replaced by its default, so that reading goes on and the next
+/// problem is found too. `base` is the folder that relative paths start from.
+pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
+    let mut top = root.section(LATER)?;
+    let web = top.get("web").map(|item| web(&item, base)).unwrap_or_default();
+    let plugins = top.get("plugins").map(|item| plugins(&item, base)).unwrap_or_default();
+    let scrape = top.get("scrape").map(|item| scrape(&item)).unwrap_or_default();
+    let probe = top.get("probe").map(|item| probe(&item)).unwrap_or_default();
+    let credentials = top.get("credentials").map(|item| credentials(&item, base)).unwrap_or_default();
+    let identities = named(top.get("identities"), |item| identity(item, base));
+    let mut transports = named(top.get("transports"), transport);
+    transports.entry("default".to_owned()).or_default();
+    let normalize = top.get("normalize").map(|item| normalize(&item, None)).unwrap_or_default();
+    let modules = named(top.get("modules"), |item| module(item, &normalize));
+    let target_defaults = top.get("target_defaults");
+    let target_defaults = target_defaults.map(|item| target::defaults(&item, &normalize)).unwrap_or_default();
+    let targets = top.get("targets").map(|item| item.list()).unwrap_or_default();
+    let targets = targets
+        .iter()
+        .filter_map(|item| target::target(item, &scrape, &target_defaults, &normalize))
+        .collect();
+    let target_files = top.get("target_files").map(|item| FilePattern::read_list(&item, base));
+    let otlp = otlp::endpoints(top.get("otlp"), base);
+    let telemetry = top.get("telemetry").and_then(|item| otlp::telemetry(&item, base));
+    let watch = top.get("config").and_then(|item| operate::watch(&item));
+    let log_level = top.get("log").and_then(|item| operate::log(&item));
+    top.finish();
+    Some(Config {
+        web,
+        plugins,
+        scrape,
+        probe,
+        credentials,
+        identities,
+        transports,
+        normalize,
+        modules,
+        logs_on: BTreeSet::new(),
+        target_defaults,
+        targets,
+        target_files: target_files.unwrap_or_default(),
+        otlp,
+        telemetry,
+        shown: Shown::of(root.node),
+        watch,
+        log_level,
+    })
+}
+
+fn named<T>(item: Option<Item<'_>>, read: impl Fn(&Item<'_>) -> Option<T>) -> BTreeMap<String, T> {
+    let entries = item.map(|item| item.named()).unwrap_or_default();
+    entries.iter().filter_map(|(entry, item)| Some((entry.key.clone(), read(item)?))).collect()
+}

@@ -1,0 +1,73 @@
+use std::path::Path;
+
+use hyper::header::{HeaderName, HeaderValue};
+use input::secret::SecretSource;
+use otlp_push::HeaderSource;
+
+use crate::item::Item;
+use crate::node::Value;
+use crate::section::Section;
+
+/// Reads `headers:`.
+pub(super) fn headers(item: &Item<'_>, base: &Path) -> Vec<(String, HeaderSource)> {
+    let mut headers = Vec::new();
+    for (entry, value) in item.named() {
+        let name = entry.key.to_ascii_lowercase();
+        if HeaderName::from_bytes(name.as_bytes()).is_err() || RESERVED.contains(&name.as_str()) {
+            item.problem_at(entry.position, format!("`{name}` is no header that can be set"), None);
+            continue;
+        }
+        let source = match value.node.value {
+            Value::Map(_) => value.section(&[]).and_then(|section| secret(section, base)),
+            _ => plain(&value, &name),
+        };
+        headers.extend(source.map(|source| (name, source)));
+    }
+    headers
+}
+
+fn plain(value: &Item<'_>, name: &str) -> Option<HeaderSource> {
+    if ["auth", "token", "key", "secret", "cookie"].iter().any(|word| name.contains(word)) {
+        let hint =
+            "write `{file: /run/secrets/…}` or `{env: …}`; `prefix: 'Bearer '` goes before it".to_owned();
+        value.problem("a secret may not stand in the configuration", Some(hint));
+        return None;
+    }
+    let text = value.text_or_empty()?;
+    if HeaderValue::from_str(text).is_err() {
+        value.problem("is no header's value", None);
+        return None;
+    }
+    Some(HeaderSource::Plain(text.to_owned()))
+}
+
+fn secret(mut section: Section<'_>, base: &Path) -> Option<HeaderSource> {
+    let prefix = section.get("prefix").and_then(|item| item.text_or_empty()).unwrap_or_default().to_owned();
+    let file = section.file("file", base).map(SecretSource::File);
+    let env = section.text("env").map(SecretSource::Environment);
+    if file.is_some() == env.is_some() {
+        let hint = Some("name the file or the variable that holds the value".to_owned());
+        section.problems.push_hint(
+            section.position,
+            &section.path,
+            "needs `file` or `env`, one of them",
+            hint,
+        );
+    }
+    section.finish();
+    file.or(env).map(|source| HeaderSource::Secret { prefix, source })
+}
+
+/// Headers that the protocol sets.
+const RESERVED: &[&str] = &[
+    "host",
+    "content-type",
+    "content-length",
+    "content-encoding",
+    "transfer-encoding",
+    "te",
+    "connection",
+    "grpc-encoding",
+    "grpc-timeout",
+    "user-agent",
+];

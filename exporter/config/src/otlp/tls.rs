@@ -1,0 +1,22 @@
+use std::path::Path;
+
+use otlp_push::{ClientCertificate, OtlpTls};
+
+use crate::item::Item;
+
+/// Reads `tls:`.
+pub(super) fn tls(item: &Item<'_>, base: &Path) -> OtlpTls {
+    let Some(mut section) = item.section(&["server_name", "insecure_skip_verify"]) else {
+        return OtlpTls::default();
+    };
+    let ca_file = section.file("ca_file", base);
+    let cert_file = section.file("cert_file", base);
+    let key_file = section.file("key_file", base);
+    if cert_file.is_some() != key_file.is_some() {
+        item.problem("`cert_file` and `key_file` need each other", None);
+    }
+    section.finish();
+    let client =
+        cert_file.zip(key_file).map(|(cert_file, key_file)| ClientCertificate { cert_file, key_file });
+    OtlpTls { ca_file, client }
+}

@@ -1,0 +1,168 @@
+mod pem;
+mod suites;
+
+use std::path::Path;
+
+use tokio_rustls::rustls::{CipherSuite, NamedGroup};
+
+use self::suites::{check_suites, curve_list, suite_list};
+use crate::item::Item;
+use crate::section::Section;
+
+pub use self::pem::{Pem, PemSource};
+pub use self::suites::is_tls13;
+
+/// `tls_server_config`
+#[derive(Clone, Debug)]
+pub struct TlsServer {
+    /// `cert` or `cert_file`: the server's certificate, and those between it and its authority.
+    pub certificate: Pem,
+    /// `key` or `key_file`: its private key.
+    pub key: Pem,
+    /// `client_auth_type`. Default `NoClientCert`.
+    pub client_auth: ClientAuth,
+    /// `client_ca` or `client_ca_file`: who signs the clients' certificates.
+    pub client_ca: Option<Pem>,
+    /// `client_allowed_sans`: a client's certificate has one of these among its alternative names.
+    pub client_allowed_sans: Vec<String>,
+    /// `min_version`, `max_version`. Default both.
+    pub versions: Versions,
+    /// `cipher_suites`, in order; empty for all.
+    pub cipher_suites: Vec<CipherSuite>,
+    /// `prefer_server_cipher_suites`: our order counts, and not the client's. Default true.
+    pub prefer_server_cipher_suites: bool,
+    /// `curve_preferences`; empty for all.
+    pub curves: Vec<NamedGroup>,
+}
+
+/// What is asked of a client's certificate, by the names that Go gave to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClientAuth {
+    /// None is asked for.
+    #[default]
+    NoClientCert,
+    /// One is asked for, and nothing is done with it.
+    RequestClientCert,
+    /// One is needed, whoever signed it.
+    RequireAnyClientCert,
+    /// Where one is shown, our authority has signed it.
+    VerifyClientCertIfGiven,
+    /// One is needed, and our authority has signed it.
+    RequireAndVerifyClientCert,
+}
+
+impl ClientAuth {
+    const WORDS: [(&'static str, Self); 6] = [
+        ("NoClientCert", Self::NoClientCert),
+        ("RequestClientCert", Self::RequestClientCert),
+        ("RequireAnyClientCert", Self::RequireAnyClientCert),
+        // Its name in the format's first version.
+        ("RequireClientCert", Self::RequireAnyClientCert),
+        ("VerifyClientCertIfGiven", Self::VerifyClientCertIfGiven),
+        ("RequireAndVerifyClientCert", Self::RequireAndVerifyClientCert),
+    ];
+
+    /// Whether there is no connection without one.
+    #[must_use]
+    pub const fn is_required(self) -> bool {
+        matches!(self, Self::RequireAnyClientCert | Self::RequireAndVerifyClientCert)
+    }
+
+    /// Whether its signature is checked.
+    #[must_use]
+    pub const fn is_verified(self) -> bool {
+        matches!(self, Self::VerifyClientCertIfGiven | Self::RequireAndVerifyClientCert)
+    }
+}
+
+/// Which versions of TLS are spoken; one of them at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versions {
+    /// TLS 1.2
+    pub tls12: bool,
+    /// TLS 1.3
+    pub tls13: bool,
+}
+
+/// Reads `tls_server_config`.
+pub(super) fn server(item: &Item<'_>, base: &Path) -> Option<TlsServer> {
+    let mut section = item.section(&[])?;
+    let certificate = pem::required(&mut section, "cert", "cert_file", base);
+    let key = pem::required(&mut section, "key", "key_file", base);
+    let client_ca = pem::read(&mut section, "client_ca", "client_ca_file", base);
+    let auth_item = section.get("client_auth_type");
+    let client_auth = auth_item.as_ref().and_then(|item| item.word(&ClientAuth::WORDS)).unwrap_or_default();
+    let sans = section.get("client_allowed_sans");
+    let client_allowed_sans = sans.as_ref().map(Item::texts).unwrap_or_default();
+    check_clients(item, client_auth, client_ca.as_ref(), sans.as_ref());
+    let versions = versions(&mut section);
+    let suites = section.get("cipher_suites");
+    let cipher_suites = suites.as_ref().map(suite_list).unwrap_or_default();
+    if let Some(suites) = suites.filter(|_| !cipher_suites.is_empty()) {
+        check_suites(&suites, &cipher_suites, versions);
+    }
+    let prefer = section.flag("prefer_server_cipher_suites");
+    let curves = section.get("curve_preferences").map(|item| curve_list(&item)).unwrap_or_default();
+    section.finish();
+    Some(TlsServer {
+        certificate: certificate?,
+        key: key?,
+        client_auth,
+        client_ca,
+        client_allowed_sans,
+        versions,
+        cipher_suites,
+        prefer_server_cipher_suites: prefer.unwrap_or(true),
+        curves,
+    })
+}
+
+/// What must be together.
+fn check_clients(item: &Item<'_>, auth: ClientAuth, authority: Option<&Pem>, sans: Option<&Item<'_>>) {
+    match (authority, auth) {
+        (Some(authority), ClientAuth::NoClientCert) => {
+            let hint = "write `client_auth_type: RequireAndVerifyClientCert`".to_owned();
+            let message = format!("`{}` is given, but nobody is asked for a certificate", authority.key);
+            item.problem_at(authority.position, message, Some(hint));
+        }
+        (None, auth) if auth.is_verified() => {
+            let hint = "name who signs your clients' certificates; without it everybody with a certificate of a \
+                        public authority would be let in";
+            item.problem("`client_ca_file` is missing", Some(hint.to_owned()));
+        }
+        _ => {}
+    }
+    let Some(sans) = sans else { return };
+    if !auth.is_required() {
+        let hint = "write `client_auth_type: RequireAndVerifyClientCert`, so that each client shows one";
+        sans.problem("a client without a certificate has no names to compare", Some(hint.to_owned()));
+    } else if sans.list().is_empty() {
+        sans.problem("nobody would be let in", Some("list names, or remove the key".to_owned()));
+    }
+}
+
+fn versions(section: &mut Section<'_>) -> Versions {
+    let (min_item, max_item) = (section.get("min_version"), section.get("max_version"));
+    let min = min_item.as_ref().and_then(version).unwrap_or(12);
+    let max = max_item.as_ref().and_then(version).unwrap_or(13);
+    if let Some(item) = min_item.filter(|_| min > max) {
+        item.problem("is above `max_version`", None);
+    }
+    Versions { tls12: min <= 12, tls13: max >= 13 }
+}
+
+fn version(item: &Item<'_>) -> Option<u8> {
+    match item.text()? {
+        "TLS12" => Some(12),
+        "TLS13" => Some(13),
+        old @ ("TLS10" | "TLS11") => {
+            let message = format!("`{old}` is not spoken here: it is broken, and the TLS library lacks it");
+            item.problem(message, Some("write `TLS12` or `TLS13`".to_owned()));
+            None
+        }
+        other => {
+            item.problem(format!("`{other}` is not a choice"), Some("write `TLS12` or `TLS13`".to_owned()));
+            None
+        }
+    }
+}

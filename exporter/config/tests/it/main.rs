@@ -1,0 +1,6 @@
+//! The configuration as people write it: what is read of it, and what is said of mistakes.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
+mod config;
+mod fleet_files;
+mod otlp_config;
+mod rules_config;
