@@ -1,5 +1,5 @@
-use crate::exposition::Scale;
 use crate::pattern::same_name;
+use crate::scale::Scale;
 use crate::unit::Unit;
 
 /// What the values of a momentary counter are in, and what makes base units of them.

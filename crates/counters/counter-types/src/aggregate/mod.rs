@@ -70,7 +70,8 @@ use ms_pcq::wire::CounterRegInfo;
 use self::amounts::Amounts;
 use self::function::Function;
 use crate::clocks::RawClocks;
-use crate::exposition::{Exposition, Kind, Scale, Value};
+use crate::exposition::{Exposition, Kind, Value};
+use crate::scale::Scale;
 use crate::widen::{Widen, Width};
 
 /// Over which instances a counterset is aggregated.
