@@ -5,14 +5,14 @@ use std::sync::Arc;
 use codec::{Encode, WriteCursor};
 use ssp::SecurityContext;
 
-use super::bind::Offer;
+use super::state::{OpenCall, State};
 use super::verification::Verified;
 use super::{CallRequest, ClientConfig, Event, FRAG_BYTES_MIN, PresentationContext, Transmit};
 use crate::assembly::Assembly;
 use crate::pdu::{CommonHeader, PacketType, PfcFlags, Request, encode_pdu};
 use crate::protector::{Protector, fragments, protect};
 use crate::stream::PduStream;
-use crate::{AssociationState, AuthLevel, CallId, CallOutcome, Change, ContextId, Error, Observer, Role};
+use crate::{AssociationState, AuthLevel, CallId, CallOutcome, Change, Error, Observer, Role};
 
 /// One association with a server, without input or output.
 ///
@@ -38,25 +38,6 @@ pub struct ClientAssociation {
     pub(super) events: VecDeque<Event>,
     last_call_id: u32,
     observer: Arc<dyn Observer>,
-}
-
-/// What the association waits for.
-#[derive(Debug)]
-pub(super) enum State {
-    Unbound,
-    /// For the answer to a bind, or to an alter_context with a further leg of its authentication.
-    Binding(Offer),
-    Bound,
-    /// For the answer to an alter_context with a further interface.
-    Altering(Offer),
-    Failed,
-}
-
-#[derive(Debug)]
-pub(super) struct OpenCall {
-    pub(super) call_id: CallId,
-    pub(super) context_id: ContextId,
-    pub(super) response: Assembly,
 }
 
 impl ClientAssociation {
@@ -242,7 +223,12 @@ impl ClientAssociation {
 
     fn queue_request(&mut self, call_id: CallId, call: &CallRequest<'_>) -> Result<(), Error> {
         let &CallRequest { context_id, opnum, object, stub } = call;
-        let with_trailer = self.with_verification_trailer(context_id, stub)?;
+        let is_protected =
+            self.protector.as_ref().is_some_and(|protector| protector.auth.level.protection().is_some());
+        let with_trailer = match self.contexts.get(usize::from(context_id)).filter(|_| is_protected) {
+            Some(context) => self.verified.with_trailer(context_id, context.interface, stub)?,
+            None => None,
+        };
         let (body, trailer_start) = match &with_trailer {
             Some((body, trailer_start)) => (body.as_slice(), *trailer_start),
             None => (stub, stub.len()),

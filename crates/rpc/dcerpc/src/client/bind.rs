@@ -1,31 +1,14 @@
 use codec::DecodeError;
 use ssp::Step;
 
-use super::association::{ClientAssociation, State};
+use super::association::ClientAssociation;
+use super::state::{Offer, State};
 use super::{Event, FRAG_BYTES_MIN, PresentationContext, Transmit};
 use crate::pdu::{
     AlterContext, AlterContextResponse, Auth3, Bind, BindAck, ContextElement, ContextList, ContextResult,
     PacketType, PfcFlags, ResultList, Verifier, encode_pdu,
 };
 use crate::{CallId, Change, ContextId, Error, Rejection, RejectionReason, SyntaxId};
-
-/// What a bind or an alter_context asked for.
-#[derive(Debug)]
-pub(super) struct Offer {
-    pub(super) call_id: CallId,
-    /// The first of the contexts that are offered; those behind it are too.
-    first_context: usize,
-    /// Legs of the authentication that were sent.
-    legs: usize,
-    /// Whether the bind_ack is there and only the authentication goes on.
-    acknowledged: bool,
-}
-
-impl Offer {
-    pub(super) const fn is_acknowledged(&self) -> bool {
-        self.acknowledged
-    }
-}
 
 impl ClientAssociation {
     /// Asks the server for an association to call `interfaces` on; their contexts are named 0, 1, and so on.

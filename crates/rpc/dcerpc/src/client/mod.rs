@@ -3,6 +3,7 @@
 mod association;
 mod bind;
 mod receive;
+mod state;
 mod verification;
 
 use ms_dtyp::Guid;

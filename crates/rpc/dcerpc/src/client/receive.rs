@@ -3,7 +3,8 @@ use core::mem;
 use codec::{Decode, ReadCursor};
 
 use super::Event;
-use super::association::{ClientAssociation, State};
+use super::association::ClientAssociation;
+use super::state::State;
 use crate::pdu::{BindAck, BindNak, CommonHeader, Fault, PacketType, PfcFlags, Response, Verifier};
 use crate::protector::unprotect;
 use crate::{CallId, CallOutcome, Change, Error};
@@ -62,14 +63,14 @@ impl ClientAssociation {
         src.read_slice(CommonHeader::FIXED_PART_SIZE);
         let packet_type = header.packet_type;
         match (mem::replace(&mut self.state, State::Failed), packet_type) {
-            (State::Binding(offer), PacketType::BIND_ACK) if !offer.is_acknowledged() => {
+            (State::Binding(offer), PacketType::BIND_ACK) if !offer.acknowledged => {
                 expect_call(offer.call_id, header.call_id)?;
                 self.handle_bind_ack(offer, &BindAck::decode(&mut src)?, verifier)
             }
             (State::Binding(_), PacketType::BIND_NAK) => {
                 Err(Error::BindRefused { reason: BindNak::decode(&mut src)?.reason })
             }
-            (State::Binding(offer), PacketType::ALTER_CONTEXT_RESP) if offer.is_acknowledged() => {
+            (State::Binding(offer), PacketType::ALTER_CONTEXT_RESP) if offer.acknowledged => {
                 expect_call(offer.call_id, header.call_id)?;
                 self.handle_alter_context_resp(offer, &BindAck::decode(&mut src)?, verifier)
             }

@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 
 use codec::{Encode, WriteCursor};
 
-use super::association::ClientAssociation;
 use crate::pdu::{Command, CommandKind, VerificationTrailer};
 use crate::{ContextId, Error, SyntaxId};
 
@@ -14,27 +13,22 @@ pub(super) struct Verified {
     contexts: BTreeSet<ContextId>,
 }
 
-impl ClientAssociation {
+impl Verified {
     /// The stub data with a verification trailer behind it, and where that begins; nothing where none is due.
     ///
     /// [MS-RPCE] <41> to <43>: the bitmask goes with the first request of the connection, the presentation context with
     /// the first request on it. The header is not repeated, since NTLM and SPNEGO sign it.
-    pub(super) fn with_verification_trailer(
+    pub(super) fn with_trailer(
         &mut self,
         context_id: ContextId,
+        interface: SyntaxId,
         stub: &[u8],
     ) -> Result<Option<(Vec<u8>, usize)>, Error> {
-        let is_protected =
-            self.protector.as_ref().is_some_and(|protector| protector.auth.level.protection().is_some());
-        let Some(context) = self.contexts.get(usize::from(context_id)).filter(|_| is_protected) else {
-            return Ok(None);
-        };
-        let interface = context.interface;
         let mut commands = Vec::new();
-        if !core::mem::replace(&mut self.verified.header_signing, true) {
+        if !core::mem::replace(&mut self.header_signing, true) {
             commands.push(CommandKind::Bitmask1(VerificationTrailer::CLIENT_SUPPORT_HEADER_SIGNING));
         }
-        if self.verified.contexts.insert(context_id) {
+        if self.contexts.insert(context_id) {
             commands.push(CommandKind::PresentationContext { interface, transfer_syntax: SyntaxId::NDR });
         }
         if commands.is_empty() {

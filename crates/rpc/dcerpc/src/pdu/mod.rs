@@ -16,6 +16,7 @@ mod response;
 mod response_fragment;
 mod sec_trailer;
 mod verification_trailer;
+mod verifier;
 
 use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor};
 
@@ -30,8 +31,9 @@ pub use self::presentation::{ContextElement, ContextList, ContextResult, ResultL
 pub use self::request::Request;
 pub use self::response::Response;
 pub use self::response_fragment::ResponseFragment;
-pub use self::sec_trailer::{SecTrailer, Verifier};
+pub use self::sec_trailer::SecTrailer;
 pub use self::verification_trailer::{Command, CommandKind, Header2, VerificationTrailer};
+pub use self::verifier::Verifier;
 
 use crate::CallId;
 

@@ -1,6 +1,5 @@
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
-use super::CommonHeader;
 use crate::{AuthLevel, AuthService};
 
 /// [MS-RPCE] 2.2.2.11 `sec_trailer`
@@ -26,7 +25,7 @@ impl SecTrailer {
         + 1 /* auth_pad_length */
         + 1 /* auth_reserved */
         + 4 /* auth_context_id */;
-    const NAME: &'static str = "sec_trailer";
+    pub(super) const NAME: &'static str = "sec_trailer";
 }
 
 impl Encode for SecTrailer {
@@ -56,54 +55,5 @@ impl<'de> Decode<'de> for SecTrailer {
         let auth_pad_length = src.read_u8();
         src.read_u8();
         Ok(Self { auth_type, auth_level, auth_pad_length, auth_context_id: src.read_u32() })
-    }
-}
-
-/// The end of a PDU: a `sec_trailer` and its token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verifier<'a> {
-    /// What the token is.
-    pub trailer: SecTrailer,
-    /// The token: a leg of an authentication, or a signature.
-    pub token: &'a [u8],
-}
-
-impl Verifier<'_> {
-    /// Finds the verifier of a whole PDU whose body begins at `body_start`, and where the body ends before its
-    /// padding.
-    ///
-    /// # Errors
-    /// When body and verifier do not fit into the PDU.
-    pub fn split<'a>(
-        header: &CommonHeader,
-        pdu: &'a [u8],
-        body_start: usize,
-    ) -> DecodeResult<(usize, Option<Verifier<'a>>)> {
-        let Some(trailer_start) =
-            pdu.len().checked_sub(header.verifier_len()).filter(|&end| end >= body_start)
-        else {
-            return Err(DecodeError::not_enough_bytes(
-                SecTrailer::NAME,
-                "",
-                body_start,
-                pdu.len().saturating_sub(body_start),
-                header.verifier_len(),
-            ));
-        };
-        if header.auth_length == 0 {
-            return Ok((trailer_start, None));
-        }
-        let mut src = ReadCursor::new(&pdu[trailer_start..]);
-        let trailer = SecTrailer::decode(&mut src)?;
-        let padding = usize::from(trailer.auth_pad_length);
-        if padding > trailer_start - body_start {
-            return Err(DecodeError::invalid_field(
-                SecTrailer::NAME,
-                "auth_pad_length",
-                trailer_start + 2,
-                "more padding than the body has bytes",
-            ));
-        }
-        Ok((trailer_start - padding, Some(Verifier { trailer, token: src.remaining() })))
     }
 }

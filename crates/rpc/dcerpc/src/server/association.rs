@@ -6,8 +6,8 @@ use codec::{Encode, WriteCursor};
 use ssp::SecurityContext;
 
 use super::groups::Membership;
-use super::receive::IncomingFragments;
-use super::security::{SecurityEntry, SecurityIndex};
+use super::incoming::IncomingFragments;
+use super::security_context::{SecurityEntry, SecurityIndex};
 use super::{ServerConfig, ServerEvent};
 use crate::pdu::{CommonHeader, Fault, PacketType, PfcFlags, Response, encode_pdu};
 use crate::protector::{Protector, fragments, protect};

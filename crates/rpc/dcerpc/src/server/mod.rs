@@ -3,8 +3,10 @@
 mod association;
 mod bind;
 mod groups;
+mod incoming;
 mod receive;
 mod security;
+mod security_context;
 mod verification;
 
 use std::sync::Arc;

@@ -3,22 +3,14 @@ use core::mem;
 use codec::{Decode, Encode, ReadCursor};
 
 use super::association::{OpenCall, ServerAssociation, State};
-use super::security::{SecurityIndex, SecurityState};
+use super::incoming::IncomingFragments;
+use super::security_context::{SecurityIndex, SecurityState};
 use super::verification::{Expected, check_trailer};
 use super::{IncomingCall, ServerEvent};
 use crate::assembly::Assembly;
 use crate::pdu::{AlterContext, Bind, CommonHeader, Header2, PacketType, PfcFlags, Request, Verifier};
 use crate::protector::unprotect;
-use crate::{AuthLevel, CallId, CallOutcome, Change, Error, FaultStatus};
-
-/// A call whose fragments are coming in.
-#[derive(Debug)]
-pub(super) struct IncomingFragments {
-    call_id: CallId,
-    request: Request,
-    security: Option<SecurityIndex>,
-    assembly: Assembly,
-}
+use crate::{AuthLevel, CallOutcome, Change, Error, FaultStatus};
 
 impl ServerAssociation {
     /// Takes bytes from the client, split or joined in any way.
@@ -209,30 +201,5 @@ impl ServerAssociation {
         };
         // A fault has a fixed length, so that writing it cannot fail.
         let _ = self.queue_fault_status(header.call_id, status);
-    }
-}
-
-impl IncomingFragments {
-    /// Refuses a fragment that is of another call than those before it.
-    fn check(
-        &self,
-        call_id: CallId,
-        request: &Request,
-        security: Option<SecurityIndex>,
-    ) -> Result<(), Error> {
-        if call_id != self.call_id {
-            return Err(Error::WrongCallId { expected: self.call_id, actual: call_id });
-        }
-        if request.context_id != self.request.context_id {
-            let (expected, actual) = (self.request.context_id, request.context_id);
-            return Err(Error::WrongContext { expected, actual });
-        }
-        if request.opnum != self.request.opnum || request.object != self.request.object {
-            return Err(Error::FragmentOrder { reason: "operation or object changes within a call" });
-        }
-        if security != self.security {
-            return Err(Error::WrongSecurityContext);
-        }
-        Ok(())
     }
 }

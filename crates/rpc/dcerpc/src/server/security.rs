@@ -4,33 +4,10 @@ use ssp::Step;
 
 use super::ServerEvent;
 use super::association::ServerAssociation;
+use super::security_context::{SecurityEntry, SecurityIndex, SecurityState};
 use crate::pdu::{BindNakReason, SecTrailer, Verifier};
 use crate::protector::Protector;
 use crate::{AssociationState, Auth, AuthLevel, Error, FaultStatus};
-
-/// One security context of an association ([MS-RPCE] 3.3.1.5.4).
-#[derive(Debug)]
-pub(super) struct SecurityEntry {
-    pub(super) protector: Protector,
-    pub(super) state: SecurityState,
-    /// The authenticated account; known once the context is established.
-    pub(super) peer: Option<Arc<ssp::Account>>,
-}
-
-/// Where a security context is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SecurityState {
-    /// It waits for a further leg of the client.
-    Authenticating {
-        legs: usize,
-    },
-    Established,
-    /// The client did not prove who it is.
-    Denied,
-}
-
-/// Names a security context within its association. Contexts are never removed.
-pub(super) type SecurityIndex = usize;
 
 /// What became of a leg of the client's.
 #[derive(Debug)]
