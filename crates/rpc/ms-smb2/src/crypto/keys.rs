@@ -1,15 +1,8 @@
 use zeroize::Zeroizing;
 
 use super::kdf::derive;
-use super::{Opener, PreauthHash, Sealer, Signer};
+use super::{Opener, PreauthHash, Sealer, Side, Signer};
 use crate::{Cipher, Dialect, SigningAlgorithm};
-
-/// Which end of the connection this is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Client,
-    Server,
-}
 
 /// All that the keys of a session are made of, [MS-SMB2] 3.2.5.3.1 and 3.3.5.5.3.
 pub(crate) struct KeyMaterial<'a> {

@@ -4,8 +4,9 @@ use codec::Encode;
 use ms_dtyp::NtStatus;
 use tracing::debug;
 
-use super::connection::{Request, ServerConnection};
-use super::pipe::Waiting;
+use super::connection::ServerConnection;
+use super::file::Waiting;
+use super::request::Request;
 use crate::Error;
 use crate::packet::{Packet, Stamp};
 use crate::wire::{ErrorResponse, Flags, Header, Owner};

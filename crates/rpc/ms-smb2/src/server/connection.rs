@@ -6,8 +6,9 @@ use tracing::{debug, trace};
 
 use super::ServerConfig;
 use super::event::{FileId, RequestId, ServerEvent};
-use super::pipe::File;
-use super::session::Session;
+use super::file::File;
+use super::request::Request;
+use super::session_state::Session;
 use super::window::Window;
 use crate::crypto::PreauthHash;
 use crate::framing::Deframer;
@@ -62,21 +63,6 @@ pub(super) struct Agreement {
     pub(super) client_capabilities: Capabilities,
     pub(super) client_security_mode: SecurityMode,
     pub(super) client_dialects: Vec<DialectRevision>,
-}
-
-/// What a response needs to know of its request.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
-    pub(super) command: Command,
-    pub(super) message_id: u64,
-    pub(super) credit_charge: u16,
-    pub(super) credits_wanted: u16,
-    pub(super) session_id: u64,
-    pub(super) tree_id: u32,
-    pub(super) encrypted: bool,
-    pub(super) signed: bool,
-    /// Its name, once an interim answer was sent.
-    pub(super) async_id: Option<u64>,
 }
 
 impl ServerConnection {

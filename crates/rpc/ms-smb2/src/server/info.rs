@@ -1,7 +1,8 @@
 use ms_dtyp::NtStatus;
 
-use super::connection::{Request, ServerConnection};
+use super::connection::ServerConnection;
 use super::pipe::body;
+use super::request::Request;
 use crate::Error;
 use crate::wire::{FileInfoClass, QueryInfoRequest, QueryInfoResponse};
 
@@ -12,7 +13,7 @@ impl ServerConnection {
         let Some(file) = self.file(request, query.file_id).and_then(|id| self.files.get(&id)) else {
             return self.refuse(request, NtStatus::STATUS_FILE_CLOSED);
         };
-        let available = u32::try_from(file.output_bytes()).unwrap_or(u32::MAX);
+        let available = u32::try_from(file.output_bytes).unwrap_or(u32::MAX);
         let output = match query.file_info_class {
             _ if query.info_type != QueryInfoRequest::INFO_FILE => None,
             FileInfoClass::FILE_STANDARD_INFORMATION => Some(standard_information(available)),

@@ -4,10 +4,13 @@ mod answers;
 mod config;
 mod connection;
 mod event;
+mod file;
 mod info;
 mod negotiate;
 mod pipe;
+mod request;
 mod session;
+mod session_state;
 mod tree;
 mod window;
 

@@ -2,7 +2,8 @@ use codec::{Decode as _, ReadCursor};
 use ms_dtyp::NtStatus;
 use tracing::debug;
 
-use super::connection::{Agreement, Request, ServerConnection};
+use super::connection::{Agreement, ServerConnection};
+use super::request::Request;
 use super::{Encryption, ServerConfig};
 use crate::packet::{Packet, Stamp};
 use crate::wire::{

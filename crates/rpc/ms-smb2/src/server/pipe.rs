@@ -3,42 +3,16 @@ use std::collections::VecDeque;
 use codec::{Decode, ReadCursor};
 use ms_dtyp::NtStatus;
 
-use super::connection::{Request, ServerConnection};
+use super::connection::ServerConnection;
 use super::event::{FileId, RequestId, ServerEvent, SessionId};
+use super::file::{File, Waiting};
+use super::request::Request;
 use crate::Error;
 use crate::packet::credit_charge;
 use crate::wire::{
     self, CloseRequest, CloseResponse, ControlCode, CreateRequest, CreateResponse, Header, IoctlRequest,
     IoctlResponse, Owner, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
 };
-
-/// An open pipe: what the service said and nobody has read, and who waits to read it.
-///
-/// INVARIANT: `output` or `reads` is empty.
-#[derive(Debug)]
-pub(super) struct File {
-    pub(super) session_id: u64,
-    pub(super) tree_id: u32,
-    output: VecDeque<Vec<u8>>,
-    /// Bytes of the first message that were read already.
-    output_offset: usize,
-    output_bytes: usize,
-    pub(super) reads: VecDeque<Waiting>,
-    hung_up: bool,
-}
-
-impl File {
-    pub(super) const fn output_bytes(&self) -> usize {
-        self.output_bytes
-    }
-}
-
-/// A READ or a transceive without an answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
-    pub(super) request: Request,
-    bytes_max: usize,
-}
 
 impl ServerConnection {
     pub(super) fn handle_create(&mut self, request: &Request, message: &[u8]) -> Result<(), Error> {

@@ -4,39 +4,14 @@ use tracing::debug;
 use zeroize::Zeroizing;
 
 use super::Encryption;
-use super::connection::{Request, ServerConnection};
+use super::connection::ServerConnection;
 use super::event::{AuthReply, ServerEvent, SessionId};
+use super::request::Request;
+use super::session_state::{Session, State};
 use crate::Error;
-use crate::crypto::{KeyMaterial, Opener, PreauthHash, Side};
+use crate::crypto::{KeyMaterial, Side};
 use crate::packet::Keys;
 use crate::wire::{Command, EmptyBody, Header, SessionFlags, SessionSetupRequest, SessionSetupResponse};
-
-/// One session of a client.
-#[derive(Debug)]
-pub(super) struct Session {
-    state: State,
-    /// The SESSION_SETUP that waits for the application.
-    setup: Option<Request>,
-    preauth: PreauthHash,
-    /// There from the first successful authentication on.
-    pub(super) keys: Option<Keys>,
-    /// INVARIANT: set only where `keys` has ciphers.
-    encrypts: bool,
-    pub(super) trees: Vec<u32>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    InProgress,
-    Valid,
-    Expired,
-}
-
-impl Session {
-    pub(super) fn opener(&self) -> Option<&Opener> {
-        self.keys.as_ref()?.ciphers.as_ref().map(|(_, opener)| opener)
-    }
-}
 
 impl ServerConnection {
     pub(super) fn handle_session_setup(

@@ -1,7 +1,8 @@
 use codec::{Decode as _, ReadCursor};
 use ms_dtyp::NtStatus;
 
-use super::connection::{Request, ServerConnection};
+use super::connection::ServerConnection;
+use super::request::Request;
 use crate::Error;
 use crate::wire::{EmptyBody, Header, ShareType, TreeConnectRequest, TreeConnectResponse};
 
