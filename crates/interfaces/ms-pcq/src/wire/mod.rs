@@ -14,6 +14,7 @@ mod data_header;
 mod instance_header;
 mod multi_counters;
 mod multi_instances;
+mod padding;
 mod query_data;
 mod string_buffer;
 mod wide_str;
@@ -27,10 +28,10 @@ pub use self::data_header::DataHeader;
 pub use self::instance_header::{Instance, InstanceInfo};
 pub use self::multi_counters::MultiCounters;
 pub use self::multi_instances::MultiInstances;
+pub use self::padding::Padding;
 pub(crate) use self::query_data::Reading;
 pub use self::query_data::{
-    Block, Blocks, Body, Clocks, InstanceValues, Instances, Layout, Padding, QueryData, QueryDataWriter,
-    Values,
+    Block, Blocks, Body, Clocks, InstanceValues, Instances, Layout, QueryData, QueryDataWriter, Values,
 };
 pub use self::string_buffer::{CounterStrings, OffsetBase, StringBufferHeader, StringCounterHeader};
 pub use self::wide_str::WideStr;

@@ -2,8 +2,8 @@ use codec::{Decode, DecodeError, DecodeResult, ReadCursor};
 use ms_dtyp::Win32Error;
 
 use crate::types::BlockType;
+use crate::wire::query_data::advance::Advance;
 use crate::wire::query_data::frames::narrowed;
-use crate::wire::query_data::layout::Advance;
 use crate::wire::query_data::values::Extent;
 use crate::wire::{ALIGNMENT, CounterHeader, Instances, MultiCounters, MultiInstances, RawValue, Values};
 

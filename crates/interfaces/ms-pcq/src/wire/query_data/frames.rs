@@ -1,6 +1,6 @@
 use codec::{Decode, DecodeError, DecodeResult, ReadCursor};
 
-use crate::wire::query_data::layout::Advance;
+use crate::wire::query_data::advance::Advance;
 use crate::wire::{ALIGNMENT, CounterHeader};
 
 /// Iterates over the blocks of a reply without looking into them: header, and what follows it up to the block's end.

@@ -1,6 +1,7 @@
 use codec::{Decode, ReadCursor};
 
 use crate::types::BlockType;
+use crate::wire::query_data::advance::Advance;
 use crate::wire::query_data::block::{Listed, counter_set, multi_counters};
 use crate::wire::query_data::frames::Frames;
 use crate::wire::{ALIGNMENT, CounterHeader};
@@ -29,25 +30,6 @@ enum Proof {
     One(Advance),
     /// The host goes both ways, so that nothing follows for others.
     Contradictory,
-}
-
-/// How a reader goes on behind a structure whose size is no multiple of 8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Advance {
-    /// By the size alone.
-    BySize,
-    /// To the next multiple of 8, counted from the beginning of the structure.
-    OverPadding,
-}
-
-impl Advance {
-    /// Bytes to pass over behind a structure of `size` bytes.
-    pub(super) const fn gap(self, size: usize) -> usize {
-        match self {
-            Self::BySize => 0,
-            Self::OverPadding => size.next_multiple_of(ALIGNMENT) - size,
-        }
-    }
 }
 
 impl Proof {

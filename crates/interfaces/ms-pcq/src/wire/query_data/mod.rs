@@ -1,5 +1,6 @@
 //! [MS-PCQ] 3.1.4.1.6: the buffer of `PerflibV2QueryCounterData`, read in place and written.
 
+mod advance;
 mod block;
 mod frames;
 mod layout;
@@ -10,12 +11,12 @@ pub use self::block::{Block, Body};
 pub use self::layout::Layout;
 pub(crate) use self::layout::Reading;
 pub use self::values::{InstanceValues, Instances, Values};
-pub use self::writer::{Clocks, Padding, QueryDataWriter};
+pub use self::writer::{Clocks, QueryDataWriter};
 
 use codec::{Decode, DecodeResult, ReadCursor};
 
+use self::advance::Advance;
 use self::frames::{Frames, narrowed};
-use self::layout::Advance;
 use crate::wire::{DataHeader, checked_size};
 
 /// One reply of `PerflibV2QueryCounterData`, borrowed and without allocations.

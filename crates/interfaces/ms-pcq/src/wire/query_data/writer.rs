@@ -3,7 +3,8 @@ use ms_dtyp::{FileTime, SystemTime, Win32Error};
 
 use crate::types::{BlockType, CounterId};
 use crate::wire::{
-    CounterHeader, DataHeader, InstanceInfo, MultiCounters, MultiInstances, RawValue, padded, size_field,
+    CounterHeader, DataHeader, InstanceInfo, MultiCounters, MultiInstances, Padding, RawValue, padded,
+    size_field,
 };
 
 /// The clocks of a reply.
@@ -15,18 +16,6 @@ pub struct Clocks {
     pub perf_freq: u64,
     /// The wall clock.
     pub perf_time_100ns: FileTime,
-}
-
-/// What is behind a structure that does not end at a multiple of 8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Padding {
-    /// Padding, which the structure's size counts.
-    #[default]
-    Counted,
-    /// Padding, which its size does not count.
-    Uncounted,
-    /// The next structure.
-    None,
 }
 
 /// Builds the buffer of `PerflibV2QueryCounterData`: blocks in the order of their index, then
