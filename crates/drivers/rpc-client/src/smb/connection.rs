@@ -12,8 +12,7 @@ use tracing::debug;
 use transport::BoxStream;
 
 use crate::smb::SmbOptions;
-use crate::smb::reads::PipeRead;
-use crate::smb::request::Awaited;
+use crate::smb::in_flight::{Awaited, PipeRead};
 use crate::{Error, Operation};
 
 /// A connection that several pipes use, one after the other.

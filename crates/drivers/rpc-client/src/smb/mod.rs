@@ -2,6 +2,7 @@
 
 mod authenticate;
 mod connection;
+mod in_flight;
 mod options;
 mod reads;
 mod request;

@@ -1,30 +1,13 @@
 //! READs of pipes, of which several may be in flight.
 
 use ms_dtyp::NtStatus;
-use ms_smb2::client::{Event, FileId, Reply, RequestId};
+use ms_smb2::client::{Event, FileId, Reply};
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, trace};
 
 use crate::smb::connection::{SmbConnection, unexpected};
-use crate::smb::request::Awaited;
+use crate::smb::in_flight::{Awaited, Outcome, PipeRead};
 use crate::{Error, Operation};
-
-/// A READ, from its being sent until its pipe takes the answer.
-#[derive(Debug)]
-pub(super) struct PipeRead {
-    request: RequestId,
-    file: FileId,
-    /// It was cancelled because the reply ended before it. It may bring data all the same: those of the next reply.
-    is_surplus: bool,
-    outcome: Option<Outcome>,
-}
-
-#[derive(Debug)]
-enum Outcome {
-    Answered(Result<Reply, NtStatus>),
-    /// The session had expired, so that nothing was read.
-    Expired,
-}
 
 impl SmbConnection {
     /// The result of the oldest READ of a pipe. First sends READs until `wanted` of them are in flight, as far as the

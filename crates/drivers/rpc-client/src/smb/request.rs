@@ -9,16 +9,9 @@ use tokio::time::{Instant, timeout_at};
 use tracing::{debug, trace};
 
 use crate::smb::connection::{SmbConnection, State};
+use crate::smb::in_flight::Awaited;
 use crate::stream::read_once;
 use crate::{Error, Operation};
-
-/// What a call waits for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Awaited {
-    Request(RequestId),
-    /// The READs of a pipe.
-    Reads(FileId),
-}
 
 impl SmbConnection {
     /// Makes one request and awaits its answer, authenticating again where the session has expired meanwhile.
