@@ -1,5 +1,12 @@
 pub(crate) use test_support::oracle::Input;
 
+/// Bytes as [`Input::chunk`] takes them: their length in front.
+#[must_use]
+pub fn chunk(stub: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(stub.len()).unwrap_or(u16::MAX).to_le_bytes();
+    [&length, stub].concat()
+}
+
 /// Cuts a stream as a network might: into pieces whose sizes follow from `seed` and are at most as large; single bytes
 /// where it is zero.
 pub(crate) fn pieces(stream: &[u8], seed: u8) -> Vec<&[u8]> {

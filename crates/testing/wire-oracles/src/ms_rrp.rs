@@ -15,9 +15,8 @@ use ms_rrp::winreg::{
 use rpc_stub::{CallInfo, Direction, Interface, Message, Request, ServerResult};
 use test_support::future::now;
 
-use crate::input::Input;
+use crate::input::{Input, chunk};
 use crate::interfaces::is_read;
-use crate::seeds::chunk;
 
 /// Calls in one input.
 const CALLS_MAX: usize = 16;

@@ -10,6 +10,7 @@ use self::associations::associations;
 use self::connections::connections;
 pub use self::connections::frames;
 use self::pcq::{blocks, buffers, calls, registrations};
+pub use crate::input::chunk;
 use crate::ms_pcq::SET;
 
 /// An input: its oracle, its name, and its bytes.
@@ -29,13 +30,6 @@ pub fn seeds() -> Vec<Seed> {
     seeds.extend(associations());
     seeds.extend(connections());
     seeds
-}
-
-/// An opnum or whatever an oracle begins with, and chunks.
-#[must_use]
-pub fn chunk(stub: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(stub.len()).unwrap_or(u16::MAX).to_le_bytes();
-    [&length, stub].concat()
 }
 
 fn values() -> Vec<Seed> {

@@ -13,8 +13,7 @@ use test_support::future::now;
 
 use super::calls::{calls_max, in_size};
 use super::service::{SET, Service};
-use crate::input::Input;
-use crate::seeds::chunk;
+use crate::input::{Input, chunk};
 
 const LIMITS: Limits = Limits {
     retries_max: 2,
