@@ -8,8 +8,8 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::Result;
-use crate::judges::stage::{self, Stage, Target};
 use crate::process::end_on_signal;
+use crate::stage::{self, Stage, Target};
 use crate::workspace::{Workspace, build_release};
 
 /// How the demonstration is shown.

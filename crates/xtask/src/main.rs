@@ -10,7 +10,9 @@ mod judges;
 mod peers;
 mod process;
 mod report;
+mod scraped;
 mod soak;
+mod stage;
 mod test;
 mod workspace;
 

@@ -8,10 +8,10 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::samba::{Pipes, Samba};
-use super::stage::{ACCOUNT, Stage};
 use crate::Result;
 use crate::peers::python;
 use crate::report::Outcome;
+use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::{Workspace, capture};
 
 const NOW: [&str; 2] = ["--clock", "2026-11-01T12:00:00Z"];

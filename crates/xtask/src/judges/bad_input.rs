@@ -5,11 +5,11 @@ use std::fmt::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
-use super::stage::Stage;
 use crate::Result;
 use crate::http;
 use crate::process::{Running, free_port, poll};
 use crate::report::Outcome;
+use crate::stage::Stage;
 use crate::workspace::Workspace;
 
 const TIMEOUT: Duration = Duration::from_secs(60);

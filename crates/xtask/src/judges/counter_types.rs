@@ -6,10 +6,10 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::prometheus::{self, Sample};
-use super::stage::{self, Stage, Target};
 use crate::Result;
 use crate::process::poll;
 use crate::report::Outcome;
+use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
 
 /// Ticks a second with which `Queue Length` of the fourth instance, which counts four a tick in 32 bits, wraps

@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::stage::{self, Stage, Target};
 use crate::Result;
 use crate::http;
 use crate::peers::python;
 use crate::report::Outcome;
+use crate::stage::{self, Stage, Target};
 use crate::workspace::{Workspace, capture};
 
 /// What is asked for, what comes, and which of the Python parsers reads it.

@@ -6,10 +6,10 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::agreement::{Host, compare_with};
-use super::stage::{ACCOUNT, Stage};
 use crate::Result;
 use crate::peers::go::GOMSRPC;
 use crate::report::Outcome;
+use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::{Workspace, capture};
 
 const COUNTERSETS: [&str; 2] = ["Counter Types", "Processor Information"];

@@ -10,10 +10,10 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::dashboards::panels;
-use super::stage::Stage;
 use crate::Result;
 use crate::peers::grafana_modules;
 use crate::report::Outcome;
+use crate::stage::Stage;
 use crate::workspace::{Workspace, capture};
 
 /// Enumerations are words and numbers in a file.

@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use super::stage::{ACCOUNT, Stage};
 use crate::Result;
 use crate::peers::python;
 use crate::report::Outcome;
+use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::{Workspace, capture};
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::stage::{PASSWORD, Stage};
 use crate::Result;
 use crate::http;
 use crate::process::{free_port, poll};
 use crate::report::Outcome;
+use crate::stage::{PASSWORD, Stage};
 use crate::workspace::Workspace;
 
 const HOSTS: usize = 50;

@@ -4,11 +4,11 @@ use std::fs;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::stage::{self, Stage, Target};
 use crate::Result;
 use crate::http;
 use crate::process::poll;
 use crate::report::Outcome;
+use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
 
 /// The goal: so much memory at most for that many series.

@@ -9,12 +9,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::browser::Browser;
-use super::stage::{self, Stage};
 use crate::Result;
 use crate::http;
 use crate::peers;
 use crate::process::poll;
 use crate::report::Outcome;
+use crate::stage::{self, Stage};
 use crate::workspace::Workspace;
 
 /// How long a value may take to change before our eyes: some collections of a second each.

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::prometheus::{query, start_with};
-use super::stage::Stage;
 use crate::Result;
 use crate::http;
 use crate::process::{Running, poll};
 use crate::report::Outcome;
+use crate::stage::Stage;
 use crate::workspace::Workspace;
 
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::stage::{self, Stage, Target};
 use crate::Result;
 use crate::http;
 use crate::process::{Running, free_port, poll};
 use crate::report::Outcome;
+use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
 
 const SCRAPE_TIMEOUT: Duration = Duration::from_secs(30);

@@ -10,13 +10,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::prometheus::{percent_encoded, query, start_program};
-use super::scraped::{Labels, Page};
-use super::stage::{self, Stage, Target};
 use crate::Result;
 use crate::http;
 use crate::peers::go;
 use crate::process::poll;
 use crate::report::Outcome;
+use crate::scraped::{Labels, Page};
+use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
 
 const TARGET: &str = "still";

@@ -5,10 +5,10 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::stage::{ACCOUNT, Stage};
 use crate::Result;
 use crate::peers::python;
 use crate::report::Outcome;
+use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::{Workspace, capture};
 
 const COUNTERSETS: &str = "300";

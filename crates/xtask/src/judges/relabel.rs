@@ -7,10 +7,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::prometheus;
-use super::stage::{self, Stage};
 use crate::Result;
 use crate::process::poll;
 use crate::report::Outcome;
+use crate::stage::{self, Stage};
 use crate::workspace::Workspace;
 
 const TIMEOUT: Duration = Duration::from_secs(60);

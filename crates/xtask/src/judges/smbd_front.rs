@@ -4,9 +4,9 @@
 use std::net::SocketAddr;
 
 use super::samba::{Pipes, Samba};
-use super::stage::{self, Stage, Target};
 use crate::Result;
 use crate::report::Outcome;
+use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {

@@ -7,11 +7,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::samba::{self, Pipes, Samba, USER};
-use super::stage::{self, Stage, Target};
 use crate::Result;
 use crate::peers::is_root;
 use crate::process::{Running, poll};
 use crate::report::Outcome;
+use crate::stage::{self, Stage, Target};
 use crate::workspace::{Workspace, capture};
 
 const START_TIMEOUT: Duration = Duration::from_secs(20);

@@ -7,10 +7,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::prometheus;
-use super::stage::Stage;
 use crate::Result;
 use crate::process::poll;
 use crate::report::Outcome;
+use crate::stage::Stage;
 use crate::workspace::Workspace;
 
 const TIMEOUT: Duration = Duration::from_secs(30);

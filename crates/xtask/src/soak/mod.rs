@@ -28,9 +28,9 @@ use self::usage::Usage;
 use self::world::{WELL_TARGETS, World};
 use crate::Result;
 use crate::http;
-use crate::judges::scraped::Page;
 use crate::process::{end_children_on_signal, poll};
 use crate::report::Outcome;
+use crate::scraped::Page;
 use crate::workspace::{Workspace, build_programs};
 
 /// How long, and how much.

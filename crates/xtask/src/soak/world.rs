@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
 use super::collector::Collector;
 use crate::Result;
-use crate::judges::stage::{ACCOUNT, Stage};
 use crate::process::Running;
+use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::Workspace;
 
 /// Hosts of one simulator, on addresses of their own.

@@ -10,8 +10,8 @@ use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
 
 use super::Fleet;
 use crate::Result;
-use crate::judges::stage::{ACCOUNT, Stage};
 use crate::process::Running;
+use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::Workspace;
 
 /// How a host behaves.

@@ -15,12 +15,12 @@ use serde_json::Value;
 use self::panels::Query;
 use self::world::World;
 use super::prometheus::{percent_encoded, start_program};
-use super::stage::Stage;
 use crate::Result;
 use crate::http;
 use crate::peers::go;
 use crate::process::poll;
 use crate::report::Outcome;
+use crate::stage::Stage;
 use crate::workspace::{Workspace, capture};
 
 const TIMEOUT: Duration = Duration::from_secs(90);

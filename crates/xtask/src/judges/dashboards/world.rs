@@ -8,9 +8,9 @@ use rcgen::generate_simple_self_signed;
 
 use crate::Result;
 use crate::http;
-use crate::judges::stage::{self, ACCOUNT, Stage};
 use crate::process::{Running, free_port};
 use crate::soak::collector::Collector;
+use crate::stage::{self, ACCOUNT, Stage};
 
 /// A target that answers.
 const WELL: &str = "well";

@@ -31,7 +31,7 @@ const FOLDERS: [&str; 6] = [
 
 /// The account of the documents; its password is that of all simulated accounts.
 pub(super) const ACCOUNT: &str = r"CORP\svc-metrics";
-pub(super) use crate::judges::stage::PASSWORD;
+pub(super) use crate::stage::PASSWORD;
 
 /// Where things are that the documents name otherwise.
 pub(super) struct Fixture<'a> {

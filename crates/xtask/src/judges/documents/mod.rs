@@ -12,10 +12,10 @@ use std::fs;
 
 use self::blocks::{Block, What};
 use self::scene::{Counts, Scene};
-use super::stage::Stage;
 use crate::Result;
 use crate::process::free_port;
 use crate::report::Outcome;
+use crate::stage::Stage;
 use crate::workspace::Workspace;
 
 pub(crate) use self::queries::run as queries;

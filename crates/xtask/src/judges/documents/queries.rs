@@ -7,8 +7,8 @@ use std::process::Command;
 
 use super::blocks::{Block, What};
 use super::pages;
-use crate::judges::stage::{self, Stage, Target};
 use crate::report::Outcome;
+use crate::stage::{self, Stage, Target};
 use crate::workspace::{Workspace, capture};
 use crate::{Result, http};
 

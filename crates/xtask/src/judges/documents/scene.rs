@@ -11,8 +11,8 @@ use super::blocks::{Block, What};
 use super::fixture::{self, Fixture};
 use super::{developer, windows};
 use crate::Result;
-use crate::judges::stage::Stage;
 use crate::process::{Running, free_port};
+use crate::stage::Stage;
 use crate::workspace::{Workspace, capture};
 
 /// No command of the documents takes longer, building apart.

@@ -13,9 +13,9 @@ use super::collector::Receiver;
 use super::compare::check_owner;
 use super::records::Event;
 use crate::Result;
-use crate::judges::scraped::Labels;
-use crate::judges::stage::Stage;
 use crate::process::poll;
+use crate::scraped::Labels;
+use crate::stage::Stage;
 use crate::workspace::run;
 
 /// The target, and its host.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::Result;
-use crate::judges::stage::Stage;
+use crate::stage::Stage;
 
 /// An authority, a collector and a client that it vouches for, and an authority that nobody asked; in files.
 pub(super) struct Certificates {

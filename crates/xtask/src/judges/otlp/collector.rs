@@ -14,9 +14,9 @@ use super::points::Point;
 use super::records::{Event, Span};
 use super::written::Written;
 use crate::Result;
-use crate::judges::stage::Stage;
 use crate::peers::{go, rotel};
 use crate::process::{Running, free_port, poll};
+use crate::stage::Stage;
 
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 

@@ -5,13 +5,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
 use super::collector::Receiver;
+use super::json::Owner;
 use super::points::{Kind, Point};
-use super::written::Owner;
 use super::{POINTS_MIN, STILL, TIMEOUT};
 use crate::Result;
 use crate::http;
-use crate::judges::scraped::{Labels, Page};
 use crate::process::poll;
+use crate::scraped::{Labels, Page};
 
 const OPEN_METRICS: &str = "application/openmetrics-text;version=1.0.0";
 /// Labels that a resource says for all points of its target.

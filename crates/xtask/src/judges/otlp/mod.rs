@@ -7,6 +7,7 @@ mod bell;
 mod certificates;
 mod collector;
 mod compare;
+mod json;
 mod moving;
 mod points;
 mod records;
@@ -19,12 +20,12 @@ use std::time::Duration;
 
 use self::certificates::Certificates;
 use self::collector::{Receiver, Rotel};
-use super::scraped::Page;
-use super::stage::{self, ACCOUNT, Stage};
 use crate::Result;
 use crate::http;
 use crate::process::{Running, poll};
 use crate::report::Outcome;
+use crate::scraped::Page;
+use crate::stage::{self, ACCOUNT, Stage};
 use crate::workspace::Workspace;
 
 /// A host whose clock stands still, so that its values do, too, and one whose counters move.

@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::written::{Owner, labels, list, nanoseconds, text_of};
+use super::json::{Owner, labels, list, nanoseconds, text_of};
 use crate::Result;
-use crate::judges::scraped::Labels;
+use crate::scraped::Labels;
 
 /// What a metric is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::written::{Owner, labels, nanoseconds, text_of};
+use super::json::{Owner, labels, nanoseconds, text_of};
 use crate::Result;
-use crate::judges::scraped::Labels;
+use crate::scraped::Labels;
 
 /// A log record.
 #[derive(Clone, Debug, PartialEq)]

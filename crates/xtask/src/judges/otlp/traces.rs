@@ -10,7 +10,7 @@ use super::compare::check_owner;
 use super::records::Span;
 use super::{MOVING, STILL};
 use crate::Result;
-use crate::judges::scraped::Labels;
+use crate::scraped::Labels;
 
 /// What the first collection of a host goes through.
 const FIRST_STAGES: [&str; 7] = ["tcp", "smb", "auth", "pipe", "bind", "query", "decode"];
