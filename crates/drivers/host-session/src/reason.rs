@@ -22,6 +22,10 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// All of them, in order.
+    pub const ALL: [Self; 8] =
+        [Self::Dns, Self::Tcp, Self::Smb, Self::Auth, Self::Pipe, Self::Bind, Self::Query, Self::Decode];
+
     /// The word for labels and logs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -46,7 +50,6 @@ impl fmt::Display for Stage {
 
 /// Why an operation on a host failed: a closed list, whose words are those of the plugins' header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Reason {
     /// The deadline passed.
     Timeout,
@@ -215,6 +218,9 @@ impl Reason {
         }
     }
 }
+
+const _: () = assert!(Stage::ALL.len() == Stage::Decode as usize + 1, "`Stage::ALL` lacks a stage");
+const _: () = assert!(Reason::ALL.len() == Reason::Other as usize + 1, "`Reason::ALL` lacks a reason");
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,3 +11,15 @@ pub enum Recovery {
     /// [`Session::connect`](crate::Session::connect).
     Connection,
 }
+
+impl Recovery {
+    /// The next larger step, for a caller whose attempt failed with this much opened anew.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        match self {
+            Self::Nothing => Self::Handle,
+            Self::Handle => Self::Pipe,
+            Self::Pipe | Self::Connection => Self::Connection,
+        }
+    }
+}
