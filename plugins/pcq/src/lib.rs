@@ -1,8 +1,8 @@
 //! Source plugin: the performance counters of a Windows host by [MS-PCQ].
 //!
 //! For each target: connect and log on, find the wanted countersets by their English names, open one query, add
-//! each counterset by wildcard, and from then on one call a collection. The connection and the query are kept;
-//! what was lost is built anew within the same collection.
+//! each counterset by wildcard, and from then on one call a collection. The connection and the query are kept by
+//! `plugin-session`; what was lost is opened again within the same collection.
 //!
 //! | module | job |
 //! | --- | --- |
@@ -12,22 +12,17 @@
 //! | `query` | the query that is open at the host |
 //! | `forms` | whether aggregate countersets are asked for with a name |
 //! | `polled` | one counterset from reply to reply: values to series |
-//! | `link` | the connection: leases, logons, what a loss leaves |
 //! | `watched` | the countersets that are watched: found, polled, missed, exchanged |
 //! | `missing` | what is said about countersets without values |
 //! | `notes` | what the plugin tells of its own work |
 //! | `source` | one collection, from whatever state the last one left |
-//! | `failure` | what a session's errors are called on the plugin's side |
 //! | `commands` | `discover` and `query` on the command line |
 
 mod catalog;
 mod classic;
 mod commands;
 mod config;
-mod connector;
-mod failure;
 mod forms;
-mod link;
 mod missing;
 mod notes;
 mod polled;
@@ -40,7 +35,7 @@ mod stalls;
 mod text;
 mod watched;
 
-pub use self::source::PcqSource;
+use self::source::PcqSource;
 
 plugin_sdk::export_plugin! {
     name: "pcq",

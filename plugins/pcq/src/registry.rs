@@ -5,10 +5,12 @@
 //! again and again for a list that it does not give.
 
 use ms_dtyp::Guid;
+use ms_rrp::RegisteredCounterSets;
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
+use plugin_session::{OpenSession, failure_of};
 use tokio::time::Instant;
 
-use crate::link::Line;
+use crate::session;
 
 /// Reads the list, and remembers where that failed.
 #[derive(Debug, Default)]
@@ -34,13 +36,13 @@ pub(crate) struct Listed {
 }
 
 impl Registry {
-    /// The list, by the collection `poll` over `line`.
+    /// The list, by the collection `poll` over `open`.
     ///
     /// # Errors
     /// When the host does not give it, or did not lately. The connection may be lost then.
-    pub(crate) async fn read(
+    pub(crate) async fn read<H>(
         &mut self,
-        line: &mut Line,
+        open: &mut OpenSession<H>,
         collection: &Collection,
         poll: u64,
         deadline: Instant,
@@ -55,7 +57,7 @@ impl Registry {
         let why =
             Failure::new(Stage::Bind, GeneralReason::Timeout, "the collection ended before the list did");
         let failed = self.failed.insert(Failed { times, next_poll, why });
-        match line.registered_counter_sets(collection, share(deadline)).await {
+        match list(open, collection, share(deadline)).await {
             Ok(registered) => {
                 self.failed = None;
                 let hidden = registered.denied_providers;
@@ -81,6 +83,18 @@ impl Registry {
     pub(crate) fn forget(&mut self) {
         self.failed = None;
     }
+}
+
+/// The countersets in the registry of the host. That is a logon, too, so that it takes a lease.
+async fn list<H>(
+    open: &mut OpenSession<H>,
+    collection: &Collection,
+    deadline: Instant,
+) -> Result<RegisteredCounterSets, Failure> {
+    let lease = open.lease(collection, deadline).await?;
+    let listed = session::registered_counter_sets(open.session(), deadline).await;
+    lease.settle(&listed);
+    listed.map_err(|error| failure_of(&error))
 }
 
 /// Twice as many after each failure, up to a limit.

@@ -5,17 +5,17 @@ use ms_dtyp::Win32Error;
 use ms_pcq::perflibv2::PerflibV2Client;
 use ms_rrp::RegisteredCounterSets;
 use ms_rrp::winreg::RegistryClient;
+use plugin_session::Service;
 use rpc_client::{Interface, NamedPipe};
 use rpc_stub::Error as Rpc;
 use tokio::time::Instant;
 use tracing::debug;
 
 /// [MS-PCQ] 2.1: the pipe of the remote registry service, which offers both interfaces.
-pub(crate) const WINREG: Endpoint =
-    Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped };
+const WINREG: Endpoint = Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped };
 
-/// What a session of this plugin is opened with.
-pub(crate) const INTERFACES: &[dcerpc::SyntaxId] = &[ms_pcq::SYNTAX_ID];
+/// What this plugin asks of a host.
+pub(crate) const PERFLIB: Service = Service { endpoint: WINREG, interfaces: &[ms_pcq::SYNTAX_ID] };
 
 /// Each association has one interface.
 const FIRST_CONTEXT: dcerpc::ContextId = 0;

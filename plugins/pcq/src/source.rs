@@ -1,49 +1,40 @@
 //! One collection, from whatever state the last one left.
 
-use std::time::Duration;
-
-use host_session::Session;
+use host_session::{Recovery, Session};
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
 use ms_pcq::wire::Layout;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Failure, GeneralReason, Handle, Output, Problem, Setup, Source,
-    Stage, Target,
+    Collection, Coverage, DeclaredReason, Failure, GeneralReason, Output, Problem, Setup, Source, Stage,
+    Target,
 };
-use ssp::OsVersion;
+use plugin_session::{AttemptError, HostConnection, HostSource, OpenSession, Retry, failure_of};
 use tokio::time::Instant;
 
 use crate::catalog::{Catalog, WELL_KNOWN};
 use crate::config::{self, Settings, Wanted};
-use crate::failure;
 use crate::forms::Forms;
-use crate::link::{Broken, Line, Link, Standing};
 use crate::missing;
 use crate::query::{OpenQuery, Refusal};
 use crate::registration::{Client, Error as PcqError};
 use crate::registry::{Listed, Registry};
-use crate::session::PerflibSession as _;
+use crate::session::{PERFLIB, PerflibSession as _};
 use crate::stalls;
 use crate::watched::WatchList;
 
 /// The performance counters of one host.
 #[derive(Debug)]
-pub struct PcqSource {
-    handle: Handle,
-    /// What the host was last said to run.
-    os_version: Option<OsVersion>,
-    link: Link,
+pub(crate) struct PcqSource {
+    connection: HostConnection<OpenQuery>,
     wanted: Vec<Wanted>,
     language: Option<Lcid>,
     catalog: Catalog,
     registry: Registry,
     watched: WatchList,
-    /// INVARIANT: there is one only while the link stands up to the interface.
-    query: Option<OpenQuery>,
     /// How the host lays out its data, as far as they proved it.
     layout: Layout,
     forms: Forms,
-    /// Whether `query` is not what the settings or the host want any more.
+    /// Whether the open query is not what the settings or the host want any more.
     is_query_outdated: bool,
     polls: u64,
 }
@@ -51,7 +42,7 @@ pub struct PcqSource {
 impl Source for PcqSource {
     const NAME: &'static str = "pcq";
     const HELP: &'static str = "Performance counters of a Windows host over its remote registry pipe";
-    const REASONS: &'static [DeclaredReason] = &failure::DECLARED;
+    const REASONS: &'static [DeclaredReason] = &plugin_session::DECLARED_REASONS;
     type Settings = Settings;
 
     fn check(settings: &Settings, target: &Target) -> Vec<Problem> {
@@ -69,15 +60,12 @@ impl Source for PcqSource {
         let Target { host, port, .. } = setup.target;
         let target = host_session::Target::new(host, port.unwrap_or(SMB_PORT));
         Ok(Self {
-            handle: setup.handle,
-            os_version: None,
-            link: Link::new(target, setup.settings.transport),
+            connection: HostConnection::new(target, PERFLIB, setup.settings.transport),
             wanted,
             language,
             catalog: Catalog::default(),
             registry: Registry::default(),
             watched: WatchList::default(),
-            query: None,
             layout: Layout::default(),
             forms: Forms::default(),
             is_query_outdated: false,
@@ -93,34 +81,75 @@ impl Source for PcqSource {
         self.language = config::language(&settings);
         self.is_query_outdated = true;
         self.registry.forget();
-        self.link.reconfigure(settings.transport);
+        self.connection.reconfigure(settings.transport);
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
-        let deadline = Instant::from_std(collection.deadline()) - margin(collection.remaining());
         self.watched.end_outdated(collection.output());
         self.catalog.begin(self.polls);
-        loop {
-            let (stood, stalls) = (self.standing(), self.catalog.stalls_met());
-            let Broken { failure, left } = match self.attempt(collection, deadline).await {
-                Ok(coverage) => return Ok(coverage),
-                Err(broken) => broken,
-            };
-            let has_stalled = self.catalog.stalls_met() > stalls;
-            if has_stalled && stalls < STALLS_MAX && Instant::now() < deadline {
-                tracing::debug!(error = %failure.message, "Going on with other countersets over another pipe");
-                self.keep_only(Standing::Connection);
-                continue;
-            }
-            let Some(left) = left else { return Err(failure) };
-            // Only what was kept from an earlier collection may have been lost meanwhile; what fails right after it
-            // was made will fail again. Each turn begins with less, so that there are three at most.
-            self.keep_only(left.min(stood.without_top()));
-            if stood == Standing::Nothing || Instant::now() >= deadline {
-                return Err(failure);
-            }
-            tracing::debug!(error = %failure.message, "Building anew what was lost");
+        plugin_session::collect(self, collection).await
+    }
+}
+
+impl HostSource for PcqSource {
+    type Handles = OpenQuery;
+
+    fn connection(&mut self) -> &mut HostConnection<OpenQuery> {
+        &mut self.connection
+    }
+
+    async fn attempt(
+        &mut self,
+        collection: &mut Collection,
+        deadline: Instant,
+    ) -> Result<Coverage, AttemptError> {
+        if self.connection.missing() == Recovery::Connection {
+            self.catalog.forget_enumeration();
+            self.layout = Layout::default();
+            self.forms.forget();
         }
+        let stalls = self.catalog.stalls_met();
+        let mut open = self.connection.take(collection, deadline).await?;
+        let mut timer = open.begin_calls(collection);
+        let mut enumerated = self.enumerate(&mut open, collection, deadline).await;
+        if enumerated.is_ok() && !open.is_connected() {
+            // The host let go of the connection over its registry, which it is not asked for again soon.
+            drop(open);
+            open = self.connection.take(collection, deadline).await?;
+            timer = open.begin_calls(collection);
+            self.catalog.forget_enumeration();
+            enumerated = self.enumerate(&mut open, collection, deadline).await;
+        }
+        let fetched = match enumerated {
+            Ok(()) => {
+                let (session, query) = open.parts();
+                self.fetch(session, query, collection.output(), deadline).await
+            }
+            Err(error) => Err(error.into()),
+        };
+        open.end_calls(timer, collection);
+        let data = match fetched {
+            Ok(data) => data,
+            Err(Stop::Missing) => {
+                self.connection.put_back(open);
+                return Err(missing::explain(self.watched.missing()).into());
+            }
+            Err(Stop::Call(error)) => {
+                let error = open.session().error(&error);
+                if self.catalog.stalls_met() > stalls {
+                    // One provider hangs, and the host does not: others are asked about over another pipe.
+                    self.connection.put_back(open);
+                    let retry =
+                        if stalls < STALLS_MAX { Retry::Always } else { Retry::IfLost }(Recovery::Pipe);
+                    return Err(AttemptError { failure: failure_of(&error), retry });
+                }
+                return Err(self.connection.fail(open, &error, collection, deadline).await);
+            }
+        };
+        collection.enter(Stage::Decode);
+        let emitted = self.emit(&data, open.handles().as_ref(), collection.output());
+        self.connection.put_back(open);
+        Ok(emitted?)
     }
 }
 
@@ -139,83 +168,11 @@ impl From<PcqError> for Stop {
 }
 
 impl PcqSource {
-    fn standing(&self) -> Standing {
-        if self.query.is_some() { Standing::Query } else { self.link.standing() }
-    }
-
-    fn keep_only(&mut self, left: Standing) {
-        if left < Standing::Query {
-            self.query = None;
-        }
-        self.link.keep_only(left);
-    }
-
-    async fn attempt(&mut self, collection: &mut Collection, deadline: Instant) -> Result<Coverage, Broken> {
-        if self.link.standing() < Standing::Interface {
-            self.query = None;
-        }
-        if self.link.standing() == Standing::Nothing {
-            self.catalog.forget_enumeration();
-            self.layout = Layout::default();
-            self.forms.forget();
-        }
-        let stalls = self.catalog.stalls_met();
-        let mut line = self.link.take(collection, deadline).await?;
-        self.tell_version(line.session().host().names.os_version);
-        collection.enter(Stage::Query);
-        let mut timer = line.session().start_stage(host_session::Stage::Query);
-        let mut enumerated = self.enumerate(&mut line, collection, deadline).await;
-        if enumerated.is_ok() && !line.is_connected() {
-            // The host let go of the connection over its registry, which it is not asked for again soon.
-            drop(line);
-            line = self.link.take(collection, deadline).await?;
-            collection.enter(Stage::Query);
-            timer = line.session().start_stage(host_session::Stage::Query);
-            self.catalog.forget_enumeration();
-            enumerated = self.enumerate(&mut line, collection, deadline).await;
-        }
-        let fetched = match enumerated {
-            Ok(()) => self.fetch(line.session(), collection.output(), deadline).await,
-            Err(error) => Err(error.into()),
-        };
-        let report = line.session().stop_stage(timer);
-        collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
-        let data = match fetched {
-            Ok(data) => data,
-            Err(Stop::Missing) => {
-                self.link.put_back(line);
-                return Err(missing::explain(self.watched.missing()).into());
-            }
-            Err(Stop::Call(error)) => {
-                let error = line.session().error(&error);
-                if self.catalog.stalls_met() > stalls {
-                    // One provider hangs, and the host does not.
-                    self.link.put_back(line);
-                    let failure = failure::of_session(&error);
-                    return Err(Broken { failure, left: Some(Standing::Connection) });
-                }
-                return Err(self.link.fail(line, &error, collection, deadline).await);
-            }
-        };
-        self.link.put_back(line);
-        collection.enter(Stage::Decode);
-        self.emit(&data, collection.output())
-    }
-
-    /// Says which Windows the host runs, where that is news.
-    fn tell_version(&mut self, now: Option<OsVersion>) {
-        if now != self.os_version {
-            self.os_version = now;
-            let text = now.map(|version| version.to_string()).unwrap_or_default();
-            self.handle.fact("os.version", &text);
-        }
-    }
-
     /// Finds out which countersets the host has, where that is due. What it cannot say by PCQ, whose limit is 256, its
     /// registry says.
     async fn enumerate(
         &mut self,
-        line: &mut Line,
+        open: &mut OpenSession<OpenQuery>,
         collection: &Collection,
         deadline: Instant,
     ) -> Result<(), PcqError> {
@@ -226,10 +183,10 @@ impl PcqSource {
         if self.catalog.is_enumerated() {
             return Ok(());
         }
-        let (guids, unlisted) = match line.session().perflib(deadline).enumerate_counter_set().await {
+        let (guids, unlisted) = match open.session().perflib(deadline).enumerate_counter_set().await {
             Ok(guids) => (guids, None),
             Err(ms_pcq::Error::LimitExceeded { .. }) => {
-                let read = self.registry.read(line, collection, self.polls, deadline).await;
+                let read = self.registry.read(open, collection, self.polls, deadline).await;
                 collection.enter(Stage::Query);
                 match read {
                     Ok(Listed { guids, unlisted }) => (guids, unlisted),
@@ -246,39 +203,44 @@ impl PcqSource {
     async fn fetch(
         &mut self,
         session: &mut Session,
+        kept: &mut Option<OpenQuery>,
         output: &mut Output,
         deadline: Instant,
     ) -> Result<CounterData, Stop> {
         let mut client = session.perflib(deadline);
-        if let Some(query) = self.query.take_if(|_| self.is_query_outdated) {
+        if let Some(query) = kept.take_if(|_| self.is_query_outdated) {
             query.close(&mut client).await?;
         }
         self.is_query_outdated = false;
-        if let Some(query) = self.query.take() {
-            return self.poll(query, &mut client).await;
+        if let Some(query) = kept.take() {
+            let (query, data) = self.poll(query, &mut client).await?;
+            *kept = Some(query);
+            return Ok(data);
         }
         let query = self.open(&mut client, output).await?;
-        let data = self.poll(query, &mut client).await?;
-        let Some(query) = self.query.take_if(|query| self.forms.try_others(query, &data.data(), self.polls))
-        else {
+        let (query, data) = self.poll(query, &mut client).await?;
+        if !self.forms.try_others(&query, &data.data(), self.polls) {
+            *kept = Some(query);
             return Ok(data);
-        };
+        }
         query.close(&mut client).await?;
         let query = self.open(&mut client, output).await?;
-        let data = self.poll(query, &mut client).await?;
-        if let Some(query) = &self.query {
-            self.is_query_outdated |= self.forms.judge_others(query, &data.data(), self.polls);
-        }
+        let (query, data) = self.poll(query, &mut client).await?;
+        self.is_query_outdated |= self.forms.judge_others(&query, &data.data(), self.polls);
+        *kept = Some(query);
         Ok(data)
     }
 
-    /// Fetches, and keeps the query with which that succeeds.
-    async fn poll(&mut self, mut query: OpenQuery, client: &mut Client<'_>) -> Result<CounterData, Stop> {
+    /// Fetches. A query with which that fails is closed.
+    async fn poll(
+        &mut self,
+        mut query: OpenQuery,
+        client: &mut Client<'_>,
+    ) -> Result<(OpenQuery, CounterData), Stop> {
         match query.fetch(client).await {
             Ok(data) => {
                 self.layout = query.layout();
-                self.query = Some(query);
-                Ok(data)
+                Ok((query, data))
             }
             Err(error) => Err(abandon(query, client, error).await),
         }
@@ -320,11 +282,14 @@ impl PcqSource {
     }
 
     /// Sends what the reply holds.
-    fn emit(&mut self, data: &CounterData, output: &mut Output) -> Result<Coverage, Broken> {
-        let Some(query) = &self.query else {
-            return Err(
-                Failure::new(Stage::Plugin, GeneralReason::Internal, "a reply without a query").into()
-            );
+    fn emit(
+        &mut self,
+        data: &CounterData,
+        query: Option<&OpenQuery>,
+        output: &mut Output,
+    ) -> Result<Coverage, Failure> {
+        let Some(query) = query else {
+            return Err(Failure::new(Stage::Plugin, GeneralReason::Internal, "a reply without a query"));
         };
         let seen = self.watched.emit(&data.data(), query, &self.wanted, self.polls, output);
         for guid in seen.exchanged {
@@ -332,7 +297,7 @@ impl PcqSource {
             self.is_query_outdated = true;
         }
         self.is_query_outdated |= seen.has_malformed;
-        seen.coverage.map_err(Broken::from)
+        seen.coverage
     }
 }
 
@@ -342,11 +307,6 @@ async fn abandon(query: OpenQuery, client: &mut Client<'_>, error: PcqError) -> 
         tracing::debug!(%error, "Query not closed");
     }
     error.into()
-}
-
-/// What a collection keeps for itself, so that it ends by its own account and not by being dropped.
-fn margin(remaining: Duration) -> Duration {
-    (remaining / 20).min(Duration::from_millis(250))
 }
 
 /// A counterset that is missing is looked for again after so many collections.

@@ -1,6 +1,9 @@
 use std::time::Duration;
 
+use host_session::Target;
 use plugin_sdk::CommandOption;
+use plugin_session::Encryption;
+use plugin_session::command::HostAccess;
 
 /// The words of a command, sorted by its declared options.
 #[derive(Debug)]
@@ -104,6 +107,24 @@ impl Arguments {
         self.values.iter().filter(move |(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
+    /// Reads `--target`, `--identity` and how to get there.
+    ///
+    /// # Errors
+    /// When they make no sense.
+    pub(super) fn access(&self) -> Result<HostAccess, String> {
+        let host = self.text("target").unwrap_or_default();
+        let identity = self.text("identity").ok_or("--identity NAME is missing")?;
+        let port = self.number("port")?.unwrap_or(SMB_PORT);
+        let timeout = self.duration("connect-timeout")?.unwrap_or(CONNECT_TIMEOUT_DEFAULT);
+        let modes = [
+            ("disabled", Encryption::Disabled),
+            ("preferred", Encryption::Preferred),
+            ("required", Encryption::Required),
+        ];
+        let encryption = self.choice("smb-encryption", &modes)?.unwrap_or_default();
+        Ok(HostAccess::new(Target::new(host, port), identity.to_owned(), timeout, encryption))
+    }
+
     /// What belongs to no option.
     pub(super) fn positional(&self) -> &[String] {
         &self.positional
@@ -160,6 +181,8 @@ fn duration(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(number * unit).ok().filter(|time| *time <= DURATION_MAX)
 }
 
+const SMB_PORT: u16 = 445;
+const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(3);
 /// Longer than anybody waits.
 const DURATION_MAX: Duration = Duration::from_secs(24 * 3600);
 

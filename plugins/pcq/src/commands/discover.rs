@@ -7,15 +7,14 @@ use host_session::{HostInfo, Session};
 use ms_dtyp::Guid;
 use ms_pcq::types::{DetailLevel, Lcid};
 use plugin_sdk::{Command, CommandOption, Exit, Run};
+use plugin_session::command::{CommandError, HostAccess};
 use tokio::time::Instant;
 
 use super::arguments::{Arguments, CONNECT_TIMEOUT, IDENTITY, PORT, SMB_ENCRYPTION, TARGET, option};
 use super::clock;
-use super::connect::Access;
 use super::describe::{Findings, Found};
-use super::stop::Stop;
 use super::survey::{self, Name};
-use crate::session::PerflibSession as _;
+use crate::session::{PERFLIB, PerflibSession as _};
 use crate::{classic, registration};
 
 /// Lists the countersets of a host.
@@ -24,7 +23,7 @@ pub(crate) struct Discover;
 
 /// What the command line asks for.
 struct Wish {
-    access: Access,
+    access: HostAccess,
     /// As they were written, and compiled. None: everything.
     patterns: Vec<(String, NamePattern)>,
     lcid: Option<Lcid>,
@@ -76,7 +75,7 @@ impl Command for Discover {
     async fn run(run: Run) -> Exit {
         let wish = match Wish::read(&run) {
             Ok(wish) => wish,
-            Err(message) => return Stop::usage(message).print(&run),
+            Err(message) => return CommandError::usage(message).print(&run),
         };
         match discover(&run, &wish).await {
             Ok(text) => {
@@ -84,7 +83,7 @@ impl Command for Discover {
                 run.out(&text);
                 Exit::Success
             }
-            Err(stop) => stop.print(&run),
+            Err(error) => error.print(&run),
         }
     }
 }
@@ -92,7 +91,7 @@ impl Command for Discover {
 impl Wish {
     fn read(run: &Run) -> Result<Self, String> {
         let arguments = Arguments::parse(run.args(), Discover::OPTIONS)?;
-        let access = Access::new(&arguments)?;
+        let access = arguments.access()?;
         let formats = [("yaml", Format::Yaml), ("table", Format::Table), ("json", Format::Json)];
         let format = arguments.choice("format", &formats)?.unwrap_or(Format::Yaml);
         let levels = LEVELS.map(|(word, level)| (word, (word, level)));
@@ -113,19 +112,19 @@ impl Wish {
     }
 }
 
-async fn discover(run: &Run, wish: &Wish) -> Result<String, Stop> {
+async fn discover(run: &Run, wish: &Wish) -> Result<String, CommandError> {
     run.progress(&format!("connecting to {}…", wish.access.host()));
-    let mut session = wish.access.connect(run).await.map_err(|no_session| no_session.stop)?;
+    let mut session = wish.access.connect(PERFLIB, run).await.map_err(|failed| failed.error)?;
     let names = names(run, &mut session).await?;
     let all: Vec<&str> = names.iter().map(|(_, name)| name.text.as_str()).collect();
     for (text, pattern) in &wish.patterns {
         if !all.iter().any(|name| pattern.matches(name)) {
             if let Some(explanation) = classic::explain(text, &all.iter().copied()) {
-                return Err(Stop::failed(explanation, "see all countersets without --counterset"));
+                return Err(CommandError::failed(explanation, "see all countersets without --counterset"));
             }
             let hint = nearest(text, all.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
             let message = format!("the host has no counterset `{text}`{}", hint.unwrap_or_default());
-            return Err(Stop::failed(message, "see all of them without --counterset"));
+            return Err(CommandError::failed(message, "see all of them without --counterset"));
         }
     }
     let mut findings = Findings {
@@ -150,18 +149,18 @@ async fn discover(run: &Run, wish: &Wish) -> Result<String, Stop> {
     })
 }
 
-async fn names(run: &Run, session: &mut Session) -> Result<Vec<(Guid, Name)>, Stop> {
+async fn names(run: &Run, session: &mut Session) -> Result<Vec<(Guid, Name)>, CommandError> {
     let mut client = session.perflib(Instant::now() + COUNTERSET_MAX);
     let guids = match client.enumerate_counter_set().await {
         Ok(guids) => guids,
-        Err(error) => return Err(Stop::of_session(&session.error(&error))),
+        Err(error) => return Err(CommandError::of_session(&session.error(&error))),
     };
     let mut names = Vec::new();
     for guid in &guids {
         run.progress(&format!("{} of {} names…", names.len() + 1, guids.len()));
         match registration::read_name(&mut session.perflib(Instant::now() + COUNTERSET_MAX), *guid).await {
             Ok(name) => names.push((*guid, name)),
-            Err(error) => return Err(Stop::of_session(&session.error(&error))),
+            Err(error) => return Err(CommandError::of_session(&session.error(&error))),
         }
     }
     Ok(names)
@@ -173,7 +172,7 @@ async fn look_at(
     name: Name,
     wish: &Wish,
     findings: &mut Findings,
-) -> Result<(), Stop> {
+) -> Result<(), CommandError> {
     let text = name.text.clone();
     let mut client = session.perflib(Instant::now() + COUNTERSET_MAX);
     let looked = match survey::counterset(&mut client, guid, name, wish.lcid).await {
@@ -187,7 +186,7 @@ async fn look_at(
         Ok(Ok(found)) => findings.found.push(found),
         // Its provider may not be running; the others are of interest all the same.
         Ok(Err(trouble)) => findings.refused.push(format!("{text}: {trouble}")),
-        Err(error) => return Err(Stop::of_session(&session.error(&error))),
+        Err(error) => return Err(CommandError::of_session(&session.error(&error))),
     }
     Ok(())
 }

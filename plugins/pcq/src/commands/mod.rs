@@ -3,8 +3,6 @@
 //! | module | job |
 //! | --- | --- |
 //! | `arguments` | the words of a command, by its declared options |
-//! | `connect` | a host, connected and logged on with a leased secret |
-//! | `stop` | why a command ends early: stage, reason, next step |
 //! | `survey` | what a host offers: countersets, counters, instances |
 //! | `discover`, `describe` | lists them, and writes a module of them |
 //! | `query` | values, live |
@@ -15,7 +13,6 @@
 
 mod arguments;
 mod clock;
-mod connect;
 mod csv;
 mod describe;
 mod discover;
@@ -23,7 +20,6 @@ mod json;
 mod plan;
 mod query;
 mod sample;
-mod stop;
 mod survey;
 mod table;
 

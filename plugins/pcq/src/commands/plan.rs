@@ -6,9 +6,9 @@ use ms_dtyp::Guid;
 use ms_pcq::types::InstanceType;
 use ms_pcq::wire::CounterIdentifier;
 use plugin_sdk::Run;
+use plugin_session::command::CommandError;
 use tokio::time::Instant;
 
-use super::stop::Stop;
 use super::survey::{self, Counterset, Name};
 use crate::session::PerflibSession as _;
 use crate::{classic, registration};
@@ -39,10 +39,10 @@ pub(super) struct Pick {
 ///
 /// # Errors
 /// The path with a caret below the place where it goes wrong.
-pub(super) fn parse(text: &str) -> Result<CounterPath, Stop> {
+pub(super) fn parse(text: &str) -> Result<CounterPath, CommandError> {
     text.parse().map_err(|error: counters::PathError| {
         let before: usize = text.chars().take(error.position).count();
-        Stop::usage(format!(
+        CommandError::usage(format!(
             "no counter path: {}\n  {text}\n  {:before$}^\nwrite it as \\Counterset(instance)\\Counter or \\Counterset\\Counter, in single quotes for the shell",
             error.reason, ""
         ))
@@ -61,7 +61,7 @@ pub(super) enum Failed {
     /// A call failed; the session tells what is left.
     Call(ms_pcq::Error<rpc_client::Error>),
     /// The host has no such thing.
-    Stop(Stop),
+    Error(CommandError),
 }
 
 impl From<ms_pcq::Error<rpc_client::Error>> for Failed {
@@ -96,13 +96,16 @@ impl Plan {
                         let found = survey::counterset(&mut client, guid, name, None).await?;
                         let found = found.map_err(|trouble| {
                             let next_step = "see whether its provider runs on the host";
-                            Failed::Stop(Stop::failed(format!("counterset `{text}`: {trouble}"), next_step))
+                            Failed::Error(CommandError::failed(
+                                format!("counterset `{text}`: {trouble}"),
+                                next_step,
+                            ))
                         })?;
                         plan.countersets.push(found);
                         plan.countersets.len() - 1
                     }
                 };
-                let pick = pick(path, counterset, &plan.countersets[counterset]).map_err(Failed::Stop)?;
+                let pick = pick(path, counterset, &plan.countersets[counterset]).map_err(Failed::Error)?;
                 plan.picks.push(pick);
             }
         }
@@ -163,7 +166,7 @@ impl Catalog {
         path: &CounterPath,
         deadline: Instant,
     ) -> Result<Vec<(Guid, Name)>, Failed> {
-        let pattern = compiled(&path.counterset_pattern()).map_err(Failed::Stop)?;
+        let pattern = compiled(&path.counterset_pattern()).map_err(Failed::Error)?;
         loop {
             let found: Vec<_> =
                 self.read.iter().filter(|(_, name)| pattern.matches(&name.text)).cloned().collect();
@@ -171,7 +174,7 @@ impl Catalog {
                 return Ok(found);
             }
             let Some(guid) = self.unread.pop() else {
-                return if found.is_empty() { Err(Failed::Stop(self.unknown(path))) } else { Ok(found) };
+                return if found.is_empty() { Err(Failed::Error(self.unknown(path))) } else { Ok(found) };
             };
             run.progress(&format!("{} of {} countersets…", self.read.len() + 1, self.total));
             let name = registration::read_name(&mut session.perflib(deadline), guid).await?;
@@ -179,23 +182,26 @@ impl Catalog {
         }
     }
 
-    fn unknown(&self, path: &CounterPath) -> Stop {
+    fn unknown(&self, path: &CounterPath) -> CommandError {
         let names = self.read.iter().map(|(_, name)| name.text.as_str());
         let next_step = "see what there is: perfmon-exporter discover --format table";
         if let Some(explanation) = classic::explain(&path.counterset, &names) {
-            return Stop::failed(format!("{path}: {explanation}"), next_step);
+            return CommandError::failed(format!("{path}: {explanation}"), next_step);
         }
         let hint = nearest(&path.counterset, names).map(|name| format!("; did you mean `{name}`?"));
         let hint = hint.unwrap_or_default();
-        Stop::failed(format!("{path}: the host has no counterset `{}`{hint}", path.counterset), next_step)
+        CommandError::failed(
+            format!("{path}: the host has no counterset `{}`{hint}", path.counterset),
+            next_step,
+        )
     }
 }
 
-fn compiled(pattern: &PatternText) -> Result<NamePattern, Stop> {
-    NamePattern::new(pattern).map_err(|error| Stop::usage(error.to_string()))
+fn compiled(pattern: &PatternText) -> Result<NamePattern, CommandError> {
+    NamePattern::new(pattern).map_err(|error| CommandError::usage(error.to_string()))
 }
 
-fn pick(path: &CounterPath, index: usize, counterset: &Counterset) -> Result<Pick, Stop> {
+fn pick(path: &CounterPath, index: usize, counterset: &Counterset) -> Result<Pick, CommandError> {
     let name = &counterset.name.text;
     let instances = match (&path.instance, counterset.instance_type == InstanceType::SINGLE) {
         (Some(instance), false) => Some(compiled(&instance.pattern())?),
@@ -203,11 +209,14 @@ fn pick(path: &CounterPath, index: usize, counterset: &Counterset) -> Result<Pic
         (None, false) => {
             let right = format!("\\{name}(*)\\{}", path.counter);
             let message = format!("{path}: `{name}` has instances");
-            return Err(Stop::failed(message, format!("name one, or write {right}")));
+            return Err(CommandError::failed(message, format!("name one, or write {right}")));
         }
         (Some(_), true) => {
             let right = format!("\\{name}\\{}", path.counter);
-            return Err(Stop::failed(format!("{path}: `{name}` has no instances"), format!("write {right}")));
+            return Err(CommandError::failed(
+                format!("{path}: `{name}` has no instances"),
+                format!("write {right}"),
+            ));
         }
     };
     let pattern = compiled(&path.counter_pattern())?;
@@ -225,7 +234,7 @@ fn pick(path: &CounterPath, index: usize, counterset: &Counterset) -> Result<Pic
         let hint = nearest(&path.counter, names).map(|name| format!("; did you mean `{name}`?"));
         let message =
             format!("{path}: `{name}` has no counter `{}`{}", path.counter, hint.unwrap_or_default());
-        return Err(Stop::failed(message, format!("see what there is: \\{name}(*)\\*")));
+        return Err(CommandError::failed(message, format!("see what there is: \\{name}(*)\\*")));
     }
     Ok(Pick { path: path.clone(), counterset: index, instances, counters })
 }

@@ -8,19 +8,19 @@ use host_session::{Recovery, Session};
 use ms_pcq::perflibv2::{BlockMapping, Change, Query as OpenQuery};
 use ms_pcq::wire::CounterIdentifier;
 use plugin_sdk::{Command, CommandOption, Exit, Run};
+use plugin_session::command::{CommandError, HostAccess};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::arguments::{Arguments, CONNECT_TIMEOUT, IDENTITY, PORT, SMB_ENCRYPTION, TARGET, option};
-use super::connect::Access;
 use super::csv::Csv;
 use super::json::Json;
 use super::plan::{self, Failed, Plan};
 use super::sample::{Asked, Readings, Sample};
-use super::stop::Stop;
+
 use super::survey;
 use super::table::Table;
 use crate::registration::Error;
-use crate::session::PerflibSession as _;
+use crate::session::{PERFLIB, PerflibSession as _};
 
 /// Shows cooked values live, as typeperf does.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Query;
 
 /// What the command line asks for.
 struct Wish {
-    access: Access,
+    access: HostAccess,
     interval: Duration,
     count: Option<u64>,
     paths: Vec<CounterPath>,
@@ -95,34 +95,34 @@ impl Command for Query {
     async fn run(run: Run) -> Exit {
         let (wish, mut show) = match Wish::read(&run) {
             Ok(wish) => wish,
-            Err(stop) => return stop.print(&run),
+            Err(error) => return error.print(&run),
         };
         match watch(&run, &wish, &mut *show).await {
             Ok(()) => Exit::Success,
-            Err(stop) => stop.print(&run),
+            Err(error) => error.print(&run),
         }
     }
 }
 
 impl Wish {
-    fn read(run: &Run) -> Result<(Self, Box<dyn Show>), Stop> {
-        let arguments = Arguments::parse(run.args(), Query::OPTIONS).map_err(Stop::usage)?;
-        let access = Access::new(&arguments).map_err(Stop::usage)?;
-        let interval = arguments.duration("interval").map_err(Stop::usage)?.unwrap_or(INTERVAL);
+    fn read(run: &Run) -> Result<(Self, Box<dyn Show>), CommandError> {
+        let arguments = Arguments::parse(run.args(), Query::OPTIONS).map_err(CommandError::usage)?;
+        let access = arguments.access().map_err(CommandError::usage)?;
+        let interval = arguments.duration("interval").map_err(CommandError::usage)?.unwrap_or(INTERVAL);
         let formats = [("table", Format::Table), ("csv", Format::Csv), ("json", Format::Json)];
-        let format = arguments.choice("format", &formats).map_err(Stop::usage)?;
+        let format = arguments.choice("format", &formats).map_err(CommandError::usage)?;
         let paths: Vec<CounterPath> =
             arguments.positional().iter().map(|text| plan::parse(text)).collect::<Result<_, _>>()?;
         let name = arguments.text("target-name");
         if let Some(path) = paths.iter().find(|path| !is_of(path, access.host(), name)) {
             let host = access.host();
             let shown = name.map_or_else(|| format!("`{host}`"), |name| format!("`{name}` (`{host}`)"));
-            return Err(Stop::usage(format!(
+            return Err(CommandError::usage(format!(
                 "{path}: the path is of another host than --target, which is {shown}; leave `\\\\{}` out",
                 path.machine.as_deref().unwrap_or_default()
             )));
         }
-        let count = arguments.number("count").map_err(Stop::usage)?;
+        let count = arguments.number("count").map_err(CommandError::usage)?;
         let show: Box<dyn Show> = match format.unwrap_or(Format::Table) {
             Format::Table => Box::new(Table::new(run.terminal_width(), interval)),
             Format::Csv => Box::new(Csv::new(access.host())),
@@ -140,17 +140,17 @@ fn is_of(path: &CounterPath, host: &str, name: Option<&str>) -> bool {
     [Some(host), short, name].into_iter().flatten().any(|known| counters::same_name(machine, known))
 }
 
-async fn watch(run: &Run, wish: &Wish, show: &mut dyn Show) -> Result<(), Stop> {
+async fn watch(run: &Run, wish: &Wish, show: &mut dyn Show) -> Result<(), CommandError> {
     run.progress(&format!("connecting to {}…", wish.access.host()));
-    let mut session = wish.access.connect(run).await.map_err(|no_session| no_session.stop)?;
+    let mut session = wish.access.connect(PERFLIB, run).await.map_err(|failed| failed.error)?;
     let deadline = Instant::now() + SEARCH_MAX;
     let plan = match Plan::find(run, &mut session, &wish.paths, deadline).await {
         Ok(plan) => plan,
-        Err(Failed::Stop(stop)) => return Err(stop),
-        Err(Failed::Call(error)) => return Err(Stop::of_session(&session.error(&error))),
+        Err(Failed::Error(error)) => return Err(error),
+        Err(Failed::Call(error)) => return Err(CommandError::of_session(&session.error(&error))),
     };
     run.progress("waiting for the first values…");
-    let mut open = Some(Open::new(session, &plan).await.map_err(|(_, stop)| stop)?);
+    let mut open = Some(Open::new(session, &plan).await.map_err(|(_, error)| error)?);
     let mut ticks = interval(wish.interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut watching =
@@ -182,18 +182,18 @@ struct Watching<'a> {
 
 impl Watching<'_> {
     /// Takes a sample and shows it; false where the connection is lost.
-    async fn step(&mut self, open: &mut Open, show: &mut dyn Show) -> Result<bool, Stop> {
+    async fn step(&mut self, open: &mut Open, show: &mut dyn Show) -> Result<bool, CommandError> {
         let deadline = Instant::now() + CALL_MAX.max(self.wish.interval);
         let data = match open.session.perflib(deadline).query_counter_data(&mut open.query).await {
             Ok(data) => data,
             Err(error) => {
                 let error = open.session.error(&error);
-                let stop = Stop::of_session(&error);
+                let failed = CommandError::of_session(&error);
                 if error.recovery == Recovery::Nothing {
-                    return Err(stop);
+                    return Err(failed);
                 }
                 self.run.progress("");
-                self.run.err(&format!("{}; connecting again\n", stop.line()));
+                self.run.err(&format!("{}; connecting again\n", failed.line()));
                 return Ok(false);
             }
         };
@@ -246,12 +246,12 @@ impl Watching<'_> {
     }
 
     /// One attempt; the next tick makes another.
-    async fn connect_again(&mut self) -> Result<Option<Open>, Stop> {
-        let session = match self.wish.access.connect(self.run).await {
+    async fn connect_again(&mut self) -> Result<Option<Open>, CommandError> {
+        let session = match self.wish.access.connect(PERFLIB, self.run).await {
             Ok(session) => session,
-            Err(no_session) if no_session.is_final => return Err(no_session.stop),
-            Err(no_session) => {
-                self.run.progress(&format!("{}; trying again…", no_session.stop.line()));
+            Err(failed) if failed.is_final => return Err(failed.error),
+            Err(failed) => {
+                self.run.progress(&format!("{}; trying again…", failed.error.line()));
                 return Ok(None);
             }
         };
@@ -261,9 +261,9 @@ impl Watching<'_> {
                 self.run.err("connected again\n");
                 Ok(Some(open))
             }
-            Err((Recovery::Nothing, stop)) => Err(stop),
-            Err((_, stop)) => {
-                self.run.progress(&format!("{}; trying again…", stop.line()));
+            Err((Recovery::Nothing, error)) => Err(error),
+            Err((_, error)) => {
+                self.run.progress(&format!("{}; trying again…", error.line()));
                 Ok(None)
             }
         }
@@ -272,19 +272,19 @@ impl Watching<'_> {
 
 impl Open {
     /// Opens a query with what the plan needs.
-    async fn new(mut session: Session, plan: &Plan) -> Result<Self, (Recovery, Stop)> {
+    async fn new(mut session: Session, plan: &Plan) -> Result<Self, (Recovery, CommandError)> {
         match Self::fill(&mut session, plan).await {
             Ok((query, asked)) if !asked.mapping.is_empty() => Ok(Self { session, query, asked }),
             Ok((_, asked)) => {
                 let problem = asked.mapping.problems().first().map(|(_, problem)| problem.to_string());
                 let message =
                     problem.unwrap_or_else(|| "the host adds none of the countersets to a query".to_owned());
-                let stop = Stop::failed(message, "see whether their providers run on the host");
-                Err((Recovery::Nothing, stop))
+                let error = CommandError::failed(message, "see whether their providers run on the host");
+                Err((Recovery::Nothing, error))
             }
             Err(error) => {
                 let error = session.error(&error);
-                Err((error.recovery, Stop::of_session(&error)))
+                Err((error.recovery, CommandError::of_session(&error)))
             }
         }
     }

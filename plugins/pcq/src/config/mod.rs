@@ -4,10 +4,9 @@ mod names;
 mod wanted;
 
 use std::fmt;
-use std::net::IpAddr;
-use std::time::Duration;
 
 use ms_pcq::types::DetailLevel;
+use plugin_session::TransportSettings;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -17,7 +16,7 @@ pub(crate) use self::wanted::{Wanted, Which, compile, language};
 /// What is fetched, and how the host is spoken to.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping such as `countersets: [{name: Processor Information}]`")]
-pub struct Settings {
+pub(crate) struct Settings {
     /// At least one.
     #[serde(deserialize_with = "countersets")]
     pub(crate) countersets: Vec<CountersetSettings>,
@@ -106,53 +105,6 @@ pub(crate) struct TopNSettings {
     pub(crate) counter: String,
     /// How many instances.
     pub(crate) n: u32,
-}
-
-/// How the host is spoken to.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct TransportSettings {
-    /// What each of the stages dns and tcp may take, in milliseconds.
-    pub(crate) connect_timeout_ms: u64,
-    /// Where the host's name may lead, and nowhere else; found out here where nothing is said.
-    pub(crate) addresses: Vec<IpAddr>,
-    /// SMB.
-    pub(crate) smb: SmbSettings,
-}
-
-/// How SMB is spoken.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct SmbSettings {
-    /// Whether SMB itself is encrypted. The calls within it always are.
-    pub(crate) encryption: Encryption,
-}
-
-/// Whether SMB itself is encrypted.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Encryption {
-    /// Never; a server that insists is refused.
-    Disabled,
-    /// Where the server can: from SMB 3 on, unless it is switched off there.
-    #[default]
-    Preferred,
-    /// Or not at all.
-    Required,
-}
-
-impl Default for TransportSettings {
-    fn default() -> Self {
-        Self { connect_timeout_ms: 3_000, addresses: Vec::new(), smb: SmbSettings::default() }
-    }
-}
-
-impl TransportSettings {
-    /// What each of the stages dns and tcp may take.
-    #[must_use]
-    pub(crate) const fn connect_timeout(&self) -> Duration {
-        Duration::from_millis(self.connect_timeout_ms)
-    }
 }
 
 impl DetailSettings {

@@ -6,7 +6,7 @@ use host_session::PinnedConnector;
 use resolver::Resolver;
 use transport::TcpConnector;
 
-use crate::config::TransportSettings;
+use crate::TransportSettings;
 
 /// Finds the addresses of all targets, so that there is one limit for all look-ups.
 static RESOLVER: LazyLock<Resolver> = LazyLock::new(Resolver::default);

@@ -1,0 +1,206 @@
+//! The connection to a host: made, kept, and opened again with as few logons as possible.
+
+use dcerpc::SyntaxId;
+use host_session::{Endpoint, PinnedConnector, Reached, Recovery, SessionError, Target};
+use plugin_sdk::{Collection, Stage};
+use ssp::OsVersion;
+use tokio::time::Instant;
+
+use crate::failure::{add_stages, failure_of};
+use crate::lease::{self, credentials, is_refusal, report_verdict};
+use crate::{AttemptError, OpenSession, Retry, TransportSettings, connector};
+
+/// What of a host a plugin asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Service {
+    /// Where the host offers it.
+    pub endpoint: Endpoint,
+    /// What is bound there.
+    pub interfaces: &'static [SyntaxId],
+}
+
+/// The connection to one host, or what is left of it. `H` is what a plugin keeps open on top of the interfaces, such as
+/// the handle of a query; it is dropped as soon as the host cannot know it any more.
+#[derive(Debug)]
+pub struct HostConnection<H = ()> {
+    target: Target,
+    service: Service,
+    connector: PinnedConnector,
+    transport: TransportSettings,
+    /// What the host was last reported to run.
+    os_version: Option<OsVersion>,
+    kept: Option<OpenSession<H>>,
+}
+
+impl<H> HostConnection<H> {
+    /// A host that was not asked yet.
+    #[must_use]
+    pub fn new(target: Target, service: Service, transport: TransportSettings) -> Self {
+        let connector = connector::pinned(&transport);
+        Self { target, service, connector, transport, os_version: None, kept: None }
+    }
+
+    /// Takes other settings, which close the connection.
+    pub fn reconfigure(&mut self, transport: TransportSettings) {
+        if transport != self.transport {
+            self.connector = connector::pinned(&transport);
+            self.transport = transport;
+            self.kept = None;
+        }
+    }
+
+    /// What has to be opened before handles can be used, as far as it is known.
+    #[must_use]
+    pub fn missing(&self) -> Recovery {
+        match &self.kept {
+            None => Recovery::Connection,
+            Some(open) if !open.is_bound() => Recovery::Pipe,
+            Some(OpenSession { handles: None, .. }) => Recovery::Handle,
+            Some(_) => Recovery::Nothing,
+        }
+    }
+
+    /// Closes what `recovery` says has to be opened again.
+    pub fn close(&mut self, recovery: Recovery) {
+        if recovery == Recovery::Connection {
+            self.kept = None;
+        }
+        if let Some(open) = &mut self.kept
+            && recovery > Recovery::Nothing
+        {
+            open.handles = None;
+            open.is_pipe_lost |= recovery == Recovery::Pipe;
+        }
+    }
+
+    /// The connection, opened as far as it is not. A session that is taken and not put back ends.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub async fn take(
+        &mut self,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<OpenSession<H>, AttemptError> {
+        let open = match self.kept.take() {
+            Some(open) if open.is_bound() => open,
+            Some(open) => self.reopen(open, collection, deadline).await?,
+            None => self.connect(collection, deadline).await?,
+        };
+        self.report_version(open.session.host().names.os_version, collection);
+        Ok(open)
+    }
+
+    /// Keeps a session that was taken.
+    pub fn put_back(&mut self, open: OpenSession<H>) {
+        self.kept = Some(open);
+    }
+
+    /// Keeps of a session that was taken what `error` left, and says what a collection makes of the error.
+    pub async fn fail(
+        &mut self,
+        open: OpenSession<H>,
+        error: &SessionError,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> AttemptError {
+        let failure = failure_of(error);
+        let verdict = error.verdict();
+        if error.stage == host_session::Stage::Auth && is_refusal(verdict) {
+            // The session had expired, and the host refuses the credentials by now, which nobody had leased.
+            if let Ok(credential) = lease::lease(collection, open.address, deadline).await
+                && credentials(&credential) == open.credentials
+            {
+                report_verdict(credential, verdict);
+            }
+            return failure.into();
+        }
+        if error.recovery != Recovery::Connection {
+            self.put_back(open);
+        }
+        AttemptError { failure, retry: Retry::after(error.recovery) }
+    }
+
+    async fn connect(
+        &mut self,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<OpenSession<H>, AttemptError> {
+        collection.enter(Stage::Dns);
+        collection.leave();
+        let options = self.transport.options();
+        let reached = Reached::connect(self.target.clone(), options, &self.connector, deadline).await;
+        let reached = reached.map_err(|error| not_opened(collection, &error))?;
+        // Only now: a host that does not answer must not hold up others that wait for the verdict.
+        let address = self.connector.reached();
+        let credential = lease::lease(collection, address, deadline).await.inspect_err(|_withheld| {
+            add_stages(collection, reached.stages());
+        })?;
+        let credentials = credentials(&credential);
+        let logged_on = match reached.log_on(credentials.clone(), deadline).await {
+            Ok(logged_on) => {
+                credential.accepted();
+                logged_on
+            }
+            Err(error) => {
+                report_verdict(credential, error.verdict());
+                return Err(not_opened(collection, &error));
+            }
+        };
+        let Service { endpoint, interfaces } = self.service;
+        let opened = logged_on.open(endpoint, interfaces, deadline).await;
+        let session = opened.map_err(|error| not_opened(collection, &error))?;
+        add_stages(collection, session.stages());
+        Ok(OpenSession { session, credentials, address, is_pipe_lost: false, handles: None })
+    }
+
+    /// Opens the endpoint over the connection that is there. That is a logon, too, so that it takes a lease; where the
+    /// credentials are others by now, the connection is made anew with them.
+    async fn reopen(
+        &mut self,
+        mut open: OpenSession<H>,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<OpenSession<H>, AttemptError> {
+        open.handles = None;
+        let credential = lease::lease(collection, open.address, deadline).await?;
+        if credentials(&credential) != open.credentials {
+            drop((credential, open));
+            return self.connect(collection, deadline).await;
+        }
+        collection.leave();
+        match open.session.reopen(deadline).await {
+            Ok(()) => {
+                credential.accepted();
+                add_stages(collection, open.session.stages());
+                Ok(OpenSession { is_pipe_lost: false, ..open })
+            }
+            Err(error) => {
+                let verdict = error.verdict();
+                report_verdict(credential, verdict);
+                let mut failed = not_opened(collection, &error);
+                if error.recovery < Recovery::Connection {
+                    self.kept = Some(open);
+                } else if !is_refusal(verdict) {
+                    failed.retry = Retry::IfLost(Recovery::Connection);
+                }
+                Err(failed)
+            }
+        }
+    }
+
+    /// Reports which Windows the host runs, where that is news.
+    fn report_version(&mut self, version: Option<OsVersion>, collection: &Collection) {
+        if version != self.os_version {
+            self.os_version = version;
+            let text = version.map(|version| version.to_string()).unwrap_or_default();
+            collection.handle().fact("os.version", &text);
+        }
+    }
+}
+
+/// The failure of something that was just being opened: trying again at once would fail again.
+fn not_opened(collection: &Collection, error: &SessionError) -> AttemptError {
+    add_stages(collection, &error.stages);
+    failure_of(error).into()
+}

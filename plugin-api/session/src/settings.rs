@@ -1,0 +1,65 @@
+//! How a host is reached, as the exporter hands it over in a module's settings.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use host_session::Options;
+use serde::Deserialize;
+
+/// The key `transport` of a module's settings. The exporter fills it in from the target's transport.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields, default)]
+pub struct TransportSettings {
+    /// What each of the stages dns and tcp may take, in milliseconds.
+    pub connect_timeout_ms: u64,
+    /// The only addresses that the host's name may lead to. Empty: the plugin resolves the name.
+    pub addresses: Vec<IpAddr>,
+    /// SMB.
+    pub smb: SmbSettings,
+}
+
+/// How SMB is spoken.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields, default)]
+pub struct SmbSettings {
+    /// Whether SMB itself is encrypted. The calls within it always are.
+    pub encryption: Encryption,
+}
+
+/// Whether SMB itself is encrypted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Encryption {
+    /// Never; a server that insists is refused.
+    Disabled,
+    /// Where the server can: from SMB 3 on, unless it is switched off there.
+    #[default]
+    Preferred,
+    /// Or not at all.
+    Required,
+}
+
+impl Default for TransportSettings {
+    fn default() -> Self {
+        Self { connect_timeout_ms: 3_000, addresses: Vec::new(), smb: SmbSettings::default() }
+    }
+}
+
+impl TransportSettings {
+    /// The options of a session.
+    pub(crate) fn options(&self) -> Options {
+        options(Duration::from_millis(self.connect_timeout_ms), self.smb.encryption)
+    }
+}
+
+/// The options of a session whose stages dns and tcp take `connect_timeout` each at most.
+pub(crate) fn options(connect_timeout: Duration, encryption: Encryption) -> Options {
+    use ms_smb2::client::Encryption as Smb;
+    let mut options = Options { connect_timeout, ..Options::default() };
+    options.smb.encryption = match encryption {
+        Encryption::Disabled => Smb::Disabled,
+        Encryption::Preferred => Smb::Preferred,
+        Encryption::Required => Smb::Required,
+    };
+    options
+}
