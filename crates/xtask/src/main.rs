@@ -2,11 +2,11 @@
 
 mod bench;
 mod check;
+mod conformance;
 mod demo;
 mod fuzz;
 mod group;
 mod http;
-mod judges;
 mod peers;
 mod process;
 mod report;

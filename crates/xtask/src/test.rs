@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::Result;
 use crate::report::{Outcome, Report};
 use crate::workspace::{self, Workspace, cargo};
-use crate::{check, judges, peers, process};
+use crate::{check, conformance, peers, process};
 
 /// How a run of the tests treats peers.
 #[derive(Args)]
@@ -44,7 +44,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             report.check(name, || step(&workspace).map(|()| Outcome::Ran(String::new())));
         }
     }
-    judges::run(&workspace, &mut report, &options.only, !options.peers.contains(&Peers::Skip));
+    conformance::run(&workspace, &mut report, &options.only, !options.peers.contains(&Peers::Skip));
     report.finish(options.peers.contains(&Peers::Require))
 }
 

@@ -29,13 +29,13 @@ pub(super) struct Choices {
 }
 
 /// The file as it is.
-pub(in crate::judges) fn read(root: &Path) -> Result<Value> {
+pub(in crate::conformance) fn read(root: &Path) -> Result<Value> {
     let text = fs::read_to_string(root.join(DASHBOARD))?;
     serde_json::from_str(&text).map_err(|error| format!("{DASHBOARD}: {error}").into())
 }
 
 /// All panels but the rows' titles.
-pub(in crate::judges) fn panels(dashboard: &Value) -> impl Iterator<Item = &Value> {
+pub(in crate::conformance) fn panels(dashboard: &Value) -> impl Iterator<Item = &Value> {
     dashboard["panels"].as_array().into_iter().flatten().filter(|panel| panel["type"] != "row")
 }
 
