@@ -33,7 +33,7 @@ struct Arguments {
 enum Command {
     /// The architecture's rules: who may import whom, where unsafe may stand, how long a file may be
     Check,
-    /// Everything: rules, format, lints, tests, documents, and the judges that are not ours
+    /// Everything: rules, format, lints, tests, documents, and conformance checks with peers
     Test(test::Options),
     /// A simulated Windows host and the exporter on loopback, until ended
     Demo(demo::Options),

@@ -1,4 +1,4 @@
-//! The judges that are not ours: which are there, and how to get those that are not.
+//! Peers, which are programs of others: which of them are installed, and how to install the rest.
 //!
 //! Debian packages are installed as root by apt-get. Python and npm packages go into environments of their own below
 //! the target folder, and what is built from Go modules goes there, too. Without `--peers=install` nothing on the
@@ -211,7 +211,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
         match peer {
             Peer::Python => PYTHON.install(workspace)?,
             Peer::Rotel => ROTEL.install(workspace)?,
-            // Without Go the judges that need it are skipped, and say so.
+            // Without Go the checks that need it are skipped, and say so.
             Peer::Otelcol if has("go") => go::OTELCOL.install(workspace)?,
             Peer::Prometheus3 if has("go") => go::PROMETHEUS.install(workspace)?,
             Peer::GoMsrpc if has("go") => go::GOMSRPC.install(workspace)?,
@@ -219,7 +219,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
             _ => {}
         }
     }
-    // It judges besides Chromium, where there is a Node.js to get it with.
+    // It checks pages beside Chromium, where there is a Node.js to get it with.
     let wants_axe = axe(workspace).is_none() && has("npm");
     if wants_axe { install_by_npm(workspace, "axe", &[AXE_PACKAGE]) } else { Ok(()) }
 }

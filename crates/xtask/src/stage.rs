@@ -1,4 +1,4 @@
-//! The exporter and a simulated host as the judges meet them: real programs on loopback.
+//! The exporter and a simulated host as real programs on loopback, for checks, benchmarks and the demo.
 
 use std::fs;
 use std::net::SocketAddr;

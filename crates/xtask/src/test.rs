@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything, from rules to judges. The last line says how many checks ran.
+//! `cargo xtask test`: everything, from rules to conformance checks. The last line says how many checks ran.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ use crate::{check, conformance, peers, process};
 /// How a run of the tests treats peers.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// What to do about judges that are not on this machine
+    /// What to do about peers that are not on this machine
     #[arg(long, value_enum, value_delimiter = ',', default_value = "auto")]
     peers: Vec<Peers>,
     /// Only the checks whose name contains this

@@ -96,7 +96,7 @@ pub(crate) fn build_programs(root: &Path) -> Result<()> {
     run(cargo().current_dir(root).args(["build", "--release", "--locked"]).args(packages))
 }
 
-/// Builds in release what the demo and the judges run.
+/// Builds in release what the demo and the conformance checks run.
 pub(crate) fn build_release(root: &Path) -> Result<()> {
     build_programs(root)?;
     let example = ["-p", "rpc-client", "--example", "winreg_probe"];

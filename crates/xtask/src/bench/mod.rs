@@ -20,14 +20,14 @@ pub(crate) struct Options {
 enum Benchmark {
     /// A fleet of simulated hosts: durations, missed intervals, memory and processor time, without faults and with
     Fleet(fleet::Options),
-    /// An exporter none of whose targets is due: processor time
+    /// An idle exporter with 1,000 targets: processor time
     Idle(fleet::idle::Options),
-    /// A million series: encoders, pushes, ingest and registration, beside memcpy and what others made
+    /// A million series: encoders, pushes, ingest and registration, beside memcpy and peers
     Pipeline(pipeline::Options),
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    // Whoever ends a benchmark does not want its programs to go on.
+    // The programs of a benchmark end with it.
     process::end_children_on_signal()?;
     match &options.benchmark {
         Some(Benchmark::Fleet(options)) => fleet::run(options),
@@ -35,9 +35,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Some(Benchmark::Pipeline(options)) => pipeline::run(options),
         None => {
             println!("fleet    a fleet of simulated hosts, polled by one exporter");
-            println!("idle     an exporter that has nothing to do");
-            println!("pipeline a million series through the exporter, beside others");
-            println!("\n`cargo xtask bench NAME --help` tells what each takes.");
+            println!("idle     an idle exporter with 1,000 targets");
+            println!("pipeline a million series through the exporter, beside peers");
+            println!("\n`cargo xtask bench NAME --help` lists the options.");
             Ok(())
         }
     }

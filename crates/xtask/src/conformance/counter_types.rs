@@ -146,7 +146,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     })?;
     let mut wrong = Vec::new();
     for row in ROWS {
-        wrong.extend(judge(prometheus, row, started)?);
+        wrong.extend(compare(prometheus, row, started)?);
     }
     if wrong.is_empty() {
         Ok(Outcome::Ran(format!("{} types, {} instances each", ROWS.len(), INSTANCES.len())))
@@ -156,7 +156,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
 }
 
 /// What is wrong with the answers to one row's query.
-fn judge(prometheus: SocketAddr, (name, query, expected): &Row, started: Instant) -> Result<Vec<String>> {
+fn compare(prometheus: SocketAddr, (name, query, expected): &Row, started: Instant) -> Result<Vec<String>> {
     let query = query.replace('$', "perfmon_counter_types");
     let samples = prometheus::query(prometheus, &query)?;
     let uptime = UPTIME_AT_START + started.elapsed().as_secs_f64();

@@ -1,4 +1,4 @@
-//! What is proved by whole programs, most of them not ours. One judge a file.
+//! Conformance checks: whole programs, most of them not ours, against ours. One check a file.
 
 mod agreement;
 mod bad_input;
@@ -33,10 +33,10 @@ use crate::workspace::{Workspace, build_release};
 
 type Run = fn(&Workspace) -> Result<Outcome>;
 
-type Judge = (&'static str, &'static [Peer], Run);
+type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const JUDGES: [Judge; 27] = [
+const CHECKS: [Check; 27] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -66,23 +66,23 @@ const JUDGES: [Judge; 27] = [
     ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),
 ];
 
-/// Runs every judge whose name contains `only`; without peers those that need none.
+/// Runs every check whose name contains `only`; without peers those that need none.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report, only: &str, with_peers: bool) {
-    let is_chosen = |(name, needed, _): &Judge| name.contains(only) && (with_peers || needed.is_empty());
-    let chosen: Vec<_> = JUDGES.into_iter().filter(is_chosen).collect();
+    let is_chosen = |(name, needed, _): &Check| name.contains(only) && (with_peers || needed.is_empty());
+    let chosen: Vec<_> = CHECKS.into_iter().filter(is_chosen).collect();
     if chosen.iter().all(|(_, needed, _)| missing(workspace, needed).is_some()) {
         for (name, needed, _) in chosen {
             report.check(name, || missing(workspace, needed).ok_or_else(|| "a peer appeared".into()));
         }
         return;
     }
-    report.check("release build for the judges", || {
+    report.check("release build for the conformance checks", || {
         build_release(&workspace.root).map(|()| Outcome::Ran(String::new()))
     });
-    for (name, needed, judge) in chosen {
+    for (name, needed, run) in chosen {
         report.check(name, || match missing(workspace, needed) {
             Some(skipped) => Ok(skipped),
-            None => judge(workspace),
+            None => run(workspace),
         });
     }
 }

@@ -33,16 +33,16 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let pictures = std::env::temp_dir().join(format!("perfmon-pages-{}", std::process::id()));
     fs::create_dir_all(&pictures)?;
     let browser = Browser::start(&stage.path("browser"))?;
-    let judged = Judged { browser, root: format!("http://{address}/"), pictures, axe: peers::axe(workspace) };
-    judged.fleet()?;
-    judged.target()?;
-    judged.values()?;
-    judged.configuration(&stage)?;
-    let seen = judged.every_page()?;
-    let axe = if judged.axe.is_some() { "axe-core has no complaint" } else { "without axe-core" };
+    let visit = Visit { browser, root: format!("http://{address}/"), pictures, axe: peers::axe(workspace) };
+    visit.fleet()?;
+    visit.target()?;
+    visit.values()?;
+    visit.configuration(&stage)?;
+    let seen = visit.every_page()?;
+    let axe = if visit.axe.is_some() { "axe-core has no complaint" } else { "without axe-core" };
     Ok(Outcome::Ran(format!(
         "{seen} pages at 1280, 390 and 320 pixels, light and dark, {axe}; pictures in {}",
-        judged.pictures.display()
+        visit.pictures.display()
     )))
 }
 
@@ -85,14 +85,14 @@ fn wait_for_failures(address: SocketAddr) -> Result<()> {
     })
 }
 
-struct Judged {
+struct Visit {
     browser: Browser,
     root: String,
     pictures: PathBuf,
     axe: Option<PathBuf>,
 }
 
-impl Judged {
+impl Visit {
     fn open(&self, path: &str) -> Result<()> {
         self.browser.open(&format!("{}{path}", self.root))
     }

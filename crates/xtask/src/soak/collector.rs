@@ -1,4 +1,4 @@
-//! A collector by OTLP over HTTP that is away, busy or silent when it is told so.
+//! A collector of OTLP over HTTP whose failure mode can be set.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,60 +8,66 @@ use std::time::Duration;
 
 use crate::Result;
 
-/// How it answers.
+/// How the collector answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Mood {
-    Well,
-    /// Closes connections.
-    Away,
+pub(super) enum CollectorMode {
+    Healthy,
+    /// Closes the connection without an answer.
+    Closing,
     /// 503
     Unavailable,
     /// 429 with Retry-After.
-    Busy,
-    /// 413, until requests are small.
-    Narrow,
-    /// Takes requests and never answers.
+    Throttling,
+    /// 413 to large requests.
+    SmallOnly,
+    /// Reads requests and never answers.
     Silent,
 }
 
-pub(super) const MOODS: [Mood; 6] =
-    [Mood::Well, Mood::Away, Mood::Unavailable, Mood::Busy, Mood::Narrow, Mood::Silent];
+pub(super) const MODES: [CollectorMode; 6] = [
+    CollectorMode::Healthy,
+    CollectorMode::Closing,
+    CollectorMode::Unavailable,
+    CollectorMode::Throttling,
+    CollectorMode::SmallOnly,
+    CollectorMode::Silent,
+];
 
-/// It lives as long as the process.
+/// Its thread lives as long as the process.
 pub(crate) struct Collector {
     pub(crate) address: SocketAddr,
-    mood: Arc<AtomicU8>,
-    taken: Arc<AtomicU64>,
+    mode: Arc<AtomicU8>,
+    accepted: Arc<AtomicU64>,
 }
 
 impl Collector {
     pub(crate) fn start() -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let address = listener.local_addr()?;
-        let (mood, taken) = (Arc::new(AtomicU8::new(0)), Arc::new(AtomicU64::new(0)));
-        let (their_mood, their_taken) = (Arc::clone(&mood), Arc::clone(&taken));
+        let (mode, accepted) = (Arc::new(AtomicU8::new(0)), Arc::new(AtomicU64::new(0)));
+        let (servers_mode, servers_accepted) = (Arc::clone(&mode), Arc::clone(&accepted));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (mood, taken) = (Arc::clone(&their_mood), Arc::clone(&their_taken));
-                // A connection ends when either side has enough of it.
-                std::thread::spawn(move || drop(serve(stream, &mood, &taken)));
+                let (mode, accepted) = (Arc::clone(&servers_mode), Arc::clone(&servers_accepted));
+                // The thread ends with its connection.
+                std::thread::spawn(move || drop(serve(stream, &mode, &accepted)));
             }
         });
-        Ok(Self { address, mood, taken })
+        Ok(Self { address, mode, accepted })
     }
 
-    pub(super) fn set(&self, mood: Mood) {
-        self.mood.store(mood as u8, Ordering::Relaxed);
+    pub(super) fn set_mode(&self, mode: CollectorMode) {
+        self.mode.store(mode as u8, Ordering::Relaxed);
     }
 
-    /// Requests that were taken.
-    pub(super) fn taken(&self) -> u64 {
-        self.taken.load(Ordering::Relaxed)
+    /// Requests answered with 200.
+    pub(super) fn accepted(&self) -> u64 {
+        self.accepted.load(Ordering::Relaxed)
     }
 }
 
-fn serve(stream: TcpStream, mood: &AtomicU8, taken: &AtomicU64) -> std::io::Result<()> {
+fn serve(stream: TcpStream, mode: &AtomicU8, accepted: &AtomicU64) -> std::io::Result<()> {
     stream.set_read_timeout(Some(IDLE_TIMEOUT))?;
     let mut reader = BufReader::new(stream);
     loop {
@@ -80,17 +86,17 @@ fn serve(stream: TcpStream, mood: &AtomicU8, taken: &AtomicU64) -> std::io::Resu
             }
         }
         std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink())?;
-        let head = match MOODS.get(usize::from(mood.load(Ordering::Relaxed))) {
-            Some(Mood::Away) | None => return Ok(()),
-            Some(Mood::Unavailable) => "503 Service Unavailable\r\n",
-            Some(Mood::Busy) => "429 Too Many Requests\r\nRetry-After: 1\r\n",
-            Some(Mood::Narrow) if length > NARROW_BYTES => "413 Content Too Large\r\n",
-            Some(Mood::Silent) => {
+        let head = match MODES.get(usize::from(mode.load(Ordering::Relaxed))) {
+            Some(CollectorMode::Closing) | None => return Ok(()),
+            Some(CollectorMode::Unavailable) => "503 Service Unavailable\r\n",
+            Some(CollectorMode::Throttling) => "429 Too Many Requests\r\nRetry-After: 1\r\n",
+            Some(CollectorMode::SmallOnly) if length > SMALL_BYTES_MAX => "413 Content Too Large\r\n",
+            Some(CollectorMode::Silent) => {
                 std::thread::sleep(IDLE_TIMEOUT);
                 return Ok(());
             }
-            Some(Mood::Well | Mood::Narrow) => {
-                taken.fetch_add(1, Ordering::Relaxed);
+            Some(CollectorMode::Healthy | CollectorMode::SmallOnly) => {
+                accepted.fetch_add(1, Ordering::Relaxed);
                 "200 OK\r\nContent-Type: application/x-protobuf\r\n"
             }
         };
@@ -99,4 +105,4 @@ fn serve(stream: TcpStream, mood: &AtomicU8, taken: &AtomicU64) -> std::io::Resu
 }
 
 const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
-const NARROW_BYTES: u64 = 20_000;
+const SMALL_BYTES_MAX: u64 = 20_000;

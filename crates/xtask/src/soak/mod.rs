@@ -1,11 +1,11 @@
 //! `cargo xtask soak`: the exporter under load for a while, with everything around it going wrong in turn, and whether
 //! what it holds stays as it is.
 //!
-//! Hosts fall silent, answer late, lie, go and come back; the collector is away, busy, narrow or silent; readers come
-//! in crowds, stop reading and go; the configuration is read again, whole and broken. Every two seconds the kernel is
-//! asked what the exporter holds. After a warm-up of a quarter of the time, ten minutes at most, memory, descriptors
-//! and threads must be flat: the line of Theil and Sen through them may not rise by more than [`Allowed`] says until
-//! the end. And the hosts that are well must not have noticed anything.
+//! Hosts fall silent, answer late, send corrupt data, stop and start; the collector closes connections, throttles or
+//! falls silent; many readers scrape at once, stop reading and disconnect; the configuration is reloaded, valid and
+//! invalid. Every two seconds the memory, descriptors and threads of the exporter are read from `/proc`. After a warm-up
+//! of a quarter of the time, ten minutes at most, they must be flat: their Theil-Sen line may not rise by more than
+//! [`Allowed`] until the end. And collections of healthy hosts must not be missed or fail.
 
 pub(crate) mod collector;
 mod storm;
@@ -22,10 +22,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::{Value, json};
 
-use self::collector::MOODS;
+use self::collector::MODES;
 use self::trend::{At, Trend};
 use self::usage::Usage;
-use self::world::{WELL_TARGETS, World};
+use self::world::{HEALTHY_TARGETS, World};
 use crate::Result;
 use crate::http;
 use crate::process::{end_children_on_signal, poll};
@@ -39,7 +39,7 @@ pub(crate) struct Options {
     /// How long the load lasts
     #[arg(long, value_name = "N", default_value_t = 30.0)]
     minutes: f64,
-    /// Hosts that are well; two fifths as many more are not
+    /// Healthy hosts; two fifths as many faulty ones are added
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=2_000))]
     targets: u32,
     /// Writes the figures and every sample as JSON
@@ -49,20 +49,20 @@ pub(crate) struct Options {
 
 const INTERVAL_S: u32 = 5;
 const SAMPLE_STEP: Duration = Duration::from_secs(2);
-/// Something happens after so many samples.
+/// Samples between two disturbances.
 const SAMPLES_AN_ACT: usize = 2;
 const READERS: usize = 16;
-/// The answers to one too many.
+/// The statuses that a reader gets while too many others read.
 const CROWDED: [u16; 2] = [429, 503];
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 const WARM_UP_MAX: Duration = Duration::from_secs(600);
 const MEBIBYTE: f64 = 1_048_576.0;
-/// Of the collections of hosts that are well so many may be missing: other programs use this machine, too.
+/// This share of the collections of healthy hosts may be missing: other programs use this machine, too.
 const MISSED_SHARE_MAX: f64 = 0.01;
-/// And so many in any case.
+/// And this many in any case.
 const MISSED_MAX: f64 = 2.0;
 
-/// By how much figures may rise from the end of the warm-up until the end.
+/// How much figures may rise from the end of the warm-up to the end.
 struct Allowed {
     resident: fn(Trend) -> f64,
     descriptors: f64,
@@ -83,14 +83,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if let Some(file) = &options.json {
         fs::write(file, format!("{:#}\n", soaked.as_json()))?;
     }
-    let problems = [soaked.not_flat(), soaked.not_well()].concat();
+    let problems = [soaked.not_flat(), soaked.unhealthy()].concat();
     if problems.is_empty() { Ok(()) } else { Err(problems.join("; ").into()) }
 }
 
-/// A minute of it, as a check: too short for memory to become flat, long enough for everything to go wrong thrice.
+/// A soak of one minute, as a check: too short for memory to become flat, long enough for each disturbance three times.
 pub(crate) fn minute(workspace: &Workspace) -> Result<Outcome> {
     let soaked = soak(workspace, 10, Duration::from_secs(60))?;
-    let problems = soaked.not_well();
+    let problems = soaked.unhealthy();
     if problems.is_empty() { Ok(Outcome::Ran(soaked.sentence())) } else { Err(problems.join("; ").into()) }
 }
 
@@ -98,14 +98,14 @@ pub(crate) fn minute(workspace: &Workspace) -> Result<Outcome> {
 struct Soaked {
     samples: Vec<(f64, Usage)>,
     warm_up_s: f64,
-    /// Of the hosts that are well, after the warm-up.
+    /// Of the healthy hosts, after the warm-up.
     collections: f64,
     missed: f64,
     failed: f64,
     done: Done,
 }
 
-/// What was done to the exporter.
+/// How often each disturbance happened.
 #[derive(Debug, Default)]
 struct Done {
     scrapes: usize,
@@ -113,15 +113,15 @@ struct Done {
     reloads: usize,
     refused_reloads: usize,
     comings_and_goings: usize,
-    moods: usize,
-    taken: u64,
+    collector_modes: usize,
+    collector_accepted: u64,
 }
 
 /// Runs one.
 fn soak(workspace: &Workspace, targets: u32, length: Duration) -> Result<Soaked> {
     let mut world = World::start(workspace, targets, INTERVAL_S)?;
-    let up = poll("all hosts that are well are up", START_TIMEOUT, || {
-        Ok((Well::look(world.address)?.up >= f64::from(targets)).then_some(()))
+    let up = poll("all healthy hosts are up", START_TIMEOUT, || {
+        Ok((HealthyHosts::look(world.address)?.up >= f64::from(targets)).then_some(()))
     });
     up.map_err(|error| world.exporter.complaint(&error.to_string()))?;
     let begun = Instant::now();
@@ -136,14 +136,14 @@ fn soak(workspace: &Workspace, targets: u32, length: Duration) -> Result<Soaked>
                 .map_err(|error| world.exporter.complaint(&error.to_string()))?;
         }
         if first.is_none() && begun.elapsed() >= warm_up {
-            first = Some((Well::look(world.address)?, Instant::now()));
+            first = Some((HealthyHosts::look(world.address)?, Instant::now()));
         }
     }
     let (before, since) = first.ok_or("too short for a warm-up")?;
-    let after = Well::look(world.address)?;
+    let after = HealthyHosts::look(world.address)?;
     let intervals = (since.elapsed().as_secs_f64() / f64::from(INTERVAL_S)).floor() - 1.0;
     let collections = after.full - before.full;
-    done.taken = world.collector.taken();
+    done.collector_accepted = world.collector.accepted();
     done.scraped_bytes += readers.into_iter().filter_map(|reader| reader.join().ok()).sum::<u64>();
     let status = world.exporter.end()?;
     if !status.success() {
@@ -159,7 +159,7 @@ fn soak(workspace: &Workspace, targets: u32, length: Duration) -> Result<Soaked>
     })
 }
 
-/// The next thing that happens.
+/// Makes the next disturbance.
 fn act(
     world: &mut World<'_>,
     number: usize,
@@ -168,8 +168,8 @@ fn act(
 ) -> Result<()> {
     match number % 5 {
         0 => {
-            done.moods += 1;
-            world.collector.set(MOODS[done.moods % MOODS.len()]);
+            done.collector_modes += 1;
+            world.collector.set_mode(MODES[done.collector_modes % MODES.len()]);
         }
         1 => {
             for reader in readers.extract_if(.., |reader| reader.is_finished()) {
@@ -196,9 +196,9 @@ fn act(
     Ok(())
 }
 
-/// Asks for a reload and expects it to come out like this.
+/// Asks for a reload, which must succeed where `is_good` and be refused otherwise.
 fn reload(exporter: SocketAddr, is_good: bool) -> Result<()> {
-    // While a crowd reads, whoever else comes may have to wait.
+    // While many readers are connected, others are turned away.
     let response = poll("a reload", START_TIMEOUT, || {
         let response = http::post(exporter, "/-/reload")?;
         Ok((!CROWDED.contains(&response.status)).then_some(response))
@@ -210,31 +210,32 @@ fn reload(exporter: SocketAddr, is_good: bool) -> Result<()> {
     }
 }
 
-/// What the page says of the hosts that are well.
+/// What the page says of the healthy hosts.
 #[derive(Clone, Copy, Debug, Default)]
-struct Well {
+struct HealthyHosts {
     up: f64,
     full: f64,
     failed: f64,
 }
 
-impl Well {
+impl HealthyHosts {
     fn look(exporter: SocketAddr) -> Result<Self> {
         let page = poll("a page", START_TIMEOUT, || {
             let response = http::get(exporter, "/metrics", "text/plain;version=0.0.4")?;
             Ok((response.status == 200).then_some(response.body))
         })?;
         let page = Page::read(&page)?;
-        let mut well = Self::default();
-        for sample in page.samples.iter().filter(|sample| sample.label("target").starts_with(WELL_TARGETS)) {
+        let mut healthy = Self::default();
+        for sample in page.samples.iter().filter(|sample| sample.label("target").starts_with(HEALTHY_TARGETS))
+        {
             match (sample.name.as_str(), sample.label("outcome")) {
-                ("perfmon_exporter_target_up", _) => well.up += sample.value,
-                ("perfmon_exporter_collections_total", "full" | "partial") => well.full += sample.value,
-                ("perfmon_exporter_collections_total", _) => well.failed += sample.value,
+                ("perfmon_exporter_target_up", _) => healthy.up += sample.value,
+                ("perfmon_exporter_collections_total", "full" | "partial") => healthy.full += sample.value,
+                ("perfmon_exporter_collections_total", _) => healthy.failed += sample.value,
                 _ => {}
             }
         }
-        Ok(well)
+        Ok(healthy)
     }
 }
 
@@ -246,19 +247,20 @@ impl Soaked {
         Trend::of(&series)
     }
 
-    /// What came of it in figures.
+    /// The figures, in one sentence.
     fn sentence(&self) -> String {
         let show = |trend: Option<Trend>, unit: f64| {
             trend.map_or_else(String::new, |trend| {
                 format!("{:.1} ({:+.1})", trend.median / unit, trend.rise() / unit)
             })
         };
-        let Done { scrapes, reloads, refused_reloads, comings_and_goings, moods, taken, .. } = self.done;
+        let Done { scrapes, reloads, refused_reloads, comings_and_goings, collector_modes, .. } = self.done;
+        let accepted = self.done.collector_accepted;
         format!(
             "{:.1} minutes; resident {} MiB, descriptors {}, threads {}: median, and rise after {:.0} s; \
-             {} collections of hosts that are well, {} missed, {} failed; {scrapes} scrapes of {:.0} MiB, {reloads} \
-             reloads and {refused_reloads} refused, {comings_and_goings} comings and goings of hosts, {moods} moods \
-             of the collector, which took {taken} requests",
+             {} collections of healthy hosts, {} missed, {} failed; {scrapes} scrapes of {:.0} MiB, {reloads} reloads and \
+             {refused_reloads} refused ones, {comings_and_goings} starts and stops of hosts, {collector_modes} collector \
+             failure modes, {accepted} requests accepted by the collector",
             self.samples.last().map_or(0.0, |(seconds, _)| seconds / 60.0),
             show(self.trend(|usage| usage.resident_bytes), MEBIBYTE),
             show(self.trend(|usage| usage.descriptors), 1.0),
@@ -296,7 +298,7 @@ impl Soaked {
             "reloads": self.done.reloads,
             "refused_reloads": self.done.refused_reloads,
             "comings_and_goings": self.done.comings_and_goings,
-            "collector_requests": self.done.taken,
+            "collector_requests": self.done.collector_accepted,
             "samples": {
                 "columns": ["seconds", "resident_bytes", "descriptors", "threads"],
                 "rows": self.samples.iter().map(row).collect::<Vec<_>>(),
@@ -319,14 +321,12 @@ impl Soaked {
         rows.into_iter().filter_map(rose).collect()
     }
 
-    /// What hosts that are well noticed of the others.
-    fn not_well(&self) -> Vec<String> {
+    /// What failed on healthy hosts because of the others.
+    fn unhealthy(&self) -> Vec<String> {
         let Self { collections, missed, failed, .. } = self;
         let noticed = missed + failed > (MISSED_SHARE_MAX * collections).max(MISSED_MAX);
         let problem = || {
-            format!(
-                "of {collections} collections of hosts that are well {missed} were missed and {failed} failed"
-            )
+            format!("of {collections} collections of healthy hosts {missed} were missed and {failed} failed")
         };
         noticed.then(problem).into_iter().collect()
     }

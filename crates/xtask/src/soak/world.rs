@@ -1,4 +1,4 @@
-//! The programs of a soak: an exporter, hosts that are well, hosts that are not, hosts that come and go, and collectors.
+//! The programs of a soak: an exporter, healthy hosts, faulty hosts, hosts that start and stop, and collectors.
 
 use std::fmt::Write;
 use std::fs;
@@ -20,10 +20,10 @@ struct Hosts {
 }
 
 /// Short-lived processes come and go on them, and for a third of each minute a counterset is away.
-const WELL: &[&str] =
+const HEALTHY: &[&str] =
     &["--processors", "4", "--services", "4", "--slots", "6", "--change", "GPU Engine=absent@1m/20s"];
-/// Some say nothing, some answer late, and all end sessions often.
-const ILL: &[&str] = &[
+/// Some never answer, some answer late, and all end sessions often.
+const FAULTY: &[&str] = &[
     "--processors",
     "4",
     "--services",
@@ -35,7 +35,7 @@ const ILL: &[&str] = &[
     "--session-expires-after",
     "200",
 ];
-/// One thing after the other goes wrong after each start.
+/// Each start is followed by one fault after the other.
 const COMING_AND_GOING: &[&str] = &[
     "--processors",
     "4",
@@ -54,7 +54,7 @@ const COMING_AND_GOING: &[&str] = &[
     "--refuse-opens",
     "1",
 ];
-/// So many hosts more are well, and targets only after every second reload.
+/// More healthy hosts, which are targets after every second reload only.
 const SPARE: u32 = 5;
 
 /// Everything that runs. Dropping it ends it.
@@ -74,8 +74,8 @@ impl<'a> World<'a> {
         let stage = Stage::new(workspace)?;
         let part = targets.div_ceil(5);
         let hosts = [
-            Hosts::new("well", Ipv4Addr::new(127, 4, 0, 1), targets, WELL)?,
-            Hosts::new("ill", Ipv4Addr::new(127, 5, 0, 1), part, ILL)?,
+            Hosts::new("healthy", Ipv4Addr::new(127, 4, 0, 1), targets, HEALTHY)?,
+            Hosts::new("faulty", Ipv4Addr::new(127, 5, 0, 1), part, FAULTY)?,
             Hosts::new("away", Ipv4Addr::new(127, 6, 0, 1), part, COMING_AND_GOING)?,
         ];
         let mut simulators =
@@ -131,8 +131,8 @@ impl Hosts {
     }
 }
 
-/// How a well host's target is called.
-pub(super) const WELL_TARGETS: &str = "well";
+/// How names of healthy targets begin.
+pub(super) const HEALTHY_TARGETS: &str = "healthy";
 
 fn configuration(
     stage: &Stage<'_>,
@@ -147,7 +147,7 @@ fn configuration(
     let mut targets = String::new();
     for Hosts { name, first, port, count, .. } in hosts {
         let _ = writeln!(transports, "  {name}: {{connect_timeout: 2s, smb: {{port: {port}}}}}");
-        let spare = if *name == WELL_TARGETS { spare } else { 0 };
+        let spare = if *name == HEALTHY_TARGETS { spare } else { 0 };
         for index in 0..count + spare {
             let name_of = if index < *count { *name } else { "spare" };
             let host = Ipv4Addr::from_bits(first.to_bits() + index);
@@ -166,9 +166,9 @@ fn configuration(
          identities:\n  fleet: {{kind: ntlm, domain: {domain}, username: {user}, \
          password_file: {password_file}, allow_hosts: [127.0.0.0/8]}}\n\
          transports:\n{transports}otlp:\n\
-         \x20 - {{name: moody, endpoint: 'http://{address}', protocol: http, interval: {interval_s}s, timeout: 3s, \
+         \x20 - {{name: failing, endpoint: 'http://{address}', protocol: http, interval: {interval_s}s, timeout: 3s, \
          queue_points: 200000}}\n\
-         \x20 - {{name: moody-delta, endpoint: 'http://{address}', protocol: http, interval: {interval_s}s, \
+         \x20 - {{name: failing-delta, endpoint: 'http://{address}', protocol: http, interval: {interval_s}s, \
          timeout: 3s, temporality: delta, compression: zstd, queue_points: 200000}}\n\
          \x20 - {{name: nobody, endpoint: 'http://127.0.0.1:9', interval: {interval_s}s, queue_points: 100000}}\n\
          targets:\n{targets}"

@@ -1,8 +1,8 @@
-//! A million series on their way through the exporter, beside memcpy and what others made for the same purpose.
+//! A million series on their way through the exporter, beside memcpy and peers: programs of others for the same purpose.
 //!
 //! The races themselves are benchmarks of the exporter (`exporter/benches/`), for they measure its parts alone, in
-//! processor time of one thread; this runs them, with Go's client library as one more contestant where a Go toolchain
-//! is, then a push over loopback to the OpenTelemetry Collector, and holds the figures against the goals.
+//! processor time of one thread; this runs them, with Go's client library as one more contestant where Go is
+//! installed, then a push over loopback to the OpenTelemetry Collector, and holds the figures against the goals.
 
 mod goals;
 mod push;
@@ -84,7 +84,7 @@ fn race(workspace: &Workspace, name: &str, rounds: u32, client_golang: Option<&P
     }
 }
 
-/// The peer in Go, built outside of the repository; `None`, and said, where there is no Go.
+/// Builds the peer in Go, outside of the repository; prints why and answers `None` where there is no Go.
 fn build_client_golang(workspace: &Workspace) -> Result<Option<PathBuf>> {
     if let Err(error) = capture(Command::new("go").arg("version")) {
         println!("skipped: client_golang, since Go is not on this machine ({error}); get it from go.dev/dl");
