@@ -1,11 +1,13 @@
 use std::path::Path;
+use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use plugin_contract::{DisplayRule, StartTimeKind};
 use plugin_host::testing::{RecordedOutcome, Value};
-use plugin_host::{AbiVersion, ConfigureError, Host, HostOptions, Mode};
+use plugin_host::{AbiVersion, CommandRequest, ConfigureError, Host, HostOptions, Mode};
 
-use crate::support::{World, collect, compile, compile_with, config, instance};
+use crate::support::CapturedOutput;
+use crate::support::{World, collect, compile, compile_for_1_2, compile_with, config, instance, said};
 
 #[test]
 fn a_plugin_in_c_loads_collects_and_is_destroyed() {
@@ -248,6 +250,58 @@ fn series_of_an_earlier_minor_version_are_read_as_far_as_they_go() {
     assert_eq!(series, [("a", Some(5), StartTimeKind::Known), ("b", None, StartTimeKind::Unknown)]);
     assert_eq!(recorded.series[1].value, Some(Value::F64(2.0)));
     assert!(library.violations().iter().all(|(_, count)| count == 0), "the past is no violation");
+}
+
+#[test]
+fn a_plugin_of_version_1_2_has_all_that_it_had() {
+    let world = World::new();
+    let library = world.host.load(&compile_for_1_2("zoo/minor_1_2.c")).expect("the plugin loads");
+    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 2 });
+    let (instance, sink) = instance(&library, "a");
+    collect(&world, &instance, &sink);
+    let recorded = collect(&world, &instance, &sink);
+    for what in ["batch", "fact", "event", "completed"] {
+        assert_eq!(said(&recorded, what), i64::from(plugin_abi::OK), "{what}");
+    }
+    let families: Vec<_> =
+        recorded.families.iter().map(|family| (&*family.part, family.display, &*family.base)).collect();
+    assert_eq!(families, [("", DisplayRule::Average, "base"), ("base", DisplayRule::Base, "")]);
+    let series: Vec<_> =
+        recorded.series.iter().map(|series| (series.value, series.start_time_kind)).collect();
+    let values = [Value::U64(6), Value::U64(2)].map(Some);
+    assert_eq!(series, [(values[0], StartTimeKind::Inferred), (values[1], StartTimeKind::Unknown)]);
+    assert_eq!(recorded.facts, [("os.version".to_owned(), "10.0.20348".to_owned())]);
+    assert_eq!(recorded.events, [("zoo.escaped".to_owned(), "An animal is missing.".to_owned())]);
+    let [first, second] = &*recorded.completions else { panic!("it collected twice") };
+    assert_eq!((&first.outcome, first.stages[0].calls), (&RecordedOutcome::Full, 2));
+    let RecordedOutcome::Failed(failure) = &second.outcome else { panic!("it fails the second time") };
+    assert_eq!(failure.to_string(), "query: asleep: snoring");
+    drop(instance);
+    assert_eq!(world.host.wait_destroyed(std::time::Duration::from_secs(10)), 0);
+    assert!(library.violations().iter().all(|(_, count)| count == 0), "the past is no violation");
+}
+
+#[test]
+fn a_command_of_version_1_2_runs() {
+    let library = World::new().host.load(&compile_for_1_2("zoo/minor_1_2.c")).expect("the plugin loads");
+    let output = Arc::new(CapturedOutput::default());
+    let request =
+        CommandRequest { command: "roar".to_owned(), terminal_width: Some(80), ..CommandRequest::default() };
+    let running = library.run(&request, Arc::<CapturedOutput>::clone(&output)).expect("it has the command");
+    assert_eq!((running.wait(), output.all()), (0, "roar\n".to_owned()));
+}
+
+#[test]
+fn the_whole_example_in_c_is_the_same_with_the_header_of_version_1_2() {
+    let world = World::new();
+    let library = world.host.load(&compile_for_1_2("pulse.c")).expect("the plugin loads");
+    let (instance, sink) = instance(&library, "a");
+    collect(&world, &instance, &sink);
+    let recorded = collect(&world, &instance, &sink);
+    assert_eq!(recorded.series[0].value, Some(Value::U64(2)));
+    assert_eq!(recorded.completions[1].outcome, RecordedOutcome::Full);
+    drop(instance);
+    assert_eq!(world.host.wait_destroyed(std::time::Duration::from_secs(10)), 0);
 }
 
 fn check_zoo(name: &str, expected: &Expect) {

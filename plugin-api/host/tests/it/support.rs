@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use plugin_contract::LibraryLog;
 use plugin_contract::{Level, TargetInfo};
 use plugin_host::testing::{Recorded, RecordingSink};
-use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Library, Limits};
+use plugin_host::{CommandOutput, Host, HostOptions, Instance, InstanceConfig, Library, Limits};
 
 /// Compiles a plugin of `plugin-api/examples` into a file of its own: what is static in it is not shared.
 pub(crate) fn compile(source: &str) -> PathBuf {
@@ -18,6 +18,16 @@ pub(crate) fn compile(source: &str) -> PathBuf {
 
 /// As [`compile`], with more for the compiler.
 pub(crate) fn compile_with(source: &str, options: &[&str]) -> PathBuf {
+    compile_against("../abi/include", source, options)
+}
+
+/// As [`compile`], with the header of version 1.2.
+pub(crate) fn compile_for_1_2(source: &str) -> PathBuf {
+    compile_against("zoo/header_1_2", source, &[])
+}
+
+/// As [`compile_with`]; the header is the one in that folder of `plugin-api/examples`.
+fn compile_against(header: &str, source: &str, options: &[&str]) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -28,7 +38,7 @@ pub(crate) fn compile_with(source: &str, options: &[&str]) -> PathBuf {
     let output = Command::new("cc")
         .args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
         .args(["-shared", "-fPIC", "-fvisibility=hidden", "-pthread", "-I"])
-        .arg(examples.join("../abi/include"))
+        .arg(examples.join(header))
         .arg("-o")
         .arg(&file)
         .arg(examples.join(source))
@@ -156,5 +166,33 @@ impl LibraryLog for KeptLog {
 
     fn log(&self, _plugin: &str, _level: Level, message: &str, _fields: &[(&str, &str)]) {
         self.0.lock().expect("nobody panicked").push(message.to_owned());
+    }
+}
+
+/// Keeps what a command writes.
+#[derive(Default)]
+pub(crate) struct CapturedOutput(std::sync::Mutex<String>);
+
+impl CapturedOutput {
+    pub(crate) fn all(&self) -> String {
+        self.0.lock().expect("nobody panicked").clone()
+    }
+
+    fn add(&self, bytes: &[u8]) {
+        self.0.lock().expect("nobody panicked").push_str(std::str::from_utf8(bytes).expect("text"));
+    }
+}
+
+impl CommandOutput for CapturedOutput {
+    fn out(&self, bytes: &[u8]) {
+        self.add(bytes);
+    }
+
+    fn err(&self, bytes: &[u8]) {
+        self.add(bytes);
+    }
+
+    fn progress(&self, line: &str) {
+        self.add(line.as_bytes());
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use plugin_host::{CommandOutput, CommandRequest};
+use plugin_host::CommandRequest;
 
 use super::linked;
-use crate::support::wait_until;
+use crate::support::{CapturedOutput, wait_until};
 
 #[test]
 fn a_command_runs_with_its_arguments_and_can_be_cancelled() {
@@ -33,32 +33,4 @@ fn a_command_runs_with_its_arguments_and_can_be_cancelled() {
     let error =
         library.run(&unknown, Arc::new(CapturedOutput::default())).expect_err("there is no such command");
     assert_eq!(error.to_string(), "plugin rust has no command `sing`; it has echo");
-}
-
-/// Keeps what a command writes.
-#[derive(Default)]
-struct CapturedOutput(std::sync::Mutex<String>);
-
-impl CapturedOutput {
-    fn all(&self) -> String {
-        self.0.lock().expect("nobody panicked").clone()
-    }
-
-    fn add(&self, bytes: &[u8]) {
-        self.0.lock().expect("nobody panicked").push_str(std::str::from_utf8(bytes).expect("text"));
-    }
-}
-
-impl CommandOutput for CapturedOutput {
-    fn out(&self, bytes: &[u8]) {
-        self.add(bytes);
-    }
-
-    fn err(&self, bytes: &[u8]) {
-        self.add(bytes);
-    }
-
-    fn progress(&self, line: &str) {
-        self.add(line.as_bytes());
-    }
 }
