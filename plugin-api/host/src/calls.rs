@@ -9,7 +9,7 @@ use plugin_abi::{
     struct_size,
 };
 
-use crate::instance::InstanceConfig;
+use crate::state::InstanceConfig;
 
 /// The plugin's functions.
 #[derive(Clone, Copy, Debug)]

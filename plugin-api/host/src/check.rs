@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use crate::error::CollectError;
 use crate::host::{Host, HostOptions, Library};
 use crate::info::{Mode, PluginInfo, SourceInfo};
-use crate::instance::{Instance, InstanceConfig};
+use crate::instance::Instance;
 use crate::recording::{Recorded, RecordedOutcome, RecordingSink};
+use crate::state::InstanceConfig;
 use plugin_contract::TargetInfo;
 
 /// What a check found.

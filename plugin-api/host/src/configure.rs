@@ -7,10 +7,10 @@ use plugin_abi::{INVALID, OK, UNSUPPORTED};
 
 use crate::calls::{Asked, Asking, status_name};
 use crate::error::{ConfigureError, Problem};
-use crate::instance::InstanceConfig;
 use crate::lane::{Job, Limit};
 use crate::library::LibraryShared;
 use crate::registry::{self, Entry, lock};
+use crate::state::InstanceConfig;
 
 /// The problems of one call.
 pub(crate) struct Report {

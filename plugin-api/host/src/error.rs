@@ -69,9 +69,9 @@ pub enum LoadError {
         /// The file.
         file: PathBuf,
         /// Our version.
-        expected: crate::AbiVersion,
+        expected: crate::info::AbiVersion,
         /// Its version.
-        found: crate::AbiVersion,
+        found: crate::info::AbiVersion,
     },
     /// Its entry function said no.
     #[error("load plugin {file}: its entry function failed with status {status}: {message}; see what the plugin asks for", file = .file.display())]
@@ -219,7 +219,7 @@ pub enum CollectError {
         /// What is left of it.
         left_s: u64,
         /// What it did.
-        why: crate::QuarantineCause,
+        why: crate::state::QuarantineCause,
     },
     /// Too many collections of other plugins run against this target.
     #[error("{limit} collections run against this target")]

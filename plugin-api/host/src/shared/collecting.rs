@@ -8,10 +8,10 @@ use super::{Flight, InstanceShared, State};
 use crate::calls::{Asking, status_name};
 use crate::configure;
 use crate::error::CollectError;
-use crate::instance::QuarantineCause;
 use crate::intake::Data;
 use crate::lane::{Job, Limit};
 use crate::registry::{self, lock};
+use crate::state::QuarantineCause;
 use crate::violation::Violation;
 use plugin_contract::{CollectionId, Completion, Failure, Outcome, Reason};
 

@@ -13,11 +13,11 @@ use crate::checks::Checks;
 use crate::configure;
 use crate::error::ConfigureError;
 use crate::info::{Mode, SourceInfo};
-use crate::instance::{InstanceConfig, InstanceState, QuarantineCause};
 use crate::intake::{Budget, Data};
 use crate::lease::Leases;
 use crate::library::LibraryShared;
 use crate::registry::{self, Entry, lock};
+use crate::state::{InstanceConfig, InstanceState, QuarantineCause};
 use crate::violation::Violations;
 use plugin_contract::{Completion, Failure, InstanceSink, Outcome, TargetInfo};
 
