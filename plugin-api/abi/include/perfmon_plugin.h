@@ -56,7 +56,7 @@ extern "C" {
 #endif
 
 #define PERFMON_ABI_MAJOR 1
-#define PERFMON_ABI_MINOR 2
+#define PERFMON_ABI_MINOR 3
 
 /* ------------------------------------------------------------------------------------------ pairs and arrays */
 
@@ -252,6 +252,17 @@ typedef int32_t perfmon_status;
 #define PERFMON_OPTION_REQUIRED 1u
 #define PERFMON_OPTION_REPEATED 2u
 
+/* Since 1.3. What a setting of a transport is. The host refuses a plugin with an unknown one: nobody could read it. */
+#define PERFMON_SETTING_KIND_TEXT 1
+#define PERFMON_SETTING_KIND_WORD 2     /* text: one of perfmon_setting.words */
+#define PERFMON_SETTING_KIND_INTEGER 3  /* a whole number from min to max */
+#define PERFMON_SETTING_KIND_BOOL 4     /* true or false */
+#define PERFMON_SETTING_KIND_DURATION 5 /* people write it with a unit; the plugin gets milliseconds, from min to max */
+#define PERFMON_SETTING_KIND_PORT 6     /* from 1 to 65535; comes as perfmon_configure.port, not among the settings */
+
+/* Since 1.3. Of a setting. */
+#define PERFMON_SETTING_SHOWN 1u /* its value is no secret: pages show it. Others are shown as `hidden` */
+
 /* ------------------------------------------------------------------------------------ what a plugin declares */
 
 /* A failure reason of a source's own. */
@@ -263,6 +274,32 @@ typedef struct perfmon_reason {
     perfmon_str next_step; /* what to do about it */
 } perfmon_reason;
 
+/* Since 1.3. A setting of a transport. */
+typedef struct perfmon_setting {
+    uint32_t size;
+    uint32_t kind;               /* PERFMON_SETTING_KIND_... */
+    uint32_t flags;              /* PERFMON_SETTING_... */
+    uint32_t reserved;
+    perfmon_str key;             /* [a-z][a-z0-9_]*, at most 64 bytes, unique in its transport */
+    perfmon_str help;            /* one line */
+    perfmon_str default_value;   /* as JSON: 445, "preferred", true; a duration in milliseconds. Empty: there is none,
+                                  * and where nobody gives one the plugin gets none */
+    perfmon_array words;         /* of perfmon_str: of a word those that there are, each [a-z][a-z0-9_-]*; else empty */
+    int64_t min;                 /* of an integer, and of a duration in milliseconds, which is never negative */
+    int64_t max;                 /* not below min */
+} perfmon_setting;
+
+/* Since 1.3. A way to reach a target: a section of `transports:` in the configuration. Its settings come to the source as
+ * an object under `transport`, beside `connect_timeout_ms`, which every transport has:
+ * {"transport": {"connect_timeout_ms": 3000, "smb": {"encryption": "preferred"}}} */
+typedef struct perfmon_transport {
+    uint32_t size;
+    uint32_t reserved;
+    perfmon_str kind;       /* [a-z][a-z0-9_]*, at most 64 bytes, unique in its source; not connect_timeout_ms */
+    perfmon_str help;       /* one line */
+    perfmon_array settings; /* of perfmon_setting; one port at most. Sources that name one kind declare it alike */
+} perfmon_transport;
+
 /* A kind of thing to collect. Its number is its place in perfmon_plugin.sources. */
 typedef struct perfmon_source {
     uint32_t size;
@@ -270,6 +307,10 @@ typedef struct perfmon_source {
     perfmon_str name;      /* [a-z][a-z0-9_-]*, at most 64 bytes, unique in the library */
     perfmon_str help;      /* one line */
     perfmon_array reasons; /* of perfmon_reason; at most PERFMON_DECLARED_REASONS_MAX */
+    perfmon_array shown;   /* since 1.3: of perfmon_str: keys of its settings whose values are no secrets, so that pages
+                            * show them, wherever in the settings they stand; of items of a list, the list's key counts.
+                            * Values of other keys are shown as `hidden` */
+    perfmon_array transports; /* since 1.3: of perfmon_transport; those that it can be reached by */
 } perfmon_source;
 
 /* An option of a command, for its help; the command parses its arguments itself. */

@@ -11,7 +11,7 @@ macro_rules! constants {
 
 constants! {
     ABI_MAJOR: u16 = 1;
-    ABI_MINOR: u16 = 2;
+    ABI_MINOR: u16 = 3;
     OK: i32 = 0;
     FULL: i32 = 1;
     WAIT: i32 = 2;
@@ -116,6 +116,13 @@ constants! {
     OUTPUT_PROGRESS: u32 = 3;
     OPTION_REQUIRED: u32 = 1;
     OPTION_REPEATED: u32 = 2;
+    SETTING_KIND_TEXT: u32 = 1;
+    SETTING_KIND_WORD: u32 = 2;
+    SETTING_KIND_INTEGER: u32 = 3;
+    SETTING_KIND_BOOL: u32 = 4;
+    SETTING_KIND_DURATION: u32 = 5;
+    SETTING_KIND_PORT: u32 = 6;
+    SETTING_SHOWN: u32 = 1;
 }
 
 /// The symbol that a plugin exports.

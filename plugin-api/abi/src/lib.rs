@@ -13,7 +13,7 @@ mod structs;
 pub use self::constants::*;
 pub use self::display::{Display, DisplayRule};
 pub use self::failure::{GeneralReason, Stage};
-pub use self::read::{Malformed, Structs, read_struct, struct_size, write_plugin, write_text};
+pub use self::read::{Malformed, Structs, read_part, read_struct, struct_size, write_plugin, write_text};
 pub use self::structs::*;
 
 /// The header itself, for tests and tools that compile against it.

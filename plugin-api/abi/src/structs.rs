@@ -6,7 +6,7 @@
 // UNSAFETY: `Plain` is a promise about types; each is made beside the definition that it is about.
 
 use core::ffi::c_void;
-use core::mem::{offset_of, size_of};
+use core::mem::{MaybeUninit, offset_of, size_of};
 
 /// A struct as the C compiler sees it, for the test that asks one.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,13 @@ pub struct Layout {
 pub unsafe trait Plain: Copy + 'static {
     /// How large it was in version 1.0: what the other side has at least.
     const FIRST_SIZE: usize = size_of::<Self>();
+
+    /// All members zero, which is what the other side has where its version knows less.
+    const ZERO: Self = {
+        let zeros = MaybeUninit::<Self>::zeroed();
+        // SAFETY: by the contract of this trait it may be filled with zeros.
+        unsafe { zeros.assume_init() }
+    };
 }
 
 // SAFETY: an integer.
@@ -129,13 +136,38 @@ abi_structs! {
         40 => next_step: Str,
     }
 
+    /// `perfmon_setting`: a setting of a transport.
+    pub struct Setting as "perfmon_setting", size 104 {
+        0 => size: u32,
+        4 => kind: u32,
+        8 => flags: u32,
+        12 => reserved: u32,
+        16 => key: Str,
+        32 => help: Str,
+        48 => default_value: Str,
+        64 => words: Array,
+        88 => min: i64,
+        96 => max: i64,
+    }
+
+    /// `perfmon_transport`: a way to reach a target.
+    pub struct Transport as "perfmon_transport", size 64 {
+        0 => size: u32,
+        4 => reserved: u32,
+        8 => kind: Str,
+        24 => help: Str,
+        40 => settings: Array,
+    }
+
     /// `perfmon_source`: a kind of thing to collect.
-    pub struct Source as "perfmon_source", size 64 {
+    pub struct Source as "perfmon_source", size 112, at first 64 {
         0 => size: u32,
         4 => mode: u32,
         8 => name: Str,
         24 => help: Str,
         40 => reasons: Array,
+        64 => shown: Array,
+        88 => transports: Array,
     }
 
     /// `perfmon_option`: an option of a command, for its help; the command parses its arguments itself.

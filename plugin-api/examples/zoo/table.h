@@ -40,9 +40,16 @@ static void zoo_destroy(uint64_t instance) { host->destroyed(instance); }
 #ifndef SOURCE_NAME
 #define SOURCE_NAME STR("animal")
 #endif
+#ifndef SHOWN_KEYS
+#define SHOWN_KEYS {NULL, 0, 0, 0}
+#endif
+#ifndef TRANSPORTS
+#define TRANSPORTS {NULL, 0, 0, 0}
+#endif
 
 static const perfmon_source sources[] = {
-    {.size = sizeof(perfmon_source), .mode = MODE, .name = SOURCE_NAME, .help = STR("Lives in the zoo")},
+    {.size = sizeof(perfmon_source), .mode = MODE, .name = SOURCE_NAME, .help = STR("Lives in the zoo"), .shown = SHOWN_KEYS,
+     .transports = TRANSPORTS},
 };
 
 static const perfmon_plugin plugin = {

@@ -10,6 +10,7 @@ use plugin_abi::{ABI_MINOR, EntryFn};
 use crate::calls::{Asking, Calls};
 use crate::command::{CommandOutput, CommandRequest};
 use crate::configure;
+use crate::declared;
 use crate::error::{ConfigureError, LoadError, Problem};
 use crate::image::Image;
 use crate::info::PluginInfo;
@@ -144,7 +145,7 @@ impl Host {
         let options = &self.0.options;
         let api = table::leak(registry::new_token(number), options);
         let calls = Calls(load::enter(entry, name, api)?);
-        let info = load::declared(&calls.0, file, name, options.abi_minor, &options.limits)?;
+        let info = declared::read(&calls.0, file, name, options.abi_minor, &options.limits)?;
         let lane = |what: &str, threads: usize| {
             let thread = format!("{}-{what}", info.name);
             Lane::new(thread, Arc::clone(&options.clock), threads, options.limits.lost_threads_max as usize)

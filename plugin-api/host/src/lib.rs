@@ -10,6 +10,7 @@ pub mod check;
 mod checks;
 mod command;
 mod configure;
+mod declared;
 mod elf;
 mod error;
 mod exit;
@@ -39,7 +40,10 @@ pub use self::command::{CommandCancel, CommandOutput, CommandRequest};
 pub use self::error::{CollectError, ConfigureError, LoadError, Problem};
 pub use self::exit::{ENDED_BY_PLUGIN, allow_exit, guard_exit, leave};
 pub use self::host::{Host, HostOptions, Library};
-pub use self::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
+pub use self::info::{
+    AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SettingInfo, SettingKind, SourceInfo,
+    TransportInfo,
+};
 pub use self::instance::Instance;
 pub use self::limits::Limits;
 pub use self::run::RunningCommand;

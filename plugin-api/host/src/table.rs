@@ -129,7 +129,7 @@ unsafe extern "C" fn batch(instance: u64, batch: *const abi::Batch, taken_plugin
     for_instance(instance, |it| {
         let rows_max = it.library.limits().batch_rows_max as usize;
         // SAFETY: the plugin's struct, valid until the call returns.
-        let raw = unsafe { read_struct(batch, size_of::<abi::Batch>()) }?;
+        let raw = unsafe { read_struct(batch) }?;
         // SAFETY: its columns, valid until the call returns.
         let (batch, full) = unsafe { read::batch(&raw, rows_max) }?;
         let (status, rows) = match it.batch(instance, &batch) {
@@ -146,7 +146,7 @@ unsafe extern "C" fn batch(instance: u64, batch: *const abi::Batch, taken_plugin
 unsafe extern "C" fn complete(instance: u64, collection: u64, completion: *const abi::Completion) -> i32 {
     for_instance(instance, |it| {
         // SAFETY: the plugin's struct, valid until the call returns.
-        let raw = unsafe { read_struct(completion, size_of::<abi::Completion>()) }?;
+        let raw = unsafe { read_struct(completion) }?;
         let source = it.source_info();
         // SAFETY: its arrays and its message, valid until the call returns.
         let completion = unsafe { read::completion(&raw, source, it.library.limits(), it.family_count()) }?;
@@ -169,7 +169,7 @@ unsafe extern "C" fn problem(report: u64, problem: *const abi::Problem) -> i32 {
         let Some(Entry::Report(it)) = registry::find(report) else { return unknown(report) };
         let limits = it.library.limits();
         // SAFETY: the plugin's struct, valid until the call returns.
-        let problem = unsafe { read_struct(problem, size_of::<abi::Problem>()) }
+        let problem = unsafe { read_struct(problem) }
             .map_err(Violation::from)
             // SAFETY: its strings, valid until the call returns.
             .and_then(|raw| unsafe { read::problem(&raw, limits) });
@@ -204,7 +204,7 @@ unsafe extern "C" fn log(owner: u64, record: *const abi::Log) -> i32 {
         let entry = registry::find(owner);
         let Some(library) = registry::library_of(owner) else { return STALE };
         // SAFETY: the plugin's struct, valid until the call returns.
-        let raw = match unsafe { read_struct(record, size_of::<abi::Log>()) } {
+        let raw = match unsafe { read_struct(record) } {
             Ok(raw) => raw,
             Err(malformed) => return refuse(&library, malformed.into()),
         };
@@ -235,7 +235,7 @@ unsafe extern "C" fn log(owner: u64, record: *const abi::Log) -> i32 {
 unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -> i32 {
     for_instance(instance, |it| {
         // SAFETY: the plugin's struct, valid until the call returns.
-        let raw = unsafe { read_struct(event, size_of::<abi::Event>()) }?;
+        let raw = unsafe { read_struct(event) }?;
         let limits = it.library.limits();
         // SAFETY: its strings and fields, valid until the call returns.
         let (body, fields) = unsafe { read::text_and_fields(raw.body, raw.fields, limits) }?;
@@ -282,9 +282,9 @@ unsafe extern "C" fn credential_acquire(
             _ => return unknown(owner),
         };
         // SAFETY: the plugin's struct, valid until the call returns.
-        let raw = unsafe { read_struct(request, size_of::<abi::CredentialRequest>()) };
+        let raw = unsafe { read_struct(request) };
         // SAFETY: the plugin's room for the answer, valid until the call returns.
-        let room = unsafe { read_struct(lease_plugin.cast_const(), size_of::<abi::CredentialLease>()) };
+        let room = unsafe { read_struct(lease_plugin.cast_const()) };
         let (raw, mut answer) = match (raw, room) {
             (Ok(raw), Ok(room)) => (raw, empty_lease(room.size)),
             (Err(malformed), _) | (_, Err(malformed)) => return refuse(&library, malformed.into()),

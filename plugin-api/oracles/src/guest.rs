@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use plugin_abi::{
-    ABI_MAJOR, ABI_MINOR, Array, Collect, Configure, HostApi, MODE_ASYNC, OK, PluginApi, Reason, Source, Str,
-    Text, struct_size, write_plugin,
+    ABI_MAJOR, ABI_MINOR, Array, Collect, Configure, HostApi, MODE_ASYNC, OK, Plain as _, PluginApi, Reason,
+    Source, Str, Text, struct_size, write_plugin,
 };
 use plugin_host::{Host, HostOptions, Library, Limits};
 
@@ -87,6 +87,7 @@ unsafe extern "C" fn entry(host: *const HostApi, plugin_host: *mut PluginApi, _e
         name: Str::of(NAME),
         help: Str::EMPTY,
         reasons: Array::of(Box::leak(Box::new([reason]))),
+        ..Source::ZERO
     };
     let table = PluginApi {
         size: struct_size::<PluginApi>(),

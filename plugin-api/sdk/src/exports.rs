@@ -7,11 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use plugin_abi::{
     ABI_MAJOR, ABI_MINOR, Array, Collect, Configure, FAILED, HostApi, INVALID, Malformed, OK, PANICKED,
-    PluginApi, Run, STALE, Str, Text, VERSION, read_struct, struct_size, write_plugin, write_text,
+    PluginApi, Run, STALE, Str, Text, VERSION, read_part, read_struct, struct_size, write_plugin, write_text,
 };
 
 use crate::caught::caught;
 use crate::command;
+use crate::declared::Tables;
 use crate::handle::Handle;
 use crate::host;
 use crate::log;
@@ -30,7 +31,7 @@ pub unsafe fn entry<P: PluginDef>(
 ) -> i32 {
     guard("entry", || {
         // SAFETY: the caller hands over the host's table.
-        let table = match unsafe { read_struct(host, HOST_SIZE_MIN) } {
+        let table = match unsafe { read_part(host, HOST_SIZE_MIN) } {
             Ok(table) => table,
             Err(error) => {
                 // SAFETY: the caller hands over the host's room for a message.
@@ -75,55 +76,6 @@ fn declaration<P: PluginDef>() -> PluginApi {
     }
 }
 
-/// The declarations as the header has them. They live as long as the process, as the header asks.
-struct Tables {
-    sources: &'static [plugin_abi::Source],
-    commands: &'static [plugin_abi::Command],
-}
-
-impl Tables {
-    fn of(plugin: &'static Plugin) -> Self {
-        let sources = plugin.sources.iter().map(|source| plugin_abi::Source {
-            size: struct_size::<plugin_abi::Source>(),
-            mode: source.mode,
-            name: Str::of(source.name),
-            help: Str::of(source.help),
-            reasons: Array::of(leak(source.reasons.iter().map(|reason| plugin_abi::Reason {
-                size: struct_size::<plugin_abi::Reason>(),
-                reserved: 0,
-                word: Str::of(reason.word),
-                sentence: Str::of(reason.sentence),
-                next_step: Str::of(reason.next_step),
-            }))),
-        });
-        let commands = plugin.commands.iter().map(|command| plugin_abi::Command {
-            size: struct_size::<plugin_abi::Command>(),
-            reserved: 0,
-            name: Str::of(command.name),
-            help: Str::of(command.help),
-            aliases: Array::of(leak(command.aliases.iter().map(|alias| Str::of(alias)))),
-            options: Array::of(leak(command.options.iter().map(option_row))),
-        });
-        Self { sources: leak(sources), commands: leak(commands) }
-    }
-}
-
-fn option_row(option: &command::CommandOption) -> plugin_abi::CommandOption {
-    let required = if option.required { plugin_abi::OPTION_REQUIRED } else { 0 };
-    let repeated = if option.repeated { plugin_abi::OPTION_REPEATED } else { 0 };
-    plugin_abi::CommandOption {
-        size: struct_size::<plugin_abi::CommandOption>(),
-        flags: required | repeated,
-        name: Str::of(option.name),
-        value_name: Str::of(option.value_name),
-        help: Str::of(option.help),
-    }
-}
-
-fn leak<T>(rows: impl Iterator<Item = T>) -> &'static [T] {
-    Box::leak(rows.collect::<Vec<_>>().into_boxed_slice())
-}
-
 unsafe extern "C" fn validate<P: PluginDef>(request: *const Configure) -> i32 {
     // SAFETY: handed through from the host.
     unsafe {
@@ -161,7 +113,7 @@ unsafe extern "C" fn reconfigure<P: PluginDef>(request: *const Configure) -> i32
 unsafe extern "C" fn collect<P: PluginDef>(request: *const Collect) -> i32 {
     guard("collect", || {
         // SAFETY: handed through from the host.
-        let Ok(request) = (unsafe { read_struct(request, size_of::<Collect>()) }) else { return INVALID };
+        let Ok(request) = (unsafe { read_struct(request) }) else { return INVALID };
         let Some(state) = P::plugin().state.get() else { return NO_INSTANCE };
         match state.instance(request.instance) {
             Some(slot) => slot.collect(state, request),
@@ -240,7 +192,7 @@ unsafe fn configured<P: PluginDef>(
 ) -> i32 {
     let plugin = P::plugin();
     // SAFETY: the caller promises it.
-    let Ok(raw) = (unsafe { read_struct(request, size_of::<Configure>()) }) else { return INVALID };
+    let Ok(raw) = (unsafe { read_struct(request) }) else { return INVALID };
     let say = |message: &str| {
         // SAFETY: the host's room for a message, valid until the call returns.
         unsafe { write_text(raw.error_host, message) };
@@ -289,7 +241,7 @@ unsafe fn read_call(raw: &Configure) -> Result<Call, Malformed> {
 /// `request` is the host's.
 unsafe fn read_run(request: *const Run) -> Result<(usize, command::Run), Malformed> {
     // SAFETY: the caller promises it.
-    let raw = unsafe { read_struct(request, size_of::<Run>()) }?;
+    let raw = unsafe { read_struct(request) }?;
     // SAFETY: the arguments of the request are valid until the call returns.
     let rows = unsafe { raw.args.column::<Str>(ARGS_MAX) }?;
     let mut args = Vec::with_capacity(rows.len());

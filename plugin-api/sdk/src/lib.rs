@@ -55,6 +55,7 @@ mod caught;
 mod collection;
 mod command;
 mod credential;
+mod declared;
 #[doc(hidden)]
 pub mod exports;
 mod failure;
@@ -64,6 +65,7 @@ mod log;
 mod output;
 mod plugin;
 mod runtime;
+mod schema;
 mod settings;
 mod slot;
 mod source;
@@ -81,6 +83,7 @@ pub use self::failure::{Coverage, DeclaredReason, Failure, Reason};
 pub use self::handle::{Handle, Severity};
 pub use self::output::{Family, FamilyId, Kind, Output, Series, SeriesId, Stamp, Start, ValueKind};
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SourceEntry};
+pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::parse as parse_settings;
 pub use self::source::{BlockingSource, Problem, Setup, Source, Target};
 

@@ -10,6 +10,7 @@ use crate::command::{Command, CommandOption, Exit, Run};
 use crate::failure::DeclaredReason;
 use crate::handle::Handle;
 use crate::runtime;
+use crate::schema::Transport;
 use crate::settings;
 use crate::slot::{AsyncSlot, BlockingSlot, Cancel, Slot};
 use crate::source::{BlockingSource, Problem, Source, Target};
@@ -46,6 +47,8 @@ pub struct SourceEntry {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
     pub(crate) reasons: &'static [DeclaredReason],
+    pub(crate) shown: &'static [&'static str],
+    pub(crate) transports: &'static [Transport],
     pub(crate) mode: u32,
     pub(crate) validate: fn(&str, &Target) -> Vec<Problem>,
     pub(crate) create: fn(&str, Target, Handle) -> Created,
@@ -59,6 +62,8 @@ impl SourceEntry {
             name: S::NAME,
             help: S::HELP,
             reasons: S::REASONS,
+            shown: S::SHOWN,
+            transports: S::TRANSPORTS,
             mode: MODE_ASYNC,
             validate: |text, target| problems_of(checked(text, target, S::check)),
             create: |text, target, handle| {
@@ -76,6 +81,8 @@ impl SourceEntry {
             name: S::NAME,
             help: S::HELP,
             reasons: S::REASONS,
+            shown: S::SHOWN,
+            transports: S::TRANSPORTS,
             mode: MODE_BLOCKING,
             validate: |text, target| problems_of(checked(text, target, S::check)),
             create: |text, target, handle| {

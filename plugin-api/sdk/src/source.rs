@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::collection::Collection;
 use crate::failure::{Coverage, DeclaredReason, Failure};
 use crate::handle::Handle;
+use crate::schema::Transport;
 
 /// The target of an instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,6 +72,11 @@ pub trait Source: Sized + Send + 'static {
     const HELP: &'static str;
     /// Failure reasons that the general ones do not cover.
     const REASONS: &'static [DeclaredReason] = &[];
+    /// Keys of the settings whose values are no secrets, so that pages show them, wherever in the settings they stand.
+    /// Values of other keys are shown as `hidden`. A host before version 1.3 does not hear of it.
+    const SHOWN: &'static [&'static str] = &[];
+    /// How targets can be reached. A host before version 1.3 does not hear of it.
+    const TRANSPORTS: &'static [Transport] = &[];
     /// The settings. Use `#[serde(deny_unknown_fields)]`: what serde refuses becomes a [`Problem`] with its place.
     type Settings: DeserializeOwned + Send + 'static;
 
@@ -104,6 +110,10 @@ pub trait BlockingSource: Sized + Send + 'static {
     const HELP: &'static str;
     /// As [`Source::REASONS`].
     const REASONS: &'static [DeclaredReason] = &[];
+    /// As [`Source::SHOWN`].
+    const SHOWN: &'static [&'static str] = &[];
+    /// As [`Source::TRANSPORTS`].
+    const TRANSPORTS: &'static [Transport] = &[];
     /// As [`Source::Settings`].
     type Settings: DeserializeOwned + Send + 'static;
 

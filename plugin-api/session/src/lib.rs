@@ -70,4 +70,4 @@ pub use self::connection::{HostConnection, Service};
 pub use self::failure::{DECLARED_REASONS, failure_of};
 pub use self::lease::SessionLease;
 pub use self::open::OpenSession;
-pub use self::settings::{Encryption, SmbSettings, TransportSettings};
+pub use self::settings::{Encryption, SMB_TRANSPORT, SmbSettings, TransportSettings};

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use host_session::Options;
+use plugin_sdk::{Setting, SettingKind, Transport};
 use serde::Deserialize;
 
 /// The key `transport` of a module's settings. The exporter fills it in from the target's transport.
@@ -39,6 +40,28 @@ pub enum Encryption {
     Required,
 }
 
+/// Named pipes over SMB, as [`plugin_sdk::Source::TRANSPORTS`] declares them.
+pub const SMB_TRANSPORT: Transport = Transport {
+    kind: "smb",
+    help: "Named pipes over SMB 2 and 3",
+    settings: &[
+        Setting {
+            key: "encryption",
+            help: "Whether SMB itself is encrypted; the calls within it always are",
+            kind: SettingKind::Word(&["disabled", "preferred", "required"]),
+            default: "\"preferred\"",
+            is_shown: true,
+        },
+        Setting {
+            key: "port",
+            help: "The port of SMB",
+            kind: SettingKind::Port,
+            default: "445",
+            is_shown: true,
+        },
+    ],
+};
+
 impl Default for TransportSettings {
     fn default() -> Self {
         Self { connect_timeout_ms: 3_000, addresses: Vec::new(), smb: SmbSettings::default() }
@@ -62,4 +85,22 @@ pub(crate) fn options(connect_timeout: Duration, encryption: Encryption) -> Opti
         Encryption::Required => Smb::Required,
     };
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_of_a_transport_are_those_that_are_declared() {
+        let read = |text: String| plugin_sdk::parse_settings::<TransportSettings>(&text).unwrap();
+        let [encryption, port] = SMB_TRANSPORT.settings else { panic!("two settings") };
+        let SettingKind::Word(words) = encryption.kind else { panic!("a word") };
+        let modes = words.iter().map(|word| read(format!(r#"{{"smb": {{"encryption": "{word}"}}}}"#)));
+        let modes: Vec<_> = modes.map(|transport| transport.smb.encryption).collect();
+        assert_eq!(modes, [Encryption::Disabled, Encryption::Preferred, Encryption::Required]);
+        let default = read(format!(r#"{{"smb": {{"encryption": {}}}}}"#, encryption.default));
+        assert_eq!(default, TransportSettings::default());
+        assert_eq!((port.kind, port.default), (SettingKind::Port, "445"));
+    }
 }

@@ -6,7 +6,7 @@ use ms_pcq::types::Lcid;
 use ms_pcq::wire::Layout;
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Failure, GeneralReason, Output, Problem, Setup, Source, Stage,
-    Target,
+    Target, Transport,
 };
 use plugin_session::{AttemptError, HostConnection, HostSource, OpenSession, Retry, failure_of};
 use tokio::time::Instant;
@@ -43,6 +43,8 @@ impl Source for PcqSource {
     const NAME: &'static str = "pcq";
     const HELP: &'static str = "Performance counters of a Windows host over its remote registry pipe";
     const REASONS: &'static [DeclaredReason] = &plugin_session::DECLARED_REASONS;
+    const SHOWN: &'static [&'static str] = config::SHOWN;
+    const TRANSPORTS: &'static [Transport] = &[plugin_session::SMB_TRANSPORT];
     type Settings = Settings;
 
     fn check(settings: &Settings, target: &Target) -> Vec<Problem> {

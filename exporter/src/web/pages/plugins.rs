@@ -71,7 +71,7 @@ fn violations(html: &mut Html, plugin: &PluginSource) {
 
 fn sources(html: &mut Html, info: &PluginInfo) {
     html.ours("<h3>Sources</h3><ul class=\"plain\">");
-    for SourceInfo { name, help, mode, reasons } in &info.sources {
+    for SourceInfo { name, help, mode, reasons, .. } in &info.sources {
         let mode = match mode {
             Mode::Async => "asynchronous",
             Mode::Blocking => "blocking",

@@ -12,4 +12,5 @@ mod hangs;
 mod loading;
 mod opened;
 mod rust;
+mod schema;
 mod support;

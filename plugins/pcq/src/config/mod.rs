@@ -1,6 +1,7 @@
 //! The settings of a module, as the exporter hands them over.
 
 mod names;
+mod schema;
 mod wanted;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use self::names::{FilterSettings, NameSettings};
+pub(crate) use self::schema::SHOWN;
 pub(crate) use self::wanted::{Wanted, Which, compile, language};
 
 /// What is fetched, and how the host is spoken to.

@@ -2,8 +2,8 @@
 
 use plugin_sdk::{
     BlockingSource, Collection, Command, CommandEntry, CommandOption, Coverage, DeclaredReason, Display,
-    Exit, Failure, Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setup,
-    Source, SourceEntry, Stage, Start, Target, ValueKind,
+    Exit, Failure, Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setting,
+    SettingKind, Setup, Source, SourceEntry, Stage, Start, Target, Transport, ValueKind,
 };
 
 /// What the settings of all sources here are.
@@ -50,6 +50,19 @@ impl Source for Counting {
     const HELP: &'static str = "Counts its collections";
     const REASONS: &'static [DeclaredReason] =
         &[DeclaredReason { word: "asleep", sentence: "The target sleeps.", next_step: "Wake it." }];
+    const SHOWN: &'static [&'static str] = &["start", "action"];
+    const TRANSPORTS: &'static [Transport] = &[Transport {
+        kind: "line",
+        help: "Over a line",
+        settings: &[
+            setting("host_key", SettingKind::Text, ""),
+            setting("mode", SettingKind::Word(&["loud", "quiet"]), "\"loud\""),
+            setting("tries", SettingKind::Integer { min: -1, max: 5 }, "-1"),
+            setting("is_fast", SettingKind::Bool, "true"),
+            setting("pause", SettingKind::Duration { min_ms: 1, max_ms: 9_000 }, "250"),
+            setting("port", SettingKind::Port, ""),
+        ],
+    }];
     type Settings = Settings;
 
     fn check(settings: &Settings, _target: &Target) -> Vec<Problem> {
@@ -100,6 +113,10 @@ impl Source for Counting {
         self.next += 1;
         Ok(Coverage::Full)
     }
+}
+
+const fn setting(key: &'static str, kind: SettingKind, default: &'static str) -> Setting {
+    Setting { key, help: "A setting", kind, default, is_shown: matches!(kind, SettingKind::Port) }
 }
 
 const FAMILY: Family<'static> = Family {

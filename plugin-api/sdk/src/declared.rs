@@ -1,0 +1,100 @@
+//! What a library declares, as the header has it.
+
+use plugin_abi::{Array, Plain as _, Str, struct_size};
+
+use crate::command::CommandOption;
+use crate::plugin::Plugin;
+use crate::schema::{Setting, SettingKind, Transport};
+
+/// The declarations as the header has them. They live as long as the process, as the header asks.
+pub(crate) struct Tables {
+    pub(crate) sources: &'static [plugin_abi::Source],
+    pub(crate) commands: &'static [plugin_abi::Command],
+}
+
+impl Tables {
+    pub(crate) fn of(plugin: &'static Plugin) -> Self {
+        let sources = plugin.sources.iter().map(|source| plugin_abi::Source {
+            size: struct_size::<plugin_abi::Source>(),
+            mode: source.mode,
+            name: Str::of(source.name),
+            help: Str::of(source.help),
+            reasons: Array::of(leak(source.reasons.iter().map(|reason| plugin_abi::Reason {
+                size: struct_size::<plugin_abi::Reason>(),
+                reserved: 0,
+                word: Str::of(reason.word),
+                sentence: Str::of(reason.sentence),
+                next_step: Str::of(reason.next_step),
+            }))),
+            shown: texts(source.shown),
+            transports: Array::of(leak(source.transports.iter().map(transport_row))),
+        });
+        let commands = plugin.commands.iter().map(|command| plugin_abi::Command {
+            size: struct_size::<plugin_abi::Command>(),
+            reserved: 0,
+            name: Str::of(command.name),
+            help: Str::of(command.help),
+            aliases: texts(command.aliases),
+            options: Array::of(leak(command.options.iter().map(option_row))),
+        });
+        Self { sources: leak(sources), commands: leak(commands) }
+    }
+}
+
+fn option_row(option: &CommandOption) -> plugin_abi::CommandOption {
+    let required = if option.required { plugin_abi::OPTION_REQUIRED } else { 0 };
+    let repeated = if option.repeated { plugin_abi::OPTION_REPEATED } else { 0 };
+    plugin_abi::CommandOption {
+        size: struct_size::<plugin_abi::CommandOption>(),
+        flags: required | repeated,
+        name: Str::of(option.name),
+        value_name: Str::of(option.value_name),
+        help: Str::of(option.help),
+    }
+}
+
+fn leak<T>(rows: impl Iterator<Item = T>) -> &'static [T] {
+    Box::leak(rows.collect::<Vec<_>>().into_boxed_slice())
+}
+
+fn transport_row(transport: &Transport) -> plugin_abi::Transport {
+    plugin_abi::Transport {
+        size: struct_size::<plugin_abi::Transport>(),
+        reserved: 0,
+        kind: Str::of(transport.kind),
+        help: Str::of(transport.help),
+        settings: Array::of(leak(transport.settings.iter().map(setting_row))),
+    }
+}
+
+fn setting_row(setting: &Setting) -> plugin_abi::Setting {
+    let row = plugin_abi::Setting {
+        size: struct_size::<plugin_abi::Setting>(),
+        flags: if setting.is_shown { plugin_abi::SETTING_SHOWN } else { 0 },
+        key: Str::of(setting.key),
+        help: Str::of(setting.help),
+        default_value: Str::of(setting.default),
+        ..plugin_abi::Setting::ZERO
+    };
+    let of_kind = |kind| plugin_abi::Setting { kind, ..row };
+    match setting.kind {
+        SettingKind::Text => of_kind(plugin_abi::SETTING_KIND_TEXT),
+        SettingKind::Word(words) => {
+            plugin_abi::Setting { words: texts(words), ..of_kind(plugin_abi::SETTING_KIND_WORD) }
+        }
+        SettingKind::Integer { min, max } => {
+            plugin_abi::Setting { min, max, ..of_kind(plugin_abi::SETTING_KIND_INTEGER) }
+        }
+        SettingKind::Bool => of_kind(plugin_abi::SETTING_KIND_BOOL),
+        SettingKind::Duration { min_ms, max_ms } => plugin_abi::Setting {
+            min: min_ms.into(),
+            max: max_ms.into(),
+            ..of_kind(plugin_abi::SETTING_KIND_DURATION)
+        },
+        SettingKind::Port => of_kind(plugin_abi::SETTING_KIND_PORT),
+    }
+}
+
+fn texts(texts: &'static [&'static str]) -> Array {
+    Array::of(leak(texts.iter().map(|text| Str::of(text))))
+}
