@@ -10,25 +10,6 @@ use crate::failure::Failure;
 use crate::host;
 use crate::token::Signal;
 
-/// One option, for the help; the command parses its arguments itself.
-///
-/// The program knows some names. What its configuration says of the target that `target` names is filled in, where
-/// nobody gave it, as `target-name`, `port`, `identity`, `connect-timeout` and `smb-encryption`, as far as they are declared. `config`,
-/// `username`, `password-file`, `password-env`, `log.level` and `help` are the program's own and never arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommandOption {
-    /// Without dashes; empty for arguments that are no option.
-    pub name: &'static str,
-    /// What stands for its value; empty where it takes none.
-    pub value_name: &'static str,
-    /// One line for people. What stands in single quotes at its end, behind a colon, is shown as an example.
-    pub help: &'static str,
-    /// Whether the command needs it.
-    pub required: bool,
-    /// Whether it may be given more than once.
-    pub repeated: bool,
-}
-
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -54,6 +35,30 @@ impl Exit {
 }
 
 /// `perfmon-exporter PLUGIN COMMAND`.
+///
+/// ```
+/// use plugin_sdk::{Command, Exit, Run};
+///
+/// #[derive(clap::Args)]
+/// struct Arguments {
+///     /// Who is greeted
+///     #[arg(long, value_name = "NAME")]
+///     target: String,
+/// }
+///
+/// struct Greet;
+///
+/// impl Command for Greet {
+///     const NAME: &'static str = "greet";
+///     const HELP: &'static str = "Greets somebody";
+///     type Arguments = Arguments;
+///
+///     async fn run(run: Run, arguments: Arguments) -> Exit {
+///         run.out(&format!("Hello {}\n", arguments.target));
+///         Exit::Success
+///     }
+/// }
+/// ```
 pub trait Command: 'static {
     /// `[a-z][a-z0-9_-]*`, unique in the library.
     const NAME: &'static str;
@@ -61,12 +66,25 @@ pub trait Command: 'static {
     const HELP: &'static str;
     /// Other names, also directly under the program.
     const ALIASES: &'static [&'static str] = &[];
-    /// For the help.
-    const OPTIONS: &'static [CommandOption] = &[];
+
+    /// Options and arguments. Words that do not fit end the run with [`Exit::Usage`].
+    ///
+    /// Options have long names only. The help of each is one line; the possible values and the default are added to it,
+    /// and what stands in single quotes at its end, behind a colon, is shown as an example.
+    ///
+    /// The program knows some names. What its configuration says of the target that `target` names is filled in, where
+    /// nobody gave it, as `target-name`, `port`, `identity`, `connect-timeout` and `smb-encryption`, as far as they are
+    /// declared. `config`, `username`, `password-file`, `password-env`, `log.level` and `help` are the program's own and
+    /// never arrive.
+    type Arguments: clap::Args + Send + 'static;
 
     /// Runs it inside the library's tokio run time. The future is dropped when the run is cancelled.
-    fn run(run: Run) -> impl Future<Output = Exit> + Send;
+    fn run(run: Run, arguments: Self::Arguments) -> impl Future<Output = Exit> + Send;
 }
+
+/// The arguments of a command that takes none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
+pub struct NoArguments {}
 
 /// One run of a command.
 #[derive(Clone, Debug)]
@@ -78,12 +96,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// What stands behind the command's name.
-    #[must_use]
-    pub fn args(&self) -> &[String] {
-        &self.args
-    }
-
     /// Columns of the terminal; nothing where the output is none.
     #[must_use]
     pub fn terminal_width(&self) -> Option<u32> {

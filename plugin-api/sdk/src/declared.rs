@@ -2,7 +2,7 @@
 
 use plugin_abi::{Array, Plain as _, Str, struct_size};
 
-use crate::command::CommandOption;
+use crate::arguments::CommandOption;
 use crate::plugin::Plugin;
 use crate::schema::{Setting, SettingKind, Transport};
 
@@ -35,21 +35,21 @@ impl Tables {
             name: Str::of(command.name),
             help: Str::of(command.help),
             aliases: texts(command.aliases),
-            options: Array::of(leak(command.options.iter().map(option_row))),
+            options: Array::of(leak((command.options)().into_iter().map(option_row))),
         });
         Self { sources: leak(sources), commands: leak(commands) }
     }
 }
 
-fn option_row(option: &CommandOption) -> plugin_abi::CommandOption {
+fn option_row(option: CommandOption) -> plugin_abi::CommandOption {
     let required = if option.required { plugin_abi::OPTION_REQUIRED } else { 0 };
     let repeated = if option.repeated { plugin_abi::OPTION_REPEATED } else { 0 };
     plugin_abi::CommandOption {
         size: struct_size::<plugin_abi::CommandOption>(),
         flags: required | repeated,
-        name: Str::of(option.name),
-        value_name: Str::of(option.value_name),
-        help: Str::of(option.help),
+        name: Str::of(option.name.leak()),
+        value_name: Str::of(option.value_name.leak()),
+        help: Str::of(option.help.leak()),
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use plugin_abi::{MODE_ASYNC, MODE_BLOCKING};
 use tokio::runtime::Runtime;
 
-use crate::command::{Command, CommandOption, Exit, Run};
+use crate::arguments::{self, CommandOption};
+use crate::command::{Command, Exit, Run};
 use crate::failure::DeclaredReason;
 use crate::handle::Handle;
 use crate::runtime;
@@ -99,7 +100,7 @@ pub struct CommandEntry {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
     pub(crate) aliases: &'static [&'static str],
-    pub(crate) options: &'static [CommandOption],
+    pub(crate) options: fn() -> Vec<CommandOption>,
     pub(crate) run: fn(&Runtime, Run, &Cancel) -> Exit,
 }
 
@@ -111,9 +112,16 @@ impl CommandEntry {
             name: C::NAME,
             help: C::HELP,
             aliases: C::ALIASES,
-            options: C::OPTIONS,
+            options: arguments::options_of::<C::Arguments>,
             run: |runtime, run, cancel| {
-                let work = crate::log::Scoped { owner: run.token, future: Box::pin(C::run(run)) };
+                let arguments = match arguments::parse(&run.args) {
+                    Ok(arguments) => arguments,
+                    Err(message) => {
+                        run.err(&format!("{message}\n"));
+                        return Exit::Usage;
+                    }
+                };
+                let work = crate::log::Scoped { owner: run.token, future: Box::pin(C::run(run, arguments)) };
                 runtime.block_on(cancel.unless(work)).unwrap_or(Exit::Cancelled)
             },
         }

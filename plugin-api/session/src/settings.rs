@@ -28,15 +28,18 @@ pub struct SmbSettings {
 }
 
 /// Whether SMB itself is encrypted.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, clap::ValueEnum, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Encryption {
     /// Never; a server that insists is refused.
+    #[value(help = "never")]
     Disabled,
     /// Where the server can: from SMB 3 on, unless it is switched off there.
     #[default]
+    #[value(help = "where the server can")]
     Preferred,
     /// Or not at all.
+    #[value(help = "a server without it is refused")]
     Required,
 }
 

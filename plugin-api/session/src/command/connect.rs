@@ -5,9 +5,9 @@ use plugin_sdk::Run;
 use tokio::time::{Instant, timeout_at};
 use transport::TcpConnector;
 
-use super::CommandError;
+use super::{CommandError, HostArguments, TransportArguments};
 use crate::lease::{credentials, is_refusal, report_verdict};
-use crate::{Encryption, Service, connector, settings};
+use crate::{Service, connector, settings};
 
 /// Which host a command asks, and how.
 #[derive(Debug)]
@@ -31,11 +31,16 @@ pub struct ConnectError {
 const CONNECT_MAX: Duration = Duration::from_secs(30);
 
 impl HostAccess {
-    /// Access to `target` with the credentials of `identity`. `connect_timeout` is for each of the stages dns and tcp.
-    #[must_use]
-    pub fn new(target: Target, identity: String, connect_timeout: Duration, encryption: Encryption) -> Self {
-        let options = settings::options(connect_timeout, encryption);
-        Self { target, identity, options, connector: connector::shared() }
+    /// The access that the options of a command name.
+    ///
+    /// # Errors
+    /// When no identity is named, neither by the options nor by the exporter, which adds the target's.
+    pub fn new(host: HostArguments, transport: &TransportArguments) -> Result<Self, CommandError> {
+        let HostArguments { target, identity } = host;
+        let identity = identity.ok_or_else(|| CommandError::usage("--identity NAME is missing"))?;
+        let TransportArguments { port, connect_timeout, smb_encryption } = *transport;
+        let options = settings::options(connect_timeout, smb_encryption);
+        Ok(Self { target: Target::new(target, port), identity, options, connector: connector::shared() })
     }
 
     /// The host.

@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
+use clap::ValueEnum;
 use counters::{Selection, same_name};
-use ms_pcq::types::{DetailLevel, InstanceType};
+use ms_pcq::types::InstanceType;
 use ms_pcq::wire::InstanceInfo;
 use serde_json::{Value, json};
 
 use super::survey::{Counter, Counterset};
 use super::table::{cut, wrapped};
+use crate::config::DetailSettings;
 
 /// A counterset with the instances that it has now.
 #[derive(Debug)]
@@ -27,7 +29,7 @@ pub(super) struct Findings {
     /// Countersets that the host has and tells nothing of, in words.
     pub(super) refused: Vec<String>,
     /// Counters above it are left out.
-    pub(super) detail: Option<(&'static str, DetailLevel)>,
+    pub(super) detail: Option<DetailSettings>,
 }
 
 impl Found {
@@ -53,10 +55,10 @@ impl Found {
         }
     }
 
-    fn counters<'a>(&'a self, detail: Option<(&str, DetailLevel)>) -> impl Iterator<Item = &'a Counter> {
+    fn counters(&self, detail: Option<DetailSettings>) -> impl Iterator<Item = &Counter> {
         self.counterset.counters.iter().filter(move |counter| {
             !self.counterset.is_helper(counter)
-                && detail.is_none_or(|(_, highest)| counter.info.detail_level.0 <= highest.0)
+                && detail.is_none_or(|highest| counter.info.detail_level.0 <= highest.level().0)
         })
     }
 
@@ -78,8 +80,8 @@ impl Findings {
             let _ = writeln!(text, "# Left out: {}", plain(refused));
         }
         text += "plugins: {load: [pcq]}\nmodules:\n  discovered:\n    plugin: pcq\n";
-        if let Some((word, _)) = self.detail {
-            let _ = writeln!(text, "    detail: {word}");
+        if let Some(word) = self.detail.as_ref().and_then(ValueEnum::to_possible_value) {
+            let _ = writeln!(text, "    detail: {}", word.get_name());
         }
         text += "    countersets:\n";
         for found in &self.found {
@@ -179,7 +181,7 @@ fn counter_json(counterset: &Counterset, counter: &Counter) -> Value {
 }
 
 /// Name, type and explain text of each counter, in columns.
-fn rows(found: &Found, detail: Option<(&str, DetailLevel)>, width: usize) -> Vec<String> {
+fn rows(found: &Found, detail: Option<DetailSettings>, width: usize) -> Vec<String> {
     let names: Vec<(String, String, String)> = found
         .counters(detail)
         .map(|counter| {

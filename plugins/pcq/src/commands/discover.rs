@@ -5,15 +5,15 @@ use std::time::Duration;
 use counters::{NamePattern, PatternText, nearest};
 use host_session::{HostInfo, Session};
 use ms_dtyp::Guid;
-use ms_pcq::types::{DetailLevel, Lcid};
-use plugin_sdk::{Command, CommandOption, Exit, Run};
-use plugin_session::command::{CommandError, HostAccess};
+use ms_pcq::types::Lcid;
+use plugin_sdk::{Command, Exit, Run};
+use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments};
 use tokio::time::Instant;
 
-use super::arguments::{Arguments, CONNECT_TIMEOUT, IDENTITY, PORT, SMB_ENCRYPTION, TARGET, option};
 use super::clock;
 use super::describe::{Findings, Found};
 use super::survey::{self, Name};
+use crate::config::DetailSettings;
 use crate::session::{PERFLIB, PerflibSession as _};
 use crate::{classic, registration};
 
@@ -21,20 +21,42 @@ use crate::{classic, registration};
 #[derive(Debug)]
 pub(crate) struct Discover;
 
+#[derive(clap::Args)]
+pub(crate) struct DiscoverArguments {
+    #[command(flatten)]
+    host: HostArguments,
+    /// Only countersets of this name, with * for any characters: 'Process*'
+    #[arg(long = "counterset", value_name = "PATTERN", value_parser = wildcard)]
+    patterns: Vec<(String, NamePattern)>,
+    /// Leaves out counters above
+    #[arg(long, value_name = "LEVEL")]
+    detail: Option<DetailSettings>,
+    /// Shows the host's names in this language beside the English ones; 1031 is German
+    #[arg(long, value_name = "N")]
+    lcid: Option<u32>,
+    #[arg(long, value_name = "FORMAT", default_value = "yaml")]
+    format: Format,
+    #[command(flatten)]
+    transport: TransportArguments,
+}
+
 /// What the command line asks for.
 struct Wish {
     access: HostAccess,
     /// As they were written, and compiled. None: everything.
     patterns: Vec<(String, NamePattern)>,
     lcid: Option<Lcid>,
-    detail: Option<(&'static str, DetailLevel)>,
+    detail: Option<DetailSettings>,
     format: Format,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, clap::ValueEnum)]
 enum Format {
+    /// a configuration
     Yaml,
+    /// for reading
     Table,
+    /// everything
     Json,
 }
 
@@ -42,42 +64,14 @@ impl Command for Discover {
     const NAME: &'static str = "discover";
     const HELP: &'static str = "Lists what a host offers, and writes a module that asks for it";
     const ALIASES: &'static [&'static str] = &["discover"];
-    const OPTIONS: &'static [CommandOption] = &[
-        TARGET,
-        IDENTITY,
-        CommandOption {
-            repeated: true,
-            ..option(
-                "counterset",
-                "PATTERN",
-                "Only countersets of this name, with * for any characters: 'Process*'",
-                false,
-            )
-        },
-        option("detail", "LEVEL", "Leaves out counters above novice, advanced, expert or wizard", false),
-        option(
-            "lcid",
-            "N",
-            "Shows the host's names in this language beside the English ones; 1031 is German",
-            false,
-        ),
-        option(
-            "format",
-            "FORMAT",
-            "yaml (a configuration), table (for reading) or json (everything) [default: yaml]",
-            false,
-        ),
-        PORT,
-        CONNECT_TIMEOUT,
-        SMB_ENCRYPTION,
-    ];
+    type Arguments = DiscoverArguments;
 
-    async fn run(run: Run) -> Exit {
-        let wish = match Wish::read(&run) {
-            Ok(wish) => wish,
-            Err(message) => return CommandError::usage(message).print(&run),
+    async fn run(run: Run, arguments: DiscoverArguments) -> Exit {
+        let discovered = match Wish::new(arguments) {
+            Ok(wish) => discover(&run, &wish).await,
+            Err(error) => Err(error),
         };
-        match discover(&run, &wish).await {
+        match discovered {
             Ok(text) => {
                 run.progress("");
                 run.out(&text);
@@ -89,27 +83,21 @@ impl Command for Discover {
 }
 
 impl Wish {
-    fn read(run: &Run) -> Result<Self, String> {
-        let arguments = Arguments::parse(run.args(), Discover::OPTIONS)?;
-        let access = arguments.access()?;
-        let formats = [("yaml", Format::Yaml), ("table", Format::Table), ("json", Format::Json)];
-        let format = arguments.choice("format", &formats)?.unwrap_or(Format::Yaml);
-        let levels = LEVELS.map(|(word, level)| (word, (word, level)));
-        let detail = arguments.choice("detail", &levels)?;
-        let lcid = arguments.number("lcid")?.map(Lcid);
-        let patterns = arguments.all("counterset").map(|text| {
-            let pattern = NamePattern::new(&PatternText::Wildcard(text.to_owned()));
-            pattern
-                .map(|pattern| (text.to_owned(), pattern))
-                .map_err(|error| format!("--counterset: {error}"))
-        });
-        let patterns = patterns.collect::<Result<_, _>>()?;
-        Ok(Self { access, patterns, lcid, detail, format })
+    fn new(arguments: DiscoverArguments) -> Result<Self, CommandError> {
+        let DiscoverArguments { host, patterns, detail, lcid, format, transport } = arguments;
+        let access = HostAccess::new(host, &transport)?;
+        Ok(Self { access, patterns, lcid: lcid.map(Lcid), detail, format })
     }
 
     fn wants(&self, name: &str) -> bool {
         self.patterns.is_empty() || self.patterns.iter().any(|(_, pattern)| pattern.matches(name))
     }
+}
+
+/// A pattern with what was written.
+fn wildcard(text: &str) -> Result<(String, NamePattern), String> {
+    let pattern = NamePattern::new(&PatternText::Wildcard(text.to_owned()));
+    pattern.map(|pattern| (text.to_owned(), pattern)).map_err(|error| error.to_string())
 }
 
 async fn discover(run: &Run, wish: &Wish) -> Result<String, CommandError> {
@@ -201,11 +189,5 @@ fn about(host: &HostInfo) -> String {
     format!(" ({})", parts.join(", "))
 }
 
-const LEVELS: [(&str, DetailLevel); 4] = [
-    ("novice", DetailLevel::NOVICE),
-    ("advanced", DetailLevel::ADVANCED),
-    ("expert", DetailLevel(300)),
-    ("wizard", DetailLevel(400)),
-];
 const COUNTERSET_MAX: Duration = Duration::from_secs(10);
 const WIDTH: usize = 120;

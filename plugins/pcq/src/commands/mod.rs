@@ -2,7 +2,6 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `arguments` | the words of a command, by its declared options |
 //! | `survey` | what a host offers: countersets, counters, instances |
 //! | `discover`, `describe` | lists them, and writes a module of them |
 //! | `query` | values, live |
@@ -11,7 +10,6 @@
 //! | `table`, `csv`, `json` | how values are shown |
 //! | `clock` | times as text |
 
-mod arguments;
 mod clock;
 mod csv;
 mod describe;

@@ -7,11 +7,10 @@ use counters::{CounterPath, InstancePath, nearest};
 use host_session::{Recovery, Session};
 use ms_pcq::perflibv2::{BlockMapping, Change, Query as OpenQuery};
 use ms_pcq::wire::CounterIdentifier;
-use plugin_sdk::{Command, CommandOption, Exit, Run};
-use plugin_session::command::{CommandError, HostAccess};
+use plugin_sdk::{Command, Exit, Run};
+use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use super::arguments::{Arguments, CONNECT_TIMEOUT, IDENTITY, PORT, SMB_ENCRYPTION, TARGET, option};
 use super::csv::Csv;
 use super::json::Json;
 use super::plan::{self, Failed, Plan};
@@ -25,6 +24,28 @@ use crate::session::{PERFLIB, PerflibSession as _};
 /// Shows cooked values live, as typeperf does.
 #[derive(Debug)]
 pub(crate) struct Query;
+
+#[derive(clap::Args)]
+pub(crate) struct QueryArguments {
+    /// What is shown, with * for any characters in each part: '\Processor Information(_Total)\% Processor Time'
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<String>,
+    #[command(flatten)]
+    host: HostArguments,
+    /// What a path may call the target besides its host [default: its name in the configuration]
+    #[arg(long, value_name = "NAME")]
+    target_name: Option<String>,
+    /// Between two samples, such as 500ms or 5s
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    interval: Duration,
+    /// Ends after so many rows [default: at Ctrl-C]
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    #[command(flatten)]
+    transport: TransportArguments,
+}
 
 /// What the command line asks for.
 struct Wish {
@@ -45,10 +66,12 @@ pub(super) trait Show: Send {
     }
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, clap::ValueEnum)]
 enum Format {
     Table,
+    /// as typeperf writes it
     Csv,
+    /// an object a line
     Json,
 }
 
@@ -63,37 +86,10 @@ impl Command for Query {
     const NAME: &'static str = "query";
     const HELP: &'static str = "Shows values of a host live, computed as Windows shows them";
     const ALIASES: &'static [&'static str] = &["query"];
-    const OPTIONS: &'static [CommandOption] = &[
-        CommandOption {
-            name: "",
-            value_name: "PATH",
-            help: r"What is shown, with * for any characters in each part: '\Processor Information(_Total)\% Processor Time'",
-            required: true,
-            repeated: true,
-        },
-        TARGET,
-        option(
-            "target-name",
-            "NAME",
-            "What a path may call the target besides its host [default: its name in the configuration]",
-            false,
-        ),
-        IDENTITY,
-        option("interval", "TIME", "Between two samples, such as 500ms or 5s [default: 1s]", false),
-        option("count", "N", "Ends after so many rows [default: at Ctrl-C]", false),
-        option(
-            "format",
-            "FORMAT",
-            "table, csv (as typeperf writes it) or json (an object a line) [default: table]",
-            false,
-        ),
-        PORT,
-        CONNECT_TIMEOUT,
-        SMB_ENCRYPTION,
-    ];
+    type Arguments = QueryArguments;
 
-    async fn run(run: Run) -> Exit {
-        let (wish, mut show) = match Wish::read(&run) {
+    async fn run(run: Run, arguments: QueryArguments) -> Exit {
+        let (wish, mut show) = match Wish::new(arguments, &run) {
             Ok(wish) => wish,
             Err(error) => return error.print(&run),
         };
@@ -105,15 +101,11 @@ impl Command for Query {
 }
 
 impl Wish {
-    fn read(run: &Run) -> Result<(Self, Box<dyn Show>), CommandError> {
-        let arguments = Arguments::parse(run.args(), Query::OPTIONS).map_err(CommandError::usage)?;
-        let access = arguments.access().map_err(CommandError::usage)?;
-        let interval = arguments.duration("interval").map_err(CommandError::usage)?.unwrap_or(INTERVAL);
-        let formats = [("table", Format::Table), ("csv", Format::Csv), ("json", Format::Json)];
-        let format = arguments.choice("format", &formats).map_err(CommandError::usage)?;
-        let paths: Vec<CounterPath> =
-            arguments.positional().iter().map(|text| plan::parse(text)).collect::<Result<_, _>>()?;
-        let name = arguments.text("target-name");
+    fn new(arguments: QueryArguments, run: &Run) -> Result<(Self, Box<dyn Show>), CommandError> {
+        let QueryArguments { paths, host, target_name, interval, count, format, transport } = arguments;
+        let access = HostAccess::new(host, &transport)?;
+        let paths: Vec<CounterPath> = paths.iter().map(|text| plan::parse(text)).collect::<Result<_, _>>()?;
+        let name = target_name.as_deref();
         if let Some(path) = paths.iter().find(|path| !is_of(path, access.host(), name)) {
             let host = access.host();
             let shown = name.map_or_else(|| format!("`{host}`"), |name| format!("`{name}` (`{host}`)"));
@@ -122,8 +114,7 @@ impl Wish {
                 path.machine.as_deref().unwrap_or_default()
             )));
         }
-        let count = arguments.number("count").map_err(CommandError::usage)?;
-        let show: Box<dyn Show> = match format.unwrap_or(Format::Table) {
+        let show: Box<dyn Show> = match format {
             Format::Table => Box::new(Table::new(run.terminal_width(), interval)),
             Format::Csv => Box::new(Csv::new(access.host())),
             Format::Json => Box::new(Json::new(access.host())),
@@ -319,7 +310,6 @@ fn near_instance<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone)
     names.clone().find(begins).or_else(|| nearest(wanted, names))
 }
 
-const INTERVAL: Duration = Duration::from_secs(1);
 /// Names are asked for one by one, over a slow line maybe.
 const SEARCH_MAX: Duration = Duration::from_secs(120);
 const CALL_MAX: Duration = Duration::from_secs(10);

@@ -90,7 +90,7 @@ pub(crate) enum Aggregate {
 }
 
 /// The highest level of detail that is wanted.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, clap::ValueEnum, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DetailSettings {
     Novice,

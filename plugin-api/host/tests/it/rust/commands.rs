@@ -21,7 +21,7 @@ fn a_command_runs_with_its_arguments_and_can_be_cancelled() {
     let (running, output) = run("say", &["two", "words"]);
     assert_eq!((running.wait(), output.all()), (0, "two words (Some(80))\n".to_owned()));
     let (running, output) = run("echo", &[]);
-    assert_eq!((running.wait(), output.all()), (2, "nothing to say\n".to_owned()));
+    assert_eq!((running.wait(), output.all()), (2, "a WORD is missing: What to say\n".to_owned()));
     let (running, output) = run("echo", &["panic"]);
     assert_eq!(running.wait(), 1);
     assert!(output.all().starts_with("the command panicked: lost for words (at "), "{}", output.all());

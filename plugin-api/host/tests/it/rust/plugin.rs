@@ -1,9 +1,9 @@
 //! The plugin: two sources and a command.
 
 use plugin_sdk::{
-    BlockingSource, Collection, Command, CommandEntry, CommandOption, Coverage, DeclaredReason, Display,
-    Exit, Failure, Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setting,
-    SettingKind, Setup, Source, SourceEntry, Stage, Start, Target, Transport, ValueKind,
+    BlockingSource, Collection, Command, CommandEntry, Coverage, DeclaredReason, Display, Exit, Failure,
+    Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setting, SettingKind, Setup,
+    Source, SourceEntry, Stage, Start, Target, Transport, ValueKind,
 };
 
 /// What the settings of all sources here are.
@@ -181,24 +181,21 @@ impl BlockingSource for Blocking {
 /// Says its arguments, or waits until it is cancelled.
 struct Echo;
 
+#[derive(clap::Args)]
+struct Words {
+    /// What to say
+    #[arg(value_name = "WORD", required = true)]
+    words: Vec<String>,
+}
+
 impl Command for Echo {
     const NAME: &'static str = "echo";
     const HELP: &'static str = "Says its arguments";
     const ALIASES: &'static [&'static str] = &["say"];
-    const OPTIONS: &'static [CommandOption] = &[CommandOption {
-        name: "",
-        value_name: "WORD",
-        help: "What to say",
-        required: true,
-        repeated: true,
-    }];
+    type Arguments = Words;
 
-    async fn run(run: Run) -> Exit {
-        match run.args() {
-            [] => {
-                run.err("nothing to say\n");
-                Exit::Usage
-            }
+    async fn run(run: Run, Words { words }: Words) -> Exit {
+        match &words[..] {
             [word] if word == "wait" => {
                 run.progress("waiting");
                 std::future::pending().await

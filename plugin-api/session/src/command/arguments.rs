@@ -1,0 +1,71 @@
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::Encryption;
+
+/// Options that say which host is asked, and as whom.
+#[derive(Args, Clone, Debug)]
+pub struct HostArguments {
+    /// The host, or a target of the configuration by its name
+    #[arg(long, value_name = "HOST")]
+    pub(super) target: String,
+    /// Who logs on: one of the configuration's identities [default: the target's, or the only one allowed]
+    #[arg(long, value_name = "NAME")]
+    pub(super) identity: Option<String>,
+}
+
+/// Options that say how the host is reached. The exporter fills in what its configuration knows.
+#[derive(Args, Clone, Debug)]
+pub struct TransportArguments {
+    /// The port of SMB
+    #[arg(long, value_name = "N", default_value_t = 445)]
+    pub(super) port: u16,
+    /// What name look-up and TCP may take each
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = parse_duration)]
+    pub(super) connect_timeout: Duration,
+    #[arg(long, value_name = "MODE", default_value = "preferred")]
+    pub(super) smb_encryption: Encryption,
+}
+
+/// A time such as `500ms`, `1s`, `1m` or `1m 30s`, at most a day: the value parser of options.
+///
+/// # Errors
+/// When the text is none, or zero.
+pub fn parse_duration(text: &str) -> Result<Duration, &'static str> {
+    // The exporter writes `1m 30s` for what nobody would write as one number.
+    let parts: Option<Vec<Duration>> = text.split_whitespace().map(duration).collect();
+    let sum = parts.map(|parts| parts.iter().sum()).filter(|sum: &Duration| !sum.is_zero());
+    sum.ok_or("write a time such as `500ms`, `1s` or `1m`")
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..digits].parse().ok()?;
+    let unit = match &text[digits..] {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(number * unit).ok().filter(|time| *time <= DURATION_MAX)
+}
+
+/// Longer than anybody waits.
+const DURATION_MAX: Duration = Duration::from_secs(24 * 3600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(parse_duration("1m 30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("2"), Ok(Duration::from_secs(2)));
+        for text in ["0s", "-1s", "soon", "1e99s", "99999h"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+}
