@@ -7,9 +7,6 @@ use plugin_contract::{GeneralReason, Stage};
 use super::health::TargetHealth;
 use crate::schedule::Ending;
 
-/// A service that does not run is asked for again after this: starting it is a person's work.
-const REMOTE_REGISTRY_RETRY: Duration = Duration::from_secs(300);
-
 /// What one stage cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageCost {
@@ -239,12 +236,10 @@ pub(super) struct Now {
 #[must_use]
 pub fn ending(outcome: &Outcome<'_>) -> Ending {
     let Outcome::Failed(failure) = outcome else { return Ending::Good };
-    let is_stopped = failure.reason.word() == GeneralReason::RemoteRegistryStopped.word();
-    if is_stopped {
-        Ending::Unreachable { retry_after: Some(REMOTE_REGISTRY_RETRY) }
-    } else if failure.stage <= Stage::Bind {
-        Ending::Unreachable { retry_after: None }
+    let retry_after = failure.retry_after;
+    if failure.stage <= Stage::Bind {
+        Ending::Unreachable { retry_after }
     } else {
-        Ending::Bad
+        Ending::Bad { retry_after }
     }
 }

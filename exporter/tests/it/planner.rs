@@ -144,10 +144,27 @@ fn a_reason_may_say_when_the_next_try_comes() {
 }
 
 #[test]
+fn a_job_that_asks_for_a_pause_gets_it_within_the_bounds_and_its_neighbour_goes_on() {
+    let start = Instant::now();
+    for (asked, got) in [(1, None), (100, Some(100)), (86_400, Some(300))] {
+        let mut planner = planner(1, 2, WIDE, start);
+        let now = start + Duration::from_secs(1);
+        let job = planner.poll(now).unwrap();
+        let ending = Ending::Bad { retry_after: Some(Duration::from_secs(asked)) };
+        let next = planner.finished(job, ending, now).unwrap();
+        match got {
+            Some(pause) => assert_eq!(next, now + Duration::from_secs(pause), "{asked}"),
+            None => assert!(next <= now + INTERVAL * 3 / 2, "its own interval is longer"),
+        }
+        assert!(planner.poll(now).is_some(), "the target's other job goes on");
+    }
+}
+
+#[test]
 fn a_job_that_fails_alone_does_not_hold_its_neighbours_up() {
     let start = Instant::now();
     let mut planner = planner(1, 2, WIDE, start);
-    let ending = |job: JobId| if job.0 == 0 { Ending::Bad } else { Ending::Good };
+    let ending = |job: JobId| if job.0 == 0 { Ending::Bad { retry_after: None } } else { Ending::Good };
     let began = play(&mut planner, start, Duration::from_secs(3600), ending);
     assert!(of(&began, 1).len() >= 119);
     assert!(of(&began, 0).len() < 30);

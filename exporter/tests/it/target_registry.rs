@@ -203,10 +203,14 @@ fn stages_are_kept_for_the_last_collection_and_summed_over_all() {
 fn the_schedule_hears_whether_the_target_was_reached() {
     assert_eq!(ending(&Outcome::Full), Ending::Good);
     assert_eq!(ending(&refused()), Ending::Unreachable { retry_after: None });
-    assert_eq!(ending(&failed(Stage::Query, GeneralReason::ServerFault)), Ending::Bad);
-    let stopped = failed(Stage::Pipe, GeneralReason::RemoteRegistryStopped);
-    let five_minutes = Some(Duration::from_secs(300));
-    assert_eq!(ending(&stopped), Ending::Unreachable { retry_after: five_minutes });
+    assert_eq!(ending(&failed(Stage::Query, GeneralReason::ServerFault)), Ending::Bad { retry_after: None });
+    let retry_after = Some(Duration::from_secs(300));
+    for (stage, expected) in
+        [(Stage::Pipe, Ending::Unreachable { retry_after }), (Stage::Query, Ending::Bad { retry_after })]
+    {
+        let failure = Failure { retry_after, ..Failure::new(stage, GeneralReason::Busy, "") };
+        assert_eq!(ending(&Outcome::Failed(failure)), expected);
+    }
 }
 
 #[test]

@@ -442,6 +442,9 @@ typedef struct perfmon_completion {
     uint32_t failure_stage; /* for FAILED, and for PARTIAL where there is a reason: PERFMON_STAGE_..., else 0 */
     uint32_t failure_reason;
     perfmon_str message;    /* details for people, no secrets */
+    uint64_t retry_after_ms; /* since 1.3: with FAILED: please not again before so many milliseconds have passed, since it
+                              * would not help: of the whole target where the failure's stage is BIND or before, else of this
+                              * instance. The host has a longest pause of its own. 0: as the host likes */
 } perfmon_completion;
 
 /* A log record. */

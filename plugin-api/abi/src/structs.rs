@@ -283,7 +283,7 @@ abi_structs! {
     }
 
     /// `perfmon_completion`: how a collection ended.
-    pub struct Completion as "perfmon_completion", size 80 {
+    pub struct Completion as "perfmon_completion", size 88, at first 80 {
         0 => size: u32,
         4 => outcome: u32,
         8 => families: Array,
@@ -291,6 +291,7 @@ abi_structs! {
         56 => failure_stage: u32,
         60 => failure_reason: u32,
         64 => message: Str,
+        80 => retry_after_ms: u64,
     }
 
     /// `perfmon_log`: a log record.

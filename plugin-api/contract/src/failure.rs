@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use plugin_abi::{GeneralReason, Stage};
 
@@ -14,13 +15,21 @@ pub struct Failure {
     pub reason: Reason,
     /// Details for people; may be empty.
     pub message: String,
+    /// It would not help to try again before so long, says who failed.
+    pub retry_after: Option<Duration>,
 }
 
 impl Failure {
     /// A failure for a reason of the closed list.
     #[must_use]
     pub fn new(stage: Stage, reason: impl Into<Reason>, message: impl Into<String>) -> Self {
-        Self { stage, reason: reason.into(), message: message.into() }
+        Self { stage, reason: reason.into(), message: message.into(), retry_after: None }
+    }
+
+    /// The same, with the wish not to be tried again before so long.
+    #[must_use]
+    pub fn with_retry_after(self, retry_after: Duration) -> Self {
+        Self { retry_after: Some(retry_after), ..self }
     }
 }
 

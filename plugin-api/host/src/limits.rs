@@ -55,6 +55,8 @@ pub struct Limits {
     pub quarantine_s_max: u64,
     /// Collections in flight on one host name, over all plugins.
     pub collections_per_target_max: u32,
+    /// The longest pause that a failure may ask for; of a longer one so much is told.
+    pub retry_after_ms_max: u64,
 }
 
 impl Default for Limits {
@@ -86,6 +88,7 @@ impl Default for Limits {
             quarantine_s: 30,
             quarantine_s_max: 3_600,
             collections_per_target_max: 8,
+            retry_after_ms_max: 24 * 3_600_000,
         }
     }
 }

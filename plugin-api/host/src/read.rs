@@ -4,6 +4,7 @@
 // the call has not returned, which is as long as the header obliges the plugin to keep them valid.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use plugin_abi::{
     self as abi, Array, Display, DisplayRule, GeneralReason, Label, Malformed, REASON_DECLARED, Stage, Str,
@@ -214,6 +215,8 @@ pub(crate) unsafe fn completion<'a>(
         stage: Stage::from_code(raw.failure_stage).unwrap_or(Stage::Plugin),
         reason: reason(raw.failure_reason, source),
         message: message.to_owned(),
+        retry_after: (raw.retry_after_ms > 0)
+            .then(|| Duration::from_millis(raw.retry_after_ms.min(limits.retry_after_ms_max))),
     };
     let outcome = match raw.outcome {
         abi::OUTCOME_FULL => Outcome::Full,

@@ -217,6 +217,7 @@ impl Plugin {
             failure_stage: u32::from(input.byte() % 11),
             failure_reason: u32::from(input.byte()) + u32::from(input.byte()),
             message: memory.text(input),
+            retry_after_ms: input.byte().into(),
         };
         let before = self.watch.0.recorded().completions.len();
         // SAFETY: see UNSAFETY above.

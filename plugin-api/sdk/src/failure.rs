@@ -1,6 +1,7 @@
 //! How a collection ends.
 
 use std::fmt;
+use std::time::Duration;
 
 use plugin_abi::{GeneralReason, REASON_DECLARED, Stage};
 
@@ -50,12 +51,21 @@ pub struct Failure {
     pub reason: Reason,
     /// Details for people, no secrets; may be empty.
     pub message: String,
+    /// It would not help to try again before so long: to connect where the stage is [`Stage::Bind`] or before, else to
+    /// collect. The exporter has a longest pause of its own; before version 1.3 it does not hear of this.
+    pub retry_after: Option<Duration>,
 }
 
 impl Failure {
     /// A failure at `stage` for `reason`.
     pub fn new(stage: Stage, reason: impl Into<Reason>, message: impl fmt::Display) -> Self {
-        Self { stage, reason: reason.into(), message: message.to_string() }
+        Self { stage, reason: reason.into(), message: message.to_string(), retry_after: None }
+    }
+
+    /// The same, with the wish not to be tried again before so long.
+    #[must_use]
+    pub fn with_retry_after(self, retry_after: Duration) -> Self {
+        Self { retry_after: Some(retry_after), ..self }
     }
 }
 

@@ -305,6 +305,7 @@ impl Owed {
             failure_stage: failure.map_or(0, |failure| failure.stage.code()),
             failure_reason: failure.map_or(0, |failure| failure.reason.code()),
             message: failure.map_or(Str::EMPTY, |failure| Str::of(&failure.message)),
+            retry_after_ms: failure.and_then(|failure| failure.retry_after).map_or(0, whole_ms),
         };
         host::complete(self.instance, self.collection, &completion);
     }
@@ -318,6 +319,11 @@ impl Drop for Owed {
             self.complete(OUTCOME_FAILED, &[], &[], Some(&failure));
         }
     }
+}
+
+/// In milliseconds, and never zero, which would say nothing.
+fn whole_ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
 }
 
 /// The status for a collection on an instance that is not there.

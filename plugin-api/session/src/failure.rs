@@ -1,5 +1,7 @@
 //! What a session's errors are called on the plugin's side: the words are the same, the lists are closed on both.
 
+use std::time::Duration;
+
 use host_session::{SessionError, StageReport};
 use plugin_sdk::{Collection, DeclaredReason, Failure, GeneralReason, Reason, Stage};
 use resolver::LookupErrorKind;
@@ -18,8 +20,15 @@ const fn declared(kind: LookupErrorKind) -> DeclaredReason {
 /// The failure of a collection that `error` ended.
 #[must_use]
 pub fn failure_of(error: &SessionError) -> Failure {
-    Failure::new(stage_of(error.stage), reason_of(error.reason), error.detail())
+    let failure = Failure::new(stage_of(error.stage), reason_of(error.reason), error.detail());
+    match error.reason {
+        host_session::Reason::RemoteRegistryStopped => failure.with_retry_after(STOPPED_RETRY),
+        _ => failure,
+    }
 }
+
+/// A service that does not run is asked for again after this: starting it is a person's work.
+const STOPPED_RETRY: Duration = Duration::from_secs(300);
 
 /// Adds what the session measured to the collection's stages.
 pub(crate) fn add_stages(collection: &Collection, reports: &[StageReport]) {

@@ -28,7 +28,10 @@ pub enum Ending {
     /// The target answered.
     Good,
     /// The target answered, but this job failed.
-    Bad,
+    Bad {
+        /// The next try comes no earlier than after so long, within the planner's bounds.
+        retry_after: Option<Duration>,
+    },
     /// The job could not even begin, which says nothing of the target and of its other jobs.
     NotStarted {
         /// The next try comes after so long; by the back-off's rule where nothing is said.
@@ -36,7 +39,7 @@ pub enum Ending {
     },
     /// The target was not reached: its other jobs would fail too.
     Unreachable {
-        /// The next try comes after so long; by the back-off's rule where nothing is said.
+        /// The next try comes no earlier than after so long, within the planner's bounds.
         retry_after: Option<Duration>,
     },
 }

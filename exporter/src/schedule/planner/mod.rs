@@ -253,15 +253,18 @@ impl Job {
 
     /// How long the job itself stays away after this end; nothing where its own interval is enough.
     fn wait_after(&mut self, ending: Ending) -> Option<Duration> {
+        let mut asked = None;
         match ending {
             Ending::Good => self.failures = 0,
-            Ending::Bad | Ending::NotStarted { retry_after: None } => {
+            Ending::Bad { retry_after } => {
                 self.failures = self.failures.saturating_add(1);
+                asked = retry_after;
             }
+            Ending::NotStarted { retry_after: None } => self.failures = self.failures.saturating_add(1),
             Ending::NotStarted { retry_after: Some(after) } => return Some(after),
             Ending::Unreachable { .. } => {}
         }
-        self.places.backoff(self.failures)
+        self.places.pause(self.failures, asked)
     }
 }
 
@@ -269,16 +272,14 @@ impl Target {
     /// What the end of one of its jobs says of it.
     fn learn(&mut self, ending: Ending, places: &Places, now: Instant) {
         match ending {
-            Ending::Good | Ending::Bad => {
+            Ending::Good | Ending::Bad { .. } => {
                 (self.is_connected, self.failures, self.not_before) = (true, 0, None);
             }
             Ending::NotStarted { .. } => {}
             Ending::Unreachable { retry_after } => {
                 self.is_connected = false;
                 self.failures = self.failures.saturating_add(1);
-                let delay = retry_after.map(|after| after.max(places.interval));
-                let delay = delay.or_else(|| places.backoff(self.failures));
-                self.not_before = delay.map(|delay| now + delay);
+                self.not_before = places.pause(self.failures, retry_after).map(|pause| now + pause);
             }
         }
     }

@@ -48,8 +48,15 @@ impl Places {
         u64::try_from(late / self.interval.as_nanos().max(1)).unwrap_or(u64::MAX)
     }
 
+    /// How long the job waits after so many failures in a row, the last of which asked for `retry_after`; nothing where its
+    /// own interval is enough.
+    pub(super) fn pause(&self, failures: u32, retry_after: Option<Duration>) -> Option<Duration> {
+        let asked = retry_after.map(|after| after.min(BACKOFF_MAX).max(self.interval));
+        asked.max(self.backoff(failures))
+    }
+
     /// How long the job waits after so many failures in a row; nothing where its own interval is enough.
-    pub(super) fn backoff(&self, failures: u32) -> Option<Duration> {
+    fn backoff(&self, failures: u32) -> Option<Duration> {
         if failures < 2 {
             return None;
         }

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use plugin_abi::{DROPPED_INVALID, DROPPED_UNKNOWN_FAMILY, FULL, INVALID, OK, STALE, STOPPED};
 use plugin_contract::DisplayRule;
@@ -120,6 +121,20 @@ fn how_a_family_is_shown_arrives_and_a_base_that_cannot_be_is_refused() {
         assert_eq!(said(&recorded, what), i64::from(DROPPED_INVALID), "{what}");
     }
     assert_eq!(counted(&library), [(Violation::BadBase, 2)]);
+}
+
+#[test]
+fn a_failure_may_ask_for_a_pause_up_to_the_limit() {
+    let world = World::limited(|limits| limits.retry_after_ms_max = 60_000);
+    let library = world.load("zoo/retry_after.c");
+    let (instance, sink) = instance(&library, "a");
+    for expected_ms in [Some(2_500), None, Some(60_000)] {
+        let recorded = collect(&world, &instance, &sink);
+        let last = recorded.completions.last().map(|completion| &completion.outcome);
+        let Some(RecordedOutcome::Failed(failure)) = last else { panic!("it fails") };
+        assert_eq!(failure.retry_after, expected_ms.map(Duration::from_millis));
+    }
+    assert_eq!(counted(&library), []);
 }
 
 #[test]

@@ -275,7 +275,7 @@ fn a_plugin_of_version_1_2_has_all_that_it_had() {
     let [first, second] = &*recorded.completions else { panic!("it collected twice") };
     assert_eq!((&first.outcome, first.stages[0].calls), (&RecordedOutcome::Full, 2));
     let RecordedOutcome::Failed(failure) = &second.outcome else { panic!("it fails the second time") };
-    assert_eq!(failure.to_string(), "query: asleep: snoring");
+    assert_eq!((failure.to_string().as_str(), failure.retry_after), ("query: asleep: snoring", None));
     drop(instance);
     assert_eq!(world.host.wait_destroyed(std::time::Duration::from_secs(10)), 0);
     assert!(library.violations().iter().all(|(_, count)| count == 0), "the past is no violation");

@@ -2,7 +2,7 @@
 // UNSAFETY: the functions of the table follow pointers that the SDK's own host module made on its stack for the call.
 
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use plugin_abi::{
     ABI_MAJOR, ABI_MINOR, Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest,
@@ -141,6 +141,7 @@ unsafe extern "C" fn complete(instance: u64, collection: u64, completion: *const
             Reason::General,
         ),
         message: text(raw.message),
+        retry_after: (raw.retry_after_ms > 0).then(|| Duration::from_millis(raw.retry_after_ms)),
     };
     let outcome = match raw.outcome {
         OUTCOME_FULL => FakeOutcome::Full,

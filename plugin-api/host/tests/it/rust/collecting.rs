@@ -64,6 +64,7 @@ fn a_reason_of_the_sources_own_arrives_with_its_sentence_and_next_step() {
     let recorded = collected(&instance, &sink);
     let RecordedOutcome::Failed(failure) = &recorded.completions[0].outcome else { panic!("it fails") };
     assert_eq!(failure.to_string(), "query: asleep: snoring");
+    assert_eq!(failure.retry_after, Some(std::time::Duration::from_millis(1)), "never less than it can say");
     assert_eq!((failure.reason.sentence(), failure.reason.next_step()), ("The target sleeps.", "Wake it."));
 }
 

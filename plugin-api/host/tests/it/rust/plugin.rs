@@ -1,5 +1,7 @@
 //! The plugin: two sources and a command.
 
+use std::time::Duration;
+
 use plugin_sdk::{
     BlockingSource, Collection, Command, CommandEntry, Coverage, DeclaredReason, Display, Exit, Failure,
     Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setting, SettingKind, Setup,
@@ -90,7 +92,10 @@ impl Source for Counting {
             Action::Count => {}
             Action::Panic => panic!("the counter fell off"),
             Action::Wait => std::future::pending().await,
-            Action::Refuse => return Err(Failure::new(Stage::Query, Reason::Declared(0), "snoring")),
+            Action::Refuse => {
+                let failure = Failure::new(Stage::Query, Reason::Declared(0), "snoring");
+                return Err(failure.with_retry_after(Duration::from_micros(1)));
+            }
             Action::Borrow => {
                 collection.enter(Stage::Auth);
                 let credential = collection.credential().await?;
