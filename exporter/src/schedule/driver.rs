@@ -21,6 +21,11 @@ pub trait Collector: Send + Sync {
 
     /// Asks for an early end.
     fn cancel(&self);
+
+    /// How far apart it wants collections to begin, where it cares; asked after each of them.
+    fn min_interval(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// A collection that could not begin; whoever answers it has logged and counted it.
@@ -206,7 +211,10 @@ impl Driver {
             match order {
                 Order::Ended { job: id, ending } => {
                     // One end per start, per the contract of `Collector`; of a removed job nobody wants to hear.
-                    if self.jobs.get_mut(&id).is_some_and(|job| std::mem::take(&mut job.is_running)) {
+                    if let Some(job) = self.jobs.get_mut(&id)
+                        && std::mem::take(&mut job.is_running)
+                    {
+                        self.planner.set_min_interval(id, job.collector.min_interval());
                         self.planner.finished(id, ending, now);
                     }
                 }

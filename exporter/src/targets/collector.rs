@@ -86,6 +86,10 @@ impl Collector for PluginCollector {
         }
     }
 
+    fn min_interval(&self) -> Option<Duration> {
+        self.instance.as_ref().ok()?.min_interval()
+    }
+
     fn cancel(&self) {
         if let Ok(instance) = &self.instance {
             instance.cancel(CollectionId(self.collection.load(Ordering::Relaxed)));

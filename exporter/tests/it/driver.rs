@@ -14,6 +14,7 @@ use tokio::time::Instant;
 #[derive(Clone, Copy)]
 enum Manner {
     Answers,
+    AnswersRarely,
     EndsWhenCancelled,
     NeverEnds,
     CannotStart,
@@ -44,11 +45,15 @@ impl Collector for Fake {
         self.starts.fetch_add(1, Ordering::SeqCst);
         self.over.lock().unwrap()[self.place()] = Some(Instant::now() + deadline);
         match self.manner {
-            Manner::Answers => self.end(Ending::Good),
+            Manner::Answers | Manner::AnswersRarely => self.end(Ending::Good),
             Manner::CannotStart => return Err(NotStarted { retry_after: None }),
             Manner::EndsWhenCancelled | Manner::NeverEnds => {}
         }
         Ok(())
+    }
+
+    fn min_interval(&self) -> Option<Duration> {
+        matches!(self.manner, Manner::AnswersRarely).then_some(Duration::from_secs(60))
     }
 
     fn cancel(&self) {
@@ -137,6 +142,12 @@ async fn a_target_that_hangs_takes_nothing_from_the_others() {
     // Given up at its deadline each time, and tried less and less often.
     assert!((4..12).contains(&starts[0]), "{starts:?}");
     assert_eq!(drained.left, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_wants_to_be_asked_rarely_is_asked_rarely() {
+    let (starts, ..) = world(&[Manner::Answers, Manner::AnswersRarely], true).run_for(MINUTES, GRACE).await;
+    assert!(starts[0] >= 60 && (10..=12).contains(&starts[1]), "{starts:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -144,6 +144,28 @@ fn a_reason_may_say_when_the_next_try_comes() {
 }
 
 #[test]
+fn a_job_that_wants_to_run_more_rarely_does_within_the_bounds() {
+    let start = Instant::now();
+    for (wanted, got) in [(10, 30), (90, 90), (86_400, 3_600)] {
+        let mut planner = planner(1, 1, WIDE, start);
+        let mut now = start + Duration::from_secs(1);
+        let mut begun = Vec::new();
+        for _ in 0..4 {
+            let job = planner.poll(now).unwrap();
+            begun.push(now);
+            planner.set_min_interval(job, Some(Duration::from_secs(wanted)));
+            now = planner.finished(job, Ending::Good, now).unwrap();
+        }
+        let apart: Vec<_> = begun.windows(2).skip(1).map(|pair| (pair[1] - pair[0]).as_secs()).collect();
+        assert_eq!(apart, [got, got], "{wanted}");
+        let job = planner.poll(now).unwrap();
+        planner.set_min_interval(job, None);
+        let next = planner.finished(job, Ending::Good, now).unwrap();
+        assert!(next <= now + INTERVAL, "it was taken back");
+    }
+}
+
+#[test]
 fn a_job_that_asks_for_a_pause_gets_it_within_the_bounds_and_its_neighbour_goes_on() {
     let start = Instant::now();
     for (asked, got) in [(1, None), (100, Some(100)), (86_400, Some(300))] {

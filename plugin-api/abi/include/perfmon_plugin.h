@@ -556,6 +556,12 @@ typedef struct perfmon_host {
      * the one before; an empty one takes it back. The host uses os.version ("10.0.20348") and passes over the others.
      * OK; STALE; STOPPED; INVALID. */
     perfmon_status (*fact)(uint64_t instance, const perfmon_label *fact);
+
+    /* Since 1.3. Asks that collections of the instance begin interval_ms apart or more, since what they bring changes no
+     * faster, or costs the target much. The last call counts, from the next collection on; 0 takes it back. The host keeps
+     * its own interval where that is longer, and has a longest one of its own.
+     * OK; STALE; STOPPED; INVALID: more than a day. */
+    perfmon_status (*min_interval)(uint64_t instance, uint64_t interval_ms);
 } perfmon_host;
 
 /* -------------------------------------------------------------------------------------------- the plugin table */

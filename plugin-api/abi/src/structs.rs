@@ -333,7 +333,7 @@ abi_structs! {
     }
 
     /// `perfmon_host`: what the host offers.
-    pub struct HostApi as "perfmon_host", size 160, at first 152 {
+    pub struct HostApi as "perfmon_host", size 168, at first 152 {
         0 => size: u32,
         4 => abi_major: u16,
         6 => abi_minor: u16,
@@ -356,6 +356,7 @@ abi_structs! {
         136 => credential_result: Option<unsafe extern "C" fn(lease: u64, verdict: u32) -> i32>,
         144 => output: Option<unsafe extern "C" fn(run: u64, stream: u32, bytes: *const Bytes) -> i32>,
         152 => fact: Option<unsafe extern "C" fn(instance: u64, fact: *const Label) -> i32>,
+        160 => min_interval: Option<unsafe extern "C" fn(instance: u64, interval_ms: u64) -> i32>,
     }
 
     /// `perfmon_plugin`: what a plugin offers.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use plugin_contract::CollectionId;
 
@@ -37,6 +38,12 @@ impl Instance {
     /// What the source does not accept.
     pub fn reconfigure(&self, config: &InstanceConfig) -> Result<(), ConfigureError> {
         self.0.reconfigure(config)
+    }
+
+    /// How far apart the source wants its collections to begin, where it cares. It may change its mind in each of them.
+    #[must_use]
+    pub fn min_interval(&self) -> Option<Duration> {
+        self.0.min_interval()
     }
 
     /// What it is doing.

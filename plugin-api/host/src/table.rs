@@ -51,6 +51,7 @@ pub(crate) fn leak(library: u64, options: &HostOptions) -> &'static HostApi {
         credential_result: Some(credential_result),
         output: Some(output),
         fact: Some(fact),
+        min_interval: Some(min_interval),
     }))
 }
 
@@ -262,6 +263,19 @@ unsafe extern "C" fn fact(instance: u64, fact: *const abi::Label) -> i32 {
         let admission = it.admits(instance);
         if admission == Admission::Open {
             it.sink.fact(name, value);
+        }
+        Ok(admitted(admission, false))
+    })
+}
+
+unsafe extern "C" fn min_interval(instance: u64, interval_ms: u64) -> i32 {
+    for_instance(instance, |it| {
+        if interval_ms > it.library.limits().min_interval_ms_max {
+            return Err(Violation::OverLimit);
+        }
+        let admission = it.admits(instance);
+        if admission == Admission::Open {
+            it.set_min_interval(interval_ms);
         }
         Ok(admitted(admission, false))
     })

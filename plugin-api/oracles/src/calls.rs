@@ -265,7 +265,7 @@ impl Plugin {
     /// What brings no series: a request for a secret, a fact, a problem that nobody asked for, a null pointer for a struct.
     fn others(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let token = self.token(input);
-        match input.byte() % 5 {
+        match input.byte() % 6 {
             0 => {
                 let request = abi::CredentialRequest {
                     size: size::<abi::CredentialRequest>(input),
@@ -310,6 +310,14 @@ impl Plugin {
                     self.host.batch.expect(COMPLETE)(token, core::ptr::null(), core::ptr::null_mut())
                 };
                 assert_eq!(status, if token == self.token { INVALID } else { STALE });
+                status
+            }
+            4 => {
+                let interval_ms = u64::from(input.byte()) * 5;
+                // SAFETY: takes numbers.
+                let status = unsafe { self.host.min_interval.expect(COMPLETE)(token, interval_ms) };
+                let is_taken = token == self.token && interval_ms <= LIMITS.min_interval_ms_max;
+                assert_eq!(status == OK, is_taken, "min_interval answers {status}");
                 status
             }
             _ => {

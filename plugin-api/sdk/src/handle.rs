@@ -1,6 +1,7 @@
 //! An instance's line to the host, for use at any time from any task.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use plugin_abi::{LEVEL_DEBUG, LEVEL_ERROR, LEVEL_INFO, LEVEL_WARN};
 
@@ -49,6 +50,13 @@ impl Handle {
     /// counts, and an empty one takes it back. A host that is older than this, or does not know the name, passes over it.
     pub fn fact(&self, name: &str, value: &str) {
         host::fact(self.instance, name, value);
+    }
+
+    /// Asks that collections begin so far apart or more, since what they bring changes no faster, or costs the target
+    /// much. The last wish counts, and zero takes it back. The exporter keeps its own interval where that is longer; one
+    /// before version 1.3 does not hear of it. At most a day.
+    pub fn min_interval(&self, interval: Duration) {
+        host::min_interval(self.instance, u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));
     }
 
     /// Reports something that happened on the target.

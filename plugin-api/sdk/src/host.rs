@@ -199,6 +199,12 @@ pub(crate) fn fact(instance: u64, name: &str, value: &str) {
     unsafe { function(instance, &Label::of(name, value)) };
 }
 
+pub(crate) fn min_interval(instance: u64, interval_ms: u64) {
+    let Some(function) = HOST.get().and_then(|host| host.min_interval) else { return };
+    // SAFETY: takes numbers.
+    unsafe { function(instance, interval_ms) };
+}
+
 pub(crate) fn credential_acquire(owner: u64, host_name: &str, identity: &str) -> Acquired {
     let Some(function) = HOST.get().and_then(|host| host.credential_acquire) else {
         return Acquired::Refused(UNSUPPORTED);

@@ -177,6 +177,13 @@ impl Planner {
         [due, self.lanes.connect_at()].into_iter().flatten().min()
     }
 
+    /// The job wants its beginnings so far apart or more, an hour at most; nothing where it does not care.
+    pub fn set_min_interval(&mut self, id: JobId, min_interval: Option<Duration>) {
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.places.set_min_interval(min_interval, self.epoch);
+        }
+    }
+
     /// The job ended. Answers when it comes next; nothing where it was removed.
     pub fn finished(&mut self, id: JobId, ending: Ending, now: Instant) -> Option<Instant> {
         let job = self.jobs.get_mut(&id)?;

@@ -7,10 +7,15 @@ use std::time::{Duration, Instant};
 /// A target that keeps failing is tried at least so often.
 const BACKOFF_MAX: Duration = Duration::from_secs(300);
 
+/// A job that wants to run more rarely still runs so often.
+const MIN_INTERVAL_MAX: Duration = Duration::from_secs(3600);
+
 /// The moments at which a job is to begin: all are whole intervals apart.
 #[derive(Debug)]
 pub(super) struct Places {
     pub(super) interval: Duration,
+    /// What the configuration says; `interval` is no shorter.
+    configured: Duration,
     /// Drawn from the job's key.
     draw: u64,
     /// One of them, at which others are measured.
@@ -21,7 +26,17 @@ impl Places {
     /// Those of a job with this key, counted from `epoch`.
     pub(super) fn new(seed: u64, key: &str, interval: Duration, epoch: Instant) -> Self {
         let draw = hash(seed, key.as_bytes());
-        Self { interval, draw, origin: epoch + part(draw.rotate_left(32), interval) }
+        Self { interval, configured: interval, draw, origin: epoch + part(draw.rotate_left(32), interval) }
+    }
+
+    /// From now on the moments are so far apart or more, counted from `epoch` as before.
+    pub(super) fn set_min_interval(&mut self, min_interval: Option<Duration>, epoch: Instant) {
+        let wanted = min_interval.unwrap_or_default().min(MIN_INTERVAL_MAX);
+        let interval = self.configured.max(wanted);
+        if interval != self.interval {
+            self.interval = interval;
+            self.origin = epoch + part(self.draw.rotate_left(32), interval);
+        }
     }
 
     /// When the job begins for the first time, somewhere in a first round of this length.

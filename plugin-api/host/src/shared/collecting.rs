@@ -128,6 +128,7 @@ impl InstanceShared {
         {
             let mut data = lock(&self.data);
             *data = Data::default();
+            self.set_min_interval(0);
             lock(&self.state).token = token;
             self.sink.reset();
         }

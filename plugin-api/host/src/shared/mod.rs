@@ -4,7 +4,9 @@
 mod collecting;
 mod judging;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use plugin_abi::{GeneralReason, Stage};
 
@@ -33,6 +35,8 @@ pub(crate) struct InstanceShared {
     pub(crate) checks: Checks,
     pub(crate) leases: Arc<Leases>,
     source: u32,
+    /// How far apart the plugin wants collections to begin; 0 where it does not care.
+    min_interval_ms: AtomicU64,
     state: Mutex<State>,
     me: Weak<Self>,
 }
@@ -95,6 +99,7 @@ impl InstanceShared {
             checks: Checks::default(),
             leases: Arc::default(),
             source,
+            min_interval_ms: AtomicU64::new(0),
             state: Mutex::new(State::new(token, config.clone())),
             me: me.clone(),
         });
@@ -112,6 +117,16 @@ impl InstanceShared {
                 Err(error)
             }
         }
+    }
+
+    pub(crate) fn set_min_interval(&self, interval_ms: u64) {
+        self.min_interval_ms.store(interval_ms, Ordering::Relaxed);
+    }
+
+    /// How far apart the plugin wants collections to begin, where it cares.
+    pub(crate) fn min_interval(&self) -> Option<Duration> {
+        let interval_ms = self.min_interval_ms.load(Ordering::Relaxed);
+        (interval_ms > 0).then(|| Duration::from_millis(interval_ms))
     }
 
     pub(crate) fn target(&self) -> TargetInfo {

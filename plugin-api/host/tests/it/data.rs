@@ -138,6 +138,24 @@ fn a_failure_may_ask_for_a_pause_up_to_the_limit() {
 }
 
 #[test]
+fn an_instance_says_how_often_it_is_sensible_to_ask_it() {
+    let world = World::new();
+    let library = world.load("zoo/min_interval.c");
+    let (instance, sink) = instance(&library, "a");
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    assert_eq!(instance.min_interval(), seconds(60));
+    for (status, min_interval) in [(OK, seconds(90)), (INVALID, seconds(90)), (OK, None)] {
+        let recorded = collect(&world, &instance, &sink);
+        let said = recorded.logs.last().map(|log| log.message.clone());
+        assert_eq!(said, Some(format!("asked {status}")));
+        assert_eq!(instance.min_interval(), min_interval);
+    }
+    drop(instance);
+    assert_eq!(world.log.wait_said("ending"), i64::from(STOPPED));
+    assert_eq!(counted(&library), [(Violation::OverLimit, 1), (Violation::AfterDestroy, 1)]);
+}
+
+#[test]
 fn registering_without_end_stops_at_the_limit_of_the_instance() {
     let world = World::limited(|limits| limits.series_max = 2_500);
     let library = world.load("zoo/registers_without_end.c");

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use plugin_abi::{DisplayRule, Stage};
 
 use crate::failure::Failure;
@@ -20,6 +22,8 @@ pub struct Seen {
     pub events: Vec<(String, String)>,
     /// What the target says of itself: names and values, in order.
     pub facts: Vec<(String, String)>,
+    /// How far apart it wants collections to begin, where it cares.
+    pub min_interval: Option<Duration>,
     /// The verdicts of leases, in order: `accepted`, `rejected`, `locked`, `unknown`.
     pub verdicts: Vec<&'static str>,
 }

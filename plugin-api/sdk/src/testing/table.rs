@@ -41,6 +41,7 @@ pub(super) const TABLE: HostApi = HostApi {
     credential_result: Some(credential_result),
     output: None,
     fact: Some(fact),
+    min_interval: Some(min_interval),
 };
 
 unsafe extern "C" fn now_ns() -> u64 {
@@ -191,6 +192,13 @@ unsafe extern "C" fn fact(instance: u64, fact: *const Label) -> i32 {
     let fact = unsafe { *fact };
     change(instance, |state| {
         state.seen.facts.push((text(fact.name), text(fact.value)));
+        OK
+    })
+}
+
+unsafe extern "C" fn min_interval(instance: u64, interval_ms: u64) -> i32 {
+    change(instance, |state| {
+        state.seen.min_interval = (interval_ms > 0).then(|| Duration::from_millis(interval_ms));
         OK
     })
 }

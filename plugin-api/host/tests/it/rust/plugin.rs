@@ -77,6 +77,7 @@ impl Source for Counting {
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         assert!(setup.settings.start != 13, "thirteen brings bad luck");
+        setup.handle.min_interval(Duration::from_secs(setup.settings.start));
         Ok(Self { next: setup.settings.start, settings: setup.settings, series: None })
     }
 

@@ -32,6 +32,7 @@ fn what_serde_and_the_source_refuse_comes_back_with_its_place() {
 fn new_settings_hold_from_the_next_collection_on_and_bad_ones_change_nothing() {
     let (_host, library) = linked(|_| {});
     let (instance, sink) = made(&library, "counting", json!({"start": 1}));
+    assert_eq!(instance.min_interval(), Some(std::time::Duration::from_secs(1)));
     collected(&instance, &sink);
     let with = |settings| InstanceConfig { settings, ..config("web1.example") };
     instance.reconfigure(&with(json!({"start": 100}))).expect("accepted");
