@@ -3,11 +3,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use config::{Config, Problem, Report, SharedInstance, TargetFiles, Wanted};
+use http_server::Gate;
 use plugin_host::{Host, HostOptions};
 
 use super::plugins::{self, Libraries};
 use super::{FAILED, OK, secrets};
-use crate::web::Gate;
 
 /// `check-config FILE`
 pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {

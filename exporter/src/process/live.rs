@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use config::{Config, InUse, OtlpEndpoint, Report};
+use http_server::{Limits, Settings};
 use input::file;
 use otlp_push::{OwnTelemetry, Pusher, Supply};
 use telemetry::log::{self, DEFAULT_FILTER};
@@ -20,7 +21,7 @@ use super::targets::{self, Targets};
 use crate::credentials::Broker;
 use crate::schedule::{self, Schedule};
 use crate::targets::{PluginSource, Plugins, TargetRegistry};
-use crate::web::{self, Site};
+use crate::web::{Site, SiteSettings};
 
 /// A pipe whose writer is not there when a reload reads it is not waited for long: others wait for the reload.
 const PIPE_TIME_MAX: Duration = Duration::from_secs(5);
@@ -61,6 +62,7 @@ pub(super) struct Live {
     pub(super) targets: Arc<Mutex<Targets>>,
     pub(super) schedule: Schedule,
     pub(super) site: Arc<Site>,
+    pub(super) server: Arc<Settings>,
     pub(super) target_registry: Arc<TargetRegistry>,
     pub(super) plugins: Arc<Plugins>,
     pub(super) supply: Arc<SnapshotSupply>,
@@ -186,7 +188,8 @@ impl Live {
         // Before the targets, so that new ones find who they are.
         self.broker.set_identities(identities.clone(), credentials.cooldown);
         self.schedule.set_limits(schedule_limits(scrape));
-        self.site.set_limits(web::Limits::from(web), page_hosts(web));
+        self.server.set(Limits::from(web), page_hosts(web));
+        self.site.set(SiteSettings::from(web));
         self.supply.set_config(&config, &libraries);
         show(&self.plugins, &libraries);
         self.in_use.set(Arc::clone(&config));

@@ -64,7 +64,7 @@ pub fn own_metrics() -> Vec<&'static Metric> {
         credentials::METRICS,
         web::SCRAPE_METRICS,
         probe::METRICS,
-        web::METRICS,
+        http_server::METRICS,
         otlp_push::METRICS,
         telemetry::PROCESS_METRICS,
     ];

@@ -9,6 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use config::Config;
+use http_server::Gate;
 use plugin_contract::Failure;
 use plugin_contract::{CredentialBroker, GeneralReason, InstanceSink, Stage};
 use plugin_host::{CommandOutput, Host, HostOptions, Instance, monotonic_ns};
@@ -22,7 +23,6 @@ use super::command::lender::Lender;
 use super::plugins::{Libraries, instance_config, source_of};
 use super::{FAILED, OK, check};
 use crate::targets::{begin, failure_of};
-use crate::web::Gate;
 
 /// Targets that are asked at a time.
 const RUNNING_MAX: usize = 64;

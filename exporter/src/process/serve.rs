@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use config::{Config, InUse, Report};
+use http_server::{self, Gate, Server, Settings};
 use otlp_push::{Pusher, Supply};
 use plugin_host::{Host, HostOptions};
 use telemetry::log::{self, PluginLog};
@@ -34,7 +35,7 @@ use super::{FAILED, OK, secrets};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::schedule::{Driver, HostDeadlines, Planner};
 use crate::targets::{Costs, Plugins, TargetRegistry};
-use crate::web::{self, Gate, Scrapes, Server, Site};
+use crate::web::{self, Scrapes, Site, SiteSettings};
 
 /// The exporter's own work is small: the plugins have threads of their own.
 const WORKERS: usize = 2;
@@ -241,8 +242,7 @@ impl Begin {
             registry,
             scrapes,
             prober: Some(probes),
-            page_hosts: live::page_hosts(&config.web),
-            limits: web::Limits::from(&config.web),
+            settings: SiteSettings::from(&config.web),
             reloader: Some(requests),
             page_state: web::PageState::new(
                 Arc::clone(&plugins),
@@ -250,7 +250,9 @@ impl Begin {
                 Arc::clone(pusher.counts()),
             ),
         }));
-        let server = Server::start(&site, &gate, listeners);
+        let settings = Settings::new(http_server::Limits::from(&config.web), live::page_hosts(&config.web));
+        let settings = Arc::new(settings);
+        let server = Server::start(&site, &settings, &gate, listeners);
         let (config_there, book_there) = (Arc::clone(&config), Arc::clone(&target_registry));
         let named = file.clone();
         let targets = move || Targets::begin(named, config_there, engine, book_there);
@@ -269,6 +271,7 @@ impl Begin {
             targets,
             schedule,
             site,
+            server: settings,
             target_registry,
             plugins,
             supply,
@@ -332,7 +335,7 @@ impl Running {
 async fn listeners(config: &Config) -> io::Result<Vec<TcpListener>> {
     let handed = systemd::listeners()?;
     if handed.is_empty() {
-        return web::bind(&config.web.listen).await;
+        return http_server::bind(&config.web.listen).await;
     }
     handed.into_iter().map(TcpListener::from_std).collect()
 }

@@ -13,7 +13,7 @@ use super::probe_permits::ProbePermit;
 use super::scrapes::{PageOf, Scrape, ScrapeOutcome, Scrapes};
 
 /// What is answered: a few bytes that are there, or a page that is made as it is sent.
-pub(super) enum Answer {
+pub enum Answer {
     Ready(Option<Bytes>),
     Page(Box<Page>),
 }
@@ -27,7 +27,7 @@ pub(super) enum PageOwner {
 }
 
 /// A page of metrics under way. Dropping it counts it.
-pub(super) struct Page {
+pub struct Page {
     page: CodedPage,
     written_as: (Format, Coding),
     scrapes: Arc<Scrapes>,
@@ -100,12 +100,14 @@ impl Drop for Page {
 }
 
 impl Answer {
-    pub(super) fn text(text: impl Into<String>) -> Self {
-        Self::Ready(Some(Bytes::from(text.into())))
-    }
-
     pub(super) fn empty() -> Self {
         Self::Ready(None)
+    }
+}
+
+impl From<String> for Answer {
+    fn from(text: String) -> Self {
+        Self::Ready(Some(Bytes::from(text)))
     }
 }
 

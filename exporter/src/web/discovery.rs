@@ -9,13 +9,13 @@
 //! The probes leave those labels out of the series, since Prometheus adds them.
 
 use config::{ExternalUrl, Target};
+use http_server::Secure;
+use http_server::{plain, typed};
 use hyper::header::{CACHE_CONTROL, HOST, HeaderValue, RETRY_AFTER};
 use hyper::{Request, Response, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::answer::{plain, typed};
 use super::body::Answer;
-use super::caller::Secure;
 use super::prober::{Discovered, Prober};
 
 /// A name, an address or one in brackets, and a port.

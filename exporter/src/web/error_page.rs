@@ -1,9 +1,9 @@
 //! Errors as pages for browsers, and as a line of text for everything else.
 
+use http_server::header;
 use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use hyper::{Method, Request, Response};
 
-use super::answer::header;
 use super::body::Answer;
 use super::pages;
 

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use exposition::{CodedPage, Coding, Encoder, OwnMetrics, Representation, negotiate};
+use http_server::Caller;
+use http_server::{header, plain};
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use series::pipeline::Store;
 
-use super::answer::{header, plain};
 use super::body::{Answer, Page, PageOwner};
-use super::caller::Caller;
 use super::scrapes::ScrapeOutcome;
 use super::site::Site;
 
@@ -32,7 +32,7 @@ pub(super) async fn metrics<B>(site: &Site, request: &Request<B>, caller: &Calle
         return busy;
     };
     let targets = site.target_registry.targets();
-    let shows_targets = site.limits().metrics_targets;
+    let shows_targets = site.settings().metrics_targets;
     let shown = targets.iter().filter(|_| shows_targets);
     let stores = shown.flat_map(|target| target.stores());
     let snapshots = stores.map(|store| Store::snapshot(store)).collect();

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use exposition::{CodedPage, Coding, Encoder, Format, OwnMetrics, negotiate};
+use http_server::Caller;
+use http_server::{header, plain};
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::{Request, Response, StatusCode};
 use prometheus_client::collector::Collector;
@@ -12,9 +14,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::registry::Registry;
 use telemetry::{Metric, Writer};
 
-use super::answer::{header, plain};
 use super::body::{Answer, PageOwner};
-use super::caller::Caller;
 use super::metrics::stream;
 use super::prober::{ProbeRefused, ProbeRequest, Probed, Prober};
 use super::query::Query;
@@ -43,7 +43,7 @@ pub(super) async fn probe<B>(
         Ok(asked) => ProbeRequest { shows_identity: caller.is_authenticated, ..asked },
         Err(message) => return refused(ProbeRefused::Bad(message)),
     };
-    let permit = match site.probe_permits.acquire(caller.peer, &site.limits()) {
+    let permit = match site.probe_permits.acquire(caller.peer, &site.settings()) {
         Ok(permit) => permit,
         Err(message) => return refused(ProbeRefused::Busy { message, retry_after: RETRY }),
     };

@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::limits::Limits;
-use super::peers::PeerKey;
+use http_server::PeerKey;
+
+use super::settings::SiteSettings;
 
 /// The permits of all probes.
 #[derive(Default)]
@@ -24,17 +25,19 @@ impl ProbePermits {
     ///
     /// # Errors
     /// A sentence where there are too many.
-    pub(super) fn acquire(self: &Arc<Self>, peer: PeerKey, limits: &Limits) -> Result<ProbePermit, String> {
+    pub(super) fn acquire(
+        self: &Arc<Self>,
+        peer: PeerKey,
+        settings: &SiteSettings,
+    ) -> Result<ProbePermit, String> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (total, own) = (all.values().sum::<usize>(), all.get(&peer).copied().unwrap_or(0));
-        let probes_max = three_quarters(limits.connections_max);
-        let per_peer_max = three_quarters(limits.connections_per_peer_max as usize);
-        if own >= per_peer_max {
+        if own >= settings.probes_per_peer_max {
             return Err(format!(
                 "{own} probes of {peer} are under way, the limit is three quarters of `web.max_connections_per_peer`"
             ));
         }
-        if total >= probes_max {
+        if total >= settings.probes_max {
             return Err(format!(
                 "{total} probes are under way, the limit is three quarters of `web.max_connections`"
             ));
@@ -54,8 +57,4 @@ impl Drop for ProbePermit {
             }
         }
     }
-}
-
-fn three_quarters(connections: usize) -> usize {
-    connections - connections / 4
 }

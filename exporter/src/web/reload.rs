@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use http_server::plain;
 use hyper::header::{HOST, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{Request, Response, StatusCode, Uri};
 
-use super::answer::plain;
 use super::body::Answer;
 use super::reloader::NotReloaded;
 use super::site::Site;
 
 pub(super) async fn reload<B>(site: &Arc<Site>, request: &Request<B>) -> Response<Answer> {
-    if !site.limits().lifecycle {
+    if !site.settings().lifecycle {
         let text = "reloading over HTTP is not enabled; set `web.enable_lifecycle: true`, or send SIGHUP\n";
         return plain(StatusCode::FORBIDDEN, text);
     }

@@ -1,14 +1,16 @@
 //! Which path is answered how.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use http_server::{App, Caller, plain};
+use hyper::body::Incoming;
 use hyper::header::{ALLOW, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use hyper::{Method, Request, Response, StatusCode};
 
-use super::answer::plain;
 use super::body::Answer;
-use super::caller::Caller;
 use super::discovery::discovery;
+use super::error_page;
 use super::metrics::metrics;
 use super::pages::{self, Page};
 use super::probe::{asked, probe};
@@ -52,7 +54,7 @@ impl Route {
 
 /// Whether a request is for what people read or do in a browser: pages, reports of probes, reloads. What Prometheus and
 /// others read by machine may be asked for by any name of ours, such as that of a service in Kubernetes.
-pub(super) fn is_for_people<B>(request: &Request<B>) -> bool {
+fn is_for_people<B>(request: &Request<B>) -> bool {
     match Route::of(request.uri().path()) {
         Route::Page(page) => !page.is_asset(),
         Route::Reload => true,
@@ -62,8 +64,7 @@ pub(super) fn is_for_people<B>(request: &Request<B>) -> bool {
 }
 
 impl Site {
-    /// Answers a request.
-    pub(super) async fn answer<B>(
+    pub(super) async fn answer_any<B>(
         self: &Arc<Self>,
         request: &Request<B>,
         caller: &Caller,
@@ -103,6 +104,34 @@ impl Site {
     }
 }
 
+impl App for Site {
+    type Body = Answer;
+
+    fn answer(
+        self: &Arc<Self>,
+        request: &Request<Incoming>,
+        caller: &Caller,
+    ) -> impl Future<Output = Response<Answer>> + Send {
+        self.answer_any(request, caller)
+    }
+
+    fn is_for_people(&self, request: &Request<Incoming>) -> bool {
+        is_for_people(request)
+    }
+
+    fn dress(&self, request: &Request<Incoming>, response: Response<Answer>) -> Response<Answer> {
+        if error_page::is_wanted(request, &response) { error_page::of(request, response) } else { response }
+    }
+
+    fn connection_opened(&self) {
+        self.scrapes.connections.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn connection_closed(&self) {
+        self.scrapes.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 fn nothing() -> Response<Answer> {
     plain(StatusCode::NOT_FOUND, "there is no such page; try / or /metrics\n")
 }
@@ -133,32 +162,38 @@ mod tests {
     use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, VARY};
     use prometheus_client::registry::Registry;
 
+    use http_server::PeerKey;
+
     use super::*;
     use crate::targets::TargetRegistry;
     use crate::web::scrapes::{ScrapeOutcome, Scrapes};
-    use crate::web::{Limits, PageState, Parts};
-    use config::{AllowedHosts, Web};
+    use crate::web::{PageState, Parts, SiteSettings};
+    use config::Web;
 
-    fn site(limits: Limits) -> Arc<Site> {
+    fn site(settings: SiteSettings) -> Arc<Site> {
         Arc::new(Site::new(Parts {
             target_registry: Arc::new(TargetRegistry::default()),
             registry: Registry::default(),
             scrapes: Arc::new(Scrapes::default()),
             prober: None,
-            page_hosts: AllowedHosts::default(),
-            limits,
+            settings,
             reloader: None,
             page_state: PageState::default(),
         }))
     }
 
+    fn caller() -> Caller {
+        let peer = PeerKey::of("192.0.2.1".parse().unwrap());
+        Caller { peer, is_authenticated: false, end: Arc::default() }
+    }
+
     async fn get(site: &Arc<Site>, path: &str) -> Response<Answer> {
-        site.answer(&Request::get(path).body(()).unwrap(), &Caller::at("192.0.2.1")).await
+        site.answer_any(&Request::get(path).body(()).unwrap(), &caller()).await
     }
 
     #[tokio::test]
     async fn a_site_is_healthy_before_it_is_ready() {
-        let site = site(Limits::from(&Web::default()));
+        let site = site(SiteSettings::from(&Web::default()));
         assert_eq!(get(&site, "/-/healthy").await.status(), StatusCode::OK);
         assert_eq!(get(&site, "/-/ready").await.status(), StatusCode::SERVICE_UNAVAILABLE);
         site.set_ready(true);
@@ -167,10 +202,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_page_comes_as_its_reader_wants_it() {
-        let site = site(Limits::from(&Web::default()));
+        let site = site(SiteSettings::from(&Web::default()));
         let ask = async |accept: &str, coding: &str| {
             let request = Request::get("/metrics").header(ACCEPT, accept).header(ACCEPT_ENCODING, coding);
-            site.answer(&request.body(()).unwrap(), &Caller::at("192.0.2.1")).await
+            site.answer_any(&request.body(()).unwrap(), &caller()).await
         };
         let response = ask("application/openmetrics-text;version=1.0.0;escaping=allow-utf-8", "gzip").await;
         assert_eq!(response.headers()[CONTENT_ENCODING], "gzip");
@@ -185,7 +220,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_page_too_many_waits_for_one_that_nobody_reads() {
-        let site = site(Limits { scrapes_max: 1, ..Limits::from(&Web::default()) });
+        let site = site(SiteSettings { scrapes_max: 1, ..SiteSettings::from(&Web::default()) });
         let first = get(&site, "/metrics").await;
         let second = get(&site, "/metrics").await;
         assert_eq!((first.status(), second.status()), (StatusCode::OK, StatusCode::OK));
@@ -199,7 +234,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_page_that_finds_no_permit_is_told_when_to_come_back() {
-        let site = site(Limits { scrapes_max: 0, ..Limits::from(&Web::default()) });
+        let site = site(SiteSettings { scrapes_max: 0, ..SiteSettings::from(&Web::default()) });
         tokio::time::pause();
         let refused = get(&site, "/metrics").await;
         assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);

@@ -1,17 +1,15 @@
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use config::AllowedHosts;
 use prometheus_client::registry::Registry;
-use tokio::sync::Semaphore;
 
-use super::limits::Limits;
 use super::page_permits::PagePermits;
 use super::page_state::PageState;
 use super::probe_permits::ProbePermits;
 use super::prober::Prober;
 use super::reloader::Reloader;
 use super::scrapes::Scrapes;
+use super::settings::SiteSettings;
 use crate::targets::TargetRegistry;
 
 /// What a site is made of. Each part is there for one or a few routes, which say what they need of it.
@@ -24,10 +22,8 @@ pub struct Parts {
     pub scrapes: Arc<Scrapes>,
     /// Asks targets for `/probe`, and lists them for `/sd`; without it there is neither.
     pub prober: Option<Arc<dyn Prober>>,
-    /// Names by which browsers may ask for pages, until the same.
-    pub page_hosts: AllowedHosts,
-    /// How much is given to whom, until [`Site::set_limits`] says otherwise.
-    pub limits: Limits,
+    /// What a reload changes, until [`Site::set`] says otherwise.
+    pub settings: SiteSettings,
     /// Reads the configuration again.
     pub reloader: Option<Arc<dyn Reloader>>,
     /// What pages for people show.
@@ -43,69 +39,38 @@ pub struct Site {
     pub(super) reloader: Option<Arc<dyn Reloader>>,
     pub(super) page_permits: Arc<PagePermits>,
     pub(super) probe_permits: Arc<ProbePermits>,
-    given: Mutex<Given>,
+    settings: Mutex<SiteSettings>,
     pub(super) page_state: PageState,
     is_ready: AtomicBool,
-}
-
-/// What is given now. Places that are taken when their number changes come on top of the new ones.
-struct Given {
-    page_hosts: Arc<AllowedHosts>,
-    limits: Limits,
-    /// A place for each connection.
-    connections: Arc<Semaphore>,
 }
 
 impl Site {
     /// A site that is not ready yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { target_registry, registry, scrapes, prober, page_hosts, limits, reloader, page_state } =
-            parts;
-        let given = Given {
-            page_hosts: Arc::new(page_hosts),
-            limits,
-            connections: Arc::new(Semaphore::new(limits.connections_max)),
-        };
+        let Parts { target_registry, registry, scrapes, prober, settings, reloader, page_state } = parts;
         Self {
             target_registry,
             registry: Arc::new(registry),
             scrapes,
             prober,
             reloader,
-            page_permits: PagePermits::new(limits.scrapes_max),
+            page_permits: PagePermits::new(settings.scrapes_max),
             probe_permits: Arc::default(),
-            given: Mutex::new(given),
+            settings: Mutex::new(settings),
             page_state,
             is_ready: AtomicBool::new(false),
         }
     }
 
-    /// From now on so much is given; times hold for connections that come from now on.
-    pub fn set_limits(&self, limits: Limits, page_hosts: AllowedHosts) {
-        let mut given = self.given();
-        given.page_hosts = Arc::new(page_hosts);
-        self.page_permits.set_max(limits.scrapes_max);
-        if given.limits.connections_max != limits.connections_max {
-            given.connections = Arc::new(Semaphore::new(limits.connections_max));
-        }
-        given.limits = limits;
+    /// From now on these count.
+    pub fn set(&self, settings: SiteSettings) {
+        self.page_permits.set_max(settings.scrapes_max);
+        *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 
-    pub(super) fn limits(&self) -> Limits {
-        self.given().limits
-    }
-
-    pub(super) fn page_hosts(&self) -> Arc<AllowedHosts> {
-        Arc::clone(&self.given().page_hosts)
-    }
-
-    pub(super) fn connection_places(&self) -> Arc<Semaphore> {
-        Arc::clone(&self.given().connections)
-    }
-
-    fn given(&self) -> MutexGuard<'_, Given> {
-        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn settings(&self) -> SiteSettings {
+        *self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What `/-/ready` answers from now on.

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use config::{ClientAuth, WebFile};
 use expect_test::{Expect, expect};
-use perfmon_exporter::web::Gate;
+use http_server::Gate;
 
 use crate::program::Folder;
 use crate::web_gate::Authority;

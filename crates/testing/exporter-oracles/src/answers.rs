@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use config::OtlpProtocol;
-use otlp_push::{Backoff, Verdict, doors};
+use otlp_push::{Backoff, Verdict, parsers};
 
 use crate::Input;
 
@@ -29,7 +29,7 @@ pub fn answer(bytes: &[u8]) {
     let (headers, trailers) = (fields(), fields());
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
     let body = input.rest();
-    let Some(verdict) = doors::verdict(protocol, status, &headers, &trailers, body, now) else { return };
+    let Some(verdict) = parsers::verdict(protocol, status, &headers, &trailers, body, now) else { return };
     let message = match &verdict {
         Verdict::Accepted { rejected, message } => {
             assert!(*rejected <= i64::MAX.unsigned_abs(), "a count below zero");
@@ -50,11 +50,11 @@ pub fn answer(bytes: &[u8]) {
     };
     assert!(message.chars().count() <= MESSAGE_CHARS_MAX, "{message}");
     assert!(!message.contains(char::is_control), "{message:?}");
-    let again = doors::verdict(protocol, status, &headers, &trailers, body, now);
+    let again = parsers::verdict(protocol, status, &headers, &trailers, body, now);
     assert_eq!(again.as_ref(), Some(&verdict));
 }
 
-fn has(headers: &doors::Fields<'_>, trailers: &doors::Fields<'_>, name: &str) -> bool {
+fn has(headers: &parsers::Fields<'_>, trailers: &parsers::Fields<'_>, name: &str) -> bool {
     headers.iter().chain(trailers).any(|(found, _)| *found == name)
 }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use perfmon_exporter::web::doors;
+use http_server::parsers;
+use perfmon_exporter::web;
 
 use crate::Input;
 
@@ -12,7 +13,7 @@ pub fn probe(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let timeout = input.chunk().filter(|timeout| !timeout.is_empty());
     let query = input.rest();
-    match doors::probe_request(query, timeout) {
+    match web::parsers::probe_request(query, timeout) {
         None => {}
         Some(Err(message)) => {
             assert!(!message.is_empty() && message.len() <= 4 * query.len() + 256, "{message}");
@@ -34,7 +35,7 @@ pub fn probe(bytes: &[u8]) {
                 .for_each(|transport| again += &format!("&transport={}", quoted(transport)));
             // Each byte may take three, and a query has a limit.
             if again.len() < 8 << 10 && asked.modules.len() < 60 {
-                let again = doors::probe_request(again.as_bytes(), timeout).expect("it is an URI");
+                let again = web::parsers::probe_request(again.as_bytes(), timeout).expect("it is an URI");
                 assert_eq!(format!("{again:?}"), format!("{:?}", Ok::<_, String>(asked)));
             }
         }
@@ -48,7 +49,7 @@ fn quoted(text: &str) -> String {
 /// The value of `Authorization`: a user's name is text, and name and password are no longer than what was sent.
 pub fn credentials(bytes: &[u8]) {
     let header = Input::new(bytes).rest();
-    if let Some((user, password)) = doors::credentials(header) {
+    if let Some((user, password)) = parsers::credentials(header) {
         assert!(header[..6].eq_ignore_ascii_case(b"Basic "));
         assert!(!user.contains(':') && 4 * (user.len() + 1 + password.len()) <= 3 * header.len());
     }
@@ -60,9 +61,9 @@ pub fn heads(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let piece = usize::from(input.byte()) + 1;
     let sent = input.rest();
-    let passed = doors::heads(&[sent]);
-    assert_eq!(passed, doors::heads(&sent.chunks(piece).collect::<Vec<_>>()), "cut into pieces of {piece}");
-    assert_eq!(passed, doors::heads(&sent.chunks(1).collect::<Vec<_>>()), "byte by byte");
+    let passed = parsers::heads(&[sent]);
+    assert_eq!(passed, parsers::heads(&sent.chunks(piece).collect::<Vec<_>>()), "cut into pieces of {piece}");
+    assert_eq!(passed, parsers::heads(&sent.chunks(1).collect::<Vec<_>>()), "byte by byte");
     let is_ended = |at: usize| at > 0 && passed[at - 1] == b'\r';
     let ends = passed.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     assert!(ends.into_iter().all(|(at, _)| is_ended(at)), "a lone line feed is passed on");
@@ -80,7 +81,7 @@ pub fn heads(bytes: &[u8]) {
 /// A client's certificate: its names are in it, and its times are of the years that it can say.
 pub fn certificate(bytes: &[u8]) {
     let der = Input::new(bytes).rest();
-    if let Some((not_before_s, not_after_s, names)) = doors::certificate(der) {
+    if let Some((not_before_s, not_after_s, names)) = parsers::certificate(der) {
         let years = -62_200_000_000..=253_500_000_000;
         assert!(
             years.contains(&not_before_s) && years.contains(&not_after_s),

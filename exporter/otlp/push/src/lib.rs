@@ -29,8 +29,6 @@ mod connection;
 mod connector;
 mod counts;
 mod distrust;
-#[doc(hidden)]
-pub mod doors;
 mod endpoint;
 mod fill;
 mod head;
@@ -38,6 +36,8 @@ mod metrics;
 mod options;
 mod outlets;
 mod own;
+#[doc(hidden)]
+pub mod parsers;
 mod proto;
 mod pusher;
 mod queue;

@@ -12,12 +12,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use http_server::PeerKey;
 use telemetry::log::Throttle;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use tracing::warn;
-
-use super::peers::PeerKey;
 
 /// A page is stalled when its reader took less than [`PROGRESS_BYTES`] for so long.
 const STALLED_AFTER: Duration = Duration::from_secs(1);

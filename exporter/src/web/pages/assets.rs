@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
+use http_server::{header, typed};
 use hyper::header::{CACHE_CONTROL, ETAG, HeaderValue, IF_NONE_MATCH};
 use hyper::{Request, Response, StatusCode};
 use sha2::{Digest, Sha256};
 
-use crate::web::answer::{header, typed};
 use crate::web::body::Answer;
 
 /// A file that pages refer to.

@@ -1,6 +1,7 @@
 //! `/config`: the configuration in use.
 
 use config::{FileState, HIDDEN};
+use http_server::Caller;
 use hyper::Response;
 
 use super::frame::{Frame, Section};
@@ -8,7 +9,6 @@ use super::html::{Html, Url};
 use super::{Paging, Query, respond};
 use crate::targets::TargetRegistry;
 use crate::web::body::Answer;
-use crate::web::caller::Caller;
 
 /// Lines on one page.
 const LINES_MAX: usize = 1_000;

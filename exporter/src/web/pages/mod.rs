@@ -45,11 +45,11 @@ use self::assets::Asset;
 pub(super) use self::error::error_page;
 use self::frame::{Frame, Section};
 use self::html::{Html, Query, Url, decode};
-use super::answer::typed;
 use super::body::Answer;
-use super::caller::Caller;
 use super::site::Site;
 use crate::targets::TargetState;
+use http_server::Caller;
+use http_server::typed;
 
 /// Something for people, or what belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use config::FileState;
+use http_server::Caller;
 use hyper::Response;
 use telemetry::ProcessUsage;
 
@@ -18,7 +19,6 @@ use super::{Entry, Paging, Query, hidden_from, respond, target_url};
 use crate::targets::{Down, TargetHealth, TargetStatus};
 use crate::web::ScrapeOutcome;
 use crate::web::body::Answer;
-use crate::web::caller::Caller;
 use crate::web::site::Site;
 
 /// Targets on one page.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use http_server::Caller;
 use hyper::Response;
 use plugin_contract::{GeneralReason, Stage};
 use series::pipeline::Refusal;
@@ -15,7 +16,6 @@ use super::values::{sets, table_of_sets};
 use super::{Entry, chart, hidden_from, respond, values_url};
 use crate::targets::{JobStatus, StageCost, TargetStatus};
 use crate::web::body::Answer;
-use crate::web::caller::Caller;
 use crate::web::site::Site;
 
 /// Countersets on the page; the browser has all.

@@ -137,10 +137,12 @@ fn of_packages(filter: &str) -> Vec<String> {
 /// Whoever reads the log knows one program.
 const EXPORTER: &str = "perfmon_exporter";
 /// Parts of the program that are packages of their own: their names in a filter, and those that their lines have.
-const PACKAGES: [(&str, &str); 3] = [
+const PACKAGES: [(&str, &str); 5] = [
+    ("perfmon_exporter::config", "config"),
     ("perfmon_exporter::expose", "exposition"),
     ("perfmon_exporter::otlp", "otlp_push"),
     ("perfmon_exporter::telemetry", "telemetry"),
+    ("perfmon_exporter::web", "http_server"),
 ];
 
 /// What plugins say goes through these, so that one filter rules all: `perfmon_exporter::plugin=debug`.
@@ -246,13 +248,13 @@ mod tests {
         let packages = |filter| of_packages(filter).join(",");
         assert_eq!(
             packages("info,perfmon_exporter=debug"),
-            "exposition=debug,otlp_push=debug,telemetry=debug"
+            "config=debug,exposition=debug,otlp_push=debug,telemetry=debug,http_server=debug"
         );
         assert_eq!(
             packages("perfmon_exporter::otlp=warn,perfmon_exporter"),
-            "exposition,otlp_push,telemetry,otlp_push=warn"
+            "config,exposition,otlp_push,telemetry,http_server,otlp_push=warn"
         );
-        assert_eq!(packages("info,perfmon_exporter::web=debug"), "");
+        assert_eq!(packages("info,perfmon_exporter::plugin=debug"), "");
         let logged = |filter| parse_filter(filter).unwrap().to_string();
         assert!(logged("perfmon_exporter::otlp=trace").contains("otlp_push=trace"));
     }

@@ -8,6 +8,8 @@ use std::time::Instant;
 
 use ::config::{self as configuration, Web};
 use http_body_util::BodyExt;
+use http_server::Caller;
+use http_server::PeerKey;
 use hyper::header::{ETAG, IF_NONE_MATCH};
 use plugin_contract::{
     Batch, CollectionId, Column, Completion, Display, DisplayRule, Failure, FamilyDef, InstanceSink, Kind,
@@ -24,8 +26,13 @@ use super::*;
 use crate::schedule::{self, Deadlines, Driver, JobId, Planner, Schedule};
 use crate::targets::{CHANGES_MAX, Costs, JobObserver, TargetRegistry};
 use crate::web::Scrapes;
-use crate::web::caller::Caller;
-use crate::web::{Limits as WebLimits, PageState, Parts};
+use crate::web::{PageState, Parts, SiteSettings};
+
+/// Somebody who gave no password.
+fn nobody() -> Caller {
+    let peer = PeerKey::of("192.0.2.1".parse().expect("it is an address"));
+    Caller { peer, is_authenticated: false, end: Arc::default() }
+}
 
 const HOSTILE: &str = "\"><script>alert(1)</script>'&\u{202e}";
 
@@ -73,8 +80,7 @@ impl Fleet {
             target_registry,
             registry: Registry::default(),
             scrapes: Arc::new(Scrapes::default()),
-            page_hosts: configuration::AllowedHosts::default(),
-            limits: WebLimits::from(&Web::default()),
+            settings: SiteSettings::from(&Web::default()),
             reloader: None,
             prober: None,
             page_state: PageState::default(),
@@ -153,7 +159,7 @@ impl Fleet {
 
     async fn get(&self, path: &str) -> (StatusCode, String) {
         let request = Request::get(path).body(()).expect("it is a request");
-        let response = self.site.answer(&request, &Caller::at("192.0.2.1")).await;
+        let response = self.site.answer_any(&request, &nobody()).await;
         let status = response.status();
         let body = response.into_body().collect().await.expect("it does not fail").to_bytes();
         (status, String::from_utf8(body.to_vec()).expect("it is text"))
@@ -295,14 +301,15 @@ async fn the_configuration_hides_what_may_be_a_secret() {
 
 #[tokio::test]
 async fn a_browser_takes_style_and_script_once() {
-    let (fleet, caller) = (Fleet::of(&[]), Caller::at("192.0.2.1"));
+    let (fleet, caller) = (Fleet::of(&[]), nobody());
     for path in ["/page.css", "/page.js", "/icon.svg"] {
-        let first = fleet.site.answer(&Request::get(path).body(()).expect("it is a request"), &caller).await;
+        let first =
+            fleet.site.answer_any(&Request::get(path).body(()).expect("it is a request"), &caller).await;
         let tag = &first.headers()[ETAG];
         let again = Request::get(path).header(IF_NONE_MATCH, tag).body(()).expect("it is a request");
-        assert_eq!(fleet.site.answer(&again, &caller).await.status(), StatusCode::NOT_MODIFIED, "{path}");
+        assert_eq!(fleet.site.answer_any(&again, &caller).await.status(), StatusCode::NOT_MODIFIED, "{path}");
     }
-    let page = fleet.site.answer(&Request::get("/").body(()).expect("it is a request"), &caller).await;
+    let page = fleet.site.answer_any(&Request::get("/").body(()).expect("it is a request"), &caller).await;
     let policy = page.headers()[CONTENT_SECURITY_POLICY].to_str().expect("it is text");
     assert!(
         policy.starts_with("default-src 'none'; script-src 'self'") && !policy.contains("unsafe"),

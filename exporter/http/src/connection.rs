@@ -5,22 +5,24 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use hyper::body::{Body, Incoming};
 use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
 use hyper::service::{Service, service_fn};
-use hyper::{Request, Response, body::Incoming};
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::body::Answer;
-use super::caller::Secure;
-use super::front::Front;
-use super::heads::Heads;
-use super::limits::Limits;
-use super::streams::Streams;
-use super::traffic::{Activity, Timed, Traffic};
+use crate::app::App;
+use crate::caller::Secure;
+use crate::heads::Heads;
+use crate::limits::Limits;
+use crate::middleware::Middleware;
+use crate::streams::Streams;
+use crate::traffic::{Activity, Timed, Traffic};
 
 /// A request's head has so many bytes at most.
 const HEAD_BYTES_MAX: usize = 32 << 10;
@@ -44,35 +46,35 @@ const NEW_IN_A_CROWD: Duration = Duration::from_secs(5);
 
 /// What the server tells its connections.
 #[derive(Clone)]
-pub(super) struct Notices {
+pub(crate) struct Notices {
     /// It ends.
-    pub(super) stopped: watch::Receiver<bool>,
+    pub(crate) stopped: watch::Receiver<bool>,
     /// How many listeners have no place for another connection.
-    pub(super) crowded: watch::Receiver<usize>,
+    pub(crate) crowded: watch::Receiver<usize>,
 }
 
 /// Whether the connection was ended for what its peer did against HTTP/2, such as resetting streams too fast. A peer
 /// that only goes away, or says itself that it ends, is not meant.
-pub(super) fn is_ended_for_misuse(error: &hyper::Error) -> bool {
+pub(crate) fn is_ended_for_misuse(error: &hyper::Error) -> bool {
     let source = std::error::Error::source(error);
     source.and_then(|source| source.downcast_ref::<h2::Error>()).is_some_and(h2::Error::is_library)
 }
 
 /// Answers the requests of a connection until it ends.
-pub(super) async fn serve(
-    front: Front,
+pub(crate) async fn serve<A: App>(
+    middleware: Middleware<A>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     is_http2: bool,
     notices: Notices,
 ) -> hyper::Result<()> {
-    let (limits, traffic) = (front.limits, Arc::clone(&front.traffic));
-    let front = Arc::new(front);
+    let (limits, traffic) = (middleware.limits, Arc::clone(&middleware.traffic));
+    let middleware = Arc::new(middleware);
     let service = service_fn(move |mut request: Request<Incoming>| {
-        let front = Arc::clone(&front);
-        if front.is_secure {
+        let middleware = Arc::clone(&middleware);
+        if middleware.is_secure {
             request.extensions_mut().insert(Secure);
         }
-        async move { Ok::<_, Infallible>(front.answer(&request).await) }
+        async move { Ok::<_, Infallible>(middleware.answer(&request).await) }
     });
     if is_http2 {
         let connection = http2_connection(limits, TokioIo::new(stream), service);
@@ -89,11 +91,12 @@ pub(super) async fn serve(
     }
 }
 
-fn http2_connection<I, S>(limits: Limits, stream: I, service: S) -> http2::Connection<I, S, Streams>
+fn http2_connection<I, S, B>(limits: Limits, stream: I, service: S) -> http2::Connection<I, S, Streams>
 where
     I: Read + Write + Unpin,
-    S: Service<Request<Incoming>, Response = Response<Timed<Answer>>, Error = Infallible>,
+    S: Service<Request<Incoming>, Response = Response<Timed<B>>, Error = Infallible>,
     S::Future: Send + 'static,
+    B: Body<Data = Bytes, Error = Infallible> + Send + Unpin + 'static,
 {
     let Limits { write_timeout, answer_timeout, .. } = limits;
     http2::Builder::new(Streams { write_timeout, answer_timeout })
@@ -113,21 +116,23 @@ trait Connection: Future<Output = hyper::Result<()>> {
     fn ask_to_end(self: Pin<&mut Self>);
 }
 
-impl<I, S> Connection for http1::Connection<I, S>
+impl<I, S, B> Connection for http1::Connection<I, S>
 where
-    S: Service<Request<Incoming>, Response = Response<Timed<Answer>>, Error = Infallible>,
+    S: Service<Request<Incoming>, Response = Response<Timed<B>>, Error = Infallible>,
     I: Read + Write + Unpin,
+    B: Body<Data = Bytes, Error = Infallible> + Send + Unpin + 'static,
 {
     fn ask_to_end(self: Pin<&mut Self>) {
         self.graceful_shutdown();
     }
 }
 
-impl<I, S> Connection for http2::Connection<I, S, Streams>
+impl<I, S, B> Connection for http2::Connection<I, S, Streams>
 where
-    S: Service<Request<Incoming>, Response = Response<Timed<Answer>>, Error = Infallible>,
+    S: Service<Request<Incoming>, Response = Response<Timed<B>>, Error = Infallible>,
     S::Future: Send + 'static,
     I: Read + Write + Unpin,
+    B: Body<Data = Bytes, Error = Infallible> + Send + Unpin + 'static,
 {
     fn ask_to_end(self: Pin<&mut Self>) {
         self.graceful_shutdown();

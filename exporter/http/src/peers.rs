@@ -6,17 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
-use super::traffic::{Activity, Traffic};
+use crate::traffic::{Activity, Traffic};
 
 /// TLS handshakes of one peer at a time; more wait for each other.
 const HANDSHAKES_MAX: usize = 16;
 
 /// What counts as one peer: an address, or the network of 64 bits that a host of IPv6 has to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct PeerKey(IpAddr);
+pub struct PeerKey(IpAddr);
 
 impl PeerKey {
-    pub(super) fn of(peer: IpAddr) -> Self {
+    /// The peer that has this address.
+    #[must_use]
+    pub fn of(peer: IpAddr) -> Self {
         Self(match peer.to_canonical() {
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
             v4 => v4,
@@ -38,7 +40,7 @@ const CLOSING_MAX: usize = 32;
 
 /// Who is connected, so that no peer takes all there is.
 #[derive(Default)]
-pub(super) struct Peers {
+pub(crate) struct PeerLimits {
     known: Mutex<HashMap<PeerKey, Known>>,
     next_id: AtomicU64,
 }
@@ -51,23 +53,23 @@ struct Known {
 }
 
 /// A peer's connection; it is one less when this goes.
-pub(super) struct Seat {
-    peers: Arc<Peers>,
-    pub(super) key: PeerKey,
+pub(crate) struct PeerPermit {
+    peers: Arc<PeerLimits>,
+    pub(crate) key: PeerKey,
     id: u64,
     /// The peer's TLS handshakes.
-    pub(super) handshakes: Arc<Semaphore>,
+    pub(crate) handshakes: Arc<Semaphore>,
 }
 
-impl Peers {
-    /// Takes a seat for a connection of `peer`, where it has less than `connections_max`, or has one that is idle: that
+impl PeerLimits {
+    /// Admits a connection of `peer`, where it has less than `connections_max`, or has one that is idle: that
     /// one is asked to end.
-    pub(super) fn seat(
+    pub(crate) fn admit(
         self: &Arc<Self>,
         peer: IpAddr,
         traffic: &Arc<Traffic>,
         connections_max: u32,
-    ) -> Option<Seat> {
+    ) -> Option<PeerPermit> {
         let key = PeerKey::of(peer);
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.entry(key).or_insert_with(|| Known {
@@ -81,7 +83,7 @@ impl Peers {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         known.connections.insert(id, Arc::clone(traffic));
         let handshakes = Arc::clone(&known.handshakes);
-        Some(Seat { peers: Arc::clone(self), key, id, handshakes })
+        Some(PeerPermit { peers: Arc::clone(self), key, id, handshakes })
     }
 }
 
@@ -104,7 +106,7 @@ impl Known {
     }
 }
 
-impl Drop for Seat {
+impl Drop for PeerPermit {
     fn drop(&mut self) {
         let mut all = self.peers.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get_mut(&self.key) {
@@ -124,8 +126,8 @@ mod tests {
 
     #[test]
     fn a_peer_with_too_many_connections_gets_no_more_and_others_do() {
-        let peers = Arc::new(Peers::default());
-        let seat = |peer: &str| peers.seat(peer.parse().unwrap(), &Traffic::new(), 2);
+        let peers = Arc::new(PeerLimits::default());
+        let seat = |peer: &str| peers.admit(peer.parse().unwrap(), &Traffic::new(), 2);
         let (first, second) = (seat("192.0.2.1"), seat("::ffff:192.0.2.1"));
         assert!(first.is_some() && second.is_some());
         assert!(seat("192.0.2.1").is_none());
@@ -142,11 +144,11 @@ mod tests {
 
     #[tokio::test]
     async fn an_idle_connection_makes_room_for_a_new_one_of_its_peer() {
-        let peers = Arc::new(Peers::default());
+        let peers = Arc::new(PeerLimits::default());
         let (idle, busy, new) = (Traffic::new(), Traffic::new(), Traffic::new());
         drop(idle.begin());
         let _answer = busy.begin();
-        let seat = |traffic: &Arc<Traffic>| peers.seat("192.0.2.1".parse().unwrap(), traffic, 2);
+        let seat = |traffic: &Arc<Traffic>| peers.admit("192.0.2.1".parse().unwrap(), traffic, 2);
         let seats = (seat(&idle), seat(&busy));
         let third = seat(&new);
         assert!(third.is_some());

@@ -21,8 +21,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use self::queue::LoginQueue;
-use crate::credentials::Salt;
-use crate::web::peers::PeerKey;
+use crate::peers::PeerKey;
 
 /// Who waits longer for one is told to come again.
 const WAIT_MAX: Duration = Duration::from_secs(5);
@@ -47,7 +46,7 @@ pub(crate) enum Verdict {
 /// Compares passwords, and remembers what came out.
 pub(crate) struct Login {
     /// Nothing where the kernel gave no random bytes; then nothing is kept.
-    key: Option<Salt>,
+    key: Option<Key>,
     kept: Arc<Mutex<Kept>>,
     queue: Arc<LoginQueue>,
 }
@@ -69,7 +68,7 @@ struct Room {
 
 impl Default for Login {
     fn default() -> Self {
-        Self { key: Salt::random().ok(), kept: Arc::default(), queue: Arc::default() }
+        Self { key: random_key(), kept: Arc::default(), queue: Arc::default() }
     }
 }
 
@@ -80,7 +79,7 @@ impl Login {
         let known = users.hash(&given.user).map(Arc::clone);
         let is_known = known.is_some();
         let hash = known.unwrap_or_else(|| nobody(users.cost()).into());
-        let key = self.key.as_ref().map(|salt| given.key(salt, &hash));
+        let key = self.key.as_ref().map(|key| given.key(key, &hash));
         if let Some(verdict) = key.and_then(|key| self.kept().verdict(&key)) {
             return verdict;
         }
@@ -158,8 +157,8 @@ impl Given {
         Some(Self { user, password: Zeroizing::new(decoded[colon + 1..].to_vec()) })
     }
 
-    fn key(&self, salt: &Salt, hash: &str) -> Key {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&salt.0).expect("HMAC takes a key of any length");
+    fn key(&self, of_process: &Key, hash: &str) -> Key {
+        let mut mac = Hmac::<Sha256>::new_from_slice(of_process).expect("HMAC takes a key of any length");
         for part in [self.user.as_bytes(), hash.as_bytes(), &self.password] {
             // The lengths keep the parts apart.
             mac.update(&(part.len() as u64).to_be_bytes());
@@ -172,6 +171,13 @@ impl Given {
 /// User and password in the value of `Authorization`, for the laws about that.
 pub(crate) fn credentials(header: &[u8]) -> Option<(String, Vec<u8>)> {
     Given::read(header).map(|given| (given.user, given.password.to_vec()))
+}
+
+/// A key of this process.
+fn random_key() -> Option<Key> {
+    let mut key = Key::default();
+    getrandom::fill(&mut key).ok()?;
+    Some(key)
 }
 
 /// A hash of nobody's password, as dear as the users'.

@@ -129,7 +129,8 @@ fn add(registry: &mut Registry, metric: &'static Metric, values: impl prometheus
 }
 
 /// What this file shows.
-pub(crate) const METRICS: &[&Metric] =
+/// What pages show of the server.
+pub const METRICS: &[&Metric] =
     &[&CONNECTIONS, &REQUESTS, &HANDSHAKES, &AUTH_FAILURES, &READS_FAILED, &LAST_READ, &EXPIRY];
 
 static CONNECTIONS: Metric = Metric::counter(

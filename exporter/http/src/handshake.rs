@@ -10,7 +10,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::{CertificateError, Error, OtherError, ServerConfig};
 use tokio_rustls::server::TlsStream;
 
-use super::gate::{NotAllowed, Refusal};
+use crate::gate::{NotAllowed, Refusal};
 
 /// What is told to who speaks HTTP where TLS is spoken.
 const SPEAK_TLS: &[u8] =
@@ -19,7 +19,7 @@ const SPEAK_TLS: &[u8] =
 
 /// Where handshakes take place, so many at a time.
 #[derive(Clone)]
-pub(super) struct Handshakes(Arc<Semaphore>);
+pub(crate) struct Handshakes(Arc<Semaphore>);
 
 /// TLS handshakes at a time, of all peers together.
 const HANDSHAKES_MAX: usize = 64;
@@ -35,7 +35,7 @@ impl Default for Handshakes {
 
 impl Handshakes {
     /// Agrees on keys with a peer, whose own handshakes wait for each other in `turn`.
-    pub(super) async fn shake<S>(
+    pub(crate) async fn shake<S>(
         &self,
         config: Arc<ServerConfig>,
         stream: TcpStream,

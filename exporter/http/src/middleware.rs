@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hyper::body::Body;
+use hyper::body::{Body, Incoming};
 use hyper::header::{
     AUTHORIZATION, CONNECTION, CONTENT_LENGTH, HOST, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING,
     WWW_AUTHENTICATE,
@@ -12,36 +12,35 @@ use hyper::header::{
 use hyper::{Request, Response, StatusCode, Version};
 use tracing::debug;
 
-use super::answer::plain;
-use super::body::Answer;
-use super::caller::Caller;
-use super::error_page;
-use super::gate::{Gate, Protection, Refusal, Verdict};
-use super::heads::URI_BYTES_MAX;
-use super::limits::Limits;
-use super::peers::Seat;
-use super::routes::is_for_people;
-use super::site::Site;
-use super::streams;
-use super::traffic::{Timed, Traffic};
+use crate::answer::plain;
+use crate::app::App;
+use crate::caller::Caller;
+use crate::gate::{Gate, Protection, Refusal, Verdict};
+use crate::heads::URI_BYTES_MAX;
+use crate::limits::Limits;
+use crate::peers::PeerPermit;
+use crate::settings::Settings;
+use crate::streams;
+use crate::traffic::{Timed, Traffic};
 
-/// What a connection's requests are answered with.
-pub(super) struct Front {
-    pub(super) site: Arc<Site>,
-    pub(super) gate: Arc<Gate>,
-    pub(super) limits: Limits,
-    pub(super) peer: SocketAddr,
-    pub(super) seat: Seat,
+/// What stands between the requests of a connection and the app.
+pub(crate) struct Middleware<A> {
+    pub(crate) app: Arc<A>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) limits: Limits,
+    pub(crate) peer: SocketAddr,
+    pub(crate) peer_permit: PeerPermit,
     /// The connection is encrypted.
-    pub(super) is_secure: bool,
+    pub(crate) is_secure: bool,
     /// The peer's certificate was verified.
-    pub(super) has_certificate: bool,
-    pub(super) traffic: Arc<Traffic>,
+    pub(crate) has_certificate: bool,
+    pub(crate) traffic: Arc<Traffic>,
 }
 
-impl Front {
+impl<A: App> Middleware<A> {
     /// Answers a request.
-    pub(super) async fn answer<B: Body>(&self, request: &Request<B>) -> Response<Timed<Answer>> {
+    pub(crate) async fn answer(&self, request: &Request<Incoming>) -> Response<Timed<A::Body>> {
         let under_way = self.traffic.begin();
         let protection = self.gate.current();
         let mut response = match self.refuse(&protection, request).await {
@@ -50,13 +49,11 @@ impl Front {
                 let is_authenticated = !protection.users.is_empty() || self.has_certificate;
                 match self.refuse_name(request, is_authenticated) {
                     Some(refused) => refused,
-                    None => self.site.answer(request, &self.caller(is_authenticated)).await,
+                    None => self.app.answer(request, &self.caller(is_authenticated)).await,
                 }
             }
         };
-        if error_page::is_wanted(request, &response) {
-            response = error_page::of(request, response);
-        }
+        response = self.app.dress(request, response);
         for (name, value) in &protection.headers {
             response.headers_mut().insert(name, value.clone());
         }
@@ -71,17 +68,17 @@ impl Front {
 
     fn caller(&self, is_authenticated: bool) -> Caller {
         Caller {
-            peer: self.seat.key,
+            peer: self.peer_permit.key,
             is_authenticated,
             end: streams::end().unwrap_or_else(|| Arc::clone(&self.traffic.end)),
         }
     }
 
-    async fn refuse<B: Body>(
+    async fn refuse(
         &self,
         protection: &Protection,
-        request: &Request<B>,
-    ) -> Option<Response<Answer>> {
+        request: &Request<Incoming>,
+    ) -> Option<Response<A::Body>> {
         if let Some((refusal, status, text)) = malformed(request) {
             self.count(refusal);
             let mut refused = plain(status, text);
@@ -96,7 +93,7 @@ impl Front {
             return None;
         }
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
-        match self.gate.login().judge(&protection.users, given, self.seat.key).await {
+        match self.gate.login().judge(&protection.users, given, self.peer_permit.key).await {
             Verdict::Accepted => None,
             Verdict::Rejected => Some(self.unauthorized(Refusal::LoginRejected)),
             Verdict::Missing => Some(self.unauthorized(Refusal::LoginMissing)),
@@ -110,13 +107,13 @@ impl Front {
 
     /// Refuses pages by names that are not ours. A web site can lead its own name to our address, and then a browser
     /// shows our answers to its scripts. It has neither a certificate for that name nor our passwords.
-    fn refuse_name<B>(&self, request: &Request<B>, is_authenticated: bool) -> Option<Response<Answer>> {
-        if self.is_secure || is_authenticated || !is_for_people(request) {
+    fn refuse_name(&self, request: &Request<Incoming>, is_authenticated: bool) -> Option<Response<A::Body>> {
+        if self.is_secure || is_authenticated || !self.app.is_for_people(request) {
             return None;
         }
         let header = request.headers().get(HOST).map(|host| String::from_utf8_lossy(host.as_bytes()));
         let host = header.or_else(|| Some(request.uri().authority()?.as_str().into()))?;
-        if self.site.page_hosts().allows(&host) {
+        if self.settings.page_hosts().allows(&host) {
             return None;
         }
         self.count(Refusal::ForeignHost);
@@ -127,7 +124,7 @@ impl Front {
         Some(plain(StatusCode::MISDIRECTED_REQUEST, text))
     }
 
-    fn unauthorized(&self, refusal: Refusal) -> Response<Answer> {
+    fn unauthorized(&self, refusal: Refusal) -> Response<A::Body> {
         self.count(refusal);
         let mut refused = plain(StatusCode::UNAUTHORIZED, "a user and a password are needed here\n");
         let challenge = HeaderValue::from_static("Basic realm=\"perfmon-exporter\", charset=\"UTF-8\"");
@@ -161,7 +158,7 @@ fn malformed<B: Body>(request: &Request<B>) -> Option<(Refusal, StatusCode, &'st
     None
 }
 
-fn later(status: StatusCode, text: &'static str, wait: Duration) -> Response<Answer> {
+fn later<B: From<String>>(status: StatusCode, text: &'static str, wait: Duration) -> Response<B> {
     let mut refused = plain(status, text);
     let wait_s = wait.as_millis().div_ceil(1000).max(1);
     if let Ok(wait_s) = HeaderValue::from_str(&wait_s.to_string()) {

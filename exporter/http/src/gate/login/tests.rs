@@ -213,7 +213,7 @@ fn nobody_has_a_hash_of_the_users_cost() {
 
 #[test]
 fn parts_of_credentials_are_not_mixed_up() {
-    let salt = Salt([1; 32]);
+    let salt = [1; 32];
     let key = |user: &str, hash: &str, password: &str| {
         let password = Zeroizing::new(password.as_bytes().to_vec());
         Given { user: user.to_owned(), password }.key(&salt, hash)

@@ -22,12 +22,12 @@ use prometheus_client::registry::Registry;
 use tokio_rustls::rustls::ServerConfig;
 use tracing::{info, warn};
 
-pub(super) use self::certificate::certificate;
-pub(super) use self::clients::NotAllowed;
-pub(crate) use self::figures::METRICS;
-pub(super) use self::figures::{Figures, Refusal};
+pub(crate) use self::certificate::certificate;
+pub(crate) use self::clients::NotAllowed;
+pub use self::figures::METRICS;
+pub(crate) use self::figures::{Figures, Refusal};
 use self::files::Files;
-pub(super) use self::login::{Login, Verdict, credentials};
+pub(crate) use self::login::{Login, Verdict, credentials};
 use self::rate::Bucket;
 use self::tls::Tls;
 use config::{Report, Users, WebFile};

@@ -47,7 +47,7 @@ impl Facts {
 }
 
 /// Both times and the names, for the laws about them.
-pub(in crate::web) fn certificate(der: &[u8]) -> Option<(i64, i64, Vec<String>)> {
+pub(crate) fn certificate(der: &[u8]) -> Option<(i64, i64, Vec<String>)> {
     Facts::of(der).map(|Facts { not_before_s, not_after_s, names }| (not_before_s, not_after_s, names))
 }
 

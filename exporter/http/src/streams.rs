@@ -27,21 +27,21 @@ struct Stream {
 }
 
 /// To be called in a request's task when its answer is there.
-pub(super) fn begins_to_send() {
+pub(crate) fn begins_to_send() {
     // There is no such task where HTTP/1 is spoken.
     let _ = STREAM.try_with(|stream| stream.is_sending.set(true));
 }
 
 /// In a request's task: what ends it.
-pub(super) fn end() -> Option<Arc<Notify>> {
+pub(crate) fn end() -> Option<Arc<Notify>> {
     STREAM.try_with(|stream| Arc::clone(&stream.end)).ok()
 }
 
 /// Runs a connection's streams.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Streams {
-    pub(super) write_timeout: Duration,
-    pub(super) answer_timeout: Duration,
+pub(crate) struct Streams {
+    pub(crate) write_timeout: Duration,
+    pub(crate) answer_timeout: Duration,
 }
 
 impl<F> Executor<F> for Streams

@@ -13,7 +13,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 const GOODBYE_BYTES_MAX: usize = 1 << 20;
 
 /// A stream whose reader may take nothing for so long, and take its time with what is there for so long.
-pub(super) struct Patient<S> {
+pub(crate) struct WriteTimeout<S> {
     stream: S,
     patience: Duration,
     answer_time: Duration,
@@ -26,8 +26,8 @@ pub(super) struct Patient<S> {
     thrown_away_bytes: Option<usize>,
 }
 
-impl<S> Patient<S> {
-    pub(super) fn new(stream: S, patience: Duration, answer_time: Duration) -> Self {
+impl<S> WriteTimeout<S> {
+    pub(crate) fn new(stream: S, patience: Duration, answer_time: Duration) -> Self {
         Self {
             stream,
             patience,
@@ -56,7 +56,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -66,7 +66,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         this.unsent_since.get_or_insert_with(Instant::now);
@@ -138,9 +138,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_reader_that_stops_is_dropped_after_its_time() {
         let (ours, _theirs) = tokio::io::duplex(16);
-        let mut patient = Patient::new(ours, Duration::from_secs(30), Duration::from_secs(300));
+        let mut with_timeout = WriteTimeout::new(ours, Duration::from_secs(30), Duration::from_secs(300));
         let began = Instant::now();
-        let error = patient.write_all(&[0; 64]).await.expect_err("nobody reads");
+        let error = with_timeout.write_all(&[0; 64]).await.expect_err("nobody reads");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert_eq!(began.elapsed().as_secs(), 30);
     }
@@ -148,8 +148,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_slow_reader_that_goes_on_gets_everything() {
         let (ours, mut theirs) = tokio::io::duplex(16);
-        let mut patient = Patient::new(ours, Duration::from_secs(30), Duration::from_secs(300));
-        let writer = async { patient.write_all(&[0; 64]).await };
+        let mut with_timeout = WriteTimeout::new(ours, Duration::from_secs(30), Duration::from_secs(300));
+        let writer = async { with_timeout.write_all(&[0; 64]).await };
         let reader = async {
             let mut bytes = [0; 16];
             for _ in 0..4 {
@@ -164,32 +164,32 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_reader_that_takes_a_byte_now_and_then_is_dropped_at_the_end_of_its_time() {
         let (ours, mut theirs) = tokio::io::duplex(1);
-        let mut patient = Patient::new(ours, Duration::from_secs(30), Duration::from_secs(300));
+        let mut with_timeout = WriteTimeout::new(ours, Duration::from_secs(30), Duration::from_secs(300));
         let reader = tokio::spawn(async move {
             while theirs.read_u8().await.is_ok() {
                 tokio::time::sleep(Duration::from_secs(20)).await;
             }
         });
         let began = Instant::now();
-        let error = patient.write_all(&[0; 64]).await.expect_err("it would take 21 minutes");
+        let error = with_timeout.write_all(&[0; 64]).await.expect_err("it would take 21 minutes");
         assert_eq!((error.kind(), began.elapsed().as_secs()), (io::ErrorKind::TimedOut, 300));
-        drop(patient);
+        drop(with_timeout);
         reader.await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]
     async fn whoever_sends_on_after_its_answer_is_heard_out_for_a_moment() {
         let (ours, mut theirs) = tokio::io::duplex(16);
-        let mut patient = Patient::new(ours, Duration::from_secs(30), Duration::from_secs(300));
+        let mut with_timeout = WriteTimeout::new(ours, Duration::from_secs(30), Duration::from_secs(300));
         let began = Instant::now();
-        patient.write_all(b"no").await.unwrap();
+        with_timeout.write_all(b"no").await.unwrap();
         let sender = async {
             theirs.write_all(&[0; 256]).await.unwrap();
             let mut answer = Vec::new();
             theirs.read_to_end(&mut answer).await.unwrap();
             answer
         };
-        let (shut, answer) = tokio::join!(patient.shutdown(), sender);
+        let (shut, answer) = tokio::join!(with_timeout.shutdown(), sender);
         shut.unwrap();
         assert_eq!((answer.as_slice(), began.elapsed()), (&b"no"[..], GOODBYE));
     }

@@ -1,7 +1,6 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use telemetry::log::Throttle;
@@ -10,14 +9,15 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{debug, info, warn};
 
-use super::connection::{self, Notices};
-use super::front::Front;
-use super::gate::{Gate, Refusal};
-use super::handshake::Handshakes;
-use super::patient::Patient;
-use super::peers::{Peers, Seat};
-use super::site::Site;
-use super::traffic::Traffic;
+use crate::app::App;
+use crate::connection::{self, Notices};
+use crate::gate::{Gate, Refusal};
+use crate::handshake::Handshakes;
+use crate::middleware::Middleware;
+use crate::peers::{PeerLimits, PeerPermit};
+use crate::settings::Settings;
+use crate::traffic::Traffic;
+use crate::write_timeout::WriteTimeout;
 
 /// After an error of `accept` (no file descriptors left) it is tried again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -61,14 +61,20 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves `site` on `listeners` to whom `gate` lets in.
+    /// Serves `app` on `listeners` to whom `gate` lets in, as `settings` say.
     #[must_use]
-    pub fn start(site: &Arc<Site>, gate: &Arc<Gate>, listeners: Vec<TcpListener>) -> Self {
+    pub fn start<A: App>(
+        app: &Arc<A>,
+        settings: &Arc<Settings>,
+        gate: &Arc<Gate>,
+        listeners: Vec<TcpListener>,
+    ) -> Self {
         let (stop, stopped) = watch::channel(false);
         let (crowd, crowded) = watch::channel(0);
         let (conversing, conversations) = mpsc::channel(1);
-        let door = Door {
-            site: Arc::clone(site),
+        let acceptor = Acceptor {
+            app: Arc::clone(app),
+            settings: Arc::clone(settings),
             gate: Arc::clone(gate),
             peers: Arc::default(),
             handshakes: Handshakes::default(),
@@ -79,7 +85,7 @@ impl Server {
         };
         let mut accepting = JoinSet::new();
         for listener in listeners {
-            accepting.spawn(door.clone().accept(listener));
+            accepting.spawn(acceptor.clone().accept(listener));
         }
         let following = tokio::spawn(Arc::clone(gate).follow());
         Self { stop, accepting, conversations, following }
@@ -88,7 +94,7 @@ impl Server {
     /// Closes the listeners, lets answers that are under way end for `grace`, and drops the rest.
     pub async fn stop(mut self, grace: Duration) {
         self.following.abort();
-        // The doors hold the other end until they are shut.
+        // The acceptors hold the other end until they end.
         let _ = self.stop.send(true);
         while self.accepting.join_next().await.is_some() {}
         let ended = async { while self.conversations.recv().await.is_some() {} };
@@ -99,13 +105,13 @@ impl Server {
 }
 
 /// What a connection needs, whichever listener it comes from.
-#[derive(Clone)]
-struct Door {
-    site: Arc<Site>,
+struct Acceptor<A> {
+    app: Arc<A>,
+    settings: Arc<Settings>,
     gate: Arc<Gate>,
-    peers: Arc<Peers>,
+    peers: Arc<PeerLimits>,
     handshakes: Handshakes,
-    /// How many listeners have somebody for whom there is no place.
+    /// How many listeners have somebody for whom there is no permit.
     crowd: Arc<watch::Sender<usize>>,
     notices: Notices,
     /// Lines about connections that were ended for their peers' misuse of HTTP/2.
@@ -114,7 +120,23 @@ struct Door {
     _conversing: mpsc::Sender<()>,
 }
 
-impl Door {
+impl<A> Clone for Acceptor<A> {
+    fn clone(&self) -> Self {
+        Self {
+            app: Arc::clone(&self.app),
+            settings: Arc::clone(&self.settings),
+            gate: Arc::clone(&self.gate),
+            peers: Arc::clone(&self.peers),
+            handshakes: self.handshakes.clone(),
+            crowd: Arc::clone(&self.crowd),
+            notices: self.notices.clone(),
+            misuses: Arc::clone(&self.misuses),
+            _conversing: self._conversing.clone(),
+        }
+    }
+}
+
+impl<A: App> Acceptor<A> {
     async fn accept(self, listener: TcpListener) {
         let mut stopped = self.notices.stopped.clone();
         // Without descriptors it fails ten times a second: that is said once.
@@ -123,9 +145,9 @@ impl Door {
             tokio::select! {
                 _ = stopped.changed() => return,
                 next = self.next(&listener) => match next {
-                    Ok((stream, peer, place)) => {
+                    Ok((stream, peer, permit)) => {
                         is_told = false;
-                        self.welcome(stream, peer, place);
+                        self.spawn(stream, peer, permit);
                     }
                     Err(error) => {
                         if !std::mem::replace(&mut is_told, true) {
@@ -146,56 +168,62 @@ impl Door {
         &self,
         listener: &TcpListener,
     ) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-        let place = self.place().await.map_err(io::Error::other)?;
+        let permit = self.permit().await.map_err(io::Error::other)?;
         let (stream, peer) = listener.accept().await?;
-        Ok((stream, peer, place))
+        Ok((stream, peer, permit))
     }
 
-    /// A place for a connection; where there is none, connections that idle make one.
-    async fn place(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
-        let places = self.site.connection_places();
-        if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
-            return Ok(place);
+    /// A permit for a connection; where there is none, connections that idle give theirs.
+    async fn permit(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
+        let permits = self.settings.connection_permits();
+        if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
+            return Ok(permit);
         }
         let _waiting = Waiting::of(&self.crowd);
-        places.acquire_owned().await
+        permits.acquire_owned().await
     }
 
-    fn welcome(&self, stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
-        let limits = self.site.limits();
+    fn spawn(&self, stream: TcpStream, peer: SocketAddr, permit: OwnedSemaphorePermit) {
+        let limits = self.settings.limits();
         let traffic = Traffic::new();
-        let Some(seat) = self.peers.seat(peer.ip(), &traffic, limits.connections_per_peer_max) else {
+        let Some(peer_permit) = self.peers.admit(peer.ip(), &traffic, limits.connections_per_peer_max) else {
             self.refused(peer, Refusal::Peer, &"too many connections of this peer");
             return;
         };
-        let door = self.clone();
+        let acceptor = self.clone();
         tokio::spawn(async move {
-            let scrapes = Arc::clone(&door.site.scrapes);
-            scrapes.connections.fetch_add(1, Ordering::Relaxed);
-            door.converse(stream, peer, seat, traffic).await;
-            scrapes.connections.fetch_sub(1, Ordering::Relaxed);
-            drop(place);
+            let app = Arc::clone(&acceptor.app);
+            app.connection_opened();
+            acceptor.serve(stream, peer, peer_permit, traffic).await;
+            app.connection_closed();
+            drop(permit);
         });
     }
 
     /// Serves a connection to its end.
-    async fn converse(self, stream: TcpStream, peer: SocketAddr, seat: Seat, traffic: Arc<Traffic>) {
-        let limits = self.site.limits();
+    async fn serve(
+        self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        peer_permit: PeerPermit,
+        traffic: Arc<Traffic>,
+    ) {
+        let limits = self.settings.limits();
         // Answers go out in large pieces; waiting for more would only delay the last one.
         let _ = stream.set_nodelay(true);
-        let patient = |stream| Patient::new(stream, limits.write_timeout, limits.answer_timeout);
+        let with_timeout = |stream| WriteTimeout::new(stream, limits.write_timeout, limits.answer_timeout);
         let notices = self.notices.clone();
         let protection = self.gate.current();
         let ended = match protection.tls() {
             None => {
-                let front = self.front(peer, seat, traffic, false);
-                connection::serve(front, patient(stream), false, notices).await
+                let middleware = self.middleware(peer, peer_permit, traffic, false);
+                connection::serve(middleware, with_timeout(stream), false, notices).await
             }
             Some(config) => {
                 let timeout = limits.handshake_timeout;
                 let mut stopped = notices.stopped.clone();
                 let shaken = tokio::select! {
-                    shaken = self.handshakes.shake(config, stream, patient, &seat.handshakes, timeout) => shaken,
+                    shaken = self.handshakes.shake(config, stream, with_timeout, &peer_permit.handshakes, timeout) => shaken,
                     // A handshake that is under way at the end is nobody's answer.
                     _ = stopped.wait_for(|is_stopped| *is_stopped) => return,
                 };
@@ -206,8 +234,9 @@ impl Door {
                 let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                 let certificates = stream.get_ref().1.peer_certificates();
                 let has_certificate = protection.verifies_clients() && certificates.is_some();
-                let front = Front { has_certificate, ..self.front(peer, seat, traffic, true) };
-                connection::serve(front, stream, is_http2, notices).await
+                let middleware = self.middleware(peer, peer_permit, traffic, true);
+                let middleware = Middleware { has_certificate, ..middleware };
+                connection::serve(middleware, stream, is_http2, notices).await
             }
         };
         if let Err(error) = ended {
@@ -215,13 +244,20 @@ impl Door {
         }
     }
 
-    fn front(&self, peer: SocketAddr, seat: Seat, traffic: Arc<Traffic>, is_secure: bool) -> Front {
-        Front {
-            site: Arc::clone(&self.site),
+    fn middleware(
+        &self,
+        peer: SocketAddr,
+        peer_permit: PeerPermit,
+        traffic: Arc<Traffic>,
+        is_secure: bool,
+    ) -> Middleware<A> {
+        Middleware {
+            app: Arc::clone(&self.app),
+            settings: Arc::clone(&self.settings),
             gate: Arc::clone(&self.gate),
-            limits: self.site.limits(),
+            limits: self.settings.limits(),
             peer,
-            seat,
+            peer_permit,
             is_secure,
             has_certificate: false,
             traffic,
@@ -250,7 +286,7 @@ impl Door {
     }
 }
 
-/// A listener that has no place for somebody, until this goes.
+/// A listener that has no permit for somebody, until this goes.
 struct Waiting<'a>(&'a watch::Sender<usize>);
 
 impl<'a> Waiting<'a> {

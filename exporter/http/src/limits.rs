@@ -9,8 +9,6 @@ pub struct Limits {
     pub connections_max: usize,
     /// Open connections of one peer; more are closed at once.
     pub connections_per_peer_max: u32,
-    /// Pages of metrics at a time; more wait, and are then answered 503.
-    pub scrapes_max: usize,
     /// A TLS handshake ends within it.
     pub handshake_timeout: Duration,
     /// A request's head must be there within it.
@@ -21,10 +19,6 @@ pub struct Limits {
     pub answer_timeout: Duration,
     /// A connection may be without a request for so long.
     pub idle_timeout: Duration,
-    /// Whether pages of metrics show the targets' series.
-    pub metrics_targets: bool,
-    /// Whether who reaches the server may ask for a reload.
-    pub lifecycle: bool,
 }
 
 impl From<&Web> for Limits {
@@ -33,14 +27,11 @@ impl From<&Web> for Limits {
         Self {
             connections_max: web.max_connections as usize,
             connections_per_peer_max: web.max_connections_per_peer.unwrap_or(half),
-            scrapes_max: web.max_scrapes as usize,
             handshake_timeout: web.handshake_timeout,
             header_timeout: web.header_timeout,
             write_timeout: web.write_timeout,
             answer_timeout: web.answer_timeout,
             idle_timeout: web.idle_timeout,
-            metrics_targets: web.metrics_targets,
-            lifecycle: web.enable_lifecycle,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::web::peers::PeerKey;
+use crate::peers::PeerKey;
 
 /// Comparisons at a time; each keeps a core busy.
 const COMPARISONS_MAX: usize = 2;
@@ -16,7 +16,7 @@ const COMPARISONS_MAX: usize = 2;
 pub(super) const WAITING_PER_PEER: usize = 64;
 /// Wrong passwords of a peer count until it gave none for so long.
 const FAILURES_FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
-/// Peers whose wrong passwords are counted.
+/// PeerLimits whose wrong passwords are counted.
 const FAILING_PEERS_MAX: usize = 1024;
 
 /// Requests whose passwords have to be compared. A peer has one comparison at a time. The next one is of the peer with

@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 /// A longer URI is answered 414.
-pub(super) const URI_BYTES_MAX: usize = 8 << 10;
+pub(crate) const URI_BYTES_MAX: usize = 8 << 10;
 /// Of a request's first line so much is passed on, which is enough to see that its URI is too long.
 const FIRST_LINE_BYTES_MAX: usize = URI_BYTES_MAX + 512;
 
@@ -17,7 +17,7 @@ const FIRST_LINE_BYTES_MAX: usize = URI_BYTES_MAX + 512;
 ///   which is what smuggling lives on; it is passed on as a NUL, which the parser refuses with 400.
 /// * A URI that is far too long is cut, so that it can be answered and not only dropped.
 /// * A head is there so soon after its first byte, and the first head so soon after the connection.
-pub(super) struct Heads<S> {
+pub(crate) struct Heads<S> {
     stream: S,
     time: Duration,
     timer: Pin<Box<Sleep>>,
@@ -37,13 +37,13 @@ enum Place {
 }
 
 impl<S> Heads<S> {
-    pub(super) fn new(stream: S, time: Duration) -> Self {
+    pub(crate) fn new(stream: S, time: Duration) -> Self {
         let timer = Box::pin(tokio::time::sleep(time));
         Self { stream, time, timer, place: Place::FirstLine, line_bytes: 0, spaces: 0, last: 0 }
     }
 
     /// Goes through new bytes, and answers how many of them are left.
-    pub(super) fn check(&mut self, bytes: &mut [u8]) -> usize {
+    pub(crate) fn check(&mut self, bytes: &mut [u8]) -> usize {
         let mut kept = 0;
         for index in 0..bytes.len() {
             let byte = bytes[index];

@@ -10,12 +10,12 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// What goes on in a connection: how many requests are being answered, and since when none is.
-pub(super) struct Traffic {
+pub(crate) struct Traffic {
     state: Mutex<State>,
     /// Notified to end the connection in the middle of an answer.
-    pub(super) end: Arc<Notify>,
+    pub(crate) end: Arc<Notify>,
     /// Notified to end it after what it is doing.
-    pub(super) close: Notify,
+    pub(crate) close: Notify,
 }
 
 struct State {
@@ -26,7 +26,7 @@ struct State {
 
 /// Whether somebody still waits for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Activity {
+pub(crate) enum Activity {
     /// No request has come yet.
     New,
     /// A request is being answered.
@@ -36,20 +36,20 @@ pub(super) enum Activity {
 }
 
 impl Traffic {
-    pub(super) fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         let state = State { under_way: 0, began: false, since: Instant::now() };
         Arc::new(Self { state: Mutex::new(state), end: Arc::default(), close: Notify::new() })
     }
 
     /// A request begins to be answered, until the guard goes.
-    pub(super) fn begin(self: &Arc<Self>) -> UnderWay {
+    pub(crate) fn begin(self: &Arc<Self>) -> UnderWay {
         let mut state = self.state();
         state.under_way += 1;
         state.began = true;
         UnderWay(Arc::clone(self))
     }
 
-    pub(super) fn activity(&self) -> Activity {
+    pub(crate) fn activity(&self) -> Activity {
         let state = self.state();
         match (state.began, state.under_way) {
             (false, _) => Activity::New,
@@ -64,7 +64,7 @@ impl Traffic {
 }
 
 /// A request that is being answered.
-pub(super) struct UnderWay(Arc<Traffic>);
+pub(crate) struct UnderWay(Arc<Traffic>);
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
@@ -75,11 +75,11 @@ impl Drop for UnderWay {
 }
 
 /// An answer that must have been taken by its deadline.
-pub(super) struct Timed<A> {
-    pub(super) answer: A,
-    pub(super) deadline: Instant,
+pub(crate) struct Timed<A> {
+    pub(crate) answer: A,
+    pub(crate) deadline: Instant,
     /// Held for as long as the answer is sent.
-    pub(super) _under_way: UnderWay,
+    pub(crate) _under_way: UnderWay,
 }
 
 impl<A: Body<Data = Bytes, Error = Infallible> + Unpin> Body for Timed<A> {
