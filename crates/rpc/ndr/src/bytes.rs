@@ -19,14 +19,6 @@ pub struct ConformantVaryingBytes<'stub> {
     pub bytes: Cow<'stub, [u8]>,
 }
 
-impl ConformantVaryingBytes<'_> {
-    /// No bytes, and room for so many.
-    #[must_use]
-    pub const fn empty(max_count: u32) -> Self {
-        Self { max_count, bytes: Cow::Borrowed(&[]) }
-    }
-}
-
 impl<'stub> NdrDecode<'stub> for ConformantBytes<'stub> {
     type Inline = Self;
     const ALIGNMENT: usize = 4;

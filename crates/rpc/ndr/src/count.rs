@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use crate::{
     Conformant, ConformantBytes, ConformantVarying, ConformantVaryingBytes, Ref, Varying, WideString,
 };
@@ -92,7 +94,7 @@ pub fn count_is(count: Option<usize>, expression: impl TryInto<usize>) -> bool {
     count.is_none_or(|count| expression.try_into().is_ok_and(|expected| count == expected))
 }
 
-impl Array for std::borrow::Cow<'_, [u8]> {
+impl Array for Cow<'_, [u8]> {
     fn max_count(&self) -> Option<usize> {
         Some(self.len())
     }
@@ -112,6 +114,6 @@ impl<T> WithRoom for ConformantVarying<T> {
 
 impl WithRoom for ConformantVaryingBytes<'_> {
     fn with_room(max_count: u32) -> Self {
-        Self::empty(max_count)
+        Self { max_count, bytes: Cow::Borrowed(&[]) }
     }
 }

@@ -6,7 +6,7 @@ use ms_pcq::perflibv2::methods::{
 };
 use ms_pcq::types::BlockType;
 use ms_pcq::wire::{CounterHeader, CounterIdentifier, DataHeader, MultiCounters, StringBufferHeader};
-use ndr::ConformantVaryingBytes;
+use ndr::{ConformantVaryingBytes, WithRoom as _};
 use rpc_stub::{Message, Method};
 
 use crate::rule::Corruption;
@@ -95,7 +95,7 @@ pub(super) fn returns_buffer(opnum: u16) -> bool {
 
 fn answer_without_data(in_size: u32, rtn_size: u32, status: Win32Error, response: &mut Vec<u8>) {
     // Without data all of them look alike.
-    let data = ConformantVaryingBytes::empty(in_size);
+    let data = ConformantVaryingBytes::with_room(in_size);
     if let Ok(stub) = (QueryCounterDataReply { out_size: 0, rtn_size, data, status }).to_stub() {
         *response = stub;
     }
