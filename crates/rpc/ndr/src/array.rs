@@ -67,46 +67,49 @@ impl<'stub, T: NdrDecode<'stub>> NdrDecode<'stub> for ConformantVarying<T> {
 }
 
 impl<T: NdrEncode> NdrEncode for Conformant<T> {
+    type Deferred = Vec<T::Deferred>;
     const ALIGNMENT: usize = 4;
 
-    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<Self::Deferred> {
         dst.u32(count("conformant array", self.0.len())?);
-        self.0.iter().try_for_each(|element| dst.inline(element))
+        encode_elements(&self.0, dst)
     }
 
-    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
-        self.0.iter().try_for_each(|element| dst.deferred(element))
+    fn encode_deferred(&self, deferred: Self::Deferred, dst: &mut Writer) -> EncodeResult<()> {
+        encode_referents(&self.0, deferred, dst)
     }
 }
 
 impl<T: NdrEncode> NdrEncode for Varying<T> {
+    type Deferred = Vec<T::Deferred>;
     const ALIGNMENT: usize = 4;
 
-    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<Self::Deferred> {
         dst.variance(count("varying array", self.0.len())?);
-        self.0.iter().try_for_each(|element| dst.inline(element))
+        encode_elements(&self.0, dst)
     }
 
-    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
-        self.0.iter().try_for_each(|element| dst.deferred(element))
+    fn encode_deferred(&self, deferred: Self::Deferred, dst: &mut Writer) -> EncodeResult<()> {
+        encode_referents(&self.0, deferred, dst)
     }
 }
 
 impl<T: NdrEncode> NdrEncode for ConformantVarying<T> {
+    type Deferred = Vec<T::Deferred>;
     const ALIGNMENT: usize = 4;
 
-    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<Self::Deferred> {
         let actual_count = count("conformant varying array", self.elements.len())?;
         if actual_count > self.max_count {
             return Err(EncodeError::new("conformant varying array", "actual_count", "is above max_count"));
         }
         dst.u32(self.max_count);
         dst.variance(actual_count);
-        self.elements.iter().try_for_each(|element| dst.inline(element))
+        encode_elements(&self.elements, dst)
     }
 
-    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
-        self.elements.iter().try_for_each(|element| dst.deferred(element))
+    fn encode_deferred(&self, deferred: Self::Deferred, dst: &mut Writer) -> EncodeResult<()> {
+        encode_referents(&self.elements, deferred, dst)
     }
 }
 
@@ -128,14 +131,15 @@ impl<'stub, T: NdrDecode<'stub>, const N: usize> NdrDecode<'stub> for [T; N] {
 }
 
 impl<T: NdrEncode, const N: usize> NdrEncode for [T; N] {
+    type Deferred = Vec<T::Deferred>;
     const ALIGNMENT: usize = T::ALIGNMENT;
 
-    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
-        self.iter().try_for_each(|element| dst.inline(element))
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<Self::Deferred> {
+        encode_elements(self, dst)
     }
 
-    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
-        self.iter().try_for_each(|element| dst.deferred(element))
+    fn encode_deferred(&self, deferred: Self::Deferred, dst: &mut Writer) -> EncodeResult<()> {
+        encode_referents(self, deferred, dst)
     }
 }
 
@@ -155,4 +159,19 @@ pub(crate) fn decode_referents<'stub, T: NdrDecode<'stub>>(
 ) -> Result<Vec<T>> {
     let field = src.field();
     inline.into_iter().map(|element| src.deferred(field, element)).collect()
+}
+
+pub(crate) fn encode_elements<T: NdrEncode>(
+    elements: &[T],
+    dst: &mut Writer,
+) -> EncodeResult<Vec<T::Deferred>> {
+    elements.iter().map(|element| dst.inline(element)).collect()
+}
+
+pub(crate) fn encode_referents<T: NdrEncode>(
+    elements: &[T],
+    deferred: Vec<T::Deferred>,
+    dst: &mut Writer,
+) -> EncodeResult<()> {
+    elements.iter().zip(deferred).try_for_each(|(element, deferred)| dst.deferred(element, deferred))
 }

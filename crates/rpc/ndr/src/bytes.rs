@@ -34,10 +34,15 @@ impl<'stub> NdrDecode<'stub> for ConformantBytes<'stub> {
 }
 
 impl NdrEncode for ConformantBytes<'_> {
+    type Deferred = ();
     const ALIGNMENT: usize = 4;
 
     fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
         dst.conformant_bytes(&self.0)
+    }
+
+    fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
+        Ok(())
     }
 }
 
@@ -56,10 +61,15 @@ impl<'stub> NdrDecode<'stub> for ConformantVaryingBytes<'stub> {
 }
 
 impl NdrEncode for ConformantVaryingBytes<'_> {
+    type Deferred = ();
     const ALIGNMENT: usize = 4;
 
     fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
         dst.conformant_varying_bytes(self.max_count, &self.bytes)
+    }
+
+    fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
+        Ok(())
     }
 }
 

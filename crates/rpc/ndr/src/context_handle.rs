@@ -43,10 +43,15 @@ impl<'stub> NdrDecode<'stub> for ContextHandle {
 }
 
 impl NdrEncode for ContextHandle {
+    type Deferred = ();
     const ALIGNMENT: usize = 4;
 
     fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
         dst.u32(self.attributes);
         dst.inline(&self.uuid)
+    }
+
+    fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
+        Ok(())
     }
 }

@@ -129,6 +129,10 @@ pub trait NdrDecode<'stub>: Sized {
 
 /// A type that can be written to a stub in two halves.
 pub trait NdrEncode {
+    /// What the inline half hands to the deferred one: `()` but where the value has another form on the wire, which is
+    /// made once.
+    type Deferred;
+
     /// As [`NdrDecode::ALIGNMENT`].
     const ALIGNMENT: usize;
 
@@ -136,13 +140,11 @@ pub trait NdrEncode {
     ///
     /// # Errors
     /// When the wire has no room for a value.
-    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()>;
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<Self::Deferred>;
 
     /// Writes the referents of the embedded pointers, in the order of declaration.
     ///
     /// # Errors
     /// When the wire has no room for a value.
-    fn encode_deferred(&self, _dst: &mut Writer) -> EncodeResult<()> {
-        Ok(())
-    }
+    fn encode_deferred(&self, deferred: Self::Deferred, dst: &mut Writer) -> EncodeResult<()>;
 }

@@ -25,6 +25,7 @@ impl<'stub, T: NdrDecode<'stub>> NdrDecode<'stub> for Option<Box<T>> {
 }
 
 impl<T: NdrEncode> NdrEncode for Option<Box<T>> {
+    type Deferred = ();
     const ALIGNMENT: usize = 4;
 
     fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
@@ -33,7 +34,7 @@ impl<T: NdrEncode> NdrEncode for Option<Box<T>> {
         Ok(())
     }
 
-    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
+    fn encode_deferred(&self, (): (), dst: &mut Writer) -> EncodeResult<()> {
         match self {
             Some(referent) => dst.write(referent.as_ref()),
             None => Ok(()),
@@ -71,6 +72,7 @@ impl<'stub, T: NdrDecode<'stub>> NdrDecode<'stub> for Ref<T> {
 }
 
 impl<T: NdrEncode> NdrEncode for Ref<T> {
+    type Deferred = ();
     const ALIGNMENT: usize = 4;
 
     fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
@@ -79,7 +81,7 @@ impl<T: NdrEncode> NdrEncode for Ref<T> {
         Ok(())
     }
 
-    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
+    fn encode_deferred(&self, (): (), dst: &mut Writer) -> EncodeResult<()> {
         dst.write(self.0.as_ref())
     }
 }

@@ -20,10 +20,15 @@ macro_rules! primitives {
         }
 
         impl NdrEncode for $type {
+            type Deferred = ();
             const ALIGNMENT: usize = size_of::<Self>();
 
             fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
                 dst.bytes(&self.to_le_bytes());
+                Ok(())
+            }
+
+            fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
                 Ok(())
             }
         }
@@ -47,10 +52,15 @@ impl<'stub> NdrDecode<'stub> for Guid {
 }
 
 impl NdrEncode for Guid {
+    type Deferred = ();
     const ALIGNMENT: usize = 4;
 
     fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
         dst.bytes(&self.to_bytes());
+        Ok(())
+    }
+
+    fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
         Ok(())
     }
 }
@@ -72,10 +82,15 @@ macro_rules! newtypes {
         }
 
         impl NdrEncode for $type {
+            type Deferred = ();
             const ALIGNMENT: usize = <$inner as NdrEncode>::ALIGNMENT;
 
             fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
                 self.0.encode_inline(dst)
+            }
+
+            fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
+                Ok(())
             }
         }
     )*};
@@ -100,10 +115,15 @@ impl<'stub> NdrDecode<'stub> for FileTime {
 }
 
 impl NdrEncode for FileTime {
+    type Deferred = ();
     const ALIGNMENT: usize = 4;
 
     fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
         dst.bytes(&self.0.to_le_bytes());
+        Ok(())
+    }
+
+    fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
         Ok(())
     }
 }

@@ -36,10 +36,15 @@ impl<'stub> NdrDecode<'stub> for WideString {
 }
 
 impl NdrEncode for WideString {
+    type Deferred = ();
     const ALIGNMENT: usize = 4;
 
     fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
         dst.wide_string(&self.0)
+    }
+
+    fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
+        Ok(())
     }
 }
 

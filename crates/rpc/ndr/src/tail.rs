@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use codec::EncodeResult;
 
-use crate::array::{decode_elements, decode_referents};
+use crate::array::{decode_elements, decode_referents, encode_elements, encode_referents};
 use crate::read::size_of_count;
 use crate::write::count;
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
@@ -30,6 +30,8 @@ pub trait DecodeTail<'stub>: Sized {
 
 /// The writing half of [`DecodeTail`].
 pub trait EncodeTail {
+    /// As [`NdrEncode::Deferred`], of all elements.
+    type Deferred;
     /// That of an element.
     const ALIGNMENT: usize;
 
@@ -43,13 +45,13 @@ pub trait EncodeTail {
     ///
     /// # Errors
     /// Those of an element.
-    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()>;
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<Self::Deferred>;
 
     /// As [`NdrEncode::encode_deferred`].
     ///
     /// # Errors
     /// Those of an element.
-    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()>;
+    fn encode_deferred(&self, deferred: Self::Deferred, dst: &mut Writer) -> EncodeResult<()>;
 }
 
 impl<'stub, T: NdrDecode<'stub>> DecodeTail<'stub> for Vec<T> {
@@ -66,18 +68,19 @@ impl<'stub, T: NdrDecode<'stub>> DecodeTail<'stub> for Vec<T> {
 }
 
 impl<T: NdrEncode> EncodeTail for Vec<T> {
+    type Deferred = Vec<T::Deferred>;
     const ALIGNMENT: usize = T::ALIGNMENT;
 
     fn max_count(&self) -> EncodeResult<u32> {
         count("conformant structure", self.len())
     }
 
-    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
-        self.iter().try_for_each(|element| dst.inline(element))
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<Self::Deferred> {
+        encode_elements(self, dst)
     }
 
-    fn encode_deferred(&self, dst: &mut Writer) -> EncodeResult<()> {
-        self.iter().try_for_each(|element| dst.deferred(element))
+    fn encode_deferred(&self, deferred: Self::Deferred, dst: &mut Writer) -> EncodeResult<()> {
+        encode_referents(self, deferred, dst)
     }
 }
 
@@ -96,6 +99,7 @@ impl<'stub> DecodeTail<'stub> for Cow<'stub, [u8]> {
 }
 
 impl EncodeTail for Cow<'_, [u8]> {
+    type Deferred = ();
     const ALIGNMENT: usize = 1;
 
     fn max_count(&self) -> EncodeResult<u32> {
@@ -107,7 +111,7 @@ impl EncodeTail for Cow<'_, [u8]> {
         Ok(())
     }
 
-    fn encode_deferred(&self, _dst: &mut Writer) -> EncodeResult<()> {
+    fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
         Ok(())
     }
 }

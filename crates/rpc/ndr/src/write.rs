@@ -30,25 +30,25 @@ impl Writer {
     /// # Errors
     /// Those of the type.
     pub fn write<T: NdrEncode>(&mut self, value: &T) -> EncodeResult<()> {
-        self.inline(value)?;
-        self.deferred(value)
+        let deferred = self.inline(value)?;
+        self.deferred(value, deferred)
     }
 
     /// Writes the inline half of a member.
     ///
     /// # Errors
     /// Those of the type.
-    pub fn inline<T: NdrEncode>(&mut self, value: &T) -> EncodeResult<()> {
+    pub fn inline<T: NdrEncode>(&mut self, value: &T) -> EncodeResult<T::Deferred> {
         self.align(T::ALIGNMENT);
         value.encode_inline(self)
     }
 
-    /// Writes the deferred half of a member.
+    /// Writes the deferred half of a member, of which the inline one answered `deferred`.
     ///
     /// # Errors
     /// Those of the type.
-    pub fn deferred<T: NdrEncode>(&mut self, value: &T) -> EncodeResult<()> {
-        value.encode_deferred(self)
+    pub fn deferred<T: NdrEncode>(&mut self, value: &T, deferred: T::Deferred) -> EncodeResult<()> {
+        value.encode_deferred(deferred, self)
     }
 
     /// Writes a 32-bit parameter.

@@ -152,6 +152,8 @@ impl Structure<'_> {
         let (fixed, tail) = self.parts();
         let types: Vec<_> = fixed.iter().map(|member| &member.ty).collect();
         let fixed: Vec<_> = fixed.iter().map(|member| &member.ident).collect();
+        let idents: Vec<_> = self.members.iter().map(|member| &member.ident).collect();
+        let tail_type = tail.map(|tail| &tail.ty).into_iter();
         let alignments = quote!(#(<#types as ::ndr::NdrEncode>::ALIGNMENT,)*);
         let alignment = match tail {
             None => quote!(::ndr::layout::alignment(&[#alignments])),
@@ -163,17 +165,23 @@ impl Structure<'_> {
                 dst.align(::ndr::layout::alignment(&[#alignments <#ty as ::ndr::EncodeTail>::ALIGNMENT]));
             }
         });
-        let tail_inline =
-            tail.map(|Member { ident, .. }| quote!(::ndr::EncodeTail::encode_inline(&self.#ident, dst)?;));
-        let tail_deferred =
-            tail.map(|Member { ident, .. }| quote!(::ndr::EncodeTail::encode_deferred(&self.#ident, dst)?;));
+        let tail_inline = tail.map(
+            |Member { ident, .. }| quote!(let #ident = ::ndr::EncodeTail::encode_inline(&self.#ident, dst)?;),
+        );
+        let tail_deferred = tail.map(
+            |Member { ident, .. }| quote!(::ndr::EncodeTail::encode_deferred(&self.#ident, #ident, dst)?;),
+        );
         let broken = self.broken_rule();
         quote! {
             #[automatically_derived]
             impl #arguments ::ndr::NdrEncode for #ident #arguments {
+                type Deferred = (
+                    #(<#types as ::ndr::NdrEncode>::Deferred,)*
+                    #(<#tail_type as ::ndr::EncodeTail>::Deferred,)*
+                );
                 const ALIGNMENT: usize = #alignment;
 
-                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<()> {
+                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<Self::Deferred> {
                     #[allow(unused_variables, reason = "not all structures have rules")]
                     fn broken_rule(
                         value: &#ident #any_arguments,
@@ -184,13 +192,17 @@ impl Structure<'_> {
                         return ::core::result::Result::Err(::ndr::EncodeError::new(#name, field, reason));
                     }
                     #begin
-                    #(dst.inline(&self.#fixed)?;)*
+                    #(let #fixed = dst.inline(&self.#fixed)?;)*
                     #tail_inline
-                    ::core::result::Result::Ok(())
+                    ::core::result::Result::Ok((#(#idents,)*))
                 }
 
-                fn encode_deferred(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<()> {
-                    #(dst.deferred(&self.#fixed)?;)*
+                fn encode_deferred(
+                    &self,
+                    (#(#idents,)*): Self::Deferred,
+                    dst: &mut ::ndr::Writer,
+                ) -> ::ndr::EncodeResult<()> {
+                    #(dst.deferred(&self.#fixed, #fixed)?;)*
                     #tail_deferred
                     ::core::result::Result::Ok(())
                 }
@@ -250,14 +262,19 @@ fn newtype(input: &DeriveInput, inner: &Type, stub: &StubLifetime, half: Half) -
         Half::Encode => quote! {
             #[automatically_derived]
             impl #arguments ::ndr::NdrEncode for #ident #arguments {
+                type Deferred = <#inner as ::ndr::NdrEncode>::Deferred;
                 const ALIGNMENT: usize = <#inner as ::ndr::NdrEncode>::ALIGNMENT;
 
-                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<()> {
+                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<Self::Deferred> {
                     ::ndr::NdrEncode::encode_inline(&self.0, dst)
                 }
 
-                fn encode_deferred(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<()> {
-                    ::ndr::NdrEncode::encode_deferred(&self.0, dst)
+                fn encode_deferred(
+                    &self,
+                    deferred: Self::Deferred,
+                    dst: &mut ::ndr::Writer,
+                ) -> ::ndr::EncodeResult<()> {
+                    ::ndr::NdrEncode::encode_deferred(&self.0, deferred, dst)
                 }
             }
         },
@@ -293,14 +310,21 @@ pub(crate) fn through_wire(input: &DeriveInput, wire: &Type, stub: &StubLifetime
         Half::Encode => quote! {
             #[automatically_derived]
             impl #arguments ::ndr::NdrEncode for #ident #arguments {
+                type Deferred = (#wire, <#wire as ::ndr::NdrEncode>::Deferred);
                 const ALIGNMENT: usize = <#wire as ::ndr::NdrEncode>::ALIGNMENT;
 
-                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<()> {
-                    ::ndr::NdrEncode::encode_inline(&<#wire>::try_from(self)?, dst)
+                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<Self::Deferred> {
+                    let wire = <#wire>::try_from(self)?;
+                    let deferred = ::ndr::NdrEncode::encode_inline(&wire, dst)?;
+                    ::core::result::Result::Ok((wire, deferred))
                 }
 
-                fn encode_deferred(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<()> {
-                    ::ndr::NdrEncode::encode_deferred(&<#wire>::try_from(self)?, dst)
+                fn encode_deferred(
+                    &self,
+                    (wire, deferred): Self::Deferred,
+                    dst: &mut ::ndr::Writer,
+                ) -> ::ndr::EncodeResult<()> {
+                    ::ndr::NdrEncode::encode_deferred(&wire, deferred, dst)
                 }
             }
         },

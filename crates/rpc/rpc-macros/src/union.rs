@@ -1,5 +1,5 @@
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::{DataEnum, DeriveInput, Expr, Fields, Ident, Type, Variant};
 
 use crate::Half;
@@ -190,15 +190,34 @@ impl Union<'_> {
             Case::Tag(tag, None) => quote!(Self::#ident => #tag),
             Case::Default => quote!(Self::#ident(tag) => *tag),
         });
+        // Of each arm that holds a value, what its deferred half gets.
+        let held: Vec<(Ident, &Type)> = self
+            .arms
+            .iter()
+            .filter_map(|arm| match &arm.case {
+                Case::Tag(_, Some(ty)) => Some((format_ident!("of_{}", arm.ident), &**ty)),
+                _ => None,
+            })
+            .collect();
+        let (names, types): (Vec<_>, Vec<_>) = held.into_iter().unzip();
         let inline = self.arms.iter().map(|Arm { ident, case, .. }| match case {
-            Case::Tag(_, Some(_)) => quote!(Self::#ident(value) => dst.inline(value)),
-            Case::Tag(_, None) => quote!(Self::#ident => ::core::result::Result::Ok(())),
+            Case::Tag(_, Some(_)) => {
+                let of_arm = format_ident!("of_{ident}");
+                quote!(Self::#ident(value) => #of_arm = ::core::option::Option::Some(dst.inline(value)?),)
+            }
+            Case::Tag(_, None) => quote!(Self::#ident => {}),
             Case::Default => self.default_inline(ident, &name),
         });
-        let deferred = self.arms.iter().map(|Arm { ident, case, .. }| match case {
-            Case::Tag(_, Some(_)) => quote!(Self::#ident(value) => dst.deferred(value)),
-            Case::Tag(_, None) => quote!(Self::#ident => ::core::result::Result::Ok(())),
-            Case::Default => quote!(Self::#ident(_) => ::core::result::Result::Ok(())),
+        let deferred = self.arms.iter().filter_map(|Arm { ident, case, .. }| match case {
+            Case::Tag(_, Some(_)) => {
+                let of_arm = format_ident!("of_{ident}");
+                Some(quote! {
+                    if let (Self::#ident(value), ::core::option::Option::Some(deferred)) = (self, #of_arm) {
+                        return dst.deferred(value, deferred);
+                    }
+                })
+            }
+            Case::Tag(_, None) | Case::Default => None,
         });
         let tag = quote! { let tag: #switch = match self { #(#tags,)* }; };
         quote! {
@@ -212,16 +231,26 @@ impl Union<'_> {
 
             #[automatically_derived]
             impl #arguments ::ndr::NdrEncode for #ident #arguments {
+                type Deferred = (#(::core::option::Option<<#types as ::ndr::NdrEncode>::Deferred>,)*);
                 const ALIGNMENT: usize = <#switch as ::ndr::NdrEncode>::ALIGNMENT;
 
-                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<()> {
+                #[allow(non_snake_case, reason = "variables have the names of arms")]
+                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<Self::Deferred> {
                     #tag
                     dst.inline(&tag)?;
-                    match self { #(#inline,)* }
+                    #(let mut #names = ::core::option::Option::None;)*
+                    match self { #(#inline)* }
+                    ::core::result::Result::Ok((#(#names,)*))
                 }
 
-                fn encode_deferred(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<()> {
-                    match self { #(#deferred,)* }
+                #[allow(non_snake_case, reason = "variables have the names of arms")]
+                fn encode_deferred(
+                    &self,
+                    (#(#names,)*): Self::Deferred,
+                    dst: &mut ::ndr::Writer,
+                ) -> ::ndr::EncodeResult<()> {
+                    #(#deferred)*
+                    ::core::result::Result::Ok(())
                 }
             }
         }
@@ -234,10 +263,11 @@ impl Union<'_> {
             Case::Default => None,
         });
         quote!(Self::#ident(_) => match tag {
-            #(#taken => ::core::result::Result::Err(::ndr::EncodeError::new(
-                #name, "tag", "is that of another arm",
-            )),)*
-            _ => ::core::result::Result::Ok(()),
+            #(#taken => {
+                let error = ::ndr::EncodeError::new(#name, "tag", "is that of another arm");
+                return ::core::result::Result::Err(error);
+            })*
+            _ => {}
         })
     }
 }

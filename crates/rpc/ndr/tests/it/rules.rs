@@ -1,6 +1,8 @@
 //! What the derives check of values: counts, ranges, tags, and rules of their own; and what they compute.
 
-use ndr::{Conformant, NdrDecode, NdrEncode, Reader, Ref, WideString, Writer};
+use std::cell::Cell;
+
+use ndr::{Conformant, EncodeError, NdrDecode, NdrEncode, Reader, Ref, WideString, Writer};
 
 use crate::structures::{
     DualStringArray, Holder, Info, Item, Mixed, OpenInfo, Pointers, RpcSid, Switched, Text, WideList, text,
@@ -130,4 +132,51 @@ fn embedded_reference_pointers_are_never_null_and_any_number_stands_for_them() {
     assert_eq!(read::<Pointers>(&stub).unwrap(), pointers);
     stub[..4].fill(0);
     assert_eq!(read::<Pointers>(&stub).unwrap(), pointers);
+}
+
+/// A name that counts how often its form on the wire is made.
+#[derive(Debug, Default, NdrEncode)]
+#[ndr(wire = WireName)]
+struct Name {
+    made: Cell<u32>,
+}
+
+#[derive(Debug, NdrEncode)]
+struct WireName {
+    size: u16,
+    buffer: Option<Box<WideString>>,
+}
+
+impl TryFrom<&Name> for WireName {
+    type Error = EncodeError;
+
+    fn try_from(name: &Name) -> Result<Self, EncodeError> {
+        name.made.set(name.made.get() + 1);
+        Ok(Self { size: 7, buffer: Some(Box::new(WideString("a".to_owned()))) })
+    }
+}
+
+/// A union whose arms hold such a name.
+#[derive(Debug, NdrEncode)]
+#[ndr(switch = u32)]
+enum Named {
+    #[ndr(case = 1)]
+    One(Name),
+    #[ndr(case = 2)]
+    Many(Conformant<Name>),
+}
+
+#[test]
+fn another_form_on_the_wire_is_made_once() {
+    let names = Named::Many(Conformant(vec![Name::default(), Name::default()]));
+    // Tag, count, twice size and pointer, then both names.
+    assert_eq!(written(&names).len(), 4 + 4 + 2 * (2 + 2 + 4) + 16 + 16);
+    let Named::Many(names) = names else { unreachable!() };
+    assert_eq!(names.0.iter().map(|name| name.made.get()).collect::<Vec<_>>(), [1, 1]);
+    let one = Named::One(Name::default());
+    assert_eq!(written(&one).len(), 4 + (2 + 2 + 4) + 16);
+    assert!(matches!(&one, Named::One(name) if name.made.get() == 1), "{one:?}");
+    let held = Ref::new(Name::default());
+    written(&held);
+    assert_eq!(held.0.made.get(), 1);
 }
