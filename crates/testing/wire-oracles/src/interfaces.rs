@@ -1,16 +1,75 @@
 //! Laws of all declared interfaces.
 
-use rpc_stub::{Direction, Interface};
+use codec::EncodeResult;
+use ms_pcq::perflibv2::methods::PerflibV2;
+use ms_rrp::winreg::Winreg;
+use ndr::Error;
+use rpc_stub::{Direction, Interface, Method};
 
-/// Reads a message, and writes and reads it again; whether it is one. What is written is read, and written again as it
-/// is.
+use crate::input::Input;
+
+/// [`Interface::recode`]
+pub type Recode = fn(Direction, u16, &[u8]) -> Option<ndr::Result<EncodeResult<Vec<u8>>>>;
+
+/// An interface, as far as its laws need it.
+#[derive(Clone, Copy, Debug)]
+pub struct Declared {
+    /// [`Interface::NAME`]
+    pub name: &'static str,
+    /// [`Interface::METHODS`]
+    pub methods: &'static [Method],
+    /// [`Interface::recode`]
+    pub recode: Recode,
+}
+
+const DECLARED: &str = "the method is declared";
+
+const fn declared<I: Interface>() -> Declared {
+    Declared { name: I::NAME, methods: I::METHODS, recode: I::recode }
+}
+
+/// All declared interfaces. A test compares them with the declarations in the sources.
+pub const INTERFACES: [Declared; 2] = [declared::<PerflibV2>(), declared::<Winreg>()];
+
+/// A stub of any declared method: interface, method and direction in three bytes, then the stub. What can be read is
+/// written, and read and written again as it is; what cannot, is an error that says where.
+pub fn stubs(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let interface = &INTERFACES[usize::from(input.byte()) % INTERFACES.len()];
+    let method = &interface.methods[usize::from(input.byte()) % interface.methods.len()];
+    let direction = if input.byte() & 1 == 0 { Direction::Request } else { Direction::Reply };
+    let stub = input.rest();
+    match (interface.recode)(direction, method.opnum, stub).expect(DECLARED) {
+        Ok(written) => check_recoded(interface, direction, method.opnum, written),
+        Err(error) => check_place(&error, stub),
+    }
+}
+
+/// Reads a message, and writes and reads it again; whether it is one.
 pub(crate) fn is_read<I: Interface>(direction: Direction, opnum: u16, stub: &[u8]) -> bool {
-    let recode = |stub: &[u8]| I::recode(direction, opnum, stub).expect("the method is declared");
-    let Ok(written) = recode(stub) else { return false };
+    let Ok(written) = I::recode(direction, opnum, stub).expect(DECLARED) else {
+        return false;
+    };
+    check_recoded(&declared::<I>(), direction, opnum, written);
+    true
+}
+
+/// What is written is read, and written again as it is.
+fn check_recoded(interface: &Declared, direction: Direction, opnum: u16, written: EncodeResult<Vec<u8>>) {
     // A text that just fits without the NUL that some leave out does not fit with it.
     if let Ok(written) = written {
-        let again = recode(&written).expect("what is written is read");
-        assert_eq!(again.as_ref(), Ok(&written), "{} {opnum}", I::NAME);
+        let again = (interface.recode)(direction, opnum, &written).expect(DECLARED);
+        let again = again.expect("what is written is read");
+        assert_eq!(again.as_ref(), Ok(&written), "{} {opnum}", interface.name);
     }
-    true
+}
+
+/// An error names the structure or method, the field or parameter, and a place in the stub.
+fn check_place(error: &Error, stub: &[u8]) {
+    let (context, field, offset) = match error {
+        Error::Decode(error) => (error.context, error.field, error.offset),
+        Error::Range(error) => (error.context, error.field, error.offset),
+    };
+    assert!(!context.is_empty() && !field.is_empty(), "{error}");
+    assert!(offset <= stub.len(), "{error}: the stub has {} bytes", stub.len());
 }

@@ -21,7 +21,7 @@
 pub mod counters;
 pub mod dcerpc;
 mod input;
-mod interfaces;
+pub mod interfaces;
 mod law;
 pub mod ms_dtyp;
 pub mod ms_pcq;
@@ -34,9 +34,10 @@ pub mod ssp;
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 19] = [
+pub const ORACLES: [(&str, Oracle); 20] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
+    ("rpc_stubs", interfaces::stubs),
     ("pcq_query_data", ms_pcq::query_data),
     ("pcq_lists", ms_pcq::lists),
     ("pcq_requests", ms_pcq::requests),

@@ -126,6 +126,12 @@ pub(crate) fn honest_responses() -> Vec<u8> {
 
 /// Requests that a server that is right executes, as an input.
 pub(crate) fn honest_requests() -> Vec<u8> {
+    let input = |(opnum, stub, _): (u16, Vec<u8>, _)| [&[opnum.to_le_bytes()[0]], &chunk(&stub)[..]].concat();
+    honest_calls().into_iter().flat_map(input).collect()
+}
+
+/// A call of each method: opnum, request, and what a server that is right answers.
+pub(crate) fn honest_calls() -> Vec<(u16, Vec<u8>, Vec<u8>)> {
     let key = KEY;
     let (sub_key, sam_desired) = (UnicodeString::new("a"), AccessMask::KEY_READ);
     let (name, class) = (UnicodeString::with_room(80), Some(Box::new(UnicodeString::with_room(8))));
@@ -136,10 +142,14 @@ pub(crate) fn honest_requests() -> Vec<u8> {
         (9, EnumerateRegistryKeyRequest { key, index: 1, name, class, last_write_time: None }.to_stub()),
         (5, CloseRegistryKeyRequest { key }.to_stub()),
     ];
-    let input = |(opnum, stub): (u8, codec::EncodeResult<Vec<u8>>)| {
-        [&[opnum], &chunk(&stub.expect("the request is right"))[..]].concat()
+    let mut server = Registry::default();
+    let mut call = |(opnum, stub): (u16, codec::EncodeResult<Vec<u8>>)| {
+        const RIGHT: &str = "the request is right";
+        let stub = stub.expect(RIGHT);
+        let reply = server.dispatch(&CallInfo::default(), opnum, &stub).expect(RIGHT);
+        (opnum, stub, reply)
     };
-    stubs.into_iter().flat_map(input).collect()
+    stubs.into_iter().map(&mut call).collect()
 }
 
 fn list(answers: Answers<'_>) -> Answers<'_> {

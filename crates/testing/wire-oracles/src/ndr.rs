@@ -42,6 +42,37 @@ pub fn constructs(bytes: &[u8]) {
     byte_arrays(bytes);
 }
 
+/// A stub of each construct of the derives that can be read, with its name.
+pub(crate) fn honest() -> Vec<(&'static str, Vec<u8>)> {
+    const WRITABLE: &str = "the value keeps its rules";
+    fn stub<T: NdrEncode>(value: &T) -> Vec<u8> {
+        let mut dst = Writer::new();
+        dst.write(value).expect(WRITABLE);
+        dst.into_stub()
+    }
+    let text = |text: &str| Box::new(WideString(text.to_owned()));
+    let names = || Some(Box::new(Conformant(vec![Some(text("a")), None])));
+    let member = |level, info| Member {
+        size: 4,
+        level,
+        data: Some(Box::new(ConformantVaryingBytes { max_count: 4, bytes: b"abc".into() })),
+        info,
+        name: Ref(text("member")),
+        numbers: [2, 3, 5],
+    };
+    let members = vec![member(1, Info::Wide(7)), member(2, Info::Names(names())), member(9, Info::Other(9))];
+    let next = Some(Box::new(Node { value: 2, name: Some(text("b")), next: None }));
+    let pickle = to_pickle(&Node { value: 1, name: None, next }).expect(WRITABLE);
+    vec![
+        ("union", stub(&Info::Names(names()))),
+        ("unions", stub(&Conformant(vec![Info::Nothing, Info::Wide(1 << 40), Info::Other(3)]))),
+        ("member", stub(&member(0, Info::Nothing))),
+        ("conformant_structure", stub(&List { first: 1, length: 3, members })),
+        ("interface_pointer", stub(&InterfacePointer { size: 4, data: b"MEOW"[..].into() })),
+        ("pickle", pickle),
+    ]
+}
+
 /// What is written is read, and written again as it is.
 fn twice(bytes: &[u8], recode: impl Fn(&[u8]) -> Option<Vec<u8>>) {
     if let Some(written) = recode(bytes) {

@@ -3,6 +3,7 @@
 mod associations;
 mod connections;
 mod pcq;
+mod stubs;
 
 use ndr::{Conformant, WideString, Writer};
 
@@ -10,6 +11,7 @@ use self::associations::associations;
 use self::connections::connections;
 pub use self::connections::frames;
 use self::pcq::{blocks, buffers, calls, registrations};
+pub use self::stubs::{Stub, stubs};
 pub use crate::input::chunk;
 use crate::ms_pcq::SET;
 
@@ -26,6 +28,7 @@ pub fn seeds() -> Vec<Seed> {
     seeds.extend(calls());
     seeds.extend(blocks());
     seeds.extend(registrations());
+    seeds.extend(stubs::seeds());
     seeds.extend(texts());
     seeds.extend(associations());
     seeds.extend(connections());
@@ -42,14 +45,17 @@ fn values() -> Vec<Seed> {
     // NODE: 7, "a", and another behind it: 8, no name, the end.
     let node: [u32; 9] = [7, 0x2_0000, 0x2_0004, 2, 0, 2, 0x61, 8, 0];
     let node = node.iter().chain(&[0]).flat_map(|word| word.to_le_bytes()).collect();
-    vec![
+    let constructs = crate::ndr::honest().into_iter();
+    let constructs = constructs.map(|(name, stub)| ("ndr_constructs", name.to_owned(), stub));
+    let others = vec![
         ("dtyp_values", "sid".to_owned(), sid),
         ("dtyp_values", "guid".to_owned(), SET.to_bytes().to_vec()),
         ("dtyp_values", "guid_text".to_owned(), SET.to_string().into_bytes()),
         ("ndr_constructs", "strings".to_owned(), dst.into_stub()),
         ("ndr_constructs", "nodes".to_owned(), node),
         ("ndr_constructs", "bytes".to_owned(), vec![3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0xaa, 0xbb]),
-    ]
+    ];
+    others.into_iter().chain(constructs).collect()
 }
 
 /// Counter paths as people write them.

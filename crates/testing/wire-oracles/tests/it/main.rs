@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod inputs;
+mod interfaces;
 mod mutation;
 mod replay;

@@ -1,0 +1,94 @@
+use ms_pcq::perflibv2::methods::{
+    CloseQueryHandleRequest, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest,
+    OpenQueryHandleRequest, PerflibV2, QueryCounterDataRequest, QueryCounterInfoRequest,
+    QueryCountersetRegistrationInfoRequest, ValidateCountersRequest,
+};
+use ms_pcq::perflibv2::{CallInfo, Change, dispatch};
+use ms_pcq::types::RequestCode;
+use ms_pcq::wire::CounterIdentifier;
+use ms_rrp::winreg::Winreg;
+use ndr::{ConformantBytes, WideString};
+use rpc_stub::{Direction, Interface, Message};
+
+use super::{MADE, Seed};
+use crate::interfaces::INTERFACES;
+use crate::ms_pcq::{HANDLE, SET, Service};
+use crate::ms_rrp::honest_calls;
+
+/// A stub of a declared method that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stub {
+    /// The interface's name.
+    pub interface: &'static str,
+    /// The method's number.
+    pub opnum: u16,
+    /// Request or reply.
+    pub direction: Direction,
+    /// The stub.
+    pub bytes: Vec<u8>,
+}
+
+/// Of each declared method a request and a server's reply to it.
+#[must_use]
+pub fn stubs() -> Vec<Stub> {
+    let both = |interface, (opnum, request, reply): (u16, Vec<u8>, Vec<u8>)| {
+        [(Direction::Request, request), (Direction::Reply, reply)].map(|(direction, bytes)| Stub {
+            interface,
+            opnum,
+            direction,
+            bytes,
+        })
+    };
+    let pcq = pcq_calls().into_iter().flat_map(|call| both(PerflibV2::NAME, call));
+    let winreg = honest_calls().into_iter().flat_map(|call| both(Winreg::NAME, call));
+    pcq.chain(winreg).collect()
+}
+
+/// The same as inputs of the oracle over all of them.
+pub(super) fn seeds() -> Vec<Seed> {
+    let seed = |Stub { interface, opnum, direction, bytes }| {
+        let number = INTERFACES.iter().position(|declared| declared.name == interface).expect(MADE);
+        let methods = INTERFACES[number].methods;
+        let method = methods.iter().position(|method| method.opnum == opnum).expect(MADE);
+        let (suffix, is_reply) = if direction == Direction::Reply { ("reply", 1) } else { ("request", 0) };
+        let prefix = [number, method, is_reply].map(|byte| u8::try_from(byte).expect(MADE));
+        let name = format!("{}_{opnum}_{suffix}", interface.to_lowercase());
+        ("rpc_stubs", name, [&prefix[..], &bytes].concat())
+    };
+    stubs().into_iter().map(seed).collect()
+}
+
+/// A call of each method, in an order in which a client could make them.
+fn pcq_calls() -> Vec<(u16, Vec<u8>, Vec<u8>)> {
+    let machine = || WideString("web1".to_owned());
+    let (counterset, in_size) = (SET, 4096);
+    let identifiers = CounterIdentifier::encode_list(&[CounterIdentifier::all_instances(SET)]).expect(MADE);
+    let added = u32::try_from(identifiers.len()).expect(MADE);
+    let data = ConformantBytes(identifiers.into());
+    let (request_code, request_lcid) = (RequestCode::COUNTERSET, 0);
+    let registration = QueryCountersetRegistrationInfoRequest {
+        machine: machine(),
+        counterset,
+        request_code,
+        request_lcid,
+        in_size,
+    };
+    let stubs = [
+        (0, EnumerateCountersetsRequest { machine: machine(), in_size: 16 }.to_stub()),
+        (1, registration.to_stub()),
+        (2, EnumerateCountersetInstancesRequest { machine: machine(), counterset, in_size }.to_stub()),
+        (3, OpenQueryHandleRequest { machine: machine() }.to_stub()),
+        (7, ValidateCountersRequest { query: HANDLE, in_size: added, data, change: Change::Add }.to_stub()),
+        (5, QueryCounterInfoRequest { query: HANDLE, in_size }.to_stub()),
+        (6, QueryCounterDataRequest { query: HANDLE, in_size }.to_stub()),
+        (4, CloseQueryHandleRequest { query: HANDLE }.to_stub()),
+    ];
+    let mut server = Service::default();
+    let info = CallInfo { auth_level: dcerpc::AuthLevel::PKT_PRIVACY, object: None };
+    let mut call = |(opnum, stub): (u16, codec::EncodeResult<Vec<u8>>)| {
+        let stub = stub.expect(MADE);
+        let reply = dispatch(&mut server, info, opnum, &stub).expect("the request is right");
+        (opnum, stub, reply)
+    };
+    stubs.into_iter().map(&mut call).collect()
+}
