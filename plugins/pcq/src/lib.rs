@@ -7,32 +7,23 @@
 //! | module | job |
 //! | --- | --- |
 //! | `config` | a module's settings |
-//! | `catalog` | what the host offers: names, types, explain texts; outlives connections |
-//! | `registration` | what is registered of one counterset, and what an odd answer about it costs |
-//! | `query` | the query that is open at the host |
-//! | `forms` | whether aggregate countersets are asked for with a name |
 //! | `polled` | one counterset from reply to reply: values to series |
+//! | `channel` | the calls of `counter-poll`, over a session |
 //! | `watched` | the countersets that are watched: found, polled, missed, exchanged |
 //! | `missing` | what is said about countersets without values |
 //! | `notes` | what the plugin tells of its own work |
 //! | `source` | one collection, from whatever state the last one left |
 //! | `commands` | `discover` and `query` on the command line |
 
-mod catalog;
-mod classic;
+mod channel;
 mod commands;
 mod config;
-mod forms;
 mod missing;
 mod notes;
 mod polled;
-mod query;
-mod registration;
 mod registry;
 mod session;
 mod source;
-mod stalls;
-mod text;
 mod watched;
 
 use self::source::PcqSource;

@@ -1,9 +1,9 @@
 //! Wanted countersets that a collection has no values of, and what is said about them.
 
-use ms_dtyp::{Guid, Win32Error};
+use counter_poll::Nameless;
+use counter_poll::registration::Trouble;
+use ms_dtyp::Win32Error;
 use plugin_sdk::{Failure, GeneralReason, Reason, Stage};
-
-use crate::registration::Trouble;
 
 /// A counterset that the host does not have now.
 #[derive(Clone, Debug)]
@@ -28,17 +28,6 @@ pub(crate) enum Why {
     UnknownCounter { counter: String, nearest: Option<String> },
     /// What the host answers about it is of no use.
     Trouble(Trouble),
-}
-
-/// Countersets whose names the host did not tell: the wanted one may be among them.
-#[derive(Clone, Debug)]
-pub(crate) struct Nameless {
-    /// How many.
-    pub(crate) count: usize,
-    /// The first of them.
-    pub(crate) guid: Guid,
-    /// Why.
-    pub(crate) trouble: Trouble,
 }
 
 /// One failure for all countersets that are missing; its reason is that of the first.

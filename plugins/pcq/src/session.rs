@@ -2,14 +2,14 @@
 
 use host_session::{Endpoint, Reason, Session, SessionError, Stage, Target};
 use ms_dtyp::Win32Error;
-use ms_pcq::perflibv2::PerflibV2Client;
 use ms_rrp::RegisteredCounterSets;
 use ms_rrp::winreg::RegistryClient;
 use plugin_session::Service;
-use rpc_client::{Interface, NamedPipe};
 use rpc_stub::Error as Rpc;
 use tokio::time::Instant;
 use tracing::debug;
+
+use crate::channel::{Client, PcqError, PipeChannel};
 
 /// [MS-PCQ] 2.1: the pipe of the remote registry service, which offers both interfaces.
 const WINREG: Endpoint = Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped };
@@ -23,19 +23,19 @@ const FIRST_CONTEXT: dcerpc::ContextId = 0;
 /// The performance counters' interface of a session.
 pub(crate) trait PerflibSession {
     /// The methods of PerflibV2 until `deadline`.
-    fn perflib(&mut self, deadline: Instant) -> PerflibV2Client<Interface<'_, NamedPipe>>;
+    fn perflib(&mut self, deadline: Instant) -> Client<'_>;
 
     /// What went wrong in a method of [`perflib`](Self::perflib).
-    fn error(&self, error: &ms_pcq::Error<rpc_client::Error>) -> SessionError;
+    fn error(&self, error: &PcqError) -> SessionError;
 }
 
 impl PerflibSession for Session {
-    fn perflib(&mut self, deadline: Instant) -> PerflibV2Client<Interface<'_, NamedPipe>> {
+    fn perflib(&mut self, deadline: Instant) -> Client<'_> {
         let host = self.target().host.clone();
-        PerflibV2Client::new(self.channel(FIRST_CONTEXT, deadline), host)
+        Client::new(PipeChannel(self.channel(FIRST_CONTEXT, deadline)), host)
     }
 
-    fn error(&self, error: &ms_pcq::Error<rpc_client::Error>) -> SessionError {
+    fn error(&self, error: &PcqError) -> SessionError {
         of_pcq(self.target(), error)
     }
 }
@@ -59,20 +59,7 @@ pub(crate) async fn registered_counter_sets(
     Ok(listed)
 }
 
-/// Whether an error is about what one call asked for alone, so that calls for other things may succeed over the same
-/// association: a status, an answer that cannot be believed or is too large, or a fault.
-pub(crate) fn concerns_one_call(error: &ms_pcq::Error<rpc_client::Error>) -> bool {
-    match error {
-        ms_pcq::Error::Rpc(Rpc::Call { source, .. }) => host_session::concerns_one_call(source),
-        ms_pcq::Error::Rpc(Rpc::Status { .. } | Rpc::Stub { .. })
-        | ms_pcq::Error::Buffer { .. }
-        | ms_pcq::Error::LimitExceeded { .. }
-        | ms_pcq::Error::Unsettled { .. } => true,
-        _ => false,
-    }
-}
-
-fn of_pcq(target: &Target, error: &ms_pcq::Error<rpc_client::Error>) -> SessionError {
+fn of_pcq(target: &Target, error: &PcqError) -> SessionError {
     use ms_pcq::Error as Pcq;
     let (stage, reason) = match error {
         Pcq::Rpc(error) => return of_rpc(target, error),
@@ -109,14 +96,13 @@ mod tests {
     use dcerpc::FaultStatus;
     use host_session::Recovery;
     use ms_pcq::perflibv2::methods::EnumerateCountersetsRequest;
-    use rpc_client::Operation;
     use rpc_stub::{Message, Method};
 
     use super::*;
 
     const METHOD: &Method = EnumerateCountersetsRequest::METHOD;
 
-    fn fault(status: FaultStatus) -> ms_pcq::Error<rpc_client::Error> {
+    fn fault(status: FaultStatus) -> PcqError {
         let source = rpc_client::Error::Fault { opnum: METHOD.opnum, status };
         Rpc::Call { method: METHOD, source }.into()
     }
@@ -137,14 +123,5 @@ mod tests {
             assert_eq!((error.stage, error.reason, error.recovery), (Stage::Query, reason, recovery));
             assert!(error.detail().contains("enumerate countersets"), "{error}");
         }
-    }
-
-    #[test]
-    fn a_status_and_a_fault_concern_one_call_and_a_lost_connection_does_not() {
-        let status = Rpc::Status { method: METHOD, status: Win32Error::ERROR_NOT_FOUND }.into();
-        assert!(concerns_one_call(&status));
-        assert!(concerns_one_call(&fault(FaultStatus::RPC_X_BAD_STUB_DATA)));
-        let source = rpc_client::Error::Timeout { operation: Operation::Call };
-        assert!(!concerns_one_call(&Rpc::Call { method: METHOD, source }.into()));
     }
 }

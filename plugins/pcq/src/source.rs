@@ -1,5 +1,7 @@
 //! One collection, from whatever state the last one left.
 
+use counter_poll::stalls;
+use counter_poll::{Catalog, Forms, HostChannel as _, OpenQuery, Refusal, WELL_KNOWN};
 use host_session::{Recovery, Session};
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
@@ -11,15 +13,11 @@ use plugin_sdk::{
 use plugin_session::{AttemptError, HostConnection, HostSource, OpenSession, Retry, failure_of};
 use tokio::time::Instant;
 
-use crate::catalog::{Catalog, WELL_KNOWN};
+use crate::channel::{Client, PcqError};
 use crate::config::{self, Settings, Wanted};
-use crate::forms::Forms;
 use crate::missing;
-use crate::query::{OpenQuery, Refusal};
-use crate::registration::{Client, Error as PcqError};
 use crate::registry::{Listed, Registry};
 use crate::session::{PERFLIB, PerflibSession as _};
-use crate::stalls;
 use crate::watched::WatchList;
 
 /// The performance counters of one host.
@@ -30,6 +28,8 @@ pub(crate) struct PcqSource {
     language: Option<Lcid>,
     catalog: Catalog,
     registry: Registry,
+    /// Why the host may have countersets that it did not list.
+    unlisted: Option<Failure>,
     watched: WatchList,
     /// How the host lays out its data, as far as they proved it.
     layout: Layout,
@@ -67,6 +67,7 @@ impl Source for PcqSource {
             language,
             catalog: Catalog::default(),
             registry: Registry::default(),
+            unlisted: None,
             watched: WatchList::default(),
             layout: Layout::default(),
             forms: Forms::default(),
@@ -197,7 +198,8 @@ impl PcqSource {
             }
             Err(error) => return Err(error),
         };
-        self.is_query_outdated |= self.catalog.enumerated(guids, unlisted);
+        self.unlisted = unlisted;
+        self.is_query_outdated |= self.catalog.enumerated(guids);
         Ok(())
     }
 
@@ -221,14 +223,16 @@ impl PcqSource {
         }
         let query = self.open(&mut client, output).await?;
         let (query, data) = self.poll(query, &mut client).await?;
-        if !self.forms.try_others(&query, &data.data(), self.polls) {
+        let answers = query.form_answers(&data.data(), &self.forms);
+        if !self.forms.try_others(&answers, self.polls) {
             *kept = Some(query);
             return Ok(data);
         }
         query.close(&mut client).await?;
         let query = self.open(&mut client, output).await?;
         let (query, data) = self.poll(query, &mut client).await?;
-        self.is_query_outdated |= self.forms.judge_others(&query, &data.data(), self.polls);
+        let answers = query.form_answers(&data.data(), &self.forms);
+        self.is_query_outdated |= self.forms.judge_others(&answers, self.polls);
         *kept = Some(query);
         Ok(data)
     }
@@ -260,7 +264,10 @@ impl PcqSource {
         self.catalog.speak(self.language);
         let patience = stalls::patience(client);
         client.channel().limit_calls(patience);
-        let additions = self.watched.search(&mut self.catalog, client, &self.wanted, output).await;
+        let additions = self
+            .watched
+            .search(&mut self.catalog, client, &self.wanted, self.unlisted.as_ref(), output)
+            .await;
         client.channel().limit_calls(None);
         let additions = additions?;
         if additions.is_empty() {

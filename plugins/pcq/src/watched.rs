@@ -3,19 +3,19 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use counters::nearest;
+use counter_poll::registration::Trouble;
+use counter_poll::{
+    Addition, Catalog, Client, Counterset, Error, HostChannel, Lookup, OpenQuery, Which, classic,
+};
+use counters::{nearest, same_name};
 use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::wire::{Body, QueryData};
 use plugin_sdk::{Coverage, Failure, FamilyId, Output};
 
-use crate::catalog::{Catalog, Counterset, Lookup};
-use crate::classic;
-use crate::config::{Wanted, Which, same_name};
+use crate::config::Wanted;
 use crate::missing::{self, Missing, Why};
 use crate::notes::Notes;
 use crate::polled::{Polled, unknown_types};
-use crate::query::{Addition, OpenQuery};
-use crate::registration::{Client, Error, Trouble};
 
 /// All countersets that are watched.
 #[derive(Debug, Default)]
@@ -74,25 +74,27 @@ impl WatchList {
         self.outdated.drain(..).for_each(|mut polled| polled.end(output));
     }
 
-    /// Finds the wanted countersets, as far as the host has them; notes the others. A counterset that is wanted twice is
+    /// Finds the wanted countersets, as far as the host has them; notes the others, of which it may have some all the same
+    /// where `unlisted` says why. A counterset that is wanted twice is
     /// watched as it is wanted first.
     ///
     /// # Errors
     /// When a call fails.
-    pub(crate) async fn search(
+    pub(crate) async fn search<C: HostChannel>(
         &mut self,
         catalog: &mut Catalog,
-        client: &mut Client<'_>,
+        client: &mut Client<C>,
         wanted: &[Wanted],
+        unlisted: Option<&Failure>,
         output: &mut Output,
-    ) -> Result<Vec<Addition>, Error> {
+    ) -> Result<Vec<Addition>, Error<C>> {
         self.missing.clear();
         let mut found: Vec<(usize, Arc<Counterset>)> = Vec::new();
         let mut taken = HashSet::new();
         for (index, one) in wanted.iter().enumerate() {
             let lookups = catalog.find(client, &one.which).await?;
-            if lookups.is_empty() || one.which.is_pattern() && catalog.unlisted().is_some() {
-                self.missing.push(unknown(one, catalog));
+            if lookups.is_empty() || one.which.is_pattern() && unlisted.is_some() {
+                self.missing.push(unknown(one, catalog, unlisted));
             }
             for lookup in lookups {
                 match lookup {
@@ -238,10 +240,10 @@ impl Watched {
     }
 }
 
-fn unknown(wanted: &Wanted, catalog: &Catalog) -> Missing {
+fn unknown(wanted: &Wanted, catalog: &Catalog, unlisted: Option<&Failure>) -> Missing {
     let name = wanted.label.clone();
     let nameless = catalog.nameless();
-    let why = match (&wanted.which, catalog.unlisted()) {
+    let why = match (&wanted.which, unlisted) {
         (_, Some(failure)) => Why::Unlisted(failure.clone()),
         (Which::Matching(_), None) => Why::NoMatch { nameless },
         (Which::Name(_) | Which::Guid(_), None) => match classic::explain(&name, &catalog.names()) {

@@ -8,9 +8,10 @@ use ms_pcq::types::InstanceType;
 use ms_pcq::wire::InstanceInfo;
 use serde_json::{Value, json};
 
-use super::survey::{Counter, Counterset};
 use super::table::{cut, wrapped};
 use crate::config::DetailSettings;
+use counter_poll::registration::Counter;
+use counter_poll::survey::Counterset;
 
 /// A counterset with the instances that it has now.
 #[derive(Debug)]

@@ -12,10 +12,11 @@ use tokio::time::Instant;
 
 use super::clock;
 use super::describe::{Findings, Found};
-use super::survey::{self, Name};
 use crate::config::DetailSettings;
 use crate::session::{PERFLIB, PerflibSession as _};
-use crate::{classic, registration};
+use counter_poll::registration::Name;
+use counter_poll::survey;
+use counter_poll::{classic, registration};
 
 /// Lists the countersets of a host.
 #[derive(Debug)]

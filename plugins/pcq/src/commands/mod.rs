@@ -2,7 +2,6 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `survey` | what a host offers: countersets, counters, instances |
 //! | `discover`, `describe` | lists them, and writes a module of them |
 //! | `query` | values, live |
 //! | `plan` | counter paths against what the host offers |
@@ -18,7 +17,6 @@ mod json;
 mod plan;
 mod query;
 mod sample;
-mod survey;
 mod table;
 
 pub(crate) use self::discover::Discover;

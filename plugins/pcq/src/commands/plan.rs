@@ -9,9 +9,10 @@ use plugin_sdk::Run;
 use plugin_session::command::CommandError;
 use tokio::time::Instant;
 
-use super::survey::{self, Counterset, Name};
 use crate::session::PerflibSession as _;
-use crate::{classic, registration};
+use counter_poll::registration::Name;
+use counter_poll::survey::{self, Counterset};
+use counter_poll::{classic, registration};
 
 /// Everything that is asked for, found at the host.
 #[derive(Debug)]

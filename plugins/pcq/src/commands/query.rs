@@ -16,10 +16,10 @@ use super::json::Json;
 use super::plan::{self, Failed, Plan};
 use super::sample::{Asked, Readings, Sample};
 
-use super::survey;
 use super::table::Table;
-use crate::registration::Error;
+use crate::channel::PcqError;
 use crate::session::{PERFLIB, PerflibSession as _};
+use counter_poll::survey;
 
 /// Shows cooked values live, as typeperf does.
 #[derive(Debug)]
@@ -280,7 +280,7 @@ impl Open {
         }
     }
 
-    async fn fill(session: &mut Session, plan: &Plan) -> Result<(OpenQuery, Asked), Error> {
+    async fn fill(session: &mut Session, plan: &Plan) -> Result<(OpenQuery, Asked), PcqError> {
         let mut client = session.perflib(Instant::now() + CALL_MAX);
         let query = client.open_query_handle().await?;
         let (countersets, identifiers): (Vec<usize>, Vec<_>) = plan.identifiers().into_iter().unzip();

@@ -9,7 +9,7 @@ use ms_pcq::types::{CounterId, InstanceId, InstanceType};
 use ms_pcq::wire::{Block, CounterIdentifier, CounterRegInfo, DataHeader, RawValue};
 
 use super::plan::{Pick, Plan};
-use crate::text;
+use counter_poll::text;
 
 /// What a value belongs to, from reply to reply.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 
 use self::names::{FilterSettings, NameSettings};
 pub(crate) use self::schema::SHOWN;
-pub(crate) use self::wanted::{Wanted, Which, compile, language};
+pub(crate) use self::wanted::{Wanted, compile, language};
 
 /// What is fetched, and how the host is spoken to.
 #[derive(Debug, Deserialize)]
@@ -160,10 +160,4 @@ impl<'de> Deserialize<'de> for Aggregate {
             }
         }
     }
-}
-
-/// Whether two names are one to Windows.
-#[must_use]
-pub(crate) fn same_name(one: &str, other: &str) -> bool {
-    counters::same_name(one, other)
 }

@@ -1,14 +1,12 @@
 //! Settings that were checked once, with their patterns compiled.
 
-use counters::{NamePattern, PatternText, Selection, SelectionRules, Totals};
-use ms_dtyp::Guid;
+use counter_poll::Which;
+use counters::{NamePattern, PatternText, Selection, SelectionRules, Totals, same_name};
 use ms_pcq::types::Lcid;
 use plugin_sdk::Problem;
 
 use super::names::NameSettings;
-use super::{
-    Aggregate, CountersetSettings, DetailSettings, Settings, TopNSettings, TotalsSettings, same_name,
-};
+use super::{Aggregate, CountersetSettings, DetailSettings, Settings, TopNSettings, TotalsSettings};
 
 /// A counterset that is wanted, or those that match, with the patterns compiled.
 #[derive(Clone, Debug)]
@@ -25,24 +23,6 @@ pub(crate) struct Wanted {
     pub(crate) aggregate: Aggregate,
     /// Only the first instances by a counter.
     pub(crate) top_n: Option<TopNSettings>,
-}
-
-/// What countersets are found by.
-#[derive(Clone, Debug)]
-pub(crate) enum Which {
-    /// The one with this name.
-    Name(String),
-    /// All whose names match.
-    Matching(NamePattern),
-    /// The one with this identifier.
-    Guid(Guid),
-}
-
-impl Which {
-    /// Whether more than one may be meant.
-    pub(crate) const fn is_pattern(&self) -> bool {
-        matches!(self, Self::Matching(_))
-    }
 }
 
 /// Compiles all countersets, or says everything that is wrong with them.

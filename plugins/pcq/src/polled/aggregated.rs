@@ -6,7 +6,7 @@ use plugin_sdk::{Family, FamilyId, Output, Series, SeriesId, ValueKind};
 
 use super::Column;
 use super::families::{AGGREGATE, describe, kind_of};
-use crate::catalog::Counterset;
+use counter_poll::Counterset;
 
 /// The aggregates of one counterset.
 #[derive(Debug)]

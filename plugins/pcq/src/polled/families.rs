@@ -6,8 +6,8 @@ use plugin_sdk::{Display, Family, FamilyId, Output, ValueKind};
 
 use super::display::display_of;
 use super::help::help;
-use crate::catalog::Counterset;
-use crate::registration::Counter;
+use counter_poll::Counterset;
+use counter_poll::registration::Counter;
 
 /// What stands behind a counterset's name where instances that sum up others are shown apart.
 pub(super) const TOTAL: &str = " Total";

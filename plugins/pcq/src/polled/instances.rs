@@ -8,7 +8,7 @@ use plugin_sdk::{Output, Series, SeriesId, Start};
 
 use super::{Cell, Column, Instance, Polled, Standing};
 use crate::config::Wanted;
-use crate::text;
+use counter_poll::text;
 
 impl Polled {
     /// Instances mostly come in the order of the last reply; only where they do not, the key is looked up.

@@ -28,8 +28,8 @@ pub(crate) use self::families::unknown_types;
 use self::labels::{Labelling, Split};
 use self::top::Top;
 
-use crate::catalog::Counterset;
 use crate::config::{Aggregate, Wanted};
+use counter_poll::Counterset;
 
 /// A counterset that is being polled.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use plugin_sdk::{Collection, Coverage, Failure, Problem, Setup, Source, Target};
 use serde_json::json;
 
 use super::Polled;
-use crate::catalog::Counterset;
 use crate::config::{self, Settings, Wanted};
-use crate::registration::Counter;
+use counter_poll::Counterset;
+use counter_poll::registration::Counter;
 
 const INSTANCES: u32 = 64;
 const COUNTERS: u32 = 8;

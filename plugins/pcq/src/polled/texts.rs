@@ -5,7 +5,7 @@ use ms_pcq::wire::InstanceValues;
 use plugin_sdk::{Output, Series};
 
 use super::Polled;
-use crate::text::{self, TextBytes};
+use counter_poll::text::{self, TextBytes};
 
 impl Polled {
     /// A text is a label, so a new text is a new series.

@@ -10,8 +10,8 @@ use ms_pcq::wire::{Block, RawValue};
 use plugin_sdk::Output;
 
 use super::{Polled, Standing};
-use crate::catalog::Counterset;
-use crate::config::{TopNSettings, same_name};
+use crate::config::TopNSettings;
+use counter_poll::Counterset;
 
 /// By what instances are ranked.
 #[derive(Debug)]
@@ -29,8 +29,11 @@ pub(super) struct Top {
 impl Top {
     /// Nothing where the counterset has no such counter; that is told elsewhere.
     pub(super) fn new(counterset: &Counterset, settings: &TopNSettings) -> Option<Self> {
-        let counter =
-            counterset.counters.iter().find(|counter| same_name(&counter.name, &settings.counter))?.info;
+        let counter = counterset
+            .counters
+            .iter()
+            .find(|counter| counters::same_name(&counter.name, &settings.counter))?
+            .info;
         let family = counters::plan(&[counter], |_| None).into_iter().next();
         let goes_up = family.is_some_and(|family| family.exposition.kind == Kind::Counter);
         let width = properties(counter.counter_type).map_or(Width::Bits64, counters::Properties::width);

@@ -6,22 +6,19 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use counters::{NamePattern, same_name};
 use ms_dtyp::Guid;
 use ms_pcq::types::{InstanceType, Lcid};
-use plugin_sdk::Failure;
 
-use crate::config::{Which, same_name};
-use crate::missing::Nameless;
-use crate::registration::{self, Client, Counter, Error, Languages, Name, Pieces, Trouble};
+use crate::channel::{Client, Error, HostChannel};
+use crate::registration::{self, Counter, Languages, Name, Pieces, Trouble};
 use crate::stalls::Stalls;
 
 /// The countersets that were looked at so far.
 #[derive(Debug, Default)]
-pub(crate) struct Catalog {
+pub struct Catalog {
     /// All countersets of the host, once they were enumerated.
     guids: Vec<Guid>,
-    /// Why the host may have more than those.
-    unlisted: Option<Failure>,
     names: HashMap<Guid, Name>,
     countersets: HashMap<Guid, Arc<Counterset>>,
     /// Of countersets whose counters are asked for one by one.
@@ -31,9 +28,38 @@ pub(crate) struct Catalog {
     stalls: Stalls,
 }
 
+/// What countersets are found by.
+#[derive(Clone, Debug)]
+pub enum Which {
+    /// The one with this name.
+    Name(String),
+    /// All whose names match.
+    Matching(NamePattern),
+    /// The one with this identifier.
+    Guid(Guid),
+}
+
+impl Which {
+    /// Whether more than one may be meant.
+    pub const fn is_pattern(&self) -> bool {
+        matches!(self, Self::Matching(_))
+    }
+}
+
+/// Countersets whose names the host did not tell: the wanted one may be among them.
+#[derive(Clone, Debug)]
+pub struct Nameless {
+    /// How many.
+    pub count: usize,
+    /// The first of them.
+    pub guid: Guid,
+    /// Why.
+    pub trouble: Trouble,
+}
+
 /// What became of the search for a counterset.
 #[derive(Debug)]
-pub(crate) enum Lookup {
+pub enum Lookup {
     /// Here it is.
     Found(Arc<Counterset>),
     /// The host has it, under this name, and what it tells of it is of no use: its provider may not be running.
@@ -42,49 +68,43 @@ pub(crate) enum Lookup {
 
 /// A counterset whose registration was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Counterset {
+pub struct Counterset {
     /// Its identifier.
-    pub(crate) guid: Guid,
+    pub guid: Guid,
     /// Its English name, as the host writes it.
-    pub(crate) name: String,
+    pub name: String,
     /// Its name in the language that the settings ask for.
-    pub(crate) local_name: Option<String>,
+    pub local_name: Option<String>,
     /// How many instances it may have.
-    pub(crate) instance_type: InstanceType,
+    pub instance_type: InstanceType,
     /// Whether the host did not tell the instance type, so that it may be another one.
-    pub(crate) is_type_inferred: bool,
+    pub is_type_inferred: bool,
     /// Its counters, in the order of registration.
-    pub(crate) counters: Vec<Counter>,
+    pub counters: Vec<Counter>,
 }
 
 impl Catalog {
     /// Whether it is known which countersets the host has.
-    pub(crate) const fn is_enumerated(&self) -> bool {
+    pub const fn is_enumerated(&self) -> bool {
         !self.guids.is_empty()
     }
 
-    /// These countersets are there, and others may be where `unlisted` says why. Answers whether that is news.
-    pub(crate) fn enumerated(&mut self, guids: Vec<Guid>, unlisted: Option<Failure>) -> bool {
+    /// These countersets are there. Returns whether others were before.
+    pub fn enumerated(&mut self, guids: Vec<Guid>) -> bool {
         let differs = guids != self.guids;
         self.guids = guids;
-        self.unlisted = unlisted;
         differs
-    }
-
-    /// Why the host may have countersets that it did not list.
-    pub(crate) const fn unlisted(&self) -> Option<&Failure> {
-        self.unlisted.as_ref()
     }
 
     /// The countersets that are meant: one or none by name or identifier, any number by a pattern.
     ///
     /// # Errors
     /// When a call fails for a reason that is not the counterset's own.
-    pub(crate) async fn find(
+    pub async fn find<C: HostChannel>(
         &mut self,
-        client: &mut Client<'_>,
+        client: &mut Client<C>,
         which: &Which,
-    ) -> Result<Vec<Lookup>, Error> {
+    ) -> Result<Vec<Lookup>, Error<C>> {
         let mut found = Vec::new();
         for guid in self.guids_of(client, which).await? {
             found.push(self.look_up(client, guid).await?);
@@ -93,12 +113,12 @@ impl Catalog {
     }
 
     /// The English names of countersets that are known so far.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.guids.iter().filter_map(|guid| self.names.get(guid)).map(|name| name.text.as_str())
     }
 
     /// Countersets that are there and whose names the host did not tell.
-    pub(crate) fn nameless(&self) -> Option<Nameless> {
+    pub fn nameless(&self) -> Option<Nameless> {
         let trouble_of = |guid: &Guid| self.names.get(guid)?.trouble.as_ref();
         let all = self.guids.iter().filter_map(|guid| Some((*guid, trouble_of(guid)?)));
         let mut there = all.filter(|(_, trouble)| !trouble.is_absence());
@@ -107,40 +127,44 @@ impl Catalog {
     }
 
     /// Forgets which countersets the host has, but not what is known of each: software may have been installed.
-    pub(crate) fn forget_enumeration(&mut self) {
+    pub fn forget_enumeration(&mut self) {
         self.guids.clear();
         self.names.retain(|_, name| name.is_english);
     }
 
     /// Forgets names that the host did not tell, so that they are asked for again.
-    pub(crate) fn forget_nameless(&mut self) {
+    pub fn forget_nameless(&mut self) {
         self.names.retain(|_, name| name.trouble.is_none());
     }
 
     /// Forgets what is in a counterset: its provider was exchanged.
-    pub(crate) fn forget(&mut self, guid: Guid) {
+    pub fn forget(&mut self, guid: Guid) {
         self.countersets.remove(&guid);
     }
 
     /// Another collection begins.
-    pub(crate) const fn begin(&mut self, poll: u64) {
+    pub const fn begin(&mut self, poll: u64) {
         self.stalls.begin(poll);
     }
 
     /// How many countersets did not answer in this collection.
-    pub(crate) const fn stalls_met(&self) -> u32 {
+    pub const fn stalls_met(&self) -> u32 {
         self.stalls.met()
     }
 
     /// Names in this language are told from now on.
-    pub(crate) fn speak(&mut self, language: Option<Lcid>) {
+    pub fn speak(&mut self, language: Option<Lcid>) {
         if language != self.language {
             self.language = language;
             self.countersets.clear();
         }
     }
 
-    async fn look_up(&mut self, client: &mut Client<'_>, guid: Guid) -> Result<Lookup, Error> {
+    async fn look_up<C: HostChannel>(
+        &mut self,
+        client: &mut Client<C>,
+        guid: Guid,
+    ) -> Result<Lookup, Error<C>> {
         if let Some(known) = self.countersets.get(&guid) {
             return Ok(Lookup::Found(Arc::clone(known)));
         }
@@ -168,7 +192,11 @@ impl Catalog {
     }
 
     /// Asks for the name of a counterset.
-    async fn read_name(&mut self, client: &mut Client<'_>, guid: Guid) -> Result<String, Error> {
+    async fn read_name<C: HostChannel>(
+        &mut self,
+        client: &mut Client<C>,
+        guid: Guid,
+    ) -> Result<String, Error<C>> {
         let name = match self.stalls.trouble(guid) {
             Some(trouble) => Name::unknown(guid, trouble),
             None => {
@@ -183,7 +211,11 @@ impl Catalog {
     }
 
     /// Asks for one name after the other until the wanted ones have come.
-    async fn guids_of(&mut self, client: &mut Client<'_>, which: &Which) -> Result<Vec<Guid>, Error> {
+    async fn guids_of<C: HostChannel>(
+        &mut self,
+        client: &mut Client<C>,
+        which: &Which,
+    ) -> Result<Vec<Guid>, Error<C>> {
         let is_meant = |name: &Name| match which {
             Which::Name(wanted) => same_name(&name.text, wanted),
             Which::Matching(pattern) => pattern.matches(&name.text),
@@ -213,7 +245,7 @@ impl Catalog {
 }
 
 /// Countersets whose identifiers are public: what can be found on a host that cannot say which ones it has.
-pub(crate) const WELL_KNOWN: [Guid; 8] = [
+pub const WELL_KNOWN: [Guid; 8] = [
     Guid::from_u128(0xb4fc721a_0378_476f_89ba_a5a79f810b36), // Processor Information
     Guid::from_u128(0x52bc5412_dac2_449c_8bc2_96443888fe6b), // Thermal Zone Information
     Guid::from_u128(0x978c167d_4764_4d9c_9824_14747351dc81), // GPU Engine

@@ -8,14 +8,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use ms_dtyp::Guid;
-use rpc_client::ErrorKind;
-use tokio::time::Instant;
 
-use crate::registration::{Client, Error, Trouble};
+use crate::channel::{Client, Error, HostChannel};
+use crate::registration::Trouble;
 
 /// The countersets that did not answer.
 #[derive(Debug, Default)]
-pub(crate) struct Stalls {
+pub struct Stalls {
     stalled: HashMap<Guid, Stall>,
     /// The collection that is under way.
     poll: u64,
@@ -39,18 +38,18 @@ impl Stalls {
     const DOUBLINGS_MAX: u32 = 5;
 
     /// Another collection begins.
-    pub(crate) const fn begin(&mut self, poll: u64) {
+    pub const fn begin(&mut self, poll: u64) {
         self.poll = poll;
         self.met = 0;
     }
 
     /// How many countersets did not answer in this collection.
-    pub(crate) const fn met(&self) -> u32 {
+    pub const fn met(&self) -> u32 {
         self.met
     }
 
     /// Why a counterset is not asked about now.
-    pub(crate) fn trouble(&self, guid: Guid) -> Option<Trouble> {
+    pub fn trouble(&self, guid: Guid) -> Option<Trouble> {
         let stall = self.stalled.get(&guid).filter(|stall| self.poll < stall.again_at)?;
         let times = stall.times;
         Some(Trouble::Failed(format!(
@@ -59,13 +58,18 @@ impl Stalls {
     }
 
     /// Looks whether the question about a counterset was answered.
-    pub(crate) fn note<T>(&mut self, guid: Guid, client: &mut Client<'_>, answer: &Result<T, Error>) {
+    pub fn note<C: HostChannel, T>(
+        &mut self,
+        guid: Guid,
+        client: &mut Client<C>,
+        answer: &Result<T, Error<C>>,
+    ) {
         match answer {
             Ok(_) => {
                 self.stalled.remove(&guid);
             }
             Err(ms_pcq::Error::Rpc(rpc_stub::Error::Call { source, .. }))
-                if source.kind() == ErrorKind::Timeout && Instant::now() < client.channel().deadline() =>
+                if C::is_timeout(source) && !client.channel().time_left().is_zero() =>
             {
                 self.add(guid);
             }
@@ -87,10 +91,9 @@ impl Stalls {
 
 /// How long a question about one counterset may take: a quarter of the time that is left, and much longer than the host
 /// took for any answer so far. None where that leaves no time for others.
-pub(crate) fn patience(client: &mut Client<'_>) -> Option<Duration> {
+pub fn patience<C: HostChannel>(client: &mut Client<C>) -> Option<Duration> {
     let channel = client.channel();
-    let left = channel.deadline().saturating_duration_since(Instant::now());
-    patience_of(left, channel.slowest_answer())
+    patience_of(channel.time_left(), channel.slowest_answer())
 }
 
 fn patience_of(left: Duration, slowest: Duration) -> Option<Duration> {

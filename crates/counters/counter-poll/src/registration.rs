@@ -7,38 +7,38 @@
 use std::collections::HashMap;
 
 use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::perflibv2::PerflibV2Client;
 use ms_pcq::types::{CounterId, InstanceType, Lcid};
 use ms_pcq::wire::{CounterRegInfo, CounterStrings};
 
-use crate::session::concerns_one_call;
+use crate::channel::{Client, Error, HostChannel, concerns_one_call};
 
 /// A counter of a counterset.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Counter {
+pub struct Counter {
     /// As it is registered.
-    pub(crate) info: CounterRegInfo,
+    pub info: CounterRegInfo,
     /// Its English name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its name in another language, where one was asked for.
-    pub(crate) local_name: Option<String>,
+    pub local_name: Option<String>,
     /// Its explain text; empty where the host has none.
-    pub(crate) help: String,
+    pub help: String,
 }
 
 /// What a counterset is called.
 #[derive(Clone, Debug)]
-pub(crate) struct Name {
-    pub(crate) text: String,
+pub struct Name {
+    /// The name, for people.
+    pub text: String,
     /// Whether the host told it in English, so that it can be looked for by it.
-    pub(crate) is_english: bool,
+    pub is_english: bool,
     /// Why the host told no name at all.
-    pub(crate) trouble: Option<Trouble>,
+    pub trouble: Option<Trouble>,
 }
 
 /// Why an answer about one counterset is of no use.
 #[derive(Clone, Debug)]
-pub(crate) enum Trouble {
+pub enum Trouble {
     /// The host answered with this status.
     Refused(Win32Error),
     /// The host failed over it.
@@ -49,46 +49,46 @@ pub(crate) enum Trouble {
 
 /// In which languages texts are asked for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Languages {
+pub struct Languages {
     /// Names beside the English ones.
-    pub(crate) local: Option<Lcid>,
+    pub local: Option<Lcid>,
     /// Explain texts, before the host's own language.
-    pub(crate) help: Lcid,
+    pub help: Lcid,
 }
 
 /// What is registered of a counterset, but for its English name.
 #[derive(Debug)]
-pub(crate) struct Registration {
-    pub(crate) local_name: Option<String>,
-    pub(crate) instance_type: InstanceType,
+pub struct Registration {
+    /// Its name in another language, where one was asked for.
+    pub local_name: Option<String>,
+    /// How many instances it may have.
+    pub instance_type: InstanceType,
     /// Whether the host did not tell the instance type, so that it may be another one.
-    pub(crate) is_type_inferred: bool,
-    pub(crate) counters: Vec<Counter>,
+    pub is_type_inferred: bool,
+    /// Its counters, in the order of registration.
+    pub counters: Vec<Counter>,
 }
 
 /// Counters of countersets that have to be asked for one by one, as far as that went. What a deadline cut off goes on
 /// in the next collection.
-pub(crate) type Pieces = HashMap<Guid, Vec<CounterRegInfo>>;
+pub type Pieces = HashMap<Guid, Vec<CounterRegInfo>>;
 
 /// What is the host's own trouble ends everything; a counterset's own is a value.
-pub(crate) type Answer<T> = Result<T, Trouble>;
-
-pub(crate) type Error = ms_pcq::Error<rpc_client::Error>;
-pub(crate) type Client<'a> = PerflibV2Client<rpc_client::Interface<'a, rpc_client::NamedPipe>>;
+pub type Answer<T> = Result<T, Trouble>;
 
 impl Name {
     /// Of a counterset whose name is not known.
-    pub(crate) fn unknown(guid: Guid, trouble: Trouble) -> Self {
+    pub fn unknown(guid: Guid, trouble: Trouble) -> Self {
         Self { text: format!("counterset_{guid}"), is_english: false, trouble: Some(trouble) }
     }
 }
 
 /// Tells an answer about one counterset from a failure of the host or the connection.
-pub(crate) fn own<T>(answer: Result<T, Error>) -> Result<Answer<T>, Error> {
+pub fn own<C: HostChannel, T>(answer: Result<T, Error<C>>) -> Result<Answer<T>, Error<C>> {
     match answer {
         Ok(value) => Ok(Ok(value)),
         Err(ms_pcq::Error::Rpc(rpc_stub::Error::Status { status, .. })) => Ok(Err(Trouble::Refused(status))),
-        Err(error) if !concerns_one_call(&error) => Err(error),
+        Err(error) if !concerns_one_call::<C>(&error) => Err(error),
         Err(error @ ms_pcq::Error::Rpc(rpc_stub::Error::Call { .. })) => {
             Ok(Err(Trouble::Failed(error.to_string())))
         }
@@ -100,12 +100,12 @@ pub(crate) fn own<T>(answer: Result<T, Error>) -> Result<Answer<T>, Error> {
 ///
 /// # Errors
 /// When a call fails for a reason that is not the counterset's own.
-pub(crate) async fn read_name(client: &mut Client<'_>, guid: Guid) -> Result<Name, Error> {
-    let english = own(client.english_counter_set_name(guid).await)?;
+pub async fn read_name<C: HostChannel>(client: &mut Client<C>, guid: Guid) -> Result<Name, Error<C>> {
+    let english = own::<C, _>(client.english_counter_set_name(guid).await)?;
     if let Some(text) = english.as_ref().ok().and_then(|text| usable(text)) {
         return Ok(Name { text, is_english: true, trouble: None });
     }
-    let local = own(client.counter_set_name(guid, Lcid::DEFAULT).await)?;
+    let local = own::<C, _>(client.counter_set_name(guid, Lcid::DEFAULT).await)?;
     if let Some(text) = local.ok().and_then(|text| usable(&text)) {
         return Ok(Name { text, is_english: false, trouble: None });
     }
@@ -117,13 +117,13 @@ pub(crate) async fn read_name(client: &mut Client<'_>, guid: Guid) -> Result<Nam
 ///
 /// # Errors
 /// As [`read_name`].
-pub(crate) async fn read(
-    client: &mut Client<'_>,
+pub async fn read<C: HostChannel>(
+    client: &mut Client<C>,
     guid: Guid,
     languages: Languages,
     pieces: &mut Pieces,
-) -> Result<Answer<Registration>, Error> {
-    let registered = own(client.counter_set_registration(guid).await)?;
+) -> Result<Answer<Registration>, Error<C>> {
+    let registered = own::<C, _>(client.counter_set_registration(guid).await)?;
     let registered = match registered {
         Err(trouble) if trouble.is_absence() => return Ok(Err(trouble)),
         registered => registered,
@@ -136,14 +136,14 @@ pub(crate) async fn read(
             None => return Ok(Err(trouble)),
         },
     };
-    let mut helps = own(client.counter_helps(guid, languages.help).await)?.ok();
+    let mut helps = own::<C, _>(client.counter_helps(guid, languages.help).await)?.ok();
     if helps.is_none() {
-        helps = own(client.counter_helps(guid, Lcid::DEFAULT).await)?.ok();
+        helps = own::<C, _>(client.counter_helps(guid, Lcid::DEFAULT).await)?.ok();
     }
     let (local_name, local_names) = match languages.local {
         Some(language) => (
-            own(client.counter_set_name(guid, language).await)?.ok().and_then(|text| usable(&text)),
-            own(client.counter_names(guid, language).await)?.ok(),
+            own::<C, _>(client.counter_set_name(guid, language).await)?.ok().and_then(|text| usable(&text)),
+            own::<C, _>(client.counter_names(guid, language).await)?.ok(),
         ),
         None => (None, None),
     };
@@ -158,21 +158,24 @@ pub(crate) async fn read(
     Ok(Ok(Registration { local_name, instance_type, is_type_inferred, counters }))
 }
 
-async fn read_names(client: &mut Client<'_>, guid: Guid) -> Result<Option<CounterStrings>, Error> {
-    match own(client.english_counter_names(guid).await)? {
+async fn read_names<C: HostChannel>(
+    client: &mut Client<C>,
+    guid: Guid,
+) -> Result<Option<CounterStrings>, Error<C>> {
+    match own::<C, _>(client.english_counter_names(guid).await)? {
         Ok(names) => Ok(Some(names)),
-        Err(_trouble) => Ok(own(client.counter_names(guid, Lcid::DEFAULT).await)?.ok()),
+        Err(_trouble) => Ok(own::<C, _>(client.counter_names(guid, Lcid::DEFAULT).await)?.ok()),
     }
 }
 
 /// The counters one by one, where the host does not tell them together: request code 1 fails over resources that code 2
 /// has no use for ([MS-PCQ] <4>). Their ids are those that have names.
-async fn read_pieces(
-    client: &mut Client<'_>,
+async fn read_pieces<C: HostChannel>(
+    client: &mut Client<C>,
     guid: Guid,
     names: Option<&CounterStrings>,
     pieces: &mut Pieces,
-) -> Result<Option<Vec<CounterRegInfo>>, Error> {
+) -> Result<Option<Vec<CounterRegInfo>>, Error<C>> {
     let Some(names) = names else { return Ok(None) };
     let mut ids: Vec<CounterId> = Vec::new();
     for (id, _) in names.entries.iter().take(PIECES_MAX) {
@@ -183,7 +186,7 @@ async fn read_pieces(
     for id in &ids {
         let known = pieces.get(&guid).is_some_and(|known| known.iter().any(|info| info.counter_id == *id));
         if !known
-            && let Ok(info) = own(client.counter_registration(guid, *id).await)?
+            && let Ok(info) = own::<C, _>(client.counter_registration(guid, *id).await)?
             && info.counter_id == *id
         {
             pieces.entry(guid).or_default().push(info);
@@ -197,8 +200,11 @@ async fn read_pieces(
 }
 
 /// Whether instances have names, by those that are there now; names are what most countersets have.
-async fn infer_instance_type(client: &mut Client<'_>, guid: Guid) -> Result<InstanceType, Error> {
-    let there = own(client.enumerate_counter_set_instances(guid).await)?;
+async fn infer_instance_type<C: HostChannel>(
+    client: &mut Client<C>,
+    guid: Guid,
+) -> Result<InstanceType, Error<C>> {
+    let there = own::<C, _>(client.enumerate_counter_set_instances(guid).await)?;
     Ok(match there {
         Ok(instances) if instances.len() == 1 && instances[0].name.is_empty() => InstanceType::SINGLE,
         _ => InstanceType::MULTIPLE,
@@ -207,7 +213,7 @@ async fn infer_instance_type(client: &mut Client<'_>, guid: Guid) -> Result<Inst
 
 impl Trouble {
     /// Whether the counterset is not there, or its provider does not run: other request codes say the same.
-    pub(crate) const fn is_absence(&self) -> bool {
+    pub const fn is_absence(&self) -> bool {
         matches!(self, Self::Refused(Win32Error::ERROR_WMI_GUID_NOT_FOUND))
     }
 }
@@ -222,7 +228,7 @@ impl std::fmt::Display for Trouble {
 }
 
 /// A text that says something.
-pub(crate) fn usable(text: &str) -> Option<String> {
+pub fn usable(text: &str) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 

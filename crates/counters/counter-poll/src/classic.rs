@@ -3,11 +3,11 @@
 //!
 //! The names are those of Microsoft's public pages and of typeperf's list on a plain Windows Server.
 
-use crate::config::same_name;
+use counters::same_name;
 
 /// What is said of a name that no counterset of the host has, where it is that of a classic object. `offered` is what the
 /// host has.
-pub(crate) fn explain<'a>(name: &str, offered: &(impl Iterator<Item = &'a str> + Clone)) -> Option<String> {
+pub fn explain<'a>(name: &str, offered: &(impl Iterator<Item = &'a str> + Clone)) -> Option<String> {
     let near = near(name)?;
     let there = near.iter().filter(|near| offered.clone().any(|offered| same_name(offered, near)));
     let there: Vec<String> = there.map(|near| format!("`{near}`")).collect();

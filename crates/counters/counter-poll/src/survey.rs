@@ -4,24 +4,29 @@ use ms_dtyp::Guid;
 use ms_pcq::types::{Attrib, CounterId, InstanceType, Lcid};
 use ms_pcq::wire::{CounterRegInfo, InstanceInfo};
 
-use crate::registration::{self, Answer, Client, Error, Languages, Pieces, Registration, own};
-pub(super) use crate::registration::{Counter, Name};
+use crate::channel::{Client, Error, HostChannel};
+use crate::registration::{self, Answer, Counter, Languages, Name, Pieces, Registration, own};
 
 /// A counterset with all that is known of it.
 #[derive(Clone, Debug)]
-pub(super) struct Counterset {
-    pub(super) guid: Guid,
-    pub(super) name: Name,
-    /// In the language that was asked for.
-    pub(super) local_name: Option<String>,
-    pub(super) help: String,
-    pub(super) instance_type: InstanceType,
-    pub(super) counters: Vec<Counter>,
+pub struct Counterset {
+    /// Its identifier.
+    pub guid: Guid,
+    /// Its name.
+    pub name: Name,
+    /// Its name in the language that was asked for.
+    pub local_name: Option<String>,
+    /// Its explain text; empty where the host has none.
+    pub help: String,
+    /// How many instances it may have.
+    pub instance_type: InstanceType,
+    /// Its counters, in the order of registration.
+    pub counters: Vec<Counter>,
 }
 
 impl Counterset {
     /// Whether a counter is there for the sake of others: a base, a clock, a number of things.
-    pub(super) fn is_helper(&self, counter: &Counter) -> bool {
+    pub fn is_helper(&self, counter: &Counter) -> bool {
         let id = counter.info.counter_id;
         let is_base = counters::properties(counter.info.counter_type).is_some_and(|row| row.is_base);
         is_base
@@ -39,12 +44,12 @@ impl Counterset {
 ///
 /// # Errors
 /// When a call fails for a reason that is not the counterset's own.
-pub(super) async fn counterset(
-    client: &mut Client<'_>,
+pub async fn counterset<C: HostChannel>(
+    client: &mut Client<C>,
     guid: Guid,
     name: Name,
     lcid: Option<Lcid>,
-) -> Result<Answer<Counterset>, Error> {
+) -> Result<Answer<Counterset>, Error<C>> {
     let languages = Languages { local: lcid, help: Lcid::ENGLISH_US };
     // A command goes on for as long as it takes, so that there is nothing to go on with later.
     let read = registration::read(client, guid, languages, &mut Pieces::new()).await?;
@@ -52,9 +57,9 @@ pub(super) async fn counterset(
         Ok(registered) => registered,
         Err(trouble) => return Ok(Err(trouble)),
     };
-    let mut help = own(client.counter_set_help(guid, Lcid::ENGLISH_US).await)?.ok();
+    let mut help = own::<C, _>(client.counter_set_help(guid, Lcid::ENGLISH_US).await)?.ok();
     if help.is_none() {
-        help = own(client.counter_set_help(guid, Lcid::DEFAULT).await)?.ok();
+        help = own::<C, _>(client.counter_set_help(guid, Lcid::DEFAULT).await)?.ok();
     }
     let help = help.unwrap_or_default();
     let Registration { local_name, instance_type, counters, .. } = registered;
@@ -65,13 +70,13 @@ pub(super) async fn counterset(
 ///
 /// # Errors
 /// When the call fails.
-pub(super) async fn instances(
-    client: &mut Client<'_>,
+pub async fn instances<C: HostChannel>(
+    client: &mut Client<C>,
     counterset: &Counterset,
-) -> Result<Vec<InstanceInfo>, Error> {
+) -> Result<Vec<InstanceInfo>, Error<C>> {
     if counterset.instance_type == InstanceType::SINGLE {
         return Ok(Vec::new());
     }
     // Where there are none, the answer is a status.
-    Ok(own(client.enumerate_counter_set_instances(counterset.guid).await)?.unwrap_or_default())
+    Ok(own::<C, _>(client.enumerate_counter_set_instances(counterset.guid).await)?.unwrap_or_default())
 }

@@ -6,14 +6,21 @@
 
 use std::collections::HashMap;
 
-use ms_dtyp::{Guid, Win32Error};
-use ms_pcq::wire::{Body, QueryData};
+use ms_dtyp::Guid;
 
-use crate::query::{Addition, OpenQuery};
+use crate::addition::Addition;
 
 /// What is known of each counterset.
 #[derive(Debug, Default)]
-pub(crate) struct Forms(HashMap<Guid, Form>);
+pub struct Forms(HashMap<Guid, Form>);
+
+/// What the data of a query say of a counterset whose form is not proven.
+#[derive(Clone, Copy, Debug)]
+pub struct FormAnswer {
+    pub(crate) addition: Addition,
+    /// Whether there are data; other errors than a lack of them are not about the form.
+    pub(crate) has_data: bool,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Form {
@@ -35,88 +42,73 @@ enum State {
 
 impl Forms {
     /// Whether an identifier takes a name.
-    pub(crate) fn has_name(&self, addition: &Addition) -> bool {
+    pub fn has_name(&self, addition: &Addition) -> bool {
         self.0.get(&addition.guid).map_or(addition.instance_type.is_multiple(), |form| form.has_name)
     }
 
     /// Takes the other form from now on.
-    pub(crate) fn exchange(&mut self, addition: &Addition) {
+    pub fn exchange(&mut self, addition: &Addition) {
         let has_name = !self.has_name(addition);
         self.set(addition, has_name, State::Unproven);
     }
 
-    /// Looks at the first data of a query. True where the other form should be tried at once, by a query that is opened
+    /// Looks at the first answers of a query. True where the other form should be tried at once, by a query that is opened
     /// anew.
-    pub(crate) fn try_others(&mut self, query: &OpenQuery, data: &QueryData<'_>, poll: u64) -> bool {
+    pub fn try_others(&mut self, answers: &[FormAnswer], poll: u64) -> bool {
         let mut are_exchanged = false;
-        for (addition, has_data) in self.open_questions(query, data) {
-            let has_name = self.has_name(&addition);
+        for FormAnswer { addition, has_data } in answers {
+            let has_name = self.has_name(addition);
             let is_due = match self.0.get(&addition.guid).map(|form| form.state) {
                 Some(State::Silent(last)) => poll >= last + POLLS_BETWEEN_TRIALS,
                 _ => true,
             };
-            if has_data {
-                self.set(&addition, has_name, State::Proven);
+            if *has_data {
+                self.set(addition, has_name, State::Proven);
             } else if is_due {
-                self.set(&addition, !has_name, State::OnTrial);
+                self.set(addition, !has_name, State::OnTrial);
                 are_exchanged = true;
             }
         }
         are_exchanged
     }
 
-    /// Looks at the data of the other forms. True where one of them has none either, so that the query is to be opened
+    /// Looks at the answers of the other forms. True where one of them has none either, so that the query is to be opened
     /// anew with the form that documents say.
-    pub(crate) fn judge_others(&mut self, query: &OpenQuery, data: &QueryData<'_>, poll: u64) -> bool {
+    pub fn judge_others(&mut self, answers: &[FormAnswer], poll: u64) -> bool {
         let mut are_silent = false;
-        for (addition, has_data) in self.open_questions(query, data) {
-            let has_name = self.has_name(&addition);
+        for FormAnswer { addition, has_data } in answers {
+            let has_name = self.has_name(addition);
             if self.0.get(&addition.guid).is_none_or(|form| form.state != State::OnTrial) {
                 continue;
             }
-            if has_data {
-                self.set(&addition, has_name, State::Proven);
+            if *has_data {
+                self.set(addition, has_name, State::Proven);
             } else {
-                self.set(&addition, !has_name, State::Silent(poll));
+                self.set(addition, !has_name, State::Silent(poll));
                 are_silent = true;
             }
         }
         are_silent
     }
 
+    /// Whether the form of a counterset is not proven yet, and there is another one.
+    pub(crate) fn is_unproven(&self, addition: &Addition) -> bool {
+        addition.may_take_other_form()
+            && self.0.get(&addition.guid).is_none_or(|form| form.state != State::Proven)
+    }
+
     /// Whether a counterset was never seen to have data, in either form.
-    pub(crate) fn has_silent(&self) -> bool {
+    pub fn has_silent(&self) -> bool {
         self.0.values().any(|form| matches!(form.state, State::Silent(_)))
     }
 
     /// The host is another one, perhaps.
-    pub(crate) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.0.clear();
     }
 
     fn set(&mut self, addition: &Addition, has_name: bool, state: State) {
         self.0.insert(addition.guid, Form { has_name, state });
-    }
-
-    /// Countersets of the query whose form is not proven, each with whether it has data.
-    fn open_questions(&self, query: &OpenQuery, data: &QueryData<'_>) -> Vec<(Addition, bool)> {
-        let is_open = |addition: &Addition| {
-            addition.may_take_other_form()
-                && self.0.get(&addition.guid).is_none_or(|form| form.state != State::Proven)
-        };
-        // In most queries there is none, and no block is looked at twice.
-        if query.check(data).is_err() || !query.additions().any(is_open) {
-            return Vec::new();
-        }
-        let blocks = data.blocks().flatten();
-        let of = |block: ms_pcq::wire::Block<'_>| {
-            let addition = query.addition_of(block.index).filter(|addition| is_open(addition))?;
-            let has_data = !matches!(block.body, Body::ErrorReturn);
-            // Other errors are not about the form.
-            let is_about_form = has_data || block.status == Win32Error::ERROR_NO_DATA;
-            is_about_form.then_some((*addition, has_data))
-        };
-        blocks.filter_map(of).collect()
     }
 }
 

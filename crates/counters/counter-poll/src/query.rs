@@ -1,17 +1,18 @@
 //! The query that is open at a host: each counterset once, by wildcard.
 
-use ms_dtyp::{Guid, Win32Error};
+use ms_dtyp::Win32Error;
 use ms_pcq::perflibv2::{BlockCountMismatch, BlockMapping, Change, CounterData, Query};
-use ms_pcq::types::InstanceType;
-use ms_pcq::wire::{CounterIdentifier, Layout, QueryData};
+use ms_pcq::wire::{Block, Body, CounterIdentifier, Layout, QueryData};
 use rpc_stub::Error as Rpc;
 
-use crate::forms::Forms;
-use crate::registration::{Client, Error, Trouble};
+use crate::addition::Addition;
+use crate::channel::{Client, Error, HostChannel};
+use crate::forms::{FormAnswer, Forms};
+use crate::registration::Trouble;
 
 /// A query with what its blocks are.
 #[derive(Debug)]
-pub(crate) struct OpenQuery {
+pub struct OpenQuery {
     query: Query,
     /// What the host took, with the identifier that it took it by.
     taken: Vec<(Addition, CounterIdentifier)>,
@@ -19,34 +20,13 @@ pub(crate) struct OpenQuery {
     mapping: BlockMapping,
 }
 
-/// A counterset to add.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Addition {
-    /// Which of the watched ones.
-    pub(crate) watched: usize,
-    /// What the host knows it by.
-    pub(crate) guid: Guid,
-    /// Whether its instances have names.
-    pub(crate) instance_type: InstanceType,
-    /// Whether the host did not tell the instance type.
-    pub(crate) is_type_inferred: bool,
-}
-
 /// A counterset of which the query gives nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct Refusal {
+pub struct Refusal {
     /// Which of the watched ones.
-    pub(crate) watched: usize,
+    pub watched: usize,
     /// Why.
-    pub(crate) trouble: Trouble,
-}
-
-impl Addition {
-    /// Whether it may have to be asked for in the other form: documents do not agree on which of the aggregate types
-    /// take a name.
-    pub(crate) const fn may_take_other_form(&self) -> bool {
-        self.instance_type.is_aggregate() || self.is_type_inferred
-    }
+    pub trouble: Trouble,
 }
 
 impl OpenQuery {
@@ -54,7 +34,7 @@ impl OpenQuery {
     ///
     /// # Errors
     /// When the call fails.
-    pub(crate) async fn open(client: &mut Client<'_>, layout: Layout) -> Result<Self, Error> {
+    pub async fn open<C: HostChannel>(client: &mut Client<C>, layout: Layout) -> Result<Self, Error<C>> {
         let query = client.open_query_handle().await?.with_layout(layout);
         Ok(Self { query, taken: Vec::new(), mapping: BlockMapping::default() })
     }
@@ -64,12 +44,12 @@ impl OpenQuery {
     ///
     /// # Errors
     /// When a call fails.
-    pub(crate) async fn fill(
+    pub async fn fill<C: HostChannel>(
         &mut self,
-        client: &mut Client<'_>,
+        client: &mut Client<C>,
         additions: &[Addition],
         forms: &mut Forms,
-    ) -> Result<Vec<Refusal>, Error> {
+    ) -> Result<Vec<Refusal>, Error<C>> {
         let mut refusals = self.add(client, additions, |addition| forms.has_name(addition)).await?;
         let was_refused =
             |one: &&Addition| refusals.iter().any(|(refused, _)| refused.watched == one.watched);
@@ -93,12 +73,12 @@ impl OpenQuery {
         Ok(refused)
     }
 
-    async fn add(
+    async fn add<C: HostChannel>(
         &mut self,
-        client: &mut Client<'_>,
+        client: &mut Client<C>,
         additions: &[Addition],
         has_name: impl Fn(&Addition) -> bool,
-    ) -> Result<Vec<(Addition, Win32Error)>, Error> {
+    ) -> Result<Vec<(Addition, Win32Error)>, Error<C>> {
         let identifiers: Vec<_> = additions
             .iter()
             .map(|addition| match has_name(addition) {
@@ -120,7 +100,10 @@ impl OpenQuery {
 
     /// Asks where the block of each counterset is. Only the answer to this says so: a host need not fill in the index
     /// when it adds, and orders the blocks as it likes.
-    async fn find_blocks(&mut self, client: &mut Client<'_>) -> Result<Vec<Refusal>, Error> {
+    async fn find_blocks<C: HostChannel>(
+        &mut self,
+        client: &mut Client<C>,
+    ) -> Result<Vec<Refusal>, Error<C>> {
         let identifiers: Vec<_> = self.taken.iter().map(|(_, identifier)| identifier.clone()).collect();
         self.mapping =
             match client.query_counter_info(&self.query).await {
@@ -144,7 +127,7 @@ impl OpenQuery {
     ///
     /// # Errors
     /// When the call fails.
-    pub(crate) async fn close(self, client: &mut Client<'_>) -> Result<(), Error> {
+    pub async fn close<C: HostChannel>(self, client: &mut Client<C>) -> Result<(), Error<C>> {
         client.close_query_handle(self.query).await
     }
 
@@ -152,12 +135,12 @@ impl OpenQuery {
     ///
     /// # Errors
     /// When the call fails.
-    pub(crate) async fn fetch(&mut self, client: &mut Client<'_>) -> Result<CounterData, Error> {
+    pub async fn fetch<C: HostChannel>(&mut self, client: &mut Client<C>) -> Result<CounterData, Error<C>> {
         client.query_counter_data(&mut self.query).await
     }
 
     /// What the data proved about how the host lays them out.
-    pub(crate) const fn layout(&self) -> Layout {
+    pub const fn layout(&self) -> Layout {
         self.query.layout()
     }
 
@@ -165,30 +148,46 @@ impl OpenQuery {
     ///
     /// # Errors
     /// When they have another number of blocks.
-    pub(crate) fn check(&self, data: &QueryData<'_>) -> Result<(), BlockCountMismatch> {
+    pub fn check(&self, data: &QueryData<'_>) -> Result<(), BlockCountMismatch> {
         self.mapping.check_count(data.header().num_counters)
+    }
+
+    /// What the data say of countersets whose form is not proven.
+    #[must_use]
+    pub fn form_answers(&self, data: &QueryData<'_>, forms: &Forms) -> Vec<FormAnswer> {
+        // In most queries there is none, and no block is looked at twice.
+        if self.check(data).is_err() || !self.additions().any(|addition| forms.is_unproven(addition)) {
+            return Vec::new();
+        }
+        let answer = |block: Block<'_>| {
+            let addition = *self.addition_of(block.index).filter(|addition| forms.is_unproven(addition))?;
+            let has_data = !matches!(block.body, Body::ErrorReturn);
+            let is_about_form = has_data || block.status == Win32Error::ERROR_NO_DATA;
+            is_about_form.then_some(FormAnswer { addition, has_data })
+        };
+        data.blocks().flatten().filter_map(answer).collect()
     }
 
     /// Which of the watched countersets a block is.
     #[must_use]
-    pub(crate) fn watched_of(&self, block: u32) -> Option<usize> {
+    pub fn watched_of(&self, block: u32) -> Option<usize> {
         self.addition_of(block).map(|addition| addition.watched)
     }
 
     /// What a block was added as.
-    pub(crate) fn addition_of(&self, block: u32) -> Option<&Addition> {
+    pub fn addition_of(&self, block: u32) -> Option<&Addition> {
         let which = self.mapping.identifier_of(block)?;
         self.taken.get(which).map(|(addition, _)| addition)
     }
 
     /// What the host took.
-    pub(crate) fn additions(&self) -> impl Iterator<Item = &Addition> {
+    pub fn additions(&self) -> impl Iterator<Item = &Addition> {
         self.taken.iter().map(|(addition, _)| addition)
     }
 
     /// Whether no block will be that of a counterset.
     #[must_use]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.mapping.is_empty()
     }
 }

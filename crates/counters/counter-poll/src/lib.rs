@@ -1,0 +1,21 @@
+//! Polling the countersets of a host: they are found by name, asked for by one query, and read from its replies.
+//!
+//! It asks by [`HostChannel`], so that it knows no socket, and is told the time that is left.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod addition;
+mod catalog;
+mod channel;
+pub mod classic;
+mod forms;
+mod query;
+pub mod registration;
+pub mod stalls;
+pub mod survey;
+pub mod text;
+
+pub use self::addition::Addition;
+pub use self::catalog::{Catalog, Counterset, Lookup, Nameless, WELL_KNOWN, Which};
+pub use self::channel::{Client, Error, HostChannel};
+pub use self::forms::{FormAnswer, Forms};
+pub use self::query::{OpenQuery, Refusal};

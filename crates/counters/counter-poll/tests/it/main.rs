@@ -1,0 +1,6 @@
+//! Polling a simulated host's countersets, over a channel in memory.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
+
+mod catalog;
+mod host;
+mod query;
