@@ -7,7 +7,7 @@
 //! | module | job |
 //! | --- | --- |
 //! | `config` | a module's settings |
-//! | `polled` | one counterset from reply to reply: values to series |
+//! | `series` | families, series and values of countersets, as the exporter takes them |
 //! | `channel` | the calls of `counter-poll`, over a session |
 //! | `watched` | the countersets that are watched: found, polled, missed, exchanged |
 //! | `missing` | what is said about countersets without values |
@@ -20,8 +20,8 @@ mod commands;
 mod config;
 mod missing;
 mod notes;
-mod polled;
 mod registry;
+mod series;
 mod session;
 mod source;
 mod watched;

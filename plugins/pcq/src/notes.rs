@@ -4,7 +4,7 @@
 
 use plugin_sdk::{Display, DisplayRule, Family, FamilyId, Kind, Output, Series, SeriesId, ValueKind};
 
-use crate::polled::LeftOut;
+use counter_poll::LeftOut;
 
 /// The plugin's own families of one instance.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! One collection, from whatever state the last one left.
 
 use counter_poll::stalls;
-use counter_poll::{Catalog, Forms, HostChannel as _, OpenQuery, Refusal, WELL_KNOWN};
+use counter_poll::{Catalog, Forms, HostChannel as _, OpenQuery, Refusal, WELL_KNOWN, Wanted};
 use host_session::{Recovery, Session};
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
@@ -14,7 +14,7 @@ use plugin_session::{AttemptError, HostConnection, HostSource, OpenSession, Retr
 use tokio::time::Instant;
 
 use crate::channel::{Client, PcqError};
-use crate::config::{self, Settings, Wanted};
+use crate::config::{self, Settings};
 use crate::missing;
 use crate::registry::{Listed, Registry};
 use crate::session::{PERFLIB, PerflibSession as _};

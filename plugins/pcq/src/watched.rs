@@ -5,24 +5,23 @@ use std::sync::Arc;
 
 use counter_poll::registration::Trouble;
 use counter_poll::{
-    Addition, Catalog, Client, Counterset, Error, HostChannel, Lookup, OpenQuery, Which, classic,
+    Addition, Catalog, Client, Counterset, Error, HostChannel, Lookup, OpenQuery, Wanted, Which, classic,
 };
 use counters::{nearest, same_name};
 use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::wire::{Body, QueryData};
 use plugin_sdk::{Coverage, Failure, FamilyId, Output};
 
-use crate::config::Wanted;
 use crate::missing::{self, Missing, Why};
 use crate::notes::Notes;
-use crate::polled::{Polled, unknown_types};
+use crate::series::{Poller, unknown_types};
 
 /// All countersets that are watched.
 #[derive(Debug, Default)]
 pub(crate) struct WatchList {
     watched: Vec<Watched>,
     /// Of earlier settings or registrations; their series have to be ended.
-    outdated: Vec<Polled>,
+    outdated: Vec<Poller>,
     /// What the open query could not be given.
     missing: Vec<Missing>,
     /// Whether the last reply lacked a counterset of the query.
@@ -36,7 +35,7 @@ struct Watched {
     /// Which of the wanted ones.
     wanted: usize,
     counterset: Arc<Counterset>,
-    polled: Polled,
+    polled: Poller,
     /// The collection in which its registration was found outdated last.
     exchanged_at: Option<u64>,
 }
@@ -129,7 +128,7 @@ impl WatchList {
             let exchanged_at = exchanged_at.and_then(|one| one.exchanged_at);
             self.watched.push(known.unwrap_or_else(|| {
                 warn_of_nothing(settings, &counterset);
-                let polled = Polled::new(&counterset, settings, output);
+                let polled = Poller::new(&counterset, settings, output);
                 Watched { wanted: index, counterset, polled, exchanged_at }
             }));
         }

@@ -6,6 +6,7 @@ mod wanted;
 
 use std::fmt;
 
+use counter_poll::Aggregate;
 use ms_pcq::types::DetailLevel;
 use plugin_session::TransportSettings;
 use serde::de::{SeqAccess, Visitor};
@@ -13,7 +14,7 @@ use serde::{Deserialize, Deserializer};
 
 use self::names::{FilterSettings, NameSettings};
 pub(crate) use self::schema::SHOWN;
-pub(crate) use self::wanted::{Wanted, compile, language};
+pub(crate) use self::wanted::{compile, language};
 
 /// What is fetched, and how the host is spoken to.
 #[derive(Debug, Deserialize)]
@@ -58,7 +59,7 @@ pub(crate) struct CountersetSettings {
     #[serde(default)]
     pub(crate) instance_id: bool,
     /// Whether the instances of an aggregate counterset are added up here.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "aggregate")]
     pub(crate) aggregate: Aggregate,
     /// Only the instances with the largest values of a counter.
     #[serde(default)]
@@ -75,18 +76,6 @@ pub(crate) enum TotalsSettings {
     Drop,
     /// They have families of their own.
     Separate,
-}
-
-/// Whether the instances of an aggregate counterset are added up here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Aggregate {
-    /// They are not.
-    #[default]
-    No,
-    /// Beside the instances.
-    Beside,
-    /// In the place of the instances.
-    Only,
 }
 
 /// The highest level of detail that is wanted.
@@ -143,21 +132,20 @@ fn countersets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Counter
     deserializer.deserialize_seq(List)
 }
 
-impl<'de> Deserialize<'de> for Aggregate {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged, expecting = "expected `true`, `false` or `only`")]
-        enum Written {
-            Flag(bool),
-            Word(String),
-        }
-        match Written::deserialize(deserializer)? {
-            Written::Flag(false) => Ok(Self::No),
-            Written::Flag(true) => Ok(Self::Beside),
-            Written::Word(word) if word == "only" => Ok(Self::Only),
-            Written::Word(word) => {
-                Err(serde::de::Error::custom(format!("`{word}` is none of `true`, `false` and `only`")))
-            }
+/// `true`, `false` or `only`.
+fn aggregate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Aggregate, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected `true`, `false` or `only`")]
+    enum Written {
+        Flag(bool),
+        Word(String),
+    }
+    match Written::deserialize(deserializer)? {
+        Written::Flag(false) => Ok(Aggregate::No),
+        Written::Flag(true) => Ok(Aggregate::Beside),
+        Written::Word(word) if word == "only" => Ok(Aggregate::Only),
+        Written::Word(word) => {
+            Err(serde::de::Error::custom(format!("`{word}` is none of `true`, `false` and `only`")))
         }
     }
 }

@@ -1,29 +1,12 @@
 //! Settings that were checked once, with their patterns compiled.
 
-use counter_poll::Which;
+use counter_poll::{TopN, Wanted, Which};
 use counters::{NamePattern, PatternText, Selection, SelectionRules, Totals, same_name};
 use ms_pcq::types::Lcid;
 use plugin_sdk::Problem;
 
 use super::names::NameSettings;
-use super::{Aggregate, CountersetSettings, DetailSettings, Settings, TopNSettings, TotalsSettings};
-
-/// A counterset that is wanted, or those that match, with the patterns compiled.
-#[derive(Clone, Debug)]
-pub(crate) struct Wanted {
-    /// How the settings name it, for people.
-    pub(crate) label: String,
-    /// What it is found by.
-    pub(crate) which: Which,
-    /// Which instances and counters.
-    pub(crate) selection: Selection,
-    /// Whether series carry the instance's number.
-    pub(crate) instance_id: bool,
-    /// Whether instances are added up.
-    pub(crate) aggregate: Aggregate,
-    /// Only the first instances by a counter.
-    pub(crate) top_n: Option<TopNSettings>,
-}
+use super::{CountersetSettings, DetailSettings, Settings, TopNSettings, TotalsSettings};
 
 /// Compiles all countersets, or says everything that is wrong with them.
 pub(crate) fn compile(settings: &Settings) -> Result<Vec<Wanted>, Vec<Problem>> {
@@ -86,7 +69,9 @@ impl CountersetSettings {
                 }),
             )
         })?;
-        let (instance_id, aggregate, top_n) = (self.instance_id, self.aggregate, self.top_n.clone());
+        let top_n =
+            self.top_n.as_ref().map(|TopNSettings { counter, n }| TopN { counter: counter.clone(), n: *n });
+        let (instance_id, aggregate) = (self.instance_id, self.aggregate);
         Ok(Wanted { label, which, selection, instance_id, aggregate, top_n })
     }
 

@@ -41,10 +41,15 @@ impl std::error::Error for CallError {}
 
 /// A client of the model at noon.
 pub(crate) fn client() -> Client<MemoryHost> {
+    client_and_clock().0
+}
+
+/// The same with the clock of the host.
+pub(crate) fn client_and_clock() -> (Client<MemoryHost>, Clock) {
     let clock = Clock::manual(NOON);
-    let model = Host::new(HostOptions { clock, ..HostOptions::default() });
+    let model = Host::new(HostOptions { clock: clock.clone(), ..HostOptions::default() });
     let service = PerflibService::new(Arc::new(model));
-    Client::new(MemoryHost { service, failures: VecDeque::new(), calls: Vec::new() }, "web1")
+    (Client::new(MemoryHost { service, failures: VecDeque::new(), calls: Vec::new() }, "web1"), clock)
 }
 
 impl MemoryHost {

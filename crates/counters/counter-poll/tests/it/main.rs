@@ -3,4 +3,5 @@
 
 mod catalog;
 mod host;
+mod poller;
 mod query;

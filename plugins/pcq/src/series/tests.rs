@@ -1,6 +1,8 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use counter_poll::registration::Counter;
+use counter_poll::{Counterset, Wanted};
 use counters::CounterType;
 use ms_dtyp::{FileTime, Guid};
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
@@ -9,10 +11,8 @@ use plugin_sdk::testing::{FakeInstance, FakeOutcome};
 use plugin_sdk::{Collection, Coverage, Failure, Problem, Setup, Source, Target};
 use serde_json::json;
 
-use super::Polled;
-use crate::config::{self, Settings, Wanted};
-use counter_poll::Counterset;
-use counter_poll::registration::Counter;
+use super::Poller;
+use crate::config::{self, Settings};
 
 const INSTANCES: u32 = 64;
 const COUNTERS: u32 = 8;
@@ -20,7 +20,7 @@ const COUNTERS: u32 = 8;
 /// Decodes and emits one made-up reply in each collection, and notes what that allocates.
 struct Replay {
     wanted: Vec<Wanted>,
-    polled: Option<Polled>,
+    polled: Option<Poller>,
     round: u64,
 }
 
@@ -52,7 +52,7 @@ impl Source for Replay {
         let reply = reply(self.round);
         let wanted = &self.wanted[0];
         let polled =
-            self.polled.get_or_insert_with(|| Polled::new(&counterset(), wanted, collection.output()));
+            self.polled.get_or_insert_with(|| Poller::new(&counterset(), wanted, collection.output()));
         let output = collection.output();
         let allocated = allocation_counter::measure(|| {
             let data = QueryData::parse(&reply).expect("our own reply");

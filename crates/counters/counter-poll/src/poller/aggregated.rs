@@ -1,39 +1,38 @@
 //! What the instances of an aggregate counterset come to: one series a family, added up here.
 
+use counters::RawClocks;
 use counters::aggregate::{Accumulator, Scope, Share};
-use counters::{RawClocks, Value};
-use plugin_sdk::{Family, FamilyId, Output, Series, SeriesId, ValueKind};
 
 use super::Column;
-use super::families::{AGGREGATE, describe, kind_of};
-use counter_poll::Counterset;
+use crate::Counterset;
+use crate::sink::{FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink};
 
 /// The aggregates of one counterset.
 #[derive(Debug)]
-pub(super) struct Aggregated {
+pub(super) struct Aggregated<I: SeriesIds> {
     /// Whether instances that nobody chose are in it.
     pub(super) scope: Scope,
-    families: Vec<AggregatedFamily>,
+    families: Vec<AggregatedFamily<I>>,
 }
 
 #[derive(Debug)]
-struct AggregatedFamily {
+struct AggregatedFamily<I: SeriesIds> {
     /// Its place among the columns.
     column: usize,
-    id: FamilyId,
-    series: Option<SeriesId>,
+    id: I::Family,
+    series: Option<I::Series>,
     accumulator: Accumulator,
     exposition: counters::Exposition,
     /// Those of the last instance.
     clocks: RawClocks,
 }
 
-impl Aggregated {
+impl<I: SeriesIds> Aggregated<I> {
     /// Registers families and series; nothing where the counterset is none that a client adds up.
-    pub(super) fn new(
+    pub(super) fn new<S: SeriesSink<I>>(
         counterset: &Counterset,
         families: &[counters::Family],
-        output: &mut Output,
+        output: &mut S,
     ) -> Option<Self> {
         let scope = Scope::of(counterset.instance_type)?;
         let accumulator_of = |(column, family): (usize, &counters::Family)| {
@@ -42,24 +41,14 @@ impl Aggregated {
             Some((column, *family, made))
         };
         let made: Vec<_> = families.iter().enumerate().filter_map(accumulator_of).collect();
-        let told: Vec<_> =
-            made.iter().map(|(_, family, _)| describe(counterset, family, AGGREGATE)).collect();
-        let offered: Vec<Family<'_>> = made
-            .iter()
-            .zip(&told)
-            .map(|((_, family, accumulator), told)| Family {
-                kind: kind_of(family.exposition.kind),
-                value: if family.exposition.is_integer() && accumulator.is_integer() {
-                    ValueKind::U64
-                } else {
-                    ValueKind::F64
-                },
-                ..told.family(&family.exposition)
-            })
-            .collect();
-        let ids = output.register_families(&offered);
+        let offered = made.iter().map(|(_, family, accumulator)| PolledFamily {
+            family: *family,
+            is_integer: family.exposition.is_integer() && accumulator.is_integer(),
+        });
+        let offered: Vec<PolledFamily> = offered.collect();
+        let ids = output.register_families(counterset, FamilyGroup::Aggregate, &offered);
         let accepted = made.into_iter().zip(ids).filter_map(|(made, id)| Some((made, id?)));
-        let mut families: Vec<AggregatedFamily> = accepted
+        let mut families: Vec<AggregatedFamily<I>> = accepted
             .map(|((column, family, accumulator), id)| AggregatedFamily {
                 column,
                 id,
@@ -69,14 +58,14 @@ impl Aggregated {
                 clocks: RawClocks::default(),
             })
             .collect();
-        let offered: Vec<Series<'_>> =
-            families.iter().map(|family| Series { family: family.id, labels: &[], start: None }).collect();
+        let offered: Vec<NewSeries<'_, I>> =
+            families.iter().map(|family| NewSeries { family: family.id, labels: &[], start: None }).collect();
         let series = output.register_series(&offered);
         families.iter_mut().zip(series).for_each(|(family, series)| family.series = series);
         Some(Self { scope, families })
     }
 
-    pub(super) fn families(&self) -> impl Iterator<Item = FamilyId> {
+    pub(super) fn families(&self) -> impl Iterator<Item = I::Family> {
         self.families.iter().map(|family| family.id)
     }
 
@@ -92,10 +81,10 @@ impl Aggregated {
     /// Takes the values of an instance.
     pub(super) fn add(
         &mut self,
-        columns: &[Column],
+        columns: &[Column<I>],
         shares: &mut [Share],
         at: impl Fn(Option<usize>) -> Option<u64>,
-        clocks_of: impl Fn(&Column) -> RawClocks,
+        clocks_of: impl Fn(&Column<I>) -> RawClocks,
     ) {
         for (family, share) in self.families.iter_mut().zip(shares) {
             let Some(column) = columns.get(family.column) else { continue };
@@ -114,19 +103,17 @@ impl Aggregated {
     }
 
     /// Sends what the instances come to.
-    pub(super) fn emit(&self, output: &mut Output) {
+    pub(super) fn emit<S: SeriesSink<I>>(&self, output: &mut S) {
         for AggregatedFamily { series, accumulator, exposition, clocks, .. } in &self.families {
             let Some(series) = *series else { continue };
-            match accumulator.export(exposition, clocks) {
-                Some(Value::U64(value)) => output.push_u64(series, value),
-                Some(Value::F64(value)) => output.push_f64(series, value),
-                None => {}
+            if let Some(value) = accumulator.export(exposition, clocks) {
+                output.push(series, value, 0);
             }
         }
     }
 
-    pub(super) fn end(self, output: &mut Output) {
-        let series: Vec<SeriesId> = self.families.iter().filter_map(|family| family.series).collect();
+    pub(super) fn end<S: SeriesSink<I>>(self, output: &mut S) {
+        let series: Vec<I::Series> = self.families.iter().filter_map(|family| family.series).collect();
         output.retire(&series);
     }
 }

@@ -1,15 +1,20 @@
 //! Counters whose value is a text: series whose label it is.
 
-use counters::Kind;
+use counters::{Kind, Value};
 use ms_pcq::wire::InstanceValues;
-use plugin_sdk::{Output, Series};
 
-use super::Polled;
-use counter_poll::text::{self, TextBytes};
+use super::CountersetPoller;
+use crate::sink::{NewSeries, SeriesIds, SeriesSink};
+use crate::text::{self, TextBytes};
 
-impl Polled {
+impl<I: SeriesIds> CountersetPoller<I> {
     /// A text is a label, so a new text is a new series.
-    pub(super) fn emit_texts(&mut self, index: usize, seen: &InstanceValues<'_>, output: &mut Output) {
+    pub(super) fn emit_texts<S: SeriesSink<I>>(
+        &mut self,
+        index: usize,
+        seen: &InstanceValues<'_>,
+        output: &mut S,
+    ) {
         let Some(instance) = self.instances.get_mut(index) else { return };
         let is_total = instance.standing == super::Standing::Total;
         for (column, cell) in self.columns.iter().zip(&mut instance.cells) {
@@ -26,12 +31,12 @@ impl Polled {
                 let told = text::decode(bytes.as_slice());
                 let mut labels = self.labelling.labels(&name, &number);
                 labels.push((TEXT_LABEL, &told));
-                let offered = [Series { family, labels: &labels, start: None }];
+                let offered = [NewSeries { family, labels: &labels, start: None }];
                 cell.series = output.register_series(&offered).into_iter().next().flatten();
                 cell.text = Some(bytes.as_slice().into());
             }
             if let Some(series) = cell.series {
-                output.push_u64(series, 1);
+                output.push(series, Value::U64(1), 0);
             }
         }
     }

@@ -1,22 +1,22 @@
 //! From the values of a reply to those of series.
 
 use counters::aggregate::Share;
-use counters::{Exposition, Kind, RawClocks, Value, boot_time};
+use counters::{Exposition, Kind, RawClocks, boot_time};
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::{Block, DataHeader, InstanceValues, RawValue};
-use plugin_sdk::{Output, SeriesId, Stamp};
 
-use super::{Cell, Column, Polled};
-use crate::config::Wanted;
+use super::{Cell, Column, CountersetPoller};
+use crate::Wanted;
+use crate::sink::{SeriesIds, SeriesSink};
 
-impl Polled {
+impl<I: SeriesIds> CountersetPoller<I> {
     /// Sends the values of a block, and ends the series of instances that are not in it any more.
-    pub(crate) fn emit(
+    pub fn emit<S: SeriesSink<I>>(
         &mut self,
         block: &Block<'_>,
         header: &DataHeader,
         wanted: &Wanted,
-        output: &mut Output,
+        output: &mut S,
     ) {
         self.begin(header);
         if !block.counters().ids().eq(self.counters.iter().copied()) {
@@ -41,7 +41,7 @@ impl Polled {
     }
 
     /// Sends the values of the instances that are known, and answers whether those are all there are and were.
-    fn emit_known(&mut self, block: &Block<'_>, clocks: RawClocks, output: &mut Output) -> bool {
+    fn emit_known<S: SeriesSink<I>>(&mut self, block: &Block<'_>, clocks: RawClocks, output: &mut S) -> bool {
         let mut are_known = true;
         self.scratch.order.clear();
         for (position, instance) in block.instances().enumerate() {
@@ -59,7 +59,7 @@ impl Polled {
     }
 
     /// Sends the values of all instances that have not sent theirs.
-    fn emit_all(&mut self, block: &Block<'_>, clocks: RawClocks, output: &mut Output) {
+    fn emit_all<S: SeriesSink<I>>(&mut self, block: &Block<'_>, clocks: RawClocks, output: &mut S) {
         self.scratch.order.clear();
         for (position, instance) in block.instances().enumerate() {
             let Some(index) = self.find(position, &instance) else { continue };
@@ -106,12 +106,12 @@ impl Polled {
         }
     }
 
-    fn emit_instance(
+    fn emit_instance<S: SeriesSink<I>>(
         &mut self,
         index: usize,
         seen: InstanceValues<'_>,
         clocks: RawClocks,
-        output: &mut Output,
+        output: &mut S,
     ) {
         let epoch = self.epoch;
         let Some(instance) = self.instances.get_mut(index) else { return };
@@ -129,7 +129,7 @@ impl Polled {
         raw.clear();
         raw.extend(seen.values.map(RawValue::to_u64));
         let at = |place: Option<usize>| place.and_then(|place| raw.get(place).copied().flatten());
-        let clocks_of = |column: &Column| RawClocks {
+        let clocks_of = |column: &Column<I>| RawClocks {
             object_time: at(column.object_time),
             object_freq: at(column.object_freq),
             ..clocks
@@ -154,7 +154,12 @@ impl Polled {
 
 /// Only counters wrap into something wrong; a momentary value is what it is. Answers the value, and since when it
 /// counts where that is news, else 0.
-fn counted(cell: &mut Cell, exposition: &Exposition, value: u64, anew_since: i64) -> (u64, i64) {
+fn counted<I: SeriesIds>(
+    cell: &mut Cell<I>,
+    exposition: &Exposition,
+    value: u64,
+    anew_since: i64,
+) -> (u64, i64) {
     if exposition.kind != Kind::Counter {
         return (value, 0);
     }
@@ -162,20 +167,17 @@ fn counted(cell: &mut Cell, exposition: &Exposition, value: u64, anew_since: i64
     (widened.total, if widened.reset { anew_since } else { 0 })
 }
 
-fn push(
-    output: &mut Output,
-    series: SeriesId,
+fn push<I: SeriesIds, S: SeriesSink<I>>(
+    output: &mut S,
+    series: I::Series,
     exposition: &Exposition,
     value: u64,
     clocks: &RawClocks,
     start_unix_nanos: i64,
 ) {
-    let stamp = Stamp { time_unix_nanos: 0, start_unix_nanos };
-    match exposition.export(value, clocks) {
-        Some(Value::U64(value)) => output.push_u64_at(series, value, stamp),
-        Some(Value::F64(value)) => output.push_f64_at(series, value, stamp),
-        // A clock that stands still measures nothing.
-        None => {}
+    // A clock that stands still measures nothing.
+    if let Some(value) = exposition.export(value, clocks) {
+        output.push(series, value, start_unix_nanos);
     }
 }
 

@@ -4,17 +4,18 @@ use counters::aggregate::Scope;
 use counters::{Choice, Kind, Part, RawClocks, Selection, Value, Widen};
 use ms_pcq::types::InstanceId;
 use ms_pcq::wire::{Block, InstanceValues, RawValue};
-use plugin_sdk::{Output, Series, SeriesId, Start};
 
-use super::{Cell, Column, Instance, Polled, Standing};
-use crate::config::Wanted;
-use counter_poll::text;
+use super::aggregated::Aggregated;
+use super::{Cell, Column, CountersetPoller, Instance, Standing};
+use crate::sink::{NewSeries, SeriesIds, SeriesSink, Start};
+use crate::{Wanted, text};
 
-impl Polled {
+impl<I: SeriesIds> CountersetPoller<I> {
     /// Instances mostly come in the order of the last reply; only where they do not, the key is looked up.
     pub(super) fn find(&mut self, position: usize, seen: &InstanceValues<'_>) -> Option<usize> {
-        let is_it =
-            |instance: &Instance| instance.id == seen.instance_id && *instance.name == *seen.name.as_bytes();
+        let is_it = |instance: &Instance<I>| {
+            instance.id == seen.instance_id && *instance.name == *seen.name.as_bytes()
+        };
         let guess = self.order.get(position).copied();
         if let Some(index) = guess.filter(|index| self.instances.get(*index).is_some_and(is_it)) {
             return Some(index);
@@ -28,12 +29,12 @@ impl Polled {
     }
 
     /// Takes in who has come and lets go who has gone.
-    pub(super) fn settle(
+    pub(super) fn settle<S: SeriesSink<I>>(
         &mut self,
         block: &Block<'_>,
         clocks: RawClocks,
         wanted: &Wanted,
-        output: &mut Output,
+        output: &mut S,
     ) {
         let are_judged_anew = self.notice_parts(block, wanted);
         for (position, seen) in block.instances().enumerate() {
@@ -78,7 +79,13 @@ impl Polled {
         std::mem::replace(&mut self.has_parts, has_parts) != has_parts
     }
 
-    fn add(&mut self, seen: &InstanceValues<'_>, clocks: RawClocks, wanted: &Wanted, output: &mut Output) {
+    fn add<S: SeriesSink<I>>(
+        &mut self,
+        seen: &InstanceValues<'_>,
+        clocks: RawClocks,
+        wanted: &Wanted,
+        output: &mut S,
+    ) {
         let name = seen.name.to_string();
         let choice = self.choice(&name, wanted);
         let is_taken = self.shows_instances
@@ -92,7 +99,7 @@ impl Polled {
             if is_taken && choice != Choice::No { Standing::Duplicate } else { self.standing_of(choice) };
         let is_part = |scope| !Selection::is_total(&name) && (scope == Scope::All || choice != Choice::No);
         let aggregated = self.aggregated.as_ref().filter(|aggregated| is_part(aggregated.scope));
-        let shares = aggregated.map_or_else(Box::default, super::Aggregated::shares);
+        let shares = aggregated.map_or_else(Box::default, Aggregated::shares);
         let index = self.instances.len();
         write_key(&mut self.scratch.key, seen.instance_id, seen.name.as_bytes());
         self.by_key.insert(self.scratch.key.as_slice().into(), index);
@@ -114,8 +121,8 @@ impl Polled {
     }
 
     /// Of those that were left out because another had their name the first takes its place.
-    fn let_follow(&mut self, name: &[u8], wanted: &Wanted, output: &mut Output) {
-        let waits = |one: &Instance| one.standing == Standing::Duplicate && *one.name == *name;
+    fn let_follow<S: SeriesSink<I>>(&mut self, name: &[u8], wanted: &Wanted, output: &mut S) {
+        let waits = |one: &Instance<I>| one.standing == Standing::Duplicate && *one.name == *name;
         let waiting = self.instances.iter().enumerate().filter(|(_, one)| waits(one));
         let Some((index, _)) = waiting.min_by_key(|(_, one)| one.id.0) else { return };
         let choice = self.choice(&text::decode(name), wanted);
@@ -147,7 +154,7 @@ impl Polled {
     /// Since when the counters of an instance count: since it was created, where a counter tells; and of those that
     /// were there in the first reply it is inferred that they count since the host was started. Of others nobody knows.
     fn start_of(&self, seen: &InstanceValues<'_>, clocks: RawClocks) -> Option<Start> {
-        let tells = |column: &&Column| column.family.exposition.part == Part::StartTime;
+        let tells = |column: &&Column<I>| column.family.exposition.part == Part::StartTime;
         let Some(column) = self.columns.iter().find(tells) else {
             let boot = self.boot.filter(|_| self.epoch == 1);
             return boot.map(|unix_nanos| Start { unix_nanos, is_inferred: true });
@@ -165,27 +172,27 @@ impl Polled {
     }
 
     /// Registers the series of an instance, but for those of texts, which are not known yet.
-    pub(super) fn show(&mut self, index: usize, output: &mut Output) {
+    pub(super) fn show<S: SeriesSink<I>>(&mut self, index: usize, output: &mut S) {
         let Some(instance) = self.instances.get(index) else { return };
         let name = text::decode(&instance.name);
         let number = instance.id.0.to_string();
         let labels = self.labelling.labels(&name, &number);
         let is_total = instance.standing == Standing::Total;
-        let family_of = |column: &Column| if is_total { column.total } else { column.id };
-        let is_numeric = |column: &Column| column.family.exposition.kind != Kind::Info;
+        let family_of = |column: &Column<I>| if is_total { column.total } else { column.id };
+        let is_numeric = |column: &Column<I>| column.family.exposition.kind != Kind::Info;
         let start = instance.start;
-        let offered: Vec<Series<'_>> = self
+        let offered: Vec<NewSeries<'_, I>> = self
             .columns
             .iter()
             .filter(|column| is_numeric(column))
             .filter_map(|column| {
                 let counts = column.family.exposition.kind == Kind::Counter;
                 let start = start.filter(|_| counts);
-                Some(Series { family: family_of(column)?, labels: &labels, start })
+                Some(NewSeries { family: family_of(column)?, labels: &labels, start })
             })
             .collect();
         let mut ids = output.register_series(&offered).into_iter();
-        let cells: Box<[Cell]> = self
+        let cells: Box<[Cell<I>]> = self
             .columns
             .iter()
             .map(|column| match family_of(column) {
@@ -194,7 +201,7 @@ impl Polled {
             })
             .collect();
         let has_texts = self.columns.iter().any(|column| !is_numeric(column) && family_of(column).is_some());
-        // Whoever sends instances without end gets no memory for what the host of the plugin does not take.
+        // Whoever sends instances without end gets no memory for what the sink does not take.
         let is_taken = has_texts || cells.iter().any(|cell| cell.series.is_some());
         let Some(instance) = self.instances.get_mut(index) else { return };
         instance.cells = if is_taken { cells } else { Box::default() };
@@ -205,13 +212,13 @@ impl Polled {
     }
 
     /// Ends the series of instances that the reply does not hold, and answers their names.
-    pub(super) fn retire_absent(&mut self, output: &mut Output) -> Vec<Box<[u8]>> {
+    pub(super) fn retire_absent<S: SeriesSink<I>>(&mut self, output: &mut S) -> Vec<Box<[u8]>> {
         let epoch = self.epoch;
         if self.instances.iter().all(|instance| instance.seen == epoch) {
             return Vec::new();
         }
         let gone = || self.instances.iter().filter(|instance| instance.seen != epoch);
-        let series: Vec<SeriesId> = gone().flat_map(Instance::series).collect();
+        let series: Vec<I::Series> = gone().flat_map(Instance::<I>::series).collect();
         let names = gone().filter(|one| !one.cells.is_empty()).map(|one| one.name.clone()).collect();
         if let Some(aggregated) = &mut self.aggregated {
             gone().for_each(|instance| aggregated.leave(&instance.shares));

@@ -4,13 +4,8 @@
 //! one held is then a walk over its bytes and a few pushes a value, without allocations.
 
 mod aggregated;
-mod display;
-mod families;
-mod help;
 mod instances;
 mod labels;
-#[cfg(test)]
-mod tests;
 mod texts;
 mod top;
 mod values;
@@ -20,31 +15,27 @@ use std::collections::HashMap;
 use counters::Widen;
 use counters::aggregate::Share;
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
-use plugin_sdk::{FamilyId, Output, SeriesId, Start};
 
 use self::aggregated::Aggregated;
-use self::families::register;
-pub(crate) use self::families::unknown_types;
 use self::labels::{Labelling, Split};
 use self::top::Top;
-
-use crate::config::{Aggregate, Wanted};
-use counter_poll::Counterset;
+use crate::sink::{FamilyGroup, PolledFamily, SeriesIds, SeriesSink, Start};
+use crate::{Aggregate, Counterset, Wanted};
 
 /// A counterset that is being polled.
 #[derive(Debug)]
-pub(crate) struct Polled {
-    columns: Vec<Column>,
+pub struct CountersetPoller<I: SeriesIds> {
+    columns: Vec<Column<I>>,
     labelling: Labelling,
     /// Not so where only what they come to is wanted.
     shows_instances: bool,
-    aggregated: Option<Aggregated>,
+    aggregated: Option<Aggregated<I>>,
     top: Option<Top>,
     /// The counters of the last reply, in its order. The columns' places are for these.
     counters: Vec<CounterId>,
     /// Whether the last reply held counters that the registration lacks.
     has_strangers: bool,
-    instances: Vec<Instance>,
+    instances: Vec<Instance<I>>,
     by_key: HashMap<Box<[u8]>, usize>,
     /// Places in `instances`, in the order of the last reply.
     order: Vec<usize>,
@@ -65,11 +56,11 @@ pub(crate) struct Polled {
 
 /// One family and where in a reply its values stand.
 #[derive(Debug)]
-struct Column {
+struct Column<I: SeriesIds> {
     family: counters::Family,
-    id: Option<FamilyId>,
+    id: Option<I::Family>,
     /// The same for instances that sum up others, where those are shown apart.
-    total: Option<FamilyId>,
+    total: Option<I::Family>,
     source: Option<usize>,
     object_time: Option<usize>,
     object_freq: Option<usize>,
@@ -77,7 +68,7 @@ struct Column {
 
 /// One instance that is there.
 #[derive(Debug)]
-struct Instance {
+struct Instance<I: SeriesIds> {
     id: InstanceId,
     /// The name as it is on the wire.
     name: Box<[u8]>,
@@ -93,7 +84,7 @@ struct Instance {
     /// What [`Top`] ranks it by.
     rank: Widen,
     /// By column; empty where it is not shown.
-    cells: Box<[Cell]>,
+    cells: Box<[Cell<I>]>,
     /// By aggregated family; empty where it is in no aggregate.
     shares: Box<[Share]>,
 }
@@ -113,18 +104,24 @@ enum Standing {
     BelowTop,
 }
 
-impl Instance {
-    fn series(&self) -> impl Iterator<Item = SeriesId> {
+impl<I: SeriesIds> Instance<I> {
+    fn series(&self) -> impl Iterator<Item = I::Series> {
         self.cells.iter().filter_map(|cell| cell.series)
     }
 }
 
-#[derive(Debug, Default)]
-struct Cell {
-    series: Option<SeriesId>,
+#[derive(Debug)]
+struct Cell<I: SeriesIds> {
+    series: Option<I::Series>,
     widen: Widen,
     /// For a family of texts: the text of which a series was offered last.
     text: Option<Box<[u8]>>,
+}
+
+impl<I: SeriesIds> Default for Cell<I> {
+    fn default() -> Self {
+        Self { series: None, widen: Widen::default(), text: None }
+    }
 }
 
 /// Buffers that are used again.
@@ -137,18 +134,18 @@ struct Scratch {
 
 /// How many instances of a counterset are not shown although they are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LeftOut {
+pub struct LeftOut {
     /// Others have their names.
-    pub(crate) duplicate: u64,
+    pub duplicate: u64,
     /// Others have larger values.
-    pub(crate) top_n: u64,
+    pub top_n: u64,
     /// There are too many.
-    pub(crate) limit: u64,
+    pub limit: u64,
 }
 
-impl Polled {
+impl<I: SeriesIds> CountersetPoller<I> {
     /// Registers the families of the counters that are wanted.
-    pub(crate) fn new(counterset: &Counterset, wanted: &Wanted, output: &mut Output) -> Self {
+    pub fn new<S: SeriesSink<I>>(counterset: &Counterset, wanted: &Wanted, output: &mut S) -> Self {
         let find = |id: CounterId| counterset.counters.iter().find(|counter| counter.info.counter_id == id);
         let name_of = |id: CounterId| find(id).map(|counter| counter.name.as_str());
         let registered: Vec<_> = counterset.counters.iter().map(|counter| counter.info).collect();
@@ -161,9 +158,14 @@ impl Polled {
         let aggregated = aggregated.flatten();
         let shows_instances = aggregated.is_none() || wanted.aggregate != Aggregate::Only;
         let nobody = || vec![None; families.len()];
-        let ids = if shows_instances { register(counterset, "", &families, output) } else { nobody() };
+        let offered: Vec<PolledFamily> = families.iter().copied().map(PolledFamily::of).collect();
+        let ids = if shows_instances {
+            output.register_families(counterset, FamilyGroup::Instances, &offered)
+        } else {
+            nobody()
+        };
         let totals = if shows_instances && wanted.selection.separates_totals() {
-            register(counterset, families::TOTAL, &families, output)
+            output.register_families(counterset, FamilyGroup::Totals, &offered)
         } else {
             nobody()
         };
@@ -201,19 +203,19 @@ impl Polled {
         }
     }
 
-    /// The families that the host of the plugin accepted.
-    pub(crate) fn families(&self) -> impl Iterator<Item = FamilyId> {
+    /// The families that the sink took.
+    pub fn families(&self) -> impl Iterator<Item = I::Family> {
         let aggregated = self.aggregated.iter().flat_map(Aggregated::families);
         self.columns.iter().flat_map(|column| [column.id, column.total]).flatten().chain(aggregated)
     }
 
     /// Whether the last reply held counters that the registration lacks: its provider was exchanged.
-    pub(crate) const fn has_strangers(&self) -> bool {
+    pub const fn has_strangers(&self) -> bool {
         self.has_strangers
     }
 
     /// Instances that are wanted, and not shown.
-    pub(crate) fn left_out(&self) -> LeftOut {
+    pub fn left_out(&self) -> LeftOut {
         let count = |standing| self.instances.iter().filter(|one| one.standing == standing).count() as u64;
         LeftOut {
             duplicate: count(Standing::Duplicate),
@@ -223,14 +225,14 @@ impl Polled {
     }
 
     /// Says which counters the registration has, so that others are noticed.
-    pub(crate) fn compare(&mut self, counterset: &Counterset) {
+    pub fn compare(&mut self, counterset: &Counterset) {
         let is_known =
             |id: &CounterId| counterset.counters.iter().any(|counter| counter.info.counter_id == *id);
         self.has_strangers = !self.counters.iter().all(is_known);
     }
 
     /// Ends all series: the counterset has no instance now, or is not wanted any more.
-    pub(crate) fn clear(&mut self, output: &mut Output) {
+    pub fn clear<S: SeriesSink<I>>(&mut self, output: &mut S) {
         self.epoch += 1;
         if let Some(aggregated) = &mut self.aggregated {
             aggregated.begin();
@@ -239,7 +241,7 @@ impl Polled {
     }
 
     /// Ends everything: the counterset is not watched any more.
-    pub(crate) fn end(&mut self, output: &mut Output) {
+    pub fn end<S: SeriesSink<I>>(&mut self, output: &mut S) {
         self.clear(output);
         if let Some(aggregated) = self.aggregated.take() {
             aggregated.end(output);

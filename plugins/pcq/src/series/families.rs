@@ -1,25 +1,20 @@
 //! What a counterset's counters are called on the way to the host.
 
+use counter_poll::registration::Counter;
+use counter_poll::{Counterset, FamilyGroup, PolledFamily};
 use counters::{Exposition, Kind};
 use ms_pcq::types::InstanceType;
 use plugin_sdk::{Display, Family, FamilyId, Output, ValueKind};
 
 use super::display::display_of;
 use super::help::help;
-use counter_poll::Counterset;
-use counter_poll::registration::Counter;
 
-/// What stands behind a counterset's name where instances that sum up others are shown apart.
-pub(super) const TOTAL: &str = " Total";
-
-/// The same where the instances are added up.
-pub(super) const AGGREGATE: &str = " Aggregate";
 /// Told of counters whose instances do not say when they were created: those that are there at first are taken to count
 /// since the host was started, which follows from its clocks.
 const INFERRED: &str = " (start time inferred from the host's start)";
 
 /// What is told of a family, made once.
-pub(super) struct Told<'a> {
+struct Told<'a> {
     counter: Option<&'a Counter>,
     display: Display<'static>,
     object: String,
@@ -27,22 +22,31 @@ pub(super) struct Told<'a> {
     origin: String,
 }
 
-/// Registers `families`, in their order, with `suffix` behind the counterset's name; `None` for those that the host
-/// does not want.
+/// Registers `families`, in their order; `None` for those that the host does not want.
 pub(super) fn register(
     counterset: &Counterset,
-    suffix: &str,
-    families: &[counters::Family],
+    group: FamilyGroup,
+    families: &[PolledFamily],
     output: &mut Output,
 ) -> Vec<Option<FamilyId>> {
-    let told: Vec<Told<'_>> = families.iter().map(|family| describe(counterset, family, suffix)).collect();
+    let told = families.iter().map(|polled| describe(counterset, &polled.family, group));
+    let told: Vec<Told<'_>> = told.collect();
     let offered: Vec<Family<'_>> =
-        families.iter().zip(&told).map(|(family, told)| told.family(&family.exposition)).collect();
+        families.iter().zip(&told).map(|(polled, told)| told.family(polled)).collect();
     output.register_families(&offered)
 }
 
+/// What stands behind a counterset's name.
+const fn suffix(group: FamilyGroup) -> &'static str {
+    match group {
+        FamilyGroup::Instances => "",
+        FamilyGroup::Totals => " Total",
+        FamilyGroup::Aggregate => " Aggregate",
+    }
+}
+
 /// Where a family comes from: its path with the counter's type, and the same in the language of the settings.
-pub(super) fn describe<'a>(counterset: &'a Counterset, family: &counters::Family, suffix: &str) -> Told<'a> {
+fn describe<'a>(counterset: &'a Counterset, family: &counters::Family, group: FamilyGroup) -> Told<'a> {
     let is_item = |counter: &&Counter| counter.info.counter_id == family.item;
     let counter = counterset.counters.iter().find(is_item);
     let instances = if counterset.instance_type == InstanceType::SINGLE { "" } else { "(*)" };
@@ -54,7 +58,10 @@ pub(super) fn describe<'a>(counterset: &'a Counterset, family: &counters::Family
     if let (Some(object), Some(item)) = (&counterset.local_name, local) {
         origin = format!("{origin} = {}", path(object, item));
     }
-    if family.exposition.kind == Kind::Counter && suffix != AGGREGATE && !tells_creation(counterset) {
+    if family.exposition.kind == Kind::Counter
+        && group != FamilyGroup::Aggregate
+        && !tells_creation(counterset)
+    {
         origin.push_str(INFERRED);
     }
     let formula = counters::properties(kind).map_or(counters::Formula::Value, |row| row.formula);
@@ -62,7 +69,7 @@ pub(super) fn describe<'a>(counterset: &'a Counterset, family: &counters::Family
     Told {
         counter,
         display: display_of(family),
-        object: format!("{}{suffix}", counterset.name),
+        object: format!("{}{}", counterset.name, suffix(group)),
         help,
         origin,
     }
@@ -77,8 +84,8 @@ fn tells_creation(counterset: &Counterset) -> bool {
 
 impl Told<'_> {
     /// The family as it is offered.
-    pub(super) fn family(&self, exposition: &Exposition) -> Family<'_> {
-        let Exposition { kind, unit, part, .. } = *exposition;
+    fn family(&self, polled: &PolledFamily) -> Family<'_> {
+        let Exposition { kind, unit, part, .. } = polled.family.exposition;
         Family {
             namespace: "",
             object: &self.object,
@@ -88,7 +95,7 @@ impl Told<'_> {
             unit: unit.as_str(),
             help: &self.help,
             origin: &self.origin,
-            value: if exposition.is_integer() { ValueKind::U64 } else { ValueKind::F64 },
+            value: if polled.is_integer { ValueKind::U64 } else { ValueKind::F64 },
             display: self.display,
         }
     }
@@ -100,7 +107,7 @@ pub(crate) fn unknown_types(counterset: &Counterset) -> u64 {
     counterset.counters.iter().filter(is_unknown).count() as u64
 }
 
-pub(super) const fn kind_of(kind: Kind) -> plugin_sdk::Kind {
+const fn kind_of(kind: Kind) -> plugin_sdk::Kind {
     match kind {
         Kind::Counter => plugin_sdk::Kind::Counter,
         Kind::Gauge => plugin_sdk::Kind::Gauge,

@@ -7,11 +7,10 @@
 use counters::{Kind, Width, properties};
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::{Block, RawValue};
-use plugin_sdk::Output;
 
-use super::{Polled, Standing};
-use crate::config::TopNSettings;
-use counter_poll::Counterset;
+use super::{CountersetPoller, Standing};
+use crate::sink::{SeriesIds, SeriesSink};
+use crate::{Counterset, TopN};
 
 /// By what instances are ranked.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ pub(super) struct Top {
 
 impl Top {
     /// Nothing where the counterset has no such counter; that is told elsewhere.
-    pub(super) fn new(counterset: &Counterset, settings: &TopNSettings) -> Option<Self> {
+    pub(super) fn new(counterset: &Counterset, settings: &TopN) -> Option<Self> {
         let counter = counterset
             .counters
             .iter()
@@ -47,9 +46,9 @@ impl Top {
     }
 }
 
-impl Polled {
+impl<I: SeriesIds> CountersetPoller<I> {
     /// Ranks the instances of a reply: those that fall out end their series, those that come in begin theirs.
-    pub(super) fn rank(&mut self, block: &Block<'_>, output: &mut Output) {
+    pub(super) fn rank<S: SeriesSink<I>>(&mut self, block: &Block<'_>, output: &mut S) {
         let Some(mut top) = self.top.take() else { return };
         top.ranking.clear();
         for (position, seen) in block.instances().enumerate() {
@@ -80,7 +79,7 @@ impl Polled {
         self.top = Some(top);
     }
 
-    fn hide(&mut self, index: usize, output: &mut Output) {
+    fn hide<S: SeriesSink<I>>(&mut self, index: usize, output: &mut S) {
         let Some(instance) = self.instances.get_mut(index) else { return };
         if instance.standing == Standing::Shown {
             let series: Vec<_> = instance.series().collect();

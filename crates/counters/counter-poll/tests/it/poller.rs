@@ -1,0 +1,166 @@
+//! Which value of a reply goes to which series, and what that costs from reply to reply.
+
+use counter_poll::{
+    Addition, Aggregate, Catalog, Client, Counterset, CountersetPoller, FamilyGroup, Forms, Lookup,
+    NewSeries, OpenQuery, PolledFamily, SeriesIds, SeriesSink, Wanted, Which,
+};
+use counters::{Filter, PatternText, Selection, SelectionRules, Totals, Value};
+use ms_pcq::perflibv2::CounterData;
+use test_support::future::now;
+
+use crate::host::{MemoryHost, client_and_clock};
+
+#[derive(Debug)]
+struct Places;
+
+impl SeriesIds for Places {
+    type Family = usize;
+    type Series = usize;
+}
+
+/// Keeps what it is told; ids are places.
+#[derive(Default)]
+struct Kept {
+    families: Vec<(FamilyGroup, String)>,
+    series: Vec<KeptSeries>,
+}
+
+struct KeptSeries {
+    family: usize,
+    labels: String,
+    value: Option<Value>,
+    is_retired: bool,
+}
+
+impl SeriesSink<Places> for Kept {
+    fn register_families(
+        &mut self,
+        counterset: &Counterset,
+        group: FamilyGroup,
+        families: &[PolledFamily],
+    ) -> Vec<Option<usize>> {
+        let item = |polled: &PolledFamily| {
+            let is_it = |counter: &&counter_poll::registration::Counter| {
+                counter.info.counter_id == polled.family.item
+            };
+            counterset.counters.iter().find(is_it).unwrap().name.clone()
+        };
+        let first = self.families.len();
+        self.families.extend(families.iter().map(|polled| (group, item(polled))));
+        (first..self.families.len()).map(Some).collect()
+    }
+
+    fn register_series(&mut self, series: &[NewSeries<'_, Places>]) -> Vec<Option<usize>> {
+        let first = self.series.len();
+        self.series.extend(series.iter().map(|new| KeptSeries {
+            family: new.family,
+            labels: new.labels.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+            value: None,
+            is_retired: false,
+        }));
+        (first..self.series.len()).map(Some).collect()
+    }
+
+    fn push(&mut self, series: usize, value: Value, _start_unix_nanos: i64) {
+        self.series[series].value = Some(value);
+    }
+
+    fn retire(&mut self, series: &[usize]) {
+        series.iter().for_each(|series| self.series[*series].is_retired = true);
+    }
+}
+
+impl Kept {
+    fn instances_of(&self, item: &str) -> Vec<&str> {
+        let is_it =
+            |one: &&KeptSeries| !one.is_retired && one.value.is_some() && self.families[one.family].1 == item;
+        let mut labels: Vec<&str> = self.series.iter().filter(is_it).map(|one| one.labels.as_str()).collect();
+        labels.sort_unstable();
+        labels
+    }
+}
+
+fn wanted(counters: &[&str], totals: Totals) -> Wanted {
+    let include = counters.iter().map(|name| PatternText::Plain((*name).to_owned())).collect();
+    let counters = Filter { include, exclude: Vec::new() };
+    let selection = Selection::new(&SelectionRules { counters, totals, ..SelectionRules::default() });
+    Wanted {
+        label: "Processor Information".to_owned(),
+        which: Which::Name("Processor Information".to_owned()),
+        selection: selection.unwrap(),
+        instance_id: false,
+        aggregate: Aggregate::No,
+        top_n: None,
+    }
+}
+
+/// The wanted counterset, and a query for it.
+fn open(client: &mut Client<MemoryHost>, wanted: &Wanted) -> (std::sync::Arc<Counterset>, OpenQuery) {
+    let mut catalog = Catalog::default();
+    catalog.enumerated(now(client.enumerate_counter_set()).unwrap());
+    let found = now(catalog.find(client, &wanted.which)).unwrap();
+    let [Lookup::Found(counterset)] = &found[..] else { panic!("{found:?}") };
+    let Counterset { guid, instance_type, is_type_inferred, .. } = **counterset;
+    let addition = Addition { watched: 0, guid, instance_type, is_type_inferred };
+    let mut query = now(OpenQuery::open(client, ms_pcq::wire::Layout::default())).unwrap();
+    assert!(now(query.fill(client, &[addition], &mut Forms::default())).unwrap().is_empty());
+    (std::sync::Arc::clone(counterset), query)
+}
+
+fn emit(poller: &mut CountersetPoller<Places>, data: &CounterData, wanted: &Wanted, kept: &mut Kept) {
+    let data = data.data();
+    for block in data.blocks() {
+        poller.emit(&block.unwrap(), data.header(), wanted, kept);
+    }
+}
+
+#[test]
+fn wanted_counters_and_instances_have_a_series_each() {
+    let (mut client, _clock) = client_and_clock();
+    let wanted = wanted(&["% Processor Time", "Parking Status"], Totals::DropBesideParts);
+    let (counterset, mut query) = open(&mut client, &wanted);
+    let mut kept = Kept::default();
+    let mut poller = CountersetPoller::new(&counterset, &wanted, &mut kept);
+    emit(&mut poller, &now(query.fetch(&mut client)).unwrap(), &wanted, &mut kept);
+    let items: Vec<&str> = kept.families.iter().map(|(_, item)| item.as_str()).collect();
+    assert_eq!(items, ["% Processor Time", "Parking Status"]);
+    let cores = ["0,0", "0,1", "0,2", "0,3"].map(|name| format!("counter_instance={name}"));
+    assert_eq!(kept.instances_of("% Processor Time"), cores);
+    assert_eq!(kept.instances_of("Parking Status"), cores);
+    poller.end(&mut kept);
+    assert_eq!(kept.instances_of("Parking Status"), [""; 0], "all series have ended");
+}
+
+#[test]
+fn totals_that_are_shown_apart_have_families_of_their_own() {
+    let (mut client, _clock) = client_and_clock();
+    let wanted = wanted(&["% Processor Time"], Totals::Separate);
+    let (counterset, mut query) = open(&mut client, &wanted);
+    let mut kept = Kept::default();
+    let mut poller = CountersetPoller::new(&counterset, &wanted, &mut kept);
+    emit(&mut poller, &now(query.fetch(&mut client)).unwrap(), &wanted, &mut kept);
+    let groups: Vec<FamilyGroup> = kept.families.iter().map(|(group, _)| *group).collect();
+    assert_eq!(groups, [FamilyGroup::Instances, FamilyGroup::Totals]);
+    let of = |family| kept.series.iter().filter(move |one| one.family == family).count();
+    assert_eq!((of(0), of(1)), (4, 2), "four cores, the total of their group and that of all");
+}
+
+#[test]
+fn a_reply_with_what_the_last_one_held_is_read_without_an_allocation() {
+    let (mut client, clock) = client_and_clock();
+    let wanted = wanted(&[], Totals::Keep);
+    let (counterset, mut query) = open(&mut client, &wanted);
+    let mut kept = Kept::default();
+    let mut poller = CountersetPoller::new(&counterset, &wanted, &mut kept);
+    let mut allocated = Vec::new();
+    for _ in 0..4 {
+        clock.advance(std::time::Duration::from_secs(15));
+        let data = now(query.fetch(&mut client)).unwrap();
+        let emitted = allocation_counter::measure(|| emit(&mut poller, &data, &wanted, &mut kept));
+        allocated.push(emitted.count_total);
+    }
+    assert!(allocated[0] > 0, "the first one registers");
+    // Of two buffers that take turns the second one has its size after the second reply.
+    assert!(allocated[1] < 10, "{allocated:?}");
+    assert_eq!(allocated[2..], [0, 0]);
+}
