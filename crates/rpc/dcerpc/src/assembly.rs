@@ -48,7 +48,7 @@ impl Assembly {
     }
 }
 
-/// What a peer may make us reserve by its word alone; the rest grows with what it really sends.
+/// The most bytes that are reserved because of the peer's `alloc_hint`. Beyond that the buffer grows as data arrives.
 const TRUSTED_ALLOC_HINT_MAX: usize = 64 << 10;
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ impl AuthLevel {
 }
 
 open_enum! {
-    /// [MS-RPCE] 2.2.1.1.7: who authenticates.
+    /// [MS-RPCE] 2.2.1.1.7: the security provider.
     #[doc(alias = "RPC_C_AUTHN")]
     pub struct AuthService(u8) {
         /// Nobody.
@@ -67,7 +67,7 @@ pub struct Auth {
 }
 
 impl Auth {
-    /// With a context id of nobody's concern.
+    /// With the context id 1, for an association with one security context.
     #[must_use]
     pub const fn new(level: AuthLevel, service: AuthService) -> Self {
         Self { level, service, context_id: 1 }

@@ -45,7 +45,7 @@ pub enum Error {
         /// What the association was doing.
         state: &'static str,
     },
-    /// A fragment of a call that nobody made.
+    /// A fragment of an unknown call.
     #[error("fragment of call {actual} where call {expected} is due")]
     WrongCallId {
         /// The call that is due.
@@ -121,7 +121,7 @@ pub enum Error {
         /// The call.
         call_id: CallId,
     },
-    /// The association failed before; the first error told why.
+    /// The association failed before, with another error.
     #[error("association is broken by an earlier error")]
     Failed,
 }

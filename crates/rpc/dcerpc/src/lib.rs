@@ -3,7 +3,7 @@
 //!
 //! * [`pdu`]: every PDU as it goes over the wire.
 //! * [`client::ClientAssociation`] and [`server::ServerAssociation`]: bytes go in through `handle_bytes` in any
-//!   split, commands through methods, PDUs come out of `poll_transmit` and news out of `poll_event`.
+//!   split, commands through methods, PDUs come out of `poll_transmit` and events out of `poll_event`.
 //! * [`Channel`]: what the typed stubs of an interface are written over. A driver with a transport implements it.
 //!
 //! ```

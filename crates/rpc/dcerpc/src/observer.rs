@@ -1,6 +1,6 @@
 use crate::{CallId, ContextId, FaultStatus, SyntaxId};
 
-/// Is told of every change of an association, for instance to publish the run time's state.
+/// Is notified of every change of an association, for instance to publish its state.
 ///
 /// Called while the association works, so it has to return soon.
 pub trait Observer: Send + Sync {
@@ -10,15 +10,15 @@ pub trait Observer: Send + Sync {
     }
 }
 
-/// The observer that nobody set.
+/// The default observer, which does nothing.
 impl Observer for () {}
 
 /// Which end of the association speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The one that binds and calls.
+    /// The client, which binds and calls.
     Client,
-    /// The one that answers.
+    /// The server, which answers.
     Server,
 }
 
@@ -75,7 +75,7 @@ pub enum AssociationState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallOutcome {
-    /// By a response with so many bytes of stub data.
+    /// By a response with this many bytes of stub data.
     Response {
         /// Stub data of the response.
         stub_bytes: usize,

@@ -2,7 +2,7 @@ use codec::DecodeError;
 
 use crate::pdu::CommonHeader;
 
-/// Cuts a byte stream into PDUs by their fragment length, whatever the transport made of them.
+/// Splits a byte stream into PDUs by their fragment length, independent of how the transport split it.
 ///
 /// Holds at most one incomplete PDU, and that is at most as long as this side takes: how long to wait for the rest
 /// of it is the driver's to say.

@@ -18,8 +18,8 @@ use crate::{AssociationState, AuthLevel, CallId, CallOutcome, Change, Error, Obs
 ///
 /// The calling order: [`bind`](Self::bind), then again and again send everything from
 /// [`poll_transmit`](Self::poll_transmit), give what comes back to [`handle_bytes`](Self::handle_bytes), and take the
-/// news from [`poll_event`](Self::poll_event). After [`Event::Bound`] make calls, one at a time: [`call`](Self::call),
-/// then until [`Event::Response`] or [`Event::Fault`] as before. An error of `handle_bytes` ends the association;
+/// events from [`poll_event`](Self::poll_event). After [`Event::Bound`] make calls, one at a time:
+/// [`call`](Self::call), then until [`Event::Response`] or [`Event::Fault`] as before. An error of `handle_bytes` ends the association;
 /// an error of a command changes nothing.
 pub struct ClientAssociation {
     pub(super) config: ClientConfig,
@@ -76,7 +76,7 @@ impl ClientAssociation {
         })
     }
 
-    /// Sets who is told of changes.
+    /// Sets the observer, which is notified of changes.
     pub fn set_observer(&mut self, observer: Arc<dyn Observer>) {
         self.observer = observer;
     }
@@ -99,7 +99,7 @@ impl ClientAssociation {
         matches!(self.state, State::Binding(_) | State::Altering(_)) || self.open_call.is_some()
     }
 
-    /// What is known of the server.
+    /// The peer as its security context describes it.
     #[must_use]
     pub fn peer(&self) -> ssp::Peer {
         self.protector.as_ref().map(|protector| protector.context.peer()).unwrap_or_default()
@@ -141,7 +141,7 @@ impl ClientAssociation {
         self.queue_empty(PacketType::CO_CANCEL, call_id)
     }
 
-    /// Tells the server that nobody waits for the open call. Its answer, should one come, is thrown away, and another
+    /// Orphans the open call: tells the server that its answer is not wanted. An answer is ignored, and another
     /// call can be made at once.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ impl ClientAssociation {
         self.transmits.pop_front()
     }
 
-    /// The next piece of news.
+    /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }

@@ -23,7 +23,7 @@ pub struct ClientConfig {
     pub max_recv_frag: u16,
     /// The group whose context handles are to be shared; zero for a new one.
     pub assoc_group_id: u32,
-    /// What is taken from the server.
+    /// Limits of what the server may send.
     pub limits: Limits,
 }
 
@@ -85,7 +85,7 @@ pub struct PresentationContext {
     pub outcome: Result<(), (Rejection, RejectionReason)>,
 }
 
-/// News from an association.
+/// An event of an association.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {

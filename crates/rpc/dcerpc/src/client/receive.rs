@@ -13,7 +13,7 @@ impl ClientAssociation {
     /// Takes bytes from the server, split or joined in any way.
     ///
     /// # Errors
-    /// When the server refuses the association, or sends what it must not. The association is broken then; news that
+    /// If the server refuses the association or violates the protocol. The association is broken then; events that
     /// came before is still there.
     pub fn handle_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if matches!(self.state, State::Failed) {
@@ -131,7 +131,7 @@ impl ClientAssociation {
         self.open_call = None;
         self.observe(Change::CallEnded { call_id, outcome: CallOutcome::Fault(fault.status) });
         self.events.push_back(Event::Fault { call_id, status: fault.status });
-        // After the news: what the server says is worth telling even where its signature is not believed.
+        // After the event: the server's status is reported even if its signature is wrong.
         self.check_fault(header, pdu)
     }
 

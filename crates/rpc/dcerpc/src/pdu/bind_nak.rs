@@ -19,7 +19,7 @@ impl BindNak {
     const FIXED_PART_SIZE: usize = 2 /* provider_reject_reason */;
     const NAME: &'static str = "rpcconn_bind_nak_hdr_t";
 
-    /// A refusal that tells version 5.0, as the specification wants it.
+    /// A refusal that names version 5.0, as the specification requires.
     #[must_use]
     pub fn new(reason: BindNakReason) -> Self {
         Self { reason, versions: vec![(5, 0)] }

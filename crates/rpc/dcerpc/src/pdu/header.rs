@@ -36,7 +36,7 @@ impl CommonHeader {
         + 2 /* frag_length */
         + 2 /* auth_length */
         + 4 /* call_id */;
-    /// Where `frag_length` stands: what a stream has to be read to before the length of a PDU is known.
+    /// The offset of `frag_length`: a stream has to be read up to it before the length of a PDU is known.
     pub const FRAG_LENGTH_OFFSET: usize = 8;
     pub(crate) const AUTH_LENGTH_OFFSET: usize = 10;
     const NAME: &'static str = "rpcconn_common_hdr_t";

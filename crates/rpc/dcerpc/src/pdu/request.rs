@@ -26,7 +26,7 @@ impl Request {
     const FIXED_PART_SIZE: usize = 4 /* alloc_hint */ + 2 /* p_cont_id */ + 2 /* opnum */;
     const NAME: &'static str = "rpcconn_request_hdr_t";
 
-    /// The flag of the common header that tells of the object.
+    /// The flag of the common header that says whether there is an object.
     #[must_use]
     pub const fn flags(&self) -> PfcFlags {
         if self.object.is_some() { PfcFlags::OBJECT_UUID } else { PfcFlags(0) }

@@ -3,7 +3,7 @@ use codec::{Decode, ReadCursor};
 use super::{CommonHeader, PacketType, PfcFlags, Response, Verifier};
 use crate::CallId;
 
-/// Where one fragment of a response stands in the whole response, by what it says itself.
+/// The position of a fragment within its response, as the fragment states it.
 ///
 /// Read from the parts that are never encrypted, before anything is verified: good for planning how to receive the
 /// rest, and for nothing else.

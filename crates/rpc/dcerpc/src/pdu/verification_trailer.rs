@@ -84,7 +84,7 @@ impl VerificationTrailer {
     }
 }
 
-/// What a trailer is looked for in. The commands that are known take 80 bytes with the signature.
+/// A trailer is searched for in this many bytes at the end. The known commands take 80 bytes with the signature.
 const SIZE_MAX: usize = 1024;
 
 impl Encode for VerificationTrailer {

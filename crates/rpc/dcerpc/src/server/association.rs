@@ -19,7 +19,7 @@ use crate::{
 
 /// One association with a client, without input or output.
 ///
-/// The calling order: give what came in to [`handle_bytes`](Self::handle_bytes), take the news from
+/// The calling order: give what came in to [`handle_bytes`](Self::handle_bytes), take the events from
 /// [`poll_event`](Self::poll_event) and answer each call with [`respond`](Self::respond) or [`fault`](Self::fault), send
 /// everything from [`poll_transmit`](Self::poll_transmit). An error of `handle_bytes` ends the association; what
 /// `poll_transmit` still has then (a bind_nak or a fault that tells the client) is sent before closing.
@@ -52,7 +52,7 @@ pub(super) type Acceptor = Box<dyn FnMut(AuthService) -> Option<Box<dyn Security
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Unbound,
-    /// For calls. What is granted is a matter of the security contexts.
+    /// For calls. Whether they are allowed depends on the security contexts.
     Bound,
     Failed,
 }
@@ -103,7 +103,7 @@ impl ServerAssociation {
         }
     }
 
-    /// Sets who is told of changes.
+    /// Sets the observer, which is notified of changes.
     pub fn set_observer(&mut self, observer: Arc<dyn Observer>) {
         self.observer = observer;
     }
@@ -156,7 +156,7 @@ impl ServerAssociation {
         self.transmits.pop_front()
     }
 
-    /// The next piece of news.
+    /// The next event.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
     }

@@ -12,7 +12,7 @@ use crate::{AssociationState, CallId, Change, Error, FaultStatus, RejectionReaso
 const FEATURES: u8 = 0x01 | 0x02;
 
 impl ServerAssociation {
-    /// A client opens the association.
+    /// Handles the bind that opens the association.
     pub(super) fn handle_bind(
         &mut self,
         header: &CommonHeader,
@@ -96,7 +96,7 @@ impl ServerAssociation {
         self.queue_ack(PacketType::ALTER_CONTEXT_RESP, header, &response, verifier.as_ref())
     }
 
-    /// The last leg of an authentication, which has no answer.
+    /// Handles the last leg of an authentication, which has no answer.
     pub(super) fn handle_auth3(
         &mut self,
         header: &CommonHeader,
@@ -106,7 +106,7 @@ impl ServerAssociation {
             Error::UnexpectedPdu { packet_type: header.packet_type, state: "not authenticating" };
         match verifier {
             _ if self.state != State::Bound => Err(unexpected),
-            // The denial is told with the first call.
+            // The first call is answered with the denial.
             _ if self.is_denied() => Ok(()),
             _ if !self.is_authenticating() => Err(unexpected),
             None => Err(Error::AuthenticationIncomplete { reason: "the client sends no token" }),
@@ -123,7 +123,7 @@ impl ServerAssociation {
         }
     }
 
-    /// Answers a call of a client that did not prove who it is.
+    /// Denies a call of a client whose authentication failed.
     pub(super) fn queue_denial(&mut self, call_id: CallId) -> Result<(), Error> {
         self.queue_fault_status(call_id, FaultStatus::NCA_S_FAULT_ACCESS_DENIED)
     }

@@ -48,7 +48,7 @@ impl AssociationGroups {
 }
 
 impl Table {
-    /// A new group. There are never so many that no id is free.
+    /// A new group. There are always fewer groups than ids.
     fn found(&mut self, client_machine: &str) -> u32 {
         loop {
             self.last_id = self.last_id.wrapping_add(1);

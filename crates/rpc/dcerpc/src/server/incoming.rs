@@ -3,7 +3,7 @@ use crate::assembly::Assembly;
 use crate::pdu::Request;
 use crate::{CallId, Error};
 
-/// A call whose fragments are coming in.
+/// A call of which some fragments have arrived.
 #[derive(Debug)]
 pub(super) struct IncomingFragments {
     pub(super) call_id: CallId,

@@ -32,9 +32,9 @@ pub struct ServerConfig {
     pub groups: AssociationGroups,
     /// Which machine the client is on, in any form: only associations of one machine share a group.
     pub client_machine: String,
-    /// Where the association came in, as `\PIPE\winreg` or a port; told to the client.
+    /// The endpoint of the association, such as `\PIPE\winreg` or a port; sent to the client.
     pub sec_addr: String,
-    /// What is taken from the client.
+    /// Limits of what the client may send.
     pub limits: Limits,
 }
 
@@ -54,16 +54,16 @@ impl ServerConfig {
     }
 }
 
-/// News from an association.
+/// An event of an association.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
     /// A call came in; answer it with [`ServerAssociation::respond`] or [`ServerAssociation::fault`].
     Request(IncomingCall),
-    /// The client did not prove who it is. Calls under that security context are answered with
+    /// Authentication of the client failed. Calls under that security context are answered with
     /// `nca_s_fault_access_denied` from now on.
     AuthenticationFailed(ssp::Error),
-    /// The client would like a call to be given up; it still waits for an answer.
+    /// The client asks to cancel a call; it still waits for an answer.
     Cancelled(CallId),
     /// The client does not wait for a call any longer; an answer is thrown away.
     Orphaned(CallId),
@@ -86,6 +86,6 @@ pub struct IncomingCall {
     pub stub: Vec<u8>,
     /// How the call was protected.
     pub auth_level: AuthLevel,
-    /// Who calls, if that was proven.
+    /// The authenticated account of the caller, if there is one.
     pub peer: Option<Arc<ssp::Account>>,
 }

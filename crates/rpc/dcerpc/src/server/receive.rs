@@ -16,7 +16,7 @@ impl ServerAssociation {
     /// Takes bytes from the client, split or joined in any way.
     ///
     /// # Errors
-    /// When the client is refused, or sends what it must not. The association is broken then.
+    /// If the client is refused or violates the protocol. The association is broken then.
     pub fn handle_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.state == State::Failed {
             return Err(Error::Failed);
@@ -181,7 +181,7 @@ impl ServerAssociation {
         Ok(())
     }
 
-    /// Tells the client why the association ends, where there is a word for it.
+    /// Sends the client a fault that says why the association ends, if there is a status for the error.
     fn tell(&mut self, header: &CommonHeader, error: &Error) {
         let status = match error {
             Error::Security { .. } if header.packet_type == PacketType::REQUEST => {

@@ -24,7 +24,7 @@ impl ServerAssociation {
         self.security.iter().any(|entry| matches!(entry.state, SecurityState::Authenticating { .. }))
     }
 
-    /// Whether nothing is granted to the client, whatever it sends.
+    /// Whether authentication failed in every security context, so that every call is denied.
     pub(super) fn is_denied(&self) -> bool {
         !self.allows_unauthenticated && self.security.iter().all(|entry| entry.state == SecurityState::Denied)
     }
@@ -118,7 +118,7 @@ impl ServerAssociation {
         Ok(token)
     }
 
-    /// The client did not prove who it is: nothing is granted under this context.
+    /// Authentication failed: calls under this context are denied.
     fn deny(&mut self, index: SecurityIndex, error: ssp::Error) {
         self.set_security_state(index, SecurityState::Denied);
         self.events.push_back(ServerEvent::AuthenticationFailed(error));

@@ -19,7 +19,7 @@ pub(super) enum SecurityState {
         legs: usize,
     },
     Established,
-    /// The client did not prove who it is.
+    /// Authentication failed.
     Denied,
 }
 
