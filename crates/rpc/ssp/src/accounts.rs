@@ -7,7 +7,7 @@ pub trait Accounts: Send + Sync {
     /// Names are given as the client wrote them; whether case matters, and which domains are ours, is decided here.
     fn password(&self, domain: &str, user: &str) -> Option<Secret>;
 
-    /// Told once for every logon that got as far as naming an account: the place to count attempts and to lock.
+    /// Called once for every logon that names an account, to count attempts and lock accounts.
     fn attempted(&self, domain: &str, user: &str, outcome: Outcome);
 }
 

@@ -94,7 +94,7 @@ impl Client {
         Ok(Step::Continue(answer.token))
     }
 
-    /// Answers the server's challenge, or whatever SPNEGO says before it.
+    /// Answers the server's challenge, or the SPNEGO message before it.
     fn answer(&mut self, package: &mut Package, token: &[u8]) -> Result<Step, Error> {
         let wrapper = match self.options.mechanism {
             Mechanism::Ntlm => None,

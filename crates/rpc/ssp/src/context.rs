@@ -9,7 +9,7 @@ pub trait SecurityContext: Send {
     /// Takes the peer's token and answers with ours. A client's first call takes an empty token.
     ///
     /// # Errors
-    /// When the peer's token is malformed, or the peer is not who it has to be. The context is unusable then.
+    /// If the peer's token is malformed or authentication fails. The context is unusable then.
     fn step(&mut self, token: &[u8]) -> Result<Step, Error>;
 
     /// The key that both sides share.
@@ -18,7 +18,7 @@ pub trait SecurityContext: Send {
     /// Before [`Step::Done`].
     fn session_key(&self) -> Result<SessionKey, Error>;
 
-    /// Bytes of a signature; ask before building a header that tells the length.
+    /// Bytes of a signature, for building a header that contains this length.
     fn signature_len(&self) -> usize;
 
     /// Protects an outgoing message: fills the signature and, for privacy, encrypts the body in place.
@@ -33,7 +33,7 @@ pub trait SecurityContext: Send {
     /// When the message was altered, repeated or left out. Any error is terminal for the context.
     fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error>;
 
-    /// What is known of the other side so far.
+    /// What the peer has said about itself so far.
     fn peer(&self) -> Peer;
 }
 
@@ -78,7 +78,7 @@ impl Message<'_> {
     }
 }
 
-/// How the two sides agree on who they are. Kerberos will be a third.
+/// The authentication mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mechanism {
@@ -100,13 +100,13 @@ pub enum Usage {
 /// What one side knows of the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Peer {
-    /// On a client, what the server told of itself.
+    /// On a client, names and version that the server sent.
     pub server: Option<ServerInfo>,
     /// On a server, whom the client says it is. Proven after [`Step::Done`] only.
     pub account: Option<Account>,
 }
 
-/// Names and version that a server gives before it knows who asks ([MS-NLMP] 2.2.1.2). Nobody vouches for them.
+/// Names and version that a server sends before authentication ([MS-NLMP] 2.2.1.2). They are not authenticated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerInfo {
     /// The realm of the account database: a domain, or the server itself.
@@ -134,7 +134,7 @@ pub struct OsVersion {
     pub major: u8,
     /// Minor version.
     pub minor: u8,
-    /// Build number; it tells the releases apart.
+    /// Build number, which identifies the release.
     pub build: u16,
 }
 

@@ -26,7 +26,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Who we are.
+/// Our credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     /// The NetBIOS or DNS name of the domain; empty for a local account or a name in the form `user@domain`.

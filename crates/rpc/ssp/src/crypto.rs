@@ -51,7 +51,7 @@ impl<'a> NtlmV2Response<'a> {
     /// [MS-NLMP] 2.2.2.7: RespType to AvPairs, which have at least their end.
     const CLIENT_CHALLENGE_SIZE_MIN: usize = Self::AV_PAIRS_OFFSET + 4;
     const AV_PAIRS_OFFSET: usize = 28;
-    /// The bit of `MsvAvFlags` that tells of a message integrity code.
+    /// The bit of `MsvAvFlags` that announces a message integrity code.
     const HAS_INTEGRITY_CODE: u32 = 2;
 
     /// `None` for a response of another version.

@@ -63,7 +63,7 @@ pub enum Error {
     /// A signature buffer of the wrong length.
     #[error("a signature has {expected} bytes, not {actual}")]
     SignatureLength {
-        /// What [`signature_len`](crate::SecurityContext::signature_len) tells.
+        /// What [`signature_len`](crate::SecurityContext::signature_len) returns.
         expected: usize,
         /// What was passed.
         actual: usize,

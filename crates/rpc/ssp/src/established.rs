@@ -6,7 +6,7 @@ pub(crate) trait Exchange: Send {
     /// Takes the peer's token and answers with ours. After an error, and after [`Step::Done`], it is not called again.
     fn advance(&mut self, package: &mut Package, token: &[u8]) -> Result<Step, Error>;
 
-    /// What is known of the other side so far.
+    /// What the peer has said about itself so far.
     fn peer(&self) -> Peer;
 }
 
@@ -42,7 +42,7 @@ impl<E: Exchange> Context<E> {
 
 impl<E: Exchange> SecurityContext for Context<E> {
     fn step(&mut self, token: &[u8]) -> Result<Step, Error> {
-        // Whatever ends the step early leaves a context that failed.
+        // If the step returns early, the context has failed.
         if core::mem::replace(&mut self.state, State::Failed) != State::Running {
             return Err(Error::Finished);
         }

@@ -1,4 +1,4 @@
-//! Security contexts: who is on the other end of a connection, and protection of each message after that.
+//! Security contexts: authentication of both ends of a connection, then protection of each message.
 //!
 //! A [`SecurityContext`] is one authentication. Both sides pass tokens through [`SecurityContext::step`] until it
 //! answers [`Step::Done`]; then [`SecurityContext::session_key`] is there for SMB, and

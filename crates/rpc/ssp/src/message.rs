@@ -94,7 +94,7 @@ impl<'de> Decode<'de> for ChallengeMessage<'de> {
 
 /// [MS-NLMP] 2.2.1.3 `AUTHENTICATE_MESSAGE`
 ///
-/// A client's second message: who it is, and the proof that it knows the password.
+/// A client's second message: its account, and the proof that it knows the password.
 #[doc(alias = "AUTHENTICATE_MESSAGE")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AuthenticateMessage<'a> {

@@ -56,7 +56,7 @@ impl Package {
         Ok(Self::from(Inner::Negotiate(Box::new(negotiate))))
     }
 
-    /// A server whose accounts are told later; see [`Package::verify_mech_list`].
+    /// A server that gets its accounts later; see [`Package::verify_mech_list`].
     pub(crate) fn negotiate_server() -> Result<Self, Error> {
         let negotiate = quietly(|| Negotiate::new_server(negotiate_config(), vec![stand_in()?]))
             .map_err(|error| failed("set SPNEGO up", error))?;
@@ -196,7 +196,7 @@ fn identity(credentials: &Credentials) -> AuthIdentityBuffers {
     AuthIdentityBuffers::from_utf8(&credentials.username, &credentials.domain, credentials.password.expose())
 }
 
-/// An account that stands in for the one that is not known yet. Nobody logs on with it.
+/// A placeholder for the account that is not known yet. No logon uses it.
 fn stand_in() -> sspi::Result<AuthIdentity> {
     let username = Username::new("stand-in", None)
         .map_err(|error| sspi::Error::new(sspi::ErrorKind::InvalidParameter, error))?;

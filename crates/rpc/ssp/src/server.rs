@@ -95,7 +95,7 @@ impl Exchange for Server {
 }
 
 impl Server {
-    /// The client says who it is. The password is looked up now, and the attempt is told to the accounts.
+    /// The client names its account. Its password is looked up now, and the attempt is reported to the accounts.
     fn authenticate(
         &mut self,
         package: &mut Package,
@@ -119,7 +119,7 @@ impl Server {
         result
     }
 
-    /// Checks all that the client proves: the password, SPNEGO's list, and that nobody changed the messages.
+    /// Checks the password, SPNEGO's list of mechanisms, and that the messages were not changed on the way.
     fn admit(
         &self,
         package: &mut Package,

@@ -26,7 +26,7 @@ pub(crate) fn prepare_challenge(
     push_pair(&mut target_info, AvPairs::TARGET_NAME, &encode_utf16(target_name))?;
     push_pair(&mut target_info, AvPairs::EOL, &[])?;
 
-    // The new target information goes to the end; what the old one's place holds is not looked at any more.
+    // The new target information is appended; the bytes of the old one stay, unreferenced.
     let mut changed = challenge.to_vec();
     let length = length_field(target_info.len())?;
     let offset = u32::try_from(challenge.len()).map_err(|_| too_long())?;
