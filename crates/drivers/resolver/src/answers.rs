@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Addresses that name servers told, by name.
+/// Addresses that name servers returned, by name.
 #[derive(Default)]
 pub(crate) struct Answers(Mutex<HashMap<String, Answer>>);
 
-/// What a name server told of a name.
+/// A name server's answer about a name.
 struct Answer {
     addresses: Vec<IpAddr>,
     told_at: Instant,
@@ -22,18 +22,18 @@ impl Answers {
         self.lock().get(name).filter(|answer| now < answer.fresh_until).map(|answer| answer.addresses.clone())
     }
 
-    /// The last good addresses of a name, for when the name servers tell nothing.
+    /// The last good addresses of a name, used while no name server answers.
     pub(crate) fn last_good(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
         self.lock().get(name).filter(|answer| answer.is_usable(now)).map(|answer| answer.addresses.clone())
     }
 
-    /// Keeps what a name server told; `time_to_live` is what it allowed.
+    /// Caches an answer for its `time_to_live`.
     pub(crate) fn keep(&self, name: &str, addresses: &[IpAddr], time_to_live: Duration, now: Instant) {
         let mut answers = self.lock();
         if answers.len() >= NAMES_MAX && !answers.contains_key(name) {
             answers.retain(|_, answer| now < answer.fresh_until);
         }
-        // Full of fresh ones: then this one is asked for again each time.
+        // The cache is full of fresh answers: this name is looked up again each time.
         if answers.len() < NAMES_MAX || answers.contains_key(name) {
             let fresh_until = now + time_to_live.min(FRESH_MAX);
             let answer = Answer { addresses: addresses.to_vec(), told_at: now, fresh_until };
@@ -41,12 +41,12 @@ impl Answers {
         }
     }
 
-    /// A name server said that the name has no address any more.
+    /// Removes a name that has no address any more.
     pub(crate) fn forget(&self, name: &str) {
         self.lock().remove(name);
     }
 
-    /// Other name servers are asked from now on: nothing is fresh any more.
+    /// Marks every answer as stale, because the name servers have changed.
     pub(crate) fn expire(&self, now: Instant) {
         self.lock().values_mut().for_each(|answer| answer.fresh_until = answer.fresh_until.min(now));
     }
@@ -62,11 +62,11 @@ impl Answer {
     }
 }
 
-/// Longer times to live are cut to this: a host that moved is found again soon.
+/// Maximum time to live of a cached answer, so that a host that moved is found again soon.
 const FRESH_MAX: Duration = Duration::from_secs(60);
-/// How old an answer may be that is used while the name servers are silent.
+/// Maximum age of an answer that is used while the name servers are silent.
 const LAST_GOOD_MAX: Duration = Duration::from_secs(3600);
-/// How many names are kept at most.
+/// Maximum number of cached names.
 const NAMES_MAX: usize = 16_384;
 
 #[cfg(test)]

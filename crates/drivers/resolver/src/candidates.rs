@@ -1,8 +1,7 @@
 use hickory_resolver::proto::rr::Name;
 
-/// The names that are asked for one after the other when a user wrote `host`: itself, and itself with each search domain
-/// behind. One with at least `ndots` dots is tried as it is first, one with fewer last; one that ends with a dot has
-/// nothing put behind.
+/// The names to look up for `host`, in order: `host` itself, and `host` with each search domain appended. With at least
+/// `ndots` dots `host` itself comes first, with fewer last. Nothing is appended to a name that ends with a dot.
 ///
 /// `Err` is the reason why `host` cannot be a name.
 pub(crate) fn candidates(host: &str, search: &[Name], ndots: u32) -> Result<Vec<Name>, String> {
@@ -14,7 +13,7 @@ pub(crate) fn candidates(host: &str, search: &[Name], ndots: u32) -> Result<Vec<
     let relative = absolute.clone();
     absolute.set_fqdn(true);
     let mut names: Vec<Name> = Vec::with_capacity(search.len() + 1);
-    // One that became too long is no candidate.
+    // A name that became too long is skipped.
     for name in search.iter().filter_map(|domain| relative.clone().append_domain(domain).ok()) {
         if !names.contains(&name) {
             names.push(name);

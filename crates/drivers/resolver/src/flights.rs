@@ -19,7 +19,7 @@ pub(crate) struct Flights {
     by_name: Mutex<HashMap<String, Weak<Flight>>>,
 }
 
-/// A look-up in flight. It ends when nobody holds it any more.
+/// A look-up in flight. It is cancelled when the last caller drops it.
 pub(crate) struct Flight {
     began: Instant,
     outcome: watch::Receiver<Option<Outcome>>,
@@ -39,8 +39,8 @@ impl Flights {
 
     /// The look-up of `name` that is in flight, or a new one that is made by `lookup`.
     ///
-    /// When there are too many, the oldest one ends. Each has at least [`SHORTEST`] for itself, which is longer than a
-    /// name server takes that knows the answer: so newcomers may wait for that long.
+    /// When there are too many, the oldest one ends, but not before it had [`SHORTEST`], which is longer than a name
+    /// server needs for an answer that it knows. New look-ups may wait for that long.
     pub(crate) async fn enter<F>(&self, name: &str, lookup: impl Fn() -> F) -> Arc<Flight>
     where
         F: Future<Output = Outcome> + Send + 'static,
@@ -97,7 +97,7 @@ impl Flight {
                 outcome = timeout(LONGEST, lookup) => outcome.unwrap_or(Err(LookupError::TimedOut)),
                 () = asked_for_room.notified() => Err(LookupError::TimedOut),
             };
-            // Whoever asked may be gone.
+            // The caller may be gone.
             let _ = end.send(Some(outcome));
         });
         Self { began: Instant::now(), outcome, make_room, task: task.abort_handle() }
@@ -121,9 +121,9 @@ impl Drop for Flight {
     }
 }
 
-/// What a look-up has for itself at least, however many others wait.
+/// Minimum time of a look-up, even if others wait.
 const SHORTEST: Duration = Duration::from_millis(250);
-/// What a look-up takes at most, however many name servers and search domains there are.
+/// Maximum time of a look-up, over all name servers and search domains.
 const LONGEST: Duration = Duration::from_secs(30);
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! - Callers that want the same name share one look-up. A look-up ends when all of its callers are gone.
 //! - The number of look-ups in flight is limited. When the limit is reached, the oldest one ends with
 //!   [`LookupError::TimedOut`] and makes room.
-//! - A name server that is silent for a second gets company: the next server is asked beside it.
+//! - When a name server is silent for a second, the next server is asked as well.
 //! - When the name servers are silent or fail, the last good addresses of a name are used for up to an hour.
 //!
 //! | module | job |

@@ -1,19 +1,19 @@
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Puts first what is best to try first, after RFC 6724: addresses to which there is a way, then by the precedence of
-/// their networks. What is alike stays in its order.
+/// Sorts addresses by RFC 6724, best first: reachable ones before others, then by the precedence of their networks.
+/// Equal ones keep their order.
 pub(crate) fn sort(addresses: &mut [IpAddr]) {
     addresses.sort_by_cached_key(|address| (!has_route(*address), precedence(*address)));
 }
 
-/// Whether the kernel knows a way to the address. Nothing is sent.
+/// Whether the kernel has a route to the address. Nothing is sent.
 fn has_route(address: IpAddr) -> bool {
     let any: IpAddr = if address.is_ipv4() { [0; 4].into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let socket = UdpSocket::bind(SocketAddr::new(any, 0));
     socket.and_then(|socket| socket.connect(SocketAddr::new(address, ANY_PORT))).is_ok()
 }
 
-/// The policy table of RFC 6724, 2.1, turned round: less is better.
+/// The policy table of RFC 6724, 2.1, inverted: less is better.
 fn precedence(address: IpAddr) -> u8 {
     let IpAddr::V6(address) = address else {
         return 65; /* 100 - 35 */

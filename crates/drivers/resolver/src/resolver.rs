@@ -12,7 +12,7 @@ use crate::servers::Servers;
 use crate::system::{Current, Files, System};
 use crate::{LookupError, literal, order};
 
-/// What a [`Resolver`] does at most.
+/// Limits of a [`Resolver`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Look-ups in flight. Each takes up to eight descriptors when the name server is silent.
@@ -48,7 +48,7 @@ impl fmt::Debug for Resolver {
 }
 
 impl Resolver {
-    /// One that goes by `files`, which are not read yet.
+    /// A resolver of these `files`, which are read with the first look-up.
     #[must_use]
     pub fn new(files: Files, limits: Limits) -> Self {
         let (system, flights) = (System::new(files), Flights::new(limits.in_flight_max));
@@ -86,7 +86,7 @@ impl Resolver {
         let asked = timeout_at(deadline, asking).await;
         match (asked.unwrap_or(Err(LookupError::TimedOut)), last_good) {
             (Err(LookupError::TimedOut | LookupError::ServerFailed(_)), Some(last_good)) => {
-                debug!(%name, addresses = ?last_good, "The name servers tell nothing; using the last good addresses");
+                debug!(%name, addresses = ?last_good, "No answer from name servers, using the last good addresses");
                 Ok(last_good)
             }
             (outcome, _) => outcome,
@@ -139,7 +139,7 @@ impl Shared {
     }
 }
 
-/// Lets a look-up end by itself although nobody waits for it: the next caller may have its answer.
+/// Lets a look-up finish although no caller waits for it, so that the next caller finds its answer.
 fn keep_going(flight: Arc<Flight>) {
     tokio::spawn(async move { flight.ended().await.map(drop) });
 }
@@ -149,5 +149,5 @@ fn sorted(mut addresses: Vec<IpAddr>) -> Vec<IpAddr> {
     addresses
 }
 
-/// After so long the last good addresses are used, as RFC 8767 has it.
+/// After this time without an answer the last good addresses are used, as RFC 8767 describes.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -83,7 +83,7 @@ impl Servers {
         Err(failed.unwrap_or(LookupError::NotFound(nothing)))
     }
 
-    /// Both families at once. When one has addresses, the other one is waited for only a little longer.
+    /// Looks up both families at once. When one has addresses, the other one gets only a little more time.
     async fn addresses(&self, name: &Name) -> Answer {
         let (v4, v6) = (self.ask(name, RecordType::A), self.ask(name, RecordType::AAAA));
         tokio::pin!(v4, v6);
@@ -104,7 +104,7 @@ impl Servers {
         Answer::Failed(failed)
     }
 
-    /// The first answer of the servers: each is asked when the one before it fails, or is silent for a while.
+    /// The first answer of the servers: the next one is asked when the one before it fails or is silent for a while.
     async fn ask_all(&self, name: &Name, kind: RecordType) -> Answer {
         let mut failed: Option<LookupError> = None;
         let mut asked = JoinSet::new();
@@ -133,7 +133,7 @@ impl Servers {
         }
     }
 
-    /// As they are configured, those behind the others that were silent a short while ago.
+    /// The servers in the configured order, with recently silent ones last.
     fn in_order(&self) -> Vec<Arc<Server>> {
         let (silent, others): (Vec<_>, Vec<_>) =
             self.servers.iter().map(Arc::clone).partition(|server| server.was_silent());
@@ -153,7 +153,7 @@ impl Server {
         let mut options = ResolverOpts::default();
         options.timeout = timeout;
         options.edns0 = edns0;
-        // Repeating, choosing and keeping are done here.
+        // Retries, the choice of a server and caching are done here.
         options.attempts = 0;
         options.cache_size = 0;
         options.num_concurrent_reqs = 1;
@@ -164,7 +164,7 @@ impl Server {
     }
 
     async fn ask(&self, name: Name, kind: RecordType) -> Answer {
-        // Only an answer takes this back.
+        // Only an answer clears this mark.
         let silent = SilentUnlessAnswered { server: self, began: Instant::now() };
         let Ok(answer) = timeout(self.timeout, self.client.lookup(name, kind)).await else {
             return Answer::Failed(LookupError::TimedOut);
@@ -220,7 +220,7 @@ impl Drop for SilentUnlessAnswered<'_> {
     }
 }
 
-/// What both families come to, when `first` is the answer for one of them.
+/// The combined answer of both families, when `first` is the answer for one of them.
 async fn both(first: Answer, second: impl Future<Output = Answer>) -> Answer {
     match first {
         Answer::Found(mut found) => {
@@ -262,11 +262,11 @@ fn failure(error: &NetError) -> Answer {
     }
 }
 
-/// A server that says nothing for so long gets company by the next one.
+/// After this time without an answer the next server is asked, too.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// A server that was silent is asked behind the others for so long.
+/// For this time a server that was silent is asked after the others.
 const SILENT_FOR: Duration = Duration::from_secs(30);
-/// When one address family has answered, the other one is waited for so long.
+/// When one address family has answered, how long to wait for the other one.
 const OTHER_FAMILY: Duration = Duration::from_millis(250);
 const TIMEOUT_MIN: Duration = Duration::from_secs(1);
 /// The limits of the C library.

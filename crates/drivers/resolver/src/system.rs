@@ -11,7 +11,7 @@ use tracing::{debug, warn};
 use crate::hosts::Hosts;
 use crate::servers::Servers;
 
-/// Where the machine says how names are looked up.
+/// The files that configure how names are looked up.
 #[derive(Clone, Debug)]
 pub struct Files {
     /// hosts(5).
@@ -47,10 +47,10 @@ struct Kept<T> {
     contents: Option<Arc<T>>,
 }
 
-/// What differs when a file was written or replaced.
+/// What changes when a file is written or replaced.
 type Stamp = (u64, u64, u64, Option<SystemTime>);
 
-/// What a look-up goes by.
+/// The files' contents for one look-up.
 pub(crate) struct Current {
     pub(crate) hosts: Option<Arc<Hosts>>,
     /// None when the file cannot be used.
@@ -84,7 +84,7 @@ impl System {
 }
 
 impl<T> Kept<T> {
-    /// Reads the file if it is another one than before; says whether it was. One that is not there is empty.
+    /// Reads the file if it has changed, and returns whether it has. A missing file counts as empty.
     fn read_again(&mut self, path: &Path, parse: impl FnOnce(&[u8]) -> Option<T>) -> bool {
         let stamp = fs::metadata(path).ok().map(|metadata| stamp(&metadata));
         if self.contents.is_some() && stamp == self.stamp {
@@ -95,12 +95,12 @@ impl<T> Kept<T> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => {
                 if stamp != self.stamp || self.contents.is_none() {
-                    warn!(file = %path.display(), %error, "File cannot be read; what it said before is used");
+                    warn!(file = %path.display(), %error, "File cannot be read, keeping its previous contents");
                 }
                 Vec::new()
             }
         };
-        debug!(file = %path.display(), bytes = text.len(), "Read how names are looked up");
+        debug!(file = %path.display(), bytes = text.len(), "Resolver file read");
         self.stamp = stamp;
         let contents = parse(&text).map(Arc::new);
         let is_first = self.contents.is_none();
@@ -132,7 +132,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The files are looked at so often at most.
+/// Minimum time between two checks of the files.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// Lists of blocked names make hosts files of some megabytes.
+/// Maximum size of a file. Hosts files with lists of blocked names have some megabytes.
 const FILE_BYTES_MAX: u64 = 32 << 20;
