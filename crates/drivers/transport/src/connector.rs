@@ -12,7 +12,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// What a name resolves to, in the order in which to try. Never empty.
 pub type Addresses = Vec<SocketAddr>;
 
-/// Opens streams. Both stages end by the deadline, whatever the network does.
+/// Opens streams. Both stages end by the deadline.
 pub trait Connector: Send + Sync {
     /// The dns stage: the addresses of `endpoint`.
     ///
@@ -27,7 +27,7 @@ pub trait Connector: Send + Sync {
     /// The tcp stage: a stream to the first of `addresses` that answers.
     ///
     /// # Errors
-    /// When none does; the error is the one that says most.
+    /// If none does; of several errors the most informative one.
     fn connect_to<'a>(
         &'a self,
         endpoint: &'a Endpoint,

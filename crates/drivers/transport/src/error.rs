@@ -63,7 +63,7 @@ pub enum ConnectErrorKind {
     NameLookupTimedOut,
     /// The name servers could not look the name up.
     NameServerFailed,
-    /// The host is there, and nothing listens on the port.
+    /// The host is up, and nothing listens on the port.
     ConnectionRefused,
     /// There is no way to the host.
     Unreachable,

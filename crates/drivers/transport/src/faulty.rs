@@ -24,17 +24,17 @@ pub enum Direction {
 pub struct FaultPlan {
     /// Where the lengths of pieces and delays come from.
     pub seed: u64,
-    /// Reads and writes are cut into pieces of one to so many bytes.
+    /// Reads and writes are cut into pieces of one to this many bytes.
     pub split_bytes_max: Option<usize>,
-    /// A read goes on until its buffer is full or nothing more is there.
+    /// A read goes on until its buffer is full or no more data is available.
     pub coalesce: bool,
-    /// Every piece waits up to so long, by tokio's clock.
+    /// Maximum delay of a piece, by tokio's clock.
     pub delay_max: Duration,
-    /// The stream ends behind so many bytes: reads see the end, writes a broken pipe.
+    /// The stream ends after this many bytes: reads see the end, writes a broken pipe.
     pub cut: Option<(Direction, u64)>,
     /// The byte at this offset arrives inverted.
     pub corrupt: Option<(Direction, u64)>,
-    /// Behind so many bytes the stream stays open and nothing moves in either direction.
+    /// After this many bytes the stream stays open and nothing moves in either direction.
     pub stall: Option<(Direction, u64)>,
 }
 

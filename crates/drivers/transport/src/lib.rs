@@ -9,7 +9,7 @@
 //! | layer | what it does |
 //! | --- | --- |
 //! | [`Counted`] | counts bytes in each direction |
-//! | [`Traced`] | tells `tracing` of reads and writes, with as many bytes in hexadecimal as asked for |
+//! | [`Traced`] | logs reads and writes with `tracing`, with as many bytes in hexadecimal as configured |
 //! | [`Recorded`] | copies the traffic into a [`PcapFile`] that Wireshark opens |
 //! | [`Faulty`] | splits, coalesces, delays, corrupts, cuts or stalls the traffic, by a seed |
 //!

@@ -14,7 +14,7 @@ use crate::{Endpoint, Stream};
 ///
 /// The frames are made up: each stream gets an IPv4 and TCP conversation of its own, with handshake, sequence
 /// numbers and checksums, between a client port of ours and the endpoint's port. So Wireshark follows the
-/// streams and reassembles SMB and RPC, whatever the real connection was.
+/// streams and reassembles SMB and RPC, whatever the real transport was.
 #[derive(Clone)]
 pub struct PcapFile(Arc<Mutex<Capture>>);
 
@@ -34,7 +34,7 @@ impl PcapFile {
         Self::with_clock(output, since_unix_epoch)
     }
 
-    /// Begins a capture whose frames are stamped by `clock`, which tells the time since 1970.
+    /// Begins a capture whose frames are stamped by `clock`, which returns the time since 1970.
     ///
     /// # Errors
     /// When the header cannot be written.

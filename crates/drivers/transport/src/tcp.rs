@@ -14,31 +14,31 @@ use crate::{BoxStream, ConnectError, ConnectErrorKind, ConnectStage, Endpoint};
 
 /// TCP, with `TCP_NODELAY`: small requests that wait for replies must not wait for Nagle.
 ///
-/// Connections are kept for long, and a host may go without a word. So the system asks on its own whether it is
-/// still there, and gives a connection up where what was sent is not acknowledged in time: whoever uses it next hears
-/// of it at once, or has time left to connect again.
+/// Connections are kept for long, and a host may vanish silently. So the kernel sends keep-alive probes, and closes a
+/// connection whose data is not acknowledged in time: its next user gets an error at once, or has time left to connect
+/// again.
 #[derive(Clone, Debug)]
 pub struct TcpConnector {
     /// Finds addresses. Connectors that share one also share its look-ups and their limit.
     pub resolver: Resolver,
-    /// How long one address has for itself before the next one is tried beside it.
+    /// How long one address is tried before the next one is tried as well.
     pub stagger: Duration,
-    /// Addresses of one name that are tried.
+    /// Maximum number of addresses of one name that are tried.
     pub addresses_max: usize,
-    /// When a connection on which nothing happens is asked for a sign of life, and how often until it is given up.
+    /// Keep-alive probes of an idle connection.
     pub keep_alive: KeepAlive,
-    /// How long what was sent may go unacknowledged by the other system, however busy its programs are.
+    /// How long sent data may stay unacknowledged by the other system's kernel.
     pub unacknowledged_max: Duration,
 }
 
-/// How a silent connection is asked for a sign of life.
+/// Keep-alive probes of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeepAlive {
-    /// After so long without traffic. Whole seconds.
+    /// Time without traffic before the first probe. Whole seconds.
     pub idle: Duration,
-    /// Then every so often. Whole seconds.
+    /// Time between two probes. Whole seconds.
     pub interval: Duration,
-    /// So many times.
+    /// Number of probes before the connection is closed.
     pub probes: u32,
 }
 
@@ -61,7 +61,7 @@ impl Default for TcpConnector {
 }
 
 impl TcpConnector {
-    /// One that finds addresses by `resolver`.
+    /// A connector that finds addresses by `resolver`.
     #[must_use]
     pub fn with_resolver(resolver: Resolver) -> Self {
         Self { resolver, ..Self::default() }
@@ -99,7 +99,7 @@ impl TcpConnector {
         Ok(stream)
     }
 
-    /// The tcp stage, for who has to know which of the addresses it was.
+    /// The tcp stage; also returns the address that was reached.
     ///
     /// # Errors
     /// As [`Connector::connect_to`].
@@ -146,7 +146,7 @@ impl Connector for TcpConnector {
     }
 }
 
-/// How much an address's failure says about the host: a refusal proves that it is there.
+/// How much the failure of an address says about the host: a refusal proves that it is up.
 fn telling(error: &io::Error) -> u8 {
     match ConnectErrorKind::of(error) {
         ConnectErrorKind::ConnectionRefused | ConnectErrorKind::ConnectionReset => 3,

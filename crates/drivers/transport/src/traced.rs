@@ -8,14 +8,14 @@ use tracing::{debug, trace};
 
 use crate::{Endpoint, Stream};
 
-/// What [`Traced`] tells. The default tells lengths and no contents.
+/// What [`Traced`] logs. By default lengths and no contents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceOptions {
     /// Bytes of each read and write that are printed in hexadecimal.
     pub hex_bytes_max: usize,
 }
 
-/// A stream that tells `tracing` what passes: each read and write at trace, its end at debug.
+/// A stream that logs its traffic with `tracing`: each read and write at trace, its end at debug.
 ///
 /// It knows what is on the wire and nothing more, so a password is never in it. What is on the wire of an
 /// unsealed connection may still be worth protecting: print contents only where that is wanted.
@@ -29,7 +29,7 @@ pub struct Traced<S> {
 }
 
 impl<S: Stream> Traced<S> {
-    /// Tells of `inner`, which leads to `endpoint`.
+    /// Logs the traffic of `inner`, a stream to `endpoint`.
     pub const fn new(inner: S, endpoint: Endpoint, options: TraceOptions) -> Self {
         Self { inner, endpoint, options, received_bytes: 0, sent_bytes: 0 }
     }
