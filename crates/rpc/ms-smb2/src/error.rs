@@ -65,7 +65,7 @@ pub enum Error {
     /// A message that was changed on its way, or that belongs to another key.
     #[error("signature is wrong")]
     SignatureInvalid,
-    /// What the server said while nothing was signed yet is not what it says now.
+    /// The server's signed values differ from those of its unsigned negotiation.
     #[error("negotiation was tampered with: `{field}` differs")]
     Downgrade {
         /// What differs.
@@ -74,7 +74,7 @@ pub enum Error {
     /// The server admitted us as guest or anonymous, so that nothing can be signed.
     #[error("server admitted us as guest, without keys for signing")]
     Guest,
-    /// An answer to a question that nobody asked, or one asked twice.
+    /// A response to an unknown request, or a second response to the same one.
     #[error("message id {message_id} is unknown or was used before")]
     UnknownMessageId {
         /// The id.
@@ -98,7 +98,7 @@ pub enum Error {
     /// No credit is left, and no answer is due that could bring one.
     #[error("server grants no more credits")]
     CreditsExhausted,
-    /// The peer says something that the protocol does not allow.
+    /// The peer violates the protocol.
     #[error("invalid `{field}` in {context}: {reason}")]
     Protocol {
         /// What was being done.
@@ -119,7 +119,7 @@ pub enum Error {
     /// The stream ended.
     #[error("connection closed by the peer")]
     Closed,
-    /// The caller asked for something out of order.
+    /// The operation is not possible in this state.
     #[error("{operation} is not possible while {state}")]
     InvalidState {
         /// What was asked for.

@@ -19,7 +19,7 @@ pub enum Encryption {
 /// What a client offers and accepts.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// Who this client is; random, constant for the process.
+    /// The client's GUID; random, constant for the process.
     pub client_guid: Guid,
     /// Random bytes, new for each connection.
     pub preauth_salt: [u8; 32],

@@ -64,7 +64,7 @@ pub struct Negotiated {
     pub dialect: Dialect,
     /// The server's SPNEGO hint; may be empty.
     pub security_token: Vec<u8>,
-    /// Who the server is.
+    /// The server's GUID.
     pub server_guid: Guid,
     /// How messages will be encrypted, where they are.
     pub cipher: Option<Cipher>,

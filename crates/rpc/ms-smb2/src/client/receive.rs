@@ -52,7 +52,7 @@ impl ClientConnection {
             return Err(Error::protocol("SMB2_HEADER", "Flags", "is that of a request"));
         }
         if header.message_id == Header::UNSOLICITED && header.command == Command::OPLOCK_BREAK {
-            // Nothing is locked here, so that nothing can be taken back.
+            // No oplocks are used, so there is nothing to give back.
             return Ok(());
         }
         let position = self.requests.iter().position(|pending| pending.message_id == header.message_id);
@@ -70,7 +70,7 @@ impl ClientConnection {
         self.handle_answer(&pending, header, message)
     }
 
-    /// [MS-SMB2] 3.2.5.1.3: whoever has keys uses them. An interim answer need not be signed, since it says nothing.
+    /// [MS-SMB2] 3.2.5.1.3: a session with keys uses them. An interim response carries no data and need not be signed.
     fn check_protection(
         &self,
         pending: &Pending,
@@ -85,7 +85,7 @@ impl ClientConnection {
         if encrypted {
             Ok(())
         } else if header.status == NtStatus::STATUS_USER_SESSION_DELETED {
-            // Who has deleted the keys cannot sign. Whoever forges this gains a closed connection.
+            // A server that deleted the session cannot sign. Forging this only closes the connection.
             Err(Error::SessionDeleted)
         } else if is_said_before_signatures(header) {
             Err(Error::Forgotten { status: header.status })
@@ -109,7 +109,7 @@ impl ClientConnection {
                 Err(Error::protocol("interim response", "AsyncId", "is missing, or not possible here"))
             }
             (Owner::Async(async_id), kind) => {
-                // Said once, however often the server says it.
+                // Reported once, even if the server repeats it.
                 if pending.async_id.replace(async_id).is_none() && !matches!(kind, Kind::ValidateNegotiate(_))
                 {
                     self.events.push_back(Event::Pending { request: pending.request });

@@ -96,7 +96,7 @@ impl ClientConnection {
         self.request(Kind::Close, Some(file.tree), &CloseRequest { file_id: file.id }, 0)
     }
 
-    /// Asks whether the server is there.
+    /// Asks the server for an answer that says nothing.
     ///
     /// # Errors
     /// See above.

@@ -17,7 +17,7 @@ pub enum Encryption {
 /// What a server offers and accepts.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Who this server is.
+    /// The server's GUID.
     pub server_guid: Guid,
     /// Random bytes, new for each connection.
     pub preauth_salt: [u8; 32],
@@ -33,9 +33,9 @@ pub struct ServerConfig {
     pub signing_required: bool,
     /// The SPNEGO hint of the negotiation; may be empty.
     pub security_token: Vec<u8>,
-    /// What the negotiation tells as the server's clock.
+    /// The server's clock, which the negotiation reports.
     pub system_time: FileTime,
-    /// Whether a CANCEL changes nothing. Servers may answer the request itself instead.
+    /// Whether CANCEL is ignored. Servers may answer the request itself instead.
     pub ignores_cancel: bool,
     /// What is accepted.
     pub limits: ServerLimits,
@@ -64,7 +64,7 @@ impl ServerConfig {
 /// Limits of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// The largest read, write, input or output of one request; told to the client.
+    /// The largest read, write, input or output of one request; sent to the client.
     pub io_bytes_max: u32,
     /// Credits that a client may hold.
     pub credits_max: u16,

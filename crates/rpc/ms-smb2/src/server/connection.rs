@@ -20,8 +20,8 @@ use crate::{Cipher, Dialect, DialectRevision, Error, SigningAlgorithm};
 
 /// A server's connection to one client, with any number of sessions.
 ///
-/// The order of calls: whatever the stream brings goes to [`handle_bytes`](Self::handle_bytes); then
-/// [`poll_event`](Self::poll_event) until it is empty, each answered now or later; then whatever
+/// The order of calls: bytes that were read go to [`handle_bytes`](Self::handle_bytes); then
+/// [`poll_event`](Self::poll_event) until it is empty, each answered now or later; then what
 /// [`poll_transmit`](Self::poll_transmit) answers goes to the stream. What has no answer when `poll_transmit` runs dry
 /// is answered with `STATUS_PENDING` there, so poll the events first.
 ///
@@ -129,7 +129,7 @@ impl ServerConnection {
         self.transmit.pop_front()
     }
 
-    /// Ends everything, as when the stream has ended: pipes and sessions close, each with its event.
+    /// Ends the connection, as the end of the stream does: pipes and sessions close, each with its event.
     pub fn disconnect(&mut self) {
         let sessions: Vec<_> = self.sessions.keys().copied().collect();
         for session_id in sessions {

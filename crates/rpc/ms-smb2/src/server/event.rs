@@ -33,7 +33,7 @@ pub enum ServerEvent {
     OpenPipe {
         /// To answer with.
         request: RequestId,
-        /// Whose request.
+        /// The session of the request.
         session: SessionId,
         /// The pipe's name without `\PIPE\`, as the client wrote it.
         name: String,
@@ -62,7 +62,7 @@ pub enum ServerEvent {
 pub enum AuthReply {
     /// The client has to send another.
     Continue(Vec<u8>),
-    /// The client is who it says it is.
+    /// The client is authenticated.
     Done {
         /// The last token, for the client; may be empty.
         token: Vec<u8>,

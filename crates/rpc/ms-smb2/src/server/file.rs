@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use super::request::Request;
 
-/// An open pipe: what the service said and nobody has read, and who waits to read it.
+/// An open pipe: output of the service that was not read yet, and requests that wait for output.
 ///
 /// INVARIANT: `output` or `reads` is empty.
 #[derive(Debug)]

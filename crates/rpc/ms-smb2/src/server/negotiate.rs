@@ -83,7 +83,8 @@ impl ServerConnection {
         }
     }
 
-    /// [MS-SMB2] 3.3.5.15.12: whoever says other things under a signature than before was lied to on the way.
+    /// [MS-SMB2] 3.3.5.15.12: if the client repeats its negotiation under a signature and it differs, the first one was
+    /// tampered with.
     pub(super) fn handle_validate_negotiate(
         &mut self,
         request: &Request,
@@ -186,7 +187,7 @@ fn contexts(config: &ServerConfig, agreement: &Agreement) -> Vec<NegotiateContex
     let mut contexts =
         vec![NegotiateContext::PreauthIntegrity { hash_algorithms, salt: config.preauth_salt.to_vec() }];
     contexts.extend(agreement.cipher.map(|cipher| NegotiateContext::Encryption(vec![cipher.id()])));
-    // Who offers nothing signs with AES-CMAC, and so does who is not answered.
+    // A client without an offer, or without an answer to it, signs with AES-CMAC.
     if agreement.signing != SigningAlgorithm::AesCmac {
         contexts.push(NegotiateContext::Signing(vec![agreement.signing.id()]));
     }

@@ -122,7 +122,7 @@ impl ServerConnection {
         self.wait_for_output(id, request, ioctl.max_output_response)
     }
 
-    /// The pipe that a request names, where the request may have so many bytes and costs what they cost.
+    /// The pipe that a request names, if the request may transfer `bytes` bytes and was charged the credits for them.
     fn pipe_for(&self, request: &Request, file_id: wire::FileId, bytes: u32) -> Result<FileId, NtStatus> {
         let id = self.file(request, file_id).ok_or(NtStatus::STATUS_FILE_CLOSED)?;
         let too_large = bytes > self.config.limits.io_bytes_max;
@@ -144,10 +144,10 @@ impl ServerConnection {
         self.deliver(id)
     }
 
-    /// Gives a client one message to read: to who waits for it, or to who comes for it.
+    /// Gives a client one message to read: it answers a waiting request, or the next one.
     ///
     /// # Errors
-    /// Where more waits to be read than the limit allows. A pipe that is closed takes everything.
+    /// If more output waits to be read than the limit allows. Output for a closed pipe is dropped.
     pub fn pipe_output(&mut self, file: FileId, message: Vec<u8>) -> Result<(), Error> {
         let limit = self.config.limits.output_bytes_max;
         let Some(state) = self.files.get_mut(&file) else { return Ok(()) };
@@ -233,16 +233,16 @@ impl ServerConnection {
         cancelled.extend(self.opening.values().copied().filter(names));
         self.opening.retain(|_, opening| !names(opening));
         for request in cancelled {
-            // What cannot be answered is gone all the same.
+            // The request is gone even if it cannot be answered.
             self.refuse(&request, NtStatus::STATUS_CANCELLED).unwrap_or_default();
         }
     }
 
-    /// Closes the files that are meant, as far as the client is concerned.
+    /// Closes the files that `is_meant` selects.
     pub(super) fn close_files(&mut self, is_meant: impl Fn(&File) -> bool) {
         let meant: Vec<_> = self.files.iter().filter(|(_, file)| is_meant(file)).map(|(&id, _)| id).collect();
         for id in meant {
-            // Who waited has gone with the session or the tree, and needs no answer.
+            // Waiting requests ended with their session or tree and need no answer.
             self.close_file(id).unwrap_or_default();
         }
     }

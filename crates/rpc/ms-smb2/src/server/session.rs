@@ -85,7 +85,7 @@ impl ServerConnection {
     /// Answers [`ServerEvent::Authenticate`].
     ///
     /// # Errors
-    /// Where nothing waits for it.
+    /// If no request waits for it.
     pub fn authenticate(&mut self, session: SessionId, reply: AuthReply) -> Result<(), Error> {
         let SessionId(session_id) = session;
         let request = self.sessions.get_mut(&session_id).and_then(|session| session.setup.take());
@@ -167,7 +167,7 @@ impl ServerConnection {
             return Err(NtStatus::STATUS_ACCESS_DENIED);
         }
         self.check_protection(request, message)?;
-        // Ending things is allowed to everybody.
+        // Requests that end something are always allowed.
         let ends = matches!(request.command, Command::LOGOFF | Command::CLOSE | Command::TREE_DISCONNECT);
         if session.state == State::Valid || ends {
             Ok(())
@@ -192,7 +192,7 @@ impl ServerConnection {
         if is_protected { Ok(()) } else { Err(NtStatus::STATUS_ACCESS_DENIED) }
     }
 
-    /// What a CANCEL names is given up; a CANCEL itself is never answered.
+    /// Whether a CANCEL is carried out. A CANCEL itself is never answered.
     pub(super) fn cancel_is_allowed(&self, request: &Request, message: &mut [u8]) -> bool {
         self.sessions.contains_key(&request.session_id) && self.check_protection(request, message).is_ok()
     }

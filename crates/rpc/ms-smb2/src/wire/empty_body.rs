@@ -1,6 +1,6 @@
 use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
-/// The body that says nothing: LOGOFF ([MS-SMB2] 2.2.7, 2.2.8), TREE_DISCONNECT (2.2.11, 2.2.12), ECHO (2.2.28,
+/// The empty body: LOGOFF ([MS-SMB2] 2.2.7, 2.2.8), TREE_DISCONNECT (2.2.11, 2.2.12), ECHO (2.2.28,
 /// 2.2.29) and CANCEL (2.2.30).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmptyBody;

@@ -21,7 +21,7 @@ impl Encode for ErrorResponse {
         dst.write_u16(Self::STRUCTURE_SIZE);
         dst.write_u16(0);
         dst.write_u32(0);
-        // Without error data there is one byte of them all the same.
+        // Without error data the buffer has one byte.
         dst.write_u8(0);
         Ok(())
     }

@@ -120,7 +120,7 @@ impl Header {
     pub const MESSAGE_ID_OFFSET: usize = 24;
     /// Where `Signature` stands.
     pub const SIGNATURE_OFFSET: usize = 48;
-    /// A message that nobody asked for.
+    /// A message that answers no request.
     pub const UNSOLICITED: u64 = u64::MAX;
     /// Bytes on the wire.
     pub const FIXED_PART_SIZE: usize = 4 /* ProtocolId */

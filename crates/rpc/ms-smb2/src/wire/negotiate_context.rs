@@ -7,7 +7,7 @@ pub const HASH_SHA512: u16 = 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[doc(alias = "SMB2_NEGOTIATE_CONTEXT")]
 pub enum NegotiateContext {
-    /// 2.2.3.1.1: how the conversation so far is hashed, so that nobody can change it.
+    /// 2.2.3.1.1: the hash over the messages so far, which detects tampering.
     PreauthIntegrity {
         /// [`HASH_SHA512`].
         hash_algorithms: Vec<u16>,
@@ -27,7 +27,7 @@ pub enum NegotiateContext {
 impl NegotiateContext {
     /// Bytes of the part that all kinds share.
     pub const FIXED_PART_SIZE: usize = 2 /* ContextType */ + 2 /* DataLength */ + 4 /* Reserved */;
-    /// Contexts of one message that are looked at.
+    /// Maximum number of contexts of one message that are read.
     const CONTEXTS_MAX: u16 = 32;
     const NAME: &'static str = "SMB2_NEGOTIATE_CONTEXT";
 
@@ -165,7 +165,7 @@ impl<'de> Decode<'de> for NegotiateContext {
                 let ids = decode_ids(&mut data, "Ids", count)?;
                 Ok(if context_type == 2 { Self::Encryption(ids) } else { Self::Signing(ids) })
             }
-            // A name that is no text is nobody's loss: it is not looked at.
+            // A name that is no valid UTF-16 is ignored.
             5 => Ok(codec::decode_utf16(data.remaining()).map_or(Self::Unknown(5), Self::Netname)),
             other => Ok(Self::Unknown(other)),
         }

@@ -55,7 +55,7 @@ pub struct NegotiateRequest {
     pub security_mode: SecurityMode,
     /// What else it can.
     pub capabilities: Capabilities,
-    /// Who it is.
+    /// Its GUID.
     pub client_guid: Guid,
     /// What it offers for 3.1.1.
     pub contexts: Vec<NegotiateContext>,

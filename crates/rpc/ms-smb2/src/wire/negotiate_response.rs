@@ -13,7 +13,7 @@ pub struct NegotiateResponse {
     pub security_mode: SecurityMode,
     /// Its choice.
     pub dialect: DialectRevision,
-    /// Who it is.
+    /// Its GUID.
     pub server_guid: Guid,
     /// What else it can.
     pub capabilities: Capabilities,

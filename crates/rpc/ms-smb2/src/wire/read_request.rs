@@ -39,7 +39,7 @@ impl Encode for ReadRequest {
         dst.write_u64(0);
         self.file_id.encode(dst)?;
         dst.write_zeros(4 + 4 + 4 + 2 + 2);
-        // Without channel information there is one byte of it all the same.
+        // Without channel information the buffer has one byte.
         dst.write_u8(0);
         Ok(())
     }

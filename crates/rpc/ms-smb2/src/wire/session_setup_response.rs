@@ -9,9 +9,9 @@ pub struct SessionFlags(pub u16);
 impl SessionFlags {
     /// Admitted as guest.
     pub const IS_GUEST: Self = Self(1);
-    /// Admitted as nobody.
+    /// Anonymous.
     pub const IS_NULL: Self = Self(2);
-    /// Everything is to be encrypted from now on.
+    /// All following messages must be encrypted.
     pub const ENCRYPT_DATA: Self = Self(4);
 
     /// Whether all bits of `other` are set.

@@ -12,7 +12,7 @@ pub struct TransformHeader {
     pub nonce: [u8; 16],
     /// Bytes that follow.
     pub original_message_size: u32,
-    /// Whose key.
+    /// The session whose key is used.
     pub session_id: u64,
 }
 

@@ -25,7 +25,7 @@ pub struct TreeConnectResponse {
 }
 
 impl TreeConnectResponse {
-    /// `ShareFlags`: everything on this tree is to be encrypted.
+    /// `ShareFlags`: all messages on this tree must be encrypted.
     pub const ENCRYPT_DATA: u32 = 0x8000;
     /// Bytes on the wire.
     pub const FIXED_PART_SIZE: usize = 2 /* StructureSize */
