@@ -9,10 +9,10 @@ use tracing::debug;
 
 use crate::{Error, Operation, Transport};
 
-/// How to prove to an RPC server who we are, and how calls are protected.
+/// How to authenticate to an RPC server, and how calls are protected.
 #[derive(Clone, Debug)]
 pub struct Security {
-    /// Who we are.
+    /// Our credentials.
     pub credentials: Credentials,
     /// NTLM as it is, or within SPNEGO.
     pub mechanism: Mechanism,
@@ -181,7 +181,7 @@ impl<T: Transport> Association<T> {
         Ok(())
     }
 
-    /// Moves PDUs until something happened and nothing is left to send.
+    /// Moves PDUs until there is an event and everything is sent.
     async fn event(&mut self, operation: Operation, deadline: Instant) -> Result<Event, Error> {
         loop {
             let received = match self.rpc.poll_transmit() {
@@ -199,7 +199,7 @@ impl<T: Transport> Association<T> {
             };
             if let Err(source) = self.rpc.handle_bytes(&received) {
                 self.is_broken = true;
-                // A fault tells more than that its signature, which most servers leave out, is not believed.
+                // The fault says more than an error about its signature, which most servers leave out.
                 return match self.rpc.poll_event() {
                     Some(fault @ Event::Fault { .. }) => Ok(fault),
                     _ => Err(Error::Rpc { operation, source }),
@@ -234,7 +234,7 @@ impl<T> Interface<'_, T> {
         self.deadline
     }
 
-    /// From now on each call takes so long at most, and ends by the deadline all the same.
+    /// Limits the time of each following call. The deadline still holds.
     pub const fn limit_calls(&mut self, call_max: Option<Duration>) {
         self.call_max = call_max;
     }

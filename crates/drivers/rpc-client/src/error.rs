@@ -10,13 +10,13 @@ use ms_dtyp::NtStatus;
 pub enum Operation {
     /// Agreeing on an SMB dialect.
     Negotiate,
-    /// Proving who we are to the SMB server.
+    /// Authenticating to the SMB server.
     Authenticate,
     /// Connecting the tree `IPC$`.
     ConnectTree,
     /// Opening a pipe.
     OpenPipe,
-    /// Binding an RPC interface, and proving who we are to the RPC server.
+    /// Binding an RPC interface, and authenticating to the RPC server.
     Bind,
     /// Adding an RPC interface to the association.
     AlterContext,
@@ -36,7 +36,7 @@ pub enum Operation {
     LogOff,
 }
 
-/// Where in the life of a connection something failed.
+/// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// The SMB negotiation.
@@ -85,7 +85,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Why something of this crate failed. Every variant tells what was being done.
+/// Why an operation failed. Every variant names the operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -151,8 +151,8 @@ pub enum Error {
         /// The rule that it breaks.
         reason: &'static str,
     },
-    /// Something was given up half-way before, so that its answer could be taken for ours.
-    #[error("{operation}: {what} was given up half-way and is unusable")]
+    /// An earlier call was abandoned, so that its answer could be taken for that of this call.
+    #[error("{operation}: {what} is unusable after an abandoned call")]
     Abandoned {
         /// What was being done.
         operation: Operation,

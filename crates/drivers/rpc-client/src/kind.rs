@@ -37,7 +37,7 @@ pub enum ErrorKind {
     Limit,
     /// The security context refuses a token or a message.
     Security,
-    /// Given up half-way before.
+    /// An earlier call was abandoned.
     Abandoned,
     /// A mistake on this side.
     Internal,

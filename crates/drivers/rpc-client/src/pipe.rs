@@ -54,7 +54,7 @@ pub struct NamedPipe {
     connection: SharedSmbConnection,
     file: FileId,
     name: String,
-    /// Set while something is under way: what was sent may have an answer that nobody took.
+    /// Set while an operation is under way: what was sent may have an answer that was not taken.
     is_busy: bool,
     is_closed: bool,
     read_ahead: ReadAhead,
@@ -130,7 +130,7 @@ impl NamedPipe {
         Ok(())
     }
 
-    /// Reads until there is something to hand on.
+    /// Reads until there is something to pass on.
     async fn read(&mut self, operation: Operation, deadline: Instant) -> Result<Vec<u8>, Error> {
         self.begin(operation)?;
         let file = self.file;

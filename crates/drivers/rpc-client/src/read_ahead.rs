@@ -15,7 +15,7 @@ use dcerpc::pdu::{PfcFlags, ResponseFragment};
 #[derive(Debug, Default)]
 pub(crate) struct ReadAhead {
     hints: Hints,
-    /// What the next fragment should say of itself. None where nothing is known of it.
+    /// The `alloc_hint` that the next fragment should have, if that is known.
     next: Option<Expected>,
     /// Fragments that came before the one that is expected, in the order in which their READs were issued.
     /// INVARIANT: fewer than `READS_MAX`, and empty where `next` is none.
@@ -31,7 +31,7 @@ enum Hints {
     Unknown,
     /// What is left of the response.
     CountDown,
-    /// Something else.
+    /// Anything else.
     Meaningless,
 }
 
@@ -52,14 +52,14 @@ impl ReadAhead {
         self.give_up_order();
     }
 
-    /// How many READs should be in flight, the one that is awaited among them.
+    /// How many READs should be in flight, including the one that is awaited.
     pub(crate) fn wanted(&self) -> usize {
         let Some(next) = self.next.filter(|_| self.hints == Hints::CountDown) else { return 1 };
         let fragments = usize::try_from(next.alloc_hint.div_ceil(next.stub_bytes)).unwrap_or(usize::MAX);
         fragments.saturating_sub(self.held.len()).clamp(1, Self::READS_MAX)
     }
 
-    /// Whether the response is complete, or nothing is known of the rest, so that no READ ahead is of use.
+    /// Whether reading ahead is useless: the response is complete, or nothing is known of its rest.
     pub(crate) const fn is_over(&self) -> bool {
         self.next.is_none()
     }
@@ -129,7 +129,7 @@ impl ReadAhead {
         self.hints == Hints::CountDown && others > 0 && gap > 0 && gap.is_multiple_of(next.stub_bytes)
     }
 
-    /// Hands on everything in the order in which it was asked for.
+    /// Passes on everything in the order of the READs.
     fn give_up_order(&mut self) {
         self.next = None;
         self.ready.extend(self.held.drain(..).map(|(_, message)| message));

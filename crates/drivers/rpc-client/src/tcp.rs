@@ -11,7 +11,7 @@ use crate::{Error, Operation, Transport};
 /// RPC straight over a stream, `ncacn_ip_tcp`.
 pub struct TcpTransport {
     stream: BoxStream,
-    /// Set while something is under way: a PDU may be half written, or have an answer that nobody took.
+    /// Set while an operation is under way: a PDU may be half written, or its answer not taken.
     is_busy: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::{Error, Operation};
 const OPERATION: Operation = Operation::Authenticate;
 
 impl SmbConnection {
-    /// Proves to the server who we are, by SPNEGO. One attempt: a wrong password is sent once.
+    /// Authenticates to the server by SPNEGO. One attempt: a wrong password is sent once.
     ///
     /// The credentials stay with the connection, because a server may ask for them again
     /// (`STATUS_NETWORK_SESSION_EXPIRED`) as long as it lives.

@@ -42,7 +42,7 @@ pub struct SmbConnection {
     /// A frame that is being written, and how much of it has been.
     pub(super) outgoing: Vec<u8>,
     pub(super) outgoing_sent: usize,
-    /// What is awaited; still set when the next call begins if nobody awaits it any longer.
+    /// What is awaited; still set when the next call begins if the last one was abandoned.
     pub(super) awaited: Option<Awaited>,
     /// READs whose result was not taken, in the order in which they were sent.
     pub(super) reads: Vec<PipeRead>,
@@ -50,7 +50,7 @@ pub struct SmbConnection {
     pub(super) requests: u64,
 }
 
-/// Pipes that nobody holds any longer, and that the next call closes at the server.
+/// Pipes that were dropped, and that the next call closes at the server.
 pub(crate) type DroppedPipes = Arc<std::sync::Mutex<Vec<FileId>>>;
 
 /// INVARIANT: `Authenticating` is left only by the authentication that set it, so that one that was dropped
@@ -151,10 +151,10 @@ impl SmbConnection {
         }
     }
 
-    /// Asks the server for a sign of life, which also keeps the connection from being taken for idle.
+    /// Sends an ECHO, which also keeps the server from closing an idle connection.
     ///
     /// # Errors
-    /// When none comes in time.
+    /// If no answer comes in time.
     pub async fn echo(&mut self, deadline: Instant) -> Result<(), Error> {
         match self.request(Operation::Echo, deadline, ClientConnection::echo).await? {
             Reply::Echoed => Ok(()),
@@ -162,7 +162,7 @@ impl SmbConnection {
         }
     }
 
-    /// Ends the session politely. The connection takes no more calls.
+    /// Logs off. The connection takes no more calls.
     ///
     /// # Errors
     /// When the server does not confirm in time.
@@ -188,13 +188,13 @@ impl SmbConnection {
         self.smb.is_encrypted()
     }
 
-    /// What was agreed upon, and who the server says it is.
+    /// The negotiated dialect and the server's GUID.
     #[must_use]
     pub const fn negotiated(&self) -> Option<&Negotiated> {
         self.negotiated.as_ref()
     }
 
-    /// What the server's security context told.
+    /// What the server's security context reported.
     #[must_use]
     pub const fn peer(&self) -> &Peer {
         &self.peer

@@ -1,4 +1,4 @@
-//! What was sent to the server and has no answer yet, or one that nobody has taken.
+//! Requests without an answer, or with one that was not taken yet.
 
 use ms_dtyp::NtStatus;
 use ms_smb2::client::{FileId, Reply, RequestId};
@@ -16,7 +16,7 @@ pub(super) enum Awaited {
 pub(super) struct PipeRead {
     pub(super) request: RequestId,
     pub(super) file: FileId,
-    /// It was cancelled because the reply ended before it. It may bring data all the same: those of the next reply.
+    /// It was cancelled because the reply ended before it. It may still return data: those of the next reply.
     pub(super) is_surplus: bool,
     pub(super) outcome: Option<Outcome>,
 }
@@ -25,6 +25,6 @@ pub(super) struct PipeRead {
 #[derive(Debug)]
 pub(super) enum Outcome {
     Answered(Result<Reply, NtStatus>),
-    /// The session had expired, so that nothing was read.
+    /// The session had expired: nothing was read.
     Expired,
 }

@@ -49,7 +49,7 @@ fn process_guid() -> Guid {
     *GUID.get_or_init(|| Guid::from_bytes(random()))
 }
 
-/// Bytes that nobody can guess.
+/// Random bytes of the system.
 ///
 /// The salt only has to make each negotiation's hash its own, and the keys do not depend on it; so a system
 /// without randomness is worth a warning and no more.

@@ -33,12 +33,12 @@ impl SmbConnection {
         }
     }
 
-    /// READs of a pipe whose result was not taken.
+    /// The number of READs of a pipe whose result was not taken.
     pub(crate) fn reads_in_flight(&self, file: FileId) -> usize {
         self.reads.iter().filter(|read| read.file == file).count()
     }
 
-    /// Ends the READs of a pipe whose reply is complete. The server may answer to that when it likes, or not at all.
+    /// Cancels the READs of a pipe whose reply is complete. The server may answer them late or never.
     pub(crate) async fn cancel_surplus(&mut self, file: FileId) {
         for read in self.reads.iter_mut().filter(|read| read.file == file) {
             read.is_surplus = true;
@@ -49,7 +49,7 @@ impl SmbConnection {
         self.flush_now().await;
     }
 
-    /// Ends the READs of a pipe that nobody will use any more.
+    /// Cancels the READs of a pipe that is not used any more.
     pub(super) fn abandon_reads(&mut self, file: FileId) {
         for read in self.reads.extract_if(.., |read| read.file == file) {
             if let Err(error) = self.smb.cancel(read.request) {
@@ -63,7 +63,7 @@ impl SmbConnection {
         self.reads.retain(|read| read.file != file);
     }
 
-    /// Keeps what belongs to a READ for its pipe; hands on everything else.
+    /// Keeps the result of a READ for its pipe; returns every other event.
     pub(super) fn keep_read(&mut self, event: Event) -> Option<Event> {
         let request = match &event {
             Event::Completed { request, .. } | Event::SessionExpired { request } => *request,
@@ -134,12 +134,12 @@ impl SmbConnection {
         Ok(())
     }
 
-    /// Moves bytes until something happened, whatever it is.
+    /// Moves bytes until the next event of any kind.
     async fn progress(&mut self, operation: Operation) -> Result<(), Error> {
         match self.any_event(operation).await? {
             None => {}
             Some(Event::Completed { result: Ok(Reply::Created(file)), .. }) => self.drop_pipe(file),
-            Some(other) => trace!(?other, "Late or interim answer passed over"),
+            Some(other) => trace!(?other, "Late or interim answer ignored"),
         }
         Ok(())
     }

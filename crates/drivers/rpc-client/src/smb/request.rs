@@ -50,7 +50,7 @@ impl SmbConnection {
                     request = self.issue(operation, &issue)?;
                 }
                 Event::Completed { result: Ok(Reply::Created(file)), .. } => self.drop_pipe(file),
-                other => trace!(?other, "Late or interim answer passed over"),
+                other => trace!(?other, "Late or interim answer ignored"),
             }
         }
     }
@@ -80,7 +80,7 @@ impl SmbConnection {
         Ok(request)
     }
 
-    /// Clears away what earlier calls left behind: requests that nobody awaits, pipes that nobody holds.
+    /// Cancels abandoned requests and closes dropped pipes of earlier calls.
     pub(super) fn forget_abandoned(&mut self, operation: Operation) -> Result<(), Error> {
         if self.state != State::Ready {
             return Err(Error::Abandoned { operation, what: "the connection" });
@@ -97,7 +97,7 @@ impl SmbConnection {
         let dropped = std::mem::take(&mut *self.dropped_pipes.lock().unwrap_or_else(PoisonError::into_inner));
         for file in dropped {
             self.forget_reads(file);
-            // The answer is passed over.
+            // The answer is ignored.
             if let Err(error) = self.smb.close(file) {
                 debug!(%error, "Dropped pipe was not closed");
             }
@@ -105,7 +105,7 @@ impl SmbConnection {
         Ok(())
     }
 
-    /// A pipe that was opened for somebody who had given up by then.
+    /// Closes a pipe that was opened for an abandoned call.
     pub(super) fn drop_pipe(&self, file: FileId) {
         self.dropped_pipes.lock().unwrap_or_else(PoisonError::into_inner).push(file);
     }
