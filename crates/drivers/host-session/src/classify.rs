@@ -18,7 +18,7 @@ pub(crate) fn reason_of(error: &rpc_client::Error, stopped: Reason) -> Reason {
         ErrorKind::Smb1Only => Reason::Smb1Only,
         ErrorKind::Encryption => Reason::EncryptionRequired,
         ErrorKind::Signing | ErrorKind::Downgrade => Reason::SigningRequired,
-        // Whoever answers nonsense to the first question is another kind of server.
+        // A server whose first answer is no SMB is another kind of server.
         ErrorKind::Malformed if error.operation() == Operation::Negotiate => Reason::ProtocolError,
         ErrorKind::Malformed => Reason::MalformedReply,
         ErrorKind::Protocol | ErrorKind::Security => Reason::ProtocolError,
@@ -43,7 +43,7 @@ fn reason_of_status(operation: Operation, status: NtStatus, stopped: Reason) -> 
         | NtStatus::STATUS_LOGON_TYPE_NOT_GRANTED
         | NtStatus::STATUS_AUTHENTICATION_FIREWALL_FAILED
         | NtStatus::STATUS_NTLM_BLOCKED => Reason::LogonRestricted,
-        // What Windows says to NTLM where a policy lets nothing but Kerberos in.
+        // Windows refuses NTLM with it where a policy allows Kerberos only.
         NtStatus::STATUS_NOT_SUPPORTED if operation == Operation::Authenticate => Reason::LogonRestricted,
         NtStatus::STATUS_ACCESS_DENIED => Reason::AccessDenied,
         NtStatus::STATUS_INSUFFICIENT_RESOURCES
@@ -95,7 +95,7 @@ pub(crate) fn recovery_of(error: &rpc_client::Error) -> Recovery {
             Recovery::Connection
         }
         ErrorKind::Fault(status) if is_busy(status) => Recovery::Nothing,
-        // Nobody says what a server that failed did to its handles, and one that was kept would fail for ever.
+        // It is unknown whether handles survive a failure of the server. A kept one might fail for ever.
         ErrorKind::Fault(_) => Recovery::Handle,
         ErrorKind::Refused(status) if is_session_gone(status) => Recovery::Connection,
         ErrorKind::Refused(_) if error.operation() == Operation::Authenticate => Recovery::Connection,
@@ -104,8 +104,7 @@ pub(crate) fn recovery_of(error: &rpc_client::Error) -> Recovery {
     }
 }
 
-/// A right that is given to the account counts from its next logon on, so that a session which was denied something
-/// would be denied it for as long as it is kept.
+/// A right that is granted to the account takes effect at its next logon, so a kept session would be denied for ever.
 pub(crate) const fn recovery_of_win32(status: Win32Error) -> Recovery {
     match status {
         Win32Error::ERROR_ACCESS_DENIED => Recovery::Connection,
@@ -124,7 +123,7 @@ const fn is_busy(status: FaultStatus) -> bool {
     )
 }
 
-/// The service has ended, and another one in its process keeps the pipe open.
+/// The service has stopped, and another service in its process keeps the pipe open.
 const fn is_service_gone(status: FaultStatus) -> bool {
     matches!(
         status,
@@ -134,7 +133,7 @@ const fn is_service_gone(status: FaultStatus) -> bool {
     )
 }
 
-/// The service has gone, and its end of the pipe with it.
+/// The service has stopped and closed its end of the pipe.
 const fn is_pipe_gone(status: NtStatus) -> bool {
     matches!(
         status,

@@ -12,7 +12,7 @@ use crate::classify::is_service_stopped;
 use crate::stages::StageTimer;
 use crate::{Endpoint, HostInfo, Options, Reason, Recovery, SessionError, Stage, StageReport, Target};
 
-/// One way from a name to bound interfaces, which notes what each stage takes.
+/// One connection attempt, from a name to bound interfaces, with the time of each stage.
 pub(crate) struct Connecting<'a> {
     target: &'a Target,
     options: &'a Options,

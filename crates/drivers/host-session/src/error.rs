@@ -140,7 +140,7 @@ impl SessionError {
 impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { target, stage, reason, detail, .. } = self;
-        // Whose detail names the host, with its addresses, says it to those who show the detail alone.
+        // The detail may begin with the host and its addresses, for readers who see the detail alone.
         let named = detail.strip_prefix(&target.to_string()).and_then(|rest| rest.split_once(": "));
         let (addresses, detail) = named.unwrap_or(("", detail));
         write!(f, "{target}{addresses}: {stage}: {detail}; {}", reason.advice())

@@ -1,4 +1,4 @@
-//! One Windows host: connect, log on, and bind RPC interfaces. It knows none of them.
+//! One Windows host: connect, log on, and bind any RPC interfaces.
 //!
 //! ```no_run
 //! # async fn ask(credentials: ssp::Credentials) -> Result<(), Box<dyn std::error::Error>> {
@@ -31,7 +31,7 @@
 //!   [`SessionError`] by its constructors.
 //! * [`Stage`] and [`Reason`] are closed lists with the words of the plugins' header, and every reason has an
 //!   [`advice`](Reason::advice) for the person who reads the message.
-//! * Opening a pipe starts a service that is set to start by itself; [`PipeRetry`] says how long that is waited for.
+//! * Opening a pipe starts a trigger-started service; [`PipeRetry`] says how long to wait for it.
 
 mod classify;
 mod connect;

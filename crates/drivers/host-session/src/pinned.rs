@@ -52,7 +52,7 @@ impl Connector for PinnedConnector {
     ) -> BoxFuture<'a, Result<BoxStream, ConnectError>> {
         Box::pin(async move {
             let stream = self.tcp.open(endpoint, addresses, deadline).await?;
-            // It is gone again where this fails; then nothing else is done over it either.
+            // The connection is closed if this fails, and nothing else is done over it.
             let peer = stream.peer_addr().ok().map(|peer| peer.ip());
             *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = peer;
             Ok(Box::new(stream) as BoxStream)

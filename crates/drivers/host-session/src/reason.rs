@@ -17,7 +17,7 @@ pub enum Stage {
     Bind,
     /// Calls.
     Query,
-    /// Making sense of what the calls answered.
+    /// Decoding what the calls returned.
     Decode,
 }
 
@@ -61,7 +61,7 @@ pub enum Reason {
     NameServerFailed,
     /// Nothing listens on the port.
     ConnectionRefused,
-    /// There is no way to the host.
+    /// There is no route to the host.
     Unreachable,
     /// The host, or something before it, ended the connection.
     ConnectionReset,

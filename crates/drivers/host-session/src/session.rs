@@ -81,7 +81,7 @@ impl Session {
     /// the next one.
     #[must_use]
     pub fn is_connected(&self) -> bool {
-        // Whoever holds the lock uses the connection, and will find out.
+        // The holder of the lock uses the connection and notices.
         self.connection.try_lock().map_or(true, |smb| smb.is_usable())
     }
 

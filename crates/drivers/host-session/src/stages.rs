@@ -5,7 +5,7 @@ use transport::ByteCounter;
 
 use crate::Stage;
 
-/// What one stage took.
+/// Time, calls and bytes of one stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageReport {
     /// Which.
