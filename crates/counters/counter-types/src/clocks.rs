@@ -26,10 +26,10 @@ impl RawClocks {
         freq == INTERVALS_PER_SECOND && now > UNIX_EPOCH
     }
 
-    /// How many seconds ago a moment on the object's clock was, or `None` where nobody can tell. What is later than the
+    /// How many seconds ago a moment on the object's clock was, or `None` if that is unknown. What is later than the
     /// reply has not elapsed.
     ///
-    /// By the time of day nothing began before 1970: zero is written for what never began.
+    /// By the time of day no object began before 1970: zero stands for one that never began.
     #[must_use]
     pub(crate) fn elapsed_seconds(&self, moment: u64) -> Option<f64> {
         let (now, freq) = self.object();
@@ -37,7 +37,7 @@ impl RawClocks {
         (freq > 0 && began).then(|| seconds(now.saturating_sub(moment), freq))
     }
 
-    /// A moment on the object's clock in seconds since 1970, or `None` where nobody can tell.
+    /// A moment on the object's clock in seconds since 1970, or `None` if that is unknown.
     ///
     /// Where that clock shows the time of day the answer is exact and the same in each reply. Else it is the time of
     /// the reply less what has elapsed, so that it wavers by as much as the two clocks do.

@@ -39,8 +39,8 @@ pub enum Cooked {
 ///
 /// - 32-bit counters and bases go round: differences are taken in 32 bits. A decrease by which one would have counted
 ///   2³¹ or more was no turn, and the counter began anew; the same of 64 bits.
-/// - The host was started anew: its performance clock went back, and with it everything else began anew.
-/// - Somebody set the time of day. `PerfTime100NSec` then moves by anything; where it disagrees with the performance
+/// - The host was restarted: its performance clock went back, and all counters were reset.
+/// - The time of day was set. `PerfTime100NSec` then jumps; where it disagrees with the performance
 ///   clock about the interval by more than an eighth and 100 ms (its own steps may be 16 ms), the performance clock
 ///   is believed.
 /// - The base did not move: no operation, no average. That is no zero, and [`Cooked::Undefined`].
@@ -94,7 +94,7 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     fn cook(&self) -> Result<f64, Cooked> {
-        // A host whose performance clock has gone back was started anew, whatever the counters look like.
+        // If the performance clock went back, the host was restarted, whatever the counters look like.
         if self.newer.clocks.perf_time < self.older.clocks.perf_time {
             return Err(Cooked::Restarted);
         }
@@ -129,7 +129,7 @@ impl Pair<'_> {
         }
     }
 
-    /// The interval by the time of day, unless somebody has set that meanwhile.
+    /// The interval by the time of day, unless the clock was set meanwhile.
     fn hundred_nanoseconds(&self) -> Result<f64, Cooked> {
         let (older, newer) = (&self.older.clocks, &self.newer.clocks);
         let by_day = newer.time_100ns.checked_sub(older.time_100ns).map(real);
@@ -141,7 +141,7 @@ impl Pair<'_> {
                 Ok(by_day)
             }
             _ if can_tell => Ok(by_perf),
-            // It went back, and nothing tells how long it really was.
+            // The clock went back, so the interval is unknown.
             _ => Err(Cooked::Undefined),
         }
     }

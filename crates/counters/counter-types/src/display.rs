@@ -69,7 +69,7 @@ pub fn display_exact(value: u64, default_scale: i32, attrib: Attrib) -> String {
     text
 }
 
-/// How a counter of this type is shown: the types whose names end in `_HEX` are hexadecimal whatever else is said.
+/// How a counter of this type is shown: the types whose names end in `_HEX` are always hexadecimal.
 #[must_use]
 pub fn shown_as(counter_type: CounterType, attrib: Attrib) -> Attrib {
     match counter_type {

@@ -33,7 +33,7 @@ pub enum Kind {
     Gauge,
     /// Its value is a text.
     Info,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
@@ -44,9 +44,9 @@ pub enum Part {
     Whole,
     /// What it is divided by.
     Base,
-    /// The time in which the thing was not busy.
+    /// The time in which the object was not busy.
     Inactive,
-    /// When the thing began.
+    /// When the object began.
     StartTime,
 }
 
@@ -153,7 +153,7 @@ impl Exposition {
 
     /// Makes the exported value of a raw one; `None` where the clock that it needs stands still.
     ///
-    /// A counter whose object clock is missing goes by the performance clock.
+    /// A counter without an object clock uses the performance clock.
     #[must_use]
     pub fn export(&self, raw: u64, clocks: &RawClocks) -> Option<Value> {
         match self.scale {

@@ -33,11 +33,11 @@ pub enum Formula {
     Rate,
     /// The mean length of a queue.
     QueueLength,
-    /// Percent of the time in which the thing was busy.
+    /// Percent of the time in which the object was busy.
     Busy,
     /// The same of what counts the time in which it was not.
     Idle,
-    /// Percent of the time in which several things were busy, in the mean.
+    /// Mean percent of the time in which several objects were busy.
     BusyOfMany,
     /// The same of what counts the time in which they were not, for all of them together.
     IdleOfMany,

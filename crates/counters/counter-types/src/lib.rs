@@ -19,7 +19,7 @@
 //! | text | info |
 //! | a type without a row | raw, of unknown kind |
 //!
-//! Counters of 32 bits wrap around; [`Widen`] makes 64-bit ones of them, and tells of all that begin anew.
+//! Counters of 32 bits wrap around; [`Widen`] makes 64-bit ones of them, and reports resets.
 //! [`boot_time`] infers when a host was started. [`aggregate`] does what aggregate countersets leave to the client.
 //!
 //! ```
@@ -45,8 +45,8 @@
 //! # What is chosen
 //!
 //! People write [`PatternText`]; a [`Selection`] is made of these once and then asked about each counter and instance.
-//! [`CounterPath`] reads `\\Machine\Counterset(Instance)\Counter`. [`nearest`] finds what somebody meant who named
-//! something that does not exist.
+//! [`CounterPath`] reads `\\Machine\Counterset(Instance)\Counter`. [`nearest`] finds names that are similar
+//! to one that does not exist.
 //!
 //! ```
 //! use counters::{Choice, Filter, PatternText, Selection, SelectionRules, Totals};

@@ -13,7 +13,7 @@ use crate::pattern::{PatternText, WILDCARDS, same_name};
 /// Machine, instance, parent and index may be left out. `*` stands for any characters and `?` for one, in every part
 /// but the machine.
 ///
-/// Windows has no way to escape anything, and names contain all of these signs, so that this is how a path is cut:
+/// Windows has no escapes, and names may contain any of these characters. So a path is split like this:
 ///
 /// - The counter begins after the last `\`. It may contain parentheses (`Average Wait Time (ms)`) and slashes
 ///   (`Bytes/sec`), and a counter whose name contains `\` has no path.

@@ -7,7 +7,7 @@ pub enum PatternText {
     ///
     /// So a name of a counter can be written as it is, and `.*,_Total` means what it looks like.
     Plain(String),
-    /// The name itself, whatever characters are in it.
+    /// An exact name; no character is special.
     Exact(String),
     /// `*` stands for any characters, `?` for one.
     Wildcard(String),
@@ -135,7 +135,7 @@ fn is_free_of(signs: &[char], text: &str) -> bool {
 
 /// What a plain text that is no regular expression was meant to be.
 fn plain_error(text: &str, reason: String) -> PatternError {
-    // Only who writes a regular expression puts a dot there.
+    // A dot there is a sign of a regular expression.
     let is_expression = [".*", ".+", ".?"].iter().any(|signs| text.contains(signs));
     let kind = if is_free_of(&WILDCARDS, text) { "exact" } else { "wildcard" };
     // YAML doubles a quote within quotes.
@@ -209,9 +209,9 @@ fn is_described(name: &str, tokens: &[Token]) -> bool {
     }
 }
 
-/// What stands for something else in a wildcard.
+/// The special characters of a wildcard.
 pub(crate) const WILDCARDS: [char; 2] = ['*', '?'];
-/// What means something in a regular expression, but for the dot.
+/// The special characters of a regular expression, except the dot.
 const SIGNS: [char; 13] = ['*', '+', '?', '|', '^', '$', '[', ']', '{', '}', '\\', '(', ')'];
 /// Those of them that names hardly ever contain.
 const RARE_SIGNS: [char; 11] = ['*', '+', '?', '|', '^', '$', '[', ']', '{', '}', '\\'];

@@ -42,7 +42,7 @@ pub fn plan<'n>(counters: &[CounterRegInfo], name_of: impl Fn(CounterId) -> Opti
 /// Which families the counterset of that English name gives, in the order of registration; `name_of` answers English
 /// names of counters.
 ///
-/// A base goes out with each counter that is divided by it, and alone only where nobody is. Counters that are not
+/// A base goes out with each counter that is divided by it, and alone if there is no such counter. Counters that are not
 /// to be shown ([`Attrib::NO_DISPLAYABLE`]) go out as a base only. Of an id that occurs twice the first counts.
 pub fn plan_of<'n>(
     counterset: &str,

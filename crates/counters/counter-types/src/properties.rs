@@ -8,7 +8,7 @@ use crate::widen::Width;
 pub struct Properties {
     /// The type.
     pub counter_type: CounterType,
-    /// How wide a value should be. The width on the wire decides all the same.
+    /// The nominal width of a value. The width on the wire decides.
     pub size: Size,
     /// The clock that the type's formula divides by.
     pub clock: Clock,
@@ -18,7 +18,7 @@ pub struct Properties {
     pub formula: Formula,
     /// Which other counters the formula needs.
     pub needs: Needs,
-    /// Whether the value is the time in which the thing was *not* busy.
+    /// Whether the value is the time in which the object was *not* busy.
     pub inverse: bool,
     /// Whether it exists for the sake of another counter, and has no use of its own.
     pub is_base: bool,
@@ -52,7 +52,7 @@ pub enum Size {
     Variable,
 }
 
-/// Which clock a formula divides by, and whose ticks a time is in.
+/// The clock that a formula divides by, and in whose ticks a time is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// None.
@@ -68,9 +68,9 @@ pub enum Clock {
 /// What a value counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Things that happened, or that were moved: goes up.
+    /// Events or amounts: goes up.
     Events,
-    /// Ticks of the clock during which something was so: goes up.
+    /// Ticks of the clock during which a condition held: goes up.
     Time,
     /// Ticks of the clock, times the length of a queue: goes up.
     QueueTime,
@@ -97,7 +97,7 @@ pub struct Needs {
     pub multi: bool,
 }
 
-/// The row of a type, or `None` for a type that nobody described: its values go out raw.
+/// The row of a type, or `None` for an undocumented type, whose values are exposed raw.
 #[must_use]
 pub fn properties(counter_type: CounterType) -> Option<&'static Properties> {
     ALL.iter().find(|row| row.counter_type == counter_type)
@@ -130,7 +130,7 @@ pub static ALL: &[Properties] = &[
     row(T::PERF_PRECISION_OBJECT_TIMER, Size::Large, Clock::Object, Measure::Time, F::Share)
         .over_base()
         .by_object_clock(),
-    // Timers of several things.
+    // Multi timers.
     row(T::PERF_COUNTER_MULTI_TIMER, Size::Large, Clock::PerfTime, Measure::Time, F::BusyOfMany).multi(),
     row(T::PERF_COUNTER_MULTI_TIMER_INV, Size::Large, Clock::PerfTime, Measure::Time, F::IdleOfMany)
         .multi()

@@ -28,7 +28,7 @@ pub struct Filter {
 /// What becomes of the instances that sum up others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Totals {
-    /// They are instances like the others. Who adds up all instances has everything twice.
+    /// They are instances like the others. A sum over all instances counts everything twice.
     #[default]
     Keep,
     /// They are left out.

@@ -3,7 +3,7 @@ use core::fmt;
 /// What values are in, as far as a type or a name says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// Nobody says.
+    /// Unknown.
     None,
     /// Seconds.
     Seconds,
@@ -31,7 +31,7 @@ impl Unit {
         }
     }
 
-    /// The unit where values are amounts; a name that says percent says nothing about them.
+    /// The unit of values that are amounts, for which a name with percent means nothing.
     pub(crate) const fn amount(self) -> Self {
         match self {
             Self::Ratio => Self::None,

@@ -1,4 +1,4 @@
-/// A counter over polls: what goes round at 2³² goes on, and what begins anew is told.
+/// A counter over several polls: wraps at 2³² are undone, and resets are reported.
 ///
 /// A counter that comes back lower went round, or began anew; both look the same. Less than 2³¹ events on the way
 /// round are taken for the former, as long as the host and the instance are still the same: whoever knows that they
@@ -50,7 +50,7 @@ impl Widen {
         Self { total: 0, state: State::Unseen }
     }
 
-    /// Takes the value of a poll. One that does not fit into 32 bits has 64, whatever its type says.
+    /// Takes the value of a poll. A value above 32 bits counts in 64 bits, even if its type says otherwise.
     pub fn update(&mut self, raw: u64, width: Width) -> Widened {
         let delta = match self.state {
             State::Unseen | State::Anew => None,
@@ -74,7 +74,7 @@ impl Widen {
         }
     }
 
-    /// The counter with 64 bits as it was told last.
+    /// The 64-bit value that was returned last.
     #[must_use]
     pub const fn total(&self) -> Option<u64> {
         match self.state {
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(totals(Width::Bits32, &values)[..2], [(MAX + 10, false), (MAX + 12, false)]);
     }
 
-    // Nothing wider goes out, so that what reads it sees a counter that begins anew.
+    // Values wrap at 2⁶⁴, which readers take for a reset.
     #[test]
     fn a_counter_that_passes_two_to_the_64th_begins_anew() {
         assert_eq!(totals(Width::Bits64, &[u64::MAX, 4]), [(u64::MAX, false), (4, true)]);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     proptest! {
-        // The witness is a counter of 64 bits, of which only the lower half is told.
+        // The witness is a counter of 64 bits, of which only the lower half is visible.
         #[test]
         fn as_long_as_it_is_polled_in_time_nothing_is_lost(
             first in 0..=MAX, steps in prop::collection::vec(0..1_u64 << 31, 0..20),

@@ -4,10 +4,10 @@
 //!
 //! | type | what is aggregated |
 //! | --- | --- |
-//! | 4, global aggregate | all instances that are there; the set is thought of as one thing |
+//! | 4, global aggregate | all instances that exist; the set counts as one object |
 //! | 6, multiple-instance aggregate | the instances that the client chose |
 //! | 0xC, global aggregate history | as 4; an instance that has gone still counts with its last values |
-//! | 0x16, instance aggregate | nothing: the document calls it not implemented |
+//! | 0x16, instance aggregate | nothing: the document says "not implemented" |
 //!
 //! and the functions of 2.2.4.2 (`AggregateFunc`). `UNDEFINED` is none: by the Win32 page of the counter schema such a
 //! counter is not to be aggregated.
@@ -18,7 +18,7 @@
 //!
 //! - A counter that goes up is added up of what each instance has counted since the last reply. So the aggregate never
 //!   falls: not when an instance goes or begins anew, and not when one goes round at 2³². The sum begins with all that
-//!   the instances of the first reply have counted, and who comes later brings all that it has counted until then.
+//!   the instances of the first reply have counted; an instance that appears later adds its whole count.
 //!   The mean, least or greatest is that of each interval, so that its rate is the mean, least or greatest rate.
 //! - A momentary value is aggregated anew from each reply. With a history, instances that have gone stay in with what
 //!   they showed last.
@@ -96,7 +96,7 @@ impl Scope {
     }
 }
 
-/// The bit that only the type which nobody implements has.
+/// The bit that only the unimplemented type has.
 const INSTANCE_BIT: u32 = 0x10;
 
 /// What one instance has contributed to one family.
@@ -193,7 +193,7 @@ impl Accumulator {
     pub fn leave(&mut self, share: &Share) {
         let Some(last) = share.0.total().filter(|_| self.has_history) else { return };
         match self.values {
-            // It is among those of which there is a mean or a least one, and counts nothing any more.
+            // It still counts among the instances of a mean or a minimum, and adds nothing.
             Values::Counter(_) => self.gone.add(0),
             Values::Momentary => self.gone.add(last),
             Values::Doubles => self.gone.add_real(f64::from_bits(last)),
@@ -239,7 +239,7 @@ impl Accumulator {
                 (sum / things, u64::try_from(sum % things).unwrap_or_default())
             }
         };
-        // Nothing wider goes out; what passes 2⁶⁴ begins anew, as a counter of 64 bits does.
+        // Sums wrap at 2⁶⁴, as a counter of 64 bits does.
         let added = u64::try_from(added).unwrap_or(u64::MAX);
         (self.settled.wrapping_add(added), remainder)
     }
