@@ -20,7 +20,7 @@ impl CounterId {
 pub struct InstanceId(pub u32);
 
 impl InstanceId {
-    /// In a [`crate::wire::CounterIdentifier`]: whatever the number.
+    /// In a [`crate::wire::CounterIdentifier`]: any number.
     pub const ANY: Self = Self(0xFFFF_FFFF);
 }
 
@@ -29,7 +29,7 @@ impl InstanceId {
 pub type QueryHandle = ContextHandle;
 
 open_enum! {
-    /// [MS-PCQ] 2.2.4.1: who a counterset or a counter is meant for.
+    /// [MS-PCQ] 2.2.4.1: the audience of a counterset or a counter.
     pub struct DetailLevel(u32) {
         /// Anybody.
         NOVICE = 100,

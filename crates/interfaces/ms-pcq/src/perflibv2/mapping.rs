@@ -19,11 +19,11 @@ pub struct BlockMapping {
 /// Why no block belongs to an identifier for certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappingProblem {
-    /// The server does not list it, or lists something like it several times.
+    /// The server does not list it, or lists several that match it.
     NotListed,
     /// The server gives another one the same index.
     SharedIndex(u32),
-    /// The server gives indexes that are no places among so many blocks.
+    /// The server's indexes do not number its blocks.
     NoPlaces(u32),
 }
 
@@ -71,7 +71,7 @@ impl BlockMapping {
         mapping
     }
 
-    /// Which of the identifiers that were added a block belongs to; nothing where that is not certain.
+    /// The identifier that a block belongs to, or `None` if that is not certain.
     #[must_use]
     pub fn identifier_of(&self, block: u32) -> Option<usize> {
         self.identifiers.get(usize::try_from(block).ok()?).copied().flatten()
@@ -89,7 +89,7 @@ impl BlockMapping {
         self.identifiers.iter().all(Option::is_none)
     }
 
-    /// Whether data of so many blocks are those of the query: a block too few moves the others.
+    /// Whether data with this many blocks fit the query: a missing block shifts the others.
     ///
     /// # Errors
     /// With both numbers, when they differ.
@@ -127,7 +127,7 @@ fn is_same_instance(one: &CounterIdentifier, other: &CounterIdentifier) -> bool 
     has_same_name && is_same_id
 }
 
-/// A server may write an identifier in its own way. Where a counterset is there once on both sides, it is that one.
+/// A server may write an identifier differently. A counterset that occurs once on both sides is matched anyway.
 fn only_of_its_counterset<'a>(
     identifier: &CounterIdentifier,
     added: &[CounterIdentifier],

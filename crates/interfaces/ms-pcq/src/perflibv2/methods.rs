@@ -27,7 +27,7 @@ rpc_stub::interface! {
             #[ndr(name = "lpData", size_is = in_size, length_is = out_size)] guids: ConformantVarying<Guid>,
         );
 
-        /// [MS-PCQ] 3.1.4.1.2: tells of a counterset what the code says; `request_lcid` is a language, a counter or 0.
+        /// [MS-PCQ] 3.1.4.1.2: describes a counterset as `request_code` asks. `request_lcid` is a language, a counter or 0.
         1 => PerflibV2QueryCounterSetRegistrationInfo as query_counterset_registration_info(
             machine: WideString, counterset: Guid, request_code: RequestCode, request_lcid: u32,
             #[ndr(name = "dwInSize", range = REGISTRATION_BYTES)] in_size: u32,
@@ -83,7 +83,7 @@ pub trait SizedRequest: Request {
     /// Sets `dwInSize`.
     fn set_in_size(&mut self, in_size: u32);
 
-    /// How many bytes all of the answer takes, and those that are there.
+    /// The size of the whole answer in bytes, and the bytes that were sent.
     fn buffer<'reply>(reply: &'reply Self::Reply<'_>) -> (u32, &'reply [u8]);
 
     /// A server's answer: all of it, or how many bytes it takes where there is no room for all of it.

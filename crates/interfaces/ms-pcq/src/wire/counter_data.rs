@@ -6,7 +6,7 @@ use crate::wire::{checked_size, padded, size_field};
 
 /// [MS-PCQ] 2.2.4.9 `_PERF_COUNTER_DATA` and the value that follows it.
 ///
-/// The width is what `dwDataSize` says, whatever the counter's type says.
+/// The width is `dwDataSize`, even if the counter's type says otherwise.
 #[doc(alias = "PERF_COUNTER_DATA")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawValue<'a> {
@@ -14,7 +14,7 @@ pub enum RawValue<'a> {
     U32(u32),
     /// Eight bytes.
     U64(u64),
-    /// Another width: text, or nothing at all.
+    /// Another width: text, or empty.
     Other(&'a [u8]),
 }
 

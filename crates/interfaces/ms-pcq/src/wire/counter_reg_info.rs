@@ -14,7 +14,7 @@ pub struct CounterRegInfo {
     pub counter_type: CounterType,
     /// How to show it.
     pub attrib: Attrib,
-    /// Who it is meant for.
+    /// Its audience.
     pub detail_level: DetailLevel,
     /// A value is shown times ten to this power.
     pub default_scale: i32,

@@ -15,7 +15,7 @@ use crate::wire::CounterRegInfo;
 pub struct CounterSetRegInfo {
     /// The counterset.
     pub counter_set_guid: Guid,
-    /// Who it is meant for.
+    /// Its audience.
     pub detail_level: DetailLevel,
     /// How many counters it has.
     pub num_counters: u32,

@@ -1,7 +1,7 @@
 /// What a [`PerflibV2Client`](super::PerflibV2Client) accepts from a server. What is above is an error before memory is taken for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls of one method whose buffer was too small, before giving up.
+    /// Maximum calls of one method whose buffer is too small.
     pub retries_max: u32,
     /// Bytes in one buffer.
     pub reply_bytes_max: u32,

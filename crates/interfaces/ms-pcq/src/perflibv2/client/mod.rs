@@ -36,7 +36,7 @@ pub struct PerflibV2Client<C> {
 }
 
 impl<C: Channel> PerflibV2Client<C> {
-    /// A client of the host that providers are told to be `machine`.
+    /// A client; `machine` is the host's name for providers.
     pub fn new(channel: C, machine: impl Into<String>) -> Self {
         Self { client: Client::new(channel), machine: WideString(machine.into()), limits: Limits::default() }
     }
@@ -148,7 +148,7 @@ impl<C: Channel> PerflibV2Client<C> {
     /// fills in their index is not known: ask [`PerflibV2Client::query_counter_info`] for that.
     ///
     /// # Errors
-    /// When the whole call failed; a counter that could not be added tells so in its status.
+    /// If the whole call failed; a counter that could not be added has a status that says why.
     pub async fn validate_counters(
         &mut self,
         query: &Query,

@@ -24,7 +24,7 @@ impl Query {
         self.layout
     }
 
-    /// The same query of a host whose data proved `layout` before.
+    /// The same query, for a host whose earlier data proved `layout`.
     #[must_use]
     pub const fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }

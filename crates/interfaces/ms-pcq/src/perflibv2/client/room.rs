@@ -41,7 +41,7 @@ impl Room {
     /// Makes room after a call that was answered with `status`, and with `rtn_size` as what it needs.
     pub(super) fn grow(&mut self, status: Win32Error, rtn_size: u32) -> Growth {
         if status == Win32Error::ERROR_MORE_DATA {
-            // It comes without a size that means anything, so that the limit alone ends the search.
+            // The size that comes with it means nothing, so only the limit ends the search.
             if self.offered == self.limit {
                 return Growth::GiveUp;
             }

@@ -1,6 +1,6 @@
 use crate::wire::ALIGNMENT;
 
-/// How a reader goes on behind a structure whose size is no multiple of 8.
+/// How a reader advances past a structure whose size is no multiple of 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Advance {
     /// By the size alone.

@@ -18,7 +18,7 @@ pub struct Block<'a> {
     pub body: Body<'a>,
 }
 
-/// The five kinds of blocks, and those that nobody knows yet.
+/// The five documented kinds of blocks, and unknown ones.
 ///
 /// INVARIANT: all structures in it were walked once, so iterating meets no errors.
 #[derive(Clone, Debug)]

@@ -94,7 +94,7 @@ impl Layout {
     }
 }
 
-/// Where one goes by the blocks' sizes.
+/// One way through the blocks, by their sizes.
 struct Walk {
     /// Whether a block was met behind which there are two ways.
     has_choice: bool,

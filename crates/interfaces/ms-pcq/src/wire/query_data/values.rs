@@ -29,7 +29,7 @@ pub struct Values<'a> {
 enum Others<'a> {
     #[default]
     None,
-    /// INVARIANT: so many values were walked once.
+    /// INVARIANT: this many values were walked once.
     Walked {
         src: ReadCursor<'a>,
         remaining: usize,
@@ -170,7 +170,7 @@ pub struct Instances<'a>(Kind<'a>);
 enum Kind<'a> {
     #[default]
     None,
-    /// INVARIANT: so many instances with so many values each were walked once, and where it says so, all values of
+    /// INVARIANT: this many instances with this many values each were walked once, and where it says so, all values of
     /// all of them were numbers that [`RawValue::are_numbers`] saw.
     Walked {
         src: ReadCursor<'a>,

@@ -128,7 +128,7 @@ impl QueryDataWriter {
         Ok(bytes)
     }
 
-    /// Appends a block; on an error nothing of it stays.
+    /// Appends a block; an error leaves the data as it was.
     fn block(
         &mut self,
         status: Win32Error,
