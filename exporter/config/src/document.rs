@@ -73,6 +73,12 @@ impl Config {
             && target.modules.iter().all(|name| self.modules.contains_key(name))
     }
 
+    /// What holds for series of which no target and no module says more.
+    #[must_use]
+    pub fn normalize_all(&self) -> Normalize {
+        joined(&[&self.normalize], self.scrape.max_series)
+    }
+
     /// What holds for the series of a module on a target.
     #[must_use]
     pub fn normalize(&self, target: &Target, module: &str) -> Normalize {

@@ -248,6 +248,9 @@ typedef int32_t perfmon_status;
 #define PERFMON_OUTPUT_ERR 2
 #define PERFMON_OUTPUT_PROGRESS 3 /* one line, shown on a terminal in the place of the one before; empty clears */
 
+/* Since 1.3. In the place of a number of perfmon_run.configured. */
+#define PERFMON_NO_MODULE 4294967295u
+
 /* Of an option. */
 #define PERFMON_OPTION_REQUIRED 1u
 #define PERFMON_OPTION_REPEATED 2u
@@ -367,6 +370,9 @@ typedef struct perfmon_run {
     perfmon_array args;      /* of perfmon_str: what stands behind the command's name */
     uint32_t terminal_width; /* in columns; 0 where the output is no terminal */
     uint32_t reserved;
+    perfmon_array configured; /* since 1.3: of perfmon_configure: what the configuration has for the target that `--target`
+                               * names, one for each of its modules of this library; instance and report are 0, error_host
+                               * is null. Empty where there is no such target */
 } perfmon_run;
 
 /* ------------------------------------------------------------------------------- what a plugin tells the host */
@@ -562,6 +568,14 @@ typedef struct perfmon_host {
      * its own interval where that is longer, and has a longest one of its own.
      * OK; STALE; STOPPED; INVALID: more than a day. */
     perfmon_status (*min_interval)(uint64_t instance, uint64_t interval_ms);
+
+    /* Since 1.3. Tells a command by which name the exporter would show a family's samples: as module number `configured` of
+     * perfmon_run, or by the rules for all where that is PERFMON_NO_MODULE. The plugin owns name_plugin, its room and its
+     * capacity; the host writes there and sets len. Rules that look at labels see those of a series without any.
+     * OK; FULL: nothing is written, len says how much room is needed; DENIED: a rule drops it; STALE; UNSUPPORTED;
+     * INVALID. */
+    perfmon_status (*metric_name)(uint64_t run, uint32_t configured, const perfmon_family *family,
+                                  perfmon_text *name_plugin);
 } perfmon_host;
 
 /* -------------------------------------------------------------------------------------------- the plugin table */

@@ -215,13 +215,14 @@ abi_structs! {
     }
 
     /// `perfmon_run`: one run of a command.
-    pub struct Run as "perfmon_run", size 48 {
+    pub struct Run as "perfmon_run", size 72, at first 48 {
         0 => size: u32,
         4 => command: u32,
         8 => run: u64,
         16 => args: Array,
         40 => terminal_width: u32,
         44 => reserved: u32,
+        48 => configured: Array,
     }
 
     /// `perfmon_problem`: a problem with settings.
@@ -333,7 +334,7 @@ abi_structs! {
     }
 
     /// `perfmon_host`: what the host offers.
-    pub struct HostApi as "perfmon_host", size 168, at first 152 {
+    pub struct HostApi as "perfmon_host", size 176, at first 152 {
         0 => size: u32,
         4 => abi_major: u16,
         6 => abi_minor: u16,
@@ -357,6 +358,7 @@ abi_structs! {
         144 => output: Option<unsafe extern "C" fn(run: u64, stream: u32, bytes: *const Bytes) -> i32>,
         152 => fact: Option<unsafe extern "C" fn(instance: u64, fact: *const Label) -> i32>,
         160 => min_interval: Option<unsafe extern "C" fn(instance: u64, interval_ms: u64) -> i32>,
+        168 => metric_name: Option<unsafe extern "C" fn(run: u64, configured: u32, family: *const Family, name_plugin: *mut Text) -> i32>,
     }
 
     /// `perfmon_plugin`: what a plugin offers.

@@ -9,6 +9,7 @@ use plugin_abi::{
     struct_size,
 };
 
+use crate::command::CommandRequest;
 use crate::state::InstanceConfig;
 
 /// The plugin's functions.
@@ -51,6 +52,7 @@ impl Calls {
         };
         let Some(function) = function else { return (UNSUPPORTED, String::new()) };
         let settings = config.settings.to_string();
+        let row = row_of(asked, config, &settings);
         let mut room = [0_u8; MESSAGE_BYTES_MAX];
         let mut text = Text {
             size: struct_size::<Text>(),
@@ -59,19 +61,7 @@ impl Calls {
             capacity: room.len() as u64,
             len: 0,
         };
-        let request = Configure {
-            size: struct_size::<Configure>(),
-            source: asked.source,
-            instance: asked.instance,
-            report: asked.report,
-            target: Str::of(&config.target.name),
-            host: Str::of(&config.target.host),
-            port: config.target.port.map_or(0, u32::from),
-            reserved: 0,
-            identity: Str::of(&config.target.identity),
-            settings: Str::of(&settings),
-            error_host: &raw mut text,
-        };
+        let request = Configure { error_host: &raw mut text, ..row };
         // SAFETY: the request and all it points to outlive the call.
         let status = unsafe { function(&raw const request) };
         (status, message(&room, text.len))
@@ -104,19 +94,48 @@ impl Calls {
         }
     }
 
-    pub(crate) fn run(&self, command: u32, run: u64, args: &[String], terminal_width: u32) -> i32 {
+    /// Runs command number `command`; `sources` are the numbers of the sources of `request.configured`.
+    pub(crate) fn run(&self, command: u32, run: u64, request: &CommandRequest, sources: &[u32]) -> i32 {
         let Some(function) = self.0.run else { return 1 };
-        let args: Vec<Str> = args.iter().map(|arg| Str::of(arg)).collect();
+        let args: Vec<Str> = request.args.iter().map(|arg| Str::of(arg)).collect();
+        let configs: Vec<_> = request.configured.iter().map(|module| &module.config).collect();
+        let settings: Vec<String> = configs.iter().map(|config| config.settings.to_string()).collect();
+        let configured: Vec<Configure> = configs
+            .iter()
+            .zip(&settings)
+            .zip(sources)
+            .map(|((config, settings), source)| {
+                row_of(Asked { source: *source, instance: 0, report: 0 }, config, settings)
+            })
+            .collect();
         let request = Run {
             size: struct_size::<Run>(),
             command,
             run,
             args: Array::of(&args),
-            terminal_width,
+            terminal_width: request.terminal_width.map_or(0, u32::from),
             reserved: 0,
+            configured: Array::of(&configured),
         };
         // SAFETY: the request and its arguments outlive the call.
         unsafe { function(&raw const request) }
+    }
+}
+
+/// What an instance is made of. It points to the target and to `settings`, which must outlive its use.
+fn row_of(asked: Asked, config: &InstanceConfig, settings: &str) -> Configure {
+    Configure {
+        size: struct_size::<Configure>(),
+        source: asked.source,
+        instance: asked.instance,
+        report: asked.report,
+        target: Str::of(&config.target.name),
+        host: Str::of(&config.target.host),
+        port: config.target.port.map_or(0, u32::from),
+        reserved: 0,
+        identity: Str::of(&config.target.identity),
+        settings: Str::of(settings),
+        error_host: core::ptr::null_mut(),
     }
 }
 

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use plugin_contract::{DropReason, FamilyDef};
+
+use crate::state::InstanceConfig;
+
 /// What to run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct CommandRequest {
     /// Its name or one of its aliases.
     pub command: String,
@@ -11,6 +15,50 @@ pub struct CommandRequest {
     pub args: Vec<String>,
     /// Columns of the terminal; nothing where the output is none.
     pub terminal_width: Option<u16>,
+    /// What the configuration has for the target that the arguments name: one for each of its modules of this library.
+    pub configured: Vec<ConfiguredModule>,
+    /// Who names metrics; nobody by default.
+    pub metric_names: Option<MetricNames>,
+}
+
+/// What an instance of a module on a target is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfiguredModule {
+    /// The name of its source.
+    pub source: String,
+    /// The target and the settings.
+    pub config: InstanceConfig,
+}
+
+/// Names metrics. Cheap to clone.
+#[derive(Clone)]
+pub struct MetricNames(Arc<NameMetric>);
+
+type NameMetric = dyn Fn(Option<usize>, &FamilyDef<'_>) -> Result<String, DropReason> + Send + Sync;
+
+impl MetricNames {
+    /// `name` answers the name of a family's samples for a module by its index in [`CommandRequest::configured`], or by the
+    /// rules for all; or why there are none.
+    #[must_use]
+    pub fn new(
+        name: impl Fn(Option<usize>, &FamilyDef<'_>) -> Result<String, DropReason> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(name))
+    }
+
+    /// The name of a family's samples.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn name(&self, module: Option<usize>, family: &FamilyDef<'_>) -> Result<String, DropReason> {
+        (self.0)(module, family)
+    }
+}
+
+impl std::fmt::Debug for MetricNames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MetricNames")
+    }
 }
 
 /// Where a command's output goes.

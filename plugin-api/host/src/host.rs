@@ -259,7 +259,7 @@ impl Library {
     /// # Errors
     /// When the source is unknown or fails; problems are not an error here.
     pub fn validate(&self, source: &str, config: &InstanceConfig) -> Result<Vec<Problem>, ConfigureError> {
-        let source = self.source(source)?;
+        let source = self.0.source(source)?;
         match configure::ask(&self.0, Asking::Validate, source, 0, config) {
             Ok(()) => Ok(Vec::new()),
             Err(ConfigureError::Problems(problems)) => Ok(problems),
@@ -277,7 +277,7 @@ impl Library {
         config: &InstanceConfig,
         sink: Arc<dyn InstanceSink>,
     ) -> Result<Instance, ConfigureError> {
-        let source = self.source(source)?;
+        let source = self.0.source(source)?;
         InstanceShared::create(&self.0, source, config, sink).map(Instance)
     }
 
@@ -291,16 +291,5 @@ impl Library {
         output: Arc<dyn CommandOutput>,
     ) -> Result<RunningCommand, ConfigureError> {
         run::start(&self.0, request, output)
-    }
-
-    fn source(&self, name: &str) -> Result<u32, ConfigureError> {
-        let sources = &self.0.info.sources;
-        let index =
-            sources.iter().position(|source| source.name == name).and_then(|index| u32::try_from(index).ok());
-        index.ok_or_else(|| ConfigureError::NoSource {
-            plugin: self.0.name(),
-            source_name: name.to_owned(),
-            found: sources.iter().map(|source| source.name.clone()).collect(),
-        })
     }
 }

@@ -36,7 +36,7 @@ mod violation;
 
 pub use plugin_abi::EntryFn;
 
-pub use self::command::{CommandCancel, CommandOutput, CommandRequest};
+pub use self::command::{CommandCancel, CommandOutput, CommandRequest, ConfiguredModule, MetricNames};
 pub use self::error::{CollectError, ConfigureError, LoadError, Problem};
 pub use self::exit::{ENDED_BY_PLUGIN, allow_exit, guard_exit, leave};
 pub use self::host::{Host, HostOptions, Library};

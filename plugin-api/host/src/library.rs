@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, Weak};
 use plugin_abi::PANICKED;
 
 use crate::calls::Calls;
+use crate::error::ConfigureError;
 use crate::host::HostOptions;
 use crate::info::PluginInfo;
 use crate::intake::Budget;
@@ -46,6 +47,18 @@ impl LibraryShared {
 
     pub(crate) fn name(&self) -> String {
         self.info.name.clone()
+    }
+
+    /// The number of a source.
+    pub(crate) fn source(&self, name: &str) -> Result<u32, ConfigureError> {
+        let sources = &self.info.sources;
+        let index =
+            sources.iter().position(|source| source.name == name).and_then(|index| u32::try_from(index).ok());
+        index.ok_or_else(|| ConfigureError::NoSource {
+            plugin: self.name(),
+            source_name: name.to_owned(),
+            found: sources.iter().map(|source| source.name.clone()).collect(),
+        })
     }
 
     /// Counts a status that is a failure of the plugin itself.

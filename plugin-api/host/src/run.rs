@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
-use crate::command::{CommandCancel, CommandOutput, CommandRequest};
+use crate::command::{CommandCancel, CommandOutput, CommandRequest, MetricNames};
 use crate::error::ConfigureError;
 use crate::lane::{Job, Limit};
 use crate::lease::Leases;
@@ -15,6 +15,9 @@ use crate::violation::Violation;
 pub(crate) struct RunShared {
     pub(crate) library: Arc<LibraryShared>,
     pub(crate) leases: Arc<Leases>,
+    pub(crate) metric_names: Option<MetricNames>,
+    /// How many modules the configuration has for its target.
+    pub(crate) modules: usize,
     output: Arc<dyn CommandOutput>,
     written: AtomicU64,
 }
@@ -75,19 +78,23 @@ pub(crate) fn start(
             found: commands.iter().map(|command| command.name.clone()).collect(),
         });
     };
+    let modules = request.configured.iter();
+    let sources = modules.map(|module| library.source(&module.source)).collect::<Result<Vec<u32>, _>>()?;
     let token = registry::new_token(library.number);
     let run = Arc::new(RunShared {
         library: Arc::clone(library),
         leases: Arc::default(),
+        metric_names: request.metric_names.clone(),
+        modules: sources.len(),
         output,
         written: AtomicU64::new(0),
     });
     registry::insert(token, Entry::Run(Arc::clone(&run)));
     let (sender, exit) = mpsc::channel();
-    let (args, width) = (request.args.clone(), request.terminal_width.map_or(0, u32::from));
+    let request = request.clone();
     let command = u32::try_from(index).unwrap_or(u32::MAX);
     let worker = move || {
-        let code = run.library.calls.run(command, token, &args, width);
+        let code = run.library.calls.run(command, token, &request, &sources);
         registry::remove(token);
         run.leases.end_all();
         // Nobody waits any more when this fails.

@@ -265,7 +265,7 @@ impl Plugin {
     /// What brings no series: a request for a secret, a fact, a problem that nobody asked for, a null pointer for a struct.
     fn others(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let token = self.token(input);
-        match input.byte() % 6 {
+        match input.byte() % 7 {
             0 => {
                 let request = abi::CredentialRequest {
                     size: size::<abi::CredentialRequest>(input),
@@ -318,6 +318,16 @@ impl Plugin {
                 let status = unsafe { self.host.min_interval.expect(COMPLETE)(token, interval_ms) };
                 let is_taken = token == self.token && interval_ms <= LIMITS.min_interval_ms_max;
                 assert_eq!(status == OK, is_taken, "min_interval answers {status}");
+                status
+            }
+            5 => {
+                let mut name = abi::Text { size: size::<abi::Text>(input), ..abi::Text::ZERO };
+                let family = FAMILY;
+                let family_ptr = if input.byte() == 0 { core::ptr::null() } else { &raw const family };
+                let metric_name = self.host.metric_name.expect(COMPLETE);
+                // SAFETY: see UNSAFETY above; the room for the name is empty.
+                let status = unsafe { metric_name(token, input.byte().into(), family_ptr, &raw mut name) };
+                assert_eq!(status, STALE, "an instance names nothing");
                 status
             }
             _ => {

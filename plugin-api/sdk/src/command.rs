@@ -8,6 +8,8 @@ use plugin_abi::{OUTPUT_ERR, OUTPUT_OUT, OUTPUT_PROGRESS};
 use crate::credential::{self, Credential};
 use crate::failure::Failure;
 use crate::host;
+use crate::output::Family;
+use crate::source::Target;
 use crate::token::Signal;
 
 /// How a command ended.
@@ -86,12 +88,24 @@ pub trait Command: 'static {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct NoArguments {}
 
+/// What the configuration has for a module on the target of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configured {
+    /// The number of its source, in the order of [`crate::export_plugin`].
+    pub source: usize,
+    /// The target.
+    pub target: Target,
+    /// The settings, as JSON: see [`crate::parse_settings`].
+    pub settings: String,
+}
+
 /// One run of a command.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub(crate) token: u64,
     pub(crate) args: Vec<String>,
     pub(crate) terminal_width: Option<u32>,
+    pub(crate) configured: Arc<[Configured]>,
     pub(crate) wake: Arc<Signal>,
 }
 
@@ -100,6 +114,21 @@ impl Run {
     #[must_use]
     pub fn terminal_width(&self) -> Option<u32> {
         self.terminal_width
+    }
+
+    /// What the configuration has for the target that `--target` names: one for each of its modules of this plugin. Empty
+    /// where there is no such target, or the exporter is older than version 1.3.
+    #[must_use]
+    pub fn configured(&self) -> &[Configured] {
+        &self.configured
+    }
+
+    /// By which name the exporter would show the samples of a family: as the module of that index in [`Run::configured`], or
+    /// by the rules for all. Nothing where a rule drops it, or where the exporter is older than version 1.3. Rules that look
+    /// at labels see those of a series without any.
+    #[must_use]
+    pub fn metric_name(&self, configured: Option<usize>, family: &Family<'_>) -> Option<String> {
+        host::metric_name(self.token, configured, family)
     }
 
     /// Writes to the standard output.

@@ -249,8 +249,16 @@ unsafe fn read_run(request: *const Run) -> Result<(usize, command::Run), Malform
         // SAFETY: as above.
         args.push(unsafe { row.read(TEXT_BYTES_MAX) }?.to_owned());
     }
+    // SAFETY: as above.
+    let rows = unsafe { raw.configured.structs::<Configure>(ARGS_MAX) }?;
+    let configured = rows.map(|row| {
+        // SAFETY: as above.
+        let Call { source, target, settings, .. } = unsafe { read_call(&row) }?;
+        Ok(command::Configured { source, target, settings })
+    });
+    let configured = configured.collect::<Result<_, Malformed>>()?;
     let terminal_width = (raw.terminal_width != 0).then_some(raw.terminal_width);
-    let run = command::Run { token: raw.run, args, terminal_width, wake: Arc::default() };
+    let run = command::Run { token: raw.run, args, terminal_width, configured, wake: Arc::default() };
     Ok((raw.command as usize, run))
 }
 

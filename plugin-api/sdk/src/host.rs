@@ -7,9 +7,9 @@
 use std::sync::OnceLock;
 
 use plugin_abi::{
-    Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest, DENIED, Event, HostApi,
-    Label, Log, Malformed, OK, START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Str, UNSUPPORTED,
-    Verdict, WAIT, struct_size,
+    Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest, DENIED, Event, FULL,
+    HostApi, Label, Log, Malformed, OK, Plain as _, START_TIME_INFERRED, START_TIME_KNOWN,
+    START_TIME_UNKNOWN, Str, Text, UNSUPPORTED, Verdict, WAIT, struct_size,
 };
 use zeroize::Zeroizing;
 
@@ -51,25 +51,7 @@ pub(crate) fn now_ns() -> u64 {
 /// Offers families, tells `each` verdict, and answers how many there are.
 pub(crate) fn register_families(instance: u64, families: &[Family<'_>], each: impl FnMut(Verdict)) -> usize {
     let Some(function) = HOST.get().and_then(|host| host.register_families) else { return 0 };
-    let rows: Vec<plugin_abi::Family> = families
-        .iter()
-        .map(|family| plugin_abi::Family {
-            size: struct_size::<plugin_abi::Family>(),
-            kind: family.kind.code(),
-            value_kind: family.value.code(),
-            reserved: 0,
-            space: Str::of(family.namespace),
-            object: Str::of(family.object),
-            item: Str::of(family.item),
-            part: Str::of(family.part),
-            unit: Str::of(family.unit),
-            help: Str::of(family.help),
-            origin: Str::of(family.origin),
-            base: Str::of(family.display.base),
-            display: family.display.rule.code(),
-            reserved2: 0,
-        })
-        .collect();
+    let rows: Vec<plugin_abi::Family> = families.iter().map(row_of).collect();
     let mut verdicts = vec![Verdict { id: 0, verdict: 0 }; rows.len()];
     let mut taken = 0_u64;
     // SAFETY: rows, their strings and the room for verdicts outlive the call.
@@ -79,6 +61,59 @@ pub(crate) fn register_families(instance: u64, families: &[Family<'_>], each: im
     answered.iter().copied().for_each(each);
     answered.len()
 }
+
+/// It points to the family's texts, which must outlive its use.
+fn row_of(family: &Family<'_>) -> plugin_abi::Family {
+    plugin_abi::Family {
+        size: struct_size::<plugin_abi::Family>(),
+        kind: family.kind.code(),
+        value_kind: family.value.code(),
+        reserved: 0,
+        space: Str::of(family.namespace),
+        object: Str::of(family.object),
+        item: Str::of(family.item),
+        part: Str::of(family.part),
+        unit: Str::of(family.unit),
+        help: Str::of(family.help),
+        origin: Str::of(family.origin),
+        base: Str::of(family.display.base),
+        display: family.display.rule.code(),
+        reserved2: 0,
+    }
+}
+
+/// The name of a family's samples, where the host tells one.
+pub(crate) fn metric_name(run: u64, configured: Option<usize>, family: &Family<'_>) -> Option<String> {
+    let function = HOST.get().and_then(|host| host.metric_name)?;
+    let configured = match configured {
+        Some(index) => u32::try_from(index).ok()?,
+        None => plugin_abi::NO_MODULE,
+    };
+    let row = row_of(family);
+    let mut room = vec![0_u8; METRIC_NAME_BYTES];
+    loop {
+        let mut text = Text {
+            size: struct_size::<Text>(),
+            ptr: room.as_mut_ptr(),
+            capacity: room.len() as u64,
+            ..Text::ZERO
+        };
+        // SAFETY: the family's texts and the room for the name outlive the call.
+        let status = unsafe { function(run, configured, &row, &raw mut text) };
+        let len = usize::try_from(text.len).ok()?;
+        match status {
+            OK => {
+                room.truncate(len);
+                return String::from_utf8(room).ok();
+            }
+            FULL if len > room.len() && len <= METRIC_NAME_BYTES_MAX => room.resize(len, 0),
+            _ => return None,
+        }
+    }
+}
+
+const METRIC_NAME_BYTES: usize = 256;
+const METRIC_NAME_BYTES_MAX: usize = 65_536;
 
 /// As [`register_families`], for series.
 pub(crate) fn register_series(instance: u64, series: &[Series<'_>], each: impl FnMut(Verdict)) -> usize {
@@ -249,7 +284,7 @@ pub(crate) fn output(run: u64, stream: u32, bytes: &[u8]) {
 fn answered(status: i32, taken: u64, verdicts: &[Verdict]) -> &[Verdict] {
     match status {
         OK => verdicts,
-        plugin_abi::FULL => &verdicts[..usize::try_from(taken).unwrap_or(0).min(verdicts.len())],
+        FULL => &verdicts[..usize::try_from(taken).unwrap_or(0).min(verdicts.len())],
         _ => &[],
     }
 }

@@ -78,7 +78,7 @@ pub use plugin_abi;
 pub use plugin_abi::{Display, DisplayRule, GeneralReason, Stage};
 
 pub use self::collection::{Collection, Stages};
-pub use self::command::{Command, Exit, NoArguments, Run};
+pub use self::command::{Command, Configured, Exit, NoArguments, Run};
 pub use self::credential::Credential;
 pub use self::failure::{Coverage, DeclaredReason, Failure, Reason};
 pub use self::handle::{Handle, Severity};

@@ -3,6 +3,7 @@
 //! The program knows nothing of what they do. It finds them, prints their help, lends them secrets as it lends them
 //! to targets, takes what it knows of `--target` from the configuration, and shows what they print.
 
+mod configured;
 pub(super) mod console;
 mod help;
 pub(super) mod lender;
@@ -17,7 +18,10 @@ use std::time::Duration;
 
 use config::Config;
 use plugin_contract::CredentialBroker;
-use plugin_host::{CommandOutput, CommandRequest, HostOptions, Limits, RunningCommand};
+use plugin_host::{
+    CommandOutput, CommandRequest, ConfiguredModule, HostOptions, Limits, MetricNames, RunningCommand,
+};
+use series::pipeline::Normalize;
 use telemetry::log::PluginLog;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -117,8 +121,16 @@ fn prepare_and_run(
         return Ok(OK);
     }
     let mut words = Words::new(&offer.command, rest.into_iter().skip(named_by).collect());
+    let (modules, metric_names) = configured_of(&offer, words.value("target"), config.as_ref());
     words::fill_in(&mut words, config.as_ref(), account.map(|(username, _)| username)).map_err(usage)?;
-    let code = execute(&offer, words.into_words(), &runtime)?;
+    let request = CommandRequest {
+        command: offer.command.name.clone(),
+        args: words.into_words(),
+        terminal_width: console::terminal_width(),
+        configured: modules,
+        metric_names: Some(metric_names),
+    };
+    let code = execute(&offer, &request, &runtime)?;
     if let Some(lender) = lender {
         lender.finish();
     }
@@ -171,12 +183,25 @@ fn host_options(lender: Option<Arc<Lender>>) -> HostOptions {
     options
 }
 
-fn execute(offer: &Offer, args: Vec<String>, runtime: &Runtime) -> Result<u8, Stop> {
+/// What the configuration has for the target, and how its metrics are named.
+fn configured_of(
+    offer: &Offer,
+    target: Option<&str>,
+    config: Option<&Config>,
+) -> (Vec<ConfiguredModule>, MetricNames) {
+    let Some(config) = config else {
+        return (Vec::new(), configured::names_of(Vec::new(), Normalize::default()));
+    };
+    let target = target.and_then(|named| words::target_of(named, Some(config)));
+    let modules = target.map(|target| configured::modules_of(config, target, &offer.library));
+    let (modules, rules) = modules.unwrap_or_default();
+    (modules, configured::names_of(rules, config.normalize_all()))
+}
+
+fn execute(offer: &Offer, request: &CommandRequest, runtime: &Runtime) -> Result<u8, Stop> {
     let console = Arc::new(Console::default());
     let output = Arc::clone(&console) as Arc<dyn CommandOutput>;
-    let command = offer.command.name.clone();
-    let request = CommandRequest { command, args, terminal_width: console::terminal_width() };
-    let running = offer.library.run(&request, output).map_err(|error| failed(error.to_string()))?;
+    let running = offer.library.run(request, output).map_err(|error| failed(error.to_string()))?;
     console.end_when_closed(running.cancel.clone());
     let code =
         runtime.block_on(wait(running)).map_err(|error| failed(format!("wait for signals: {error}")))?;

@@ -98,7 +98,7 @@ pub(super) fn fill_in(
 
 /// The target of the configuration that is named like this, or has such a host; or else the only one whose host's name
 /// begins so, as people call their hosts: `web1` for `web1.corp.example.com`.
-fn target_of<'a>(named: &str, config: Option<&'a Config>) -> Option<&'a Target> {
+pub(super) fn target_of<'a>(named: &str, config: Option<&'a Config>) -> Option<&'a Target> {
     let targets = &config?.targets;
     let by_name = targets.iter().find(|target| target.name.eq_ignore_ascii_case(named));
     by_name.or_else(|| targets.iter().find(|target| target.host.eq_ignore_ascii_case(named))).or_else(|| {

@@ -6,6 +6,7 @@
 )]
 
 mod check;
+mod commands;
 mod credentials;
 mod data;
 mod hangs;

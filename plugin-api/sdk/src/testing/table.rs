@@ -42,6 +42,7 @@ pub(super) const TABLE: HostApi = HostApi {
     output: None,
     fact: Some(fact),
     min_interval: Some(min_interval),
+    metric_name: None,
 };
 
 unsafe extern "C" fn now_ns() -> u64 {

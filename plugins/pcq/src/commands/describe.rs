@@ -1,10 +1,11 @@
 //! What was found, as a module, as a table, and as JSON.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use clap::ValueEnum;
 use counters::{Selection, same_name};
-use ms_pcq::types::InstanceType;
+use ms_pcq::types::{CounterId, InstanceType};
 use ms_pcq::wire::InstanceInfo;
 use serde_json::{Value, json};
 
@@ -18,6 +19,8 @@ use counter_poll::survey::Counterset;
 pub(super) struct Found {
     pub(super) counterset: Counterset,
     pub(super) instances: Vec<InstanceInfo>,
+    /// What its counters become: the names of the metrics that each gives, as far as the exporter tells them.
+    pub(super) metrics: BTreeMap<CounterId, Vec<String>>,
 }
 
 /// Everything that was found at a host.
@@ -139,8 +142,12 @@ impl Findings {
                 });
             }
             let _ = writeln!(text, "  {}", cut(&found.instances(), width.saturating_sub(2)));
-            for row in rows(found, self.detail, width.saturating_sub(4)) {
+            let rows = rows(found, self.detail, width.saturating_sub(4));
+            for (row, counter) in rows.iter().zip(found.counters(self.detail)) {
                 let _ = writeln!(text, "    {}", row.trim_end());
+                for metric in found.metrics.get(&counter.info.counter_id).into_iter().flatten() {
+                    let _ = writeln!(text, "      {metric}");
+                }
             }
         }
         for refused in &self.refused {
@@ -164,20 +171,21 @@ fn counterset_json(found: &Found) -> Value {
         .iter()
         .map(|instance| json!({"name": instance.name, "id": instance.instance_id.0}))
         .collect();
-    let counters: Vec<Value> =
-        counters.iter().map(|counter| counter_json(&found.counterset, counter)).collect();
+    let counters: Vec<Value> = counters.iter().map(|counter| counter_json(found, counter)).collect();
     json!({
         "name": name.text, "local_name": local_name, "guid": guid.to_string(), "help": help,
         "instance_type": instance_type.to_string(), "instances": instances, "counters": counters,
     })
 }
 
-fn counter_json(counterset: &Counterset, counter: &Counter) -> Value {
+fn counter_json(Found { counterset, metrics, .. }: &Found, counter: &Counter) -> Value {
     let info = &counter.info;
+    let metrics = metrics.get(&info.counter_id).cloned().unwrap_or_default();
     json!({
         "id": info.counter_id.0, "name": counter.name, "local_name": counter.local_name, "help": counter.help,
         "type": info.counter_type.to_string(), "detail": info.detail_level.to_string(),
         "default_scale": info.default_scale, "is_helper": counterset.is_helper(counter),
+        "metrics": metrics,
     })
 }
 

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::clock;
 use super::describe::{Findings, Found};
+use super::metrics;
 use crate::config::DetailSettings;
 use crate::session::{PERFLIB, PerflibSession as _};
 use counter_poll::registration::Name;
@@ -128,7 +129,7 @@ async fn discover(run: &Run, wish: &Wish) -> Result<String, CommandError> {
     let total = wanted.len();
     for (index, (guid, name)) in wanted.into_iter().enumerate() {
         run.progress(&format!("{} of {total} countersets: {}", index + 1, name.text));
-        look_at(&mut session, guid, name, wish, &mut findings).await?;
+        look_at(run, &mut session, guid, name, wish, &mut findings).await?;
     }
     let width = run.terminal_width().and_then(|width| usize::try_from(width).ok()).unwrap_or(WIDTH);
     Ok(match wish.format {
@@ -156,6 +157,7 @@ async fn names(run: &Run, session: &mut Session) -> Result<Vec<(Guid, Name)>, Co
 }
 
 async fn look_at(
+    run: &Run,
     session: &mut Session,
     guid: Guid,
     name: Name,
@@ -165,9 +167,9 @@ async fn look_at(
     let text = name.text.clone();
     let mut client = session.perflib(Instant::now() + COUNTERSET_MAX);
     let looked = match survey::counterset(&mut client, guid, name, wish.lcid).await {
-        Ok(Ok(counterset)) => survey::instances(&mut client, &counterset)
-            .await
-            .map(|instances| Ok(Found { counterset, instances })),
+        Ok(Ok(counterset)) => survey::instances(&mut client, &counterset).await.map(|instances| {
+            Ok(Found { metrics: metrics::names_of(run, &counterset), counterset, instances })
+        }),
         Ok(Err(trouble)) => Ok(Err(trouble)),
         Err(error) => Err(error),
     };

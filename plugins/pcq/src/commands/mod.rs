@@ -14,6 +14,7 @@ mod csv;
 mod describe;
 mod discover;
 mod json;
+mod metrics;
 mod plan;
 mod query;
 mod sample;

@@ -107,7 +107,7 @@ pub(crate) fn unknown_types(counterset: &Counterset) -> u64 {
     counterset.counters.iter().filter(is_unknown).count() as u64
 }
 
-const fn kind_of(kind: Kind) -> plugin_sdk::Kind {
+pub(crate) const fn kind_of(kind: Kind) -> plugin_sdk::Kind {
     match kind {
         Kind::Counter => plugin_sdk::Kind::Counter,
         Kind::Gauge => plugin_sdk::Kind::Gauge,

@@ -12,7 +12,7 @@ use counter_poll::{
 use counters::Value;
 use plugin_sdk::{FamilyId, Output, Series, SeriesId, Stamp, Start};
 
-pub(crate) use self::families::unknown_types;
+pub(crate) use self::families::{kind_of, unknown_types};
 
 /// The exporter's ids.
 #[derive(Debug)]

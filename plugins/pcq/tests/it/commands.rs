@@ -3,8 +3,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use plugin_host::{CommandCancel, CommandOutput, CommandRequest};
-use serde_json::Value;
+use plugin_contract::DropReason;
+use plugin_host::{CommandCancel, CommandOutput, CommandRequest, MetricNames};
+use serde_json::{Value, json};
 use windows_sim::model::ValueSource as _;
 
 use crate::world::{PASSWORD, Plugin, SimHost};
@@ -64,7 +65,16 @@ pub(crate) fn run_and(
     let port = sim.port.to_string();
     let place = ["--target", "127.0.0.1", "--identity", "corp", "--port", &port];
     let args = place.iter().chain(args).map(|word| (*word).to_owned()).collect();
-    let request = CommandRequest { command: command.to_owned(), args, terminal_width: None };
+    let names = MetricNames::new(|module, family| match (module, family.part) {
+        (None, "") => Ok(format!("named_{}_{}", family.object, family.item).replace(' ', "_")),
+        _ => Err(DropReason::Rule),
+    });
+    let request = CommandRequest {
+        command: command.to_owned(),
+        args,
+        metric_names: Some(names),
+        ..CommandRequest::default()
+    };
     let ran = Ran { code: 0, out: String::new(), err: String::new(), progress: Vec::new() };
     let kept =
         Arc::new(Kept { ran: Mutex::new(ran), cancel: Mutex::default(), at_output: Box::new(at_output) });
@@ -126,6 +136,7 @@ fn discover_for_programs_has_everything() {
     assert_eq!(of("Average Timer")["is_helper"], false);
     let helper = counters.iter().find(|counter| counter["type"] == "PERF_AVERAGE_BASE").unwrap();
     assert_eq!(helper["is_helper"], true);
+    assert_eq!(of("Average Timer")["metrics"], json!(["named_Counter_Types_Average_Timer"]));
 }
 
 #[test]

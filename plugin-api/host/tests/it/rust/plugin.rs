@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use plugin_sdk::{
-    BlockingSource, Collection, Command, CommandEntry, Coverage, DeclaredReason, Display, Exit, Failure,
-    Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setting, SettingKind, Setup,
-    Source, SourceEntry, Stage, Start, Target, Transport, ValueKind,
+    BlockingSource, Collection, Command, CommandEntry, Configured, Coverage, DeclaredReason, Display, Exit,
+    Failure, Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setting,
+    SettingKind, Setup, Source, SourceEntry, Stage, Start, Target, Transport, ValueKind,
 };
 
 /// What the settings of all sources here are.
@@ -207,6 +207,16 @@ impl Command for Echo {
                 std::future::pending().await
             }
             [word] if word == "panic" => panic!("lost for words"),
+            [word] if word == "configured" => {
+                for (index, configured) in run.configured().iter().enumerate() {
+                    let Configured { source, target, settings } = configured;
+                    let name = run.metric_name(Some(index), &FAMILY);
+                    run.out(&format!("{source} {} {settings} {name:?}\n", target.host));
+                }
+                let name = run.metric_name(None, &FAMILY).unwrap_or_default();
+                run.out(&format!("{} bytes\n", name.len()));
+                Exit::Success
+            }
             words => {
                 run.out(&format!("{} ({:?})\n", words.join(" "), run.terminal_width()));
                 Exit::Success
