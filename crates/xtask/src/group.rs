@@ -17,7 +17,7 @@ const STEP: Duration = Duration::from_millis(50);
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Itself(ExitStatus),
-    /// Somebody asked this process to end, and the group was ended.
+    /// This process was asked to end, and the group was ended.
     Interrupted,
     /// It was still there at its limit, and the group was ended.
     Late,
@@ -79,7 +79,7 @@ fn reason_to_end(begun: Instant, limit: Option<Duration>, ended: &AtomicBool) ->
     }
 }
 
-/// Dropping it ends whatever is left of the group.
+/// Dropping it ends the rest of the group.
 struct Group {
     child: Child,
 }

@@ -127,7 +127,7 @@ impl Drop for Running {
     }
 }
 
-/// Becomes true when somebody asks this process to end.
+/// Becomes true when this process is asked to end.
 pub(crate) fn end_on_signal() -> Result<Arc<AtomicBool>> {
     let ended = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
@@ -157,7 +157,7 @@ pub(crate) fn end_children_on_signal() -> Result<()> {
 pub(crate) fn finish(command: &mut Command) -> std::io::Result<Output> {
     let child = {
         let mut children = lock(&CHILDREN);
-        // Where nobody ends its group, it stays in ours, which a Ctrl-C reaches.
+        // If its group is not ended, it stays in ours, which a Ctrl-C reaches.
         if CHILDREN_END.load(Ordering::Relaxed) {
             command.process_group(0);
         }
@@ -191,7 +191,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A port of loopback that nobody listens on now.
+/// A free port of loopback.
 pub(crate) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -113,7 +113,7 @@ pub(crate) const COUNTERSETS: [&str; 9] = [
     "Counter Types",
 ];
 
-/// What [`Stage::exporter`] writes; who needs more puts it behind.
+/// The configuration that [`Stage::exporter`] writes. Callers append what else they need.
 pub(crate) fn configuration_of(listen: SocketAddr, interval: &str, targets: &[Target<'_>]) -> String {
     let countersets: Vec<String> = COUNTERSETS.iter().map(|name| format!("{{name: {name}}}")).collect();
     let mut text = format!(

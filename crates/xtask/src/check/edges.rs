@@ -34,7 +34,7 @@ const WITHOUT_IO: [&str; 6] = ["codec", "ms-dtyp", "ndr", "ms-smb2", "plugin-abi
 /// What only input and output needs.
 const IO: [&str; 3] = ["tokio", "mio", "socket2"];
 
-/// `.0` must not reach `.1`, however far.
+/// `.0` must not depend on `.1`, directly or indirectly.
 const FORBIDDEN: [(&str, &[&str]); 4] = [
     ("perfmon-exporter", &["sspi", "ssp", "dcerpc", "ms-smb2", "ms-pcq", "plugin-sdk", "plugin-pcq"]),
     ("plugin-pcq", &["plugin-host", "perfmon-exporter", "hyper"]),

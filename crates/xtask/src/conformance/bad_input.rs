@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 const TIMEOUT: Duration = Duration::from_secs(60);
 const GOOD: &str = "good";
 
-/// A bad host: what the simulated one is told, and what the exporter has to say about it.
+/// A bad host: options of the simulated one, and what the exporter must report about it.
 struct Bad {
     name: &'static str,
     simulator: &'static [&'static str],
@@ -85,7 +85,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         expect(&mut exporter, address, name, stage, reasons)?;
     }
     expect(&mut exporter, address, "closed-port", "tcp", &["connection_refused"])?;
-    // Nobody is asked about a name under `invalid`.
+    // Names under `invalid` are never looked up.
     expect(&mut exporter, address, "no-such-host", "dns", &["name_not_found"])?;
     expect(&mut exporter, address, "silent", "smb", &["timeout"])?;
 

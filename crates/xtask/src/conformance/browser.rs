@@ -75,7 +75,7 @@ impl Browser {
         self.post("execute/async", &json!({"script": script, "args": []}))
     }
 
-    /// What the page told the console since this was asked last; violations of its policy are there, too.
+    /// What the page logged to the console since the last call, violations of its policy included.
     pub(super) fn console(&self) -> Result<Vec<String>> {
         let entries = self.post("se/log", &json!({"type": "browser"}))?;
         let entries = entries.as_array().cloned().unwrap_or_default();

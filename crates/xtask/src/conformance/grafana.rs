@@ -27,7 +27,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let dashboard = panels::read(&workspace.root)?;
     let described = program(&dashboard)?;
     check(&stage, &described)?;
-    // Who finds nothing must be able to.
+    // The check itself must be able to fail.
     for (good, bad) in
         [("\"schemaVersion\":", "\"schemaversion\":"), ("\"mode\":\"multi\"", "\"mode\":\"many\"")]
     {

@@ -166,7 +166,7 @@ impl Visit {
         )?;
         self.open("targets/nobody")?;
         self.holds(
-            "what is not there is told",
+            "an unknown target has its page",
             "document.querySelector('h1').textContent === 'No such target'",
         )?;
         // The browser itself notes a 404 on the console.
@@ -202,7 +202,7 @@ impl Visit {
         if !text.contains("interval: 1s") {
             return Err(format!("the configuration is not shown: {text}").into());
         }
-        // Nobody has to log on here, so that where the secret is and who has it is not for all readers.
+        // There is no login here, so the places of secrets and their owners are hidden.
         let unfit = ["do-not-show-this", stage::PASSWORD, "metrics", &file.display().to_string()];
         if let Some(unfit) = unfit.into_iter().find(|unfit| text.contains(unfit)) {
             return Err(format!("`{unfit}` is shown: {text}").into());
@@ -249,7 +249,7 @@ impl Visit {
         Ok(pages.len())
     }
 
-    /// Whether axe-core finds what keeps somebody from reading the page.
+    /// Whether axe-core finds accessibility problems on the page.
     fn axe(&self, name: &str) -> Result<()> {
         let Some(file) = &self.axe else { return Ok(()) };
         let script = fs::read_to_string(file)?;

@@ -1,6 +1,6 @@
-//! A real Prometheus that is told nothing but `/sd`: it finds the targets, scrapes each through `/probe`, and sees their
+//! A real Prometheus that knows `/sd` only: it finds the targets, scrapes each through `/probe`, and sees their
 //! series vanish at once when a target dies, some intervals later where the configuration says so, and come back. Then
-//! a storm of probes of a slow host, whose own books count one collection.
+//! many probes of a slow host at once, which cause one collection.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -120,7 +120,7 @@ fn leads_into_the_networks(exporter: SocketAddr) -> Result<()> {
     if is_good { Ok(()) } else { Err(format!("localhost: {} {}", page.status, page.body).into()) }
 }
 
-/// All who ask at once get the series of one collection.
+/// Concurrent probes get the series of one collection.
 fn storm(exporter: SocketAddr, statistics: &Path) -> Result<String> {
     let ask = || {
         let path = "/probe?target=127.0.0.3&module=os&identity=one&transport=slow";

@@ -38,7 +38,7 @@ const PROTOBUF: &str = "PrometheusProto";
 const VERBATIM: &str = "verbatim";
 const FULL_NAMES: &str = "allow-utf-8";
 const SCHEMES: [&str; 4] = [FULL_NAMES, "underscores", "dots", "values"];
-/// Where names are escaped and nobody says how.
+/// For escaped names without a stated scheme.
 const SCHEME_OF_OLD: &str = "underscores";
 
 /// One way to scrape.

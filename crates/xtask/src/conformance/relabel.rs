@@ -94,7 +94,7 @@ fn difference(set: &str, ours: &Series, theirs: &Series) -> String {
     )
 }
 
-/// The series of the host that Prometheus has, without what tells targets and jobs apart.
+/// The host's series in Prometheus, without the labels of targets and jobs.
 fn series(prometheus: SocketAddr, selector: &str) -> Result<Series> {
     let samples = prometheus::query(prometheus, selector)?;
     let labels = samples.iter().map(|sample| {

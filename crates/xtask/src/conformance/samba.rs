@@ -23,7 +23,7 @@ pub(crate) const DOMAIN: &str = "PEERS";
 
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Who serves the pipes.
+/// What serves the pipes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pipes {
     /// Samba's own services, winreg among them.
@@ -43,7 +43,7 @@ pub(crate) struct Samba {
 impl Samba {
     /// Starts smbd; `encryption` is what smb.conf takes for `server smb encrypt`.
     pub(crate) fn start(pipes: Pipes, encryption: &str) -> Result<Self> {
-        // Samba reads some of its state as the user who asks.
+        // Samba reads some of its state with the rights of the client's user.
         let readable = fs::Permissions::from_mode(0o755);
         let folder = tempfile::Builder::new().prefix("samba-").permissions(readable).tempdir()?;
         let port = free_port()?;
@@ -67,7 +67,7 @@ impl Samba {
         Ok(Self { folder, address, smbd: Some(smbd) })
     }
 
-    /// Where smbd looks for who serves `\PIPE\winreg`.
+    /// Where smbd looks for the server of `\PIPE\winreg`.
     pub(crate) fn pipe_socket(&self) -> PathBuf {
         self.folder.path().join("ncalrpc/np/winreg")
     }

@@ -46,7 +46,7 @@ fn sealed_calls(workspace: &Workspace, encryption: &str) -> Result<String> {
     // tshark 4.0 does not know the hints with which Samba, as Windows, begins SPNEGO: its fault, in Samba's frame.
     let frames =
         capture.without_fault(&format!(" && !(smb2.cmd == 0 && tcp.srcport == {})", capture.port))?;
-    // The answer that tshark shows stands in a sealed reply: it can only be read by who has the key.
+    // tshark shows an answer that is sealed: reading it needs the key.
     let decrypted = capture.frames("dcerpc.auth_level == 6 && winreg.winreg_GetVersion.version == 5")?.len();
     if decrypted < 20 {
         return Err(format!("tshark decrypted {decrypted} of 20 sealed replies").into());

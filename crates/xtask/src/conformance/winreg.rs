@@ -12,7 +12,7 @@ use crate::peers::python;
 use crate::report::Outcome;
 use crate::workspace::{Workspace, capture};
 
-/// So many that the reply takes several fragments.
+/// Enough that the reply takes several fragments.
 const INSTANCES: &str = "900";
 const FRAGMENT_BYTES_MAX: u64 = 5840;
 const ROUNDS: usize = 5;

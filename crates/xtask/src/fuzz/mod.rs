@@ -85,7 +85,7 @@ fn targets(folder: &Path, only: &str) -> Result<Vec<Target>> {
     Ok(programs.filter(|target| target.name.contains(only)).collect())
 }
 
-/// libFuzzer needs options of the compiler that a stable one has only when it is told to.
+/// The compiler of the targets. libFuzzer needs unstable options, which a stable compiler takes if it is told to.
 enum Compiler {
     /// A toolchain of rustup.
     Nightly(String),

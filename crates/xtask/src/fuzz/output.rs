@@ -46,7 +46,7 @@ impl Output {
         self.final_executions.unwrap_or(self.last_executions)
     }
 
-    /// What was printed lately, for somebody who has to find out what went wrong.
+    /// The last lines of output, to find out what went wrong.
     pub(super) fn last_lines(&self) -> String {
         self.last.iter().map(|line| format!("    {line}\n")).collect::<String>().trim_end().to_owned()
     }

@@ -57,7 +57,7 @@ impl Programs {
         let begun = Instant::now();
         println!("building: {} from its published modules; the first time this takes minutes", self.name);
         let source = self.folder(workspace).join("source");
-        // Whatever an earlier build left.
+        // What an earlier build left.
         let _ = fs::remove_dir_all(&source);
         fs::create_dir_all(&source)?;
         for file in self.sources(workspace)? {

@@ -1,4 +1,4 @@
-//! Readers: many at once, some of whom stop reading, and some of whom go away in the middle.
+//! Readers: many at once, some of which stop reading, and some of which disconnect in the middle of a page.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a reader that stops reading keeps its connection.
 const STALL: Duration = Duration::from_secs(5);
 
-/// So many readers at once. Answers their threads, which end within a minute, each with the bytes it read.
+/// Starts this many readers. Returns their threads, which end within a minute, each with the bytes it read.
 pub(super) fn scrape(exporter: SocketAddr, readers: usize) -> Vec<JoinHandle<u64>> {
     let read = |index| thread::spawn(move || one(exporter, index).unwrap_or(0));
     (0..readers).map(read).collect()
@@ -34,7 +34,7 @@ fn one(exporter: SocketAddr, index: usize) -> Result<u64> {
          Connection: close\r\n\r\n"
     )?;
     match index % 8 {
-        // Reads a little and stops, and at last goes without a word.
+        // Reads a little, stalls, and disconnects.
         6 => {
             let mut little = [0; 4096];
             let read = stream.read(&mut little)?;

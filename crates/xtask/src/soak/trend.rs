@@ -40,7 +40,7 @@ impl Trend {
     }
 }
 
-/// So many that all pairs can be looked at.
+/// Few enough to compare all pairs.
 fn thinned(series: &[At]) -> Vec<At> {
     let step = series.len().div_ceil(POINTS_MAX).max(1);
     series.iter().copied().step_by(step).collect()

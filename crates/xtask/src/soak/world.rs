@@ -106,7 +106,7 @@ impl<'a> World<'a> {
         Ok(fs::write(self.stage.path("perfmon.yaml"), text)?)
     }
 
-    /// Writes one that nobody can use.
+    /// Writes an invalid configuration.
     pub(super) fn write_broken(&self) -> Result<()> {
         Ok(fs::write(self.stage.path("perfmon.yaml"), "targets: [{host: 127.0.0.1, interval: never}\n")?)
     }

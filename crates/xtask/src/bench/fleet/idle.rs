@@ -86,7 +86,7 @@ fn sum(page: &Page) -> f64 {
     page.targets.iter().map(|target| target.collections).sum()
 }
 
-/// So long that next to no target comes within the window.
+/// So long that almost no target is due within the window.
 const INTERVAL_S: u32 = 86_400;
 const UP_TIMEOUT: Duration = Duration::from_secs(600);
 const SETTLING: Duration = Duration::from_secs(10);

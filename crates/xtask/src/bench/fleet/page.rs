@@ -9,7 +9,7 @@ pub(super) struct TargetFigures {
     pub(super) series: f64,
     /// Of the last collection.
     pub(super) seconds: f64,
-    /// Collections that ended, however they did.
+    /// Collections that ended, successful or not.
     pub(super) collections: f64,
     /// Those of them that did not bring everything.
     pub(super) not_full: f64,
@@ -23,7 +23,7 @@ pub(super) struct TargetFigures {
 pub(super) struct Page {
     /// In the order of the names that were asked for.
     pub(super) targets: Vec<TargetFigures>,
-    /// Places in the schedule that were passed over.
+    /// Slots of the schedule that were skipped.
     pub(super) skipped: f64,
 }
 

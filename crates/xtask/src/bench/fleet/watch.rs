@@ -21,7 +21,7 @@ pub(super) struct Measured {
     pub(super) window_s: f64,
     /// Of healthy hosts, in order.
     pub(super) durations_s: Vec<f64>,
-    /// Collections of healthy hosts whose durations nobody saw, since the next came before a look.
+    /// Collections of healthy hosts whose durations were not seen, since the next one came before the page was read.
     pub(super) unseen: f64,
     /// Of all hosts.
     pub(super) collections: f64,
@@ -38,7 +38,7 @@ pub(super) struct Measured {
     /// Processor time within the window, memory at its end.
     pub(super) exporter: Usage,
     pub(super) simulators: Usage,
-    /// Processor time within the window: of this program, and of whatever else the machine did.
+    /// Processor time within the window: of this program, and of everything else on the machine.
     pub(super) looks_cpu_s: f64,
     pub(super) others_cpu_s: f64,
     pub(super) points: Vec<Point>,

@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Healthy,
     /// Answers each query after three seconds.
     Slow,
-    /// Never says a word: every second one takes the connection, the others not even that.
+    /// Never answers: every second one accepts the connection, the others do not.
     Dark,
 }
 
@@ -89,7 +89,7 @@ struct Dark {
 }
 
 impl Dark {
-    /// Nobody accepts here. The kernel completes as many connections as the queue holds, and one more; of those that
+    /// No program accepts connections here. The kernel completes as many as the queue holds, and one more; of those that
     /// come then it drops the first packet, as a firewall does.
     fn new(index: u32, port: u16) -> std::io::Result<Self> {
         let address = SocketAddr::from((address(Kind::Dark, index), port));

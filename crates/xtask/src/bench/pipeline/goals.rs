@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// A figure is at most so many times a peer's, or so much without one.
+/// The maximum of a figure: as a multiple of a peer's, or as a number if there is no peer.
 struct Goal {
     row: &'static str,
     peer: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! A million series on their way through the exporter, beside memcpy and peers: programs of others for the same purpose.
+//! A million series on their way through the exporter, beside memcpy and peers: others' programs for the same purpose.
 //!
 //! The races themselves are benchmarks of the exporter (`exporter/benches/`), for they measure its parts alone, in
 //! processor time of one thread; this runs them, with Go's client library as one more contestant where Go is
@@ -75,7 +75,7 @@ fn race(workspace: &Workspace, name: &str, rounds: u32, client_golang: Option<&P
         command.arg("--client-golang").arg(program);
     }
     let status = command.status()?;
-    // One that fails because a goal is missed by far has written its figures all the same.
+    // A benchmark that fails because a goal is missed has written its figures.
     let written =
         std::fs::read(&file).map_err(|_missing| format!("the benchmark {name} ended with {status}"))?;
     match serde_json::from_slice(&written)? {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::module::{ModulePath, Modules};
 
-/// Names are followed through so many re-exports.
+/// Maximum number of re-exports that a name is followed through.
 const HOPS_MAX: usize = 16;
 
 /// One module, or something below it, names another that has the same parent.
@@ -38,7 +38,7 @@ pub(super) fn edges(modules: &Modules) -> Vec<Edge> {
         .collect()
 }
 
-/// The module in which the item at `path` is written, as far as that can be told: names are followed through imports.
+/// The module that defines the item at `path`, as far as that is known: names are followed through imports.
 fn target(modules: &Modules, path: &[String], hops: usize) -> ModulePath {
     let known = (0..=path.len()).rev().find(|&len| modules.contains_key(&path[..len])).unwrap_or(0);
     let (module, rest) = path.split_at(known);
@@ -61,7 +61,7 @@ fn target(modules: &Modules, path: &[String], hops: usize) -> ModulePath {
     }
 }
 
-/// Those edges from whose end a way leads back to their beginning.
+/// The edges that are part of a circle.
 pub(super) fn in_circles(edges: &[Edge]) -> Vec<Edge> {
     let mut levels: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for Edge { parent, from, to, .. } in edges {

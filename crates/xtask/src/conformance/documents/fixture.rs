@@ -71,7 +71,7 @@ impl Fixture<'_> {
         }
     }
 
-    /// A command: one that goes without a configuration is told the simulated hosts' port.
+    /// A command. One without a configuration gets the simulated hosts' port.
     pub(super) fn command(&self, command: &str) -> String {
         let mapped = self.mapped(command);
         match mapped.split_once(" --username ") {

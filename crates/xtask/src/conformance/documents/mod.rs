@@ -1,5 +1,5 @@
 //! README.md and `docs/`: every command runs, on a machine that stands for those of the documents, and every file is
-//! one that the programs take. `docs/developing.md` says how a block tells what is done with it.
+//! one that the programs take. `docs/developing.md` says how a block says what is done with it.
 
 mod blocks;
 mod developer;

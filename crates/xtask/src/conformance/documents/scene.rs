@@ -150,7 +150,7 @@ impl<'a> Scene<'a> {
         shell
     }
 
-    /// Runs a command; who asks for something is told the password.
+    /// Runs a command, and answers its prompts with the password.
     fn run(&mut self, command: &str, code: i32) -> Result<()> {
         let mapped = self.fixture().command(command);
         let mut shell = self.shell();

@@ -1,4 +1,4 @@
-//! A plugin that rings: each collection of it is an event, whose log record tells what the collection's spans are to be.
+//! A plugin whose collections each send an event. The event's log record says which spans the collection must have.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -60,7 +60,7 @@ pub(super) fn rings(receivers: &[Receiver], began_unix_ns: u64) -> Result<usize>
 }
 
 /// At each receiver all rings up to the last one arrived, and the last one is later than those that were seen before.
-/// A request whose answer went down with the collector may have come twice. To be called when everything has ended.
+/// A request may have arrived twice, if the collector ended before it answered. Call this when everything has ended.
 pub(super) fn none_is_lost(receivers: &[Receiver], compared_before: usize) -> Result<()> {
     let mut all = 0;
     for receiver in receivers {

@@ -1,4 +1,4 @@
-//! Who signs whose certificate.
+//! Certificates, and who signs them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use crate::Result;
 use crate::stage::Stage;
 
-/// An authority, a collector and a client that it vouches for, and an authority that nobody asked; in files.
+/// Files of an authority, a collector and a client with certificates of it, and an unrelated authority.
 pub(super) struct Certificates {
     authority: PathBuf,
     collector: (PathBuf, PathBuf),
@@ -57,7 +57,7 @@ impl Certificates {
         format!(", tls: {{ca_file: '{}'}}", self.authority.display())
     }
 
-    /// The same, and it trusts somebody else.
+    /// The same, but it trusts the unrelated authority.
     pub(super) fn of_client_astray(&self) -> String {
         self.of_client().replace(&self.authority.display().to_string(), &self.stranger.display().to_string())
     }

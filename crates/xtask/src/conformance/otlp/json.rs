@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::Result;
 use crate::scraped::Labels;
 
-/// Whose something is, and who says so.
+/// Resource and scope.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Owner {
     pub(super) resource: Labels,

@@ -37,7 +37,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Points of one target in one round; fewer mean that something was left out.
 const POINTS_MIN: usize = 500;
 
-/// Receivers of the OpenTelemetry Collector: name, protocol, whether by mutual TLS, and what else the exporter is told.
+/// Receivers of the OpenTelemetry Collector: name, protocol, whether by mutual TLS, and more settings of the exporter.
 const RECEIVERS: [(&str, &str, bool, &str); 8] = [
     ("grpc-gzip", "grpc", false, ", compression: gzip, traces: {one_in: 1}"),
     ("grpc-zstd-delta", "grpc", false, ", compression: zstd, temporality: delta"),
