@@ -1,4 +1,4 @@
-//! Running what never waits: machines without input and output whose interface is async.
+//! Running futures that never wait: state machines without input and output whose interface is async.
 
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};

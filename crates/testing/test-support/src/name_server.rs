@@ -9,13 +9,13 @@ use std::thread::JoinHandle;
 /// What a [`NameServer`] answers about a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// These addresses, of either family, for so many seconds.
+    /// These addresses, of either family, with this time to live in seconds.
     Addresses(Vec<IpAddr>, u32),
-    /// Nothing at all.
+    /// No answer.
     Silence,
     /// An error code of RFC 1035, 4.1.1: 2 server failure, 3 no such name, 5 refused.
     Code(u8),
-    /// The name is there and has no address.
+    /// The name exists and has no address.
     Nothing,
 }
 
@@ -46,7 +46,7 @@ struct Shared {
 }
 
 impl NameServer {
-    /// Begins to answer on `address`, by default on any port of 127.0.0.1. Names that it was not told of do not exist.
+    /// Begins to answer on `address`, by default on any port of 127.0.0.1. Other names do not exist.
     ///
     /// # Errors
     /// Those of the system.

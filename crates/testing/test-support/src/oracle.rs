@@ -21,7 +21,7 @@ impl<'a> Input<'a> {
         Self(&bytes[..bytes.len().min(INPUT_BYTES_MAX)])
     }
 
-    /// Whether nothing is left.
+    /// Whether the input is used up.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0.is_empty()
@@ -56,7 +56,7 @@ impl<'a> Input<'a> {
         Some(self.take(u16::from_le_bytes(*length).into()))
     }
 
-    /// Everything that is left.
+    /// All remaining bytes.
     #[must_use]
     pub const fn rest(self) -> &'a [u8] {
         self.0

@@ -29,7 +29,7 @@ pub struct Race<'a> {
 }
 
 struct Contestant<'a> {
-    /// Without a name it is a step between contestants, whose time nobody asks for.
+    /// Without a name it is a step between contestants, which is not measured.
     name: Option<&'a str>,
     round: Round<'a>,
 }
@@ -74,14 +74,14 @@ impl<'a> Race<'a> {
         self
     }
 
-    /// Adds a step that every round does at this place and nobody measures: new values, say.
+    /// Adds a step that every round does at this place and that is not measured: new values, for instance.
     #[must_use]
     pub fn step(mut self, step: impl FnMut() + 'a) -> Self {
         self.contestants.push(Contestant { name: None, round: Round::Timed(Box::new(step)) });
         self
     }
 
-    /// Runs `rounds` rounds, after one that does not count, and answers each contestant's best.
+    /// Runs `rounds` rounds, after one to warm up, and returns each contestant's best.
     #[must_use]
     pub fn run(mut self, rounds: usize) -> Results {
         let mut best = vec![Duration::MAX; self.contestants.len()];
@@ -115,12 +115,12 @@ pub struct Results {
     best: Vec<(String, Duration)>,
 }
 
-/// A number that a benchmark guards: one contestant takes at most so many times as long as another.
+/// A goal that a benchmark checks: the maximum ratio of one contestant's time to another's.
 ///
 /// A busy machine spoils ratios, too: what misses the goal is said, what takes twice as long as that is a failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal<'a> {
-    /// Who is measured.
+    /// The contestant that is measured.
     pub name: &'a str,
     /// Against whom.
     pub yardstick: &'a str,

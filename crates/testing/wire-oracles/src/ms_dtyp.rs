@@ -23,7 +23,7 @@ pub fn values(bytes: &[u8]) {
     if let Ok(sid) = codec::decode::<Sid>(bytes) {
         assert!(sid.to_string().starts_with("S-1-"));
     }
-    // Text from a person: whatever it is, it is a GUID or an error.
+    // Any text is a GUID or an error.
     if let Ok(guid) = String::from_utf8_lossy(bytes).parse::<Guid>() {
         assert_eq!(guid.to_string().parse::<Guid>().as_ref(), Ok(&guid));
     }

@@ -1,4 +1,4 @@
-//! Laws of `ssp`: what a peer sends before it has proven anything.
+//! Laws of `ssp`: tokens of a peer that is not authenticated.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use ssp::{
 
 use crate::input::Input;
 
-/// Tokens of a peer that does not know the password, to either side: a server admits nobody by them, and a context
+/// Tokens of a peer that does not know the password, to either side: a server never accepts them, and a context
 /// that has refused one takes no more. The challenge in between is random.
 pub fn tokens(bytes: &[u8]) {
     let mut input = Input::new(bytes);

@@ -53,7 +53,7 @@ pub(crate) fn new_server() -> ServerAssociation {
     })
 }
 
-/// Passes PDUs to and fro until nobody has any.
+/// Passes PDUs between both sides until there are no more.
 fn converse(client: &mut ClientAssociation, server: &mut ServerAssociation) {
     const HONEST: &str = "both keep to the rules";
     loop {

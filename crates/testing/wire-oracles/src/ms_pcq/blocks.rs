@@ -45,7 +45,7 @@ fn check(data: &[u8], layout: &mut Layout, expected: Option<&Vec<Plain>>) {
     assert_eq!(block.is_ok(), expected.is_some(), "{block:?}, not {expected:?}");
     if let (Ok(block), Some(expected)) = (block, expected) {
         assert_eq!(&found(&block), expected);
-        // Whoever folds over values sees what those see who take them one by one.
+        // Folding over values gives the same as taking them one by one.
         let folded = block.instances().map(|one| one.values.fold(0, |count, _| count + 1)).sum::<usize>();
         assert_eq!(folded, expected.iter().map(|(_, _, values)| values.len()).sum::<usize>());
     }

@@ -67,7 +67,7 @@ fn converse(answers: Answers<'_>) -> Answers<'_> {
     client.into_channel().answers
 }
 
-/// Between two methods: the last one has given up in time.
+/// Called between two methods: the last one made no more calls than it may.
 fn next(client: &mut PerflibV2Client<Watched<'_>>) {
     let channel = client.channel();
     assert!(channel.calls <= calls_max(LIMITS), "opnum {} was called too often", channel.opnum);

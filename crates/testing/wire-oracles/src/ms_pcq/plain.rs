@@ -4,14 +4,14 @@
 /// Number, name and values of an instance.
 pub(super) type Plain = (u32, Vec<u8>, Vec<Vec<u8>>);
 
-/// Where one goes behind an id list whose size is no multiple of 8.
+/// How to advance past an id list whose size is no multiple of 8.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     BySize,
     OverPadding,
 }
 
-/// What a block comes to when it is read in one way.
+/// The result of reading a block in one way.
 struct Read {
     instances: Vec<Plain>,
     /// Whether it ends where the block does, padding aside.
@@ -68,7 +68,7 @@ fn read(block_type: u32, body: &[u8], way: Way) -> Option<Read> {
             let (count, rest) = ids(body, way)?;
             instances(rest, count)
         }
-        // An error, and what nobody knows.
+        // An error, and unknown kinds.
         _ => Some(Read { instances: Vec::new(), ends: true, is_padded: true }),
     }
 }

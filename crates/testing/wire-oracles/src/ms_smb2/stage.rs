@@ -80,7 +80,7 @@ impl Pair {
         (pair, file)
     }
 
-    /// Moves bytes until nothing moves, and answers the client's news.
+    /// Moves bytes until nothing moves, and returns the client's events.
     pub(crate) fn next(&mut self) -> Option<Event> {
         self.drive().expect("both keep to the rules");
         self.client.poll_event()

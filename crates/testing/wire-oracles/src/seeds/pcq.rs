@@ -55,7 +55,7 @@ pub(super) fn registrations() -> Vec<Seed> {
     (0..).zip(by_code).map(seed).collect()
 }
 
-/// The same bytes for the buffer that they are and for who mistakes them for another.
+/// Valid buffers, which the oracle also reads as buffers of the other kinds.
 pub(super) fn buffers() -> Vec<Seed> {
     let counter = |id| CounterRegInfo::new(CounterId(id), CounterType::PERF_COUNTER_BULK_COUNT);
     let registration = CounterSetRegistration {
