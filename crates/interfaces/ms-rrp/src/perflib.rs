@@ -55,7 +55,7 @@ async fn list<C: Channel>(
                 _ => return Err(error),
             },
         }
-        // Before the same is told twice: it is the calls that take long.
+        // Before duplicates are removed: the limit is about calls, which take long.
         if u32::try_from(found.len()).map_or(true, |count| count > limit) {
             let method = EnumerateRegistryKeyRequest::METHOD;
             return Err(Error::LimitExceeded { method, unit: "countersets", limit });
@@ -77,7 +77,7 @@ async fn counter_sets_of<C: Channel>(
     Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
 }
 
-/// Closes a key; of two failures, the one before tells more. One to close alone changes nothing for the caller,
+/// Closes a key. Of two failures the earlier one is reported. One to close alone changes nothing for the caller,
 /// unless the connection is gone, which the next call finds.
 async fn closing<C: Channel, T>(
     client: &mut RegistryClient<C>,

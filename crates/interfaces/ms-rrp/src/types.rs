@@ -13,9 +13,9 @@ open_enum! {
     #[doc(alias = "REGSAM")]
     #[derive(NdrDecode, NdrEncode)]
     pub struct AccessMask(u32) {
-        /// Query, enumerate, be told of changes, read the security descriptor.
+        /// Query, enumerate, watch for changes, read the security descriptor.
         KEY_READ = 0x0002_0019,
-        /// Whatever the caller may do.
+        /// All access that the caller has.
         MAXIMUM_ALLOWED = 0x0200_0000,
     }
 }
@@ -102,8 +102,8 @@ impl TryFrom<&UnicodeString> for WireString {
     }
 }
 
-/// An `RRP_UNICODE_STRING` of so many bytes of room and a NUL: what a method is offered that reads the size of the
-/// buffer alone. Samba refuses a buffer with nothing in it.
+/// An `RRP_UNICODE_STRING` with this many bytes of room that holds a NUL, for methods that read its size only. Samba
+/// refuses an empty buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]
 #[ndr(wire = WireString)]
 pub struct Room(u16);
@@ -111,7 +111,7 @@ pub struct Room(u16);
 impl Room {
     const NUL_BYTES: u16 = 2;
 
-    /// Room for so many bytes, and for those of a NUL at least.
+    /// Room for this many bytes, but at least for a NUL.
     #[must_use]
     pub fn new(bytes: u16) -> Self {
         Self(bytes.max(Self::NUL_BYTES))

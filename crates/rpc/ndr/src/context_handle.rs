@@ -16,7 +16,7 @@ pub struct ContextHandle {
 }
 
 impl ContextHandle {
-    /// No state: what a server answers where it opened none, and after it closed one.
+    /// No state: returned if nothing was opened, and after closing.
     pub const NULL: Self = Self { attributes: 0, uuid: Guid::NULL };
     /// Bytes on the wire.
     pub const FIXED_PART_SIZE: usize = 4 /* context_handle_attributes */ + Guid::FIXED_PART_SIZE;

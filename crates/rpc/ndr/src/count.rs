@@ -88,7 +88,7 @@ impl<T: Array> Array for Ref<T> {
     }
 }
 
-/// Whether `count` is what the IDL's expression says. Nothing can be said of an array that is not there.
+/// Whether `count` equals the IDL's expression. Always true for an array behind a NULL pointer.
 #[must_use]
 pub fn count_is(count: Option<usize>, expression: impl TryInto<usize>) -> bool {
     count.is_none_or(|count| expression.try_into().is_ok_and(|expected| count == expected))
@@ -100,9 +100,9 @@ impl Array for Cow<'_, [u8]> {
     }
 }
 
-/// An array that is empty and says how much room there is: what a server returns whose method failed.
+/// An empty array that says how much room there is: returned by a method that failed.
 pub trait WithRoom {
-    /// No elements, and room for so many.
+    /// No elements, and room for `max_count`.
     fn with_room(max_count: u32) -> Self;
 }
 

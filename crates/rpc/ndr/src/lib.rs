@@ -5,7 +5,7 @@
 //!
 //! Every construct has two halves, as in C706 14.3.12.3: what stands *inline*, where the value is declared, and
 //! what is *deferred*, the referents of embedded pointers, which follow the outermost construct, left to right
-//! and depth first. [`NdrDecode`] and [`NdrEncode`] have a method for each half. A decoder's first half answers
+//! and depth first. [`NdrDecode`] and [`NdrEncode`] have a method for each half. A decoder's first half returns
 //! a type of its own ([`NdrDecode::Inline`]), so that a pointer whose referent was not read yet can never be
 //! mistaken for a whole value.
 //!
@@ -100,7 +100,7 @@ pub trait NdrDecode<'stub>: Sized {
     /// What the inline half gives: the value itself where nothing is deferred.
     type Inline;
 
-    /// The structure's name for errors; empty for types that speak in the name of what contains them.
+    /// The structure's name for errors; empty for types whose errors name the structure around them.
     const NAME: &'static str = "";
 
     /// C706 14.3.2: 1, 2, 4 or 8. A structure has the largest of its members.

@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
         &self.limits
     }
 
-    /// Reads offset and actual_count of a varying array and answers the latter.
+    /// Reads offset and actual_count of a varying array and returns the latter.
     pub(crate) fn variance(&mut self, field: &'static str, max_count: Option<u32>) -> Result<u32> {
         if self.u32(field)? != 0 {
             return Err(self.invalid("the offset of a varying array is not zero"));

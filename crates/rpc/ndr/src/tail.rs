@@ -15,7 +15,7 @@ pub trait DecodeTail<'stub>: Sized {
     /// That of an element.
     const ALIGNMENT: usize;
 
-    /// Reads so many elements; the reader stands behind the members before them.
+    /// Reads `max_count` elements; the members before them have been read.
     ///
     /// # Errors
     /// When bytes are missing or cannot be believed.

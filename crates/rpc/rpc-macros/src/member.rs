@@ -133,7 +133,7 @@ pub(crate) fn each_option(
 pub(crate) struct StubLifetime {
     /// The lifetime of the implementation.
     pub(crate) lifetime: Lifetime,
-    /// Behind the type's name: `<'a>` or nothing.
+    /// The type's generic arguments: `<'a>` or nothing.
     pub(crate) arguments: TokenStream,
 }
 
@@ -154,7 +154,7 @@ impl StubLifetime {
         }
     }
 
-    /// The same where it does not matter which lifetime: `<'_>` or nothing.
+    /// The same with an anonymous lifetime: `<'_>` or nothing.
     pub(crate) fn any_arguments(&self) -> TokenStream {
         if self.arguments.is_empty() { TokenStream::new() } else { quote::quote!(<'_>) }
     }

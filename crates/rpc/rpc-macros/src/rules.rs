@@ -6,7 +6,7 @@ use syn::{Expr, Ident, Path};
 
 use crate::member::Member;
 
-/// The body of a function of `value` that answers which member breaks which rule: `Option<(&str, &str)>`.
+/// The body of a function of `value` that returns the member that breaks a rule, and the rule: `Option<(&str, &str)>`.
 pub(crate) fn broken_rule(members: &[&Member], check: Option<&Path>, outside: &[Ident]) -> TokenStream {
     let rules = members.iter().map(|member| {
         let (ident, name, options) = (&member.ident, &member.name, &member.options);

@@ -235,7 +235,7 @@ fn read_deferred(member: &Member) -> TokenStream {
     }
 }
 
-/// A type around one other is written as that one, and speaks in the name of what contains it.
+/// A newtype is written as its inner type, and its errors name the structure around it.
 fn newtype(input: &DeriveInput, inner: &Type, stub: &StubLifetime, half: Half) -> TokenStream {
     let (ident, arguments, stub) = (&input.ident, &stub.arguments, &stub.lifetime);
     match half {

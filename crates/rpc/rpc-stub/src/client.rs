@@ -40,7 +40,7 @@ impl<C: Channel, I: Interface> Client<C, I> {
         self.channel
     }
 
-    /// Calls a method and answers its reply.
+    /// Calls a method and returns its reply.
     ///
     /// # Errors
     /// [`Error::Status`] when the method failed.
@@ -54,7 +54,7 @@ impl<C: Channel, I: Interface> Client<C, I> {
         if status.is_success() { Ok(reply) } else { Err(Error::Status { method: R::METHOD, status }) }
     }
 
-    /// Calls a method and answers its reply, whatever the method returned.
+    /// Calls a method and returns its reply, also if the method failed.
     ///
     /// # Errors
     /// When there is no reply, or none to this request.
@@ -67,7 +67,7 @@ impl<C: Channel, I: Interface> Client<C, I> {
         self.decode(request, &stub)
     }
 
-    /// Calls a method and answers the stub of its response, for a reply that borrows from it: [`Client::decode`].
+    /// Calls a method and returns the stub of its response, for a reply that borrows from it: [`Client::decode`].
     ///
     /// # Errors
     /// When there is no response.

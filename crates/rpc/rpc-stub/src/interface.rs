@@ -123,7 +123,7 @@ pub trait Request: Message {
     /// The `[out]` parameters, and what the method returns.
     type Reply<'reply>: FromStub<'reply> + Reply<Status = StatusOf<Self>>;
 
-    /// What a server answers whose method returns `status` and nothing else: `[in, out]` parameters as they came,
+    /// The reply of a method that returns `status` alone: `[in, out]` parameters as they came,
     /// empty arrays, NULL.
     fn refused<'reply>(&'reply self, status: StatusOf<Self>) -> Self::Reply<'reply>;
 

@@ -23,7 +23,7 @@ impl Default for CallInfo {
 /// Why a server's method did not do what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure<S> {
-    /// The method returns this and nothing else.
+    /// The method returns this status alone.
     Status(S),
     /// The call is answered with a fault.
     Fault(FaultStatus),

@@ -56,7 +56,7 @@ pub struct RegistryClient<C> {
     limits: Limits,
 }
 
-/// Room that is offered for texts, in bytes. Whatever the server says of the size that it needs, there is twice as much
+/// Room that is offered for texts, in bytes. Whatever size the server asks for, there is twice as much
 /// each time, up to what 16 bits can count.
 #[derive(Clone, Copy, Debug)]
 struct Rooms {
@@ -114,7 +114,7 @@ impl<C: Channel> RegistryClient<C> {
         self.client.into_channel()
     }
 
-    /// Opnum 2: opens `HKEY_LOCAL_MACHINE` for whatever the caller may do there.
+    /// Opnum 2: opens `HKEY_LOCAL_MACHINE` with all access that the caller has.
     ///
     /// # Errors
     /// `ERROR_ACCESS_DENIED` for callers that the remote registry is closed to.
@@ -135,7 +135,7 @@ impl<C: Channel> RegistryClient<C> {
         opened(OpenRegistryKeyRequest::METHOD, reply.opened)
     }
 
-    /// Opnum 9: the name of the subkey number `index`, or nothing behind the last one.
+    /// Opnum 9: the name of the subkey number `index`, or `None` after the last one.
     ///
     /// # Errors
     /// When the server does not know the key any more.
@@ -156,7 +156,7 @@ impl<C: Channel> RegistryClient<C> {
         }
     }
 
-    /// The names of all subkeys, by one call each; those that come or go meanwhile may be missing or told twice.
+    /// The names of all subkeys, by one call each. Keys that are made or deleted meanwhile may be missing or listed twice.
     ///
     /// # Errors
     /// [`Error::LimitExceeded`] when there are more than [`Limits::sub_keys_max`].
