@@ -87,7 +87,7 @@ impl DecodeError {
         Self { context, field, offset, kind: DecodeErrorKind::LimitExceeded { value, limit } }
     }
 
-    /// `field` holds a discriminant that nothing here understands.
+    /// `field` holds an unknown discriminant.
     #[must_use]
     pub const fn unsupported(context: &'static str, field: &'static str, offset: usize, value: u64) -> Self {
         Self { context, field, offset, kind: DecodeErrorKind::Unsupported { value } }

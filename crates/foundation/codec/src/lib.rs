@@ -1,8 +1,8 @@
 //! Bytes to structures and back, for everything on the wire that is not NDR.
 //!
-//! All integers are little-endian, as everywhere in the protocols that this project speaks; the few
+//! All integers are little-endian, as everywhere in the protocols of this project; the few
 //! big-endian ones have methods that say so. A decoder takes a [`ReadCursor`], asks for the bytes it needs
-//! before it takes them, and on failure answers a [`DecodeError`] that names the structure, the field and the
+//! before it takes them, and on failure returns a [`DecodeError`] that names the structure, the field and the
 //! offset. An encoder writes into a [`WriteCursor`] and keeps one law: it writes exactly [`Encode::size`] bytes.
 //!
 //! ```
@@ -102,7 +102,7 @@ pub fn decode<'de, T: Decode<'de>>(bytes: &'de [u8]) -> DecodeResult<T> {
     T::decode(&mut ReadCursor::new(bytes))
 }
 
-/// Asks whether a cursor still has so many bytes, and returns the error from the calling function where not.
+/// Checks that a cursor still has this many bytes, and otherwise returns the error from the calling function.
 ///
 /// `ensure_size!(in: src, name: "STRUCT", size: 8)` for a whole structure; with `field: "name"` for one field.
 #[macro_export]

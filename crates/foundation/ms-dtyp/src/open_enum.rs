@@ -2,7 +2,7 @@
 ///
 /// ```
 /// ms_dtyp::open_enum! {
-///     /// Who a counter is meant for.
+///     /// The audience of a counter.
 ///     pub struct DetailLevel(u32) {
 ///         /// Anybody.
 ///         NOVICE = 100,

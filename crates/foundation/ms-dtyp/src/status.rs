@@ -26,7 +26,7 @@ open_enum! {
         ERROR_INSUFFICIENT_BUFFER = 122,
         /// The resource is busy.
         ERROR_BUSY = 170,
-        /// The thing is there already.
+        /// The object exists already.
         ERROR_ALREADY_EXISTS = 183,
         /// There is no data (an instance that is not there now).
         ERROR_NO_DATA = 232,
@@ -46,7 +46,7 @@ open_enum! {
         ERROR_WMI_INSTANCE_NOT_FOUND = 4201,
         /// No such counter in the counterset.
         ERROR_WMI_ITEMID_NOT_FOUND = 4202,
-        /// A provider told other things than it is registered for.
+        /// A provider's data do not match its registration.
         ERROR_WMI_INVALID_REGINFO = 4211,
     }
 }

@@ -50,7 +50,7 @@ impl<'de> Decode<'de> for FileTime {
 
 /// [MS-DTYP] 2.3.13 `SYSTEMTIME`: a calendar time of eight 16-bit fields.
 ///
-/// Fields are taken as they come; nothing here believes that they are a real date.
+/// Fields are not checked: they may be no real date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct SystemTime {
     /// 1601 to 30827.
