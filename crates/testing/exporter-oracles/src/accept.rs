@@ -25,7 +25,7 @@ fn representation(accept: &str) {
     assert!(is_version, "{chosen:?}");
     assert!(escaping != Escaping::AllowUtf8 || ["", "1.0.0"].contains(&version), "quotes in {chosen:?}");
     assert_eq!(negotiate(Some(&chosen.content_type())), chosen, "what we say is what we mean");
-    // Who wants nothing that we have gets text; who ends in something that nobody has gets the same as before.
+    // A reader that accepts no format of ours gets text. An unknown format at the end changes nothing.
     let with_stranger = format!("{accept},application/x-nobody;q=0.001");
     if accept.split(',').count() < 60 {
         assert_eq!(negotiate(Some(&with_stranger)), chosen);

@@ -108,7 +108,7 @@ fn walk(node: &Node, depth: usize, nodes: &mut usize, lines: u64) {
     }
 }
 
-/// Something is wrong, each at a place in the text, and each is a line of what is printed.
+/// Every problem has a place in the text, and is a line of what is printed.
 fn check_report(report: &Report, text: &str) {
     assert!(!report.problems.is_empty() && report.more.is_empty(), "nothing is wrong");
     for problem in &report.problems {

@@ -1,4 +1,4 @@
-//! Laws that the exporter keeps whatever it reads, for the fuzzers and for replayed findings.
+//! Laws that the exporter keeps for any input, for the fuzzers and for replayed findings.
 //!
 //! As `wire-oracles` is for the protocols, this is for what the exporter itself is handed: by plugins, by people in
 //! their files, by readers of its pages, by collectors. An oracle takes any bytes at all and panics where a law is

@@ -46,7 +46,7 @@ fn rule(action: &str, pattern: &str) -> Result<Rule, String> {
     of(false).inspect_err(|message| assert!(!message.is_empty() && !message.contains('\n'), "{message}"))
 }
 
-/// Whether nothing in it means one thing to Prometheus and another one to `regex`.
+/// Whether Prometheus and `regex` agree on every part of it.
 fn is_plain(pattern: &str) -> bool {
     let is_common = |char: char| char.is_alphanumeric() || " .*+?|()_:;,^$".contains(char);
     pattern.chars().all(is_common)

@@ -55,8 +55,8 @@ pub fn credentials(bytes: &[u8]) {
     }
 }
 
-/// What the HTTP parser gets of what a peer sends is the same however it is cut, and is what was sent, but that a lone
-/// line feed is a NUL, and that lines whose URI is far too long are shorter.
+/// The HTTP parser gets the same bytes however the stream is cut: those that were sent, except that a lone line feed
+/// becomes a NUL, and that far too long URIs are shortened.
 pub fn heads(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let piece = usize::from(input.byte()) + 1;

@@ -23,7 +23,7 @@ fn chunk(bytes: &[u8]) -> Vec<u8> {
 
 /// A family with two series, their values, and the end of a collection, as `plugin-oracles` takes bytes apart.
 fn plugin() -> Vec<u8> {
-    /// Whatever is neither null, nor misaligned, nor a lie.
+    /// Anything that is neither null nor misaligned, with true lengths.
     const RIGHT: u8 = 9;
     const ROWS: u8 = 0x30;
     const WORD: u8 = 0x40;
