@@ -208,7 +208,7 @@ impl<'a> Plan<'a> {
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     Ok,
-    /// The inputs that were written down, and what the fuzzer said.
+    /// The inputs that were written, and the fuzzer's output.
     Finding(Vec<PathBuf>, String),
     Interrupted,
 }

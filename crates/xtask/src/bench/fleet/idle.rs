@@ -21,13 +21,13 @@ pub(crate) struct Options {
     /// Simulated hosts
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=50_000))]
     targets: u32,
-    /// How long the exporter is left alone
+    /// How long the idle exporter is measured
     #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u32).range(10..=86_400))]
     seconds: u32,
-    /// Where the figure goes as JSON
+    /// Writes the figure as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Fails when the goal is missed
+    /// Fails if the goal is missed
     #[arg(long)]
     check: bool,
 }

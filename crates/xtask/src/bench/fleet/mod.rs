@@ -32,25 +32,25 @@ pub(crate) struct Options {
     /// Simulated hosts
     #[arg(long, value_name = "N", default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..=50_000))]
     targets: u32,
-    /// How long each of the two runs is measured, once every host is up
+    /// How long each run is measured, once every host is up
     #[arg(long, value_name = "S", default_value_t = 180, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: u32,
     /// Seconds between two collections of a host
     #[arg(long, value_name = "S", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=3600))]
     interval: u32,
-    /// Leaves the second run out, the one with faults
+    /// Leaves out the second run, which has faults
     #[arg(long)]
     no_faults: bool,
-    /// Both runs at the same time, so that a busy machine is busy for both: for the factor between them
+    /// Both runs at the same time, so that load of the machine affects both: for the factor between them
     #[arg(long, conflicts_with = "no_faults")]
     side_by_side: bool,
-    /// Where the figures go as JSON
+    /// Writes the figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Where the course of both runs goes as a picture
+    /// Writes a chart of both runs
     #[arg(long, value_name = "FILE.svg")]
     chart: Option<PathBuf>,
-    /// Fails when a goal is missed
+    /// Fails if a goal is missed
     #[arg(long)]
     check: bool,
 }

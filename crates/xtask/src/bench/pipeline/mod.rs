@@ -20,13 +20,13 @@ use crate::workspace::{Workspace, capture, cargo};
 /// Where the figures go.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Where the figures go as JSON
+    /// Writes the figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// How many rounds each race has: fewer for a quick look
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Fails when a goal is missed
+    /// Fails if a goal is missed
     #[arg(long)]
     check: bool,
 }

@@ -76,11 +76,7 @@ pub(super) fn filled(expression: &str, job: &str) -> Result<String> {
     ];
     let filled =
         variables.iter().fold(expression.to_owned(), |text, (variable, value)| text.replace(variable, value));
-    if filled.contains('$') {
-        Err(format!("a variable that nobody knows: {filled}").into())
-    } else {
-        Ok(filled)
-    }
+    if filled.contains('$') { Err(format!("unknown variable: {filled}").into()) } else { Ok(filled) }
 }
 
 /// Names of metrics that `text` mentions and the exporter does not have.

@@ -28,7 +28,7 @@ pub(super) fn check(workspace: &Workspace, command: &str) -> Result<()> {
             Ok(())
         }
         ["cargo", "fuzz", ..] | ["cp", ..] => Ok(()),
-        _ => Err(format!("`{command}`: nobody says how it is checked; see developer.rs").into()),
+        _ => Err(format!("`{command}`: there is no check for it; see developer.rs").into()),
     }
 }
 

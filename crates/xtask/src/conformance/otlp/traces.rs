@@ -67,7 +67,7 @@ pub(super) fn are_failed_rings(receiver: &Receiver, began_unix_ns: u64) -> Resul
         Ok(())
     } else {
         let found = rung.len();
-        Err(format!("{found} rings that failed, {missing} missing, and {others} traces that nobody wants")
+        Err(format!("{found} traces of failed collections, {missing} missing, and {others} unexpected")
             .into())
     }
 }
