@@ -8,6 +8,7 @@ mod catalog;
 mod channel;
 pub mod classic;
 mod forms;
+pub mod paths;
 mod poller;
 mod query;
 pub mod registration;

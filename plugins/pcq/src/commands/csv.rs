@@ -1,9 +1,8 @@
+use counter_poll::paths::{Key, PathPlan, Sample, Value};
 use counters::Cooked;
 
 use super::clock;
-use super::plan::Plan;
 use super::query::Show;
-use super::sample::{Key, Sample, Value};
 
 /// What typeperf writes: everything in quotes, the paths in the first line, then a line a sample.
 ///
@@ -22,7 +21,7 @@ impl Csv {
 }
 
 impl Show for Csv {
-    fn show(&mut self, plan: &Plan, sample: &Sample) -> String {
+    fn show(&mut self, plan: &PathPlan, sample: &Sample) -> String {
         let mut text = String::new();
         let columns = self.columns.get_or_insert_with(|| {
             let columns: Vec<Key> = sample.values.iter().map(|(key, _)| key.clone()).collect();
@@ -45,7 +44,7 @@ impl Show for Csv {
 }
 
 /// A blank where there is no value, as typeperf does it.
-fn cell(plan: &Plan, key: &Key, value: Option<&Value>) -> String {
+fn cell(plan: &PathPlan, key: &Key, value: Option<&Value>) -> String {
     match value {
         Some(Value::Number(_, Cooked::Value(value))) => {
             let scale = plan.countersets[key.counterset].counters[key.counter].info.default_scale;

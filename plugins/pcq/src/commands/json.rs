@@ -1,10 +1,9 @@
+use counter_poll::paths::{Key, PathPlan, Sample, Value, is_shown_as_read};
 use counters::{Cooked, Reading};
 use serde_json::{Map, json};
 
 use super::clock;
-use super::plan::Plan;
 use super::query::Show;
-use super::sample::{Key, Sample, Value, is_shown_as_read};
 
 /// One JSON object a line: the host, the clocks of the reply, and for each value what was read beside what is displayed, so
 /// that another client can be compared.
@@ -20,7 +19,7 @@ impl Json {
 }
 
 impl Show for Json {
-    fn show(&mut self, plan: &Plan, sample: &Sample) -> String {
+    fn show(&mut self, plan: &PathPlan, sample: &Sample) -> String {
         let values: Vec<serde_json::Value> =
             sample.values.iter().map(|(key, value)| object(plan, key, value)).collect();
         let line = json!({
@@ -35,7 +34,7 @@ impl Show for Json {
     }
 }
 
-fn object(plan: &Plan, key: &Key, value: &Value) -> serde_json::Value {
+fn object(plan: &PathPlan, key: &Key, value: &Value) -> serde_json::Value {
     let counterset = &plan.countersets[key.counterset];
     let counter = &counterset.counters[key.counter];
     let mut object = Map::new();

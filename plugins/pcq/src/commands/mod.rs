@@ -4,8 +4,7 @@
 //! | --- | --- |
 //! | `discover`, `describe` | lists them, and writes a module of them |
 //! | `query` | values, live |
-//! | `plan` | counter paths against what the host offers |
-//! | `sample` | one reply as cooked values |
+//! | `paths` | counter paths on the command line |
 //! | `table`, `csv`, `json` | how values are shown |
 //! | `clock` | times as text |
 
@@ -15,9 +14,8 @@ mod describe;
 mod discover;
 mod json;
 mod metrics;
-mod plan;
+mod paths;
 mod query;
-mod sample;
 mod table;
 
 pub(crate) use self::discover::Discover;

@@ -3,21 +3,18 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use counter_poll::paths::{FindError, PathPlan, PathQuery, Readings, Sample};
 use counters::{CounterPath, InstancePath, nearest};
 use host_session::{Recovery, Session};
-use ms_pcq::perflibv2::{BlockMapping, Change, Query as OpenQuery};
-use ms_pcq::wire::CounterIdentifier;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::csv::Csv;
 use super::json::Json;
-use super::plan::{self, Failed, Plan};
-use super::sample::{Asked, Readings, Sample};
+use super::paths;
 
 use super::table::Table;
-use crate::channel::PcqError;
 use crate::session::{PERFLIB, PerflibSession as _};
 use counter_poll::survey;
 
@@ -58,7 +55,7 @@ struct Wish {
 /// Where rows go.
 pub(super) trait Show: Send {
     /// The text of one sample.
-    fn show(&mut self, plan: &Plan, sample: &Sample) -> String;
+    fn show(&mut self, plan: &PathPlan, sample: &Sample) -> String;
 
     /// What somebody should know beside it, once.
     fn note(&mut self) -> Option<String> {
@@ -78,8 +75,7 @@ enum Format {
 /// A session with the query that is open in it.
 struct Open {
     session: Session,
-    query: OpenQuery,
-    asked: Asked,
+    query: PathQuery,
 }
 
 impl Command for Query {
@@ -104,7 +100,8 @@ impl Wish {
     fn new(arguments: QueryArguments, run: &Run) -> Result<(Self, Box<dyn Show>), CommandError> {
         let QueryArguments { paths, host, target_name, interval, count, format, transport } = arguments;
         let access = HostAccess::new(host, &transport)?;
-        let paths: Vec<CounterPath> = paths.iter().map(|text| plan::parse(text)).collect::<Result<_, _>>()?;
+        let paths: Vec<CounterPath> =
+            paths.iter().map(|text| paths::parse(text)).collect::<Result<_, _>>()?;
         let name = target_name.as_deref();
         if let Some(path) = paths.iter().find(|path| !is_of(path, access.host(), name)) {
             let host = access.host();
@@ -134,11 +131,12 @@ fn is_of(path: &CounterPath, host: &str, name: Option<&str>) -> bool {
 async fn watch(run: &Run, wish: &Wish, show: &mut dyn Show) -> Result<(), CommandError> {
     run.progress(&format!("connecting to {}…", wish.access.host()));
     let mut session = wish.access.connect(PERFLIB, run).await.map_err(|failed| failed.error)?;
-    let deadline = Instant::now() + SEARCH_MAX;
-    let plan = match Plan::find(run, &mut session, &wish.paths, deadline).await {
+    let mut client = session.perflib(Instant::now() + SEARCH_MAX);
+    let progress = |index, total| run.progress(&format!("{index} of {total} countersets…"));
+    let plan = match PathPlan::find(&mut client, &wish.paths, progress).await {
         Ok(plan) => plan,
-        Err(Failed::Error(error)) => return Err(error),
-        Err(Failed::Call(error)) => return Err(CommandError::of_session(&session.error(&error))),
+        Err(FindError::Path(problem)) => return Err(paths::explain(&problem)),
+        Err(FindError::Call(error)) => return Err(CommandError::of_session(&session.error(&error))),
     };
     run.progress("waiting for the first values…");
     let mut open = Some(Open::new(session, &plan).await.map_err(|(_, error)| error)?);
@@ -153,9 +151,9 @@ async fn watch(run: &Run, wish: &Wish, show: &mut dyn Show) -> Result<(), Comman
             None => open = watching.connect_again().await?,
         }
     }
-    if let Some(Open { mut session, query, .. }) = open {
+    if let Some(Open { mut session, query }) = open {
         // A host that is slow to forget a query forgets it with the connection.
-        let _ = session.perflib(Instant::now() + CLOSE_MAX).close_query_handle(query).await;
+        let _ = query.close(&mut session.perflib(Instant::now() + CLOSE_MAX)).await;
     }
     Ok(())
 }
@@ -164,7 +162,7 @@ async fn watch(run: &Run, wish: &Wish, show: &mut dyn Show) -> Result<(), Comman
 struct Watching<'a> {
     run: &'a Run,
     wish: &'a Wish,
-    plan: &'a Plan,
+    plan: &'a PathPlan,
     readings: Readings,
     rows: u64,
     /// Notes are printed once.
@@ -175,7 +173,7 @@ impl Watching<'_> {
     /// Takes a sample and shows it; false where the connection is lost.
     async fn step(&mut self, open: &mut Open, show: &mut dyn Show) -> Result<bool, CommandError> {
         let deadline = Instant::now() + CALL_MAX.max(self.wish.interval);
-        let data = match open.session.perflib(deadline).query_counter_data(&mut open.query).await {
+        let data = match open.query.fetch(&mut open.session.perflib(deadline)).await {
             Ok(data) => data,
             Err(error) => {
                 let error = open.session.error(&error);
@@ -189,7 +187,7 @@ impl Watching<'_> {
             }
         };
         let is_first = self.readings.is_empty();
-        let sample = Sample::read(self.plan, &open.asked, &data, &mut self.readings);
+        let sample = Sample::read(self.plan, &open.query, &data, &mut self.readings);
         for refused in sample.refused.iter().chain(&open.problems(self.plan)) {
             self.tell_once(refused.clone());
         }
@@ -202,7 +200,7 @@ impl Watching<'_> {
                 self.tell_once(note);
             }
         }
-        if sample.refused.is_empty() && open.asked.mapping.problems().is_empty() {
+        if sample.refused.is_empty() && open.query.problems().next().is_none() {
             self.tell_missing(open, &sample).await;
         }
         Ok(true)
@@ -211,7 +209,7 @@ impl Watching<'_> {
     /// Tells of paths without values, and what they may have meant.
     async fn tell_missing(&mut self, open: &mut Open, sample: &Sample) {
         let plan = self.plan;
-        for pick in &plan.picks {
+        for pick in &plan.matches {
             let is_there = sample.values.iter().any(|(key, _)| key.counterset == pick.counterset);
             let note = format!("{}: no such instance now; it is shown as soon as there is one", pick.path);
             if is_there || self.told.iter().any(|told| told.starts_with(&note)) {
@@ -263,11 +261,12 @@ impl Watching<'_> {
 
 impl Open {
     /// Opens a query with what the plan needs.
-    async fn new(mut session: Session, plan: &Plan) -> Result<Self, (Recovery, CommandError)> {
-        match Self::fill(&mut session, plan).await {
-            Ok((query, asked)) if !asked.mapping.is_empty() => Ok(Self { session, query, asked }),
-            Ok((_, asked)) => {
-                let problem = asked.mapping.problems().first().map(|(_, problem)| problem.to_string());
+    async fn new(mut session: Session, plan: &PathPlan) -> Result<Self, (Recovery, CommandError)> {
+        let opened = PathQuery::open(&mut session.perflib(Instant::now() + CALL_MAX), plan).await;
+        match opened {
+            Ok(query) if !query.is_empty() => Ok(Self { session, query }),
+            Ok(query) => {
+                let problem = query.problems().next().map(|(_, problem)| problem.to_string());
                 let message =
                     problem.unwrap_or_else(|| "the host adds none of the countersets to a query".to_owned());
                 let error = CommandError::failed(message, "see whether their providers run on the host");
@@ -280,27 +279,13 @@ impl Open {
         }
     }
 
-    async fn fill(session: &mut Session, plan: &Plan) -> Result<(OpenQuery, Asked), PcqError> {
-        let mut client = session.perflib(Instant::now() + CALL_MAX);
-        let query = client.open_query_handle().await?;
-        let (countersets, identifiers): (Vec<usize>, Vec<_>) = plan.identifiers().into_iter().unzip();
-        let answered = client.validate_counters(&query, &identifiers, Change::Add).await?;
-        let all = countersets.into_iter().zip(identifiers).zip(answered);
-        let taken = all.filter(|(_, answer)| answer.status.is_success());
-        let added: Vec<(usize, CounterIdentifier)> = taken.map(|(asked_for, _)| asked_for).collect();
-        let identifiers: Vec<_> = added.iter().map(|(_, identifier)| identifier.clone()).collect();
-        let mapping = BlockMapping::new(&identifiers, &client.query_counter_info(&query).await?);
-        Ok((query, Asked { added, mapping }))
-    }
-
     /// What is said of identifiers whose blocks cannot be told apart from others.
-    fn problems(&self, plan: &Plan) -> Vec<String> {
-        let problems = self.asked.mapping.problems().iter();
-        let say = |(which, problem): &(usize, ms_pcq::perflibv2::MappingProblem)| {
-            let (counterset, _) = self.asked.added.get(*which)?;
-            Some(format!("counterset `{}`: {problem}", plan.countersets[*counterset].name.text))
+    fn problems(&self, plan: &PathPlan) -> Vec<String> {
+        let say = |(counterset, problem): (usize, _)| {
+            let name: &str = &plan.countersets[counterset].name.text;
+            format!("counterset `{name}`: {problem}")
         };
-        problems.filter_map(say).collect()
+        self.query.problems().map(say).collect()
     }
 }
 

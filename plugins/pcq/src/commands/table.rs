@@ -1,12 +1,11 @@
+use counter_poll::paths::{Instance, Key, PathPlan, Sample, Value, is_shown_as_read};
 use std::fmt::Write;
 use std::time::Duration;
 
 use counters::{Cooked, display, display_exact, shown_as};
 
 use super::clock;
-use super::plan::Plan;
 use super::query::Show;
-use super::sample::{Key, Sample, Value, is_shown_as_read};
 
 /// For people: a line a sample where all values fit beside each other, else a block a sample with instances below
 /// and counters beside each other.
@@ -38,7 +37,7 @@ impl Table {
     }
 
     /// The columns' widths and heads, where all fit beside each other.
-    fn columns(&self, plan: &Plan, sample: &Sample) -> Option<(Vec<usize>, Vec<Vec<String>>)> {
+    fn columns(&self, plan: &PathPlan, sample: &Sample) -> Option<(Vec<usize>, Vec<Vec<String>>)> {
         if sample.values.len() > COLUMNS_MAX {
             return None;
         }
@@ -55,7 +54,13 @@ impl Table {
         })
     }
 
-    fn line(&mut self, plan: &Plan, sample: &Sample, widths: Vec<usize>, heads: &[Vec<String>]) -> String {
+    fn line(
+        &mut self,
+        plan: &PathPlan,
+        sample: &Sample,
+        widths: Vec<usize>,
+        heads: &[Vec<String>],
+    ) -> String {
         let keys: Vec<Key> = sample.values.iter().map(|(key, _)| key.clone()).collect();
         let time = self.time(sample);
         let mut text = String::new();
@@ -88,7 +93,7 @@ impl Table {
         text
     }
 
-    fn blocks(&mut self, plan: &Plan, sample: &Sample) -> String {
+    fn blocks(&mut self, plan: &PathPlan, sample: &Sample) -> String {
         let mut text = format!("{}\n", self.time(sample));
         for (index, counterset) in plan.countersets.iter().enumerate() {
             let values: Vec<_> = sample.values.iter().filter(|(key, _)| key.counterset == index).collect();
@@ -99,7 +104,7 @@ impl Table {
             let mut instances: Vec<Option<String>> = Vec::new();
             for (key, _) in &values {
                 add_new(&mut counters, key.counter);
-                add_new(&mut instances, key.instance.as_ref().map(super::sample::Instance::shown));
+                add_new(&mut instances, key.instance.as_ref().map(Instance::shown));
             }
             let grid = Grid { plan, title: &counterset.name.text, values, counters, instances };
             text += &grid.text(self.width);
@@ -109,7 +114,7 @@ impl Table {
 }
 
 impl Show for Table {
-    fn show(&mut self, plan: &Plan, sample: &Sample) -> String {
+    fn show(&mut self, plan: &PathPlan, sample: &Sample) -> String {
         if sample.values.is_empty() {
             return format!("{}{GAP}-\n", self.time(sample));
         }
@@ -122,7 +127,7 @@ impl Show for Table {
 
 /// The values of one counterset: instances below each other, counters beside each other.
 struct Grid<'a> {
-    plan: &'a Plan,
+    plan: &'a PathPlan,
     title: &'a str,
     values: Vec<&'a (Key, Value)>,
     counters: Vec<usize>,
@@ -173,8 +178,7 @@ impl Grid<'_> {
 
     fn cell(&self, counter: usize, instance: Option<&str>) -> String {
         let found = self.values.iter().find(|(key, _)| {
-            key.counter == counter
-                && key.instance.as_ref().map(super::sample::Instance::shown).as_deref() == instance
+            key.counter == counter && key.instance.as_ref().map(Instance::shown).as_deref() == instance
         });
         found.map_or_else(|| NOTHING.to_owned(), |(key, value)| cell(self.plan, key, value))
     }
@@ -227,7 +231,7 @@ impl Grid<'_> {
 }
 
 /// Counterset, instance and counter, below each other.
-fn head(plan: &Plan, key: &Key, width: usize) -> Vec<String> {
+fn head(plan: &PathPlan, key: &Key, width: usize) -> Vec<String> {
     let counterset = &plan.countersets[key.counterset];
     let mut lines = wrapped(&counterset.name.text, width);
     if let Some(instance) = &key.instance {
@@ -237,7 +241,7 @@ fn head(plan: &Plan, key: &Key, width: usize) -> Vec<String> {
     lines
 }
 
-fn cell(plan: &Plan, key: &Key, value: &Value) -> String {
+fn cell(plan: &PathPlan, key: &Key, value: &Value) -> String {
     let info = &plan.countersets[key.counterset].counters[key.counter].info;
     let attrib = shown_as(info.counter_type, info.attrib);
     match value {

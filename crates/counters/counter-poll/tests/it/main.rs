@@ -3,5 +3,6 @@
 
 mod catalog;
 mod host;
+mod paths;
 mod poller;
 mod query;

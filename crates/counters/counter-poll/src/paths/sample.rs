@@ -4,35 +4,38 @@ use std::collections::{HashMap, HashSet};
 
 use counters::{Cooked, Formula, Measure, RawClocks, Reading, cook, properties};
 use ms_dtyp::FileTime;
-use ms_pcq::perflibv2::{BlockMapping, CounterData};
+use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
-use ms_pcq::wire::{Block, CounterIdentifier, CounterRegInfo, DataHeader, RawValue};
+use ms_pcq::wire::{Block, CounterRegInfo, DataHeader, RawValue};
 
-use super::plan::{Pick, Plan};
-use counter_poll::text;
+use super::{PathMatch, PathPlan, PathQuery};
+use crate::text;
 
 /// What a value belongs to, from reply to reply.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
-    pub(super) counterset: usize,
-    pub(super) instance: Option<Instance>,
+pub struct Key {
+    /// Which of the plan's countersets.
+    pub counterset: usize,
+    /// Nothing where a counterset has one only.
+    pub instance: Option<Instance>,
     /// Which of the counterset's counters.
-    pub(super) counter: usize,
+    pub counter: usize,
 }
 
 /// An instance of a counterset.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Instance {
-    pub(super) name: String,
+pub struct Instance {
+    /// Its name.
+    pub name: String,
     /// Its number, where the reply tells it.
-    pub(super) id: Option<u32>,
+    pub id: Option<u32>,
     /// How many of its name are before it.
-    pub(super) index: u32,
+    pub index: u32,
 }
 
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub enum Value {
     /// A number: what was read, and what is displayed.
     Number(Reading, Cooked),
     /// A text.
@@ -43,27 +46,22 @@ pub(super) enum Value {
 
 /// All values of one reply, in the order of the paths.
 #[derive(Debug)]
-pub(super) struct Sample {
-    pub(super) time: FileTime,
-    pub(super) clocks: RawClocks,
-    pub(super) values: Vec<(Key, Value)>,
+pub struct Sample {
+    /// When the host took it, by its clock.
+    pub time: FileTime,
+    /// The clocks of all values.
+    pub clocks: RawClocks,
+    /// Each value once.
+    pub values: Vec<(Key, Value)>,
     /// Whether a value needs another sample, and the next one will do.
-    pub(super) needs_another: bool,
+    pub needs_another: bool,
     /// Blocks that the host did not fill, in words.
-    pub(super) refused: Vec<String>,
-}
-
-/// What a query was given, and which of it each block is.
-#[derive(Debug)]
-pub(super) struct Asked {
-    /// Which counterset of the plan, and what was asked for of it.
-    pub(super) added: Vec<(usize, CounterIdentifier)>,
-    pub(super) mapping: BlockMapping,
+    pub refused: Vec<String>,
 }
 
 /// What was read the last time.
 #[derive(Debug, Default)]
-pub(super) struct Readings(HashMap<Key, Reading>);
+pub struct Readings(HashMap<Key, Reading>);
 
 /// One instance in a reply.
 struct Row<'a> {
@@ -72,17 +70,17 @@ struct Row<'a> {
 }
 
 impl Sample {
-    /// Reads a reply. `asked` says which counterset each block is of.
-    pub(super) fn read(plan: &Plan, asked: &Asked, data: &CounterData, before: &mut Readings) -> Self {
+    /// Reads a reply. `query` says which counterset each block is of.
+    pub fn read(plan: &PathPlan, query: &PathQuery, data: &CounterData, before: &mut Readings) -> Self {
         let data = data.data();
         let clocks = clocks(data.header());
         let (mut rows, mut refused): (Vec<Vec<Row<'_>>>, _) = (Vec::new(), Vec::new());
         rows.resize_with(plan.countersets.len(), Vec::new);
-        let blocks = asked.mapping.check_count(data.header().num_counters);
+        let blocks = query.mapping.check_count(data.header().num_counters);
         let blocks = blocks.map_err(|mismatch| refused.push(mismatch.to_string())).is_ok();
         for (index, block) in data.blocks().take_while(|_| blocks).enumerate() {
-            let which = asked.mapping.identifier_of(u32::try_from(index).unwrap_or(u32::MAX));
-            let Some((counterset, identifier)) = which.and_then(|which| asked.added.get(which)) else {
+            let which = query.mapping.identifier_of(u32::try_from(index).unwrap_or(u32::MAX));
+            let Some((counterset, identifier)) = which.and_then(|which| query.added.get(which)) else {
                 continue;
             };
             let asked_for = identifier.instance_name.as_deref().filter(|name| *name != "*");
@@ -107,7 +105,7 @@ impl Sample {
         };
         let mut seen = HashSet::new();
         let mut now = HashMap::new();
-        for pick in &plan.picks {
+        for pick in &plan.matches {
             for row in &rows[pick.counterset] {
                 sample.add(plan, pick, row, before, (&mut seen, &mut now));
             }
@@ -118,8 +116,8 @@ impl Sample {
 
     fn add(
         &mut self,
-        plan: &Plan,
-        pick: &Pick,
+        plan: &PathPlan,
+        pick: &PathMatch,
         row: &Row<'_>,
         before: &Readings,
         (seen, now): (&mut HashSet<Key>, &mut HashMap<Key, Reading>),
@@ -206,14 +204,14 @@ fn add_rows<'a>(rows: &mut Vec<Row<'a>>, block: &Block<'a>, is_single: bool, ask
 
 impl Readings {
     /// Whether nothing was read yet.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 impl Key {
     /// The path of this one value, without a machine.
-    pub(super) fn path(&self, plan: &Plan) -> String {
+    pub fn path(&self, plan: &PathPlan) -> String {
         let counterset = &plan.countersets[self.counterset];
         let instance = self.instance.as_ref().map(|instance| format!("({})", instance.shown()));
         let counter = &counterset.counters[self.counter].name;
@@ -222,13 +220,13 @@ impl Key {
 }
 
 /// Whether what is displayed is the number that was read, all of its 64 bits.
-pub(super) fn is_shown_as_read(info: &CounterRegInfo) -> bool {
+pub fn is_shown_as_read(info: &CounterRegInfo) -> bool {
     properties(info.counter_type).is_some_and(|row| row.formula == Formula::Value)
 }
 
 impl Instance {
     /// Its name, with a number where others of this name are before it.
-    pub(super) fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         match self.index {
             0 => self.name.clone(),
             index => format!("{}#{index}", self.name),

@@ -1,0 +1,101 @@
+use std::error::Error;
+use std::fmt;
+
+use counters::CounterPath;
+
+use crate::registration::Trouble;
+
+/// Why a search for what paths mean ended.
+#[derive(Debug)]
+pub enum FindError<E: Error + 'static> {
+    /// A call failed.
+    Call(ms_pcq::Error<E>),
+    /// The host has no such thing.
+    Path(PathProblem),
+}
+
+/// Why a path means nothing at a host.
+#[derive(Clone, Debug)]
+pub enum PathProblem {
+    /// A part of it is no pattern.
+    Pattern(String),
+    /// The host has no counterset of this name; the one that was meant, perhaps.
+    UnknownCounterset {
+        /// The path.
+        path: Box<CounterPath>,
+        /// What is near.
+        nearest: Option<String>,
+    },
+    /// The name is that of a classic object, which no host offers here.
+    Classic {
+        /// The path.
+        path: Box<CounterPath>,
+        /// What is said of the object.
+        explanation: String,
+    },
+    /// What the host tells of the counterset is of no use.
+    Unusable {
+        /// Its name.
+        counterset: String,
+        /// Why.
+        trouble: Trouble,
+    },
+    /// The counterset has instances, and the path names none.
+    LacksInstance {
+        /// The path.
+        path: Box<CounterPath>,
+        /// The counterset's name.
+        counterset: String,
+    },
+    /// The path names an instance, and the counterset has none.
+    HasNoInstances {
+        /// The path.
+        path: Box<CounterPath>,
+        /// The counterset's name.
+        counterset: String,
+    },
+    /// The counterset has no such counter; the one that was meant, perhaps.
+    UnknownCounter {
+        /// The path.
+        path: Box<CounterPath>,
+        /// The counterset's name.
+        counterset: String,
+        /// What is near.
+        nearest: Option<String>,
+    },
+}
+
+impl<E: Error + 'static> From<PathProblem> for FindError<E> {
+    fn from(problem: PathProblem) -> Self {
+        Self::Path(problem)
+    }
+}
+
+impl<E: Error + 'static> From<ms_pcq::Error<E>> for FindError<E> {
+    fn from(error: ms_pcq::Error<E>) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl fmt::Display for PathProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let meant = |nearest: &Option<String>| {
+            nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+        };
+        match self {
+            Self::Pattern(reason) => f.write_str(reason),
+            Self::UnknownCounterset { path, nearest } => {
+                write!(f, "{path}: the host has no counterset `{}`{}", path.counterset, meant(nearest))
+            }
+            Self::Classic { path, explanation } => write!(f, "{path}: {explanation}"),
+            Self::Unusable { counterset, trouble } => write!(f, "counterset `{counterset}`: {trouble}"),
+            Self::LacksInstance { path, counterset } => write!(f, "{path}: `{counterset}` has instances"),
+            Self::HasNoInstances { path, counterset } => {
+                write!(f, "{path}: `{counterset}` has no instances")
+            }
+            Self::UnknownCounter { path, counterset, nearest } => {
+                write!(f, "{path}: `{counterset}` has no counter `{}`{}", path.counter, meant(nearest))
+            }
+        }
+    }
+}

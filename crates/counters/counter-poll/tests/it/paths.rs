@@ -1,0 +1,89 @@
+//! Counter paths in, cooked values out.
+
+use std::time::Duration;
+
+use counter_poll::Client;
+use counter_poll::paths::{FindError, PathPlan, PathProblem, PathQuery, Readings, Sample, Value};
+use counters::{Cooked, CounterPath};
+use test_support::future::now;
+
+use crate::host::{CallError, MemoryHost, client, client_and_clock};
+
+fn find(client: &mut Client<MemoryHost>, paths: &[&str]) -> Result<PathPlan, FindError<CallError>> {
+    let paths: Vec<CounterPath> = paths.iter().map(|path| path.parse().unwrap()).collect();
+    now(PathPlan::find(client, &paths, |_, _| {}))
+}
+
+#[test]
+fn a_value_has_its_path_what_was_read_and_what_is_displayed() {
+    let (mut client, clock) = client_and_clock();
+    let plan = find(&mut client, &[r"\Counter Types(1)\Raw Count", r"\counter types(1)\bulk count"]).unwrap();
+    let mut query = now(PathQuery::open(&mut client, &plan)).unwrap();
+    let mut readings = Readings::default();
+    let mut take = || {
+        let data = now(query.fetch(&mut client)).unwrap();
+        Sample::read(&plan, &query, &data, &mut readings)
+    };
+    let first = take();
+    assert!(first.needs_another, "a rate is that of two samples");
+    clock.advance(Duration::from_secs(2));
+    let second = take();
+    assert!(!second.needs_another);
+    assert_eq!(second.time.0 - first.time.0, 20_000_000);
+    let paths: Vec<String> = second.values.iter().map(|(key, _)| key.path(&plan)).collect();
+    assert_eq!(paths, [r"\Counter Types(1)\Raw Count", r"\Counter Types(1)\Bulk Count"]);
+    let raw = |sample: &Sample, index: usize| match &sample.values[index].1 {
+        Value::Number(reading, _) => reading.value,
+        other => panic!("{other:?}"),
+    };
+    let shown = |index: usize| match &second.values[index].1 {
+        Value::Number(_, Cooked::Value(value)) => *value,
+        other => panic!("{other:?}"),
+    };
+    #[expect(clippy::cast_precision_loss, reason = "these numbers are small")]
+    let expected = [raw(&second, 0) as f64, (raw(&second, 1) - raw(&first, 1)) as f64 / 2.0];
+    assert_eq!([shown(0), shown(1)], expected);
+    assert!(expected[1] > 0.0, "it counts");
+    now(query.close(&mut client)).unwrap();
+}
+
+#[test]
+fn only_the_instances_that_are_named_are_fetched() {
+    let mut client = client();
+    let plan =
+        find(&mut client, &[r"\Counter Types(3)\Raw Count", r"\Thermal Zone Information(*)\*"]).unwrap();
+    let identifiers = plan.identifiers();
+    let names: Vec<Option<&str>> =
+        identifiers.iter().map(|(_, identifier)| identifier.instance_name.as_deref()).collect();
+    assert_eq!(names, [Some("3"), Some("*")]);
+}
+
+#[test]
+fn a_path_that_means_nothing_says_what_would() {
+    let problem = |path: &str| match find(&mut client(), &[path]) {
+        Err(FindError::Path(problem)) => problem,
+        other => panic!("{other:?}"),
+    };
+    let PathProblem::UnknownCounterset { nearest, .. } =
+        problem(r"\Procesor Information(*)\% Processor Time")
+    else {
+        panic!("it has another name")
+    };
+    assert_eq!(nearest.as_deref(), Some("Processor Information"));
+    let PathProblem::UnknownCounter { nearest, .. } = problem(r"\Counter Types(1)\Raw Cuont") else {
+        panic!("it has another name")
+    };
+    assert_eq!(nearest.as_deref(), Some("Raw Count"));
+    let lacking = problem(r"\Counter Types\Raw Count");
+    assert!(matches!(lacking, PathProblem::LacksInstance { .. }), "{lacking:?}");
+    let classic = problem(r"\LogicalDisk(*)\% Free Space");
+    assert!(matches!(classic, PathProblem::Classic { .. }), "{classic:?}");
+}
+
+#[test]
+fn a_connection_that_is_lost_ends_the_search() {
+    let mut client = client();
+    client.channel().fail(0, CallError::Lost);
+    let lost = find(&mut client, &[r"\Counter Types(1)\Raw Count"]).unwrap_err();
+    assert!(matches!(lost, FindError::Call(_)), "{lost:?}");
+}
