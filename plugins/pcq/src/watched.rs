@@ -7,7 +7,7 @@ use counter_poll::registration::Trouble;
 use counter_poll::{
     Addition, Catalog, Client, Counterset, Error, HostChannel, Lookup, OpenQuery, Wanted, Which, classic,
 };
-use counters::{nearest, same_name};
+use counter_types::{nearest, same_name};
 use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::wire::{Body, QueryData};
 use plugin_sdk::{Coverage, Failure, FamilyId, Output};
@@ -281,7 +281,7 @@ fn unknown_counters(wanted: &Wanted, counterset: &Counterset) -> Vec<Missing> {
 
 /// A pattern of counters that matches none is worth a word, once.
 fn warn_of_nothing(wanted: &Wanted, counterset: &Counterset) {
-    let matches_none = |pattern: &&counters::NamePattern| {
+    let matches_none = |pattern: &&counter_types::NamePattern| {
         pattern.exact_name().is_none()
             && !counterset.counters.iter().any(|counter| pattern.matches(&counter.name))
     };

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use counters::{NamePattern, same_name};
+use counter_types::{NamePattern, same_name};
 use ms_dtyp::Guid;
 use ms_pcq::types::{InstanceType, Lcid};
 

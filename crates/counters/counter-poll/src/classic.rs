@@ -3,7 +3,7 @@
 //!
 //! The names are those of Microsoft's public pages and of typeperf's list on a plain Windows Server.
 
-use counters::same_name;
+use counter_types::same_name;
 
 /// What is said of a name that no counterset of the host has, where it is that of a classic object. `offered` is what the
 /// host has.

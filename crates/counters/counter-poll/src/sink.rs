@@ -1,6 +1,6 @@
 use std::fmt::Debug;
 
-use counters::{Family, Value};
+use counter_types::{Family, Value};
 
 use crate::Counterset;
 

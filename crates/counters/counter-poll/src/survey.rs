@@ -28,7 +28,7 @@ impl Counterset {
     /// Whether a counter is there for the sake of others: a base, a clock, a number of things.
     pub fn is_helper(&self, counter: &Counter) -> bool {
         let id = counter.info.counter_id;
-        let is_base = counters::properties(counter.info.counter_type).is_some_and(|row| row.is_base);
+        let is_base = counter_types::properties(counter.info.counter_type).is_some_and(|row| row.is_base);
         is_base
             || counter.info.attrib.contains(Attrib::NO_DISPLAYABLE)
             || self.counters.iter().any(|other| {

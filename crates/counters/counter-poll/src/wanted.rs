@@ -1,4 +1,4 @@
-use counters::Selection;
+use counter_types::Selection;
 
 use crate::Which;
 

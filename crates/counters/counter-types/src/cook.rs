@@ -46,7 +46,7 @@ pub enum Cooked {
 /// - The base did not move: no operation, no average. That is no zero, and [`Cooked::Undefined`].
 ///
 /// ```
-/// use counters::{Cooked, CounterType, RawClocks, Reading, cook};
+/// use counter_types::{Cooked, CounterType, RawClocks, Reading, cook};
 ///
 /// let at = |seconds: u64, value| {
 ///     let clocks = RawClocks { perf_time: seconds * 10_000_000, perf_freq: 10_000_000, ..RawClocks::default() };

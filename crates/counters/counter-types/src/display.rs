@@ -11,7 +11,7 @@ use ms_pcq::types::{Attrib, CounterType};
 /// [MS-PCQ] 2.2.4.2 allows scales from -10 to 10; what is outside is not applied.
 ///
 /// ```
-/// use counters::display;
+/// use counter_types::display;
 /// use ms_pcq::types::Attrib;
 ///
 /// assert_eq!(display(10.0, 2, Attrib(0)), "1,000");

@@ -23,7 +23,7 @@
 //! [`boot_time`] infers when a host was started. [`aggregate`] does what aggregate countersets leave to the client.
 //!
 //! ```
-//! use counters::{Kind, Part, RawClocks, Unit, Value, plan};
+//! use counter_types::{Kind, Part, RawClocks, Unit, Value, plan};
 //! use ms_pcq::types::{CounterId, CounterType};
 //! use ms_pcq::wire::CounterRegInfo;
 //!
@@ -49,7 +49,7 @@
 //! to one that does not exist.
 //!
 //! ```
-//! use counters::{Choice, Filter, PatternText, Selection, SelectionRules, Totals};
+//! use counter_types::{Choice, Filter, PatternText, Selection, SelectionRules, Totals};
 //!
 //! let plain = |text: &str| PatternText::Plain(text.to_owned());
 //! let selection = Selection::new(&SelectionRules {
@@ -60,7 +60,7 @@
 //! assert_eq!(selection.instance("0,3"), Choice::Yes);
 //! assert_eq!(selection.instance("0,_Total"), Choice::No);
 //! assert_eq!(selection.instance("_Total"), Choice::Total);
-//! # Ok::<(), counters::SelectionError>(())
+//! # Ok::<(), counter_types::SelectionError>(())
 //! ```
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 

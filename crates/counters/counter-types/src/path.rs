@@ -29,7 +29,7 @@ use crate::pattern::{PatternText, WILDCARDS, same_name};
 /// A path that was parsed is given back by `Display` as it was.
 ///
 /// ```
-/// use counters::CounterPath;
+/// use counter_types::CounterPath;
 ///
 /// let path: CounterPath = r"\\web7\Processor Information(0,*)\% Processor Time".parse()?;
 /// assert_eq!(path.machine.as_deref(), Some("web7"));
@@ -38,7 +38,7 @@ use crate::pattern::{PatternText, WILDCARDS, same_name};
 ///
 /// let error = r"\Processor Information(0,*\% Processor Time".parse::<CounterPath>().unwrap_err();
 /// assert_eq!(error.to_string(), "counter path: `)` is missing before this backslash, at character 27");
-/// # Ok::<(), counters::PathError>(())
+/// # Ok::<(), counter_types::PathError>(())
 /// ```
 #[doc(alias = "PDH_COUNTER_PATH_ELEMENTS")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -15,7 +15,7 @@ pub struct Quantity {
 /// itself: what documents say of it.
 ///
 /// ```
-/// use counters::{Unit, quantity};
+/// use counter_types::{Unit, quantity};
 ///
 /// assert_eq!(quantity("Process V2", "Working Set").unwrap().unit, Unit::Bytes);
 /// assert_eq!(quantity("Process V2", "Thread Count"), None);

@@ -87,7 +87,7 @@ open_enum! {
     /// document lacks (`PERF_COUNTER_MULTI_BASE`, the deltas, `PERF_COUNTER_NODATA`,
     /// `PERF_DOUBLE_RAW`).
     ///
-    /// What each of them means is the table of the crate `counters`.
+    /// What each of them means is the table of the crate `counter-types`.
     pub struct CounterType(u32) {
         /// Events, 32 bits, shown per second.
         PERF_COUNTER_COUNTER = 0x1041_0400,

@@ -18,7 +18,7 @@
 //! oracle(b"no law is broken by this");
 //! ```
 
-pub mod counters;
+pub mod counter_types;
 pub mod dcerpc;
 mod input;
 pub mod interfaces;
@@ -47,7 +47,7 @@ pub const ORACLES: [(&str, Oracle); 20] = [
     ("pcq_conversation", ms_pcq::conversation),
     ("rrp_requests", ms_rrp::requests),
     ("rrp_responses", ms_rrp::responses),
-    ("counter_path", counters::path),
+    ("counter_path", counter_types::path),
     ("dcerpc_pdu", dcerpc::pdu),
     ("dcerpc_client", dcerpc::client),
     ("dcerpc_server", dcerpc::server),

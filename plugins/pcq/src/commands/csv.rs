@@ -1,5 +1,5 @@
 use counter_poll::paths::{Key, PathPlan, Sample, Value};
-use counters::Cooked;
+use counter_types::Cooked;
 
 use super::clock;
 use super::query::Show;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use clap::ValueEnum;
-use counters::{Selection, same_name};
+use counter_types::{Selection, same_name};
 use ms_pcq::types::{CounterId, InstanceType};
 use ms_pcq::wire::InstanceInfo;
 use serde_json::{Value, json};

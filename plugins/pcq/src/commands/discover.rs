@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use counters::{NamePattern, PatternText, nearest};
+use counter_types::{NamePattern, PatternText, nearest};
 use host_session::{HostInfo, Session};
 use ms_dtyp::Guid;
 use ms_pcq::types::Lcid;

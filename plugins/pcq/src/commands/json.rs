@@ -1,5 +1,5 @@
 use counter_poll::paths::{Key, PathPlan, Sample, Value, is_shown_as_read};
-use counters::{Cooked, Reading};
+use counter_types::{Cooked, Reading};
 use serde_json::{Map, json};
 
 use super::clock;

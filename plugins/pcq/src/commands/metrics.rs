@@ -19,7 +19,7 @@ pub(super) fn names_of(run: &Run, counterset: &Counterset) -> BTreeMap<CounterId
     };
     let module = (!run.configured().is_empty()).then_some(0);
     let mut names: BTreeMap<CounterId, Vec<String>> = BTreeMap::new();
-    for family in counters::plan_of(&counterset.name.text, &infos, name_of) {
+    for family in counter_types::plan_of(&counterset.name.text, &infos, name_of) {
         let exposition = family.exposition;
         let named = run.metric_name(
             module,

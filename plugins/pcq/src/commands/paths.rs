@@ -1,7 +1,7 @@
 //! Counter paths on the command line: how they are read, and what is said of those that mean nothing.
 
 use counter_poll::paths::PathProblem;
-use counters::CounterPath;
+use counter_types::CounterPath;
 use plugin_session::command::CommandError;
 
 /// Reads a counter path.
@@ -9,7 +9,7 @@ use plugin_session::command::CommandError;
 /// # Errors
 /// The path with a caret below the place where it goes wrong.
 pub(super) fn parse(text: &str) -> Result<CounterPath, CommandError> {
-    text.parse().map_err(|error: counters::PathError| {
+    text.parse().map_err(|error: counter_types::PathError| {
         let before: usize = text.chars().take(error.position).count();
         CommandError::usage(format!(
             "no counter path: {}\n  {text}\n  {:before$}^\nwrite it as \\Counterset(instance)\\Counter or \\Counterset\\Counter, in single quotes for the shell",

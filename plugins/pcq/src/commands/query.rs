@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use counter_poll::paths::{FindError, PathPlan, PathQuery, Readings, Sample};
-use counters::{CounterPath, InstancePath, nearest};
+use counter_types::{CounterPath, InstancePath, nearest};
 use host_session::{Recovery, Session};
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
@@ -125,7 +125,7 @@ impl Wish {
 fn is_of(path: &CounterPath, host: &str, name: Option<&str>) -> bool {
     let Some(machine) = path.machine.as_deref() else { return true };
     let short = host.split('.').next().filter(|_| host.parse::<IpAddr>().is_err());
-    [Some(host), short, name].into_iter().flatten().any(|known| counters::same_name(machine, known))
+    [Some(host), short, name].into_iter().flatten().any(|known| counter_types::same_name(machine, known))
 }
 
 async fn watch(run: &Run, wish: &Wish, show: &mut dyn Show) -> Result<(), CommandError> {

@@ -2,7 +2,7 @@ use counter_poll::paths::{Instance, Key, PathPlan, Sample, Value, is_shown_as_re
 use std::fmt::Write;
 use std::time::Duration;
 
-use counters::{Cooked, display, display_exact, shown_as};
+use counter_types::{Cooked, display, display_exact, shown_as};
 
 use super::clock;
 use super::query::Show;

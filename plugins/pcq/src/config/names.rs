@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use counters::{Filter, PatternText};
+use counter_types::{Filter, PatternText};
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 

@@ -1,7 +1,7 @@
 //! Settings that were checked once, with their patterns compiled.
 
 use counter_poll::{TopN, Wanted, Which};
-use counters::{NamePattern, PatternText, Selection, SelectionRules, Totals, same_name};
+use counter_types::{NamePattern, PatternText, Selection, SelectionRules, Totals, same_name};
 use ms_pcq::types::Lcid;
 use plugin_sdk::Problem;
 

@@ -1,12 +1,12 @@
 //! How the values of a counter are shown to a person.
 
-use counters::{Formula, Part, Scale};
+use counter_types::{Formula, Part, Scale};
 use plugin_sdk::{Display, DisplayRule};
 
 /// What a page computes of a family's values, so that it shows what Windows shows.
 ///
 /// Values go out in base units: what the formula takes in ticks is there in seconds.
-pub(super) fn display_of(family: &counters::Family) -> Display<'static> {
+pub(super) fn display_of(family: &counter_types::Family) -> Display<'static> {
     if family.exposition.part == Part::Base {
         return Display::by(DisplayRule::Base);
     }
@@ -33,7 +33,7 @@ pub(super) fn display_of(family: &counters::Family) -> Display<'static> {
 
 #[cfg(test)]
 mod tests {
-    use counters::{ALL, CounterType, plan};
+    use counter_types::{ALL, CounterType, plan};
     use ms_pcq::types::CounterId;
     use ms_pcq::wire::CounterRegInfo;
 

@@ -2,7 +2,7 @@
 
 use counter_poll::registration::Counter;
 use counter_poll::{Counterset, FamilyGroup, PolledFamily};
-use counters::{Exposition, Kind};
+use counter_types::{Exposition, Kind};
 use ms_pcq::types::InstanceType;
 use plugin_sdk::{Display, Family, FamilyId, Output, ValueKind};
 
@@ -46,13 +46,13 @@ const fn suffix(group: FamilyGroup) -> &'static str {
 }
 
 /// Where a family comes from: its path with the counter's type, and the same in the language of the settings.
-fn describe<'a>(counterset: &'a Counterset, family: &counters::Family, group: FamilyGroup) -> Told<'a> {
+fn describe<'a>(counterset: &'a Counterset, family: &counter_types::Family, group: FamilyGroup) -> Told<'a> {
     let is_item = |counter: &&Counter| counter.info.counter_id == family.item;
     let counter = counterset.counters.iter().find(is_item);
     let instances = if counterset.instance_type == InstanceType::SINGLE { "" } else { "(*)" };
     let path = |object: &str, item: &str| format!(r"\{object}{instances}\{item}");
     let name = counter.map_or("", |counter| counter.name.as_str());
-    let kind = counter.map_or_else(counters::CounterType::default, |counter| counter.info.counter_type);
+    let kind = counter.map_or_else(counter_types::CounterType::default, |counter| counter.info.counter_type);
     let mut origin = format!("{} [{kind}]", path(&counterset.name, name));
     let local = counter.and_then(|counter| counter.local_name.as_deref());
     if let (Some(object), Some(item)) = (&counterset.local_name, local) {
@@ -64,7 +64,7 @@ fn describe<'a>(counterset: &'a Counterset, family: &counters::Family, group: Fa
     {
         origin.push_str(INFERRED);
     }
-    let formula = counters::properties(kind).map_or(counters::Formula::Value, |row| row.formula);
+    let formula = counter_types::properties(kind).map_or(counter_types::Formula::Value, |row| row.formula);
     let help = help(family, formula, name, counter.map_or("", |counter| &counter.help));
     Told {
         counter,
@@ -78,7 +78,7 @@ fn describe<'a>(counterset: &'a Counterset, family: &counters::Family, group: Fa
 /// Whether instances say when they were created.
 fn tells_creation(counterset: &Counterset) -> bool {
     let is_creation =
-        |counter: &Counter| counter.info.counter_type == counters::CounterType::PERF_ELAPSED_TIME;
+        |counter: &Counter| counter.info.counter_type == counter_types::CounterType::PERF_ELAPSED_TIME;
     counterset.counters.iter().any(is_creation)
 }
 
@@ -103,7 +103,7 @@ impl Told<'_> {
 
 /// Whether a family's values are of counters that the registration does not know the type of.
 pub(crate) fn unknown_types(counterset: &Counterset) -> u64 {
-    let is_unknown = |counter: &&Counter| counters::properties(counter.info.counter_type).is_none();
+    let is_unknown = |counter: &&Counter| counter_types::properties(counter.info.counter_type).is_none();
     counterset.counters.iter().filter(is_unknown).count() as u64
 }
 

@@ -3,7 +3,7 @@
 //! The host's text describes what Windows displays, which is computed of the counter. Alone it would be wrong of
 //! what goes out: "percentage of time" of seconds, "per second" of a count.
 
-use counters::{Family, Formula, Part, Scale, Unit};
+use counter_types::{Family, Formula, Part, Scale, Unit};
 
 /// The text of one family; `formula` is that of its counter, `item` the counter's name.
 pub(super) fn help(family: &Family, formula: Formula, item: &str, text: &str) -> String {
@@ -82,7 +82,7 @@ fn momentary(family: &Family) -> String {
 
 #[cfg(test)]
 mod tests {
-    use counters::{CounterType as T, plan_of, properties};
+    use counter_types::{CounterType as T, plan_of, properties};
     use ms_pcq::types::{CounterId, CounterType};
     use ms_pcq::wire::CounterRegInfo;
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn every_type_but_momentary_numbers_says_more_than_the_host() {
-        for row in counters::ALL.iter().filter(|row| row.formula != Formula::Value) {
+        for row in counter_types::ALL.iter().filter(|row| row.formula != Formula::Value) {
             let told = helps("X", "Item", row.counter_type, "Text.");
             let adds = |help: &String| help != "Text.";
             let is_number = !matches!(row.formula, Formula::Nothing | Formula::Double);

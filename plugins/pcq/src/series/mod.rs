@@ -9,7 +9,7 @@ mod tests;
 use counter_poll::{
     Counterset, CountersetPoller, FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink,
 };
-use counters::Value;
+use counter_types::Value;
 use plugin_sdk::{FamilyId, Output, Series, SeriesId, Stamp, Start};
 
 pub(crate) use self::families::{kind_of, unknown_types};

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use counter_poll::registration::Counter;
 use counter_poll::{Counterset, Wanted};
-use counters::CounterType;
+use counter_types::CounterType;
 use ms_dtyp::{FileTime, Guid};
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
 use ms_pcq::wire::{Clocks, CounterRegInfo, InstanceInfo, QueryData, QueryDataWriter, RawValue};

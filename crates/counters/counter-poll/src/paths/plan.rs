@@ -1,6 +1,6 @@
 //! Counter paths against what a host offers: which countersets are fetched, and which counters of them are shown.
 
-use counters::{CounterPath, NamePattern, PatternText, nearest, same_name};
+use counter_types::{CounterPath, NamePattern, PatternText, nearest, same_name};
 use ms_dtyp::Guid;
 use ms_pcq::types::InstanceType;
 use ms_pcq::wire::CounterIdentifier;

@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::fmt;
 
-use counters::CounterPath;
+use counter_types::CounterPath;
 
 use crate::registration::Trouble;
 

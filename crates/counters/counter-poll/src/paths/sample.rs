@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use counters::{Cooked, Formula, Measure, RawClocks, Reading, cook, properties};
+use counter_types::{Cooked, Formula, Measure, RawClocks, Reading, cook, properties};
 use ms_dtyp::FileTime;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};

@@ -1,7 +1,7 @@
 //! What the instances of an aggregate counterset come to: one series a family, added up here.
 
-use counters::RawClocks;
-use counters::aggregate::{Accumulator, Scope, Share};
+use counter_types::RawClocks;
+use counter_types::aggregate::{Accumulator, Scope, Share};
 
 use super::Column;
 use crate::Counterset;
@@ -22,7 +22,7 @@ struct AggregatedFamily<I: SeriesIds> {
     id: I::Family,
     series: Option<I::Series>,
     accumulator: Accumulator,
-    exposition: counters::Exposition,
+    exposition: counter_types::Exposition,
     /// Those of the last instance.
     clocks: RawClocks,
 }
@@ -31,11 +31,11 @@ impl<I: SeriesIds> Aggregated<I> {
     /// Registers families and series; nothing where the counterset is none that a client adds up.
     pub(super) fn new<S: SeriesSink<I>>(
         counterset: &Counterset,
-        families: &[counters::Family],
+        families: &[counter_types::Family],
         output: &mut S,
     ) -> Option<Self> {
         let scope = Scope::of(counterset.instance_type)?;
-        let accumulator_of = |(column, family): (usize, &counters::Family)| {
+        let accumulator_of = |(column, family): (usize, &counter_types::Family)| {
             let item = counterset.counters.iter().find(|counter| counter.info.counter_id == family.item)?;
             let made = Accumulator::new(&item.info, &family.exposition, counterset.instance_type)?;
             Some((column, *family, made))

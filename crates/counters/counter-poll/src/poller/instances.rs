@@ -1,7 +1,7 @@
 //! Which instances are there, and their series: they are found by place or key, come, and go.
 
-use counters::aggregate::Scope;
-use counters::{Choice, Kind, Part, RawClocks, Selection, Value, Widen};
+use counter_types::aggregate::Scope;
+use counter_types::{Choice, Kind, Part, RawClocks, Selection, Value, Widen};
 use ms_pcq::types::InstanceId;
 use ms_pcq::wire::{Block, InstanceValues, RawValue};
 

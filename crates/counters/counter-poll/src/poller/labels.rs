@@ -21,7 +21,7 @@ pub(super) struct Split {
 impl Split {
     /// That of the counterset with this English name, if documents say that its instances are named so.
     pub(super) fn of(counterset: &str) -> Option<Self> {
-        let row = NAME_AND_ID.iter().find(|(known, ..)| counters::same_name(known, counterset));
+        let row = NAME_AND_ID.iter().find(|(known, ..)| counter_types::same_name(known, counterset));
         row.map(|&(_, name, id)| Self { name, id })
     }
 

@@ -12,8 +12,8 @@ mod values;
 
 use std::collections::HashMap;
 
-use counters::Widen;
-use counters::aggregate::Share;
+use counter_types::Widen;
+use counter_types::aggregate::Share;
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
 
 use self::aggregated::Aggregated;
@@ -57,7 +57,7 @@ pub struct CountersetPoller<I: SeriesIds> {
 /// One family and where in a reply its values stand.
 #[derive(Debug)]
 struct Column<I: SeriesIds> {
-    family: counters::Family,
+    family: counter_types::Family,
     id: Option<I::Family>,
     /// The same for instances that sum up others, where those are shown apart.
     total: Option<I::Family>,
@@ -149,7 +149,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
         let find = |id: CounterId| counterset.counters.iter().find(|counter| counter.info.counter_id == id);
         let name_of = |id: CounterId| find(id).map(|counter| counter.name.as_str());
         let registered: Vec<_> = counterset.counters.iter().map(|counter| counter.info).collect();
-        let mut families = counters::plan_of(&counterset.name, &registered, name_of);
+        let mut families = counter_types::plan_of(&counterset.name, &registered, name_of);
         let detail_of = |id| find(id).map_or_else(Default::default, |counter| counter.info.detail_level);
         families
             .retain(|family| wanted.selection.wants_counter(name_of(family.item), detail_of(family.item)));

@@ -1,6 +1,6 @@
 //! Counters whose value is a text: series whose label it is.
 
-use counters::{Kind, Value};
+use counter_types::{Kind, Value};
 use ms_pcq::wire::InstanceValues;
 
 use super::CountersetPoller;

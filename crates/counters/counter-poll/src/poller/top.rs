@@ -4,7 +4,7 @@
 //! of others it is their value. So that two that are nearly alike do not take turns, one that is in counts a tenth
 //! more than it has.
 
-use counters::{Kind, Width, properties};
+use counter_types::{Kind, Width, properties};
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::{Block, RawValue};
 
@@ -31,11 +31,11 @@ impl Top {
         let counter = counterset
             .counters
             .iter()
-            .find(|counter| counters::same_name(&counter.name, &settings.counter))?
+            .find(|counter| counter_types::same_name(&counter.name, &settings.counter))?
             .info;
-        let family = counters::plan(&[counter], |_| None).into_iter().next();
+        let family = counter_types::plan(&[counter], |_| None).into_iter().next();
         let goes_up = family.is_some_and(|family| family.exposition.kind == Kind::Counter);
-        let width = properties(counter.counter_type).map_or(Width::Bits64, counters::Properties::width);
+        let width = properties(counter.counter_type).map_or(Width::Bits64, counter_types::Properties::width);
         let n = usize::try_from(settings.n).unwrap_or(usize::MAX);
         let width = goes_up.then_some(width);
         Some(Self { counter: counter.counter_id, n, width, place: None, ranking: Vec::new() })

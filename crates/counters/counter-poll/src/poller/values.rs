@@ -1,7 +1,7 @@
 //! From the values of a reply to those of series.
 
-use counters::aggregate::Share;
-use counters::{Exposition, Kind, RawClocks, boot_time};
+use counter_types::aggregate::Share;
+use counter_types::{Exposition, Kind, RawClocks, boot_time};
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::{Block, DataHeader, InstanceValues, RawValue};
 

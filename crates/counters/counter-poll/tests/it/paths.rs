@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use counter_poll::Client;
 use counter_poll::paths::{FindError, PathPlan, PathProblem, PathQuery, Readings, Sample, Value};
-use counters::{Cooked, CounterPath};
+use counter_types::{Cooked, CounterPath};
 use test_support::future::now;
 
 use crate::host::{CallError, MemoryHost, client, client_and_clock};

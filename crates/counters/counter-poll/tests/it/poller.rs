@@ -4,7 +4,7 @@ use counter_poll::{
     Addition, Aggregate, Catalog, Client, Counterset, CountersetPoller, FamilyGroup, Forms, Lookup,
     NewSeries, OpenQuery, PolledFamily, SeriesIds, SeriesSink, Wanted, Which,
 };
-use counters::{Filter, PatternText, Selection, SelectionRules, Totals, Value};
+use counter_types::{Filter, PatternText, Selection, SelectionRules, Totals, Value};
 use ms_pcq::perflibv2::CounterData;
 use test_support::future::now;
 

@@ -38,8 +38,8 @@
 //! [`Accumulator::export`]. Nothing here allocates.
 //!
 //! ```
-//! use counters::aggregate::{Accumulator, Share};
-//! use counters::{CounterType, RawClocks, Value, plan};
+//! use counter_types::aggregate::{Accumulator, Share};
+//! use counter_types::{CounterType, RawClocks, Value, plan};
 //! use ms_pcq::types::{AggregateFunc, CounterId, InstanceType};
 //! use ms_pcq::wire::CounterRegInfo;
 //!

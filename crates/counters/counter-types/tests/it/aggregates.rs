@@ -1,7 +1,7 @@
 //! What the aggregate of a counterset shows from reply to reply.
 
-use counters::aggregate::{Accumulator, Scope, Share};
-use counters::{CounterType, Family, Part, RawClocks, Value, plan};
+use counter_types::aggregate::{Accumulator, Scope, Share};
+use counter_types::{CounterType, Family, Part, RawClocks, Value, plan};
 use ms_pcq::types::{AggregateFunc, CounterId, InstanceType};
 use ms_pcq::wire::CounterRegInfo;
 use proptest::prelude::*;

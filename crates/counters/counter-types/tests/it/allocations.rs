@@ -1,8 +1,8 @@
 //! What is done for each value of each reply does not allocate, and what is kept for each host is small.
 
 use allocation_counter::measure;
-use counters::aggregate::{Accumulator, Share};
-use counters::{
+use counter_types::aggregate::{Accumulator, Share};
+use counter_types::{
     Cooked, CounterType, NamePattern, PatternText, RawClocks, Reading, Selection, Widen, Width, cook, plan,
 };
 use ms_pcq::types::{AggregateFunc, CounterId, InstanceType};

@@ -1,6 +1,6 @@
 //! What two samples display, type by type.
 
-use counters::{ALL, Cooked, CounterType, Formula, RawClocks, Reading, Width, cook, properties};
+use counter_types::{ALL, Cooked, CounterType, Formula, RawClocks, Reading, Width, cook, properties};
 use proptest::prelude::*;
 
 use CounterType as T;

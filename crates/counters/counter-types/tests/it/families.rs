@@ -1,6 +1,6 @@
 //! Which families a counterset gives.
 
-use counters::{CounterType as T, Kind, Part, Scale, Unit, plan};
+use counter_types::{CounterType as T, Kind, Part, Scale, Unit, plan};
 use expect_test::{Expect, expect};
 use ms_pcq::types::{Attrib, CounterId, CounterType};
 use ms_pcq::wire::CounterRegInfo;

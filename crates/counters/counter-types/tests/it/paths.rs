@@ -1,6 +1,6 @@
 //! What a counter path means, and what is said of a text that is none.
 
-use counters::{CounterPath, InstanceIndex, InstancePath, NamePattern, PATH_CHARS_MAX, PatternText};
+use counter_types::{CounterPath, InstanceIndex, InstancePath, NamePattern, PATH_CHARS_MAX, PatternText};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 

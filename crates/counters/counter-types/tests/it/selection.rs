@@ -1,6 +1,6 @@
 //! What a configuration that chooses counters and instances means.
 
-use counters::{
+use counter_types::{
     Choice, Filter, NamePattern, PatternError, PatternText, Selection, SelectionRules, Totals, same_name,
 };
 use ms_pcq::types::DetailLevel;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use counters::{ALL, Clock, Exposition, Formula, Kind, Properties, Size, Unit, plan};
+use counter_types::{ALL, Clock, Exposition, Formula, Kind, Properties, Size, Unit, plan};
 use expect_test::expect_file;
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::CounterRegInfo;

@@ -1,6 +1,6 @@
 //! From a raw value to the one on the page.
 
-use counters::{CounterType, Exposition, Kind, Part, RawClocks, Unit, Value, plan};
+use counter_types::{CounterType, Exposition, Kind, Part, RawClocks, Unit, Value, plan};
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::CounterRegInfo;
 

@@ -1,8 +1,8 @@
-//! The formulas of the crate `counters`, against what the counterset `Counter Types` promises by closed formulas.
+//! The formulas of the crate `counter-types`, against what the counterset `Counter Types` promises by closed formulas.
 
 use std::time::Duration;
 
-use counters::{Cooked, RawClocks, cook, properties};
+use counter_types::{Cooked, RawClocks, cook, properties};
 use ms_pcq::types::CounterType as T;
 use windows_sim::model::counter_types::{COUNTER_TYPES, INSTANCE_COUNT, cooked};
 use windows_sim::model::{Clock, Counter, Host, HostOptions};
@@ -12,7 +12,7 @@ use crate::host::NOON;
 
 /// What a client knows of one counter, with its numbers off by one unit in the directions given: all raw values are
 /// rounded down, so that what they promise lies between.
-fn sample(counter: &Counter, from: &Reading, off: [i64; 3]) -> counters::Reading {
+fn sample(counter: &Counter, from: &Reading, off: [i64; 3]) -> counter_types::Reading {
     let number = |id: u32, off: i64| from.numbers[&id].wrapping_add_signed(off);
     let clocks = RawClocks {
         perf_time: from.at.perf_time().wrapping_add_signed(off[2]),
@@ -23,7 +23,7 @@ fn sample(counter: &Counter, from: &Reading, off: [i64; 3]) -> counters::Reading
     };
     // How many things a multi timer covers is no measurement.
     let base = counter.base.map(|id| number(id, off[1])).or(counter.multi.map(|id| number(id, 0)));
-    counters::Reading { value: number(counter.id, off[0]), base, clocks }
+    counter_types::Reading { value: number(counter.id, off[0]), base, clocks }
 }
 
 /// All answers within one raw unit of each number.

@@ -1,6 +1,6 @@
-//! Laws of `counters`.
+//! Laws of `counter-types`.
 
-use counters::CounterPath;
+use counter_types::CounterPath;
 
 use crate::input::Input;
 
