@@ -96,7 +96,7 @@ pub use self::module::Module;
 pub use self::node::{Entry, Node, Position, SyntaxError, Value};
 pub use self::normalize::{LimitsSection, NormalizeSection};
 pub use self::password_files::PasswordFiles;
-pub use self::plugins::{PluginName, Plugins};
+pub use self::plugins::{PluginName, PluginSettings, Plugins};
 pub use self::probe::Probe;
 pub use self::problem::{Problem, Report};
 pub use self::scrape::{SERIES_MAX, Scrape};

@@ -1,20 +1,32 @@
 //! `plugins:`, which libraries are loaded, and from where.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::item::Item;
-use super::node::Position;
+use super::node::{Node, Position};
 
 /// The plugins that come with the program; for suggestions only.
 pub(super) const PLUGINS_SHIPPED: &[&str] = &["pcq"];
 
 /// `plugins:`
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Plugins {
     /// `path`: the folder of the libraries. Default: beside the program.
     pub path: Option<PathBuf>,
     /// `load`: names; `pcq` is the file `libplugin_pcq.so`.
     pub load: Vec<PluginName>,
+    /// `settings`: what plugins are told as a whole, by their names.
+    pub settings: BTreeMap<String, PluginSettings>,
+}
+
+/// One entry of `plugins.settings`.
+#[derive(Clone, Debug)]
+pub struct PluginSettings {
+    /// As JSON.
+    pub values: serde_json::Value,
+    /// As the file has them, to find the place that a plugin complains of.
+    pub source: Node,
 }
 
 /// One entry of `plugins.load`.
@@ -42,6 +54,14 @@ pub(super) fn plugins(item: &Item<'_>, base: &Path) -> Plugins {
             item.problem(format!("`{name}` is here twice"), None);
         } else {
             plugins.load.push(PluginName { name: name.to_owned(), position: item.position() });
+        }
+    }
+    for (entry, item) in section.get("settings").map(|item| item.named()).unwrap_or_default() {
+        if plugins.load.iter().any(|known| known.name == entry.key) {
+            let settings = PluginSettings { values: item.node.to_json(), source: item.node.clone() };
+            plugins.settings.insert(entry.key.clone(), settings);
+        } else {
+            item.problem(format!("plugin `{}` is not in `plugins.load`", entry.key), None);
         }
     }
     section.finish();

@@ -95,7 +95,7 @@ fn prepare(file: &Path, shelf: &Mutex<Shelf>, fixed: &Fixed) -> Result<Prepared,
     // A panic elsewhere leaves it whole: a plugin is entered when it is loaded.
     let mut shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
     let mut prepared = check(file, config::load_within(file, PIPE_TIME_MAX)?, &mut shelf)?;
-    prepared.needs_restart = fixed.differs_from(&prepared.config);
+    prepared.needs_restart.extend(fixed.differs_from(&prepared.config));
     let replaced = shelf.replaced(&prepared.config).into_iter();
     prepared.needs_restart.extend(replaced.map(|name| format!("plugin `{name}`, whose file has changed")));
     Ok(prepared)
@@ -111,7 +111,8 @@ pub(super) fn check(file: &Path, mut config: Config, shelf: &mut Shelf) -> Resul
     if !problems.is_empty() {
         return Err(refused(problems));
     }
-    Ok(Prepared { config: Arc::new(config), libraries, needs_restart: Vec::new() })
+    let needs_restart = plugins::configure(&libraries, &config).map_err(refused)?;
+    Ok(Prepared { config: Arc::new(config), libraries, needs_restart })
 }
 
 impl Fixed {

@@ -20,7 +20,7 @@ use self::report::{Fared, Tally};
 use self::sink::{Collected, OnceSink};
 use super::command::console::Console;
 use super::command::lender::Lender;
-use super::plugins::{Libraries, instance_config, source_of};
+use super::plugins::{Libraries, configure, instance_config, source_of};
 use super::{FAILED, OK, check};
 use crate::targets::{begin, failure_of};
 
@@ -60,6 +60,8 @@ fn ask_all(file: &Path, config: Config, gate: &Gate, runtime: &Runtime) -> Resul
     let host = Host::new(options);
     let checked = check::load(file, config, &host).map_err(|report| report.to_string())?;
     let (config, libraries) = (&checked.config, &checked.libraries);
+    let refused = |problems| config::Report::new(&file.display().to_string(), problems).to_string();
+    configure(libraries, config).map_err(refused)?;
     check::secrets(file, config).map_err(|report| report.to_string())?;
     check::print_good(file, &checked, gate);
     let shown = file.display().to_string();

@@ -147,13 +147,54 @@ pub(super) fn validate(libraries: &Libraries, config: &Config) -> Vec<Problem> {
     let unused = config.modules.keys().filter(|name| !used.contains(name.as_str()));
     let unused: Vec<_> = unused.map(|name| ((name.as_str(), "default"), None)).collect();
     let all = uses.into_iter().chain(unused);
-    let mut problems: Vec<Problem> = Vec::new();
+    let mut problems: Vec<Problem> =
+        libraries.iter().flat_map(|(name, library)| settings_problems(config, name, library)).collect();
     for ((name, transport), target) in all {
         let found = validate_module(libraries, config, name, transport, target);
         // One module behind two transports has its own mistakes once.
         problems.extend(found.into_iter().filter(|problem| !problems.contains(problem)).collect::<Vec<_>>());
     }
     problems
+}
+
+/// What a plugin does not accept of its settings as a whole.
+fn settings_problems(config: &Config, name: &str, library: &Library) -> Vec<Problem> {
+    let Some(settings) = config.plugins.settings.get(name) else { return Vec::new() };
+    let at = |pointer: &str, message: String, hint: Option<String>| {
+        let path = path_of(format!("plugins.settings.{name}"), pointer);
+        Problem { position: Some(settings.source.locate(pointer)), path, message, hint }
+    };
+    match library.validate_settings(&settings.values) {
+        Ok(problems) => problems
+            .into_iter()
+            .map(|problem| {
+                let hint = Some(problem.suggestion).filter(|suggestion| !suggestion.is_empty());
+                at(&problem.pointer, problem.message, hint)
+            })
+            .collect(),
+        Err(error) => vec![at("", error.to_string(), None)],
+    }
+}
+
+/// Gives the plugins their settings as a whole, where they do not have them yet, before any instance is made of them.
+/// Answers which of them have others, and keep those as long as the process runs.
+pub(super) fn configure(libraries: &Libraries, config: &Config) -> Result<Vec<String>, Vec<Problem>> {
+    let (mut others, mut problems) = (Vec::new(), Vec::new());
+    for (name, library) in libraries {
+        let settings = config.plugins.settings.get(name);
+        let values = settings.map_or_else(|| json!({}), |settings| settings.values.clone());
+        match library.configure(&values) {
+            Ok(()) => {}
+            Err(ConfigureError::OtherSettings { .. }) => others.push(format!("`plugins.settings.{name}`")),
+            Err(error) => problems.push(Problem {
+                position: settings.map(|settings| settings.source.position),
+                path: format!("plugins.settings.{name}"),
+                message: error.to_string(),
+                hint: None,
+            }),
+        }
+    }
+    if problems.is_empty() { Ok(others) } else { Err(problems) }
 }
 
 fn validate_module(
@@ -200,13 +241,18 @@ fn problem_at(
     message: String,
     hint: Option<String>,
 ) -> Problem {
-    let mut path = format!("modules.{module}");
+    let path = path_of(format!("modules.{module}"), pointer);
+    Problem { position: Some(position), path, message, hint }
+}
+
+/// The path of a key below `path`, as people write it.
+fn path_of(mut path: String, pointer: &str) -> String {
     for token in pointer.split('/').skip(1) {
         let is_index = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
         let token = token.replace("~1", "/").replace("~0", "~");
         path += &if is_index { format!("[{token}]") } else { format!(".{token}") };
     }
-    Problem { position: Some(position), path, message, hint }
+    path
 }
 
 /// Which source of its library a module means: the only one, or the one that is named like the plugin.

@@ -83,6 +83,33 @@ fn a_plugin_of_another_major_version_is_refused() {
 }
 
 #[test]
+fn settings_of_a_plugin_as_a_whole_are_asked_about() {
+    let folder = Folder::new();
+    folder.plugin("keeper", "library_settings.c").plugin("pulse", "pulse.c");
+    let plugins = "plugins:\n  path: .\n  load: [keeper, pulse]\n  settings:\n";
+    let settings = "    keeper: {sick: true}\n    pulse: {food: hay}\n";
+    folder.write("sick.yml", &format!("{plugins}{settings}targets: []\n"));
+    folder.write("absent.yml", &format!("{plugins}    absent: {{}}\ntargets: []\n"));
+    check(
+        &folder,
+        &["check-config", "sick.yml"],
+        &expect![[r#"
+        1
+        sick.yml:5:14: plugins.settings.keeper.sick: get well
+        sick.yml:6:12: plugins.settings.pulse: the plugin takes no settings; leave them out
+    "#]],
+    );
+    check(
+        &folder,
+        &["check-config", "absent.yml"],
+        &expect![[r#"
+        1
+        absent.yml:5:13: plugins.settings.absent: plugin `absent` is not in `plugins.load`
+    "#]],
+    );
+}
+
+#[test]
 fn serving_a_broken_file_ends_with_1_and_the_reason_in_the_log() {
     let folder = Folder::new();
     folder.write("broken.yml", "tragets: []\n");

@@ -248,6 +248,9 @@ typedef int32_t perfmon_status;
 #define PERFMON_OUTPUT_ERR 2
 #define PERFMON_OUTPUT_PROGRESS 3 /* one line, shown on a terminal in the place of the one before; empty clears */
 
+/* Since 1.3. In the place of a source's number: the library as a whole. */
+#define PERFMON_SOURCE_LIBRARY 4294967295u
+
 /* Since 1.3. In the place of a number of perfmon_run.configured. */
 #define PERFMON_NO_MODULE 4294967295u
 
@@ -337,10 +340,10 @@ typedef struct perfmon_command {
 
 /* ------------------------------------------------------------------------------- what the host asks a plugin */
 
-/* Settings for validate(), create() and reconfigure(). */
+/* Settings for validate(), create(), reconfigure() and configure(). */
 typedef struct perfmon_configure {
     uint32_t size;
-    uint32_t source;       /* which source */
+    uint32_t source;       /* which source; since 1.3 also PERFMON_SOURCE_LIBRARY */
     uint64_t instance;     /* the token of the instance; 0 for validate() */
     uint64_t report;       /* the token for perfmon_host.problem, valid until the call returns */
     perfmon_str target;    /* the target's unique name */
@@ -623,6 +626,12 @@ typedef struct perfmon_plugin {
     /* Runs a command on the calling thread, as long as it takes. Answers the exit code: 0 success, 1 failure,
      * 2 wrong usage, 130 cancelled. Runs may overlap. */
     int32_t (*run)(const perfmon_run *request);
+
+    /* Since 1.3. Takes the settings of the library as a whole: once in the process, before the first create(); {} where the
+     * configuration has none. Answers as validate(); as long as it does not answer OK, no instance is made. The request has
+     * the source PERFMON_SOURCE_LIBRARY, the instance 0, and no target; validate() gets such requests too, before and after.
+     * Commands run without it. A plugin without such settings leaves it null. */
+    perfmon_status (*configure)(const perfmon_configure *request);
 } perfmon_plugin;
 
 /* The one symbol. Called once, on the thread that loads. `host` lives as long as the process. The plugin looks at

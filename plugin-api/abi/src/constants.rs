@@ -114,6 +114,7 @@ constants! {
     OUTPUT_OUT: u32 = 1;
     OUTPUT_ERR: u32 = 2;
     OUTPUT_PROGRESS: u32 = 3;
+    SOURCE_LIBRARY: u32 = 4_294_967_295;
     NO_MODULE: u32 = 4_294_967_295;
     OPTION_REQUIRED: u32 = 1;
     OPTION_REPEATED: u32 = 2;

@@ -362,7 +362,7 @@ abi_structs! {
     }
 
     /// `perfmon_plugin`: what a plugin offers.
-    pub struct PluginApi as "perfmon_plugin", size 168 {
+    pub struct PluginApi as "perfmon_plugin", size 176, at first 168 {
         0 => size: u32,
         4 => abi_major: u16,
         6 => abi_minor: u16,
@@ -379,5 +379,6 @@ abi_structs! {
         144 => destroy: Option<unsafe extern "C" fn(instance: u64)>,
         152 => wake: Option<unsafe extern "C" fn(owner: u64)>,
         160 => run: Option<unsafe extern "C" fn(request: *const Run) -> i32>,
+        168 => configure: Option<unsafe extern "C" fn(request: *const Configure) -> i32>,
     }
 }

@@ -22,6 +22,7 @@ pub(crate) enum Asking {
     Validate,
     Create,
     Reconfigure,
+    Configure,
 }
 
 impl Asking {
@@ -30,6 +31,7 @@ impl Asking {
             Self::Validate => "validate",
             Self::Create => "create",
             Self::Reconfigure => "reconfigure",
+            Self::Configure => "configure",
         }
     }
 }
@@ -49,6 +51,7 @@ impl Calls {
             Asking::Validate => self.0.validate,
             Asking::Create => self.0.create,
             Asking::Reconfigure => self.0.reconfigure,
+            Asking::Configure => self.0.configure,
         };
         let Some(function) = function else { return (UNSUPPORTED, String::new()) };
         let settings = config.settings.to_string();

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use plugin_abi::{INVALID, OK, UNSUPPORTED};
+use plugin_abi::{INVALID, OK, SOURCE_LIBRARY, UNSUPPORTED};
+use serde_json::{Map, Value};
 
 use crate::calls::{Asked, Asking, status_name};
 use crate::error::{ConfigureError, Problem};
@@ -27,6 +28,29 @@ impl Report {
     pub(crate) fn add(&self, problem: Problem) {
         lock(&self.problems).push(problem);
     }
+}
+
+/// Gives a library its settings as a whole, unless it has them.
+pub(crate) fn library(library: &Arc<LibraryShared>, settings: &Value) -> Result<(), ConfigureError> {
+    // Held while it is asked: who comes at the same time waits, and finds it done.
+    let mut had = library.settings();
+    match &*had {
+        Some(had) if had == settings => return Ok(()),
+        Some(_) => return Err(ConfigureError::OtherSettings { plugin: library.name() }),
+        None => {}
+    }
+    if library.info.has_settings {
+        let config = InstanceConfig { settings: settings.clone(), ..InstanceConfig::default() };
+        ask(library, Asking::Configure, SOURCE_LIBRARY, 0, &config)?;
+    }
+    *had = Some(settings.clone());
+    Ok(())
+}
+
+/// As [`library`], with empty settings where it has none yet.
+pub(crate) fn library_unless_done(shared: &Arc<LibraryShared>) -> Result<(), ConfigureError> {
+    let has_settings = shared.settings().is_some();
+    if has_settings { Ok(()) } else { library(shared, &Value::Object(Map::new())) }
 }
 
 /// Asks on a thread of the library's, and waits as long as the limit says.

@@ -167,6 +167,12 @@ pub enum ConfigureError {
         /// How long it was waited for.
         waited_ms: u64,
     },
+    /// The library has other settings as a whole, which it keeps as long as the process runs.
+    #[error("plugin {plugin} has other settings already; they change when the program is restarted")]
+    OtherSettings {
+        /// The library.
+        plugin: String,
+    },
     /// A limit of the host's.
     #[error("{plugin}: more than {limit} {what}")]
     Limit {

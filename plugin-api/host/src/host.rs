@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use plugin_abi::{ABI_MINOR, EntryFn};
+use plugin_abi::{ABI_MINOR, EntryFn, SOURCE_LIBRARY};
+use serde_json::Value;
 
 use crate::calls::{Asking, Calls};
 use crate::command::{CommandOutput, CommandRequest};
@@ -15,8 +16,6 @@ use crate::error::{ConfigureError, LoadError, Problem};
 use crate::image::Image;
 use crate::info::PluginInfo;
 use crate::instance::Instance;
-use crate::intake::Budget;
-use crate::lane::Lane;
 use crate::library::{HostShared, LibraryShared};
 use crate::limits::Limits;
 use crate::load;
@@ -146,21 +145,7 @@ impl Host {
         let api = table::leak(registry::new_token(number), options);
         let calls = Calls(load::enter(entry, name, api)?);
         let info = declared::read(&calls.0, file, name, options.abi_minor, &options.limits)?;
-        let lane = |what: &str, threads: usize| {
-            let thread = format!("{}-{what}", info.name);
-            Lane::new(thread, Arc::clone(&options.clock), threads, options.limits.lost_threads_max as usize)
-        };
-        Ok(LibraryShared {
-            number,
-            control: lane("call", 1),
-            blocking: lane("collect", options.limits.blocking_threads_max as usize),
-            calls,
-            host: Arc::clone(&self.0),
-            violations: Violations::default(),
-            log_budget: Budget::default(),
-            instances: std::sync::Mutex::default(),
-            info,
-        })
+        Ok(LibraryShared::new(number, calls, info, &self.0))
     }
 
     /// Cancels collections that passed their deadline, gives those up that passed the grace too, and notices calls
@@ -254,17 +239,43 @@ impl Library {
         states.filter(|state| matches!(state, InstanceState::Quarantined { .. })).count()
     }
 
+    /// Asks the library what it thinks of settings for it as a whole. Blocks up to `configure_ms_max`.
+    ///
+    /// # Errors
+    /// When it fails; problems are not an error here.
+    pub fn validate_settings(&self, settings: &Value) -> Result<Vec<Problem>, ConfigureError> {
+        if self.0.info.has_settings {
+            let config = InstanceConfig { settings: settings.clone(), ..InstanceConfig::default() };
+            return problems_of(configure::ask(&self.0, Asking::Validate, SOURCE_LIBRARY, 0, &config));
+        }
+        let is_empty = settings.as_object().is_some_and(serde_json::Map::is_empty);
+        let (pointer, suggestion) = (String::new(), "leave them out".to_owned());
+        let problem = Problem { pointer, message: "the plugin takes no settings".to_owned(), suggestion };
+        Ok(if is_empty { Vec::new() } else { vec![problem] })
+    }
+
+    /// Gives the library its settings as a whole: once in the process; the same again do nothing. A library that got none
+    /// has empty ones from its first instance on. Blocks up to `configure_ms_max`.
+    ///
+    /// # Errors
+    /// When it does not accept them, fails, or has others.
+    pub fn configure(&self, settings: &Value) -> Result<(), ConfigureError> {
+        configure::library(&self.0, settings)
+    }
+
+    /// The settings that the library got as a whole.
+    #[must_use]
+    pub fn settings(&self) -> Option<Value> {
+        self.0.settings().clone()
+    }
+
     /// Asks a source what it thinks of settings, without an instance. Blocks up to `configure_ms_max`.
     ///
     /// # Errors
     /// When the source is unknown or fails; problems are not an error here.
     pub fn validate(&self, source: &str, config: &InstanceConfig) -> Result<Vec<Problem>, ConfigureError> {
         let source = self.0.source(source)?;
-        match configure::ask(&self.0, Asking::Validate, source, 0, config) {
-            Ok(()) => Ok(Vec::new()),
-            Err(ConfigureError::Problems(problems)) => Ok(problems),
-            Err(error) => Err(error),
-        }
+        problems_of(configure::ask(&self.0, Asking::Validate, source, 0, config))
     }
 
     /// Makes an instance. Blocks up to `configure_ms_max`; does no network.
@@ -278,6 +289,7 @@ impl Library {
         sink: Arc<dyn InstanceSink>,
     ) -> Result<Instance, ConfigureError> {
         let source = self.0.source(source)?;
+        configure::library_unless_done(&self.0)?;
         InstanceShared::create(&self.0, source, config, sink).map(Instance)
     }
 
@@ -291,5 +303,13 @@ impl Library {
         output: Arc<dyn CommandOutput>,
     ) -> Result<RunningCommand, ConfigureError> {
         run::start(&self.0, request, output)
+    }
+}
+
+fn problems_of(answer: Result<(), ConfigureError>) -> Result<Vec<Problem>, ConfigureError> {
+    match answer {
+        Ok(()) => Ok(Vec::new()),
+        Err(ConfigureError::Problems(problems)) => Ok(problems),
+        Err(error) => Err(error),
     }
 }

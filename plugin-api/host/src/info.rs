@@ -22,6 +22,8 @@ pub struct PluginInfo {
     pub sources: Vec<SourceInfo>,
     /// What it adds to the command line.
     pub commands: Vec<CommandInfo>,
+    /// Whether it takes settings as a whole.
+    pub has_settings: bool,
 }
 
 /// Major and minor.

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 
 use plugin_abi::PANICKED;
+use serde_json::Value;
 
 use crate::calls::Calls;
 use crate::error::ConfigureError;
@@ -32,11 +33,38 @@ pub(crate) struct LibraryShared {
     pub(crate) blocking: Lane,
     /// What it may log about no instance.
     pub(crate) log_budget: Budget,
+    /// The settings of the library as a whole, once it has them.
+    settings: Mutex<Option<Value>>,
     /// Instances that have not said that they are destroyed.
     pub(crate) instances: Mutex<HashMap<u64, Weak<InstanceShared>>>,
 }
 
 impl LibraryShared {
+    pub(crate) fn new(number: u16, calls: Calls, info: PluginInfo, host: &Arc<HostShared>) -> Self {
+        let options = &host.options;
+        let lane = |what: &str, threads: usize| {
+            let thread = format!("{}-{what}", info.name);
+            Lane::new(thread, Arc::clone(&options.clock), threads, options.limits.lost_threads_max as usize)
+        };
+        Self {
+            number,
+            control: lane("call", 1),
+            blocking: lane("collect", options.limits.blocking_threads_max as usize),
+            calls,
+            host: Arc::clone(host),
+            violations: Violations::default(),
+            log_budget: Budget::default(),
+            settings: Mutex::default(),
+            instances: Mutex::default(),
+            info,
+        }
+    }
+
+    /// The settings of the library as a whole, once it has them.
+    pub(crate) fn settings(&self) -> MutexGuard<'_, Option<Value>> {
+        lock(&self.settings)
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         &self.host.options.limits
     }

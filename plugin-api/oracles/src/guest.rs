@@ -108,6 +108,7 @@ unsafe extern "C" fn entry(host: *const HostApi, plugin_host: *mut PluginApi, _e
         destroy: Some(destroy),
         wake: None,
         run: None,
+        configure: None,
     };
     // SAFETY: the host's room for the table, which says how large it is.
     unsafe { write_plugin(plugin_host, &table) };

@@ -73,6 +73,7 @@ fn declaration<P: PluginDef>() -> PluginApi {
         destroy: Some(destroy::<P>),
         wake: Some(wake::<P>),
         run: Some(run::<P>),
+        configure: plugin.settings.map(|_| configure::<P> as _),
     }
 }
 
@@ -80,9 +81,22 @@ unsafe extern "C" fn validate<P: PluginDef>(request: *const Configure) -> i32 {
     // SAFETY: handed through from the host.
     unsafe {
         configured::<P>("validate", request, |plugin, _, call| {
-            let Some(source) = plugin.sources.get(call.source) else { return Err(unknown_source()) };
-            let problems = (source.validate)(&call.settings, &call.target);
+            let problems = match (plugin.sources.get(call.source), plugin.settings) {
+                (Some(source), _) => (source.validate)(&call.settings, &call.target),
+                (None, Some(settings)) if call.source == OF_LIBRARY => (settings.validate)(&call.settings),
+                _ => return Err(unknown_source()),
+            };
             if problems.is_empty() { Ok(()) } else { Err(problems) }
+        })
+    }
+}
+
+unsafe extern "C" fn configure<P: PluginDef>(request: *const Configure) -> i32 {
+    // SAFETY: handed through from the host.
+    unsafe {
+        configured::<P>("configure", request, |plugin, _, call| match plugin.settings {
+            Some(settings) if call.source == OF_LIBRARY => (settings.configure)(&call.settings),
+            _ => Err(unknown_source()),
         })
     }
 }
@@ -286,5 +300,6 @@ fn unknown_source() -> Vec<Problem> {
     vec![Problem::new("", "the plugin has no source with this number")]
 }
 
+const OF_LIBRARY: usize = plugin_abi::SOURCE_LIBRARY as usize;
 const TEXT_BYTES_MAX: usize = 16 << 20;
 const ARGS_MAX: usize = 4_096;

@@ -83,12 +83,13 @@ pub use self::credential::Credential;
 pub use self::failure::{Coverage, DeclaredReason, Failure, Reason};
 pub use self::handle::{Handle, Severity};
 pub use self::output::{Family, FamilyId, Kind, Output, Series, SeriesId, Stamp, Start, ValueKind};
-pub use self::plugin::{CommandEntry, Plugin, PluginDef, SourceEntry};
+pub use self::plugin::{CommandEntry, Plugin, PluginDef, SettingsEntry, SourceEntry};
 pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::parse as parse_settings;
-pub use self::source::{BlockingSource, Problem, Setup, Source, Target};
+pub use self::source::{BlockingSource, LibrarySettings, Problem, Setup, Source, Target};
 
-/// Makes a crate a plugin: declares its sources and commands and exports the entry function.
+/// Makes a crate a plugin: declares its sources and commands, and its settings as a whole where it has any
+/// (`settings: SettingsEntry::of::<MySettings>()`), and exports the entry function.
 ///
 /// Besides the symbol it defines `entry`, by which a program that links the crate hands it to its host.
 #[macro_export]
@@ -98,7 +99,8 @@ macro_rules! export_plugin {
         version: $version:expr,
         description: $description:expr,
         sources: [$($source:expr),* $(,)?],
-        commands: [$($command:expr),* $(,)?] $(,)?
+        commands: [$($command:expr),* $(,)?]
+        $(, settings: $settings:expr)? $(,)?
     ) => {
         /// What this crate exports.
         #[derive(Debug)]
@@ -112,7 +114,7 @@ macro_rules! export_plugin {
                     $description,
                     &[$($source),*],
                     &[$($command),*],
-                );
+                )$(.with_settings($settings))?;
                 &PLUGIN
             }
         }

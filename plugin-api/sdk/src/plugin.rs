@@ -14,7 +14,7 @@ use crate::runtime;
 use crate::schema::Transport;
 use crate::settings;
 use crate::slot::{AsyncSlot, BlockingSlot, Cancel, Slot};
-use crate::source::{BlockingSource, Problem, Source, Target};
+use crate::source::{BlockingSource, LibrarySettings, Problem, Source, Target};
 
 /// What [`crate::export_plugin`] makes of a crate.
 pub trait PluginDef: 'static {
@@ -29,6 +29,7 @@ pub struct Plugin {
     pub(crate) description: &'static str,
     pub(crate) sources: &'static [SourceEntry],
     pub(crate) commands: &'static [CommandEntry],
+    pub(crate) settings: Option<SettingsEntry>,
     pub(crate) state: OnceLock<State>,
 }
 
@@ -95,6 +96,28 @@ impl SourceEntry {
     }
 }
 
+/// A type of [`LibrarySettings`], forgotten.
+#[derive(Clone, Copy)]
+pub struct SettingsEntry {
+    pub(crate) validate: fn(&str) -> Vec<Problem>,
+    pub(crate) configure: fn(&str) -> Result<(), Vec<Problem>>,
+}
+
+impl SettingsEntry {
+    /// The entry of the settings of a library.
+    #[must_use]
+    pub const fn of<S: LibrarySettings>() -> Self {
+        Self {
+            validate: |text| problems_of(library_settings::<S>(text)),
+            configure: |text| library_settings::<S>(text)?.configure(),
+        }
+    }
+}
+
+fn library_settings<S: LibrarySettings>(text: &str) -> Result<S, Vec<Problem>> {
+    checked(text, &Target::default(), |settings: &S, _target| settings.check())
+}
+
 /// A [`Command`], its type forgotten.
 pub struct CommandEntry {
     pub(crate) name: &'static str,
@@ -138,7 +161,14 @@ impl Plugin {
         sources: &'static [SourceEntry],
         commands: &'static [CommandEntry],
     ) -> Self {
-        Self { name, version, description, sources, commands, state: OnceLock::new() }
+        Self { name, version, description, sources, commands, settings: None, state: OnceLock::new() }
+    }
+
+    /// The same with settings as a whole. Used by the macro alone.
+    #[must_use]
+    pub const fn with_settings(mut self, settings: SettingsEntry) -> Self {
+        self.settings = Some(settings);
+        self
     }
 
     /// What lives in it; the first call starts the run time.

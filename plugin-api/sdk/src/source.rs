@@ -61,6 +61,20 @@ pub struct Setup<S> {
     pub handle: Handle,
 }
 
+/// The settings of a library as a whole: see [`crate::export_plugin`].
+pub trait LibrarySettings: DeserializeOwned + Send + 'static {
+    /// What serde cannot see. Must be quick and do no network.
+    fn check(&self) -> Vec<Problem> {
+        Vec::new()
+    }
+
+    /// They hold from now on: once in the process, before the first instance. Keep what is needed in a static.
+    ///
+    /// # Errors
+    /// What is wrong with them after all; no instance is made then.
+    fn configure(self) -> Result<(), Vec<Problem>>;
+}
+
 /// Something that collects without blocking. One value is one source on one target.
 ///
 /// Calling order: `check`, `create`, then any number of `collect` and `reconfigure`, one at a time, then drop. All of it

@@ -41,6 +41,7 @@ pub(crate) fn read(
         file: file.map(Path::to_owned),
         sources,
         commands,
+        has_settings: table.configure.is_some(),
     })
 }
 

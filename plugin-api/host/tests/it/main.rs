@@ -10,6 +10,7 @@ mod commands;
 mod credentials;
 mod data;
 mod hangs;
+mod library_settings;
 mod loading;
 mod opened;
 mod rust;

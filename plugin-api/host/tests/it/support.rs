@@ -154,6 +154,12 @@ impl KeptLog {
         number(self.messages().iter().map(String::as_str), what)
     }
 
+    /// How often something was said so far.
+    pub(crate) fn count(&self, what: &str) -> usize {
+        let prefix = format!("{what} ");
+        self.messages().iter().filter(|message| message.starts_with(&prefix)).count()
+    }
+
     fn messages(&self) -> Vec<String> {
         self.0.lock().expect("nobody panicked").clone()
     }

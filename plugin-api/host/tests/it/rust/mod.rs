@@ -3,7 +3,7 @@
 mod collecting;
 mod commands;
 mod panics;
-mod plugin;
+pub(crate) mod plugin;
 mod settings;
 
 use std::sync::Arc;

@@ -1,11 +1,13 @@
 //! The plugin: two sources and a command.
 
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use plugin_sdk::{
     BlockingSource, Collection, Command, CommandEntry, Configured, Coverage, DeclaredReason, Display, Exit,
-    Failure, Family, GeneralReason, Kind, Output, Problem, Reason, Run, Series, SeriesId, Setting,
-    SettingKind, Setup, Source, SourceEntry, Stage, Start, Target, Transport, ValueKind,
+    Failure, Family, GeneralReason, Kind, LibrarySettings, Output, Problem, Reason, Run, Series, SeriesId,
+    Setting, SettingKind, SettingsEntry, Setup, Source, SourceEntry, Stage, Start, Target, Transport,
+    ValueKind,
 };
 
 /// What the settings of all sources here are.
@@ -225,10 +227,40 @@ impl Command for Echo {
     }
 }
 
+/// What the library as a whole is told.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shared {
+    #[serde(default = "default_port")]
+    port: u16,
+}
+
+fn default_port() -> u16 {
+    5_000
+}
+
+/// The port of the last host that configured the library; the tests link it into one process many times.
+pub(crate) static PORT: AtomicU16 = AtomicU16::new(0);
+
+impl LibrarySettings for Shared {
+    fn check(&self) -> Vec<Problem> {
+        let is_low = self.port < 1_024;
+        is_low.then(|| Problem::new("/port", "ports below 1024 are the system's")).into_iter().collect()
+    }
+
+    fn configure(self) -> Result<(), Vec<Problem>> {
+        if self.port != default_port() {
+            PORT.store(self.port, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+}
+
 plugin_sdk::export_plugin! {
     name: "rust",
     version: "0.1",
     description: "In Rust",
     sources: [SourceEntry::of::<Counting>(), SourceEntry::blocking::<Blocking>()],
     commands: [CommandEntry::of::<Echo>()],
+    settings: SettingsEntry::of::<Shared>(),
 }
