@@ -35,7 +35,7 @@ struct KnownStore {
     store: Weak<Store>,
     key: u64,
     /// Of the snapshot that was seen last, so that two of them never have one time.
-    snapshot: usize,
+    snapshot_id: u64,
     time_unix_nanos: u64,
 }
 
@@ -66,11 +66,9 @@ impl Supply for SnapshotSupply {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut items = Vec::new();
         for entry in self.target_registry.targets().iter() {
-            let times = entry.status().jobs.into_iter().map(|job| job.last_success_unix_s);
-            let modules = entry.modules.iter().zip(entry.stores());
-            for ((module, store), ended_unix_s) in modules.zip(times) {
+            for (module, store) in entry.modules.iter().zip(entry.stores()) {
                 let Some(scope) = scopes.get(module) else { continue };
-                items.push(known.item(entry, store, scope, ended_unix_s, now_unix_nanos));
+                items.push(known.item(entry, store, scope, now_unix_nanos));
             }
         }
         known.stores.retain(|_, store| store.store.strong_count() > 0);
@@ -84,22 +82,17 @@ impl Known {
         entry: &TargetState,
         store: &Arc<Store>,
         scope: &Arc<Scope>,
-        ended_unix_s: Option<f64>,
         now_unix_nanos: u64,
     ) -> Item {
         let snapshot = store.snapshot();
         let known = self.stores.entry(Arc::as_ptr(store).addr()).or_insert_with(|| {
             self.keys += 1;
-            KnownStore { store: Arc::downgrade(store), key: self.keys, snapshot: 0, time_unix_nanos: 0 }
+            KnownStore { store: Arc::downgrade(store), key: self.keys, snapshot_id: 0, time_unix_nanos: 0 }
         });
-        let address = Arc::as_ptr(&snapshot).addr();
-        if known.snapshot != address || snapshot.series() == 0 {
-            let ended = ended_unix_s.map(nanos).filter(|&ended| {
-                // The account is written just after the snapshot: what is older is that of the one before.
-                snapshot.series() > 0 && ended > known.time_unix_nanos
-            });
-            known.time_unix_nanos = ended.unwrap_or(now_unix_nanos);
-            known.snapshot = address;
+        if known.snapshot_id != snapshot.id() || snapshot.series() == 0 {
+            let is_later = snapshot.series() > 0 && snapshot.time_unix_nanos() > known.time_unix_nanos;
+            known.time_unix_nanos = if is_later { snapshot.time_unix_nanos() } else { now_unix_nanos };
+            known.snapshot_id = snapshot.id();
         }
         Item {
             key: known.key,
@@ -198,13 +191,4 @@ fn by_state(target_registry: &TargetRegistry) -> Vec<(Vec<(&'static str, String)
     let figure =
         |(state, count): (TargetHealth, u64)| (vec![("state", state.as_str().to_owned())], count as f64);
     counts.into_iter().map(figure).collect()
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "times after 1970 and before 2500"
-)]
-fn nanos(unix_s: f64) -> u64 {
-    (unix_s * 1e9) as u64
 }

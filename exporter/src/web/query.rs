@@ -1,6 +1,9 @@
 //! What stands behind the `?`.
 
+use std::borrow::Cow;
+
 use input::nearest::suggestion;
+use percent_encoding::percent_decode_str;
 
 /// More bytes are no question.
 const QUERY_BYTES_MAX: usize = 8 << 10;
@@ -66,26 +69,13 @@ impl Query {
 
 /// Percent signs and pluses undone, as forms and Prometheus encode.
 fn decoded(text: &str) -> Result<String, String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let digits = (rest.next().and_then(digit), rest.next().and_then(digit));
-                let (Some(high), Some(low)) = digits else {
-                    return Err("a `%` in the query is not followed by two hexadecimal digits".to_owned());
-                };
-                high << 4 | low
-            }
-            byte => byte,
-        });
+    let is_pair = |rest: &str| rest.len() >= 2 && rest.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
+    if !text.split('%').skip(1).all(is_pair) {
+        return Err("a `%` in the query is not followed by two hexadecimal digits".to_owned());
     }
-    String::from_utf8(bytes).map_err(|_| "the query is no UTF-8".to_owned())
-}
-
-fn digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+    let spaced = text.replace('+', " ");
+    let decoded = percent_decode_str(&spaced).decode_utf8();
+    decoded.map(Cow::into_owned).map_err(|_| "the query is no UTF-8".to_owned())
 }
 
 #[cfg(test)]

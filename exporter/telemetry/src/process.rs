@@ -79,6 +79,13 @@ fn clock_ticks() -> u64 {
     rustix::param::clock_ticks_per_second().max(1)
 }
 
+/// Now, in Unix nanoseconds.
+#[must_use]
+pub fn unix_nanos() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// Now, in Unix seconds.
 #[must_use]
 pub fn unix_seconds() -> f64 {

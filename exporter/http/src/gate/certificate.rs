@@ -2,6 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use x509_parser::extensions::GeneralName;
+use x509_parser::parse_x509_certificate;
+
 /// What is asked of a certificate beyond what the TLS library does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Facts {
@@ -13,36 +16,18 @@ pub(super) struct Facts {
     pub(super) names: Vec<String>,
 }
 
-const SEQUENCE: u8 = 0x30;
-const OCTET_STRING: u8 = 0x04;
-const OBJECT_IDENTIFIER: u8 = 0x06;
-const UTC_TIME: u8 = 0x17;
-const GENERALIZED_TIME: u8 = 0x18;
-const VERSION: u8 = 0xA0;
-const EXTENSIONS: u8 = 0xA3;
-/// 2.5.29.17
-const SUBJECT_ALT_NAME: &[u8] = &[0x55, 0x1D, 0x11];
-const RFC822_NAME: u8 = 0x81;
-const DNS_NAME: u8 = 0x82;
-const UNIFORM_RESOURCE_IDENTIFIER: u8 = 0x86;
-const IP_ADDRESS: u8 = 0x87;
-
 impl Facts {
     /// Reads a certificate in DER; nothing where it is none.
     pub(super) fn of(der: &[u8]) -> Option<Self> {
-        let mut tbs = Der(Der(Der(der).expect_tag(SEQUENCE)?).expect_tag(SEQUENCE)?);
-        tbs.skip_if(VERSION);
-        // Serial number, signature algorithm, issuer.
-        (0..3).try_for_each(|_| tbs.next().map(drop))?;
-        let mut validity = Der(tbs.expect_tag(SEQUENCE)?);
-        let (not_before_s, not_after_s) = (time(validity.next()?)?, time(validity.next()?)?);
-        let mut names = Vec::new();
-        while let Some((tag, value)) = tbs.next() {
-            if tag == EXTENSIONS {
-                names = alternative_names(Der(Der(value).expect_tag(SEQUENCE)?))?;
-            }
-        }
-        Some(Self { not_before_s, not_after_s, names })
+        let (_, certificate) = parse_x509_certificate(der).ok()?;
+        let validity = certificate.validity();
+        let alternative = certificate.subject_alternative_name().ok()?;
+        let names = alternative.iter().flat_map(|found| &found.value.general_names).filter_map(name);
+        Some(Self {
+            not_before_s: validity.not_before.timestamp(),
+            not_after_s: validity.not_after.timestamp(),
+            names: names.collect(),
+        })
     }
 }
 
@@ -51,96 +36,18 @@ pub(crate) fn certificate(der: &[u8]) -> Option<(i64, i64, Vec<String>)> {
     Facts::of(der).map(|Facts { not_before_s, not_after_s, names }| (not_before_s, not_after_s, names))
 }
 
-fn alternative_names(mut extensions: Der<'_>) -> Option<Vec<String>> {
-    let mut names = Vec::new();
-    while let Some((_, extension)) = extensions.next() {
-        let mut extension = Der(extension);
-        if extension.expect_tag(OBJECT_IDENTIFIER)? != SUBJECT_ALT_NAME {
-            continue;
+fn name(name: &GeneralName<'_>) -> Option<String> {
+    match name {
+        GeneralName::RFC822Name(text) | GeneralName::DNSName(text) | GeneralName::URI(text) => {
+            Some((*text).to_owned())
         }
-        // `critical` may stand between.
-        let value = std::iter::from_fn(|| extension.next()).find(|(tag, _)| *tag == OCTET_STRING)?;
-        let mut list = Der(Der(value.1).expect_tag(SEQUENCE)?);
-        while let Some((tag, value)) = list.next() {
-            names.extend(name(tag, value));
-        }
-    }
-    Some(names)
-}
-
-fn name(tag: u8, value: &[u8]) -> Option<String> {
-    match tag {
-        RFC822_NAME | DNS_NAME | UNIFORM_RESOURCE_IDENTIFIER => {
-            std::str::from_utf8(value).ok().map(str::to_owned)
-        }
-        IP_ADDRESS => {
-            let v4 = <[u8; 4]>::try_from(value).map(|bytes| IpAddr::from(Ipv4Addr::from(bytes)));
+        GeneralName::IPAddress(bytes) => {
+            let v4 = <[u8; 4]>::try_from(*bytes).map(|bytes| IpAddr::from(Ipv4Addr::from(bytes)));
             let address =
-                v4.or_else(|_| <[u8; 16]>::try_from(value).map(|b| IpAddr::from(Ipv6Addr::from(b))));
+                v4.or_else(|_| <[u8; 16]>::try_from(*bytes).map(|b| IpAddr::from(Ipv6Addr::from(b))));
             Some(address.ok()?.to_canonical().to_string())
         }
         _ => None,
-    }
-}
-
-/// `UTCTime` or `GeneralizedTime`, which RFC 5280 wants in seconds and in UTC.
-fn time((tag, value): (u8, &[u8])) -> Option<i64> {
-    let text = std::str::from_utf8(value).ok()?.strip_suffix('Z')?;
-    if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let (year, rest) = match tag {
-        UTC_TIME if text.len() == 12 => {
-            let year: i64 = text[..2].parse().ok()?;
-            (if year < 50 { 2000 + year } else { 1900 + year }, &text[2..])
-        }
-        GENERALIZED_TIME if text.len() == 14 => (text[..4].parse().ok()?, &text[4..]),
-        _ => return None,
-    };
-    let part = |index: usize| rest[2 * index..2 * index + 2].parse::<i64>().ok();
-    let (month, day) = (part(0)?, part(1)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    Some(((days(year, month, day) * 24 + part(2)?) * 60 + part(3)?) * 60 + part(4)?)
-}
-
-/// Days since 1970 of a day of the Gregorian calendar. Years begin in March, so that the leap day is their last.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let day_of_year = (153 * month + 2) / 5 + day - 1;
-    365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year - 719_468
-}
-
-/// Elements in DER, one behind the other.
-struct Der<'a>(&'a [u8]);
-
-impl<'a> Der<'a> {
-    /// Tag and contents of the next element; nothing at the end, or where it is broken.
-    fn next(&mut self) -> Option<(u8, &'a [u8])> {
-        let (&[tag, first], rest) = self.0.split_first_chunk::<2>()?;
-        let (length, rest) = match first {
-            0..0x80 => (usize::from(first), rest),
-            // As many bytes of length as a certificate may need.
-            0x81..=0x84 => {
-                let (length, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
-                (length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)), rest)
-            }
-            0x80 | 0x85.. => return None,
-        };
-        let (value, rest) = rest.split_at_checked(length)?;
-        self.0 = rest;
-        Some((tag, value))
-    }
-
-    fn expect_tag(&mut self, wanted: u8) -> Option<&'a [u8]> {
-        self.next().filter(|(tag, _)| *tag == wanted).map(|(_, value)| value)
-    }
-
-    fn skip_if(&mut self, tag: u8) {
-        if self.0.first() == Some(&tag) {
-            self.next();
-        }
     }
 }
 

@@ -63,7 +63,7 @@ impl Queue {
         for item in items {
             let last = self.last.get(&item.key);
             let is_new = match last {
-                Some(last) => !Arc::ptr_eq(&last.snapshot, &item.snapshot),
+                Some(last) => last.snapshot.id() != item.snapshot.id(),
                 None => item.snapshot.series() > 0,
             };
             if is_new {

@@ -4,9 +4,11 @@ use std::time::{Duration, SystemTime};
 
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, LOCATION, RETRY_AFTER};
+use percent_encoding::percent_decode_str;
+use prost::Message;
 use telemetry::words;
 
-use super::proto::Fields;
+use super::proto::{ExportResponse, PartialSuccess, RetryInfo, Status, base64_decoded};
 
 /// What an answer means for the request that it is to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,19 +155,20 @@ fn speaks_of_size(message: &str) -> bool {
         .any(|words| message.contains(words))
 }
 
-/// `Export…ServiceResponse {partial_success = 1: {rejected_… = 1, error_message = 2}}`
+/// What an answer says that took the request; one that cannot be read says nothing.
 fn accepted(body: &[u8]) -> Verdict {
-    let partial = Fields::of(body).bytes(1);
-    let mut fields = Fields::of(partial.unwrap_or_default());
-    let rejected = fields.varint(1).and_then(|count| i64::try_from(count).ok()).unwrap_or(0);
-    let message = fields.bytes(2).map(|text| shown(&String::from_utf8_lossy(text))).unwrap_or_default();
-    Verdict::Accepted { rejected: rejected.unsigned_abs(), message }
+    let partial = ExportResponse::decode(body).ok().and_then(|response| response.partial_success);
+    let PartialSuccess { rejected, error_message } = partial.unwrap_or_default();
+    let message = shown(&String::from_utf8_lossy(&error_message));
+    Verdict::Accepted { rejected: u64::try_from(rejected).unwrap_or(0), message }
 }
 
-/// `google.rpc.Status.message`, which OTLP/HTTP puts into the body of a refusal.
+/// The message of a `Status`, which OTLP/HTTP puts into the body of a refusal; or the body, which many make a text.
 fn status_message(body: &[u8]) -> String {
-    let message = Fields::of(body).bytes(2).and_then(|text| std::str::from_utf8(text).ok());
-    message.or_else(|| std::str::from_utf8(body).ok()).unwrap_or_default().to_owned()
+    match Status::decode(body) {
+        Ok(status) if !status.message.is_empty() => status.message,
+        _ => std::str::from_utf8(body).unwrap_or_default().to_owned(),
+    }
 }
 
 /// Seconds, or a date.
@@ -176,36 +179,17 @@ fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
     }
 }
 
-/// `google.rpc.Status {details = 3: Any {type_url = 1, value = 2: RetryInfo {retry_delay = 1: Duration}}}`
+/// The delay of a `RetryInfo` among the details of a `Status`.
 fn retry_info(base64: &str) -> Option<Duration> {
-    let status = super::proto::base64_decoded(base64)?;
-    Fields::of(&status).all_bytes(3).find_map(|any| {
-        let url = Fields::of(any).bytes(1)?;
-        url.ends_with(b"google.rpc.RetryInfo").then_some(())?;
-        let mut delay = Fields::of(Fields::of(Fields::of(any).bytes(2)?).bytes(1)?);
-        let (seconds, nanos) = (delay.varint(1).unwrap_or(0), delay.varint(2).unwrap_or(0));
-        Some(Duration::new(seconds, u32::try_from(nanos).ok().filter(|&nanos| nanos < 1_000_000_000)?))
-    })
+    let status = Status::decode(&*base64_decoded(base64)?).ok()?;
+    let info = status.details.iter().find(|any| any.type_url.ends_with("google.rpc.RetryInfo"))?;
+    let delay = RetryInfo::decode(&*info.value).ok()?.retry_delay?;
+    let nanos = u32::try_from(delay.nanos).ok().filter(|&nanos| nanos < 1_000_000_000)?;
+    Some(Duration::new(u64::try_from(delay.seconds).ok()?, nanos))
 }
 
 fn percent_decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let (mut plain, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).filter(|hex| hex.iter().all(u8::is_ascii_hexdigit));
-        let hex = hex.and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) if bytes[at] == b'%' => {
-                plain.push(byte);
-                at += 3;
-            }
-            _ => {
-                plain.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&plain).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// What a stranger wrote, fit for a log.

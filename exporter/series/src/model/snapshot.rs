@@ -11,11 +11,18 @@ pub struct Snapshot {
     layout: Arc<Layout>,
     values: Arc<Values>,
     series: usize,
+    id: u64,
+    time_unix_nanos: u64,
 }
 
 impl Snapshot {
     pub(crate) fn new(target: Arc<Target>, layout: Arc<Layout>, values: Arc<Values>, series: usize) -> Self {
-        Self { target, layout, values, series }
+        Self { target, layout, values, series, id: 0, time_unix_nanos: 0 }
+    }
+
+    /// The same, published under `id` at this time.
+    pub(crate) fn published(self, id: u64, time_unix_nanos: u64) -> Self {
+        Self { id, time_unix_nanos, ..self }
     }
 
     /// Nothing is known of the target, or no longer.
@@ -28,6 +35,19 @@ impl Snapshot {
     #[must_use]
     pub fn target(&self) -> &Arc<Target> {
         &self.target
+    }
+
+    /// Which one it is among all that were ever published in this process; 0 before the first of its store.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// When it was published: at the end of its collection, or when series were given up. In Unix nanoseconds; 0 where
+    /// nobody has a clock.
+    #[must_use]
+    pub fn time_unix_nanos(&self) -> u64 {
+        self.time_unix_nanos
     }
 
     /// Which series there are.

@@ -46,6 +46,7 @@ impl Snapshot {
     #[must_use]
     pub fn laid_out(&self, layout: Arc<Layout>) -> Self {
         Self::new(Arc::clone(self.target()), layout, Arc::clone(self.values()), self.series())
+            .published(self.id(), self.time_unix_nanos())
     }
 }
 

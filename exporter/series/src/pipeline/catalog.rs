@@ -1,6 +1,7 @@
 //! One name, one family, in the whole process.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::model::{Escaping, Family, Kind};
@@ -13,6 +14,8 @@ use crate::model::{Escaping, Family, Kind};
 #[derive(Debug, Default)]
 pub struct Catalog {
     names: Mutex<HashMap<String, Vec<Weak<Family>>>>,
+    /// How many snapshots were published.
+    snapshots: AtomicU64,
 }
 
 impl Catalog {
@@ -20,6 +23,11 @@ impl Catalog {
     #[must_use]
     pub fn new() -> Arc<Self> {
         Arc::default()
+    }
+
+    /// An id for a snapshot; never given again.
+    pub(super) fn next_snapshot_id(&self) -> u64 {
+        self.snapshots.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// The family of that name, or nothing if the name means something else.

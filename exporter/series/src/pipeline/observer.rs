@@ -6,6 +6,11 @@ use super::StaleRow;
 
 /// Whoever keeps the account of one instance: the schedule, metrics, logs. Nothing here may block.
 pub trait StoreObserver: Send + Sync {
+    /// The time of what is published now, in Unix nanoseconds: the store itself has no clock.
+    fn now_unix_nanos(&self) -> u64 {
+        0
+    }
+
     /// A collection ended; the store's snapshot is already the new one and has so many series.
     fn completed(&self, collection: CollectionId, completion: &Completion<'_>, series: usize) {
         let _ = (collection, completion, series);

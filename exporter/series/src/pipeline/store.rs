@@ -126,7 +126,8 @@ impl Store {
 
     /// Replaces the snapshot and answers the old one.
     fn publish(&self, snapshot: Snapshot) -> Arc<Snapshot> {
-        let snapshot = Arc::new(snapshot);
+        let id = self.scope.catalog.next_snapshot_id();
+        let snapshot = Arc::new(snapshot.published(id, self.observer.now_unix_nanos()));
         let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut published, snapshot)
     }

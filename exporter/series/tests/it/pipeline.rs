@@ -1,5 +1,6 @@
 //! What a plugin sends and what is then there.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
@@ -405,6 +406,34 @@ fn start_times_come_from_registration_and_from_batches() {
         .flat_map(|family| family.points().map(|point| point.start_time_unix_nanos).collect::<Vec<_>>())
         .collect();
     assert_eq!(starts, [Some(5), Some(7), None]);
+}
+
+/// A clock that goes on by one whenever it is read.
+#[derive(Default)]
+struct Ticks(AtomicU64);
+
+impl StoreObserver for Ticks {
+    fn now_unix_nanos(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+#[test]
+fn each_snapshot_has_its_time_and_an_id_that_no_other_of_its_catalog_has() {
+    let catalog = Catalog::new();
+    let store = |name| {
+        let scope = Scope::new(Arc::clone(&catalog), Target::new(name), Limits::default());
+        scope.store(Arc::new(Ticks::default()))
+    };
+    let (one, other) = (store("web1"), store("web2"));
+    let seen = |store: &Store| (store.snapshot().id(), store.snapshot().time_unix_nanos());
+    assert_eq!(seen(&one), (0, 0), "nothing was published");
+    complete(&one, Outcome::Full);
+    complete(&other, Outcome::Full);
+    assert_eq!((seen(&one), seen(&other)), ((1, 1), (2, 1)));
+    // One without series is another one, too.
+    complete(&one, Outcome::Failed(failure()));
+    assert_eq!(seen(&one), (3, 2));
 }
 
 #[test]

@@ -81,6 +81,10 @@ impl ProbeObserver {
 }
 
 impl StoreObserver for ProbeObserver {
+    fn now_unix_nanos(&self) -> u64 {
+        telemetry::unix_nanos()
+    }
+
     fn completed(&self, _collection: CollectionId, completion: &Completion<'_>, series: usize) {
         if let Some(entry) = self.entry.upgrade()
             && let Some(took) = entry.completed(self.module, completion, series)
