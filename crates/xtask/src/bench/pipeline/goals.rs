@@ -37,7 +37,7 @@ const GOALS: [Goal; 15] = [
 
 /// How one goal stands.
 #[derive(Debug, PartialEq)]
-pub(super) struct Judged {
+pub(super) struct GoalResult {
     row: &'static str,
     peer: Option<&'static str>,
     at_most: f64,
@@ -45,7 +45,7 @@ pub(super) struct Judged {
     found: Option<f64>,
 }
 
-impl Judged {
+impl GoalResult {
     /// A figure that is no number misses every goal; where the peer did not run nothing is known.
     pub(super) fn is_missed(&self) -> bool {
         self.found.is_some_and(|found| found.is_nan() || found > self.at_most)
@@ -67,8 +67,8 @@ impl Judged {
 }
 
 /// Holds the figures against the goals. A row that is missing misses its goals.
-pub(super) fn judge(rows: &[Value]) -> Vec<Judged> {
-    let judged = GOALS.iter().map(|&Goal { row, peer, at_most }| {
+pub(super) fn check(rows: &[Value]) -> Vec<GoalResult> {
+    let results = GOALS.iter().map(|&Goal { row, peer, at_most }| {
         let figures = rows.iter().find(|figures| figures["name"] == row);
         let ours = figures.and_then(|figures| figures["ours"].as_f64()).unwrap_or(f64::NAN);
         let found = match peer {
@@ -78,28 +78,28 @@ pub(super) fn judge(rows: &[Value]) -> Vec<Judged> {
                 figures.and_then(|figures| figures["peers"][peer].as_f64()).map(|theirs| ours / theirs)
             }
         };
-        Judged { row, peer, at_most, found }
+        GoalResult { row, peer, at_most, found }
     });
-    judged.collect()
+    results.collect()
 }
 
 /// Prints the table: each figure, and below it each peer's.
-pub(super) fn print(rows: &[Value], judged: &[Judged]) {
+pub(super) fn print(rows: &[Value], results: &[GoalResult]) {
     for row in rows {
         let name = row["name"].as_str().unwrap_or_default();
         let (unit, note) =
             (row["unit"].as_str().unwrap_or_default(), row["note"].as_str().unwrap_or_default());
         let ours = row["ours"].as_f64().unwrap_or(f64::NAN);
-        let of = |peer: Option<&str>| judged.iter().find(|one| one.row == name && one.peer == peer);
-        let verdict = of(None).map(Judged::verdict).unwrap_or_default();
+        let of = |peer: Option<&str>| results.iter().find(|one| one.row == name && one.peer == peer);
+        let verdict = of(None).map(GoalResult::verdict).unwrap_or_default();
         println!("{}", format!("{name:<34} {ours:>10.3} {unit:<10} {verdict:<24} {note}").trim_end());
         for (peer, figure) in row["peers"].as_object().into_iter().flatten() {
             let theirs = figure.as_f64().unwrap_or(f64::NAN);
-            let verdict = of(Some(peer)).map(Judged::verdict).unwrap_or_default();
+            let verdict = of(Some(peer)).map(GoalResult::verdict).unwrap_or_default();
             let line = format!("  {peer:<32} {theirs:>10.3} {unit:<10} {:>8.3} × {verdict}", ours / theirs);
             println!("{}", line.trim_end());
         }
-        for skipped in judged.iter().filter(|one| one.row == name && one.found.is_none()) {
+        for skipped in results.iter().filter(|one| one.row == name && one.found.is_none()) {
             println!(
                 "  {:<32} {:>10} {unit:<10} {:>10} {}",
                 skipped.peer.unwrap_or(""),
@@ -118,8 +118,8 @@ mod tests {
     use super::*;
 
     fn found(rows: &Value, row: &str, peer: Option<&str>) -> (Option<f64>, bool) {
-        let judged = judge(rows.as_array().unwrap());
-        let one = judged.iter().find(|one| one.row == row && one.peer == peer).unwrap();
+        let results = check(rows.as_array().unwrap());
+        let one = results.iter().find(|one| one.row == row && one.peer == peer).unwrap();
         (one.found, one.is_missed())
     }
 

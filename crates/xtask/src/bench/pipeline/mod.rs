@@ -13,7 +13,7 @@ use std::process::Command;
 use clap::Args;
 use serde_json::Value;
 
-use self::goals::{Judged, judge};
+use self::goals::GoalResult;
 use crate::Result;
 use crate::workspace::{Workspace, capture, cargo};
 
@@ -42,13 +42,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         rows.extend(race(&workspace, name, options.rounds, client_golang.as_deref())?);
     }
     rows.extend(push::measure(&workspace)?);
-    let judged = judge(&rows);
+    let results = goals::check(&rows);
     println!();
-    goals::print(&rows, &judged);
+    goals::print(&rows, &results);
     if let Some(file) = &options.json {
         std::fs::write(file, format!("{:#}\n", Value::from(rows)))?;
     }
-    let missed: Vec<String> = judged.iter().filter(|one| one.is_missed()).map(Judged::title).collect();
+    let missed: Vec<String> = results.iter().filter(|one| one.is_missed()).map(GoalResult::title).collect();
     if missed.is_empty() {
         println!("\nno goal is missed");
     } else {
