@@ -9,8 +9,7 @@
 //! | `config` | a module's settings |
 //! | `series` | families, series and values of countersets, as the exporter takes them |
 //! | `channel` | the calls of `counter-poll`, over a session |
-//! | `watched` | the countersets that are watched: found, polled, missed, exchanged |
-//! | `missing` | what is said about countersets without values |
+//! | `missing` | how a collection fails over countersets without values |
 //! | `notes` | what the plugin tells of its own work |
 //! | `source` | one collection, from whatever state the last one left |
 //! | `commands` | `discover` and `query` on the command line |
@@ -24,7 +23,6 @@ mod registry;
 mod series;
 mod session;
 mod source;
-mod watched;
 
 use self::source::PcqSource;
 

@@ -1,14 +1,16 @@
 //! One collection, from whatever state the last one left.
 
 use counter_poll::stalls;
-use counter_poll::{Catalog, Forms, HostChannel as _, OpenQuery, Refusal, WELL_KNOWN, Wanted};
+use counter_poll::{
+    Catalog, Forms, HostChannel as _, OpenQuery, Refusal, Seen, WELL_KNOWN, Wanted, WatchList,
+};
 use host_session::{Recovery, Session};
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
 use ms_pcq::wire::Layout;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Failure, GeneralReason, Output, Problem, Setup, Source, Stage,
-    Target, Transport,
+    Collection, Coverage, DeclaredReason, Failure, FamilyId, GeneralReason, Output, Problem, Setup, Source,
+    Stage, Target, Transport,
 };
 use plugin_session::{AttemptError, HostConnection, HostSource, OpenSession, Retry, failure_of};
 use tokio::time::Instant;
@@ -16,9 +18,10 @@ use tokio::time::Instant;
 use crate::channel::{Client, PcqError};
 use crate::config::{self, Settings};
 use crate::missing;
+use crate::notes::Notes;
 use crate::registry::{Listed, Registry};
+use crate::series::{ExporterIds, unknown_types};
 use crate::session::{PERFLIB, PerflibSession as _};
-use crate::watched::WatchList;
 
 /// The performance counters of one host.
 #[derive(Debug)]
@@ -30,7 +33,10 @@ pub(crate) struct PcqSource {
     registry: Registry,
     /// Why the host may have countersets that it did not list.
     unlisted: Option<Failure>,
-    watched: WatchList,
+    /// The same at the last search.
+    unlisted_then: Option<Failure>,
+    watched: WatchList<ExporterIds>,
+    notes: Notes,
     /// How the host lays out its data, as far as they proved it.
     layout: Layout,
     forms: Forms,
@@ -68,7 +74,9 @@ impl Source for PcqSource {
             catalog: Catalog::default(),
             registry: Registry::default(),
             unlisted: None,
+            unlisted_then: None,
             watched: WatchList::default(),
+            notes: Notes::default(),
             layout: Layout::default(),
             forms: Forms::default(),
             is_query_outdated: false,
@@ -135,7 +143,7 @@ impl HostSource for PcqSource {
             Ok(data) => data,
             Err(Stop::Missing) => {
                 self.connection.put_back(open);
-                return Err(missing::explain(self.watched.missing()).into());
+                return Err(missing::explain(self.watched.missing(), self.unlisted_then.as_ref()).into());
             }
             Err(Stop::Call(error)) => {
                 let error = open.session().error(&error);
@@ -264,10 +272,9 @@ impl PcqSource {
         self.catalog.speak(self.language);
         let patience = stalls::patience(client);
         client.channel().limit_calls(patience);
-        let additions = self
-            .watched
-            .search(&mut self.catalog, client, &self.wanted, self.unlisted.as_ref(), output)
-            .await;
+        self.unlisted_then.clone_from(&self.unlisted);
+        let unlisted = self.unlisted.as_ref().map(|failure| failure.message.as_str());
+        let additions = self.watched.search(&mut self.catalog, client, &self.wanted, unlisted, output).await;
         client.channel().limit_calls(None);
         let additions = additions?;
         if additions.is_empty() {
@@ -301,12 +308,29 @@ impl PcqSource {
             return Err(Failure::new(Stage::Plugin, GeneralReason::Internal, "a reply without a query"));
         };
         let seen = self.watched.emit(&data.data(), query, &self.wanted, self.polls, output);
-        for guid in seen.exchanged {
-            self.catalog.forget(guid);
+        for guid in &seen.exchanged {
+            self.catalog.forget(*guid);
             self.is_query_outdated = true;
         }
         self.is_query_outdated |= seen.has_malformed;
-        seen.coverage
+        for (counterset, poller) in self.watched.covered(&seen) {
+            self.notes.tell(&counterset.name, poller.left_out(), unknown_types(counterset), output);
+        }
+        self.coverage(&seen)
+    }
+
+    fn coverage(&self, seen: &Seen) -> Result<Coverage, Failure> {
+        if seen.is_complete() {
+            return Ok(Coverage::Full);
+        }
+        let failure = missing::explain(&seen.missing, self.unlisted_then.as_ref());
+        let covered = self.watched.covered(seen);
+        let mut families: Vec<FamilyId> = covered.flat_map(|(_, poller)| poller.families()).collect();
+        if families.is_empty() {
+            return Err(failure);
+        }
+        families.extend(self.notes.families());
+        Ok(Coverage::Partial { families, failure: Some(failure) })
     }
 }
 

@@ -6,9 +6,7 @@ mod help;
 #[cfg(test)]
 mod tests;
 
-use counter_poll::{
-    Counterset, CountersetPoller, FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink,
-};
+use counter_poll::{Counterset, FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink};
 use counter_types::Value;
 use plugin_sdk::{FamilyId, Output, Series, SeriesId, Stamp, Start};
 
@@ -17,9 +15,6 @@ pub(crate) use self::families::{kind_of, unknown_types};
 /// The exporter's ids.
 #[derive(Debug)]
 pub(crate) struct ExporterIds;
-
-/// A counterset whose values go to the exporter.
-pub(crate) type Poller = CountersetPoller<ExporterIds>;
 
 impl SeriesIds for ExporterIds {
     type Family = FamilyId;

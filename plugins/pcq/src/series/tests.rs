@@ -2,7 +2,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use counter_poll::registration::Counter;
-use counter_poll::{Counterset, Wanted};
+use counter_poll::{Counterset, CountersetPoller, Wanted};
 use counter_types::CounterType;
 use ms_dtyp::{FileTime, Guid};
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
@@ -11,7 +11,7 @@ use plugin_sdk::testing::{FakeInstance, FakeOutcome};
 use plugin_sdk::{Collection, Coverage, Failure, Problem, Setup, Source, Target};
 use serde_json::json;
 
-use super::Poller;
+use super::ExporterIds;
 use crate::config::{self, Settings};
 
 const INSTANCES: u32 = 64;
@@ -20,7 +20,7 @@ const COUNTERS: u32 = 8;
 /// Decodes and emits one made-up reply in each collection, and notes what that allocates.
 struct Replay {
     wanted: Vec<Wanted>,
-    polled: Option<Poller>,
+    polled: Option<CountersetPoller<ExporterIds>>,
     round: u64,
 }
 
@@ -51,8 +51,9 @@ impl Source for Replay {
         self.round += 1;
         let reply = reply(self.round);
         let wanted = &self.wanted[0];
-        let polled =
-            self.polled.get_or_insert_with(|| Poller::new(&counterset(), wanted, collection.output()));
+        let polled = self
+            .polled
+            .get_or_insert_with(|| CountersetPoller::new(&counterset(), wanted, collection.output()));
         let output = collection.output();
         let allocated = allocation_counter::measure(|| {
             let data = QueryData::parse(&reply).expect("our own reply");

@@ -46,10 +46,17 @@ pub(crate) fn client() -> Client<MemoryHost> {
 
 /// The same with the clock of the host.
 pub(crate) fn client_and_clock() -> (Client<MemoryHost>, Clock) {
+    let (client, clock, _model) = client_and_model();
+    (client, clock)
+}
+
+/// The same with the model itself, which can be changed.
+pub(crate) fn client_and_model() -> (Client<MemoryHost>, Clock, Arc<Host>) {
     let clock = Clock::manual(NOON);
-    let model = Host::new(HostOptions { clock: clock.clone(), ..HostOptions::default() });
-    let service = PerflibService::new(Arc::new(model));
-    (Client::new(MemoryHost { service, failures: VecDeque::new(), calls: Vec::new() }, "web1"), clock)
+    let model = Arc::new(Host::new(HostOptions { clock: clock.clone(), ..HostOptions::default() }));
+    let service = PerflibService::new(Arc::<Host>::clone(&model));
+    let host = MemoryHost { service, failures: VecDeque::new(), calls: Vec::new() };
+    (Client::new(host, "web1"), clock, model)
 }
 
 impl MemoryHost {

@@ -6,3 +6,5 @@ mod host;
 mod paths;
 mod poller;
 mod query;
+mod sink;
+mod watch_list;

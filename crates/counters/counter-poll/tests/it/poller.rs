@@ -2,83 +2,14 @@
 
 use counter_poll::{
     Addition, Aggregate, Catalog, Client, Counterset, CountersetPoller, FamilyGroup, Forms, Lookup,
-    NewSeries, OpenQuery, PolledFamily, SeriesIds, SeriesSink, Wanted, Which,
+    OpenQuery, Wanted, Which,
 };
-use counter_types::{Filter, PatternText, Selection, SelectionRules, Totals, Value};
+use counter_types::{Filter, PatternText, Selection, SelectionRules, Totals};
 use ms_pcq::perflibv2::CounterData;
 use test_support::future::now;
 
 use crate::host::{MemoryHost, client_and_clock};
-
-#[derive(Debug)]
-struct Places;
-
-impl SeriesIds for Places {
-    type Family = usize;
-    type Series = usize;
-}
-
-/// Keeps what it is told; ids are places.
-#[derive(Default)]
-struct Kept {
-    families: Vec<(FamilyGroup, String)>,
-    series: Vec<KeptSeries>,
-}
-
-struct KeptSeries {
-    family: usize,
-    labels: String,
-    value: Option<Value>,
-    is_retired: bool,
-}
-
-impl SeriesSink<Places> for Kept {
-    fn register_families(
-        &mut self,
-        counterset: &Counterset,
-        group: FamilyGroup,
-        families: &[PolledFamily],
-    ) -> Vec<Option<usize>> {
-        let item = |polled: &PolledFamily| {
-            let is_it = |counter: &&counter_poll::registration::Counter| {
-                counter.info.counter_id == polled.family.item
-            };
-            counterset.counters.iter().find(is_it).unwrap().name.clone()
-        };
-        let first = self.families.len();
-        self.families.extend(families.iter().map(|polled| (group, item(polled))));
-        (first..self.families.len()).map(Some).collect()
-    }
-
-    fn register_series(&mut self, series: &[NewSeries<'_, Places>]) -> Vec<Option<usize>> {
-        let first = self.series.len();
-        self.series.extend(series.iter().map(|new| KeptSeries {
-            family: new.family,
-            labels: new.labels.iter().map(|(name, value)| format!("{name}={value}")).collect(),
-            value: None,
-            is_retired: false,
-        }));
-        (first..self.series.len()).map(Some).collect()
-    }
-
-    fn push(&mut self, series: usize, value: Value, _start_unix_nanos: i64) {
-        self.series[series].value = Some(value);
-    }
-
-    fn retire(&mut self, series: &[usize]) {
-        series.iter().for_each(|series| self.series[*series].is_retired = true);
-    }
-}
-
-impl Kept {
-    fn instances_of(&self, item: &str) -> Vec<&str> {
-        let is_it =
-            |one: &&KeptSeries| !one.is_retired && one.value.is_some() && self.families[one.family].1 == item;
-        let mut labels: Vec<&str> = self.series.iter().filter(is_it).map(|one| one.labels.as_str()).collect();
-        labels.sort_unstable();
-        labels
-    }
-}
+use crate::sink::{Kept, Places};
 
 fn wanted(counters: &[&str], totals: Totals) -> Wanted {
     let include = counters.iter().map(|name| PatternText::Plain((*name).to_owned())).collect();

@@ -1,76 +1,88 @@
-//! The countersets of a host that are watched: found by the settings, polled, missed, exchanged.
+//! The countersets of a host that are watched: found, polled, missed, exchanged.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use counter_poll::registration::Trouble;
-use counter_poll::{
-    Addition, Catalog, Client, Counterset, Error, HostChannel, Lookup, OpenQuery, Wanted, Which, classic,
-};
 use counter_types::{nearest, same_name};
 use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::wire::{Body, QueryData};
-use plugin_sdk::{Coverage, Failure, FamilyId, Output};
 
-use crate::missing::{self, Missing, Why};
-use crate::notes::Notes;
-use crate::series::{Poller, unknown_types};
+use crate::missing::{Missing, Why};
+use crate::registration::Trouble;
+use crate::{
+    Addition, Catalog, Client, Counterset, CountersetPoller, Error, HostChannel, Lookup, OpenQuery,
+    SeriesIds, SeriesSink, Wanted, Which, classic,
+};
 
 /// All countersets that are watched.
-#[derive(Debug, Default)]
-pub(crate) struct WatchList {
-    watched: Vec<Watched>,
+#[derive(Debug)]
+pub struct WatchList<I: SeriesIds> {
+    watched: Vec<Watched<I>>,
     /// Of earlier settings or registrations; their series have to be ended.
-    outdated: Vec<Poller>,
+    outdated: Vec<CountersetPoller<I>>,
     /// What the open query could not be given.
     missing: Vec<Missing>,
     /// Whether the last reply lacked a counterset of the query.
     has_lost_some: bool,
-    notes: Notes,
+}
+
+impl<I: SeriesIds> Default for WatchList<I> {
+    fn default() -> Self {
+        Self { watched: Vec::new(), outdated: Vec::new(), missing: Vec::new(), has_lost_some: false }
+    }
 }
 
 /// One counterset.
 #[derive(Debug)]
-struct Watched {
+struct Watched<I: SeriesIds> {
     /// Which of the wanted ones.
     wanted: usize,
     counterset: Arc<Counterset>,
-    polled: Poller,
+    poller: CountersetPoller<I>,
     /// The collection in which its registration was found outdated last.
     exchanged_at: Option<u64>,
 }
 
 /// What a reply showed.
 #[derive(Debug)]
-pub(crate) struct Seen {
-    pub(crate) coverage: Result<Coverage, Failure>,
+pub struct Seen {
+    /// Countersets of which there are no values, first those that the query could not be given.
+    pub missing: Vec<Missing>,
     /// Countersets whose registration has changed.
-    pub(crate) exchanged: Vec<Guid>,
+    pub exchanged: Vec<Guid>,
     /// Whether there was something that cannot be believed.
-    pub(crate) has_malformed: bool,
+    pub has_malformed: bool,
+    /// Of each that is watched, in order, whether its values were sent.
+    covered: Vec<bool>,
 }
 
-type Result<T, E> = std::result::Result<T, E>;
+impl Seen {
+    /// Whether the values of all that is wanted were sent.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.missing.is_empty() && self.covered.iter().all(|covered| *covered)
+    }
+}
 
-impl WatchList {
+impl<I: SeriesIds> WatchList<I> {
     /// What the host does not have, or does not give.
-    pub(crate) fn missing(&self) -> &[Missing] {
+    pub fn missing(&self) -> &[Missing] {
         &self.missing
     }
 
     /// Whether something that is wanted is not there.
-    pub(crate) fn lacks_some(&self) -> bool {
+    pub fn lacks_some(&self) -> bool {
         self.has_lost_some || !self.missing.is_empty()
     }
 
     /// The settings have changed: nothing is watched any more.
-    pub(crate) fn forget_all(&mut self) {
-        self.outdated.extend(self.watched.drain(..).map(|watched| watched.polled));
+    pub fn forget_all(&mut self) {
+        self.outdated.extend(self.watched.drain(..).map(|watched| watched.poller));
     }
 
     /// Ends the series of what is not watched any more.
-    pub(crate) fn end_outdated(&mut self, output: &mut Output) {
-        self.outdated.drain(..).for_each(|mut polled| polled.end(output));
+    pub fn end_outdated<S: SeriesSink<I>>(&mut self, output: &mut S) {
+        self.outdated.drain(..).for_each(|mut poller| poller.end(output));
     }
 
     /// Finds the wanted countersets, as far as the host has them; notes the others, of which it may have some all the same
@@ -79,13 +91,13 @@ impl WatchList {
     ///
     /// # Errors
     /// When a call fails.
-    pub(crate) async fn search<C: HostChannel>(
+    pub async fn search<C: HostChannel, S: SeriesSink<I>>(
         &mut self,
         catalog: &mut Catalog,
         client: &mut Client<C>,
         wanted: &[Wanted],
-        unlisted: Option<&Failure>,
-        output: &mut Output,
+        unlisted: Option<&str>,
+        output: &mut S,
     ) -> Result<Vec<Addition>, Error<C>> {
         self.missing.clear();
         let mut found: Vec<(usize, Arc<Counterset>)> = Vec::new();
@@ -108,7 +120,7 @@ impl WatchList {
             }
         }
         self.watch(found, wanted, output);
-        let addition = |(watched, one): (usize, &Watched)| {
+        let addition = |(watched, one): (usize, &Watched<I>)| {
             let Counterset { guid, instance_type, is_type_inferred, .. } = *one.counterset;
             Addition { watched, guid, instance_type, is_type_inferred }
         };
@@ -116,42 +128,47 @@ impl WatchList {
     }
 
     /// Watches these and no others. What is watched already goes on.
-    fn watch(&mut self, found: Vec<(usize, Arc<Counterset>)>, wanted: &[Wanted], output: &mut Output) {
-        let mut before: Vec<Watched> = std::mem::take(&mut self.watched);
+    fn watch<S: SeriesSink<I>>(
+        &mut self,
+        found: Vec<(usize, Arc<Counterset>)>,
+        wanted: &[Wanted],
+        output: &mut S,
+    ) {
+        let mut before: Vec<Watched<I>> = std::mem::take(&mut self.watched);
         for (index, counterset) in found {
             let Some(settings) = wanted.get(index) else { continue };
             self.missing.extend(unknown_counters(settings, &counterset));
-            let is_it = |one: &Watched| one.wanted == index && one.counterset == counterset;
+            let is_it = |one: &Watched<I>| one.wanted == index && one.counterset == counterset;
             let known = before.iter().position(is_it).map(|place| before.swap_remove(place));
             // The provider may be exchanged once more; which collection it was in is kept.
             let exchanged_at = before.iter().find(|one| one.counterset.guid == counterset.guid);
             let exchanged_at = exchanged_at.and_then(|one| one.exchanged_at);
             self.watched.push(known.unwrap_or_else(|| {
                 warn_of_nothing(settings, &counterset);
-                let polled = Poller::new(&counterset, settings, output);
-                Watched { wanted: index, counterset, polled, exchanged_at }
+                let poller = CountersetPoller::new(&counterset, settings, output);
+                Watched { wanted: index, counterset, poller, exchanged_at }
             }));
         }
         for mut gone in before {
-            gone.polled.end(output);
+            gone.poller.end(output);
         }
     }
 
     /// The host does not give one of those that were found.
-    pub(crate) fn refuse(&mut self, watched: usize, trouble: Trouble) {
+    pub fn refuse(&mut self, watched: usize, trouble: Trouble) {
         let Some(watched) = self.watched.get(watched) else { return };
         let name = watched.counterset.name.clone();
         self.missing.push(Missing { name, why: Why::Trouble(trouble) });
     }
 
-    /// Sends what a reply holds.
-    pub(crate) fn emit(
+    /// Sends what a reply of `query` holds.
+    pub fn emit<S: SeriesSink<I>>(
         &mut self,
         data: &QueryData<'_>,
         query: &OpenQuery,
         wanted: &[Wanted],
         poll: u64,
-        output: &mut Output,
+        output: &mut S,
     ) -> Seen {
         let mut covered = vec![false; self.watched.len()];
         let mut missing = self.missing.clone();
@@ -173,7 +190,7 @@ impl WatchList {
             let name = || watched.counterset.name.clone();
             match block {
                 Ok(block) if block.status == Win32Error::ERROR_NO_DATA => {
-                    watched.polled.clear(output);
+                    watched.poller.clear(output);
                     covered[place] = true;
                 }
                 Ok(block) if matches!(block.body, Body::ErrorReturn) => {
@@ -181,7 +198,7 @@ impl WatchList {
                     missing.push(Missing { name: name(), why });
                 }
                 Ok(block) => {
-                    watched.polled.emit(&block, data.header(), settings, output);
+                    watched.poller.emit(&block, data.header(), settings, output);
                     covered[place] = true;
                     if watched.was_exchanged(poll) {
                         exchanged.push(watched.counterset.guid);
@@ -195,12 +212,16 @@ impl WatchList {
             }
         }
         self.has_lost_some = missing.len() > known || covered.iter().any(|covered| !covered);
-        for (Watched { polled, counterset, .. }, _) in
-            self.watched.iter().zip(&covered).filter(|(_, is)| **is)
-        {
-            self.notes.tell(&counterset.name, polled.left_out(), unknown_types(counterset), output);
-        }
-        Seen { coverage: self.coverage(&covered, &missing), exchanged, has_malformed }
+        Seen { missing, exchanged, has_malformed, covered }
+    }
+
+    /// Countersets whose values `seen` tells of.
+    pub fn covered<'a>(
+        &'a self,
+        seen: &'a Seen,
+    ) -> impl Iterator<Item = (&'a Counterset, &'a CountersetPoller<I>)> {
+        let covered = self.watched.iter().zip(&seen.covered).filter(|(_, covered)| **covered);
+        covered.map(|(watched, _)| (&*watched.counterset, &watched.poller))
     }
 
     /// What is said where nothing of the query's data can be believed.
@@ -209,29 +230,15 @@ impl WatchList {
         let why = || Why::Trouble(Trouble::Malformed(reason.to_owned()));
         in_query.map(|one| Missing { name: one.counterset.name.clone(), why: why() }).collect()
     }
-
-    fn coverage(&self, covered: &[bool], missing: &[Missing]) -> Result<Coverage, Failure> {
-        if missing.is_empty() && covered.iter().all(|covered| *covered) {
-            return Ok(Coverage::Full);
-        }
-        let failure = missing::explain(missing);
-        let there = self.watched.iter().zip(covered).filter(|(_, covered)| **covered);
-        let mut families: Vec<FamilyId> = there.flat_map(|(watched, _)| watched.polled.families()).collect();
-        if families.is_empty() {
-            return Err(failure);
-        }
-        families.extend(self.notes.families());
-        Ok(Coverage::Partial { families, failure: Some(failure) })
-    }
 }
 
-impl Watched {
+impl<I: SeriesIds> Watched<I> {
     /// Whether the host's provider was exchanged, so that its registration has to be read again. A host whose replies
     /// never fit what it registers is asked now and then, not each time.
     fn was_exchanged(&mut self, poll: u64) -> bool {
-        self.polled.compare(&self.counterset);
+        self.poller.compare(&self.counterset);
         let is_due = self.exchanged_at.is_none_or(|last| poll >= last + POLLS_BETWEEN_READINGS);
-        let was = self.polled.has_strangers() && is_due;
+        let was = self.poller.has_strangers() && is_due;
         if was {
             self.exchanged_at = Some(poll);
         }
@@ -239,11 +246,11 @@ impl Watched {
     }
 }
 
-fn unknown(wanted: &Wanted, catalog: &Catalog, unlisted: Option<&Failure>) -> Missing {
+fn unknown(wanted: &Wanted, catalog: &Catalog, unlisted: Option<&str>) -> Missing {
     let name = wanted.label.clone();
     let nameless = catalog.nameless();
     let why = match (&wanted.which, unlisted) {
-        (_, Some(failure)) => Why::Unlisted(failure.clone()),
+        (_, Some(reason)) => Why::Unlisted(reason.to_owned()),
         (Which::Matching(_), None) => Why::NoMatch { nameless },
         (Which::Name(_) | Which::Guid(_), None) => match classic::explain(&name, &catalog.names()) {
             Some(explanation) => Why::Classic(explanation),

@@ -1,0 +1,74 @@
+//! Where values go in these tests.
+
+use counter_poll::registration::Counter;
+use counter_poll::{Counterset, FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink};
+use counter_types::Value;
+
+#[derive(Debug)]
+pub(crate) struct Places;
+
+impl SeriesIds for Places {
+    type Family = usize;
+    type Series = usize;
+}
+
+/// Keeps what it is told; ids are places.
+#[derive(Default)]
+pub(crate) struct Kept {
+    pub(crate) families: Vec<(FamilyGroup, String)>,
+    pub(crate) series: Vec<KeptSeries>,
+}
+
+pub(crate) struct KeptSeries {
+    pub(crate) family: usize,
+    labels: String,
+    value: Option<Value>,
+    is_retired: bool,
+}
+
+impl SeriesSink<Places> for Kept {
+    fn register_families(
+        &mut self,
+        counterset: &Counterset,
+        group: FamilyGroup,
+        families: &[PolledFamily],
+    ) -> Vec<Option<usize>> {
+        let item = |polled: &PolledFamily| {
+            let is_it = |counter: &&Counter| counter.info.counter_id == polled.family.item;
+            counterset.counters.iter().find(is_it).unwrap().name.clone()
+        };
+        let first = self.families.len();
+        self.families.extend(families.iter().map(|polled| (group, item(polled))));
+        (first..self.families.len()).map(Some).collect()
+    }
+
+    fn register_series(&mut self, series: &[NewSeries<'_, Places>]) -> Vec<Option<usize>> {
+        let first = self.series.len();
+        self.series.extend(series.iter().map(|new| KeptSeries {
+            family: new.family,
+            labels: new.labels.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+            value: None,
+            is_retired: false,
+        }));
+        (first..self.series.len()).map(Some).collect()
+    }
+
+    fn push(&mut self, series: usize, value: Value, _start_unix_nanos: i64) {
+        self.series[series].value = Some(value);
+    }
+
+    fn retire(&mut self, series: &[usize]) {
+        series.iter().for_each(|series| self.series[*series].is_retired = true);
+    }
+}
+
+impl Kept {
+    /// The labels of the series of a counter that have a value.
+    pub(crate) fn instances_of(&self, item: &str) -> Vec<&str> {
+        let is_it =
+            |one: &&KeptSeries| !one.is_retired && one.value.is_some() && self.families[one.family].1 == item;
+        let mut labels: Vec<&str> = self.series.iter().filter(is_it).map(|one| one.labels.as_str()).collect();
+        labels.sort_unstable();
+        labels
+    }
+}
