@@ -343,7 +343,7 @@ async fn listeners(config: &Config) -> io::Result<Vec<TcpListener>> {
 async fn end_all(host: Host, server: Server, live: Live) {
     let grace = live.in_use.get().scrape.drain;
     let destroy = tokio::task::spawn_blocking(move || {
-        host.stop();
+        host.stop(DESTROY_MAX);
         host.wait_destroyed(DESTROY_MAX)
     });
     let (left, (), (), ()) =

@@ -242,8 +242,8 @@ impl Driver {
     /// The earliest of what the planner, the deadlines and those who want something later wish.
     fn next_wake(&self) -> Option<Instant> {
         let planned = self.planner.next_wake().map(Instant::from_std);
-        let kept = if self.planner.running() > 0 { self.deadlines.keep() } else { None };
-        let kept = kept.map(|after| Instant::now() + after.max(DEADLINE_STEP));
+        // Also while nothing runs: instances may be ending.
+        let kept = self.deadlines.keep().map(|after| Instant::now() + after.max(DEADLINE_STEP));
         let later = self.later.keys().next().copied();
         [planned, kept, later].into_iter().flatten().min()
     }

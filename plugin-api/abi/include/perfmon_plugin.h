@@ -254,6 +254,10 @@ typedef int32_t perfmon_status;
 /* Since 1.3. In the place of a number of perfmon_run.configured. */
 #define PERFMON_NO_MODULE 4294967295u
 
+/* Since 1.3. Why an instance ends. Take an unknown one as PERFMON_END_REMOVED. */
+#define PERFMON_END_REMOVED 1 /* it is not wanted any more, or another one takes its place */
+#define PERFMON_END_PROCESS 2 /* the process ends */
+
 /* Of an option. */
 #define PERFMON_OPTION_REQUIRED 1u
 #define PERFMON_OPTION_REPEATED 2u
@@ -364,6 +368,15 @@ typedef struct perfmon_collect {
     uint64_t now_ns;      /* the monotonic clock when the host called */
     uint64_t deadline_ns; /* be done by then; what comes later is dropped */
 } perfmon_collect;
+
+/* Since 1.3. The end of an instance. */
+typedef struct perfmon_end {
+    uint32_t size;
+    uint32_t reason;      /* PERFMON_END_... */
+    uint64_t instance;
+    uint64_t now_ns;      /* the monotonic clock when the host called */
+    uint64_t deadline_ns; /* be done by then: the instance's token is STALE afterwards, and the process may be gone */
+} perfmon_end;
 
 /* One run of a command. */
 typedef struct perfmon_run {
@@ -632,6 +645,12 @@ typedef struct perfmon_plugin {
      * the source PERFMON_SOURCE_LIBRARY, the instance 0, and no target; validate() gets such requests too, before and after.
      * Commands run without it. A plugin without such settings leaves it null. */
     perfmon_status (*configure)(const perfmon_configure *request);
+
+    /* Since 1.3. In the place of destroy(), for a plugin whose instances take their time to end: to unsubscribe, or to release
+     * what they hold on the target. As with destroy() it starts that, returns at once, and calls perfmon_host.destroyed when
+     * it is done; until then the instance may log and ask for secrets, all else is answered STOPPED. Comes once. A plugin
+     * that has it still offers destroy(), for older hosts. */
+    void (*end)(const perfmon_end *request);
 } perfmon_plugin;
 
 /* The one symbol. Called once, on the thread that loads. `host` lives as long as the process. The plugin looks at

@@ -214,6 +214,15 @@ abi_structs! {
         32 => deadline_ns: u64,
     }
 
+    /// `perfmon_end`: the end of an instance.
+    pub struct End as "perfmon_end", size 32 {
+        0 => size: u32,
+        4 => reason: u32,
+        8 => instance: u64,
+        16 => now_ns: u64,
+        24 => deadline_ns: u64,
+    }
+
     /// `perfmon_run`: one run of a command.
     pub struct Run as "perfmon_run", size 72, at first 48 {
         0 => size: u32,
@@ -362,7 +371,7 @@ abi_structs! {
     }
 
     /// `perfmon_plugin`: what a plugin offers.
-    pub struct PluginApi as "perfmon_plugin", size 176, at first 168 {
+    pub struct PluginApi as "perfmon_plugin", size 184, at first 168 {
         0 => size: u32,
         4 => abi_major: u16,
         6 => abi_minor: u16,
@@ -380,5 +389,6 @@ abi_structs! {
         152 => wake: Option<unsafe extern "C" fn(owner: u64)>,
         160 => run: Option<unsafe extern "C" fn(request: *const Run) -> i32>,
         168 => configure: Option<unsafe extern "C" fn(request: *const Configure) -> i32>,
+        176 => end: Option<unsafe extern "C" fn(request: *const End)>,
     }
 }

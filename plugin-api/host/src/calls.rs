@@ -5,7 +5,7 @@
 // is the trust that the header speaks of.
 
 use plugin_abi::{
-    Array, Collect, Configure, FAILED, INVALID, PANICKED, PluginApi, Run, STALE, Str, Text, UNSUPPORTED,
+    Array, Collect, Configure, End, FAILED, INVALID, PANICKED, PluginApi, Run, STALE, Str, Text, UNSUPPORTED,
     struct_size,
 };
 
@@ -83,10 +83,19 @@ impl Calls {
         }
     }
 
-    pub(crate) fn destroy(&self, instance: u64) {
-        if let Some(function) = self.0.destroy {
+    /// Whether its instances may take time to end.
+    pub(crate) fn ends_by_deadline(&self) -> bool {
+        self.0.end.is_some()
+    }
+
+    /// Asks an instance to end: by the deadline, where the plugin hears of one.
+    pub(crate) fn end(&self, request: &End) {
+        if let Some(function) = self.0.end {
+            // SAFETY: the request outlives the call.
+            unsafe { function(request) };
+        } else if let Some(function) = self.0.destroy {
             // SAFETY: takes a number.
-            unsafe { function(instance) };
+            unsafe { function(request.instance) };
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use plugin_abi::{ABI_MINOR, EntryFn, SOURCE_LIBRARY};
+use plugin_abi::{ABI_MINOR, END_PROCESS, EntryFn, SOURCE_LIBRARY};
 use serde_json::Value;
 
 use crate::calls::{Asking, Calls};
@@ -173,11 +173,13 @@ impl Host {
         }
     }
 
-    /// Answers STOPPED to every call from now on and destroys all instances.
-    pub fn stop(&self) {
+    /// Answers STOPPED to every call from now on and destroys all instances, which have so long for it.
+    pub fn stop(&self, end_max: Duration) {
         self.0.stopping.store(true, Ordering::Release);
+        let end_max_ns = u64::try_from(end_max.as_nanos()).unwrap_or(u64::MAX);
         for library in lock(&self.0.libraries).clone() {
-            library.alive().iter().for_each(|instance| instance.destroy());
+            let deadline_ns = library.now_ns().saturating_add(end_max_ns);
+            library.alive().iter().for_each(|instance| instance.destroy(END_PROCESS, deadline_ns));
         }
     }
 

@@ -61,7 +61,7 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        self.0.destroy();
+        self.0.destroy(plugin_abi::END_REMOVED, self.0.library.end_deadline_ns());
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 
-use plugin_abi::PANICKED;
+use plugin_abi::{End, PANICKED, struct_size};
 use serde_json::Value;
 
 use crate::calls::Calls;
@@ -103,6 +103,18 @@ impl LibraryShared {
             work: Box::new(move || work(&calls)),
             overrun: Box::new(move || slow.violations.count(Violation::SlowCall)),
         });
+    }
+
+    /// Asks an instance to end, on a thread of the library's.
+    pub(crate) fn end(self: &Arc<Self>, instance: u64, reason: u32, deadline_ns: u64) {
+        let request =
+            End { size: struct_size::<End>(), reason, instance, now_ns: self.now_ns(), deadline_ns };
+        self.call(move |calls| calls.end(&request));
+    }
+
+    /// When an instance that is asked to end now has to be done.
+    pub(crate) fn end_deadline_ns(&self) -> u64 {
+        self.now_ns().saturating_add(self.limits().end_ms_max.saturating_mul(1_000_000))
     }
 
     /// Tells an instance or a run that it is worth asking again.

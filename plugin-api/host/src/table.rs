@@ -161,6 +161,7 @@ unsafe extern "C" fn destroyed(instance: u64) -> i32 {
     guarded(instance, || {
         let Some(Entry::Instance(it)) = registry::find(instance) else { return unknown(instance) };
         registry::remove(instance);
+        it.ended(instance);
         it.library.forget(instance);
         OK
     })
@@ -348,6 +349,9 @@ unsafe extern "C" fn credential_acquire(
         let (library, leases, configured) = match registry::find(owner) {
             Some(Entry::Instance(it)) => match it.admits(owner) {
                 Admission::Open => (Arc::clone(&it.library), Arc::clone(&it.leases), Some(it.target())),
+                Admission::Stopped if it.is_ending(owner) => {
+                    (Arc::clone(&it.library), Arc::clone(&it.leases), Some(it.target()))
+                }
                 other => return admitted(other, false),
             },
             Some(Entry::Run(it)) => (Arc::clone(&it.library), Arc::clone(&it.leases), None),

@@ -46,6 +46,7 @@ violations! {
     AfterDestroy = "after_destroy", "A call for an instance that is being destroyed.";
     SlowCall = "slow_call", "A call that must return at once did not.";
     Hang = "hang", "A collection that did not end within its deadline and the grace behind it.";
+    SlowEnd = "slow_end", "An instance that did not end by its deadline.";
     Panic = "panic", "A panic that the plugin's guard caught.";
     FailedCall = "failed_call", "A call that answered a failure of the plugin itself.";
     HostPanic = "host_panic", "A panic on the host's side of a call, caught at the border.";

@@ -40,6 +40,7 @@ pub(crate) const LIMITS: Limits = Limits {
     quarantine_s: 1,
     quarantine_s_max: 1,
     collections_per_target_max: 1_000,
+    end_ms_max: 600_000,
     min_interval_ms_max: 1_000,
     retry_after_ms_max: 1_000,
 };
@@ -109,6 +110,7 @@ unsafe extern "C" fn entry(host: *const HostApi, plugin_host: *mut PluginApi, _e
         wake: None,
         run: None,
         configure: None,
+        end: None,
     };
     // SAFETY: the host's room for the table, which says how large it is.
     unsafe { write_plugin(plugin_host, &table) };

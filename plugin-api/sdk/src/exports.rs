@@ -4,6 +4,7 @@
 // long as it says, valid until the call returns. What is kept is copied.
 
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use plugin_abi::{
     ABI_MAJOR, ABI_MINOR, Array, Collect, Configure, FAILED, HostApi, INVALID, Malformed, OK, PANICKED,
@@ -18,7 +19,7 @@ use crate::host;
 use crate::log;
 use crate::plugin::{Plugin, PluginDef, State};
 use crate::slot::NO_INSTANCE;
-use crate::source::{Problem, Target};
+use crate::source::{End, EndReason, Problem, Target};
 
 /// The entry of a plugin. Called by what [`crate::export_plugin`] makes.
 ///
@@ -74,6 +75,7 @@ fn declaration<P: PluginDef>() -> PluginApi {
         wake: Some(wake::<P>),
         run: Some(run::<P>),
         configure: plugin.settings.map(|_| configure::<P> as _),
+        end: Some(end::<P>),
     }
 }
 
@@ -145,15 +147,38 @@ unsafe extern "C" fn cancel<P: PluginDef>(token: u64) {
     });
 }
 
+/// From a host that knows no deadline of an end.
 unsafe extern "C" fn destroy<P: PluginDef>(instance: u64) {
     guard("destroy", || {
-        let Some(state) = P::plugin().state.get() else { return STALE };
-        if let Some(slot) = state.remove_instance(instance) {
-            slot.destroy(state);
-        }
-        OK
+        ended::<P>(instance, End { reason: EndReason::Removed, deadline: Instant::now() + END_MAX })
     });
 }
+
+unsafe extern "C" fn end<P: PluginDef>(request: *const plugin_abi::End) {
+    guard("end", || {
+        // SAFETY: handed through from the host.
+        let Ok(request) = (unsafe { read_struct(request) }) else { return INVALID };
+        let reason = match request.reason {
+            plugin_abi::END_PROCESS => EndReason::ProcessEnds,
+            _ => EndReason::Removed,
+        };
+        let left = Duration::from_nanos(request.deadline_ns.saturating_sub(request.now_ns));
+        ended::<P>(request.instance, End { reason, deadline: Instant::now() + left.min(END_MAX_FAR) })
+    });
+}
+
+fn ended<P: PluginDef>(instance: u64, end: End) -> i32 {
+    let Some(state) = P::plugin().state.get() else { return STALE };
+    if let Some(slot) = state.remove_instance(instance) {
+        slot.destroy(state, end);
+    }
+    OK
+}
+
+/// An older host does not say how long it waits at the end of the process.
+const END_MAX: Duration = Duration::from_secs(3);
+/// A time that can be added to any other.
+const END_MAX_FAR: Duration = Duration::from_secs(86_400);
 
 unsafe extern "C" fn wake<P: PluginDef>(owner: u64) {
     guard("wake", || {

@@ -86,7 +86,7 @@ pub use self::output::{Family, FamilyId, Kind, Output, Series, SeriesId, Stamp, 
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SettingsEntry, SourceEntry};
 pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::parse as parse_settings;
-pub use self::source::{BlockingSource, LibrarySettings, Problem, Setup, Source, Target};
+pub use self::source::{BlockingSource, End, EndReason, LibrarySettings, Problem, Setup, Source, Target};
 
 /// Makes a crate a plugin: declares its sources and commands, and its settings as a whole where it has any
 /// (`settings: SettingsEntry::of::<MySettings>()`), and exports the entry function.

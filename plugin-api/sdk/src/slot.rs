@@ -20,7 +20,7 @@ use crate::host;
 use crate::log;
 use crate::output::Output;
 use crate::plugin::{CancelEntry, State, checked, lock};
-use crate::source::{BlockingSource, Problem, Source, Target};
+use crate::source::{BlockingSource, End, Problem, Source, Target};
 use crate::token::Signal;
 
 /// A flag that can be waited for.
@@ -56,7 +56,7 @@ pub(crate) trait Slot: Send + Sync {
     fn reconfigure(&self, settings: &str) -> Result<(), Vec<Problem>>;
     fn collect(self: Arc<Self>, state: &'static State, request: Collect) -> i32;
     fn wake(&self);
-    fn destroy(self: Arc<Self>, state: &'static State);
+    fn destroy(self: Arc<Self>, state: &'static State, end: End);
 }
 
 /// The source and its buffers; no source after a panic.
@@ -176,13 +176,21 @@ impl<S: Source> Slot for AsyncSlot<S> {
         self.common.handle.wake.raise();
     }
 
-    fn destroy(self: Arc<Self>, state: &'static State) {
+    fn destroy(self: Arc<Self>, state: &'static State, end: End) {
         self.common.cancel_current();
-        state.runtime().spawn(async move {
-            let source = self.work.lock().await.source.take();
-            drop_quietly(source);
-            host::destroyed(self.common.handle.instance);
+        let owner = self.common.handle.instance;
+        let future = Box::pin(async move {
+            if let Some(source) = self.work.lock().await.source.take() {
+                let ending = tokio::time::timeout_at(end.deadline.into(), caught_future(source.end(end)));
+                match ending.await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(panic)) => log::error(owner, "End panicked", &[("panic", &panic.to_string())]),
+                    Err(_) => log::error(owner, "End did not come by the deadline", &[]),
+                }
+            }
+            host::destroyed(owner);
         });
+        state.runtime().spawn(log::Scoped { owner, future });
     }
 }
 
@@ -250,12 +258,16 @@ impl<S: BlockingSource> Slot for BlockingSlot<S> {
         self.common.handle.wake.raise();
     }
 
-    fn destroy(self: Arc<Self>, state: &'static State) {
+    fn destroy(self: Arc<Self>, state: &'static State, end: End) {
         self.common.cancel_current();
         state.runtime().spawn_blocking(move || {
-            let source = lock(&self.work).source.take();
-            drop_quietly(source);
-            host::destroyed(self.common.handle.instance);
+            let owner = self.common.handle.instance;
+            if let Some(source) = lock(&self.work).source.take()
+                && let Err(panic) = log::scope(owner, || caught(|| source.end(end)))
+            {
+                log::error(owner, "End panicked", &[("panic", &panic.to_string())]);
+            }
+            host::destroyed(owner);
         });
     }
 }

@@ -1,6 +1,7 @@
 //! What a plugin's author writes.
 
 use std::future::Future;
+use std::time::Instant;
 
 use serde::de::DeserializeOwned;
 
@@ -48,6 +49,24 @@ impl Problem {
         self.suggestion = suggestion.into();
         self
     }
+}
+
+/// The end of an instance.
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    /// Why.
+    pub reason: EndReason,
+    /// The exporter does not wait any longer than this.
+    pub deadline: Instant,
+}
+
+/// Why an instance ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EndReason {
+    /// It is not wanted any more, or another one takes its place.
+    Removed,
+    /// The process ends.
+    ProcessEnds,
 }
 
 /// What a new instance gets.
@@ -114,6 +133,12 @@ pub trait Source: Sized + Send + 'static {
         &mut self,
         collection: &mut Collection,
     ) -> impl Future<Output = Result<Coverage, Failure>> + Send;
+
+    /// Takes leave of the target: unsubscribes, releases what it holds there. The future is dropped at the deadline. What needs
+    /// no call to the target is done by dropping.
+    fn end(self, _end: End) -> impl Future<Output = ()> + Send {
+        async {}
+    }
 }
 
 /// Something that collects by blocking its thread; else as [`Source`].
@@ -150,4 +175,7 @@ pub trait BlockingSource: Sized + Send + 'static {
     /// # Errors
     /// Where and why it failed.
     fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure>;
+
+    /// As [`Source::end`]; return by the deadline.
+    fn end(self, _end: End) {}
 }

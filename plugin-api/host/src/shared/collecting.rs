@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plugin_abi::{Collect, GeneralReason, OK, PANICKED, Stage, struct_size};
+use plugin_abi::{Collect, END_REMOVED, End, GeneralReason, OK, PANICKED, Stage, struct_size};
 
 use super::{Flight, InstanceShared, State};
 use crate::calls::{Asking, status_name};
@@ -122,7 +122,9 @@ impl InstanceShared {
             }
             (state.token, state.config.clone())
         };
-        self.library.calls.destroy(old);
+        let (reason, deadline_ns) = (END_REMOVED, self.library.end_deadline_ns());
+        let (size, now_ns) = (struct_size::<End>(), self.library.now_ns());
+        self.library.calls.end(&End { size, reason, instance: old, now_ns, deadline_ns });
         self.leases.end_all();
         let token = registry::new_token(self.library.number);
         {
@@ -227,8 +229,11 @@ impl InstanceShared {
         Ok(())
     }
 
-    /// The host's look at a collection whose time has come.
+    /// The host's look at a collection, or at an end under the instance's token, whose time has come.
     pub(crate) fn look(&self, collection: u64, now_ns: u64) {
+        if self.give_up_end(collection) {
+            return;
+        }
         let grace_ns = self.library.limits().deadline_grace_ms * 1_000_000;
         let given_up_ns = {
             let mut state = lock(&self.state);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use plugin_abi::{GeneralReason, Stage};
+use plugin_abi::{END_REMOVED, GeneralReason, Stage};
 
 use crate::calls::Asking;
 use crate::checks::Checks;
@@ -20,7 +20,7 @@ use crate::lease::Leases;
 use crate::library::LibraryShared;
 use crate::registry::{self, Entry, lock};
 use crate::state::{InstanceConfig, InstanceState, QuarantineCause};
-use crate::violation::Violations;
+use crate::violation::{Violation, Violations};
 use plugin_contract::{Completion, Failure, InstanceSink, Outcome, TargetInfo};
 
 /// The state behind an [`crate::Instance`] and behind its token.
@@ -46,6 +46,8 @@ struct State {
     token: u64,
     config: InstanceConfig,
     stopped: bool,
+    /// When the host stops to wait for the end, where the plugin was told.
+    ending_until_ns: Option<u64>,
     flight: Option<Flight>,
     /// A collection that was given up and that the plugin has not ended yet.
     given_up: Option<u64>,
@@ -109,7 +111,7 @@ impl InstanceShared {
             Err(error) => {
                 // A create that hangs may still succeed later: it is to be destroyed then.
                 if matches!(error, ConfigureError::Hung { .. }) {
-                    library.call(move |calls| calls.destroy(token));
+                    library.end(token, END_REMOVED, library.end_deadline_ns());
                 } else {
                     registry::remove(token);
                     library.forget(token);
@@ -167,14 +169,19 @@ impl InstanceShared {
         Ok(())
     }
 
-    pub(crate) fn destroy(&self) {
+    /// Asks the plugin to end the instance by the deadline, for a reason of the header's.
+    pub(crate) fn destroy(&self, reason: u32, deadline_ns: u64) {
         let (token, flight) = {
             let mut state = lock(&self.state);
             if std::mem::replace(&mut state.stopped, true) {
                 return;
             }
+            state.ending_until_ns = self.library.calls.ends_by_deadline().then_some(deadline_ns);
             (state.token, state.flight.take())
         };
+        if self.library.calls.ends_by_deadline() {
+            self.library.host.watch(deadline_ns, token, self.me.clone());
+        }
         if let Some(flight) = &flight {
             self.release(flight);
         }
@@ -185,12 +192,44 @@ impl InstanceShared {
             self.tell_end(collection, Completion { outcome, stages: &[] });
         }
         self.leases.end_all();
-        self.library.call(move |calls| {
-            if let Some(collection) = collection {
-                calls.cancel(collection);
-            }
-            calls.destroy(token);
-        });
+        if let Some(collection) = collection {
+            self.library.call(move |calls| calls.cancel(collection));
+        }
+        self.library.end(token, reason, deadline_ns);
+    }
+
+    /// The plugin has said that it is done with the instance.
+    pub(crate) fn ended(&self, token: u64) {
+        let until_ns = {
+            let mut state = lock(&self.state);
+            if state.token == token { state.ending_until_ns.take() } else { None }
+        };
+        if let Some(until_ns) = until_ns {
+            self.library.host.unwatch(until_ns, token);
+            self.leases.end_all();
+        }
+    }
+
+    /// Whether the instance still takes leave of its target, for which it may ask for secrets.
+    pub(crate) fn is_ending(&self, token: u64) -> bool {
+        let state = lock(&self.state);
+        state.token == token && state.ending_until_ns.is_some()
+    }
+
+    /// The host waits no longer where this is the end that it waits for.
+    fn give_up_end(&self, token: u64) -> bool {
+        let is_due = {
+            let mut state = lock(&self.state);
+            state.token == token && state.ending_until_ns.take().is_some()
+        };
+        if is_due {
+            self.violations.count(Violation::SlowEnd);
+            self.library.violations.count(Violation::SlowEnd);
+            self.leases.end_all();
+            registry::remove(token);
+            self.library.forget(token);
+        }
+        is_due
     }
 
     pub(crate) fn state_at(&self, now_ns: u64) -> InstanceState {
@@ -237,6 +276,7 @@ impl State {
             token,
             config,
             stopped: false,
+            ending_until_ns: None,
             flight: None,
             given_up: None,
             poisoned: false,

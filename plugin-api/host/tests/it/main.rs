@@ -9,6 +9,7 @@ mod check;
 mod commands;
 mod credentials;
 mod data;
+mod ends;
 mod hangs;
 mod library_settings;
 mod loading;

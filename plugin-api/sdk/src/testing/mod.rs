@@ -15,7 +15,7 @@ mod world;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plugin_abi::{Collect, OK, struct_size};
 use serde_json::Value;
@@ -27,7 +27,7 @@ use crate::handle::Handle;
 use crate::host;
 use crate::plugin::{Plugin, SourceEntry, lock};
 use crate::slot::Slot;
-use crate::source::{BlockingSource, Problem, Source, Target};
+use crate::source::{BlockingSource, End, EndReason, Problem, Source, Target};
 
 /// An instance of a source in a host made of memory.
 pub struct FakeInstance {
@@ -118,7 +118,8 @@ impl FakeInstance {
     #[must_use]
     pub fn destroy(self) -> bool {
         let Some(state) = PLUGIN.state.get() else { return false };
-        Arc::clone(&self.slot).destroy(state);
+        let end = End { reason: EndReason::Removed, deadline: Instant::now() + PATIENCE };
+        Arc::clone(&self.slot).destroy(state, end);
         self.world.wait(PATIENCE, |state| state.destroyed.then_some(())).is_some()
     }
 }

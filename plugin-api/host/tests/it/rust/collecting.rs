@@ -128,7 +128,7 @@ fn stopping_the_host_ends_everything() {
     let (host, library) = linked(|_| {});
     let (instance, sink) = made(&library, "counting", json!({"action": "wait"}));
     instance.collect(monotonic_ns() + 60_000_000_000).expect("the collection begins");
-    host.stop();
+    host.stop(std::time::Duration::from_secs(10));
     assert_eq!(failure(&sink.recorded()), "plugin: cancelled: destroyed");
     assert_eq!(host.wait_destroyed(Duration::from_secs(10)), 0);
     assert_eq!(instance.state(), InstanceState::Stopped);

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use plugin_sdk::{
-    BlockingSource, Collection, Command, CommandEntry, Configured, Coverage, DeclaredReason, Display, Exit,
-    Failure, Family, GeneralReason, Kind, LibrarySettings, Output, Problem, Reason, Run, Series, SeriesId,
-    Setting, SettingKind, SettingsEntry, Setup, Source, SourceEntry, Stage, Start, Target, Transport,
-    ValueKind,
+    BlockingSource, Collection, Command, CommandEntry, Configured, Coverage, DeclaredReason, Display, End,
+    Exit, Failure, Family, GeneralReason, Kind, LibrarySettings, Output, Problem, Reason, Run, Series,
+    SeriesId, Setting, SettingKind, SettingsEntry, Setup, Source, SourceEntry, Stage, Start, Target,
+    Transport, ValueKind,
 };
 
 /// What the settings of all sources here are.
@@ -121,6 +121,16 @@ impl Source for Counting {
         self.next += 1;
         Ok(Coverage::Full)
     }
+
+    async fn end(self, end: End) {
+        std::future::ready(()).await;
+        leave(end);
+    }
+}
+
+/// Says that it leaves, as [`Source::end`] does.
+fn leave(end: End) {
+    tracing::info!(reason = ?end.reason, "Leaving");
 }
 
 const fn setting(key: &'static str, kind: SettingKind, default: &'static str) -> Setting {
@@ -183,6 +193,10 @@ impl BlockingSource for Blocking {
             collection.output().push_u64(id, self.0.next);
         }
         Ok(Coverage::Full)
+    }
+
+    fn end(self, end: End) {
+        leave(end);
     }
 }
 
