@@ -93,7 +93,7 @@ pub(super) fn normalize(item: &Item<'_>, outer: Option<&NormalizeSection>) -> No
 fn drop_rule(item: &Item<'_>) -> Option<Rule> {
     let at = |key| if key == "labels" { item.key("labels") } else { item.key("name") };
     if let Value::Text(_) = item.node.value {
-        return told(Rule::drop_series(item.text()?, &[]), |_| item.clone());
+        return report_error(Rule::drop_series(item.text()?, &[]), |_| item.clone());
     }
     let mut section = item.section(&[])?;
     let name = section.get("name").map_or(Some("(.*)"), |item| item.text());
@@ -107,7 +107,7 @@ fn drop_rule(item: &Item<'_>) -> Option<Rule> {
         item.problem("says neither `name` nor `labels`", Some("it would drop everything".to_owned()));
         return None;
     }
-    told(Rule::drop_series(name?, &labels), at)
+    report_error(Rule::drop_series(name?, &labels), at)
 }
 
 fn rename_rule(item: &Item<'_>) -> Option<Rule> {
@@ -116,7 +116,7 @@ fn rename_rule(item: &Item<'_>) -> Option<Rule> {
     let from = from.and_then(|item| item.text());
     let to = section.require("to", "write the new name").and_then(|item| item.text());
     section.finish();
-    told(Rule::rename(from?, to?), |key| item.key(key))
+    report_error(Rule::rename(from?, to?), |key| item.key(key))
 }
 
 /// One of `metric_relabel_configs`, by Prometheus' keys.
@@ -135,7 +135,7 @@ fn relabel_rule(item: &Item<'_>, utf8: bool) -> Option<Rule> {
         action: action(&mut section)?,
     };
     section.finish();
-    told(config.compile(utf8), |key| item.key(key))
+    report_error(config.compile(utf8), |key| item.key(key))
 }
 
 /// The word, known and in lower case; nothing at all where it is wrong and was told.
@@ -171,7 +171,7 @@ fn modulus(item: &Item<'_>) -> Option<u64> {
     number
 }
 
-fn told<'a>(made: Result<Rule, BadRule>, at: impl Fn(&'static str) -> Item<'a>) -> Option<Rule> {
+fn report_error<'a>(made: Result<Rule, BadRule>, at: impl Fn(&'static str) -> Item<'a>) -> Option<Rule> {
     made.map_err(|bad| at(bad.key).problem(bad.message, bad.hint)).ok()
 }
 

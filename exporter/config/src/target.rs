@@ -121,7 +121,7 @@ pub(super) fn target(
     let host = section.require("host", "name the host or its address");
     let host = host.and_then(|item| host_name(&item));
     let name = section.get("name").and_then(|item| name_of(&item)).or(host);
-    let said = Said {
+    let overrides = TargetOverrides {
         identity: section.text("identity"),
         transport: section.text("transport"),
         modules: if defaults.modules.is_empty() {
@@ -136,22 +136,22 @@ pub(super) fn target(
         labels: BTreeMap::new(),
         normalize: section.get("normalize").map(|item| normalize(&item, Some(outer))),
     };
-    let interval = said.interval.unwrap_or(scrape.interval);
+    let interval = overrides.interval.unwrap_or(scrape.interval);
     let deadline = section.get("deadline").and_then(|item| deadline(&item, interval));
     let stale_after = section.get("stale_after").and_then(|item| stale_after(&item, interval));
     let labels = section.get("labels").map(|item| labels(&item)).unwrap_or_default();
     let position = section.position;
     section.finish();
-    let said = Said { deadline, stale_after, labels, ..said };
-    if said.modules.is_none() && defaults.modules.is_empty() {
+    let overrides = TargetOverrides { deadline, stale_after, labels, ..overrides };
+    if overrides.modules.is_none() && defaults.modules.is_empty() {
         return None;
     }
-    Some(said.target(name?, host?, position, scrape, defaults))
+    Some(overrides.target(name?, host?, position, scrape, defaults))
 }
 
 /// What is said of a target, or of a group of them; the rest is the defaults'.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Said {
+pub(super) struct TargetOverrides {
     pub(super) identity: Option<String>,
     pub(super) transport: Option<String>,
     pub(super) modules: Option<Vec<String>>,
@@ -163,8 +163,8 @@ pub(super) struct Said {
     pub(super) normalize: Option<NormalizeSection>,
 }
 
-impl Said {
-    /// The target of which it is said.
+impl TargetOverrides {
+    /// The target of which these are.
     pub(super) fn target(
         self,
         name: &str,

@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use config::{Config, Target};
-use otlp_push::Outlets;
+use otlp_push::EventRouter;
 use plugin_contract::Failure;
 use plugin_contract::{GeneralReason, InstanceSink, Stage};
 use plugin_host::Instance;
@@ -28,7 +28,7 @@ pub(super) struct Engine {
     target_registry: Arc<TargetRegistry>,
     schedule: Schedule,
     costs: Arc<Costs>,
-    outlets: Option<Arc<Outlets>>,
+    event_router: Option<Arc<EventRouter>>,
     targets: HashMap<String, Living>,
     /// Told of all changes.
     probes: Option<Arc<Probes>>,
@@ -66,7 +66,7 @@ impl Engine {
             target_registry,
             schedule,
             costs,
-            outlets: None,
+            event_router: None,
             targets,
             probes: None,
             ids: 0,
@@ -79,8 +79,8 @@ impl Engine {
     }
 
     /// The same, with collectors that are told at once what happens.
-    pub(super) fn with_outlets(self, outlets: &Arc<Outlets>) -> Self {
-        Self { outlets: Some(Arc::clone(outlets)), ..self }
+    pub(super) fn with_event_router(self, event_router: &Arc<EventRouter>) -> Self {
+        Self { event_router: Some(Arc::clone(event_router)), ..self }
     }
 
     /// The same, with somebody who answers for its targets.
@@ -182,7 +182,7 @@ impl Engine {
     }
 
     fn reporter(&self, plugin: &str) -> Option<Reporter> {
-        Some(reporter_of(self.outlets.as_ref()?, &self.libraries, plugin))
+        Some(reporter_of(self.event_router.as_ref()?, &self.libraries, plugin))
     }
 
     fn instance(

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until};
 use tracing::{error, warn};
 
 use super::blocking::{Blocking, NotDone};
-use super::live::{Live, Prepared};
+use super::reloadable::{Prepared, ReloadableState};
 use super::systemd::{Notifier, status};
 use super::watch::Watch;
 use crate::web::{NotReloaded, Reloader, Reloading};
@@ -51,7 +51,7 @@ impl Reloader for Requests {
 /// One reload at a time; it is for all who asked before it began. Who asks while it runs gets the next one, since the
 /// file may have changed after it was read.
 pub(super) struct Reloads {
-    pub(super) live: Live,
+    pub(super) state: ReloadableState,
     pub(super) asked: Asked,
     pub(super) hangup: Signal,
     pub(super) notifier: Notifier,
@@ -63,14 +63,14 @@ pub(super) struct Reloads {
 
 impl Reloads {
     /// Runs until `stop` says so; gives back what it worked on.
-    pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) -> Live {
+    pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) -> ReloadableState {
         let mut looked = Instant::now();
         loop {
-            let interval = self.live.in_use.get().watch;
+            let interval = self.state.in_use.get().watch;
             let look = interval.map(|interval| looked + self.wait(interval));
             let mut waiting = Vec::new();
             let cause = tokio::select! {
-                () = ended(&mut stop) => return self.live,
+                () = ended(&mut stop) => return self.state,
                 Some(waiter) = self.asked.0.recv() => {
                     waiting.push(waiter);
                     "HTTP"
@@ -89,7 +89,7 @@ impl Reloads {
             }
             // A file, or a plugin that is asked about it, may hang: that must not keep the program from its end.
             let prepared = tokio::select! {
-                () = ended(&mut stop) => return self.live,
+                () = ended(&mut stop) => return self.state,
                 prepared = self.prepare() => prepared,
             };
             let answer = self.reload(cause, prepared).await;
@@ -113,7 +113,7 @@ impl Reloads {
     async fn prepare(&mut self) -> Result<Prepared, Report> {
         self.notifier.reloading();
         self.watched(Watch::reading).await;
-        let prepared = self.preparing.run(PREPARE_TIME_MAX, self.live.preparation()).await;
+        let prepared = self.preparing.run(PREPARE_TIME_MAX, self.state.preparation()).await;
         prepared.unwrap_or_else(|not_done| {
             let seconds = PREPARE_TIME_MAX.as_secs();
             let message = match not_done {
@@ -122,12 +122,12 @@ impl Reloads {
                 NotDone::Panicked => "was not checked to its end".to_owned(),
             };
             let hint = "look at the disk that it is on, and at its plugins; then reload once more".to_owned();
-            Err(Report::of_file(&self.live.file.display().to_string(), message, Some(hint)))
+            Err(Report::of_file(&self.state.file.display().to_string(), message, Some(hint)))
         })
     }
 
     async fn reload(&mut self, cause: &str, prepared: Result<Prepared, Report>) -> Answer {
-        let answer = match self.live.reload(prepared).await {
+        let answer = match self.state.reload(prepared).await {
             Ok(applied) => {
                 applied.tell(cause);
                 Ok(applied.to_string())
@@ -140,7 +140,7 @@ impl Reloads {
                 Err(NotReloaded::Refused(report))
             }
         };
-        self.notifier.ready(&status(&self.live.target_registry, &self.live.reloads));
+        self.notifier.ready(&status(&self.state.target_registry, &self.state.reloads));
         answer
     }
 
@@ -153,7 +153,7 @@ impl Reloads {
         let work = move || work(&mut watch.lock().unwrap_or_else(PoisonError::into_inner), SystemTime::now());
         let done = self.looking.run(LOOK_TIME_MAX, work).await;
         if let Err(NotDone::TooLong | NotDone::Panicked) = done {
-            warn!(file = %self.live.file.display(), "Configuration file not looked at: its disk does not answer");
+            warn!(file = %self.state.file.display(), "Configuration file not looked at: its disk does not answer");
         }
         done.ok()
     }

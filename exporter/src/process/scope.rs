@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use config::{Config, Target};
-use otlp_push::Outlets;
+use otlp_push::EventRouter;
 use series::model;
 use series::pipeline::{Catalog, Limits, Normalize, Scope};
 
@@ -32,7 +32,10 @@ pub(super) fn scope_of(
 }
 
 /// Tells these collectors what comes from a plugin.
-pub(super) fn reporter_of(outlets: &Arc<Outlets>, libraries: &Libraries, plugin: &str) -> Reporter {
+pub(super) fn reporter_of(event_router: &Arc<EventRouter>, libraries: &Libraries, plugin: &str) -> Reporter {
     let version = libraries.get(plugin).map_or("", |library| &library.info().version);
-    Reporter { outlets: Arc::clone(outlets), scope: Arc::new(otlp_encode::Scope::new(plugin, version)) }
+    Reporter {
+        event_router: Arc::clone(event_router),
+        scope: Arc::new(otlp_encode::Scope::new(plugin, version)),
+    }
 }

@@ -18,15 +18,15 @@ use tracing::{error, info, warn};
 
 use super::blocking::Blocking;
 use super::engine::Engine;
-use super::live::{self, Fixed, Live, Prepared};
+use super::library_cache::LibraryCache;
 use super::metrics::SelfMetrics;
 use super::otlp::{SnapshotSupply, own_telemetry, stop_telemetry};
 use super::plugins::{limits as plugin_limits, trial as plugin_trial};
-use super::probe::{Means, Probes};
+use super::probe::{Dependencies, Probes};
 use super::reload::{self, Reloads};
 use super::reload_counts::ReloadCounts;
+use super::reloadable::{self, Fixed, Prepared, ReloadableState};
 use super::resolver::{Lookups, SystemResolver};
-use super::shelf::Shelf;
 use super::signals::{Ending, Signals};
 use super::systemd::{self, Notifier};
 use super::targets::{self, Targets};
@@ -107,14 +107,14 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
         ..HostOptions::default()
     };
     let host = Host::new(options);
-    let mut shelf = Shelf::new(host.clone());
-    let first = live::check(file, config, &mut shelf).map_err(Trouble::Configuration)?;
+    let mut library_cache = LibraryCache::new(host.clone());
+    let first = reloadable::check(file, config, &mut library_cache).map_err(Trouble::Configuration)?;
     let verdicts = Arc::clone(&broker);
     let begin = Begin {
         file: file.to_owned(),
         first,
         host,
-        shelf,
+        library_cache,
         broker,
         lookups,
         gate,
@@ -174,7 +174,7 @@ struct Begin {
     file: PathBuf,
     first: Prepared,
     host: Host,
-    shelf: Shelf,
+    library_cache: LibraryCache,
     broker: Arc<Broker>,
     lookups: Lookups,
     gate: Arc<Gate>,
@@ -186,14 +186,25 @@ struct Begin {
 
 impl Begin {
     async fn run(self) -> Result<(), Trouble> {
-        let Self { file, first, host, shelf, broker, lookups, gate, hangup, ending, watch, log_is_fixed } =
-            self;
+        let Self {
+            file,
+            first,
+            host,
+            library_cache,
+            broker,
+            lookups,
+            gate,
+            hangup,
+            ending,
+            watch,
+            log_is_fixed,
+        } = self;
         let Prepared { config, libraries, .. } = first;
         let notifier = Notifier::from_environment();
         let listeners = listeners(&config).await.map_err(machine("serve"))?;
         let target_registry = Arc::new(TargetRegistry::default());
         // One seed for all: targets are spread by their names, alike in every run.
-        let planner = Planner::new(live::schedule_limits(&config.scrape), 0, Instant::now());
+        let planner = Planner::new(reloadable::schedule_limits(&config.scrape), 0, Instant::now());
         let timings = Timings::default();
         let (driver, schedule) = Driver::timed(planner, Arc::new(HostDeadlines(host.clone())), &timings);
         let costs = Costs::new(&timings);
@@ -205,21 +216,21 @@ impl Begin {
         );
         let supply = Arc::new(SnapshotSupply::new(Arc::clone(&target_registry), &config, &libraries));
         let pusher = Pusher::start(&config.otlp, &(Arc::clone(&supply) as Arc<dyn Supply>), &timings);
-        let means = Means {
+        let dependencies = Dependencies {
             host: host.clone(),
             catalog: Arc::clone(engine.catalog()),
             costs: Arc::clone(&costs),
-            outlets: Arc::clone(pusher.outlets()),
+            event_router: Arc::clone(pusher.event_router()),
             lookups,
             runtime: tokio::runtime::Handle::current(),
         };
-        let probes = Probes::start(&config, means);
-        let engine = engine.with_probes(&probes).with_outlets(pusher.outlets());
+        let probes = Probes::start(&config, dependencies);
+        let engine = engine.with_probes(&probes).with_event_router(pusher.event_router());
         let own = config.telemetry.as_ref();
         let own = own.and_then(|endpoint| own_telemetry(endpoint, &target_registry, &pusher));
         let scrapes = Arc::new(Scrapes::new(&timings));
         let (plugins, reloads) = (Arc::new(Plugins::default()), Arc::new(ReloadCounts::default()));
-        live::show(&plugins, &libraries);
+        reloadable::show(&plugins, &libraries);
         reloads.succeeded(telemetry::unix_seconds(), false);
         let metrics = SelfMetrics {
             target_registry: Arc::clone(&target_registry),
@@ -250,7 +261,8 @@ impl Begin {
                 Arc::clone(pusher.counts()),
             ),
         }));
-        let settings = Settings::new(http_server::Limits::from(&config.web), live::page_hosts(&config.web));
+        let settings =
+            Settings::new(http_server::Limits::from(&config.web), reloadable::page_hosts(&config.web));
         let settings = Arc::new(settings);
         let server = Server::start(&site, &settings, &gate, listeners);
         let (config_there, book_there) = (Arc::clone(&config), Arc::clone(&target_registry));
@@ -262,10 +274,10 @@ impl Begin {
         site.set_ready(true);
         info!(targets = target_registry.targets().len(), "Ready");
         notifier.ready(&systemd::status(&target_registry, &reloads));
-        let live = Live {
+        let state = ReloadableState {
             file,
             fixed: Arc::new(Fixed::of(&config)),
-            shelf: Arc::new(Mutex::new(shelf)),
+            library_cache: Arc::new(Mutex::new(library_cache)),
             in_use: Arc::new(InUse::new(config)),
             broker,
             targets,
@@ -282,7 +294,7 @@ impl Begin {
         };
         let (looking, preparing) = (Blocking::default(), Blocking::default());
         let watch = Arc::new(Mutex::new(watch));
-        let reloads = Reloads { live, asked, hangup, notifier, watch, looking, preparing };
+        let reloads = Reloads { state, asked, hangup, notifier, watch, looking, preparing };
         let end = ending.begin_orderly();
         Running { driver, host, server, reloads, end }.until_end().await
     }
@@ -300,7 +312,8 @@ struct Running {
 impl Running {
     async fn until_end(self) -> Result<(), Trouble> {
         let Self { driver, host, server, reloads, end } = self;
-        let Live { site, in_use, targets, schedule, target_registry, reloads: figures, .. } = &reloads.live;
+        let ReloadableState { site, in_use, targets, schedule, target_registry, reloads: figures, .. } =
+            &reloads.state;
         let (site, in_use, notifier) = (Arc::clone(site), Arc::clone(in_use), reloads.notifier.clone());
         let following = tokio::spawn(targets::follow(Arc::clone(targets)));
         let keeping =
@@ -324,8 +337,8 @@ impl Running {
         if drained.left > 0 {
             warn!(collections = drained.left, "Collections did not end in time");
         }
-        let live = reloading.await.map_err(|error| machine("end the reloads")(error.into()))?;
-        end_all(host, server, live).await;
+        let state = reloading.await.map_err(|error| machine("end the reloads")(error.into()))?;
+        end_all(host, server, state).await;
         info!("Ended");
         Ok(())
     }
@@ -340,14 +353,14 @@ async fn listeners(config: &Config) -> io::Result<Vec<TcpListener>> {
     handed.into_iter().map(TcpListener::from_std).collect()
 }
 
-async fn end_all(host: Host, server: Server, live: Live) {
-    let grace = live.in_use.get().scrape.drain;
+async fn end_all(host: Host, server: Server, state: ReloadableState) {
+    let grace = state.in_use.get().scrape.drain;
     let destroy = tokio::task::spawn_blocking(move || {
         host.stop(DESTROY_MAX);
         host.wait_destroyed(DESTROY_MAX)
     });
     let (left, (), (), ()) =
-        tokio::join!(destroy, server.stop(grace), live.pusher.stop(grace), stop_telemetry(live.own));
+        tokio::join!(destroy, server.stop(grace), state.pusher.stop(grace), stop_telemetry(state.own));
     match left {
         Ok(0) => {}
         Ok(instances) => warn!(instances, "Plugin instances did not end in time"),

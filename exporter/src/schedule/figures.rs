@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 
-use super::planner::{Begun, Lane, Missed, Planner};
+use super::planner::{Begun, Missed, Planner, ReadyQueue};
 
 /// What the schedule is doing, readable while it runs.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct Figures {
     connecting: AtomicUsize,
     waiting: AtomicUsize,
     orders: AtomicUsize,
-    lateness: [Timing; LANES.len()],
+    lateness: [Timing; QUEUES.len()],
     step: Timing,
 }
 
@@ -30,12 +30,12 @@ impl Figures {
             connecting: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
             orders: AtomicUsize::new(0),
-            lateness: LANES.map(|(_, word)| timings.get(&LATENESS, &[word])),
+            lateness: QUEUES.map(|(_, word)| timings.get(&LATENESS, &[word])),
             step: timings.get(&STEP, &[]),
         }
     }
 
-    /// Places that went by.
+    /// Slots that went by.
     #[must_use]
     pub fn missed(&self) -> Missed {
         Missed {
@@ -80,8 +80,8 @@ impl Figures {
 
     /// A job began.
     pub(super) fn began(&self, begun: Begun) {
-        let lane = LANES.iter().position(|(lane, _)| *lane == begun.lane).unwrap_or_default();
-        self.lateness[lane].took(begun.late);
+        let queue = QUEUES.iter().position(|(queue, _)| *queue == begun.queue).unwrap_or_default();
+        self.lateness[queue].took(begun.late);
     }
 
     /// The driver went once through all that is due and all that it was told.
@@ -100,8 +100,8 @@ impl Figures {
     }
 }
 
-const LANES: [(Lane, &str); 3] =
-    [(Lane::Warm, "connected"), (Lane::Fresh, "connecting"), (Lane::Failing, "failing")];
+const QUEUES: [(ReadyQueue, &str); 3] =
+    [(ReadyQueue::Connected, "connected"), (ReadyQueue::New, "connecting"), (ReadyQueue::Failing, "failing")];
 
 /// What this file shows.
 pub(crate) const METRICS: &[&Metric] = &[&LATENESS, &STEP, &MISSED, &WAITING, &BEGINNING, &RUNNING, &ORDERS];
@@ -110,7 +110,7 @@ static LATENESS: Metric = Metric::histogram(
     "perfmon_exporter_schedule_lateness_seconds",
     WAIT_S,
     &["lane"],
-    "Time from a collection's place in the schedule to its beginning: by itself, waiting for another module of its \
+    "Time from a collection's slot in the schedule to its beginning: by itself, waiting for another module of its \
      target, for `max_concurrent`, or for its turn to connect.",
 );
 static STEP: Metric = Metric::histogram(
@@ -122,7 +122,7 @@ static STEP: Metric = Metric::histogram(
 static MISSED: Metric = Metric::counter(
     "perfmon_exporter_intervals_missed",
     &["cause"],
-    "Places in the schedule that went by because a connected target or the process was busy, or because the target \
+    "Slots in the schedule that went by because a connected target or the process was busy, or because the target \
      waited for its connection.",
 );
 static WAITING: Metric = Metric::gauge(

@@ -12,4 +12,4 @@ pub use self::deadlines::HostDeadlines;
 pub use self::driver::{Collector, Deadlines, Drained, Driver, NewJob, NotStarted, Schedule};
 pub use self::figures::Figures;
 pub(crate) use self::figures::METRICS;
-pub use self::planner::{Begun, Ending, JobId, JobSpec, Lane, Limits, Missed, Planner, TargetId};
+pub use self::planner::{Begun, Ending, JobId, JobSpec, Limits, Missed, Planner, ReadyQueue, TargetId};

@@ -2,10 +2,10 @@ use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
 use otlp_encode::{Scope, Trigger};
-use otlp_push::{Ended, Outlets};
+use otlp_push::{Ended, EventRouter};
 use plugin_contract::{CollectionId, Completion, Event, Level};
 use plugin_host::monotonic_ns;
-use series::pipeline::{StaleRow, StoreObserver};
+use series::pipeline::{FailureStreak, StoreObserver};
 use telemetry::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
 
 use super::account::ending;
@@ -35,7 +35,7 @@ pub struct JobObserver {
 #[derive(Clone)]
 pub struct Reporter {
     /// The collectors.
-    pub outlets: Arc<Outlets>,
+    pub event_router: Arc<EventRouter>,
     /// The plugin that speaks.
     pub scope: Arc<Scope>,
 }
@@ -43,12 +43,12 @@ pub struct Reporter {
 impl Reporter {
     /// A collection on the target ended.
     pub fn collected(&self, entry: &TargetState, ended: &Ended<'_>) {
-        self.outlets.collected(&entry.resource(), &self.scope, ended, SystemTime::now());
+        self.event_router.collected(&entry.resource(), &self.scope, ended, SystemTime::now());
     }
 
     /// Something happened on the target.
     pub fn event(&self, entry: &TargetState, event: &Event<'_>) {
-        self.outlets.event(&entry.resource(), &self.scope, event, SystemTime::now());
+        self.event_router.event(&entry.resource(), &self.scope, event, SystemTime::now());
     }
 }
 
@@ -79,7 +79,7 @@ impl StoreObserver for JobObserver {
         self.schedule.ended(self.job, ending(&completion.outcome));
     }
 
-    fn stale(&self, row: StaleRow) {
+    fn stale(&self, row: FailureStreak) {
         let Some(entry) = self.entry.upgrade() else { return };
         let (expiring, module) = (Weak::clone(&self.entry), self.module);
         self.schedule.later(entry.stale_after, move || {

@@ -9,7 +9,7 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use otlp_encode::{Facts, Resource, Scope, Trigger};
-use otlp_push::{Counts, Ended, Item, Outlets, Pusher, Shared, Signal, Supply};
+use otlp_push::{Counts, Ended, EventRouter, Item, Pusher, Shared, Signal, Supply};
 use plugin_contract::{Completion, Event, Failure, Level, Outcome, StageReport};
 use plugin_contract::{GeneralReason, Stage};
 use series::model::Target;
@@ -29,7 +29,7 @@ struct Told {
     pusher: Pusher,
     collector: Arc<Collector>,
     counts: Arc<Counts>,
-    outlets: Arc<Outlets>,
+    event_router: Arc<EventRouter>,
     resource: Arc<Resource>,
     scope: Arc<Scope>,
 }
@@ -53,7 +53,7 @@ fn told(protocol: &str, more: &str, answers: impl IntoIterator<Item = Answer>) -
     let counts = pusher.add(settings, Arc::new(Memory(Arc::clone(&collector))), shared, 7);
     let facts = Facts { host: "web1.example.com", os_version: "10.0.20348" };
     Told {
-        outlets: Arc::clone(pusher.outlets()),
+        event_router: Arc::clone(pusher.event_router()),
         pusher,
         collector,
         counts,
@@ -75,7 +75,7 @@ impl Told {
             body,
             fields: &[("counter", r"\Memory\Available Bytes")],
         };
-        self.outlets.event(&self.resource, &self.scope, &event, now());
+        self.event_router.event(&self.resource, &self.scope, &event, now());
     }
 
     fn ends(&self, target: &str, outcome: Outcome<'_>, took: Duration) {
@@ -96,7 +96,7 @@ impl Told {
         let (module, plugin, trigger) = ("os", "pcq", Trigger::Schedule);
         let ended =
             Ended { target, module, plugin, trigger, completion: &completion, series: 12, took, end_ns };
-        self.outlets.collected(&self.resource, &self.scope, &ended, now());
+        self.event_router.collected(&self.resource, &self.scope, &ended, now());
     }
 
     async fn lost(&self, signal: Signal, expected: &[(&'static str, u64)]) {
@@ -210,7 +210,7 @@ async fn at_the_end_what_waits_is_sent_once() {
 
     let away = told("http", "", []);
     *away.collector.away.lock().unwrap() = true;
-    away.happens("never heard");
+    away.happens("never alerts");
     away.pusher.stop(Duration::from_secs(5)).await;
     assert_eq!(away.counts.of(Signal::Logs).lost(), [("ended", 1)]);
 }

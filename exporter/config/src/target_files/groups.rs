@@ -11,7 +11,7 @@ use crate::item::Item;
 use crate::node::{Entry, Node, Position, SyntaxError, Value};
 use crate::problem::{Problem, Problems, Report};
 use crate::scrape::{INTERVALS, SERIES, deadline};
-use crate::target::{MODULES_MAX, Said, Target, host_name, label, name_of};
+use crate::target::{MODULES_MAX, Target, TargetOverrides, host_name, label, name_of};
 
 /// Labels that say something to the exporter. Every other one with `__` in front is a mistake, but for those that
 /// Prometheus or its discoveries put there.
@@ -125,11 +125,11 @@ struct ReadTarget {
 fn read_targets(group: &Item<'_>, config: &Config, names: &Names<'_>) -> Vec<ReadTarget> {
     let Some(mut section) = group.section(&[]) else { return Vec::new() };
     let hosts = section.require("targets", "list the hosts").map(|item| item.list()).unwrap_or_default();
-    let mut read = Group { config, names, said: Said::default(), name: None };
+    let mut read = Group { config, names, overrides: TargetOverrides::default(), name: None };
     if let Some(labels) = section.get("labels") {
         read.read_labels(&labels);
     }
-    if read.said.modules.is_none() && config.target_defaults.modules.is_empty() && !hosts.is_empty() {
+    if read.overrides.modules.is_none() && config.target_defaults.modules.is_empty() && !hosts.is_empty() {
         let hint = Some(format!("write the label `{MODULE}`, or `target_defaults: {{modules: […]}}`"));
         group.problem("says no modules", hint);
     }
@@ -144,7 +144,7 @@ fn read_targets(group: &Item<'_>, config: &Config, names: &Names<'_>) -> Vec<Rea
 struct Group<'a> {
     config: &'a Config,
     names: &'a Names<'a>,
-    said: Said,
+    overrides: TargetOverrides,
     name: Option<(Position, String)>,
 }
 
@@ -155,7 +155,7 @@ impl Group<'_> {
         let target = host_name(item).map(|host| {
             let name = self.name.as_ref().map_or(host, |(_, name)| name.as_str());
             let Config { scrape, target_defaults, .. } = self.config;
-            let target = self.said.clone().target(name, host, item.position(), scrape, target_defaults);
+            let target = self.overrides.clone().target(name, host, item.position(), scrape, target_defaults);
             self.names.check_host(&target, |message, hint| item.problem(message, hint));
             Names::check_has_identity(&target, self.config, |message, hint| item.problem(message, hint));
             target
@@ -175,29 +175,29 @@ impl Group<'_> {
             if entry.key.starts_with("__") {
                 self.read_setting(labels, entry, value);
             } else if let Some(text) = label(labels, entry, value) {
-                self.said.labels.insert(entry.key.clone(), text.to_owned());
+                self.overrides.labels.insert(entry.key.clone(), text.to_owned());
             }
         }
         // The deadline is measured by the interval, wherever that stands.
         if let Some((_, value)) = entries.iter().find(|(entry, _)| entry.key == "__scrape_timeout__") {
-            self.said.deadline = deadline(value, self.said.interval(&self.config.scrape));
+            self.overrides.deadline = deadline(value, self.overrides.interval(&self.config.scrape));
         }
     }
 
     fn read_setting(&mut self, labels: &Item<'_>, entry: &Entry, value: &Item<'_>) {
         let key = entry.key.as_str();
         match key {
-            MODULE => self.said.modules = self.modules(value),
+            MODULE => self.overrides.modules = self.modules(value),
             IDENTITY | AUTH => self.identity(value),
             TRANSPORT => {
                 if let Some(transport) = value.text() {
                     self.names.check_transport(transport, |message, hint| value.problem(message, hint));
-                    self.said.transport = Some(transport.to_owned());
+                    self.overrides.transport = Some(transport.to_owned());
                 }
             }
             NAME => self.name = name_of(value).map(|name| (entry.position, name.to_owned())),
-            MAX_SERIES => self.said.max_series = max_series(value),
-            "__scrape_interval__" => self.said.interval = value.duration(INTERVALS),
+            MAX_SERIES => self.overrides.max_series = max_series(value),
+            "__scrape_interval__" => self.overrides.interval = value.duration(INTERVALS),
             "__scrape_timeout__" => {}
             _ if key.starts_with("__meta_") || OF_PROMETHEUS.contains(&key) => {}
             _ => {
@@ -210,7 +210,7 @@ impl Group<'_> {
     fn identity(&mut self, value: &Item<'_>) {
         let Some(identity) = value.text() else { return };
         self.names.check_identity(identity, |message, hint| value.problem(message, hint));
-        let before = self.said.identity.replace(identity.to_owned());
+        let before = self.overrides.identity.replace(identity.to_owned());
         if before.is_some_and(|before| before != identity) {
             let hint = Some("keep one of them".to_owned());
             value.problem(format!("`{IDENTITY}` and `{AUTH}` name two identities"), hint);

@@ -13,9 +13,9 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::task::JoinHandle;
 
 use super::connector::{Connector, Failure};
-use super::distrust::{Heard, Overheard};
 use super::options::{OtlpEndpoint, OtlpProtocol};
 use super::reply::{Answer, Trouble};
+use super::tls_alerts::{AlertListener, TlsAlertRecorder};
 
 /// Bytes of an answer's body that are read. The status says what became of the data, whatever comes after that.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
@@ -29,7 +29,7 @@ pub(super) struct Connection {
     endpoint: Arc<OtlpEndpoint>,
     /// What TLS said, unless the collector has answered once: then it trusts us, and ends the connection for something
     /// else.
-    heard: Option<Heard>,
+    alerts: Option<TlsAlertRecorder>,
     /// An answer was not read to its end.
     is_spent: bool,
 }
@@ -45,8 +45,8 @@ impl Connection {
         connector: &dyn Connector,
         endpoint: Arc<OtlpEndpoint>,
     ) -> Result<Self, Failure> {
-        let heard = Heard::default();
-        let stream = TokioIo::new(Overheard::new(connector.connect().await?, &heard));
+        let alerts = TlsAlertRecorder::default();
+        let stream = TokioIo::new(AlertListener::new(connector.connect().await?, &alerts));
         let failed = |error: hyper::Error| Failure::of(Trouble::Unreachable, "begin HTTP", &error);
         let (sender, task) = match endpoint.protocol {
             OtlpProtocol::Http => {
@@ -61,7 +61,7 @@ impl Connection {
                 (Sender::Http2(sender), tokio::spawn(ignore(connection)))
             }
         };
-        Ok(Self { sender, task, endpoint, heard: Some(heard), is_spent: false })
+        Ok(Self { sender, task, endpoint, alerts: Some(alerts), is_spent: false })
     }
 
     /// Whether nothing can be sent any more.
@@ -78,11 +78,11 @@ impl Connection {
         let answer = match self.sender.ask(request).await {
             Ok(answer) => answer,
             Err(error) => {
-                let heard = self.heard.as_ref().and_then(|heard| heard.failure(&self.endpoint.tls));
-                return Err(heard.unwrap_or_else(|| Failure::of(Trouble::Unreachable, "send", &error)));
+                let alerts = self.alerts.as_ref().and_then(|alerts| alerts.failure(&self.endpoint.tls));
+                return Err(alerts.unwrap_or_else(|| Failure::of(Trouble::Unreachable, "send", &error)));
             }
         };
-        self.heard = None;
+        self.alerts = None;
         let (head, body) = answer.into_parts();
         let (body, trailers) = self.read(body).await?;
         Ok(Answer { status: head.status, headers: head.headers, trailers, body })

@@ -12,9 +12,9 @@ use super::clock::SystemClock;
 use super::connector::Connector;
 use super::counts::{AllCounts, Counts};
 use super::endpoint::Endpoint;
+use super::event_router::{EventRoute, EventRouter};
 use super::metrics::OtlpMetrics;
 use super::options::OtlpEndpoint;
-use super::outlets::{Outlet, Outlets};
 use super::queue::Supply;
 use super::records::Records;
 use super::shared::Shared;
@@ -28,7 +28,7 @@ pub struct Pusher {
     ending: JoinSet<()>,
     templates: Arc<Mutex<Templates>>,
     counts: Arc<AllCounts>,
-    outlets: Arc<Outlets>,
+    event_router: Arc<EventRouter>,
     timings: Timings,
 }
 
@@ -38,7 +38,7 @@ struct Running {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
     counts: Arc<Counts>,
-    outlet: Outlet,
+    route: EventRoute,
 }
 
 impl Pusher {
@@ -58,7 +58,7 @@ impl Pusher {
             ending: JoinSet::new(),
             templates: Arc::default(),
             counts: Arc::default(),
-            outlets: Arc::default(),
+            event_router: Arc::default(),
             timings: Timings::default(),
         }
     }
@@ -112,7 +112,7 @@ impl Pusher {
         signals.extend(settings.traces.as_ref().map(|_| Signal::Traces));
         let counts = Counts::new(&settings.name, &signals, &self.timings);
         let records = |signal| Records::new(signal, settings.queue_records, &counts);
-        let outlet = Outlet {
+        let route = EventRoute {
             logs: settings.logs.then(|| records(Signal::Logs)),
             traces: settings.traces.clone().map(|rule| (rule, records(Signal::Traces))),
         };
@@ -122,12 +122,12 @@ impl Pusher {
             connector,
             shared,
             counts: Arc::clone(&counts),
-            logs: outlet.logs.clone(),
-            traces: outlet.traces.as_ref().map(|(_, records)| Arc::clone(records)),
+            logs: route.logs.clone(),
+            traces: route.traces.as_ref().map(|(_, records)| Arc::clone(records)),
             seed,
         };
         let task = tokio::spawn(endpoint.run(stop.subscribe()));
-        self.running.push(Running { settings, stop, task, counts: Arc::clone(&counts), outlet });
+        self.running.push(Running { settings, stop, task, counts: Arc::clone(&counts), route });
         self.show();
         counts
     }
@@ -146,8 +146,8 @@ impl Pusher {
 
     /// Where events and collections are told.
     #[must_use]
-    pub fn outlets(&self) -> &Arc<Outlets> {
-        &self.outlets
+    pub fn event_router(&self) -> &Arc<EventRouter> {
+        &self.event_router
     }
 
     /// What `/metrics` shows of it; nothing without endpoints.
@@ -166,7 +166,7 @@ impl Pusher {
 
     fn show(&self) {
         self.counts.set(self.running.iter().map(|one| Arc::clone(&one.counts)).collect());
-        self.outlets.set(self.running.iter().map(|one| one.outlet.clone()).collect());
+        self.event_router.set(self.running.iter().map(|one| one.route.clone()).collect());
     }
 }
 

@@ -14,9 +14,9 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use zeroize::Zeroizing;
 
 use super::connector::{Connecting, Connector, Failure, Stream};
-use super::distrust::not_connected;
 use super::options::{OtlpEndpoint, OtlpProtocol};
 use super::reply::Trouble;
+use super::tls_alerts::not_connected;
 
 /// No certificate or key has more.
 const PEM_BYTES_MAX: usize = 4 << 20;

@@ -64,5 +64,5 @@ pub use self::normalize::Normalize;
 pub use self::observer::{NoObserver, StoreObserver};
 pub use self::rules::{ACTIONS, BadRule, RelabelConfig, Rule, Rules};
 pub use self::scope::Scope;
-pub use self::stale::StaleRow;
+pub use self::stale::FailureStreak;
 pub use self::store::Store;

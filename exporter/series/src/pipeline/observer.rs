@@ -2,7 +2,7 @@
 
 use plugin_contract::{CollectionId, Completion, Event, Level};
 
-use super::StaleRow;
+use super::FailureStreak;
 
 /// Whoever keeps the account of one instance: the schedule, metrics, logs. Nothing here may block.
 pub trait StoreObserver: Send + Sync {
@@ -17,7 +17,7 @@ pub trait StoreObserver: Send + Sync {
     }
 
     /// A collection failed, the first one in a row, and series outlive it: [`super::Store::expire`] ends them.
-    fn stale(&self, row: StaleRow) {
+    fn stale(&self, row: FailureStreak) {
         let _ = row;
     }
 

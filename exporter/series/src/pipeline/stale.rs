@@ -2,7 +2,7 @@
 
 /// Collections that fail one after the other; another such row is another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StaleRow(u64);
+pub struct FailureStreak(u64);
 
 /// What is known of the row of failures that goes on.
 #[derive(Debug, Default)]
@@ -18,14 +18,14 @@ pub(super) struct Stale {
 
 impl Stale {
     /// One more collection failed, but for the families `covered`. Answers the row that began, if one did.
-    pub(super) fn fail(&mut self, covered: &[u32]) -> Option<StaleRow> {
+    pub(super) fn fail(&mut self, covered: &[u32]) -> Option<FailureStreak> {
         self.covered.clear();
         self.covered.extend_from_slice(covered);
         if std::mem::replace(&mut self.is_failing, true) {
             return None;
         }
         self.rows += 1;
-        Some(StaleRow(self.rows))
+        Some(FailureStreak(self.rows))
     }
 
     /// A collection succeeded.
@@ -35,7 +35,7 @@ impl Stale {
 
     /// Series outlive this row no longer. Answers the families that the last collection brought all the same; nothing
     /// where the row is over.
-    pub(super) fn expire(&mut self, StaleRow(row): StaleRow) -> Option<&[u32]> {
+    pub(super) fn expire(&mut self, FailureStreak(row): FailureStreak) -> Option<&[u32]> {
         if !self.is_failing || self.rows != row {
             return None;
         }

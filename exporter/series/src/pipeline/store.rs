@@ -13,7 +13,7 @@ use super::collection::{Buffers, Inherit, only};
 use super::footprint::Footprint;
 use super::limits::{Refusal, Refusals};
 use super::registry::Registry;
-use super::stale::{Stale, StaleRow};
+use super::stale::{FailureStreak, Stale};
 use super::{Normalize, Rules, Scope, StoreObserver};
 use crate::model::{Scattered, Snapshot};
 
@@ -110,11 +110,11 @@ impl Store {
     }
 
     /// Series that outlived the collections of `row`, which all failed, go now.
-    pub fn expire(&self, row: StaleRow) {
+    pub fn expire(&self, row: FailureStreak) {
         self.lock().expire(self, row);
     }
 
-    fn tell_stale(&self, row: Option<StaleRow>) {
+    fn tell_stale(&self, row: Option<FailureStreak>) {
         if let Some(row) = row {
             self.observer.stale(row);
         }
@@ -169,7 +169,7 @@ impl State {
     }
 
     /// Answers the row that began, if series outlive it.
-    fn fail(&mut self, store: &Store) -> Option<StaleRow> {
+    fn fail(&mut self, store: &Store) -> Option<FailureStreak> {
         self.buffers.discard();
         let begun = self.stale.fail(&[]);
         if self.keeps(store) {
@@ -185,7 +185,7 @@ impl State {
         store: &Store,
         families: &[u32],
         failure: Option<&Failure>,
-    ) -> Option<StaleRow> {
+    ) -> Option<FailureStreak> {
         let begun = if failure.is_some() {
             self.stale.fail(families)
         } else {
@@ -197,7 +197,7 @@ impl State {
         begun.filter(|_| keeps)
     }
 
-    fn expire(&mut self, store: &Store, row: StaleRow) {
+    fn expire(&mut self, store: &Store, row: FailureStreak) {
         let Some(covered) = self.stale.expire(row) else { return };
         let left = only(&store.snapshot(), covered);
         self.publish(store, left);

@@ -14,7 +14,7 @@ use plugin_contract::{
     ValueKind,
 };
 use series::model::Target;
-use series::pipeline::{Catalog, Limits, NoObserver, Refusal, Scope, StaleRow, Store, StoreObserver};
+use series::pipeline::{Catalog, FailureStreak, Limits, NoObserver, Refusal, Scope, Store, StoreObserver};
 
 fn check(store: &Arc<Store>, expected: &Expect) {
     expected.assert_eq(&samples(&[store]));
@@ -133,10 +133,10 @@ fn series_vanish_with_the_first_failed_collection() {
 
 /// Tells of rows in which series outlived failures.
 #[derive(Default)]
-struct Rows(Mutex<Vec<StaleRow>>);
+struct Rows(Mutex<Vec<FailureStreak>>);
 
 impl StoreObserver for Rows {
-    fn stale(&self, row: StaleRow) {
+    fn stale(&self, row: FailureStreak) {
         self.0.lock().unwrap().push(row);
     }
 }

@@ -1,18 +1,18 @@
 //! Answers `/probe`.
 //!
 //! A configured target is answered from what its schedule knows. Any other question (another host, other modules,
-//! another identity) makes a [`Warm`] target, which is kept for some minutes so that its connection serves the next
+//! another identity) makes a [`KeptTarget`], which is kept for some minutes so that its connection serves the next
 //! probe too. Whatever the number of those who ask, one collection for each of them runs at a time, and all get what
 //! it brings.
 
 mod counts;
-mod doors;
+mod destination;
 mod hosts;
+mod kept_target;
 mod known;
 mod observer;
 mod report;
 mod view;
-mod warm;
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -29,38 +29,38 @@ use tracing::debug;
 pub(super) use self::counts::METRICS;
 use self::counts::{ProbeCounts, ProbeOutcome};
 use self::hosts::Hosts;
+use self::kept_target::KeptTarget;
 use self::known::{Asked, Configured, Key, Known, Other};
 use self::view::{Views, answer_of};
-use self::warm::Warm;
 use super::plugins::Libraries;
 use super::resolver::Lookups;
 use crate::targets::{Costs, TargetState};
 use crate::web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
 use config::{Config, Target};
-use otlp_push::Outlets;
+use otlp_push::EventRouter;
 use series::pipeline::Catalog;
 
 /// The deadline of a collection is so much before the answer's, so that what failed is told with its stage.
 const ANSWER_SLACK: Duration = Duration::from_millis(150);
-/// Warm targets are looked through so often at most.
+/// Kept targets are looked through so often at most.
 const SWEEP_MIN: Duration = Duration::from_secs(1);
 /// Who is sent away may come back after this.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// What collections for probes need.
-pub(super) struct Means {
+pub(super) struct Dependencies {
     pub(super) host: Host,
     pub(super) catalog: Arc<Catalog>,
     pub(super) costs: Arc<Costs>,
     /// Collectors that want to know at once.
-    pub(super) outlets: Arc<Outlets>,
+    pub(super) event_router: Arc<EventRouter>,
     pub(super) lookups: Lookups,
     pub(super) runtime: Handle,
 }
 
 /// What all flights share.
 struct Shared {
-    means: Means,
+    dependencies: Dependencies,
     hosts: Hosts,
     counts: ProbeCounts,
 }
@@ -73,19 +73,19 @@ pub(super) struct Probes {
 
 struct State {
     known: Arc<Known>,
-    warm: HashMap<Key, Arc<Warm>>,
+    kept: HashMap<Key, Arc<KeptTarget>>,
     places: Arc<Semaphore>,
 }
 
 impl Probes {
     /// No target is known yet. Begins to look after those that are kept; to be called on a run time.
-    pub(super) fn start(config: &Arc<Config>, means: Means) -> Arc<Self> {
+    pub(super) fn start(config: &Arc<Config>, dependencies: Dependencies) -> Arc<Self> {
         let places = Arc::new(Semaphore::new(config.probe.max_concurrent as usize));
         let known = Arc::new(Known::nothing(Arc::clone(config)));
-        let state = Mutex::new(State { known, warm: HashMap::new(), places });
-        let shared = Shared { means, hosts: Hosts::default(), counts: ProbeCounts::default() };
+        let state = Mutex::new(State { known, kept: HashMap::new(), places });
+        let shared = Shared { dependencies, hosts: Hosts::default(), counts: ProbeCounts::default() };
         let probes = Arc::new(Self { shared: Arc::new(shared), state });
-        probes.shared.means.runtime.spawn(sweep(Arc::downgrade(&probes)));
+        probes.shared.dependencies.runtime.spawn(sweep(Arc::downgrade(&probes)));
         probes
     }
 
@@ -105,7 +105,7 @@ impl Probes {
             state.places = Arc::new(Semaphore::new(config.probe.max_concurrent as usize));
         }
         if !Arc::ptr_eq(&before.config, config) {
-            let gone = std::mem::take(&mut state.warm);
+            let gone = std::mem::take(&mut state.kept);
             drop(state);
             // Outside of the lock: instances end here, unless a collection still runs.
             drop(gone);
@@ -164,9 +164,9 @@ impl Probes {
         request: &ProbeRequest,
         answer_by: Instant,
     ) -> ProbeAnswer {
-        let (warm, places) = self.warm(known, other)?;
+        let (kept, places) = self.kept(known, other)?;
         loop {
-            let flight = match warm.flight(&self.shared, &places, request.debug, answer_by - ANSWER_SLACK) {
+            let flight = match kept.flight(&self.shared, &places, request.debug, answer_by - ANSWER_SLACK) {
                 Some(flight) => flight,
                 None => {
                     let limit = known.config.probe.max_concurrent;
@@ -189,18 +189,18 @@ impl Probes {
                 continue;
             }
             let mut probed = match ended {
-                Some(_) => answer_of(&warm.entry, &warm.all_modules()),
+                Some(_) => answer_of(&kept.entry, &kept.all_modules()),
                 None => late(),
             };
             if !request.labels {
-                warm.views.leave_out(&mut probed, &warm.target, &warm.all_modules(), false);
+                kept.views.leave_out(&mut probed, &kept.target, &kept.all_modules(), false);
             }
             if request.debug {
-                let (entry, modules) = (&warm.entry, warm.all_modules());
-                let lines = Some(warm.lines());
+                let (entry, modules) = (&kept.entry, kept.all_modules());
+                let lines = Some(kept.lines());
                 let report = report::of(
                     &known.config,
-                    &warm.target,
+                    &kept.target,
                     entry,
                     &modules,
                     &probed,
@@ -214,32 +214,36 @@ impl Probes {
     }
 
     /// The target that is kept for this question, or a new one.
-    fn warm(&self, known: &Arc<Known>, other: Other) -> Result<(Arc<Warm>, Arc<Semaphore>), ProbeRefused> {
+    fn kept(
+        &self,
+        known: &Arc<Known>,
+        other: Other,
+    ) -> Result<(Arc<KeptTarget>, Arc<Semaphore>), ProbeRefused> {
         let mut state = self.lock();
         let places = Arc::clone(&state.places);
-        if let Some(warm) = state.warm.get(&other.key) {
-            warm.touch();
-            return Ok((Arc::clone(warm), places));
+        if let Some(kept) = state.kept.get(&other.key) {
+            kept.touch();
+            return Ok((Arc::clone(kept), places));
         }
         let limit = known.config.probe.max_targets as usize;
-        let evicted = if state.warm.len() >= limit { state.oldest_idle() } else { None };
-        if state.warm.len() >= limit && evicted.is_none() {
+        let evicted = if state.kept.len() >= limit { state.oldest_idle() } else { None };
+        if state.kept.len() >= limit && evicted.is_none() {
             return Err(ProbeRefused::Busy {
                 message: format!("{limit} targets are being probed, which is `probe.max_targets`"),
                 retry_after: RETRY_AFTER,
             });
         }
-        let evicted = evicted.and_then(|oldest| state.warm.remove(&oldest));
+        let evicted = evicted.and_then(|oldest| state.kept.remove(&oldest));
         let Other { key, target, is_configured } = other;
-        let warm = Arc::new(Warm::new(known, target, is_configured, &self.shared.means));
+        let kept = Arc::new(KeptTarget::new(known, target, is_configured, &self.shared.dependencies));
         // What another configuration made meanwhile serves this question, and no other.
         if Arc::ptr_eq(&state.known.config, &known.config) {
-            state.warm.insert(key, Arc::clone(&warm));
+            state.kept.insert(key, Arc::clone(&kept));
         }
-        self.shared.counts.set_kept(state.warm.len());
+        self.shared.counts.set_kept(state.kept.len());
         drop(state);
         drop(evicted);
-        Ok((warm, places))
+        Ok((kept, places))
     }
 
     /// Lets go of those that nobody asked for a while; answers when to look again.
@@ -247,12 +251,12 @@ impl Probes {
         let mut state = self.lock();
         let idle = state.known.config.probe.idle;
         let now = Instant::now();
-        let gone: Vec<Arc<Warm>> = state
-            .warm
-            .extract_if(|_, warm| warm.idle_for(now).is_some_and(|since| since >= idle))
-            .map(|(_, warm)| warm)
+        let gone: Vec<Arc<KeptTarget>> = state
+            .kept
+            .extract_if(|_, kept| kept.idle_for(now).is_some_and(|since| since >= idle))
+            .map(|(_, kept)| kept)
             .collect();
-        self.shared.counts.set_kept(state.warm.len());
+        self.shared.counts.set_kept(state.kept.len());
         drop(state);
         if !gone.is_empty() {
             debug!(targets = gone.len(), "Probed targets let go of");
@@ -264,7 +268,7 @@ impl Probes {
 impl State {
     fn oldest_idle(&self) -> Option<Key> {
         let now = Instant::now();
-        let idle = self.warm.iter().filter_map(|(key, warm)| Some((warm.idle_for(now)?, key)));
+        let idle = self.kept.iter().filter_map(|(key, kept)| Some((kept.idle_for(now)?, key)));
         idle.max_by_key(|(since, _)| *since).map(|(_, key)| key.clone())
     }
 }

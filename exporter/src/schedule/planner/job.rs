@@ -15,7 +15,7 @@ pub struct JobSpec {
     pub job: JobId,
     /// The target. Its jobs never run at the same time.
     pub target: TargetId,
-    /// What the job's place in its interval is drawn from: the same key, the same place, in every run and however
+    /// What the job's slot in its interval is drawn from: the same key, the same slot, in every run and however
     /// often the job is removed and added again.
     pub key: String,
     /// Between two beginnings.

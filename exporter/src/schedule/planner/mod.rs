@@ -1,19 +1,19 @@
-//! When each job runs: [`Planner`] is the machine, [`Places`] says when a job's turn comes by itself, [`Lanes`] who
+//! When each job runs: [`Planner`] is the machine, [`IntervalSlots`] says when a job's turn comes by itself, [`ReadyQueues`] who
 //! of those that are due may begin.
 
+mod interval_slots;
 mod job;
-mod lanes;
-mod places;
+mod ready_queues;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use self::lanes::Lanes;
-use self::places::Places;
+use self::interval_slots::IntervalSlots;
+use self::ready_queues::ReadyQueues;
 
 pub use self::job::{Ending, JobId, JobSpec, TargetId};
-pub use self::lanes::{Lane, Limits};
+pub use self::ready_queues::{Limits, ReadyQueue};
 
 /// Jobs begin at least so far apart when the process starts, as far as the shortest interval allows.
 const START_STEP: Duration = Duration::from_millis(20);
@@ -21,11 +21,11 @@ const START_STEP: Duration = Duration::from_millis(20);
 /// When each job runs. A pure state machine: call [`Planner::poll`] until it has nothing, then again at
 /// [`Planner::next_wake`], or after [`Planner::finished`], [`Planner::add`] and [`Planner::remove`].
 ///
-/// - A job begins every `interval`, at a place within it that follows from its key, so that targets are spread and
+/// - A job begins every `interval`, at a slot within it that follows from its key, so that targets are spread and
 ///   every run of the program spreads them alike. The first round begins at once, `START_STEP` apart.
-/// - A job that is late begins when it can; places that were passed over are skipped and counted, never made up for.
+/// - A job that is late begins when it can; slots that were passed over are skipped and counted, never made up for.
 /// - One job at a time per target. A target that was not reached is tried again after 1, 2, 4 … intervals, at most
-///   `BACKOFF_MAX` apart, and holds at most half of the places for connecting, so that dead targets do not keep
+///   `BACKOFF_MAX` apart, and holds at most half of the slots for connecting, so that dead targets do not keep
 ///   living ones waiting.
 /// - Targets without a connection begin one after the other, `connect_rate` in a second; connected ones never wait
 ///   for them.
@@ -35,16 +35,16 @@ pub struct Planner {
     jobs: HashMap<JobId, Job>,
     targets: HashMap<TargetId, Target>,
     seed: u64,
-    /// What the places in intervals are counted from.
+    /// What the slots in intervals are counted from.
     epoch: Instant,
     /// Entries of jobs that were removed may be among them.
     due: BinaryHeap<Reverse<(Instant, JobId)>>,
-    lanes: Lanes,
+    queues: ReadyQueues,
     missed: Missed,
     is_stopped: bool,
 }
 
-/// Places in the schedule that went by, by why the job was not ready for them.
+/// Slots in the schedule that went by, by why the job was not ready for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Missed {
     /// A connected target, or the process, was still busy.
@@ -56,7 +56,7 @@ pub struct Missed {
 #[derive(Debug)]
 struct Job {
     target: TargetId,
-    places: Places,
+    slots: IntervalSlots,
     /// When it was to begin, or is to begin next.
     due: Instant,
     failures: u32,
@@ -68,8 +68,8 @@ struct Job {
 enum Phase {
     /// It is not due, or another one of its target goes before it.
     Idle,
-    Waiting(Lane),
-    Running(Lane),
+    Waiting(ReadyQueue),
+    Running(ReadyQueue),
 }
 
 #[derive(Debug, Default)]
@@ -85,13 +85,13 @@ struct Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begun {
     /// Where it waited.
-    pub lane: Lane,
-    /// How long after its place in the schedule.
+    pub queue: ReadyQueue,
+    /// How long after its slot in the schedule.
     pub late: Duration,
 }
 
 impl Planner {
-    /// A planner without jobs. `now` is the moment that places are counted from.
+    /// A planner without jobs. `now` is the moment that slots are counted from.
     #[must_use]
     pub fn new(limits: Limits, seed: u64, now: Instant) -> Self {
         Self {
@@ -100,7 +100,7 @@ impl Planner {
             seed,
             epoch: now,
             due: BinaryHeap::new(),
-            lanes: Lanes::new(limits, now),
+            queues: ReadyQueues::new(limits, now),
             missed: Missed::default(),
             is_stopped: false,
         }
@@ -108,18 +108,18 @@ impl Planner {
 
     /// These limits hold from now on. What runs goes on, even where it is more than they allow.
     pub fn set_limits(&mut self, limits: Limits) {
-        self.lanes.set_limits(limits);
+        self.queues.set_limits(limits);
     }
 
     /// Plans more jobs from `now` on. All jobs of a target come in one call.
     pub fn add(&mut self, specs: &[JobSpec], now: Instant) {
         let first_round = START_STEP * u32::try_from(specs.len()).unwrap_or(u32::MAX);
         for spec in specs {
-            let mut places = Places::new(self.seed, &spec.key, spec.interval, self.epoch);
-            let first = places.first(first_round, now);
+            let mut slots = IntervalSlots::new(self.seed, &spec.key, spec.interval, self.epoch);
+            let first = slots.first(first_round, now);
             // Half an interval at least between the first round and the second.
-            places.skip_to(first + spec.interval / 2);
-            let job = Job { target: spec.target, places, due: first, failures: 0, phase: Phase::Idle };
+            slots.skip_to(first + spec.interval / 2);
+            let job = Job { target: spec.target, slots, due: first, failures: 0, phase: Phase::Idle };
             self.jobs.insert(spec.job, job);
             self.targets.entry(spec.target).or_default();
             self.due.push(Reverse((first, spec.job)));
@@ -129,17 +129,17 @@ impl Planner {
     /// Forgets all jobs of these targets, those that run included: nothing is owed for them any more.
     pub fn remove(&mut self, targets: &[TargetId]) {
         let gone: HashSet<TargetId> = targets.iter().copied().collect();
-        let lanes = &mut self.lanes;
+        let queues = &mut self.queues;
         self.jobs.retain(|_, job| {
             let stays = !gone.contains(&job.target);
-            if let (false, Phase::Running(lane)) = (stays, job.phase) {
-                lanes.leave(lane);
+            if let (false, Phase::Running(queue)) = (stays, job.phase) {
+                queues.leave(queue);
             }
             stays
         });
         self.targets.retain(|target, _| !gone.contains(target));
         let jobs = &self.jobs;
-        self.lanes.retain(|job| jobs.contains_key(&job));
+        self.queues.retain(|job| jobs.contains_key(&job));
         self.due.retain(|Reverse((_, job))| jobs.contains_key(job));
     }
 
@@ -154,7 +154,7 @@ impl Planner {
             self.due.pop();
             self.make_ready(job, now);
         }
-        let id = self.lanes.take(now)?;
+        let id = self.queues.take(now)?;
         self.jobs.get_mut(&id)?.run();
         Some(id)
     }
@@ -163,8 +163,8 @@ impl Planner {
     #[must_use]
     pub fn begun(&self, id: JobId, now: Instant) -> Option<Begun> {
         let job = self.jobs.get(&id)?;
-        let (Phase::Waiting(lane) | Phase::Running(lane)) = job.phase else { return None };
-        Some(Begun { lane, late: now.saturating_duration_since(job.due) })
+        let (Phase::Waiting(queue) | Phase::Running(queue)) = job.phase else { return None };
+        Some(Begun { queue, late: now.saturating_duration_since(job.due) })
     }
 
     /// When [`Planner::poll`] has something again if nothing finishes before. To be asked once it had nothing.
@@ -174,29 +174,30 @@ impl Planner {
             return None;
         }
         let due = self.due.peek().map(|Reverse((at, _))| *at);
-        [due, self.lanes.connect_at()].into_iter().flatten().min()
+        [due, self.queues.connect_at()].into_iter().flatten().min()
     }
 
     /// The job wants its beginnings so far apart or more, an hour at most; nothing where it does not care.
     pub fn set_min_interval(&mut self, id: JobId, min_interval: Option<Duration>) {
         if let Some(job) = self.jobs.get_mut(&id) {
-            job.places.set_min_interval(min_interval, self.epoch);
+            job.slots.set_min_interval(min_interval, self.epoch);
         }
     }
 
     /// The job ended. Answers when it comes next; nothing where it was removed.
     pub fn finished(&mut self, id: JobId, ending: Ending, now: Instant) -> Option<Instant> {
         let job = self.jobs.get_mut(&id)?;
-        let Phase::Running(lane) = job.phase else { return None };
+        let Phase::Running(queue) = job.phase else { return None };
         job.phase = Phase::Idle;
-        self.lanes.leave(lane);
+        self.queues.leave(queue);
         let target = self.targets.entry(job.target).or_default();
         target.is_busy = false;
-        target.learn(ending, &job.places, now);
-        let missed = if lane == Lane::Warm { &mut self.missed.busy } else { &mut self.missed.connecting };
-        *missed += job.places.passed(job.due, now);
+        target.learn(ending, &job.slots, now);
+        let missed =
+            if queue == ReadyQueue::Connected { &mut self.missed.busy } else { &mut self.missed.connecting };
+        *missed += job.slots.passed(job.due, now);
         let own = job.wait_after(ending).map(|delay| now + delay);
-        let next = job.places.next(now);
+        let next = job.slots.next(now);
         let next = [own, target.not_before].into_iter().flatten().fold(next, Instant::max);
         job.due = next;
         self.due.push(Reverse((next, id)));
@@ -213,22 +214,22 @@ impl Planner {
     /// Jobs that run now.
     #[must_use]
     pub fn running(&self) -> usize {
-        self.lanes.running()
+        self.queues.running()
     }
 
     /// Those of them whose target has no connection yet.
     #[must_use]
     pub fn connecting(&self) -> usize {
-        self.lanes.connecting()
+        self.queues.connecting()
     }
 
     /// Targets that wait for their turn to be connected.
     #[must_use]
     pub fn waiting_to_connect(&self) -> usize {
-        self.lanes.waiting_to_connect()
+        self.queues.waiting_to_connect()
     }
 
-    /// Places that were passed over because the job was not ready for them.
+    /// Slots that were passed over because the job was not ready for them.
     #[must_use]
     pub fn missed(&self) -> Missed {
         self.missed
@@ -244,17 +245,17 @@ impl Planner {
             self.due.push(Reverse((not_before, id)));
         } else {
             target.is_busy = true;
-            let lane = target.lane();
-            job.phase = Phase::Waiting(lane);
-            self.lanes.wait(id, lane);
+            let queue = target.queue();
+            job.phase = Phase::Waiting(queue);
+            self.queues.wait(id, queue);
         }
     }
 }
 
 impl Job {
     fn run(&mut self) {
-        if let Phase::Waiting(lane) = self.phase {
-            self.phase = Phase::Running(lane);
+        if let Phase::Waiting(queue) = self.phase {
+            self.phase = Phase::Running(queue);
         }
     }
 
@@ -271,13 +272,13 @@ impl Job {
             Ending::NotStarted { retry_after: Some(after) } => return Some(after),
             Ending::Unreachable { .. } => {}
         }
-        self.places.pause(self.failures, asked)
+        self.slots.pause(self.failures, asked)
     }
 }
 
 impl Target {
     /// What the end of one of its jobs says of it.
-    fn learn(&mut self, ending: Ending, places: &Places, now: Instant) {
+    fn learn(&mut self, ending: Ending, slots: &IntervalSlots, now: Instant) {
         match ending {
             Ending::Good | Ending::Bad { .. } => {
                 (self.is_connected, self.failures, self.not_before) = (true, 0, None);
@@ -286,17 +287,17 @@ impl Target {
             Ending::Unreachable { retry_after } => {
                 self.is_connected = false;
                 self.failures = self.failures.saturating_add(1);
-                self.not_before = places.pause(self.failures, retry_after).map(|pause| now + pause);
+                self.not_before = slots.pause(self.failures, retry_after).map(|pause| now + pause);
             }
         }
     }
 
     /// Where its jobs wait.
-    fn lane(&self) -> Lane {
+    fn queue(&self) -> ReadyQueue {
         match (self.is_connected, self.failures) {
-            (true, _) => Lane::Warm,
-            (false, 0) => Lane::Fresh,
-            (false, _) => Lane::Failing,
+            (true, _) => ReadyQueue::Connected,
+            (false, 0) => ReadyQueue::New,
+            (false, _) => ReadyQueue::Failing,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use config::Target;
 use otlp_encode::Resource;
 use plugin_contract::{Completion, Failure};
-use series::pipeline::{Refusal, StaleRow, Store};
+use series::pipeline::{FailureStreak, Refusal, Store};
 use telemetry::unix_seconds;
 use tokio::sync::Notify;
 
@@ -172,7 +172,7 @@ impl TargetState {
     }
 
     /// Series of a module that outlived a row of failures go.
-    pub(in crate::targets) fn expire(&self, module: usize, row: StaleRow) {
+    pub(in crate::targets) fn expire(&self, module: usize, row: FailureStreak) {
         let Some(store) = self.stores[module].get() else { return };
         store.expire(row);
         self.lock().jobs[module].series = store.snapshot().series();

@@ -18,12 +18,12 @@ use super::reply::Trouble;
 
 /// What TLS ended a connection for; clones hear of the same one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Heard(Arc<OnceLock<Error>>);
+pub(super) struct TlsAlertRecorder(Arc<OnceLock<Error>>);
 
-impl Heard {
+impl TlsAlertRecorder {
     /// Why nobody answers, where it was a matter of trust.
     pub(super) fn failure(&self, tls: &OtlpTls) -> Option<Failure> {
-        self.0.get().map(|error| distrust(error, error, tls))
+        self.0.get().map(|error| trust_failure(error, error, tls))
     }
 
     fn listen(&self, error: &io::Error) {
@@ -37,7 +37,7 @@ impl Heard {
 /// A TLS connection that could not be made.
 pub(super) fn not_connected(error: &io::Error, tls: &OtlpTls) -> Failure {
     match of_tls(error) {
-        Some(of_tls) => distrust(of_tls, error, tls),
+        Some(of_tls) => trust_failure(of_tls, error, tls),
         None => Failure::of(Trouble::Tls, "TLS", error),
     }
 }
@@ -46,7 +46,7 @@ fn of_tls(error: &io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }
 
-fn distrust(error: &Error, shown: &dyn std::error::Error, tls: &OtlpTls) -> Failure {
+fn trust_failure(error: &Error, shown: &dyn std::error::Error, tls: &OtlpTls) -> Failure {
     let mut failure = Failure::of(Trouble::Tls, "TLS", shown);
     if let Some(next_step) = next_step(error, tls.client.is_some()) {
         failure.message = format!("{}; {next_step}", failure.message);
@@ -85,16 +85,16 @@ fn next_step(error: &Error, shows_certificate: bool) -> Option<&'static str> {
 }
 
 /// A stream that is listened to.
-pub(super) struct Overheard {
+pub(super) struct AlertListener {
     stream: Box<dyn Stream>,
-    heard: Heard,
+    alerts: TlsAlertRecorder,
     /// Why nothing can be written any more, until it is known what the other side said last.
     broken: Option<io::Error>,
 }
 
-impl Overheard {
-    pub(super) fn new(stream: Box<dyn Stream>, heard: &Heard) -> Self {
-        Self { stream, heard: heard.clone(), broken: None }
+impl AlertListener {
+    pub(super) fn new(stream: Box<dyn Stream>, alerts: &TlsAlertRecorder) -> Self {
+        Self { stream, alerts: alerts.clone(), broken: None }
     }
 
     /// Passes on what became of writing. Where it failed, what came before the connection broke is read first, for the
@@ -102,7 +102,7 @@ impl Overheard {
     /// is read: who cannot write has failed.
     fn written<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         let Poll::Ready(Err(error)) = written else { return written };
-        self.heard.listen(&error);
+        self.alerts.listen(&error);
         let mut room = [0; 256];
         loop {
             let mut buffer = ReadBuf::new(&mut room);
@@ -114,7 +114,7 @@ impl Overheard {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
                 Poll::Ready(Ok(())) => break,
                 Poll::Ready(Err(reason)) => {
-                    self.heard.listen(&reason);
+                    self.alerts.listen(&reason);
                     break;
                 }
             }
@@ -136,7 +136,7 @@ impl Overheard {
     }
 }
 
-impl AsyncRead for Overheard {
+impl AsyncRead for AlertListener {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -144,13 +144,13 @@ impl AsyncRead for Overheard {
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if let Poll::Ready(Err(error)) = &read {
-            self.heard.listen(error);
+            self.alerts.listen(error);
         }
         read
     }
 }
 
-impl AsyncWrite for Overheard {
+impl AsyncWrite for AlertListener {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -224,11 +224,11 @@ mod tests {
 
     #[tokio::test]
     async fn the_reason_is_heard_though_writing_fails_before_it_is_read() {
-        let heard = Heard::default();
-        let mut stream = Overheard::new(Box::new(Refusing::default()), &heard);
+        let alerts = TlsAlertRecorder::default();
+        let mut stream = AlertListener::new(Box::new(Refusing::default()), &alerts);
         let error = stream.write_all(b"x").await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
-        let failure = heard.failure(&OtlpTls::default()).unwrap();
+        let failure = alerts.failure(&OtlpTls::default()).unwrap();
         assert_eq!(failure.trouble, Trouble::Tls);
         assert!(failure.message.contains("name one in `tls.cert_file`"), "{}", failure.message);
     }

@@ -12,11 +12,11 @@ use telemetry::unix_seconds;
 use tracing::{info, warn};
 
 use super::engine::Changes;
+use super::library_cache::LibraryCache;
 use super::otlp::{SnapshotSupply, own_telemetry, stop_telemetry};
 use super::plugins::{self, Libraries};
 use super::reload_counts::ReloadCounts;
 use super::secrets;
-use super::shelf::Shelf;
 use super::targets::{self, Targets};
 use crate::credentials::Broker;
 use crate::schedule::{self, Schedule};
@@ -53,10 +53,10 @@ pub(super) struct Applied {
 }
 
 /// Everything that a configuration can change while the process runs.
-pub(super) struct Live {
+pub(super) struct ReloadableState {
     pub(super) file: PathBuf,
     pub(super) fixed: Arc<Fixed>,
-    pub(super) shelf: Arc<Mutex<Shelf>>,
+    pub(super) library_cache: Arc<Mutex<LibraryCache>>,
     pub(super) in_use: Arc<InUse>,
     pub(super) broker: Arc<Broker>,
     pub(super) targets: Arc<Mutex<Targets>>,
@@ -91,20 +91,24 @@ pub(super) fn schedule_limits(scrape: &config::Scrape) -> schedule::Limits {
 
 /// Reads and checks a file, loads its new plugins, and asks all plugins what they think of it. Blocks; changes nothing
 /// that anybody would notice, so that a file in which something is wrong is no trouble.
-fn prepare(file: &Path, shelf: &Mutex<Shelf>, fixed: &Fixed) -> Result<Prepared, Report> {
+fn prepare(file: &Path, library_cache: &Mutex<LibraryCache>, fixed: &Fixed) -> Result<Prepared, Report> {
     // A panic elsewhere leaves it whole: a plugin is entered when it is loaded.
-    let mut shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut prepared = check(file, config::load_within(file, PIPE_TIME_MAX)?, &mut shelf)?;
+    let mut library_cache = library_cache.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut prepared = check(file, config::load_within(file, PIPE_TIME_MAX)?, &mut library_cache)?;
     prepared.needs_restart.extend(fixed.differs_from(&prepared.config));
-    let replaced = shelf.replaced(&prepared.config).into_iter();
+    let replaced = library_cache.replaced(&prepared.config).into_iter();
     prepared.needs_restart.extend(replaced.map(|name| format!("plugin `{name}`, whose file has changed")));
     Ok(prepared)
 }
 
 /// Loads the plugins of a configuration where they are new, and asks all of them what they think of it. Blocks.
-pub(super) fn check(file: &Path, mut config: Config, shelf: &mut Shelf) -> Result<Prepared, Report> {
+pub(super) fn check(
+    file: &Path,
+    mut config: Config,
+    library_cache: &mut LibraryCache,
+) -> Result<Prepared, Report> {
     let refused = |problems| Report::new(&file.display().to_string(), problems);
-    let libraries = shelf.load(&config).map_err(refused)?;
+    let libraries = library_cache.load(&config).map_err(refused)?;
     let mut problems = plugins::validate(&libraries, &config);
     config.logs_on = plugins::modules_that_log_on(&libraries, &config);
     problems.extend(config.without_identity());
@@ -132,12 +136,13 @@ impl Fixed {
     }
 }
 
-impl Live {
+impl ReloadableState {
     /// Reads the file and checks it, which changes nothing: who does not wait for the end of it leaves all as it was.
     /// To be called where blocking is allowed.
     pub(super) fn preparation(&self) -> impl FnOnce() -> Result<Prepared, Report> + Send + 'static {
-        let (file, shelf, fixed) = (self.file.clone(), Arc::clone(&self.shelf), Arc::clone(&self.fixed));
-        move || prepare(&file, &shelf, &fixed)
+        let (file, library_cache, fixed) =
+            (self.file.clone(), Arc::clone(&self.library_cache), Arc::clone(&self.fixed));
+        move || prepare(&file, &library_cache, &fixed)
     }
 
     /// Has what was prepared, all of it or nothing.

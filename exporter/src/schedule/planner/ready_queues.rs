@@ -19,30 +19,30 @@ pub struct Limits {
 
 /// Where a job waits once it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
+pub enum ReadyQueue {
     /// Its target is connected.
-    Warm,
+    Connected,
     /// Its target is to be connected.
-    Fresh,
+    New,
     /// Its target is to be connected, and that failed before.
     Failing,
 }
 
 /// The jobs that are due, in the order in which they begin, and how many more may run at once.
 ///
-/// INVARIANT: whatever [`Lanes::take`] gave out is counted until it is given back by [`Lanes::leave`].
+/// INVARIANT: whatever [`ReadyQueues::take`] gave out is counted until it is given back by [`ReadyQueues::leave`].
 #[derive(Debug)]
-pub(super) struct Lanes {
+pub(super) struct ReadyQueues {
     limits: Limits,
-    warm: VecDeque<JobId>,
-    fresh: VecDeque<JobId>,
+    connected: VecDeque<JobId>,
+    new: VecDeque<JobId>,
     failing: VecDeque<JobId>,
     /// The next connection may begin at this moment.
     connect_at: Instant,
     running: Running,
 }
 
-/// How many jobs run, and how many of these are in which lane.
+/// How many jobs run, and how many of these are in which queue.
 #[derive(Debug, Default)]
 struct Running {
     all: usize,
@@ -50,12 +50,12 @@ struct Running {
     failing: usize,
 }
 
-impl Lanes {
+impl ReadyQueues {
     pub(super) fn new(limits: Limits, now: Instant) -> Self {
         Self {
             limits,
-            warm: VecDeque::new(),
-            fresh: VecDeque::new(),
+            connected: VecDeque::new(),
+            new: VecDeque::new(),
             failing: VecDeque::new(),
             connect_at: now,
             running: Running::default(),
@@ -66,18 +66,18 @@ impl Lanes {
         self.limits = limits;
     }
 
-    /// Puts a job behind the others of its lane.
-    pub(super) fn wait(&mut self, job: JobId, lane: Lane) {
-        match lane {
-            Lane::Warm => self.warm.push_back(job),
-            Lane::Fresh => self.fresh.push_back(job),
-            Lane::Failing => self.failing.push_back(job),
+    /// Puts a job behind the others of its queue.
+    pub(super) fn wait(&mut self, job: JobId, queue: ReadyQueue) {
+        match queue {
+            ReadyQueue::Connected => self.connected.push_back(job),
+            ReadyQueue::New => self.new.push_back(job),
+            ReadyQueue::Failing => self.failing.push_back(job),
         }
     }
 
     /// Only these still wait.
     pub(super) fn retain(&mut self, stays: impl Fn(JobId) -> bool) {
-        for queue in [&mut self.warm, &mut self.fresh, &mut self.failing] {
+        for queue in [&mut self.connected, &mut self.new, &mut self.failing] {
             queue.retain(|&job| stays(job));
         }
     }
@@ -87,27 +87,27 @@ impl Lanes {
         if self.running.all >= self.limits.running_max {
             return None;
         }
-        let (job, lane) = match self.warm.pop_front() {
-            Some(job) => (job, Lane::Warm),
+        let (job, queue) = match self.connected.pop_front() {
+            Some(job) => (job, ReadyQueue::Connected),
             None if self.may_connect() && self.connect_at <= now => self.connect(now)?,
             None => return None,
         };
-        self.running.enter(lane);
+        self.running.enter(queue);
         Some(job)
     }
 
-    fn connect(&mut self, now: Instant) -> Option<(JobId, Lane)> {
+    fn connect(&mut self, now: Instant) -> Option<(JobId, ReadyQueue)> {
         let step = Duration::from_secs(1) / self.limits.connect_rate.max(1);
         // A timer that comes late costs no connection, and an idle hour saves up none.
         let oldest = now.checked_sub(CONNECT_SLACK).unwrap_or(now);
         self.connect_at = self.connect_at.max(oldest) + step;
-        let fresh = self.fresh.pop_front().map(|job| (job, Lane::Fresh));
-        fresh.or_else(|| self.failing.pop_front().map(|job| (job, Lane::Failing)))
+        let new = self.new.pop_front().map(|job| (job, ReadyQueue::New));
+        new.or_else(|| self.failing.pop_front().map(|job| (job, ReadyQueue::Failing)))
     }
 
-    /// A job of this lane ended, or was removed while it ran.
-    pub(super) fn leave(&mut self, lane: Lane) {
-        self.running.leave(lane);
+    /// A job of this queue ended, or was removed while it ran.
+    pub(super) fn leave(&mut self, queue: ReadyQueue) {
+        self.running.leave(queue);
     }
 
     /// When the next connection may begin, if somebody waits for one.
@@ -115,12 +115,12 @@ impl Lanes {
         self.may_connect().then_some(self.connect_at)
     }
 
-    /// Whether somebody waits for a connection and has the place for it, but for the rate.
+    /// Whether somebody waits for a connection and has the slot for it, but for the rate.
     fn may_connect(&self) -> bool {
         let Running { all, connecting, failing } = self.running;
         let has_room = all < self.limits.running_max && connecting < self.limits.connecting_max;
         let may_retry = failing < self.limits.connecting_max.div_ceil(2);
-        has_room && (!self.fresh.is_empty() || (may_retry && !self.failing.is_empty()))
+        has_room && (!self.new.is_empty() || (may_retry && !self.failing.is_empty()))
     }
 
     /// Jobs that run now.
@@ -135,20 +135,20 @@ impl Lanes {
 
     /// Targets that wait for their turn to be connected.
     pub(super) fn waiting_to_connect(&self) -> usize {
-        self.fresh.len() + self.failing.len()
+        self.new.len() + self.failing.len()
     }
 }
 
 impl Running {
-    fn enter(&mut self, lane: Lane) {
+    fn enter(&mut self, queue: ReadyQueue) {
         self.all += 1;
-        self.connecting += usize::from(lane != Lane::Warm);
-        self.failing += usize::from(lane == Lane::Failing);
+        self.connecting += usize::from(queue != ReadyQueue::Connected);
+        self.failing += usize::from(queue == ReadyQueue::Failing);
     }
 
-    fn leave(&mut self, lane: Lane) {
+    fn leave(&mut self, queue: ReadyQueue) {
         self.all -= 1;
-        self.connecting -= usize::from(lane != Lane::Warm);
-        self.failing -= usize::from(lane == Lane::Failing);
+        self.connecting -= usize::from(queue != ReadyQueue::Connected);
+        self.failing -= usize::from(queue == ReadyQueue::Failing);
     }
 }

@@ -12,7 +12,7 @@ use super::plugins::{self, Libraries};
 
 /// Every plugin that was loaded, for the life of the process: a library is never closed, so one that a configuration
 /// names again is the one that is there.
-pub(super) struct Shelf {
+pub(super) struct LibraryCache {
     host: Host,
     libraries: BTreeMap<String, Shelved>,
 }
@@ -23,7 +23,7 @@ struct Shelved {
     stamp: Option<Stamp>,
 }
 
-impl Shelf {
+impl LibraryCache {
     pub(super) fn new(host: Host) -> Self {
         Self { host, libraries: BTreeMap::new() }
     }

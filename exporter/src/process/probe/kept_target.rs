@@ -13,11 +13,11 @@ use series::pipeline::Store;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
-use super::doors::{self, Door, reason_of};
+use super::destination::{self, Destination, reason_of};
 use super::known::Known;
 use super::observer::{Lines, ProbeObserver};
 use super::view::Views;
-use super::{Means, Shared};
+use super::{Dependencies, Shared};
 use crate::process::plugins::{Libraries, instance_config, source_of};
 use crate::process::resolver::Lookups;
 use crate::process::scope::{reporter_of, scope_of};
@@ -30,7 +30,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
 /// A target that is probed, with all that the next probe needs.
-pub(super) struct Warm {
+pub(super) struct KeptTarget {
     pub(super) target: Target,
     pub(super) entry: Arc<TargetState>,
     config: Arc<Config>,
@@ -102,13 +102,18 @@ impl Flight {
     }
 }
 
-impl Warm {
+impl KeptTarget {
     /// A target that was not asked yet.
-    pub(super) fn new(known: &Known, target: Target, is_configured: bool, means: &Means) -> Self {
+    pub(super) fn new(
+        known: &Known,
+        target: Target,
+        is_configured: bool,
+        dependencies: &Dependencies,
+    ) -> Self {
         let config = Arc::clone(&known.config);
         let entry = Arc::new(TargetState::new(&target, config.transports[&target.transport].port()));
         let named = model::Target { labelled: false, ..model::Target::new(&target.name) };
-        let (scope, normalize) = scope_of(&means.catalog, &config, &target, named);
+        let (scope, normalize) = scope_of(&dependencies.catalog, &config, &target, named);
         let lines = Arc::new(Lines::default());
         let modules = target.modules.iter().zip(normalize).enumerate().map(|(index, (module, normalize))| {
             let plugin = &config.modules[module].plugin;
@@ -116,8 +121,8 @@ impl Warm {
                 entry: Arc::downgrade(&entry),
                 module: index,
                 plugin: plugin.clone(),
-                costs: means.costs.of(plugin),
-                reporter: reporter_of(&means.outlets, &known.libraries, plugin),
+                costs: dependencies.costs.of(plugin),
+                reporter: reporter_of(&dependencies.event_router, &known.libraries, plugin),
                 lines: Arc::clone(&lines),
                 told: Mutex::default(),
             });
@@ -161,13 +166,13 @@ impl Warm {
         let flight = Flight { end, deadline, tells_all };
         state.flight = Some(flight.clone());
         drop(state);
-        let (warm, flying) = (Arc::clone(self), Arc::clone(shared));
+        let (kept, flying) = (Arc::clone(self), Arc::clone(shared));
         shared.counts.asked();
-        shared.means.runtime.spawn(async move {
-            let result = warm.fly(&flying, deadline, tells_all).await;
+        shared.dependencies.runtime.spawn(async move {
+            let result = kept.fly(&flying, deadline, tells_all).await;
             let late = [GeneralReason::Timeout.word(), LookupErrorKind::TimedOut.as_str()];
             let was_late =
-                warm.entry.status().down().is_some_and(|down| late.contains(&down.reason.as_str()));
+                kept.entry.status().down().is_some_and(|down| late.contains(&down.reason.as_str()));
             // Those who asked may have given up.
             let _ = told.send(Some(End { at: Instant::now(), result, was_late }));
             drop(place);
@@ -214,10 +219,10 @@ impl Warm {
             return Ok(());
         };
         let mut instances = self.instances.lock().await;
-        let addresses = match self.door(&shared.means.lookups, deadline).await {
-            Ok(Door::Open) => None,
-            Ok(Door::LeadsTo(addresses)) => Some(addresses),
-            Ok(Door::Nowhere(error)) => {
+        let addresses = match self.destination(&shared.dependencies.lookups, deadline).await {
+            Ok(Destination::Address) => None,
+            Ok(Destination::Resolved(addresses)) => Some(addresses),
+            Ok(Destination::Unresolved(error)) => {
                 let failure = Failure::new(Stage::Dns, reason_of(error.kind()), error.to_string());
                 (0..self.modules.len()).for_each(|index| self.not_started(index, &failure));
                 return Ok(());
@@ -231,13 +236,13 @@ impl Warm {
         };
         if instances.made.is_empty() || instances.addresses != addresses {
             *instances = Instances::default();
-            let (warm, to) = (Arc::clone(self), addresses.clone());
-            let made = tokio::task::spawn_blocking(move || warm.make(to.as_deref())).await;
+            let (kept, to) = (Arc::clone(self), addresses.clone());
+            let made = tokio::task::spawn_blocking(move || kept.make(to.as_deref())).await;
             *instances = Instances { addresses, made: made.unwrap_or_default() };
         }
         for (index, instance) in instances.made.iter().enumerate() {
             match instance {
-                Ok(instance) => self.collect(&shared.means, index, instance, deadline).await,
+                Ok(instance) => self.collect(&shared.dependencies, index, instance, deadline).await,
                 Err(failure) => self.not_started(index, failure),
             }
         }
@@ -248,11 +253,11 @@ impl Warm {
         Ok(())
     }
 
-    async fn door(&self, lookups: &Lookups, deadline: Instant) -> Result<Door, ProbeRefused> {
+    async fn destination(&self, lookups: &Lookups, deadline: Instant) -> Result<Destination, ProbeRefused> {
         if self.is_configured {
-            return Ok(Door::Open);
+            return Ok(Destination::Address);
         }
-        doors::door(&self.target.host, &self.config.probe.allow_targets, lookups, deadline).await
+        destination::destination(&self.target.host, &self.config.probe.allow_targets, lookups, deadline).await
     }
 
     /// An instance of each module. Blocks.
@@ -276,7 +281,13 @@ impl Warm {
     }
 
     /// One collection from its beginning to its end, whatever that is.
-    async fn collect(&self, means: &Means, index: usize, instance: &Instance, deadline: Instant) {
+    async fn collect(
+        &self,
+        dependencies: &Dependencies,
+        index: usize,
+        instance: &Instance,
+        deadline: Instant,
+    ) {
         let mut hear = self.modules[index].observer.hear();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -298,7 +309,7 @@ impl Warm {
                 // Told exactly once, by the plugin or, when that does not answer, by its host.
                 _ = &mut hear => return,
                 () = tokio::time::sleep_until(look) => {
-                    means.host.poll_deadlines(monotonic_ns());
+                    dependencies.host.poll_deadlines(monotonic_ns());
                     look = Instant::now() + LOOK_AGAIN;
                 }
             }

@@ -1,4 +1,4 @@
-//! Where in its interval a job has its place, and how far apart the tries of one that fails are.
+//! Where in its interval a job has its slot, and how far apart the tries of one that fails are.
 //!
 //! Both follow from a job's key, so that targets are spread, and every run of the program spreads them alike.
 
@@ -12,7 +12,7 @@ const MIN_INTERVAL_MAX: Duration = Duration::from_secs(3600);
 
 /// The moments at which a job is to begin: all are whole intervals apart.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct IntervalSlots {
     pub(super) interval: Duration,
     /// What the configuration says; `interval` is no shorter.
     configured: Duration,
@@ -22,7 +22,7 @@ pub(super) struct Places {
     origin: Instant,
 }
 
-impl Places {
+impl IntervalSlots {
     /// Those of a job with this key, counted from `epoch`.
     pub(super) fn new(seed: u64, key: &str, interval: Duration, epoch: Instant) -> Self {
         let draw = hash(seed, key.as_bytes());

@@ -14,36 +14,36 @@ use crate::web::ProbeRefused;
 
 /// Where a host leads to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Door {
+pub(super) enum Destination {
     /// It is an address itself.
-    Open,
+    Address,
     /// To these addresses, and no others.
-    LeadsTo(Vec<IpAddr>),
+    Resolved(Vec<IpAddr>),
     /// The name does not resolve, or not in time.
-    Nowhere(LookupError),
+    Unresolved(LookupError),
 }
 
 /// Where a host that is not configured may be reached.
 ///
 /// A name that leads elsewhere than the networks of `allowed` is refused. Where there are no networks, it may lead
 /// anywhere but to this machine, to its link and to groups: nobody gives a Windows host such an address.
-pub(super) async fn door(
+pub(super) async fn destination(
     host: &str,
     allowed: &AllowHosts,
     lookups: &Lookups,
     deadline: Instant,
-) -> Result<Door, ProbeRefused> {
+) -> Result<Destination, ProbeRefused> {
     if address(host).is_some() {
-        return Ok(Door::Open);
+        return Ok(Destination::Address);
     }
     let mut found = match lookups.find(host, deadline).await {
         Ok(found) => found,
-        Err(error) => return Ok(Door::Nowhere(error)),
+        Err(error) => return Ok(Destination::Unresolved(error)),
     };
     found.sort_unstable();
     found.dedup();
     match found.iter().find(|address| !is_allowed(allowed, **address)) {
-        None => Ok(Door::LeadsTo(found)),
+        None => Ok(Destination::Resolved(found)),
         Some(address) => Err(ProbeRefused::Forbidden(format!(
             "`{host}` may not be probed: it leads to {address}, and no network of `probe.allow_targets` has that"
         ))),
@@ -143,7 +143,7 @@ mod tests {
         let own = socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr());
         let own = own.map_or_else(|_| IpAddr::from([127, 0, 0, 1]), |own| own.ip());
         server.set("home.example", Reply::Addresses(vec![own], 60));
-        let refused = door("home.example", &list, &lookups, later()).await.unwrap_err();
+        let refused = destination("home.example", &list, &lookups, later()).await.unwrap_err();
         assert!(matches!(refused, ProbeRefused::Forbidden(message) if message.contains(&own.to_string())));
     }
 
@@ -170,7 +170,7 @@ mod tests {
                 let (name, list, lookups) =
                     (format!("silent{number}.example"), list.clone(), lookups.clone());
                 server.set(&name, Reply::Silence);
-                tokio::spawn(async move { door(&name, &list, &lookups, later()).await })
+                tokio::spawn(async move { destination(&name, &list, &lookups, later()).await })
             })
             .collect();
         while server.asked().is_empty() {
@@ -179,16 +179,18 @@ mod tests {
         // Before any of the silent names has had its second.
         let soon = Instant::now() + Duration::from_millis(900);
         for (name, address) in [("listed", "192.0.2.7"), ("well.example", "192.0.2.8")] {
-            let led = door(name, &list, &lookups, soon).await.unwrap();
-            assert_eq!(led, Door::LeadsTo(vec![address.parse().unwrap()]), "{name}");
+            let led = destination(name, &list, &lookups, soon).await.unwrap();
+            assert_eq!(led, Destination::Resolved(vec![address.parse().unwrap()]), "{name}");
         }
         for silent in silent {
-            let Ok(Ok(Door::Nowhere(error))) = silent.await else { panic!("a silent name leads nowhere") };
+            let Ok(Ok(Destination::Unresolved(error))) = silent.await else {
+                panic!("a silent name leads nowhere")
+            };
             assert_eq!(reason_of(error.kind()).word(), "name_lookup_timed_out");
         }
         assert!(matches!(
-            door("nobody.example", &list, &lookups, later()).await,
-            Ok(Door::Nowhere(error)) if reason_of(error.kind()) == GeneralReason::NameNotFound.into()
+            destination("nobody.example", &list, &lookups, later()).await,
+            Ok(Destination::Unresolved(error)) if reason_of(error.kind()) == GeneralReason::NameNotFound.into()
         ));
     }
 
@@ -197,12 +199,12 @@ mod tests {
         let mut list = AllowHosts::default();
         list.add("*").unwrap();
         let lookups = Lookups::default();
-        let refused = door("localhost", &list, &lookups, later()).await.unwrap_err();
+        let refused = destination("localhost", &list, &lookups, later()).await.unwrap_err();
         assert!(matches!(refused, ProbeRefused::Forbidden(message) if message.contains("leads to")));
         list.add("127.0.0.0/8").unwrap();
         list.add("::1").unwrap();
-        let led = door("localhost", &list, &lookups, later()).await.unwrap();
-        assert!(matches!(led, Door::LeadsTo(to) if to.iter().all(IpAddr::is_loopback)));
-        assert_eq!(door("10.0.0.1", &list, &lookups, later()).await.unwrap(), Door::Open);
+        let led = destination("localhost", &list, &lookups, later()).await.unwrap();
+        assert!(matches!(led, Destination::Resolved(to) if to.iter().all(IpAddr::is_loopback)));
+        assert_eq!(destination("10.0.0.1", &list, &lookups, later()).await.unwrap(), Destination::Address);
     }
 }

@@ -11,15 +11,15 @@ use super::traces::Traces;
 
 /// Where events and collections are told as they happen: the queues of the endpoints that want them.
 #[derive(Debug, Default)]
-pub struct Outlets {
-    all: Mutex<Arc<[Outlet]>>,
+pub struct EventRouter {
+    all: Mutex<Arc<[EventRoute]>>,
     /// Whether anybody wants collections; else they cost a look at this.
     has_traces: AtomicBool,
 }
 
 /// What one endpoint wants.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outlet {
+pub(super) struct EventRoute {
     pub(super) logs: Option<Arc<Records>>,
     pub(super) traces: Option<(Traces, Arc<Records>)>,
 }
@@ -45,20 +45,20 @@ pub struct Ended<'a> {
     pub end_ns: u64,
 }
 
-impl Outlets {
-    pub(super) fn set(&self, all: Vec<Outlet>) {
-        self.has_traces.store(all.iter().any(|outlet| outlet.traces.is_some()), Ordering::Relaxed);
+impl EventRouter {
+    pub(super) fn set(&self, all: Vec<EventRoute>) {
+        self.has_traces.store(all.iter().any(|route| route.traces.is_some()), Ordering::Relaxed);
         *self.all.lock().unwrap_or_else(PoisonError::into_inner) = all.into();
     }
 
-    fn get(&self) -> Arc<[Outlet]> {
+    fn get(&self) -> Arc<[EventRoute]> {
         Arc::clone(&self.all.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Something happened on a target, and was seen at `now`.
     pub fn event(&self, resource: &Arc<Resource>, scope: &Arc<Scope>, event: &Event<'_>, now: SystemTime) {
         let all = self.get();
-        let mut queues = all.iter().filter_map(|outlet| outlet.logs.as_ref()).peekable();
+        let mut queues = all.iter().filter_map(|route| route.logs.as_ref()).peekable();
         if queues.peek().is_none() {
             return;
         }
@@ -78,7 +78,7 @@ impl Outlets {
             return;
         }
         let all = self.get();
-        let traces = all.iter().filter_map(|outlet| outlet.traces.as_ref());
+        let traces = all.iter().filter_map(|route| route.traces.as_ref());
         let mut traces = traces.filter(|(rule, _)| rule.wants_target(ended.target)).peekable();
         let mut random = [0; 24];
         // Without random bytes there is no trace.
