@@ -1,8 +1,8 @@
 //! Source plugin: the performance counters of a Windows host by [MS-PCQ].
 //!
 //! For each target: connect and log on, find the wanted countersets by their English names, open one query, add
-//! each counterset by wildcard, and from then on one call a collection. The connection and the query are kept by
-//! `plugin-session`; what was lost is opened again within the same collection.
+//! each counterset by wildcard, and from then on one call a collection. `plugin-session` keeps the connection and opens
+//! again what was lost, `counter-poll` finds, fetches and reads.
 //!
 //! | module | job |
 //! | --- | --- |

@@ -1,18 +1,29 @@
 //! How a collection fails over countersets of which it has no values.
 
+use std::fmt;
+
 use counter_poll::registration::Trouble;
 use counter_poll::{Missing, Nameless, Why};
 use ms_dtyp::Win32Error;
 use plugin_sdk::{Failure, GeneralReason, Reason, Stage};
 
-/// One failure for all countersets that are missing; its reason is that of the first. `unlisted` is why the host may have
-/// countersets that it does not list.
-pub(crate) fn explain(missing: &[Missing], unlisted: Option<&Failure>) -> Failure {
+/// Why the host may have countersets that it does not list.
+#[derive(Clone, Debug)]
+pub(crate) struct Unlisted(pub(crate) Failure);
+
+impl fmt::Display for Unlisted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+/// One failure for all countersets that are missing; its reason is that of the first.
+pub(crate) fn explain(missing: &[Missing<Unlisted>]) -> Failure {
     let (stage, reason) = match missing.first() {
-        Some(missing) => reason_of(&missing.why, unlisted),
+        Some(missing) => reason_of(&missing.why),
         None => (Stage::Decode, GeneralReason::MalformedReply.into()),
     };
-    let mut sentences: Vec<String> = missing.iter().map(Missing::to_string).collect();
+    let mut sentences: Vec<String> = missing.iter().map(ToString::to_string).collect();
     let nameless = missing.iter().find_map(|missing| missing.why.nameless());
     sentences.extend(nameless.map(|Nameless { count, guid, trouble }| {
         format!("the host has {count} more whose names it does not tell (counterset {guid}: {trouble})")
@@ -24,8 +35,8 @@ pub(crate) fn explain(missing: &[Missing], unlisted: Option<&Failure>) -> Failur
     }
 }
 
-fn reason_of(why: &Why, unlisted: Option<&Failure>) -> (Stage, Reason) {
-    if let (Why::Unlisted(_), Some(Failure { stage, reason, .. })) = (why, unlisted) {
+fn reason_of(why: &Why<Unlisted>) -> (Stage, Reason) {
+    if let Why::Unlisted(Unlisted(Failure { stage, reason, .. })) = why {
         return (*stage, *reason);
     }
     let (stage, reason) = match why.trouble() {

@@ -1,6 +1,14 @@
 //! Polling the countersets of a host: they are found by name, asked for by one query, and read from its replies.
 //!
-//! It asks by [`HostChannel`], so that it knows no socket, and is told the time that is left.
+//! Two ways lead through it, both with [`HostChannel`] for the calls, so that it knows no socket and is told the time
+//! that is left:
+//!
+//! - [`SelectionPoller`]: countersets, instances and counters that are [`Wanted`] in, raw values out to a [`SeriesSink`].
+//!   It is made for being asked again and again: a reply with what the last one held is read without an allocation.
+//! - [`paths`]: counter paths in, samples with raw and cooked values out.
+//!
+//! The parts of the first: a [`Catalog`] of what the host has, a [`WatchList`] with a [`CountersetPoller`] for each
+//! counterset, and an [`OpenQuery`], whose identifiers take one of two [`Forms`].
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod addition;
@@ -13,10 +21,11 @@ pub mod paths;
 mod poller;
 mod query;
 pub mod registration;
+mod selection_poller;
 mod sink;
-pub mod stalls;
+mod stalls;
 pub mod survey;
-pub mod text;
+mod text;
 mod wanted;
 mod watch_list;
 
@@ -27,6 +36,7 @@ pub use self::forms::{FormAnswer, Forms};
 pub use self::missing::{Missing, Why};
 pub use self::poller::{CountersetPoller, LeftOut};
 pub use self::query::{OpenQuery, Refusal};
+pub use self::selection_poller::{FetchError, SelectionPoller};
 pub use self::sink::{FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink, Start};
 pub use self::wanted::{Aggregate, TopN, Wanted};
 pub use self::watch_list::{Seen, WatchList};

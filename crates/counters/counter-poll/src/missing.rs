@@ -7,16 +7,16 @@ use crate::registration::Trouble;
 
 /// A counterset that the host does not have now.
 #[derive(Clone, Debug)]
-pub struct Missing {
+pub struct Missing<U> {
     /// Its name, or what it was wanted by.
     pub name: String,
     /// Why.
-    pub why: Why,
+    pub why: Why<U>,
 }
 
 /// Why a counterset, or a counter of it, is missing.
 #[derive(Clone, Debug)]
-pub enum Why {
+pub enum Why<U> {
     /// No counterset has this name; the one that was meant, perhaps.
     Unknown {
         /// What is near.
@@ -32,7 +32,7 @@ pub enum Why {
         nameless: Option<Nameless>,
     },
     /// The host has more countersets than it can list, and this is why it is not known whether this is one of them.
-    Unlisted(String),
+    Unlisted(U),
     /// The counterset has no counter of this name; the one that was meant, perhaps.
     UnknownCounter {
         /// What was named.
@@ -44,7 +44,7 @@ pub enum Why {
     Trouble(Trouble),
 }
 
-impl fmt::Display for Missing {
+impl<U: fmt::Display> fmt::Display for Missing<U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, why } = self;
         let meant = |nearest: &Option<String>| {
@@ -69,7 +69,7 @@ impl fmt::Display for Missing {
     }
 }
 
-impl Why {
+impl<U> Why<U> {
     /// Countersets among which the wanted one may be.
     #[must_use]
     pub const fn nameless(&self) -> Option<&Nameless> {

@@ -1,15 +1,17 @@
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 
 use counter_types::{Family, Value};
 
 use crate::Counterset;
 
-/// What a [`SeriesSink`] calls families and series.
+/// What a caller calls families, series, and why it may not know all countersets of a host.
 pub trait SeriesIds: Debug + 'static {
     /// A family that the sink took.
     type Family: Copy + Debug + Send + Sync;
     /// A series that the sink took.
     type Series: Copy + Debug + Send + Sync;
+    /// Why a host may have countersets that it does not list, in a sentence.
+    type Unlisted: Clone + Debug + Display + Send + Sync;
 }
 
 /// Where values go: families and series are registered once, and values are pushed by the ids that they got.

@@ -14,7 +14,7 @@ use crate::registration::Trouble;
 
 /// The countersets that did not answer.
 #[derive(Debug, Default)]
-pub struct Stalls {
+pub(crate) struct Stalls {
     stalled: HashMap<Guid, Stall>,
     /// The collection that is under way.
     poll: u64,
@@ -38,18 +38,18 @@ impl Stalls {
     const DOUBLINGS_MAX: u32 = 5;
 
     /// Another collection begins.
-    pub const fn begin(&mut self, poll: u64) {
+    pub(crate) const fn begin(&mut self, poll: u64) {
         self.poll = poll;
         self.met = 0;
     }
 
     /// How many countersets did not answer in this collection.
-    pub const fn met(&self) -> u32 {
+    pub(crate) const fn met(&self) -> u32 {
         self.met
     }
 
     /// Why a counterset is not asked about now.
-    pub fn trouble(&self, guid: Guid) -> Option<Trouble> {
+    pub(crate) fn trouble(&self, guid: Guid) -> Option<Trouble> {
         let stall = self.stalled.get(&guid).filter(|stall| self.poll < stall.again_at)?;
         let times = stall.times;
         Some(Trouble::Failed(format!(
@@ -58,7 +58,7 @@ impl Stalls {
     }
 
     /// Looks whether the question about a counterset was answered.
-    pub fn note<C: HostChannel, T>(
+    pub(crate) fn note<C: HostChannel, T>(
         &mut self,
         guid: Guid,
         client: &mut Client<C>,
@@ -91,7 +91,7 @@ impl Stalls {
 
 /// How long a question about one counterset may take: a quarter of the time that is left, and much longer than the host
 /// took for any answer so far. None where that leaves no time for others.
-pub fn patience<C: HostChannel>(client: &mut Client<C>) -> Option<Duration> {
+pub(crate) fn patience<C: HostChannel>(client: &mut Client<C>) -> Option<Duration> {
     let channel = client.channel();
     patience_of(channel.time_left(), channel.slowest_answer())
 }

@@ -3,7 +3,7 @@
 use ms_pcq::wire::RawValue;
 
 /// The bytes of a text, whatever its width: a short one is as wide as a number.
-pub enum TextBytes<'a> {
+pub(crate) enum TextBytes<'a> {
     /// Four bytes.
     Dword([u8; 4]),
     /// Eight bytes.
@@ -14,7 +14,7 @@ pub enum TextBytes<'a> {
 
 impl<'a> TextBytes<'a> {
     /// The bytes of this value.
-    pub const fn of(value: &RawValue<'a>) -> Self {
+    pub(crate) const fn of(value: &RawValue<'a>) -> Self {
         match *value {
             RawValue::U32(value) => Self::Dword(value.to_le_bytes()),
             RawValue::U64(value) => Self::Large(value.to_le_bytes()),
@@ -23,7 +23,7 @@ impl<'a> TextBytes<'a> {
     }
 
     /// The bytes themselves.
-    pub const fn as_slice(&self) -> &[u8] {
+    pub(crate) const fn as_slice(&self) -> &[u8] {
         match self {
             Self::Dword(bytes) => bytes,
             Self::Large(bytes) => bytes,
@@ -33,7 +33,7 @@ impl<'a> TextBytes<'a> {
 }
 
 /// UTF-16LE up to a NUL or the end; what is no UTF-16 shows replacement characters.
-pub fn decode(bytes: &[u8]) -> String {
+pub(crate) fn decode(bytes: &[u8]) -> String {
     let units = bytes.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
     char::decode_utf16(units.take_while(|unit| *unit != 0))
         .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))

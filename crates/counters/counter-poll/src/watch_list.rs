@@ -21,7 +21,7 @@ pub struct WatchList<I: SeriesIds> {
     /// Of earlier settings or registrations; their series have to be ended.
     outdated: Vec<CountersetPoller<I>>,
     /// What the open query could not be given.
-    missing: Vec<Missing>,
+    missing: Vec<Missing<I::Unlisted>>,
     /// Whether the last reply lacked a counterset of the query.
     has_lost_some: bool,
 }
@@ -45,9 +45,9 @@ struct Watched<I: SeriesIds> {
 
 /// What a reply showed.
 #[derive(Debug)]
-pub struct Seen {
+pub struct Seen<U> {
     /// Countersets of which there are no values, first those that the query could not be given.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<Missing<U>>,
     /// Countersets whose registration has changed.
     pub exchanged: Vec<Guid>,
     /// Whether there was something that cannot be believed.
@@ -56,7 +56,7 @@ pub struct Seen {
     covered: Vec<bool>,
 }
 
-impl Seen {
+impl<U> Seen<U> {
     /// Whether the values of all that is wanted were sent.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -66,7 +66,7 @@ impl Seen {
 
 impl<I: SeriesIds> WatchList<I> {
     /// What the host does not have, or does not give.
-    pub fn missing(&self) -> &[Missing] {
+    pub fn missing(&self) -> &[Missing<I::Unlisted>] {
         &self.missing
     }
 
@@ -96,7 +96,7 @@ impl<I: SeriesIds> WatchList<I> {
         catalog: &mut Catalog,
         client: &mut Client<C>,
         wanted: &[Wanted],
-        unlisted: Option<&str>,
+        unlisted: Option<&I::Unlisted>,
         output: &mut S,
     ) -> Result<Vec<Addition>, Error<C>> {
         self.missing.clear();
@@ -169,7 +169,7 @@ impl<I: SeriesIds> WatchList<I> {
         wanted: &[Wanted],
         poll: u64,
         output: &mut S,
-    ) -> Seen {
+    ) -> Seen<I::Unlisted> {
         let mut covered = vec![false; self.watched.len()];
         let mut missing = self.missing.clone();
         let known = missing.len();
@@ -218,14 +218,14 @@ impl<I: SeriesIds> WatchList<I> {
     /// Countersets whose values `seen` tells of.
     pub fn covered<'a>(
         &'a self,
-        seen: &'a Seen,
+        seen: &'a Seen<I::Unlisted>,
     ) -> impl Iterator<Item = (&'a Counterset, &'a CountersetPoller<I>)> {
         let covered = self.watched.iter().zip(&seen.covered).filter(|(_, covered)| **covered);
         covered.map(|(watched, _)| (&*watched.counterset, &watched.poller))
     }
 
     /// What is said where nothing of the query's data can be believed.
-    fn all_malformed(&self, query: &OpenQuery, reason: &str) -> Vec<Missing> {
+    fn all_malformed(&self, query: &OpenQuery, reason: &str) -> Vec<Missing<I::Unlisted>> {
         let in_query = query.additions().filter_map(|addition| self.watched.get(addition.watched));
         let why = || Why::Trouble(Trouble::Malformed(reason.to_owned()));
         in_query.map(|one| Missing { name: one.counterset.name.clone(), why: why() }).collect()
@@ -246,11 +246,11 @@ impl<I: SeriesIds> Watched<I> {
     }
 }
 
-fn unknown(wanted: &Wanted, catalog: &Catalog, unlisted: Option<&str>) -> Missing {
+fn unknown<U: Clone>(wanted: &Wanted, catalog: &Catalog, unlisted: Option<&U>) -> Missing<U> {
     let name = wanted.label.clone();
     let nameless = catalog.nameless();
     let why = match (&wanted.which, unlisted) {
-        (_, Some(reason)) => Why::Unlisted(reason.to_owned()),
+        (_, Some(reason)) => Why::Unlisted(reason.clone()),
         (Which::Matching(_), None) => Why::NoMatch { nameless },
         (Which::Name(_) | Which::Guid(_), None) => match classic::explain(&name, &catalog.names()) {
             Some(explanation) => Why::Classic(explanation),
@@ -261,7 +261,7 @@ fn unknown(wanted: &Wanted, catalog: &Catalog, unlisted: Option<&str>) -> Missin
 }
 
 /// Counters that the settings name and the counterset does not have.
-fn unknown_counters(wanted: &Wanted, counterset: &Counterset) -> Vec<Missing> {
+fn unknown_counters<U>(wanted: &Wanted, counterset: &Counterset) -> Vec<Missing<U>> {
     if wanted.which.is_pattern() {
         return Vec::new();
     }

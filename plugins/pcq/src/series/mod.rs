@@ -10,6 +10,8 @@ use counter_poll::{Counterset, FamilyGroup, NewSeries, PolledFamily, SeriesIds, 
 use counter_types::Value;
 use plugin_sdk::{FamilyId, Output, Series, SeriesId, Stamp, Start};
 
+use crate::missing::Unlisted;
+
 pub(crate) use self::families::{kind_of, unknown_types};
 
 /// The exporter's ids.
@@ -19,6 +21,7 @@ pub(crate) struct ExporterIds;
 impl SeriesIds for ExporterIds {
     type Family = FamilyId;
     type Series = SeriesId;
+    type Unlisted = Unlisted;
 }
 
 impl SeriesSink<ExporterIds> for Output {

@@ -6,5 +6,6 @@ mod host;
 mod paths;
 mod poller;
 mod query;
+mod selection;
 mod sink;
 mod watch_list;

@@ -10,6 +10,7 @@ pub(crate) struct Places;
 impl SeriesIds for Places {
     type Family = usize;
     type Series = usize;
+    type Unlisted = String;
 }
 
 /// Keeps what it is told; ids are places.
@@ -23,7 +24,7 @@ pub(crate) struct KeptSeries {
     pub(crate) family: usize,
     labels: String,
     value: Option<Value>,
-    is_retired: bool,
+    pub(crate) is_retired: bool,
 }
 
 impl SeriesSink<Places> for Kept {

@@ -9,7 +9,7 @@ use test_support::future::now;
 use crate::host::{MemoryHost, client, client_and_model};
 use crate::sink::{Kept, Places};
 
-fn wanted(names: &[&str]) -> Vec<Wanted> {
+pub(crate) fn wanted(names: &[&str]) -> Vec<Wanted> {
     let wanted = |name: &&str| Wanted {
         label: (*name).to_owned(),
         which: Which::Name((*name).to_owned()),
@@ -37,7 +37,7 @@ impl Watch {
     }
 
     /// Searches, opens a query and fetches once.
-    fn poll(&mut self, client: &mut Client<MemoryHost>) -> Seen {
+    fn poll(&mut self, client: &mut Client<MemoryHost>) -> Seen<String> {
         self.polls += 1;
         self.catalog.enumerated(now(client.enumerate_counter_set()).unwrap());
         let Self { wanted, catalog, list, kept, polls } = self;

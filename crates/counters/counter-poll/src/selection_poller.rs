@@ -1,0 +1,255 @@
+use std::error::Error as StdError;
+
+use ms_dtyp::Guid;
+use ms_pcq::perflibv2::CounterData;
+use ms_pcq::types::Lcid;
+use ms_pcq::wire::Layout;
+
+use crate::channel::{Client, Error, HostChannel};
+use crate::missing::Missing;
+use crate::query::{OpenQuery, Refusal};
+use crate::watch_list::{Seen, WatchList};
+use crate::{Catalog, Counterset, CountersetPoller, Forms, SeriesIds, SeriesSink, Wanted, stalls};
+
+/// Polls the countersets of one host that are wanted.
+///
+/// Calling order of a collection: [`begin`](Self::begin), [`lose_connection`](Self::lose_connection) when the connection is
+/// another one, [`needs_enumeration`](Self::needs_enumeration) and, if so, [`enumerated`](Self::enumerated), then
+/// [`fetch`](Self::fetch) and [`emit`](Self::emit). What is known of a host outlives its connections.
+#[derive(Debug)]
+pub struct SelectionPoller<I: SeriesIds> {
+    wanted: Vec<Wanted>,
+    language: Option<Lcid>,
+    catalog: Catalog,
+    /// Why the host may have countersets that it did not list.
+    unlisted: Option<I::Unlisted>,
+    watch_list: WatchList<I>,
+    /// How the host lays out its data, as far as they proved it.
+    layout: Layout,
+    forms: Forms,
+    /// Whether the open query is not what is wanted or what the host has any more.
+    is_query_outdated: bool,
+    polls: u64,
+}
+
+/// Why there are no values.
+#[derive(Debug)]
+pub enum FetchError<E: StdError + 'static> {
+    /// A call failed.
+    Call(ms_pcq::Error<E>),
+    /// The host has none of the countersets: [`SelectionPoller::missing`] says why.
+    Missing,
+}
+
+impl<E: StdError + 'static> From<ms_pcq::Error<E>> for FetchError<E> {
+    fn from(error: ms_pcq::Error<E>) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl<I: SeriesIds> SelectionPoller<I> {
+    /// A host that was not asked yet. Names are told in `language` beside English.
+    #[must_use]
+    pub fn new(wanted: Vec<Wanted>, language: Option<Lcid>) -> Self {
+        Self {
+            wanted,
+            language,
+            catalog: Catalog::default(),
+            unlisted: None,
+            watch_list: WatchList::default(),
+            layout: Layout::default(),
+            forms: Forms::default(),
+            is_query_outdated: false,
+            polls: 0,
+        }
+    }
+
+    /// Wants other countersets from now on.
+    pub fn select(&mut self, wanted: Vec<Wanted>, language: Option<Lcid>) {
+        self.watch_list.forget_all();
+        self.wanted = wanted;
+        self.language = language;
+        self.is_query_outdated = true;
+    }
+
+    /// Begins a collection, and ends series that are not wanted any more.
+    pub fn begin<S: SeriesSink<I>>(&mut self, output: &mut S) {
+        self.watch_list.end_outdated(output);
+        self.catalog.begin(self.polls);
+    }
+
+    /// The host may be another one, or have other software.
+    pub fn lose_connection(&mut self) {
+        self.catalog.forget_enumeration();
+        self.layout = Layout::default();
+        self.forms.forget();
+    }
+
+    /// Forgets which countersets the host has.
+    pub fn forget_enumeration(&mut self) {
+        self.catalog.forget_enumeration();
+    }
+
+    /// Counts an attempt to poll. Returns whether it needs to know first which countersets the host has.
+    pub fn needs_enumeration(&mut self) -> bool {
+        self.polls += 1;
+        if self.polls.is_multiple_of(POLLS_BETWEEN_SEARCHES) && self.is_search_due() {
+            self.catalog.forget_enumeration();
+        }
+        !self.catalog.is_enumerated()
+    }
+
+    /// The host has these countersets; `unlisted` says why it may have others.
+    pub fn enumerated(&mut self, guids: Vec<Guid>, unlisted: Option<I::Unlisted>) {
+        self.unlisted = unlisted;
+        self.is_query_outdated |= self.catalog.enumerated(guids);
+    }
+
+    /// Attempts so far.
+    #[must_use]
+    pub const fn polls(&self) -> u64 {
+        self.polls
+    }
+
+    /// How many countersets did not answer in this collection. The channel on which that happened takes no other call.
+    #[must_use]
+    pub const fn stalls_met(&self) -> u32 {
+        self.catalog.stalls_met()
+    }
+
+    /// What the last search did not find.
+    #[must_use]
+    pub fn missing(&self) -> &[Missing<I::Unlisted>] {
+        self.watch_list.missing()
+    }
+
+    /// Fetches the values by the query in `kept`, where it still is what is wanted, else by a new one. The query with
+    /// which that succeeds is kept.
+    ///
+    /// # Errors
+    /// When a call fails, or the host has nothing of what is wanted.
+    pub async fn fetch<C: HostChannel, S: SeriesSink<I>>(
+        &mut self,
+        client: &mut Client<C>,
+        kept: &mut Option<OpenQuery>,
+        output: &mut S,
+    ) -> Result<CounterData, FetchError<C::Error>> {
+        if let Some(query) = kept.take_if(|_| self.is_query_outdated) {
+            query.close(client).await?;
+        }
+        self.is_query_outdated = false;
+        if let Some(query) = kept.take() {
+            let (query, data) = self.poll(query, client).await?;
+            *kept = Some(query);
+            return Ok(data);
+        }
+        let query = self.open(client, output).await?;
+        let (query, data) = self.poll(query, client).await?;
+        let answers = query.form_answers(&data.data(), &self.forms);
+        if !self.forms.try_others(&answers, self.polls) {
+            *kept = Some(query);
+            return Ok(data);
+        }
+        query.close(client).await?;
+        let query = self.open(client, output).await?;
+        let (query, data) = self.poll(query, client).await?;
+        let answers = query.form_answers(&data.data(), &self.forms);
+        self.is_query_outdated |= self.forms.judge_others(&answers, self.polls);
+        *kept = Some(query);
+        Ok(data)
+    }
+
+    /// Sends what a reply of `query` holds.
+    pub fn emit<S: SeriesSink<I>>(
+        &mut self,
+        data: &CounterData,
+        query: &OpenQuery,
+        output: &mut S,
+    ) -> Seen<I::Unlisted> {
+        let seen = self.watch_list.emit(&data.data(), query, &self.wanted, self.polls, output);
+        for guid in &seen.exchanged {
+            self.catalog.forget(*guid);
+            self.is_query_outdated = true;
+        }
+        self.is_query_outdated |= seen.has_malformed;
+        seen
+    }
+
+    /// Countersets whose values `seen` tells of.
+    pub fn covered<'a>(
+        &'a self,
+        seen: &'a Seen<I::Unlisted>,
+    ) -> impl Iterator<Item = (&'a Counterset, &'a CountersetPoller<I>)> {
+        self.watch_list.covered(seen)
+    }
+
+    /// Fetches. A query with which that fails is closed.
+    async fn poll<C: HostChannel>(
+        &mut self,
+        mut query: OpenQuery,
+        client: &mut Client<C>,
+    ) -> Result<(OpenQuery, CounterData), FetchError<C::Error>> {
+        match query.fetch(client).await {
+            Ok(data) => {
+                self.layout = query.layout();
+                Ok((query, data))
+            }
+            Err(error) => Err(abandon(query, client, error).await),
+        }
+    }
+
+    /// Whether countersets, or data of them, may have come that are wanted.
+    fn is_search_due(&self) -> bool {
+        self.watch_list.lacks_some()
+            || self.forms.has_silent()
+            || self.wanted.iter().any(|wanted| wanted.which.is_pattern())
+    }
+
+    /// Opens a query with all wanted countersets that the host has.
+    async fn open<C: HostChannel, S: SeriesSink<I>>(
+        &mut self,
+        client: &mut Client<C>,
+        output: &mut S,
+    ) -> Result<OpenQuery, FetchError<C::Error>> {
+        self.catalog.speak(self.language);
+        let patience = stalls::patience(client);
+        client.channel().limit_calls(patience);
+        let Self { watch_list, catalog, wanted, unlisted, .. } = self;
+        let additions = watch_list.search(catalog, client, wanted, unlisted.as_ref(), output).await;
+        client.channel().limit_calls(None);
+        let additions = additions?;
+        if additions.is_empty() {
+            // Perhaps the host failed as a whole, and does not any more the next time.
+            self.catalog.forget_nameless();
+            return Err(FetchError::Missing);
+        }
+        let mut query = OpenQuery::open(client, self.layout).await?;
+        let refusals = match query.fill(client, &additions, &mut self.forms).await {
+            Ok(refusals) => refusals,
+            Err(error) => return Err(abandon(query, client, error).await),
+        };
+        for Refusal { watched, trouble } in refusals {
+            self.watch_list.refuse(watched, trouble);
+        }
+        if query.is_empty() {
+            query.close(client).await?;
+            return Err(FetchError::Missing);
+        }
+        Ok(query)
+    }
+}
+
+/// Closes a query with which a call failed: nobody will use it again, and the host may still hold it.
+async fn abandon<C: HostChannel>(
+    query: OpenQuery,
+    client: &mut Client<C>,
+    error: Error<C>,
+) -> FetchError<C::Error> {
+    if let Err(error) = query.close(client).await {
+        tracing::debug!(%error, "Query not closed");
+    }
+    error.into()
+}
+
+/// A counterset that is missing is looked for again after so many attempts.
+const POLLS_BETWEEN_SEARCHES: u64 = 20;
