@@ -74,6 +74,7 @@ impl Told {
             time_unix_nanos: Some(1_749_999_999_000_000_000),
             body,
             fields: &[("counter", r"\Memory\Available Bytes")],
+            alert: None,
         };
         self.event_router.event(&self.resource, &self.scope, &event, now());
     }

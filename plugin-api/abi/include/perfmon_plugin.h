@@ -233,6 +233,12 @@ typedef int32_t perfmon_status;
 #define PERFMON_LEVEL_DEBUG 4
 #define PERFMON_LEVEL_TRACE 5
 
+/* Since 1.3. The state of the alert that an event is about. The host takes an unknown one as PERFMON_ALERT_NONE. */
+#define PERFMON_ALERT_NONE 0   /* the event is about no alert */
+#define PERFMON_ALERT_OPENED 1 /* it fires from now on */
+#define PERFMON_ALERT_OPEN 2   /* it still fires: for who missed that it opened. Say so now and then */
+#define PERFMON_ALERT_CLOSED 3 /* it fires no longer */
+
 /* What a lease holds. Answer an unknown one with PERFMON_CREDENTIAL_UNKNOWN. */
 #define PERFMON_CREDENTIAL_KIND_PASSWORD 1
 #define PERFMON_CREDENTIAL_KIND_KERBEROS 2 /* reserved */
@@ -485,6 +491,10 @@ typedef struct perfmon_event {
     int64_t time_unix_ns; /* 0 where it is not known */
     perfmon_str body;     /* a sentence */
     perfmon_array fields; /* of perfmon_label */
+    uint32_t alert_state; /* since 1.3: PERFMON_ALERT_... */
+    uint32_t reserved;
+    perfmon_str alert;    /* since 1.3: which alert: not empty, of one line, and unique in the instance, where alert_state is
+                           * not PERFMON_ALERT_NONE; else not looked at */
 } perfmon_event;
 
 /* A request for a secret. */
@@ -559,7 +569,8 @@ typedef struct perfmon_host {
     /* Writes a log record. FULL: too much in this second, dropped and counted. */
     perfmon_status (*log)(uint64_t owner, const perfmon_log *record);
 
-    /* Reports an event. FULL as with log(). */
+    /* Reports an event. FULL as with log(); since 1.3 also where more alerts of the instance are open than may be. One that
+     * is opened while it is open is told as still open. */
     perfmon_status (*event)(uint64_t instance, const perfmon_event *event);
 
     /* Asks for a secret. owner: an instance or a run. OK: *lease_plugin is filled; end it with credential_result.

@@ -313,13 +313,16 @@ abi_structs! {
     }
 
     /// `perfmon_event`: something that happened on the target: an alert that fired.
-    pub struct Event as "perfmon_event", size 72 {
+    pub struct Event as "perfmon_event", size 96, at first 72 {
         0 => size: u32,
         4 => level: u32,
         8 => name: Str,
         24 => time_unix_ns: i64,
         32 => body: Str,
         48 => fields: Array,
+        72 => alert_state: u32,
+        76 => reserved: u32,
+        80 => alert: Str,
     }
 
     /// `perfmon_credential_request`: a request for a secret.

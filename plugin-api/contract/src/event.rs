@@ -28,4 +28,38 @@ pub struct Event<'a> {
     pub body: &'a str,
     /// Details.
     pub fields: &'a [(&'a str, &'a str)],
+    /// The alert that it is about, if any.
+    pub alert: Option<Alert<'a>>,
+}
+
+/// An alert, and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alert<'a> {
+    /// Which: not empty, one line, unique in its instance.
+    pub id: &'a str,
+    /// Whether it fires.
+    pub state: AlertState,
+}
+
+/// Whether an alert fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AlertState {
+    /// From now on.
+    Opened,
+    /// Still, for who missed that it opened.
+    Open,
+    /// No longer.
+    Closed,
+}
+
+impl AlertState {
+    /// The word for logs and records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Opened => "opened",
+            Self::Open => "open",
+            Self::Closed => "closed",
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub use self::credential::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
     NoCredentials, Secret, Waiter,
 };
-pub use self::event::{Event, Level};
+pub use self::event::{Alert, AlertState, Event, Level};
 pub use self::failure::{DeclaredReason, Failure, Reason};
 pub use self::family::{DropReason, FamilyDef, Kind, SeriesDef, StartTimeKind, ValueKind, Verdict};
 pub use self::sink::{InstanceSink, LibraryLog};

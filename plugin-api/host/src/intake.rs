@@ -1,5 +1,6 @@
 //! What a plugin sends, checked against the limits before the sink sees it.
 
+use std::collections::HashSet;
 use std::sync::Mutex;
 
 use plugin_abi::{
@@ -11,7 +12,9 @@ use crate::library::LibraryShared;
 use crate::registry::lock;
 use crate::shared::{Admission, InstanceShared};
 use crate::violation::Violation;
-use plugin_contract::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, SeriesDef, Verdict};
+use plugin_contract::{
+    Alert, AlertState, Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, SeriesDef, Verdict,
+};
 
 /// What an instance has registered.
 #[derive(Default)]
@@ -184,6 +187,36 @@ impl InstanceShared {
         // Counted, but no fault: a chatty plugin is not a broken one.
         self.violations.add(Violation::LogOverflow, u64::from(!fits));
         fits
+    }
+}
+
+/// The alerts of an instance that are open.
+#[derive(Default)]
+pub(crate) struct OpenAlerts(Mutex<HashSet<String>>);
+
+impl InstanceShared {
+    /// Remembers what is open, and tells what is opened again as still open. Nothing where too much is open already.
+    pub(crate) fn note_alert<'a>(&self, alert: Option<Alert<'a>>) -> Option<Option<Alert<'a>>> {
+        let Some(Alert { id, state }) = alert else { return Some(None) };
+        let mut open = lock(&self.alerts.0);
+        if state == AlertState::Closed {
+            open.remove(id);
+            return Some(alert);
+        }
+        let was_open = open.contains(id);
+        if !was_open && open.len() >= self.library.limits().alerts_max as usize {
+            drop(open);
+            self.violation(Violation::OverLimit, 1);
+            return None;
+        }
+        open.insert(id.to_owned());
+        let state = if was_open { AlertState::Open } else { state };
+        Some(Some(Alert { id, state }))
+    }
+
+    /// After a new start nothing is known to be open.
+    pub(crate) fn forget_alerts(&self) {
+        lock(&self.alerts.0).clear();
     }
 }
 

@@ -15,8 +15,8 @@ use crate::info::SourceInfo;
 use crate::limits::Limits;
 use crate::violation::Violation;
 use plugin_contract::{
-    Batch, Column, Completion, DropReason, Event, Failure, FamilyDef, Kind, Level, Outcome, Reason,
-    SeriesDef, StageReport, StartTimeKind, ValueKind,
+    Alert, AlertState, Batch, Column, Completion, DropReason, Event, Failure, FamilyDef, Kind, Level,
+    Outcome, Reason, SeriesDef, StageReport, StartTimeKind, ValueKind,
 };
 
 /// Labels or fields.
@@ -286,7 +286,24 @@ pub(crate) unsafe fn event<'a>(
     // SAFETY: the caller promises it.
     let name = dotted(unsafe { raw.name.read(limits.name_bytes_max as usize) }?)?;
     let time_unix_nanos = (raw.time_unix_ns != 0).then_some(raw.time_unix_ns);
-    Ok(Event { name, level: level(raw.level), time_unix_nanos, body, fields })
+    let state = match raw.alert_state {
+        abi::ALERT_OPENED => Some(AlertState::Opened),
+        abi::ALERT_OPEN => Some(AlertState::Open),
+        abi::ALERT_CLOSED => Some(AlertState::Closed),
+        _ => None,
+    };
+    let alert = match state {
+        Some(state) => {
+            // SAFETY: as above.
+            let id = unsafe { raw.alert.read(limits.name_bytes_max as usize) }?;
+            if id.is_empty() || id.chars().any(char::is_control) {
+                return Err(Violation::BadName);
+            }
+            Some(Alert { id, state })
+        }
+        None => None,
+    };
+    Ok(Event { name, level: level(raw.level), time_unix_nanos, body, fields, alert })
 }
 
 /// Name and value of what the target says of itself.

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use crate::registry::lock;
 use plugin_contract::{
-    Batch, BatchOutcome, CollectionId, Column, Completion, DisplayRule, DropReason, Event, Failure,
-    FamilyDef, InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, StartTimeKind, ValueKind, Verdict,
+    AlertState, Batch, BatchOutcome, CollectionId, Column, Completion, DisplayRule, DropReason, Event,
+    Failure, FamilyDef, InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, StartTimeKind, ValueKind,
+    Verdict,
 };
 
 /// Keeps everything that arrives.
@@ -29,6 +30,8 @@ pub struct Recorded {
     pub logs: Vec<RecordedLog>,
     /// Events in order: name and body.
     pub events: Vec<(String, String)>,
+    /// The alerts that events were about, in order.
+    pub alerts: Vec<(String, AlertState)>,
     /// What the target says of itself, in order.
     pub facts: Vec<(String, String)>,
     /// How many batches came.
@@ -272,7 +275,10 @@ impl InstanceSink for RecordingSink {
     }
 
     fn event(&self, event: &Event<'_>) {
-        self.change(|recorded| recorded.events.push((event.name.to_owned(), event.body.to_owned())));
+        self.change(|recorded| {
+            recorded.events.push((event.name.to_owned(), event.body.to_owned()));
+            recorded.alerts.extend(event.alert.map(|alert| (alert.id.to_owned(), alert.state)));
+        });
     }
 
     fn fact(&self, name: &str, value: &str) {

@@ -23,7 +23,7 @@ use crate::registry::{self, Entry};
 use crate::run::Stream;
 use crate::shared::{Admission, InstanceShared};
 use crate::violation::Violation;
-use plugin_contract::{CredentialKind, CredentialRequest, CredentialVerdict};
+use plugin_contract::{CredentialKind, CredentialRequest, CredentialVerdict, Event};
 
 /// A table for one library. It lives as long as the process, as the header promises.
 pub(crate) fn leak(library: u64, options: &HostOptions) -> &'static HostApi {
@@ -251,7 +251,8 @@ unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -> i32 {
         if !it.may_log(body.len()) {
             return Ok(FULL);
         }
-        it.sink.event(&event);
+        let Some(alert) = it.note_alert(event.alert) else { return Ok(FULL) };
+        it.sink.event(&Event { alert, ..event });
         Ok(OK)
     })
 }

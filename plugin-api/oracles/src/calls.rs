@@ -253,6 +253,9 @@ impl Plugin {
             time_unix_ns: time(input),
             body: memory.text(input),
             fields: memory.column(input, LIMITS.fields_max, LABEL, label),
+            alert_state: u32::from(input.byte() % 5),
+            reserved: 0,
+            alert: memory.text(input),
         };
         let before = self.watch.0.recorded().events.len();
         // SAFETY: see UNSAFETY above.

@@ -7,13 +7,14 @@
 use std::sync::OnceLock;
 
 use plugin_abi::{
-    Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest, DENIED, Event, FULL,
-    HostApi, Label, Log, Malformed, OK, Plain as _, START_TIME_INFERRED, START_TIME_KNOWN,
-    START_TIME_UNKNOWN, Str, Text, UNSUPPORTED, Verdict, WAIT, struct_size,
+    Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest, DENIED, FULL, HostApi,
+    Label, Log, Malformed, OK, Plain as _, START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Str,
+    Text, UNSUPPORTED, Verdict, WAIT, struct_size,
 };
 use zeroize::Zeroizing;
 
 use crate::credential::Credential;
+use crate::handle::Event;
 use crate::output::{Family, Series, Start};
 use crate::source::Problem;
 
@@ -206,26 +207,22 @@ pub(crate) fn log(owner: u64, level: u32, message: &str, fields: &[Label]) {
     unsafe { function(owner, &record) };
 }
 
-pub(crate) fn event(
-    instance: u64,
-    level: u32,
-    name: &str,
-    time_unix_ns: i64,
-    body: &str,
-    fields: &[(&str, &str)],
-) {
+pub(crate) fn event(instance: u64, event: &Event<'_>) {
     let Some(function) = HOST.get().and_then(|host| host.event) else { return };
-    let fields: Vec<Label> = fields.iter().map(|(key, value)| Label::of(key, value)).collect();
-    let event = Event {
-        size: struct_size::<Event>(),
-        level,
-        name: Str::of(name),
-        time_unix_ns,
-        body: Str::of(body),
+    let fields: Vec<Label> = event.fields.iter().map(|(key, value)| Label::of(key, value)).collect();
+    let row = plugin_abi::Event {
+        size: struct_size::<plugin_abi::Event>(),
+        level: event.severity.level(),
+        name: Str::of(event.name),
+        time_unix_ns: event.time_unix_nanos.unwrap_or(0),
+        body: Str::of(event.body),
         fields: Array::of(&fields),
+        alert_state: event.alert.map_or(plugin_abi::ALERT_NONE, |(_, state)| state.code()),
+        reserved: 0,
+        alert: event.alert.map_or(Str::EMPTY, |(id, _)| Str::of(id)),
     };
     // SAFETY: strings and fields outlive the call.
-    unsafe { function(instance, &event) };
+    unsafe { function(instance, &row) };
 }
 
 pub(crate) fn fact(instance: u64, name: &str, value: &str) {

@@ -81,7 +81,7 @@ pub use self::collection::{Collection, Stages};
 pub use self::command::{Command, Configured, Exit, NoArguments, Run};
 pub use self::credential::Credential;
 pub use self::failure::{Coverage, DeclaredReason, Failure, Reason};
-pub use self::handle::{Handle, Severity};
+pub use self::handle::{AlertState, Event, Handle, Severity};
 pub use self::output::{Family, FamilyId, Kind, Output, Series, SeriesId, Stamp, Start, ValueKind};
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SettingsEntry, SourceEntry};
 pub use self::schema::{Setting, SettingKind, Transport};

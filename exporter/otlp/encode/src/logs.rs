@@ -19,7 +19,10 @@ impl Record {
         let mut body = Vec::new();
         put_bytes(&mut body, key(1, BYTES) /* string_value */, event.body.as_bytes());
         put_bytes(&mut out, key(5, BYTES) /* body */, &body);
-        for &(name, value) in event.fields {
+        let alert = event.alert.map(|alert| [(ALERT_ID, alert.id), (ALERT_STATE, alert.state.as_str())]);
+        let is_own = |name: &str| alert.is_some() && [ALERT_ID, ALERT_STATE].contains(&name);
+        let fields = event.fields.iter().copied().filter(|(name, _)| !is_own(name));
+        for (name, value) in fields.chain(alert.into_iter().flatten()) {
             put_attribute(&mut out, key(6, BYTES) /* attributes */, name, value);
         }
         put_fixed64(&mut out, key(11, FIXED64) /* observed_time_unix_nano */, observed_unix_nanos);
@@ -27,6 +30,11 @@ impl Record {
         Self(out)
     }
 }
+
+/// Which alert the event is about.
+const ALERT_ID: &str = "alert.id";
+/// `opened`, `open` or `closed`.
+const ALERT_STATE: &str = "alert.state";
 
 /// `SeverityNumber` and its short name.
 fn severity(level: Level) -> (u8, &'static str) {

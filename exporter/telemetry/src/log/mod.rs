@@ -193,7 +193,8 @@ pub fn log_plugin_record(origin: Origin<'_>, level: Level, message: &str, fields
 pub fn log_plugin_event(origin: Origin<'_>, event: &Event<'_>) {
     let Origin { target, module, plugin } = origin;
     let (name, body, fields) = (event.name, event.body, shown(event.fields));
-    with_level!(event.level, event!(target, module, plugin, event = name, fields, "{body}"));
+    let (alert, state) = (event.alert.map(|alert| alert.id), event.alert.map(|alert| alert.state.as_str()));
+    with_level!(event.level, event!(target, module, plugin, event = name, alert, state, fields, "{body}"));
 }
 
 /// What a plugin says that is about no target.

@@ -131,6 +131,7 @@ impl InstanceShared {
             let mut data = lock(&self.data);
             *data = Data::default();
             self.set_min_interval(0);
+            self.forget_alerts();
             lock(&self.state).token = token;
             self.sink.reset();
         }

@@ -15,7 +15,7 @@ use crate::checks::Checks;
 use crate::configure;
 use crate::error::ConfigureError;
 use crate::info::{Mode, SourceInfo};
-use crate::intake::{Budget, Data};
+use crate::intake::{Budget, Data, OpenAlerts};
 use crate::lease::Leases;
 use crate::library::LibraryShared;
 use crate::registry::{self, Entry, lock};
@@ -32,6 +32,7 @@ pub(crate) struct InstanceShared {
     pub(crate) violations: Violations,
     pub(crate) data: Mutex<Data>,
     pub(crate) log_budget: Budget,
+    pub(crate) alerts: OpenAlerts,
     pub(crate) checks: Checks,
     pub(crate) leases: Arc<Leases>,
     source: u32,
@@ -98,6 +99,7 @@ impl InstanceShared {
             violations: Violations::default(),
             data: Mutex::default(),
             log_budget: Budget::default(),
+            alerts: OpenAlerts::default(),
             checks: Checks::default(),
             leases: Arc::default(),
             source,

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use plugin_abi::{DROPPED_INVALID, DROPPED_UNKNOWN_FAMILY, FULL, INVALID, OK, STALE, STOPPED};
-use plugin_contract::DisplayRule;
+use plugin_contract::{AlertState, DisplayRule};
 use plugin_host::testing::{RecordedOutcome, Value};
 use plugin_host::{InstanceState, Library, QuarantineCause, Violation};
 
@@ -153,6 +153,29 @@ fn an_instance_says_how_often_it_is_sensible_to_ask_it() {
     drop(instance);
     assert_eq!(world.log.wait_said("ending"), i64::from(STOPPED));
     assert_eq!(counted(&library), [(Violation::OverLimit, 1), (Violation::AfterDestroy, 1)]);
+}
+
+#[test]
+fn what_becomes_of_alerts_arrives_as_far_as_it_can_be() {
+    let world = World::limited(|limits| limits.alerts_max = 2);
+    let library = world.load("zoo/alerts.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    let expected = [
+        ("bear", AlertState::Opened),
+        ("bear", AlertState::Open),
+        ("lynx", AlertState::Open),
+        ("bear", AlertState::Closed),
+        ("wolf", AlertState::Opened),
+        ("bear", AlertState::Closed),
+    ];
+    assert_eq!(recorded.alerts, expected.map(|(id, state)| (id.to_owned(), state)));
+    assert_eq!(recorded.events.len(), 8, "an unknown state is none, and its event arrives");
+    assert_eq!(said(&recorded, "too many"), i64::from(FULL));
+    for what in ["lines", "nameless"] {
+        assert_eq!(said(&recorded, what), i64::from(INVALID), "{what}");
+    }
+    assert_eq!(counted(&library), [(Violation::BadName, 2), (Violation::OverLimit, 1)]);
 }
 
 #[test]

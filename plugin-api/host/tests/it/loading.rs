@@ -272,6 +272,7 @@ fn a_plugin_of_version_1_2_has_all_that_it_had() {
     assert_eq!(series, [(values[0], StartTimeKind::Inferred), (values[1], StartTimeKind::Unknown)]);
     assert_eq!(recorded.facts, [("os.version".to_owned(), "10.0.20348".to_owned())]);
     assert_eq!(recorded.events, [("zoo.escaped".to_owned(), "An animal is missing.".to_owned())]);
+    assert_eq!(recorded.alerts, [], "it says nothing of alerts");
     let [first, second] = &*recorded.completions else { panic!("it collected twice") };
     assert_eq!((&first.outcome, first.stages[0].calls), (&RecordedOutcome::Full, 2));
     let RecordedOutcome::Failed(failure) = &second.outcome else { panic!("it fails the second time") };

@@ -19,7 +19,7 @@ use otlp_encode::{
     Earlier, Facts, Part, Record, Requests, Resource, Scope, Templates, Temporality, put_records,
 };
 use plugin_contract::InstanceSink;
-use plugin_contract::{Batch, Column, Event, FamilyDef, Kind, Level, Outcome, ValueKind};
+use plugin_contract::{Alert, AlertState, Batch, Column, Event, FamilyDef, Kind, Level, Outcome, ValueKind};
 use prost::Message;
 use series::model::{Snapshot, Target};
 use series::pipeline::{Catalog, Limits, NoObserver, Scope as TargetScope, Store};
@@ -414,9 +414,11 @@ fn an_event_becomes_a_log_record() {
         time_unix_nanos: Some(5),
         body: "The disk is full",
         fields: &[("set", "Disk"), ("value", "99.5")],
+        alert: None,
     };
-    let records =
-        [Record::of_event(&event, T1), Record::of_event(&Event { time_unix_nanos: None, ..event }, T2)];
+    let alert = Some(Alert { id: "disk-7", state: AlertState::Closed });
+    let closed = Event { time_unix_nanos: None, fields: &[("alert.id", "mine")], alert, ..event };
+    let records = [Record::of_event(&event, T1), Record::of_event(&closed, T2)];
     let resource = Resource::of(&Target::new("web1"), &Facts::default());
     let mut body = Vec::new();
     for _ in 0..2 {
@@ -433,4 +435,5 @@ fn an_event_becomes_a_log_record() {
     assert_eq!(record.event_name, "pla.alert");
     assert_eq!(record.body, text("", "The disk is full").value);
     assert_eq!(record.attributes, [text("set", "Disk"), text("value", "99.5")]);
+    assert_eq!(records[1].attributes, [text("alert.id", "disk-7"), text("alert.state", "closed")]);
 }

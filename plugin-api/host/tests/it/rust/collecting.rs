@@ -135,3 +135,12 @@ fn stopping_the_host_ends_everything() {
     let config = config("web1.example");
     library.create("counting", &config, Arc::new(RecordingSink::default())).expect_err("no more are made");
 }
+
+#[test]
+fn an_event_may_open_an_alert() {
+    let (_host, library) = linked(|_| {});
+    let (instance, sink) = made(&library, "counting", json!({"start": 7}));
+    let recorded = collected(&instance, &sink);
+    assert_eq!(recorded.events, [("counting.began".to_owned(), "It counts.".to_owned())]);
+    assert_eq!(recorded.alerts, [("seven".to_owned(), plugin_contract::AlertState::Opened)]);
+}

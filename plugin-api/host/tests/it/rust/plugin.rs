@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use plugin_sdk::{
-    BlockingSource, Collection, Command, CommandEntry, Configured, Coverage, DeclaredReason, Display, End,
-    Exit, Failure, Family, GeneralReason, Kind, LibrarySettings, Output, Problem, Reason, Run, Series,
-    SeriesId, Setting, SettingKind, SettingsEntry, Setup, Source, SourceEntry, Stage, Start, Target,
-    Transport, ValueKind,
+    AlertState, BlockingSource, Collection, Command, CommandEntry, Configured, Coverage, DeclaredReason,
+    Display, End, Event, Exit, Failure, Family, GeneralReason, Kind, LibrarySettings, Output, Problem,
+    Reason, Run, Series, SeriesId, Setting, SettingKind, SettingsEntry, Setup, Severity, Source, SourceEntry,
+    Stage, Start, Target, Transport, ValueKind,
 };
 
 /// What the settings of all sources here are.
@@ -91,6 +91,14 @@ impl Source for Counting {
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         collection.enter(Stage::Tcp);
         collection.stages().add(1, 200, 100);
+        collection.handle().report(&Event {
+            name: "counting.began",
+            severity: Severity::Info,
+            time_unix_nanos: None,
+            body: "It counts.",
+            fields: &[],
+            alert: (self.settings.start == 7).then_some(("seven", AlertState::Opened)),
+        });
         match self.settings.action {
             Action::Count => {}
             Action::Panic => panic!("the counter fell off"),
