@@ -14,7 +14,7 @@ use plugin_abi::{
 use zeroize::Zeroizing;
 
 use crate::credential::Credential;
-use crate::handle::Event;
+use crate::event::Event;
 use crate::output::{Family, Series, Start};
 use crate::source::Problem;
 

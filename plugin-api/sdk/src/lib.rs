@@ -57,6 +57,7 @@ mod collection;
 mod command;
 mod credential;
 mod declared;
+mod event;
 #[doc(hidden)]
 pub mod exports;
 mod failure;
@@ -80,8 +81,9 @@ pub use plugin_abi::{Display, DisplayRule, GeneralReason, Stage};
 pub use self::collection::{Collection, Stages};
 pub use self::command::{Command, Configured, Exit, NoArguments, Run};
 pub use self::credential::Credential;
+pub use self::event::{AlertState, Event, Severity};
 pub use self::failure::{Coverage, DeclaredReason, Failure, Reason};
-pub use self::handle::{AlertState, Event, Handle, Severity};
+pub use self::handle::Handle;
 pub use self::output::{Family, FamilyId, Kind, Output, Series, SeriesId, Stamp, Start, ValueKind};
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SettingsEntry, SourceEntry};
 pub use self::schema::{Setting, SettingKind, Transport};
