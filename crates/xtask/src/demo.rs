@@ -10,7 +10,7 @@ use clap::Args;
 use crate::Result;
 use crate::process::end_on_signal;
 use crate::stage::{self, Stage, Target};
-use crate::workspace::{Workspace, build_release};
+use crate::workspace::{Profile, Workspace};
 
 /// How the demonstration is shown.
 #[derive(Args)]
@@ -27,9 +27,9 @@ const TARGET: &str = "windows-demo";
 const SAMPLE_LINES: usize = 12;
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let workspace = Workspace::load()?;
-    println!("Building in release; the first time this takes some minutes.");
-    build_release(&workspace.root)?;
+    let workspace = Workspace::load_with(Profile::Demo)?;
+    println!("Building; the first time this takes some minutes.");
+    workspace.build_programs()?;
     let ended = end_on_signal()?;
     let stage = Stage::new(&workspace)?;
     let password_file = stage.password_file()?;

@@ -54,7 +54,7 @@ impl<'a> Stage<'a> {
 
     /// Starts windows-sim on a free port and answers where it listens.
     pub(crate) fn simulator(&self, more: &[&str]) -> Result<(Running, SocketAddr)> {
-        let mut command = Command::new(self.workspace.release("windows-sim"));
+        let mut command = Command::new(self.workspace.program("windows-sim"));
         for (option, value) in [("--smb-port", "0"), ("--bind", "127.0.0.1")] {
             if !more.contains(&option) {
                 command.args([option, value]);
@@ -83,7 +83,7 @@ impl<'a> Stage<'a> {
     pub(crate) fn exporter_with(&self, configuration: &str) -> Result<(Running, SocketAddr)> {
         let file = self.path("perfmon.yaml");
         fs::write(&file, configuration)?;
-        let mut command = Command::new(self.workspace.release("perfmon-exporter"));
+        let mut command = Command::new(self.workspace.program("perfmon-exporter"));
         let mut running = Running::start("perfmon-exporter", command.arg("--config").arg(file))?;
         let address = running.wait_for("listening address", START_TIMEOUT, address_in_log)?;
         Ok((running, address))

@@ -17,6 +17,26 @@ pub(crate) struct Workspace {
     /// Each resolved package, ours or not, to those it is linked with (not for tests, not for build scripts).
     links: BTreeMap<String, Vec<String>>,
     names: BTreeMap<String, String>,
+    profile: Profile,
+}
+
+/// How programs are built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// As they are installed.
+    Release,
+    /// As fast as they can be built: for a look at them.
+    Demo,
+}
+
+impl Profile {
+    /// Its name for cargo, and that of its folder below the target folder.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Demo => "demo",
+        }
+    }
 }
 
 /// One of our packages.
@@ -30,7 +50,12 @@ pub(crate) struct Package {
 }
 
 impl Workspace {
+    /// The workspace, with programs that are built in release.
     pub(crate) fn load() -> Result<Self> {
+        Self::load_with(Profile::Release)
+    }
+
+    pub(crate) fn load_with(profile: Profile) -> Result<Self> {
         // Without the filter the graph holds what only other systems link.
         let platform = ["--filter-platform", "x86_64-unknown-linux-gnu"];
         let output =
@@ -57,6 +82,7 @@ impl Workspace {
             packages,
             links,
             names,
+            profile,
         })
     }
 
@@ -74,9 +100,26 @@ impl Workspace {
         seen.into_iter().filter_map(|id| self.names.get(id).map(String::as_str)).collect()
     }
 
-    /// A program that `cargo build --release` made.
-    pub(crate) fn release(&self, name: &str) -> PathBuf {
-        self.target.join("release").join(name)
+    /// A program or library that cargo built.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        self.target.join(self.profile.as_str()).join(name)
+    }
+
+    /// Builds the exporter, its plugins and the simulated host.
+    pub(crate) fn build_programs(&self) -> Result<()> {
+        self.build(&["-p", "perfmon-exporter", "-p", "plugin-pcq", "-p", "windows-sim"])
+    }
+
+    /// Builds what the conformance checks run: the programs, and the client of a registry. That is built by itself, since
+    /// the packages that only it needs would change what the programs are built with.
+    pub(crate) fn build_for_conformance(&self) -> Result<()> {
+        self.build_programs()?;
+        self.build(&["-p", "rpc-client", "--example", "winreg_probe"])
+    }
+
+    fn build(&self, what: &[&str]) -> Result<()> {
+        let profile = ["build", "--locked", "--profile", self.profile.as_str()];
+        run(cargo().current_dir(&self.root).args(profile).args(what))
     }
 
     /// The folder of everything that was installed for the tests and nothing else.
@@ -88,19 +131,6 @@ impl Workspace {
 /// The cargo that runs this tool.
 pub(crate) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-}
-
-/// Builds in release the exporter, its plugins and the simulated host.
-pub(crate) fn build_programs(root: &Path) -> Result<()> {
-    let packages = ["-p", "perfmon-exporter", "-p", "plugin-pcq", "-p", "windows-sim"];
-    run(cargo().current_dir(root).args(["build", "--release", "--locked"]).args(packages))
-}
-
-/// Builds in release what the demo and the conformance checks run.
-pub(crate) fn build_release(root: &Path) -> Result<()> {
-    build_programs(root)?;
-    let example = ["-p", "rpc-client", "--example", "winreg_probe"];
-    run(cargo().current_dir(root).args(["build", "--release", "--locked"]).args(example))
 }
 
 /// Runs a command with our own output as its output, and says which one failed.

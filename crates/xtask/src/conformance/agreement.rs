@@ -42,7 +42,7 @@ pub(crate) fn behind_smbd(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let file = stage.path("discovered.yaml");
     std::fs::write(&file, &discovered)?;
-    let mut check = Command::new(workspace.release("perfmon-exporter"));
+    let mut check = Command::new(workspace.program("perfmon-exporter"));
     capture(check.arg("check-config").arg(&file))
         .map_err(|error| format!("what discover wrote is no configuration: {error}\n{discovered}"))?;
     if !discovered.contains("Processor Information") || !discovered.contains("% Processor Time") {
@@ -62,7 +62,7 @@ pub(super) struct Host<'a> {
 impl Host<'_> {
     /// A command of ours against the host.
     fn ours(&self, workspace: &Workspace, name: &str) -> Command {
-        let mut command = Command::new(workspace.release("perfmon-exporter"));
+        let mut command = Command::new(workspace.program("perfmon-exporter"));
         command.arg(name).args(["--target", &self.address.ip().to_string(), "--username", self.account]);
         command.args(["--port", &self.address.port().to_string()]).arg("--password-file").arg(self.password);
         command

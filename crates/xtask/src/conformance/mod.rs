@@ -29,7 +29,7 @@ mod winreg;
 use crate::Result;
 use crate::peers::{Peer, missing};
 use crate::report::{Outcome, Report};
-use crate::workspace::{Workspace, build_release};
+use crate::workspace::Workspace;
 
 type Run = fn(&Workspace) -> Result<Outcome>;
 
@@ -77,7 +77,7 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report, only: &str, with_p
         return;
     }
     report.check("release build for the conformance checks", || {
-        build_release(&workspace.root).map(|()| Outcome::Ran(String::new()))
+        workspace.build_for_conformance().map(|()| Outcome::Ran(String::new()))
     });
     for (name, needed, run) in chosen {
         report.check(name, || match missing(workspace, needed) {

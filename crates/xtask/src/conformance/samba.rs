@@ -79,7 +79,7 @@ impl Samba {
 
     /// Starts a simulated host that serves `\PIPE\winreg` behind this smbd.
     pub(crate) fn simulator(&self, workspace: &Workspace, more: &[&str]) -> Result<Running> {
-        let mut command = Command::new(workspace.release("windows-sim"));
+        let mut command = Command::new(workspace.program("windows-sim"));
         command.args(["--seed", "1", "--account", &Self::account()]).args(more);
         command
             .arg("--password-file")

@@ -37,7 +37,7 @@ fn sealed_calls(workspace: &Workspace, encryption: &str) -> Result<String> {
     let stage = Stage::new(workspace)?;
     let file = stage.path("calls.pcapng");
     let recorder = record(&file, samba.address.port())?;
-    let mut probe = Command::new(workspace.target.join("release/examples/winreg_probe"));
+    let mut probe = Command::new(workspace.program("examples/winreg_probe"));
     probe.args(["--server", &samba.address.to_string(), "--user", USER, "--calls", "20"]);
     probe.args(["--mechanism", "ntlm", "--encryption", encryption, "--performance-bytes-max", "0"]);
     capture(probe.arg("--password-file").arg(samba.password_file()?))?;

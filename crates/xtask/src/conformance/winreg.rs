@@ -69,7 +69,7 @@ fn command(
     mechanism: &str,
     calls: &str,
 ) -> Command {
-    let mut command = Command::new(workspace.target.join("release/examples/winreg_probe"));
+    let mut command = Command::new(workspace.program("examples/winreg_probe"));
     command.args(["--server", &samba.address.to_string(), "--user", USER, "--json", "--calls", calls]);
     command.arg("--password-file").arg(password_file);
     command.args(["--encryption", encryption, "--mechanism", mechanism]);

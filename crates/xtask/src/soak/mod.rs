@@ -31,7 +31,7 @@ use crate::http;
 use crate::process::{end_children_on_signal, poll};
 use crate::report::Outcome;
 use crate::scraped::Page;
-use crate::workspace::{Workspace, build_programs};
+use crate::workspace::Workspace;
 
 /// How long, and how much.
 #[derive(Args)]
@@ -76,7 +76,7 @@ const ALLOWED: Allowed =
 pub(crate) fn run(options: &Options) -> Result<()> {
     end_children_on_signal()?;
     let workspace = Workspace::load()?;
-    build_programs(&workspace.root)?;
+    workspace.build_programs()?;
     let length = Duration::from_secs_f64(options.minutes.clamp(0.5, 24.0 * 60.0) * 60.0);
     let soaked = soak(&workspace, options.targets, length)?;
     println!("{}", soaked.sentence());

@@ -13,7 +13,7 @@ use crate::bench::row::{self, Row};
 use crate::bench::usage::Usage;
 use crate::http;
 use crate::process::poll;
-use crate::workspace::{Workspace, build_programs};
+use crate::workspace::Workspace;
 
 /// How many targets, for how long, and where the figure goes.
 #[derive(Args)]
@@ -34,7 +34,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let workspace = Workspace::load()?;
-    build_programs(&workspace.root)?;
+    workspace.build_programs()?;
     make_room(options.targets)?;
     let fleet = Fleet {
         targets: options.targets,

@@ -24,7 +24,7 @@ use self::watch::{Measured, quantile};
 use self::world::{Kind, World};
 use super::row::{self, Row};
 use crate::Result;
-use crate::workspace::{Workspace, build_programs};
+use crate::workspace::Workspace;
 
 /// How large, for how long, and where the figures go.
 #[derive(Args)]
@@ -78,7 +78,7 @@ impl Fleet {
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let workspace = Workspace::load()?;
-    build_programs(&workspace.root)?;
+    workspace.build_programs()?;
     let Options { targets, seconds, interval, .. } = *options;
     make_room(targets)?;
     println!("{targets} hosts every {interval} s, measured for {seconds} s once all are up");

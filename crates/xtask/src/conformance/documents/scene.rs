@@ -73,8 +73,8 @@ impl<'a> Scene<'a> {
             symlink(root.join(folder), here.join(folder))?;
         }
         let plugin = "libplugin_pcq.so";
-        symlink(workspace.release(plugin), system.join("usr/lib/perfmon-exporter").join(plugin))?;
-        symlink(workspace.release("perfmon-exporter"), here.join("bin/perfmon-exporter"))?;
+        symlink(workspace.program(plugin), system.join("usr/lib/perfmon-exporter").join(plugin))?;
+        symlink(workspace.program("perfmon-exporter"), here.join("bin/perfmon-exporter"))?;
         fs::write(here.join("bin/systemctl"), SYSTEMCTL)?;
         capture(Command::new("chmod").arg("+x").arg(here.join("bin/systemctl")))?;
         let mut scene = Self {

@@ -38,7 +38,7 @@ pub(super) fn install(stage: &Stage<'_>) -> Result<PathBuf> {
     }
     compiler.arg("-o").arg(folder.join("libplugin_bell.so"));
     run(compiler.arg(root.join("exporter/tests/it/plugins/bell.c")))?;
-    symlink(stage.workspace.release(PCQ), folder.join(PCQ))?;
+    symlink(stage.workspace.program(PCQ), folder.join(PCQ))?;
     Ok(folder)
 }
 
