@@ -50,11 +50,13 @@
 //! | `connection` | connects, logs on, opens again what was lost |
 //! | `open` | a connection in use |
 //! | `lease` | credentials, lent by the exporter for one logon |
+//! | `call` | what errors of methods are called |
 //! | `failure` | what a session's errors are called on the plugin's side |
 //! | `settings` | how a host is reached, as the exporter hands it over |
 //! | [`command`] | the same for commands: arguments, a session, what is printed when there is none |
 
 mod attempt;
+mod call;
 mod collect;
 pub mod command;
 mod connection;
@@ -65,6 +67,7 @@ mod open;
 mod settings;
 
 pub use self::attempt::{AttemptError, Retry};
+pub use self::call::call_error;
 pub use self::collect::{HostSource, collect};
 pub use self::connection::{HostConnection, Service};
 pub use self::failure::{DECLARED_REASONS, failure_of};

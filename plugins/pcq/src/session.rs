@@ -1,11 +1,9 @@
 //! The interfaces that this plugin asks a host for, over a session that knows none of them.
 
 use host_session::{Endpoint, Reason, Session, SessionError, Stage, Target};
-use ms_dtyp::Win32Error;
 use ms_rrp::RegisteredCounterSets;
 use ms_rrp::winreg::RegistryClient;
-use plugin_session::Service;
-use rpc_stub::Error as Rpc;
+use plugin_session::{Service, call_error};
 use tokio::time::Instant;
 use tracing::debug;
 
@@ -62,7 +60,7 @@ pub(crate) async fn registered_counter_sets(
 fn of_pcq(target: &Target, error: &PcqError) -> SessionError {
     use ms_pcq::Error as Pcq;
     let (stage, reason) = match error {
-        Pcq::Rpc(error) => return of_rpc(target, error),
+        Pcq::Rpc(error) => return call_error(target, WINREG, error),
         Pcq::Buffer { .. } => (Stage::Decode, Reason::MalformedReply),
         Pcq::LimitExceeded { .. } => (Stage::Query, Reason::LimitExceeded),
         Pcq::Unsettled { .. } => (Stage::Query, Reason::Busy),
@@ -74,19 +72,9 @@ fn of_pcq(target: &Target, error: &PcqError) -> SessionError {
 fn of_rrp(target: &Target, error: &ms_rrp::Error<rpc_client::Error>) -> SessionError {
     use ms_rrp::Error as Rrp;
     let (stage, reason) = match error {
-        Rrp::Rpc(error) => return of_rpc(target, error),
+        Rrp::Rpc(error) => return call_error(target, WINREG, error),
         Rrp::LimitExceeded { .. } => (Stage::Query, Reason::LimitExceeded),
         _ => (Stage::Query, Reason::Internal),
-    };
-    SessionError::of_answer(target, stage, reason, error)
-}
-
-fn of_rpc(target: &Target, error: &Rpc<rpc_client::Error, Win32Error>) -> SessionError {
-    let (stage, reason) = match error {
-        Rpc::Call { source, method } => return SessionError::of_call(target, WINREG, method, source),
-        Rpc::Status { status, .. } => return SessionError::of_status(target, *status, error),
-        Rpc::Stub { .. } => (Stage::Decode, Reason::MalformedReply),
-        Rpc::Request { .. } => (Stage::Query, Reason::Internal),
     };
     SessionError::of_answer(target, stage, reason, error)
 }
@@ -95,8 +83,9 @@ fn of_rpc(target: &Target, error: &Rpc<rpc_client::Error, Win32Error>) -> Sessio
 mod tests {
     use dcerpc::FaultStatus;
     use host_session::Recovery;
+    use ms_dtyp::Win32Error;
     use ms_pcq::perflibv2::methods::EnumerateCountersetsRequest;
-    use rpc_stub::{Message, Method};
+    use rpc_stub::{Error as Rpc, Message, Method};
 
     use super::*;
 

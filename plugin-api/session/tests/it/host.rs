@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use windows_sim::model::{Host, HostOptions};
+use windows_sim::service::{self, Service};
 use windows_sim::{Account, Accounts, WindowsHost, server};
 
 const PASSWORD: &str = "Passw0rd-of-the-test";
@@ -25,11 +26,18 @@ pub(crate) struct SimHost {
 
 impl SimHost {
     pub(crate) fn new() -> Self {
+        Self::with_services(Vec::new())
+    }
+
+    /// A host that offers these, too.
+    pub(crate) fn with_services(services: Vec<Arc<dyn Service>>) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.unwrap();
         let account = Account::new("CORP", USER, ssp::Secret::new(PASSWORD));
         let source = Arc::new(Host::new(HostOptions::default()));
-        let host = Arc::new(WindowsHost::new("web1", source, Arc::new(Accounts::new(vec![account]))));
+        let accounts = Arc::new(Accounts::new(vec![account]));
+        let services = [service::standard(), services].concat();
+        let host = Arc::new(WindowsHost::with_services("web1", source, accounts, &services));
         let (port, listener) = listen(&runtime, &host, 0);
         Self { host, port, listener: Mutex::new(listener), runtime }
     }

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod connection;
+mod example;
 mod host;
 mod registry;

@@ -4,7 +4,8 @@ use host_session::{Endpoint, Reason, Session, SessionError, Stage};
 use ms_rrp::winreg::{Key, RegistryClient};
 use plugin_sdk::{Collection, Coverage, DeclaredReason, Failure, Problem, Setup, Source};
 use plugin_session::{
-    AttemptError, DECLARED_REASONS, HostConnection, HostSource, Retry, Service, TransportSettings, failure_of,
+    AttemptError, DECLARED_REASONS, HostConnection, HostSource, Retry, Service, TransportSettings,
+    call_error, failure_of,
 };
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -113,12 +114,7 @@ async fn count_sub_keys(
         Ok(info.sub_keys)
     };
     counted.await.map_err(|error: ms_rrp::Error<rpc_client::Error>| match &error {
-        ms_rrp::Error::Rpc(rpc_stub::Error::Call { source, method }) => {
-            SessionError::of_call(&target, ENDPOINT, method, source)
-        }
-        ms_rrp::Error::Rpc(rpc_stub::Error::Status { status, .. }) => {
-            SessionError::of_status(&target, *status, &error)
-        }
+        ms_rrp::Error::Rpc(error) => call_error(&target, ENDPOINT, error),
         _ => SessionError::of_answer(&target, Stage::Decode, Reason::MalformedReply, &error),
     })
 }
