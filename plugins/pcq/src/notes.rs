@@ -2,9 +2,8 @@
 //!
 //! A series appears when there is something to tell, and stays from then on.
 
-use plugin_sdk::{Display, DisplayRule, Family, FamilyId, Kind, Output, Series, SeriesId, ValueKind};
-
 use counter_poll::LeftOut;
+use plugin_sdk::{Display, DisplayRule, Family, FamilyId, Kind, Output, Series, SeriesId, ValueKind};
 
 /// The plugin's own families of one instance.
 #[derive(Debug, Default)]

@@ -83,6 +83,18 @@ fn a_service_that_stopped_takes_another_pipe_and_another_lease() {
 }
 
 #[test]
+fn a_source_without_handles_keeps_its_pipe_and_opens_another_one_when_that_is_lost() {
+    let sim = SimHost::new();
+    let instance = watch_as(&sim, identity(), &json!({"keeps_nothing": true}));
+    full(&instance);
+    full(&instance);
+    assert_eq!((sim.calls(OPEN_LOCAL_MACHINE), sim.logons()), (2, (2, 0)), "over one pipe");
+    sim.host.stop_service();
+    full(&instance);
+    assert_eq!((sim.connections(), sim.logons()), (1, (3, 0)));
+}
+
+#[test]
 fn a_connection_that_was_cut_is_made_again() {
     let (sim, instance) = started();
     sim.cut();

@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     transport: TransportSettings,
     /// Attempts of each collection that end because the source wants to go another way.
     detours: u32,
+    /// Whether it forgets its key after each collection.
+    keeps_nothing: bool,
     /// Whether it reads over another association, too, which is one more logon.
     reads_beside: bool,
 }
@@ -82,6 +84,9 @@ impl HostSource for RegistrySource {
             let beside = open.session().open_association(ENDPOINT, &[ms_rrp::SYNTAX_ID], deadline).await;
             lease.settle(&beside);
             beside.map_err(|error| failure_of(&error))?;
+        }
+        if self.settings.keeps_nothing {
+            *open.handles() = None;
         }
         self.connection.put_back(open);
         if let Some(left) = self.detours_left.checked_sub(1) {

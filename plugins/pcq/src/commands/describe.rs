@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use clap::ValueEnum;
+use counter_poll::registration::Counter;
+use counter_poll::survey::Counterset;
 use counter_types::{Selection, same_name};
 use ms_pcq::types::{CounterId, InstanceType};
 use ms_pcq::wire::InstanceInfo;
@@ -11,8 +13,6 @@ use serde_json::{Value, json};
 
 use super::table::{cut, wrapped};
 use crate::config::DetailSettings;
-use counter_poll::registration::Counter;
-use counter_poll::survey::Counterset;
 
 /// A counterset with the instances that it has now.
 #[derive(Debug)]

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use counter_poll::registration::Name;
+use counter_poll::survey;
+use counter_poll::{classic, registration};
 use counter_types::{NamePattern, PatternText, nearest};
 use host_session::{HostInfo, Session};
 use ms_dtyp::Guid;
@@ -15,9 +18,6 @@ use super::describe::{Findings, Found};
 use super::metrics;
 use crate::config::DetailSettings;
 use crate::session::{PERFLIB, PerflibSession as _};
-use counter_poll::registration::Name;
-use counter_poll::survey;
-use counter_poll::{classic, registration};
 
 /// Lists the countersets of a host.
 #[derive(Debug)]

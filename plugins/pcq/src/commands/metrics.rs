@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use counter_poll::survey::Counterset;
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::CounterRegInfo;
 use plugin_sdk::{Display, Family, Run, ValueKind};
 
 use crate::series::kind_of;
-use counter_poll::survey::Counterset;
 
 /// The names of the metrics that each counter gives: by the rules of the target's first module, or by those for all where
 /// the configuration has none. Empty where the exporter tells no names.

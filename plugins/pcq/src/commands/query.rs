@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use counter_poll::paths::{FindError, PathPlan, PathQuery, Readings, Sample};
+use counter_poll::survey;
 use counter_types::{CounterPath, InstancePath, nearest};
 use host_session::{Recovery, Session};
 use plugin_sdk::{Command, Exit, Run};
@@ -13,10 +14,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use super::csv::Csv;
 use super::json::Json;
 use super::paths;
-
 use super::table::Table;
 use crate::session::{PERFLIB, PerflibSession as _};
-use counter_poll::survey;
 
 /// Shows cooked values live, as typeperf does.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
-use counter_poll::paths::{Instance, Key, PathPlan, Sample, Value, is_shown_as_read};
 use std::fmt::Write;
 use std::time::Duration;
 
+use counter_poll::paths::{Instance, Key, PathPlan, Sample, Value, is_shown_as_read};
 use counter_types::{Cooked, display, display_exact, shown_as};
 
 use super::clock;
