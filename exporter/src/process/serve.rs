@@ -99,8 +99,10 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
     secrets::tell(&config);
     let lookups = Lookups::default();
     let broker = Arc::new(broker(&config, &runtime, &lookups)?);
+    let handed = systemd::listeners().map_err(machine("serve"))?;
     let options = HostOptions {
         broker: Arc::clone(&broker) as Arc<_>,
+        sockets: Arc::new(handed.plugins),
         log: Some(Arc::new(PluginLog)),
         limits: plugin_limits(),
         trial: Some(plugin_trial()),
@@ -117,6 +119,7 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
         library_cache,
         broker,
         lookups,
+        handed: handed.web,
         gate,
         hangup,
         ending,
@@ -177,6 +180,7 @@ struct Begin {
     library_cache: LibraryCache,
     broker: Arc<Broker>,
     lookups: Lookups,
+    handed: Vec<std::net::TcpListener>,
     gate: Arc<Gate>,
     hangup: Signal,
     ending: Ending,
@@ -193,6 +197,7 @@ impl Begin {
             library_cache,
             broker,
             lookups,
+            handed,
             gate,
             hangup,
             ending,
@@ -201,7 +206,7 @@ impl Begin {
         } = self;
         let Prepared { config, libraries, .. } = first;
         let notifier = Notifier::from_environment();
-        let listeners = listeners(&config).await.map_err(machine("serve"))?;
+        let listeners = listeners(&config, handed).await.map_err(machine("serve"))?;
         let target_registry = Arc::new(TargetRegistry::default());
         // One seed for all: targets are spread by their names, alike in every run.
         let planner = Planner::new(reloadable::schedule_limits(&config.scrape), 0, Instant::now());
@@ -345,8 +350,7 @@ impl Running {
 }
 
 /// Those that the service manager hands over, or else those of the configuration.
-async fn listeners(config: &Config) -> io::Result<Vec<TcpListener>> {
-    let handed = systemd::listeners()?;
+async fn listeners(config: &Config, handed: Vec<std::net::TcpListener>) -> io::Result<Vec<TcpListener>> {
     if handed.is_empty() {
         return http_server::bind(&config.web.listen).await;
     }

@@ -1,9 +1,11 @@
 //! What a service manager is told, and what it hands over: systemd's notifications, watchdog and sockets, each only
 //! where the environment asks for it.
 
+use std::collections::HashMap;
 use std::env;
 use std::io;
 use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
@@ -11,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use listenfd::ListenFd;
+use plugin_contract::ListeningSockets;
 use rustix::net::sockopt::socket_acceptconn;
 use rustix::time::{ClockId, clock_gettime};
 use tracing::{error, info, warn};
@@ -19,6 +22,8 @@ use super::reload_counts::ReloadCounts;
 use crate::schedule::Schedule;
 use crate::targets::{TargetRegistry, count_by_health};
 
+/// What the names of sockets for plugins begin with.
+const PLUGIN_PREFIX: &str = "plugin.";
 /// A manager that does not read is not waited for any longer.
 const SEND_MAX: Duration = Duration::from_secs(1);
 /// The status is renewed so often, where it changed.
@@ -140,14 +145,37 @@ fn watchdog() -> Option<Duration> {
     number("WATCHDOG_USEC").filter(|time| is_ours && *time > 0).map(Duration::from_micros)
 }
 
-/// The listeners that were handed over, by `LISTEN_FDS` and `LISTEN_PID`; none where nobody did.
-pub(super) fn listeners() -> io::Result<Vec<TcpListener>> {
+/// Listeners that were handed over.
+#[derive(Debug, Default)]
+pub(super) struct Handed {
+    /// For the web server.
+    pub(super) web: Vec<TcpListener>,
+    /// For plugins: those whose names begin with `plugin.`.
+    pub(super) plugins: PluginSockets,
+}
+
+/// Listeners for plugins by `PLUGIN.NAME`.
+#[derive(Debug, Default)]
+pub(super) struct PluginSockets(HashMap<String, TcpListener>);
+
+impl ListeningSockets for PluginSockets {
+    fn socket(&self, plugin: &str, name: &str) -> io::Result<Option<OwnedFd>> {
+        // What is cloned is close-on-exec, and does not block as its origin does not.
+        let socket = self.0.get(&format!("{plugin}.{name}")).map(TcpListener::try_clone);
+        Ok(socket.transpose()?.map(OwnedFd::from))
+    }
+}
+
+/// The listeners that were handed over, by `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES`; none where nobody did.
+pub(super) fn listeners() -> io::Result<Handed> {
     // Without it they are meant for whoever left the variable in the environment.
     if env::var_os("LISTEN_PID").is_none() {
-        return Ok(Vec::new());
+        return Ok(Handed::default());
     }
+    let names = env::var("LISTEN_FDNAMES").unwrap_or_default();
+    let names: Vec<&str> = names.split(':').collect();
     let mut handed = ListenFd::from_env();
-    let mut listeners = Vec::new();
+    let mut listeners = Handed::default();
     for index in 0..handed.len() {
         let of = |error: io::Error| {
             io::Error::new(error.kind(), format!("take socket {index} of the service manager: {error}"))
@@ -158,8 +186,17 @@ pub(super) fn listeners() -> io::Result<Vec<TcpListener>> {
             return Err(of(io::Error::new(io::ErrorKind::InvalidInput, message)));
         }
         listener.set_nonblocking(true)?;
-        info!(address = %listener.local_addr()?, "Listening on a socket of the service manager");
-        listeners.push(listener);
+        let address = listener.local_addr()?;
+        match names.get(index).and_then(|name| name.strip_prefix(PLUGIN_PREFIX)) {
+            Some(name) => {
+                info!(%address, socket = name, "Keeping a socket of the service manager for a plugin");
+                listeners.plugins.0.insert(name.to_owned(), listener);
+            }
+            None => {
+                info!(%address, "Listening on a socket of the service manager");
+                listeners.web.push(listener);
+            }
+        }
     }
     Ok(listeners)
 }

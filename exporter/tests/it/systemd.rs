@@ -143,6 +143,17 @@ fn a_socket_of_the_manager_is_served_instead_of_the_configurations() {
 }
 
 #[test]
+fn a_socket_that_is_named_for_a_plugin_is_kept_for_it() {
+    let folder = folder();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let environment = "LISTEN_FDNAMES=plugin.zoo.events LISTEN_PID=$$";
+    let exporter = folder.begin(&mut with_descriptor(listener, environment), &[]);
+    assert_ne!(exporter.address, address, "it is not the web server's");
+    assert_eq!(exporter.get("/-/healthy").status, 200);
+}
+
+#[test]
 fn what_is_no_listener_or_is_not_for_us_is_not_served() {
     let folder = folder();
     // It is for another process.

@@ -124,6 +124,7 @@ typedef int32_t perfmon_status;
 #define PERFMON_FAILED 8      /* it did not work */
 #define PERFMON_PANICKED 9    /* a panic or exception was caught inside */
 #define PERFMON_VERSION 10    /* from the entry: the major versions differ */
+#define PERFMON_NOT_FOUND 11  /* since 1.3: there is none of this name */
 
 /* How a source collects. */
 #define PERFMON_MODE_ASYNC 1    /* collect() starts the work and returns within 10 ms */
@@ -603,6 +604,12 @@ typedef struct perfmon_host {
      * INVALID. */
     perfmon_status (*metric_name)(uint64_t run, uint32_t configured, const perfmon_family *family,
                                   perfmon_text *name_plugin);
+
+    /* Since 1.3. Hands over a listening TCP socket that the service manager opened for this library, by its name there less
+     * `plugin.` and the library's own: `events` for FileDescriptorName=plugin.pla.events. [a-z][a-z0-9_.-]*, at most 64
+     * bytes. Writes a descriptor that belongs to the plugin, close-on-exec and non-blocking; each call hands over another one
+     * of the same socket. Not from the entry. OK; NOT_FOUND; FAILED: no descriptors are left; STALE; INVALID. */
+    perfmon_status (*listening_socket)(uint64_t library, const perfmon_str *name, int32_t *descriptor_plugin);
 } perfmon_host;
 
 /* -------------------------------------------------------------------------------------------- the plugin table */

@@ -23,6 +23,7 @@ constants! {
     FAILED: i32 = 8;
     PANICKED: i32 = 9;
     VERSION: i32 = 10;
+    NOT_FOUND: i32 = 11;
     MODE_ASYNC: u32 = 1;
     MODE_BLOCKING: u32 = 2;
     KIND_UNKNOWN: u32 = 0;

@@ -346,7 +346,7 @@ abi_structs! {
     }
 
     /// `perfmon_host`: what the host offers.
-    pub struct HostApi as "perfmon_host", size 176, at first 152 {
+    pub struct HostApi as "perfmon_host", size 184, at first 152 {
         0 => size: u32,
         4 => abi_major: u16,
         6 => abi_minor: u16,
@@ -371,6 +371,7 @@ abi_structs! {
         152 => fact: Option<unsafe extern "C" fn(instance: u64, fact: *const Label) -> i32>,
         160 => min_interval: Option<unsafe extern "C" fn(instance: u64, interval_ms: u64) -> i32>,
         168 => metric_name: Option<unsafe extern "C" fn(run: u64, configured: u32, family: *const Family, name_plugin: *mut Text) -> i32>,
+        176 => listening_socket: Option<unsafe extern "C" fn(library: u64, name: *const Str, descriptor_plugin: *mut i32) -> i32>,
     }
 
     /// `perfmon_plugin`: what a plugin offers.

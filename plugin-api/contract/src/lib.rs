@@ -13,6 +13,7 @@ mod event;
 mod failure;
 mod family;
 mod sink;
+mod socket;
 mod target;
 
 pub use plugin_abi::{Display, DisplayRule, GeneralReason, Stage};
@@ -27,4 +28,5 @@ pub use self::event::{Alert, AlertState, Event, Level};
 pub use self::failure::{DeclaredReason, Failure, Reason};
 pub use self::family::{DropReason, FamilyDef, Kind, SeriesDef, StartTimeKind, ValueKind, Verdict};
 pub use self::sink::{InstanceSink, LibraryLog};
+pub use self::socket::{ListeningSockets, NoSockets};
 pub use self::target::TargetInfo;

@@ -26,7 +26,9 @@ use crate::state::{InstanceConfig, InstanceState};
 use crate::table;
 use crate::trial::Trial;
 use crate::violation::Violations;
-use plugin_contract::{CredentialBroker, InstanceSink, LibraryLog, NoCredentials};
+use plugin_contract::{
+    CredentialBroker, InstanceSink, LibraryLog, ListeningSockets, NoCredentials, NoSockets,
+};
 
 /// What a host is made of.
 #[derive(Clone)]
@@ -35,6 +37,8 @@ pub struct HostOptions {
     pub limits: Limits,
     /// Keeps the secrets.
     pub broker: Arc<dyn CredentialBroker>,
+    /// Keeps the sockets that were opened for plugins; none by default.
+    pub sockets: Arc<dyn ListeningSockets>,
     /// Takes log records that are about no instance; by default they go to `tracing`.
     pub log: Option<Arc<dyn LibraryLog>>,
     /// How many threads a library's run time should have.
@@ -54,6 +58,7 @@ impl Default for HostOptions {
         Self {
             limits: Limits::default(),
             broker: Arc::new(NoCredentials),
+            sockets: Arc::new(NoSockets),
             log: None,
             worker_threads: 2,
             program: concat!("perfmon-exporter ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -331,6 +331,23 @@ pub(crate) unsafe fn host_and_identity<'a>(
     Ok((host, identity))
 }
 
+/// The name of a socket, less that of the library.
+///
+/// # Safety
+/// The call that brought the name has not returned.
+pub(crate) unsafe fn socket_name<'a>(raw: Str) -> Result<&'a str, Violation> {
+    // SAFETY: the caller promises it.
+    let name = unsafe { raw.read(SOCKET_NAME_BYTES_MAX) }?;
+    let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-');
+    if name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(legal) {
+        Ok(name)
+    } else {
+        Err(Violation::BadName)
+    }
+}
+
+const SOCKET_NAME_BYTES_MAX: usize = 64;
+
 pub(crate) fn level(code: u32) -> Level {
     match code {
         abi::LEVEL_ERROR => Level::Error,

@@ -6,12 +6,13 @@
 // UNSAFETY: every function follows pointers of the plugin, whom the header obliges to pass memory as long as it says
 // that stays valid until the call returns. Nulls, alignment, lengths, sizes, UTF-8 and enumerations are checked.
 
+use std::os::fd::IntoRawFd as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use plugin_abi::{
-    self as abi, ABI_MAJOR, Array, ArrayMut, Bytes, DENIED, FAILED, FULL, HostApi, INVALID, Malformed, OK,
-    STALE, STOPPED, Str, UNSUPPORTED, WAIT, read_struct, struct_size,
+    self as abi, ABI_MAJOR, Array, ArrayMut, Bytes, DENIED, FAILED, FULL, HostApi, INVALID, Malformed,
+    NOT_FOUND, OK, STALE, STOPPED, Str, UNSUPPORTED, WAIT, read_struct, struct_size,
 };
 
 use crate::host::HostOptions;
@@ -53,6 +54,7 @@ pub(crate) fn leak(library: u64, options: &HostOptions) -> &'static HostApi {
         fact: Some(fact),
         min_interval: Some(min_interval),
         metric_name: Some(metric_name),
+        listening_socket: Some(listening_socket),
     }))
 }
 
@@ -316,6 +318,34 @@ unsafe extern "C" fn metric_name(
                 Err(malformed) => refuse(&it.library, malformed.into()),
             },
             Err(_) => DENIED,
+        }
+    })
+}
+
+unsafe extern "C" fn listening_socket(library: u64, name: *const Str, descriptor_plugin: *mut i32) -> i32 {
+    guarded(library, || {
+        let Some(it) = registry::library_of(library) else { return STALE };
+        // SAFETY: null becomes nothing; else the plugin's pair, valid until the call returns.
+        let Some(name) = (unsafe { name.as_ref() }) else { return refuse(&it, Violation::NullPointer) };
+        // SAFETY: its text, valid until the call returns.
+        let name = match unsafe { read::socket_name(*name) } {
+            Ok(name) => name,
+            Err(violation) => return refuse(&it, violation),
+        };
+        // SAFETY: null becomes nothing; else the plugin's room for a number.
+        let Some(room) = (unsafe { descriptor_plugin.as_mut() }) else {
+            return refuse(&it, Violation::NullPointer);
+        };
+        match it.host.options.sockets.socket(&it.info.name, name) {
+            Ok(Some(socket)) => {
+                *room = socket.into_raw_fd();
+                OK
+            }
+            Ok(None) => NOT_FOUND,
+            Err(error) => {
+                tracing::warn!(plugin = %it.info.name, socket = name, %error, "Socket not handed over");
+                FAILED
+            }
         }
     })
 }

@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plugin_abi::{
-    self as abi, ABI_MAJOR, Array, DENIED, FULL, HostApi, INVALID, OK, Plain, STALE, StageCost, Str,
-    struct_size,
+    self as abi, ABI_MAJOR, Array, DENIED, FULL, HostApi, INVALID, NOT_FOUND, OK, Plain, STALE, StageCost,
+    Str, struct_size,
 };
 use plugin_contract::CollectionId;
 use plugin_host::testing::Recorded;
@@ -268,7 +268,7 @@ impl Plugin {
     /// What brings no series: a request for a secret, a fact, a problem that nobody asked for, a null pointer for a struct.
     fn others(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let token = self.token(input);
-        match input.byte() % 7 {
+        match input.byte() % 8 {
             0 => {
                 let request = abi::CredentialRequest {
                     size: size::<abi::CredentialRequest>(input),
@@ -331,6 +331,17 @@ impl Plugin {
                 // SAFETY: see UNSAFETY above; the room for the name is empty.
                 let status = unsafe { metric_name(token, input.byte().into(), family_ptr, &raw mut name) };
                 assert_eq!(status, STALE, "an instance names nothing");
+                status
+            }
+            6 => {
+                let name = memory.text(input);
+                let name_ptr = if input.byte() == 0 { core::ptr::null() } else { &raw const name };
+                let mut descriptor = -1;
+                let listening_socket = self.host.listening_socket.expect(COMPLETE);
+                // SAFETY: see UNSAFETY above.
+                let status = unsafe { listening_socket(token, name_ptr, &raw mut descriptor) };
+                assert!([NOT_FOUND, STALE, INVALID].contains(&status), "listening_socket answers {status}");
+                assert_eq!(descriptor, -1, "nobody opened any");
                 status
             }
             _ => {

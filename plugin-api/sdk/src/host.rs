@@ -4,12 +4,13 @@
 // process and that any thread may call any function at any time. Each argument points to values on the caller's stack or
 // borrowed by it, which outlive the call; the host keeps none of the pointers.
 
+use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::sync::OnceLock;
 
 use plugin_abi::{
     Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest, DENIED, FULL, HostApi,
-    Label, Log, Malformed, OK, Plain as _, START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Str,
-    Text, UNSUPPORTED, Verdict, WAIT, struct_size,
+    Label, Log, Malformed, NOT_FOUND, OK, Plain as _, START_TIME_INFERRED, START_TIME_KNOWN,
+    START_TIME_UNKNOWN, Str, Text, UNSUPPORTED, Verdict, WAIT, struct_size,
 };
 use zeroize::Zeroizing;
 
@@ -229,6 +230,22 @@ pub(crate) fn fact(instance: u64, name: &str, value: &str) {
     let Some(function) = HOST.get().and_then(|host| host.fact) else { return };
     // SAFETY: the strings outlive the call.
     unsafe { function(instance, &Label::of(name, value)) };
+}
+
+/// A descriptor of the library's socket of this name; nothing where it has none, or where the host is older.
+///
+/// # Errors
+/// The status of the host.
+pub(crate) fn listening_socket(name: &str) -> Result<Option<OwnedFd>, i32> {
+    let Some(function) = HOST.get().and_then(|host| host.listening_socket) else { return Ok(None) };
+    let mut descriptor = -1;
+    // SAFETY: the name and the room for the descriptor outlive the call.
+    match unsafe { function(library(), &Str::of(name), &raw mut descriptor) } {
+        // SAFETY: the host hands over a descriptor that is open and belongs to the plugin.
+        OK => Ok(Some(unsafe { OwnedFd::from_raw_fd(descriptor) })),
+        NOT_FOUND => Ok(None),
+        status => Err(status),
+    }
 }
 
 pub(crate) fn min_interval(instance: u64, interval_ms: u64) {

@@ -70,6 +70,7 @@ mod runtime;
 mod schema;
 mod settings;
 mod slot;
+mod socket;
 mod source;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -88,6 +89,7 @@ pub use self::output::{Family, FamilyId, Kind, Output, Series, SeriesId, Stamp, 
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SettingsEntry, SourceEntry};
 pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::parse as parse_settings;
+pub use self::socket::listening_socket;
 pub use self::source::{BlockingSource, End, EndReason, LibrarySettings, Problem, Setup, Source, Target};
 
 /// Makes a crate a plugin: declares its sources and commands, and its settings as a whole where it has any

@@ -16,4 +16,5 @@ mod loading;
 mod opened;
 mod rust;
 mod schema;
+mod sockets;
 mod support;

@@ -43,6 +43,7 @@ pub(super) const TABLE: HostApi = HostApi {
     fact: Some(fact),
     min_interval: Some(min_interval),
     metric_name: None,
+    listening_socket: None,
 };
 
 unsafe extern "C" fn now_ns() -> u64 {
