@@ -9,12 +9,12 @@ use rpc_stub::Direction;
 use wire_oracles::interfaces::{Declared, INTERFACES};
 use wire_oracles::seeds::{Stub, stubs};
 
-/// The Rust files below `folder`, those of tests left out.
+/// The Rust files below `folder` without those of tests, benchmarks and examples.
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if path.is_dir() && !["tests", "benches", "target"].contains(&name) {
+        if path.is_dir() && !["tests", "benches", "examples", "target"].contains(&name) {
             sources(&path, files);
         } else if name.ends_with(".rs") {
             files.push(path);
