@@ -67,7 +67,7 @@ pub struct FamilyDef<'a> {
 /// A series as the plugin declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesDef<'a> {
-    /// An id that [`InstanceSink::register_families`] accepted.
+    /// An id that [`register_families`](crate::InstanceSink::register_families) accepted.
     pub family: u32,
     /// Name and value of each label; names are distinct and match `[a-zA-Z_][a-zA-Z0-9_]*`.
     pub labels: &'a [(&'a str, &'a str)],

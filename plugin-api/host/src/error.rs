@@ -207,7 +207,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A collection that could not begin. [`crate::InstanceSink::complete`] is not called for it.
+/// A collection that could not begin. [`plugin_contract::InstanceSink::complete`] is not called for it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CollectError {

@@ -14,12 +14,13 @@ use crate::violation::Violations;
 /// One source on one target. Dropping it destroys the instance in the plugin, asynchronously.
 ///
 /// Calling order: [`Instance::collect`] (any number, one at a time; each ends with one
-/// [`crate::InstanceSink::complete`]), [`Instance::reconfigure`] at any time in between.
+/// [`plugin_contract::InstanceSink::complete`]), [`Instance::reconfigure`] at any time in between.
 pub struct Instance(pub(crate) Arc<InstanceShared>);
 
 impl Instance {
     /// Starts a collection that must end before `deadline_ns` on the monotonic clock ([`crate::monotonic_ns`]).
-    /// Never blocks. The end is told by [`crate::InstanceSink::complete`], from any thread, perhaps before this returns.
+    /// Never blocks. The end is told by [`plugin_contract::InstanceSink::complete`], from any thread, perhaps before this
+    /// returns.
     ///
     /// # Errors
     /// When it cannot begin; the sink then hears nothing.

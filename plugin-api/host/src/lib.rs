@@ -1,7 +1,8 @@
 //! Loads plugins and guards the exporter against them.
 //!
 //! One [`Host`] per process. It loads a [`Library`] from a file, or takes one that is linked in; a library makes
-//! an [`Instance`] of one of its sources for one target, which collects into an [`InstanceSink`] of the exporter's.
+//! an [`Instance`] of one of its sources for one target, which collects into a
+//! [sink](plugin_contract::InstanceSink) of the exporter's.
 //! Schedule, deadline and cancellation are the exporter's; it calls [`Host::poll_deadlines`] so that they are kept.
 //! What a plugin does wrong is answered, counted by [`Violation`], and costs the instance a pause at worst.
 
