@@ -13,7 +13,7 @@ import json
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "windows-sim/tests/peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "testing/windows-sim/tests/peers"))
 
 import impacket_pcq as pcq
 
