@@ -72,20 +72,20 @@ impl Server {
         let (stop, stopped) = watch::channel(false);
         let (crowd, crowded) = watch::channel(0);
         let (conversing, conversations) = mpsc::channel(1);
-        let acceptor = Acceptor {
+        let acceptor = Arc::new(Acceptor {
             app: Arc::clone(app),
             settings: Arc::clone(settings),
             gate: Arc::clone(gate),
             peers: Arc::default(),
             handshakes: Handshakes::default(),
-            crowd: Arc::new(crowd),
+            crowd,
             notices: Notices { stopped, crowded },
-            misuses: Arc::default(),
+            misuses: Throttle::default(),
             _conversing: conversing,
-        };
+        });
         let mut accepting = JoinSet::new();
         for listener in listeners {
-            accepting.spawn(acceptor.clone().accept(listener));
+            accepting.spawn(Arc::clone(&acceptor).accept(listener));
         }
         let following = tokio::spawn(Arc::clone(gate).follow());
         Self { stop, accepting, conversations, following }
@@ -112,32 +112,16 @@ struct Acceptor<A> {
     peers: Arc<PeerLimits>,
     handshakes: Handshakes,
     /// How many listeners have somebody for whom there is no permit.
-    crowd: Arc<watch::Sender<usize>>,
+    crowd: watch::Sender<usize>,
     notices: Notices,
     /// Lines about connections that were ended for their peers' misuse of HTTP/2.
-    misuses: Arc<Throttle>,
+    misuses: Throttle,
     /// Held until the last connection ends.
     _conversing: mpsc::Sender<()>,
 }
 
-impl<A> Clone for Acceptor<A> {
-    fn clone(&self) -> Self {
-        Self {
-            app: Arc::clone(&self.app),
-            settings: Arc::clone(&self.settings),
-            gate: Arc::clone(&self.gate),
-            peers: Arc::clone(&self.peers),
-            handshakes: self.handshakes.clone(),
-            crowd: Arc::clone(&self.crowd),
-            notices: self.notices.clone(),
-            misuses: Arc::clone(&self.misuses),
-            _conversing: self._conversing.clone(),
-        }
-    }
-}
-
 impl<A: App> Acceptor<A> {
-    async fn accept(self, listener: TcpListener) {
+    async fn accept(self: Arc<Self>, listener: TcpListener) {
         let mut stopped = self.notices.stopped.clone();
         // Without descriptors it fails ten times a second: that is said once.
         let mut is_told = false;
@@ -183,14 +167,14 @@ impl<A: App> Acceptor<A> {
         permits.acquire_owned().await
     }
 
-    fn spawn(&self, stream: TcpStream, peer: SocketAddr, permit: OwnedSemaphorePermit) {
+    fn spawn(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, permit: OwnedSemaphorePermit) {
         let limits = self.settings.limits();
         let traffic = Traffic::new();
         let Some(peer_permit) = self.peers.admit(peer.ip(), &traffic, limits.connections_per_peer_max) else {
             self.refused(peer, Refusal::Peer, &"too many connections of this peer");
             return;
         };
-        let acceptor = self.clone();
+        let acceptor = Arc::clone(self);
         tokio::spawn(async move {
             let app = Arc::clone(&acceptor.app);
             app.connection_opened();
@@ -202,7 +186,7 @@ impl<A: App> Acceptor<A> {
 
     /// Serves a connection to its end.
     async fn serve(
-        self,
+        self: Arc<Self>,
         stream: TcpStream,
         peer: SocketAddr,
         peer_permit: PeerPermit,
