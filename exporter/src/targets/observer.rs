@@ -60,7 +60,7 @@ impl JobObserver {
 
 impl StoreObserver for JobObserver {
     fn now_unix_nanos(&self) -> u64 {
-        telemetry::unix_nanos()
+        telemetry::unix_nanos(SystemTime::now())
     }
 
     fn completed(&self, _collection: CollectionId, completion: &Completion<'_>, series: usize) {

@@ -15,8 +15,3 @@ impl Clock for SystemClock {
         SystemTime::now()
     }
 }
-
-pub(super) fn unix_nanos(time: SystemTime) -> u64 {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-}

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use otlp_encode::{Earlier, Part, Request as Written, Requests, Temporality};
+use telemetry::unix_nanos;
 use tokio::sync::watch;
 use tracing::{debug, warn};
 
 use super::body::pack;
-use super::clock::unix_nanos;
 use super::connector::Connector;
 use super::counts::{Counts, Loss};
 use super::fill::{Line, fill};

@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use otlp_encode::{Collected, Record, Resource, Scope, SpanIds, Trigger, spans};
 use plugin_contract::{Completion, Event, Outcome};
+use telemetry::unix_nanos;
 
-use super::clock::unix_nanos;
 use super::records::{About, Records};
 use super::traces::Traces;
 

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use telemetry::unix_nanos;
 use tokio::sync::{Notify, watch};
 
-use super::clock::unix_nanos;
 use super::counts::{Counts, Loss};
 use super::options::OtlpEndpoint;
 use super::queue::{Item, Queue};

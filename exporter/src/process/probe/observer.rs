@@ -1,5 +1,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::SystemTime;
 
 use otlp_encode::Trigger;
 use otlp_push::Ended;
@@ -82,7 +83,7 @@ impl ProbeObserver {
 
 impl StoreObserver for ProbeObserver {
     fn now_unix_nanos(&self) -> u64 {
-        telemetry::unix_nanos()
+        telemetry::unix_nanos(SystemTime::now())
     }
 
     fn completed(&self, _collection: CollectionId, completion: &Completion<'_>, series: usize) {
