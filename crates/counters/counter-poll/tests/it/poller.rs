@@ -9,7 +9,7 @@ use ms_pcq::perflibv2::CounterData;
 use test_support::future::now;
 
 use crate::host::{MemoryHost, client_and_clock};
-use crate::sink::{Kept, Places};
+use crate::sink::{Indexes, RecordingSink};
 
 fn wanted(counters: &[&str], totals: Totals) -> Wanted {
     let include = counters.iter().map(|name| PatternText::Plain((*name).to_owned())).collect();
@@ -38,7 +38,12 @@ fn open(client: &mut Client<MemoryHost>, wanted: &Wanted) -> (std::sync::Arc<Cou
     (std::sync::Arc::clone(counterset), query)
 }
 
-fn emit(poller: &mut CountersetPoller<Places>, data: &CounterData, wanted: &Wanted, kept: &mut Kept) {
+fn emit(
+    poller: &mut CountersetPoller<Indexes>,
+    data: &CounterData,
+    wanted: &Wanted,
+    kept: &mut RecordingSink,
+) {
     let data = data.data();
     for block in data.blocks() {
         poller.emit(&block.unwrap(), data.header(), wanted, kept);
@@ -50,7 +55,7 @@ fn wanted_counters_and_instances_have_a_series_each() {
     let (mut client, _clock) = client_and_clock();
     let wanted = wanted(&["% Processor Time", "Parking Status"], Totals::DropBesideParts);
     let (counterset, mut query) = open(&mut client, &wanted);
-    let mut kept = Kept::default();
+    let mut kept = RecordingSink::default();
     let mut poller = CountersetPoller::new(&counterset, &wanted, &mut kept);
     emit(&mut poller, &now(query.fetch(&mut client)).unwrap(), &wanted, &mut kept);
     let items: Vec<&str> = kept.families.iter().map(|(_, item)| item.as_str()).collect();
@@ -67,7 +72,7 @@ fn totals_that_are_shown_apart_have_families_of_their_own() {
     let (mut client, _clock) = client_and_clock();
     let wanted = wanted(&["% Processor Time"], Totals::Separate);
     let (counterset, mut query) = open(&mut client, &wanted);
-    let mut kept = Kept::default();
+    let mut kept = RecordingSink::default();
     let mut poller = CountersetPoller::new(&counterset, &wanted, &mut kept);
     emit(&mut poller, &now(query.fetch(&mut client)).unwrap(), &wanted, &mut kept);
     let groups: Vec<FamilyGroup> = kept.families.iter().map(|(group, _)| *group).collect();
@@ -81,7 +86,7 @@ fn a_reply_with_what_the_last_one_held_is_read_without_an_allocation() {
     let (mut client, clock) = client_and_clock();
     let wanted = wanted(&[], Totals::Keep);
     let (counterset, mut query) = open(&mut client, &wanted);
-    let mut kept = Kept::default();
+    let mut kept = RecordingSink::default();
     let mut poller = CountersetPoller::new(&counterset, &wanted, &mut kept);
     let mut allocated = Vec::new();
     for _ in 0..4 {

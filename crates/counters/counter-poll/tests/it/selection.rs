@@ -6,7 +6,7 @@ use ms_dtyp::Guid;
 use test_support::future::now;
 
 use crate::host::{CallError, MemoryHost, client, client_and_model};
-use crate::sink::{Kept, Places};
+use crate::sink::{Indexes, RecordingSink};
 use crate::watch_list::wanted;
 
 const ENUMERATE: u16 = 0;
@@ -17,15 +17,15 @@ const QUERY_DATA: u16 = 6;
 /// One source over one connection.
 struct Source {
     client: Client<MemoryHost>,
-    poller: SelectionPoller<Places>,
+    poller: SelectionPoller<Indexes>,
     query: Option<OpenQuery>,
-    kept: Kept,
+    kept: RecordingSink,
 }
 
 impl Source {
     fn new(client: Client<MemoryHost>, names: &[&str]) -> Self {
         let poller = SelectionPoller::new(wanted(names), None);
-        Self { client, poller, query: None, kept: Kept::default() }
+        Self { client, poller, query: None, kept: RecordingSink::default() }
     }
 
     fn collect(&mut self) -> Result<Seen<String>, FetchError<CallError>> {

@@ -5,29 +5,29 @@ use counter_poll::{Counterset, FamilyGroup, NewSeries, PolledFamily, SeriesIds, 
 use counter_types::Value;
 
 #[derive(Debug)]
-pub(crate) struct Places;
+pub(crate) struct Indexes;
 
-impl SeriesIds for Places {
+impl SeriesIds for Indexes {
     type Family = usize;
     type Series = usize;
     type Unlisted = String;
 }
 
-/// Keeps what it is told; ids are places.
+/// Keeps what it is told; ids are indexes.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct RecordingSink {
     pub(crate) families: Vec<(FamilyGroup, String)>,
-    pub(crate) series: Vec<KeptSeries>,
+    pub(crate) series: Vec<RecordedSeries>,
 }
 
-pub(crate) struct KeptSeries {
+pub(crate) struct RecordedSeries {
     pub(crate) family: usize,
     labels: String,
     value: Option<Value>,
     pub(crate) is_retired: bool,
 }
 
-impl SeriesSink<Places> for Kept {
+impl SeriesSink<Indexes> for RecordingSink {
     fn register_families(
         &mut self,
         counterset: &Counterset,
@@ -43,9 +43,9 @@ impl SeriesSink<Places> for Kept {
         (first..self.families.len()).map(Some).collect()
     }
 
-    fn register_series(&mut self, series: &[NewSeries<'_, Places>]) -> Vec<Option<usize>> {
+    fn register_series(&mut self, series: &[NewSeries<'_, Indexes>]) -> Vec<Option<usize>> {
         let first = self.series.len();
-        self.series.extend(series.iter().map(|new| KeptSeries {
+        self.series.extend(series.iter().map(|new| RecordedSeries {
             family: new.family,
             labels: new.labels.iter().map(|(name, value)| format!("{name}={value}")).collect(),
             value: None,
@@ -63,11 +63,12 @@ impl SeriesSink<Places> for Kept {
     }
 }
 
-impl Kept {
+impl RecordingSink {
     /// The labels of the series of a counter that have a value.
     pub(crate) fn instances_of(&self, item: &str) -> Vec<&str> {
-        let is_it =
-            |one: &&KeptSeries| !one.is_retired && one.value.is_some() && self.families[one.family].1 == item;
+        let is_it = |one: &&RecordedSeries| {
+            !one.is_retired && one.value.is_some() && self.families[one.family].1 == item
+        };
         let mut labels: Vec<&str> = self.series.iter().filter(is_it).map(|one| one.labels.as_str()).collect();
         labels.sort_unstable();
         labels

@@ -7,7 +7,7 @@ use counter_types::{Selection, SelectionRules};
 use test_support::future::now;
 
 use crate::host::{MemoryHost, client, client_and_model};
-use crate::sink::{Kept, Places};
+use crate::sink::{Indexes, RecordingSink};
 
 pub(crate) fn wanted(names: &[&str]) -> Vec<Wanted> {
     let wanted = |name: &&str| Wanted {
@@ -25,15 +25,15 @@ pub(crate) fn wanted(names: &[&str]) -> Vec<Wanted> {
 struct Watch {
     wanted: Vec<Wanted>,
     catalog: Catalog,
-    list: WatchList<Places>,
-    kept: Kept,
+    list: WatchList<Indexes>,
+    kept: RecordingSink,
     polls: u64,
 }
 
 impl Watch {
     fn new(names: &[&str]) -> Self {
         let (catalog, list) = (Catalog::default(), WatchList::default());
-        Self { wanted: wanted(names), catalog, list, kept: Kept::default(), polls: 0 }
+        Self { wanted: wanted(names), catalog, list, kept: RecordingSink::default(), polls: 0 }
     }
 
     /// Searches, opens a query and fetches once.
