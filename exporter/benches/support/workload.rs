@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use plugin_contract::InstanceSink;
 use plugin_contract::{
-    Batch, CollectionId, Column, Completion, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict,
+    Batch, CollectionId, Column, Completion, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef,
+    ValueKind, Verdict,
 };
 use series::model::{Snapshot, Target};
 use series::pipeline::{Catalog, Limits, NoObserver, Scope, Store};

@@ -3,8 +3,7 @@ use std::sync::Arc;
 
 use config::{Config, Target};
 use otlp_push::EventRouter;
-use plugin_contract::Failure;
-use plugin_contract::{GeneralReason, InstanceSink, Stage};
+use plugin_contract::{Failure, GeneralReason, InstanceSink, Stage};
 use plugin_host::Instance;
 use series::model;
 use series::pipeline::Catalog;

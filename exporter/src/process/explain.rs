@@ -5,8 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use input::nearest::suggestion;
-use plugin_contract::Reason;
-use plugin_contract::{GeneralReason, Stage};
+use plugin_contract::{GeneralReason, Reason, Stage};
 use plugin_host::{Host, HostOptions};
 
 use super::{OK, USAGE, plugins};

@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use config::Config;
 use http_server::Gate;
-use plugin_contract::Failure;
-use plugin_contract::{CredentialBroker, GeneralReason, InstanceSink, Stage};
+use plugin_contract::{CredentialBroker, Failure, GeneralReason, InstanceSink, Stage};
 use plugin_host::{CommandOutput, Host, HostOptions, Instance, monotonic_ns};
 use telemetry::log::PluginLog;
 use tokio::runtime::Runtime;

@@ -2,8 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use plugin_contract::{CollectionId, Failure};
-use plugin_contract::{GeneralReason, Stage};
+use plugin_contract::{CollectionId, Failure, GeneralReason, Stage};
 use plugin_host::{CollectError, Instance, monotonic_ns};
 use series::pipeline::Store;
 

@@ -2,9 +2,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use plugin_contract::InstanceSink;
 use plugin_contract::{
-    Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, Level, SeriesDef, Verdict,
+    Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, InstanceSink, Level, SeriesDef, Verdict,
 };
 use series::pipeline::Store;
 

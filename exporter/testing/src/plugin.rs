@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use exposition::Format;
 use plugin_contract::{
-    Batch, BatchOutcome, CollectionId, Column, Completion, Display, DropReason, Failure, FamilyDef, Kind,
-    Outcome, SeriesDef, ValueKind, Verdict,
+    Batch, BatchOutcome, CollectionId, Column, Completion, Display, DropReason, Failure, FamilyDef,
+    GeneralReason, InstanceSink, Kind, Outcome, SeriesDef, Stage, ValueKind, Verdict,
 };
-use plugin_contract::{GeneralReason, InstanceSink, Stage};
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, NoObserver, Scope, Store};
 

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 use config::{AllowHosts, Identity, Position, SecretSource};
 use perfmon_exporter::credentials::{Broker, Clock, Moment, Resolved, Resolver, VerdictFile};
-use plugin_contract::CredentialBroker;
-use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, TargetInfo, Waiter};
+use plugin_contract::{
+    CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, Lease, TargetInfo, Waiter,
+};
 use tempfile::TempDir;
 
 const COOLDOWN: Duration = Duration::from_secs(3600);

@@ -17,10 +17,9 @@ use config::{Config, parse};
 use exposition::{Format, Representation, page_bytes};
 use ms_dtyp::FileTime;
 use otlp_encode::{Earlier, Facts, Part, Requests, Resource, Scope as Plugin, Templates, Temporality};
-use plugin_contract::CredentialBroker;
 use plugin_contract::{
-    CollectionId, Completion, CredentialAnswer, CredentialKind, CredentialRequest, CredentialVerdict, Lease,
-    LeaseId, Outcome, Secret, TargetInfo, Waiter,
+    CollectionId, Completion, CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest,
+    CredentialVerdict, Lease, LeaseId, Outcome, Secret, TargetInfo, Waiter,
 };
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, monotonic_ns};
 use serde_json::Value;

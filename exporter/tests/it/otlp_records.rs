@@ -10,8 +10,7 @@ use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use otlp_encode::{Facts, Resource, Scope, Trigger};
 use otlp_push::{Counts, Ended, EventRouter, Item, Pusher, Shared, Signal, Supply};
-use plugin_contract::{Completion, Event, Failure, Level, Outcome, StageReport};
-use plugin_contract::{GeneralReason, Stage};
+use plugin_contract::{Completion, Event, Failure, GeneralReason, Level, Outcome, Stage, StageReport};
 use series::model::Target;
 use tokio::time::Instant;
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 use config::{AllowHosts, Identity, Position, SecretSource};
 use perfmon_exporter::credentials::{Broker, Resolved, Resolver, SystemClock};
 use plugin_contract::{
-    CredentialAnswer, CredentialRequest, CredentialVerdict, Failure, LeaseId, TargetInfo, Waiter,
+    CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, Failure, GeneralReason,
+    LeaseId, TargetInfo, Waiter,
 };
-use plugin_contract::{CredentialBroker, GeneralReason};
 use plugin_host::testing::{RecordedOutcome, RecordingSink};
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, monotonic_ns};
 use serde_json::json;

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use expect_test::{Expect, expect};
 use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
 use perfmon_exporter::targets::{Costs, JobObserver, TargetHealth, TargetRegistry, TargetState, ending};
-use plugin_contract::{CollectionId, Completion, Failure, Outcome, StageReport};
-use plugin_contract::{GeneralReason, Stage};
+use plugin_contract::{CollectionId, Completion, Failure, GeneralReason, Outcome, Stage, StageReport};
 use series::pipeline::StoreObserver;
 use telemetry::Timings;
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use plugin_contract::TargetInfo;
 use serde_json::{Value, json};
 
 use crate::error::CollectError;
@@ -13,7 +14,6 @@ use crate::info::{Mode, PluginInfo, SourceInfo};
 use crate::instance::Instance;
 use crate::recording::{Recorded, RecordedOutcome, RecordingSink};
 use crate::state::InstanceConfig;
-use plugin_contract::TargetInfo;
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,6 +6,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use plugin_abi::{ABI_MINOR, END_PROCESS, EntryFn, SOURCE_LIBRARY};
+use plugin_contract::{
+    CredentialBroker, InstanceSink, LibraryLog, ListeningSockets, NoCredentials, NoSockets,
+};
 use serde_json::Value;
 
 use crate::calls::{Asking, Calls};
@@ -26,9 +29,6 @@ use crate::state::{InstanceConfig, InstanceState};
 use crate::table;
 use crate::trial::Trial;
 use crate::violation::Violations;
-use plugin_contract::{
-    CredentialBroker, InstanceSink, LibraryLog, ListeningSockets, NoCredentials, NoSockets,
-};
 
 /// What a host is made of.
 #[derive(Clone)]

@@ -7,14 +7,14 @@ use plugin_abi::{
     ACCEPTED, DROPPED_DUPLICATE, DROPPED_INVALID, DROPPED_LIMIT, DROPPED_RULE, DROPPED_UNKNOWN_FAMILY,
     DROPPED_UNSUPPORTED, Verdict as RawVerdict,
 };
+use plugin_contract::{
+    Alert, AlertState, Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, SeriesDef, Verdict,
+};
 
 use crate::library::LibraryShared;
 use crate::registry::lock;
 use crate::shared::{Admission, InstanceShared};
 use crate::violation::Violation;
-use plugin_contract::{
-    Alert, AlertState, Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, SeriesDef, Verdict,
-};
 
 /// What an instance has registered.
 #[derive(Default)]

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, Waiter};
+
 use crate::library::LibraryShared;
 use crate::registry::{self, Entry, lock};
 use crate::violation::Violation;
-use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, Waiter};
 
 /// A lease that has not been answered. Its strings stay where they are until it is.
 pub(crate) struct LeaseShared {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 
 use plugin_abi::{End, PANICKED, struct_size};
+use plugin_contract::Level;
 use serde_json::Value;
 
 use crate::calls::Calls;
@@ -17,7 +18,6 @@ use crate::limits::Limits;
 use crate::registry::lock;
 use crate::shared::InstanceShared;
 use crate::violation::{Violation, Violations};
-use plugin_contract::Level;
 
 /// A loaded library.
 pub(crate) struct LibraryShared {

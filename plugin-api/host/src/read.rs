@@ -9,15 +9,15 @@ use std::time::Duration;
 use plugin_abi::{
     self as abi, Array, Display, DisplayRule, GeneralReason, Label, Malformed, REASON_DECLARED, Stage, Str,
 };
+use plugin_contract::{
+    Alert, AlertState, Batch, Column, Completion, DropReason, Event, Failure, FamilyDef, Kind, Level,
+    Outcome, Reason, SeriesDef, StageReport, StartTimeKind, ValueKind,
+};
 
 use crate::error::Problem;
 use crate::info::SourceInfo;
 use crate::limits::Limits;
 use crate::violation::Violation;
-use plugin_contract::{
-    Alert, AlertState, Batch, Column, Completion, DropReason, Event, Failure, FamilyDef, Kind, Level,
-    Outcome, Reason, SeriesDef, StageReport, StartTimeKind, ValueKind,
-};
 
 /// Labels or fields.
 pub(crate) type Pairs<'a> = Vec<(&'a str, &'a str)>;

@@ -3,12 +3,13 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::registry::lock;
 use plugin_contract::{
     AlertState, Batch, BatchOutcome, CollectionId, Column, Completion, DisplayRule, DropReason, Event,
     Failure, FamilyDef, InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, StartTimeKind, ValueKind,
     Verdict,
 };
+
+use crate::registry::lock;
 
 /// Keeps everything that arrives.
 #[derive(Debug, Default)]

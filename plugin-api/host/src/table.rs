@@ -14,6 +14,7 @@ use plugin_abi::{
     self as abi, ABI_MAJOR, Array, ArrayMut, Bytes, DENIED, FAILED, FULL, HostApi, INVALID, Malformed,
     NOT_FOUND, OK, STALE, STOPPED, Str, UNSUPPORTED, WAIT, read_struct, struct_size,
 };
+use plugin_contract::{CredentialKind, CredentialRequest, CredentialVerdict, Event};
 
 use crate::host::HostOptions;
 use crate::lease::{self, Lent};
@@ -24,7 +25,6 @@ use crate::registry::{self, Entry};
 use crate::run::Stream;
 use crate::shared::{Admission, InstanceShared};
 use crate::violation::Violation;
-use plugin_contract::{CredentialKind, CredentialRequest, CredentialVerdict, Event};
 
 /// A table for one library. It lives as long as the process, as the header promises.
 pub(crate) fn leak(library: u64, options: &HostOptions) -> &'static HostApi {

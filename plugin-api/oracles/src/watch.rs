@@ -1,8 +1,7 @@
 //! The exporter's side: it keeps everything, and sees to it that only what was promised to it arrives.
 
-use plugin_contract::InstanceSink;
 use plugin_contract::{
-    Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, Level, Outcome, SeriesDef,
+    Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, InstanceSink, Level, Outcome, SeriesDef,
     StartTimeKind, Verdict,
 };
 use plugin_host::testing::RecordingSink;

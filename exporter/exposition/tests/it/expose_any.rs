@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use exporter_testing::plugin::{complete, send_column};
 use exposition::{Escaping, Format, Representation, page, page_bytes};
-use plugin_contract::InstanceSink;
-use plugin_contract::{Column, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict};
+use plugin_contract::{
+    Column, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef, ValueKind, Verdict,
+};
 use proptest::prelude::*;
 use series::model::{Snapshot, Target, Value};
 use series::pipeline::{Catalog, Limits, NoObserver, Profile, Scope, Store};

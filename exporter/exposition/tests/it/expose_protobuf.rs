@@ -7,8 +7,7 @@ use exporter_testing::plugin::{
     complete, counter, family, gauge, instances, send, send_column, store, store_with,
 };
 use exposition::{Encoder, Format, OwnMetrics, page, page_bytes};
-use plugin_contract::InstanceSink;
-use plugin_contract::{Batch, Column, FamilyDef, Kind, Outcome, SeriesDef, ValueKind};
+use plugin_contract::{Batch, Column, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef, ValueKind};
 use prometheus_client::encoding::prometheus_protobuf;
 use prometheus_client::metrics::histogram::{Histogram, NativeHistogramConfig};
 use prometheus_client::registry::{Registry, Unit};

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plugin_contract::InstanceSink;
 use plugin_contract::{
-    Batch, BatchOutcome, CollectionId, Column, Completion, Event, Failure, FamilyDef, Level, Outcome,
-    SeriesDef, Verdict,
+    Batch, BatchOutcome, CollectionId, Column, Completion, Event, Failure, FamilyDef, InstanceSink, Level,
+    Outcome, SeriesDef, Verdict,
 };
 
 use super::collection::{Buffers, Inherit, only};

@@ -8,10 +8,9 @@ use exporter_testing::plugin::{
     complete, counter, failure, family, gauge, instances, samples, send, send_column, series, store,
     store_with,
 };
-use plugin_contract::InstanceSink;
 use plugin_contract::{
-    Batch, BatchOutcome, CollectionId, Column, Completion, DropReason, FamilyDef, Kind, Outcome, SeriesDef,
-    ValueKind,
+    Batch, BatchOutcome, CollectionId, Column, Completion, DropReason, FamilyDef, InstanceSink, Kind,
+    Outcome, SeriesDef, ValueKind,
 };
 use series::model::Target;
 use series::pipeline::{Catalog, FailureStreak, Limits, NoObserver, Refusal, Scope, Store, StoreObserver};

@@ -13,10 +13,9 @@ use std::time::Duration;
 
 use config::Identity;
 use input::secret;
-use plugin_contract::GeneralReason;
 use plugin_contract::{
-    CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
-    Secret, Waiter,
+    CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, GeneralReason,
+    Lease, LeaseId, Secret, Waiter,
 };
 use tracing::warn;
 use zeroize::Zeroizing;

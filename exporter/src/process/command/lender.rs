@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};
 use input::secret::SecretSource;
-use plugin_contract::CredentialBroker;
-use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
+use plugin_contract::{
+    CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, LeaseId, Waiter,
+};
 use tokio::runtime::Handle;
 
 use crate::credentials::{Broker, SystemClock, VerdictFile};

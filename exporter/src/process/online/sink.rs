@@ -1,9 +1,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
-use plugin_contract::InstanceSink;
 use plugin_contract::{
-    Batch, BatchOutcome, CollectionId, Completion, Event, Failure, FamilyDef, Level, Outcome, SeriesDef,
-    Verdict,
+    Batch, BatchOutcome, CollectionId, Completion, Event, Failure, FamilyDef, InstanceSink, Level, Outcome,
+    SeriesDef, Verdict,
 };
 
 use crate::targets::TargetHealth;

@@ -4,8 +4,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use config::{AllowHosts, address};
-use plugin_contract::GeneralReason;
-use plugin_contract::{DeclaredReason, Reason};
+use plugin_contract::{DeclaredReason, GeneralReason, Reason};
 use resolver::{LookupError, LookupErrorKind};
 use tokio::time::Instant;
 

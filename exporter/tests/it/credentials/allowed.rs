@@ -1,7 +1,6 @@
 //! Who gets to see a secret.
 
-use plugin_contract::CredentialBroker;
-use plugin_contract::{CredentialAnswer, CredentialRequest, TargetInfo, Waiter};
+use plugin_contract::{CredentialAnswer, CredentialBroker, CredentialRequest, TargetInfo, Waiter};
 
 use super::{World, ask, denial, lease};
 

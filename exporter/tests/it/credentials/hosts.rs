@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use plugin_contract::CredentialBroker;
-use plugin_contract::{CredentialAnswer, CredentialVerdict};
+use plugin_contract::{CredentialAnswer, CredentialBroker, CredentialVerdict};
 
 use super::{COOLDOWN, World, ask, ask_at, attempt, denial, lease};
 

@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use perfmon_exporter::credentials::VerdictFile;
-use plugin_contract::CredentialBroker;
-use plugin_contract::{CredentialAnswer, CredentialVerdict};
+use plugin_contract::{CredentialAnswer, CredentialBroker, CredentialVerdict};
 
 use super::{COOLDOWN, World, ask_at, attempt, denial};
 

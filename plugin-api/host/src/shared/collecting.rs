@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use plugin_abi::{Collect, END_REMOVED, End, GeneralReason, OK, PANICKED, Stage, struct_size};
+use plugin_contract::{CollectionId, Completion, Failure, Outcome, Reason};
 
 use super::{Flight, InstanceShared, State};
 use crate::calls::{Asking, status_name};
@@ -13,7 +14,6 @@ use crate::lane::{Job, Limit};
 use crate::registry::{self, lock};
 use crate::state::QuarantineCause;
 use crate::violation::Violation;
-use plugin_contract::{CollectionId, Completion, Failure, Outcome, Reason};
 
 impl InstanceShared {
     pub(crate) fn collect(&self, deadline_ns: u64) -> Result<CollectionId, CollectError> {

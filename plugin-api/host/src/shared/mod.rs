@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use plugin_abi::{END_REMOVED, GeneralReason, Stage};
+use plugin_contract::{Completion, Failure, InstanceSink, Outcome, TargetInfo};
 
 use crate::calls::Asking;
 use crate::checks::Checks;
@@ -21,7 +22,6 @@ use crate::library::LibraryShared;
 use crate::registry::{self, Entry, lock};
 use crate::state::{InstanceConfig, InstanceState, QuarantineCause};
 use crate::violation::{Violation, Violations};
-use plugin_contract::{Completion, Failure, InstanceSink, Outcome, TargetInfo};
 
 /// The state behind an [`crate::Instance`] and behind its token.
 ///

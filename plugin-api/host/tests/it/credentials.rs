@@ -1,9 +1,8 @@
 use std::sync::{Arc, Mutex};
 
-use plugin_contract::GeneralReason;
 use plugin_contract::{
-    CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
-    Secret, Waiter,
+    CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, GeneralReason,
+    Lease, LeaseId, Secret, Waiter,
 };
 use plugin_host::testing::RecordedOutcome;
 use serde_json::json;

@@ -1,10 +1,10 @@
 //! What is collected: first, again, in part, and when what there is changes.
 
-use plugin_contract::CredentialVerdict;
-use plugin_contract::Stage;
+use std::time::Duration;
+
+use plugin_contract::{CredentialVerdict, Stage};
 use plugin_host::testing::Value;
 use serde_json::json;
-use std::time::Duration;
 
 use crate::world::{Plugin, SimHost, countersets};
 

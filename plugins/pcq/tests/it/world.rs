@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use ms_dtyp::FileTime;
 use plugin_contract::{
-    CredentialAnswer, CredentialKind, CredentialRequest, CredentialVerdict, Failure, Lease, LeaseId, Secret,
-    StageReport, TargetInfo, Waiter,
+    CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Failure, Lease,
+    LeaseId, Secret, Stage, StageReport, TargetInfo, Waiter,
 };
-use plugin_contract::{CredentialBroker, Stage};
 use plugin_host::testing::{Recorded, RecordedOutcome, RecordingSink};
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Library, monotonic_ns};
 use serde_json::{Value, json};

@@ -18,8 +18,9 @@ use opentelemetry_proto::tonic::resource::v1::Resource as ProtoResource;
 use otlp_encode::{
     Earlier, Facts, Part, Record, Requests, Resource, Scope, Templates, Temporality, put_records,
 };
-use plugin_contract::InstanceSink;
-use plugin_contract::{Alert, AlertState, Batch, Column, Event, FamilyDef, Kind, Level, Outcome, ValueKind};
+use plugin_contract::{
+    Alert, AlertState, Batch, Column, Event, FamilyDef, InstanceSink, Kind, Level, Outcome, ValueKind,
+};
 use prost::Message;
 use series::model::{Snapshot, Target};
 use series::pipeline::{Catalog, Limits, NoObserver, Scope as TargetScope, Store};

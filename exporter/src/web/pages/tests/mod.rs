@@ -12,10 +12,9 @@ use http_server::Caller;
 use http_server::PeerKey;
 use hyper::header::{ETAG, IF_NONE_MATCH};
 use plugin_contract::{
-    Batch, CollectionId, Column, Completion, Display, DisplayRule, Failure, FamilyDef, InstanceSink, Kind,
-    Outcome, SeriesDef, StageReport, ValueKind,
+    Batch, CollectionId, Column, Completion, Display, DisplayRule, Failure, FamilyDef, GeneralReason,
+    InstanceSink, Kind, Outcome, SeriesDef, Stage, StageReport, ValueKind,
 };
-use plugin_contract::{GeneralReason, Stage};
 use prometheus_client::registry::Registry;
 use series::model;
 use series::pipeline::{Catalog, Limits, Scope, Store};
