@@ -68,7 +68,7 @@ pub(super) fn joined(sections: &[&NormalizeSection], series_max: u32) -> Normali
 pub(super) fn normalize(item: &Item<'_>, outer: Option<&NormalizeSection>) -> NormalizeSection {
     let mut normalize = NormalizeSection::default();
     let Some(mut section) = item.section(&[]) else { return normalize };
-    let words = Profile::ALL.map(|profile| (profile.word(), profile));
+    let words = Profile::ALL.map(|profile| (profile.as_str(), profile));
     normalize.naming = section.get("naming").and_then(|item| item.word(&words));
     let naming = normalize.naming.or(outer.and_then(|outer| outer.naming)).unwrap_or_default();
     let mut rules = Vec::new();

@@ -46,7 +46,7 @@ pub enum Encryption {
 impl Encryption {
     /// The word in the configuration.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Disabled => "disabled",
             Self::Preferred => "preferred",
@@ -65,7 +65,7 @@ pub(super) fn transport(item: &Item<'_>) -> Option<Transport> {
     set(&mut transport.connect_timeout, section.duration("connect_timeout", TIMEOUTS));
     if let Some(mut smb) = section.get("smb").and_then(|item| item.section(&["signing", "dialects"])) {
         let words =
-            [Encryption::Disabled, Encryption::Preferred, Encryption::Required].map(|e| (e.word(), e));
+            [Encryption::Disabled, Encryption::Preferred, Encryption::Required].map(|e| (e.as_str(), e));
         set(&mut transport.encryption, smb.word("encryption", &words));
         let port = smb.count("port", 1..=65_535);
         transport.port = port.and_then(|port| u16::try_from(port).ok());

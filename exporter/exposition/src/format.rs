@@ -51,7 +51,7 @@ impl Representation {
     #[must_use]
     pub fn content_type(self) -> String {
         let Self { format, version, escaping } = self;
-        let escaping = escaping.word();
+        let escaping = escaping.as_str();
         match format {
             Format::Text => format!("text/plain; version={version}; charset=utf-8; escaping={escaping}"),
             Format::OpenMetrics => {

@@ -134,7 +134,7 @@ impl<A: App> Middleware<A> {
 
     fn count(&self, refusal: Refusal) {
         self.gate.figures().count(refusal);
-        debug!(peer = %self.peer, reason = refusal.word(), "Request refused");
+        debug!(peer = %self.peer, reason = refusal.as_str(), "Request refused");
     }
 }
 

@@ -266,7 +266,7 @@ impl<A: App> Acceptor<A> {
 
     fn refused(&self, peer: SocketAddr, refusal: Refusal, error: &dyn std::fmt::Display) {
         self.gate.figures().count(refusal);
-        debug!(%peer, reason = refusal.word(), %error, "Connection refused");
+        debug!(%peer, reason = refusal.as_str(), %error, "Connection refused");
     }
 }
 

@@ -219,13 +219,13 @@ impl AcceptedRow {
 impl RefusalRow {
     fn new(refused: &Refused) -> Self {
         let HostRow { host, address } = HostRow::new(&refused.host);
-        let verdict = refused.refusal.word().to_owned();
+        let verdict = refused.refusal.as_str().to_owned();
         Self { verdict, host, address, since_unix_s: refused.since_unix_s }
     }
 
     fn into_refused(self) -> Option<Refused> {
         let refusals = [Refusal::Rejected, Refusal::Locked];
-        let refusal = refusals.into_iter().find(|refusal| refusal.word() == self.verdict)?;
+        let refusal = refusals.into_iter().find(|refusal| refusal.as_str() == self.verdict)?;
         let host = Host::new(&self.host, self.address);
         Some(Refused { refusal, host, since_unix_s: self.since_unix_s })
     }

@@ -28,7 +28,7 @@ pub(super) fn explain(word: Option<&str>, config: Option<&Path>) -> u8 {
     };
     // As the log and `check-config --online` write it: `auth: wrong_credentials`.
     let word = word.rsplit([' ', ':', '/']).next().unwrap_or_default();
-    let stage = Stage::ALL.into_iter().find(|stage| stage.word() == word);
+    let stage = Stage::ALL.into_iter().find(|stage| stage.as_str() == word);
     let found: Vec<&Entry> = reasons.iter().filter(|entry| entry.word == word).collect();
     if let Some(stage) = stage {
         println!("{stage} (stage)\n  {}", of_stage(stage));
@@ -40,7 +40,7 @@ pub(super) fn explain(word: Option<&str>, config: Option<&Path>) -> u8 {
     if stage.is_some() || !found.is_empty() {
         return OK;
     }
-    let stages = Stage::ALL.iter().map(|stage| stage.word());
+    let stages = Stage::ALL.iter().map(|stage| stage.as_str());
     let known: Vec<&str> = reasons.iter().map(|entry| entry.word.as_str()).chain(stages).collect();
     let hint = suggestion(word, known.iter().copied());
     let hint = hint.unwrap_or_else(|| "`perfmon-exporter explain` lists all".to_owned());
@@ -51,7 +51,7 @@ pub(super) fn explain(word: Option<&str>, config: Option<&Path>) -> u8 {
 fn list(reasons: &[Entry]) -> String {
     let mut text = "Stages, in their order:\n".to_owned();
     for stage in Stage::ALL {
-        let _ = writeln!(text, "  {:24}  {}", stage.word(), of_stage(stage));
+        let _ = writeln!(text, "  {:24}  {}", stage.as_str(), of_stage(stage));
     }
     text += "\nReasons:\n";
     for Entry { word, what, .. } in reasons {
@@ -77,7 +77,7 @@ fn reasons(config: Option<&Path>) -> Vec<Entry> {
 
 fn entry(reason: &Reason, plugin: Option<&String>) -> Entry {
     Entry {
-        word: reason.word().to_owned(),
+        word: reason.as_str().to_owned(),
         what: reason.sentence().to_owned(),
         next_step: reason.next_step().to_owned(),
         plugin: plugin.cloned(),

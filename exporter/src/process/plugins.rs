@@ -277,7 +277,7 @@ pub(super) fn instance_config(
     let timeout_ms = u64::try_from(transport.connect_timeout.as_millis()).unwrap_or(u64::MAX);
     settings.insert(
         "transport".to_owned(),
-        json!({"connect_timeout_ms": timeout_ms, "smb": {"encryption": transport.encryption.word()}}),
+        json!({"connect_timeout_ms": timeout_ms, "smb": {"encryption": transport.encryption.as_str()}}),
     );
     let target = target.map(|target| TargetInfo {
         name: target.name.clone(),

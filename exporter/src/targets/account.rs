@@ -42,7 +42,7 @@ impl Down {
         Self {
             module: module.to_owned(),
             stage: failure.stage,
-            reason: failure.reason.word().to_owned(),
+            reason: failure.reason.as_str().to_owned(),
             sentence: failure.reason.sentence().to_owned(),
             message: failure.message.clone(),
             next_step: next_step(failure, deadline, is_first),
@@ -69,7 +69,7 @@ pub(crate) fn help(reason: &str) -> String {
 /// What to do about the failure of a collection that might take `deadline`. Where that was too short, it says so: the
 /// first one, which also learns what the target has, takes longer than those that follow.
 pub(crate) fn next_step(failure: &Failure, deadline: Duration, is_first: bool) -> String {
-    let is_late = failure.reason.word() == GeneralReason::Timeout.word() && failure.stage > Stage::Tcp;
+    let is_late = failure.reason.as_str() == GeneralReason::Timeout.as_str() && failure.stage > Stage::Tcp;
     if !is_late {
         return failure.reason.next_step().to_owned();
     }
@@ -194,7 +194,7 @@ impl JobStatus {
     }
 
     fn count(&mut self, failure: &Failure) {
-        let key = (failure.stage, failure.reason.word().to_owned());
+        let key = (failure.stage, failure.reason.as_str().to_owned());
         *self.failures.entry(key).or_default() += 1;
     }
 

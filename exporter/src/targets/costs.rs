@@ -66,7 +66,7 @@ impl Costs {
         let stages = |read: fn(&StageCosts) -> &AtomicU64| {
             let rows = plugins.iter().flat_map(move |costs| {
                 costs.stages.iter().map(move |stage| {
-                    ([costs.plugin.as_str(), stage.stage.word()], read(stage).load(Ordering::Relaxed))
+                    ([costs.plugin.as_str(), stage.stage.as_str()], read(stage).load(Ordering::Relaxed))
                 })
             });
             rows.collect::<Vec<_>>()
@@ -105,7 +105,7 @@ impl PluginCosts {
             collection: all.collection.clone(),
             stages: Stage::ALL.map(|stage| StageCosts {
                 stage,
-                duration: timings.get(&STAGE_SECONDS, &[plugin, stage.word()]),
+                duration: timings.get(&STAGE_SECONDS, &[plugin, stage.as_str()]),
                 calls: AtomicU64::new(0),
                 received: AtomicU64::new(0),
                 sent: AtomicU64::new(0),

@@ -24,7 +24,7 @@ impl ScrapeOutcome {
 
     /// The word for labels.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
             Self::Aborted => "aborted",
@@ -153,13 +153,13 @@ impl Scrapes {
     }
 
     pub(crate) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
-        let rows = ScrapeOutcome::ALL.map(|outcome| ([outcome.word()], self.of(outcome)));
+        let rows = ScrapeOutcome::ALL.map(|outcome| ([outcome.as_str()], self.of(outcome)));
         out.rows(&SCRAPES, rows)?;
         out.row(&SENT_BYTES, self.bytes.load(Ordering::Relaxed))?;
         let probes = PROBES_END.iter().zip(&self.probes);
         out.rows(
             &PROBE_PAGES,
-            probes.map(|(outcome, count)| ([outcome.word()], count.load(Ordering::Relaxed))),
+            probes.map(|(outcome, count)| ([outcome.as_str()], count.load(Ordering::Relaxed))),
         )?;
         out.row(&PROBE_SENT_BYTES, self.probe_bytes.load(Ordering::Relaxed))?;
         out.row(&CONNECTIONS, self.connections.load(Ordering::Relaxed))

@@ -78,7 +78,7 @@ impl Metric {
 
     /// The word for its kind.
     #[must_use]
-    pub const fn word(&self) -> &'static str {
+    pub const fn as_str(&self) -> &'static str {
         match self.kind {
             MetricKind::Gauge => "gauge",
             MetricKind::Counter => "counter",

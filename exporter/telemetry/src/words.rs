@@ -20,10 +20,10 @@ macro_rules! words {
 
             /// The word for a label.
             #[must_use]
-            $vis const fn word(self) -> &'static str {
+            $vis const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*
-                    $(Self::$wrapper(inner) => inner.word(),)?
+                    $(Self::$wrapper(inner) => inner.as_str(),)?
                 }
             }
         }

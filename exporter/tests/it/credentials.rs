@@ -126,7 +126,7 @@ fn attempt(broker: &Broker, host: &str, verdict: CredentialVerdict) {
 fn denial(broker: &Broker, host: &str) -> String {
     match ask(broker, host) {
         CredentialAnswer::Denied { reason, message } => {
-            assert_eq!(reason.word(), "credentials_withheld");
+            assert_eq!(reason.as_str(), "credentials_withheld");
             message
         }
         other => panic!("{host}: {other:?}"),

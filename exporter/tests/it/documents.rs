@@ -38,7 +38,7 @@ fn pcq() -> Library {
 /// Word, what happened, and the next step of every reason there is, those of the plugins included.
 fn reasons() -> Vec<(String, String, String)> {
     let general = GeneralReason::ALL.iter().map(|reason| {
-        (reason.word().to_owned(), reason.sentence().to_owned(), reason.next_step().to_owned())
+        (reason.as_str().to_owned(), reason.sentence().to_owned(), reason.next_step().to_owned())
     });
     let library = pcq();
     let declared = library.info().sources.iter().flat_map(|source| &source.reasons);

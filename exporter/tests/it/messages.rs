@@ -307,10 +307,13 @@ fn the_words_of_a_failure_are_explained() {
     let (code, out, _) = explain(&[]);
     assert_eq!(code, 0);
     for reason in plugin_contract::GeneralReason::ALL {
-        assert!(out.contains(&format!("  {:24}  {}\n", reason.word(), reason.sentence())), "{reason}: {out}");
+        assert!(
+            out.contains(&format!("  {:24}  {}\n", reason.as_str(), reason.sentence())),
+            "{reason}: {out}"
+        );
     }
     for stage in plugin_contract::Stage::ALL {
-        assert!(out.contains(&format!("  {:24}  ", stage.word())), "{stage}: {out}");
+        assert!(out.contains(&format!("  {:24}  ", stage.as_str())), "{stage}: {out}");
     }
     let (code, _, err) = explain(&["wrong_credential"]);
     assert_eq!(

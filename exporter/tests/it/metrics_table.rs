@@ -31,7 +31,7 @@ fn table() -> String {
         let labels: Vec<String> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
         let (name, labels) = (metric.shown_name(), labels.join(", "));
         table +=
-            &format!("| `{name}` | {} | {} | {labels} | {} |\n", metric.word(), metric.unit(), metric.help);
+            &format!("| `{name}` | {} | {} | {labels} | {} |\n", metric.as_str(), metric.unit(), metric.help);
     }
     table
 }
@@ -114,7 +114,7 @@ otlp: [{endpoint: 'http://127.0.0.1:9', interval: 1s}]
             continue;
         }
         let metric = known.get(name.as_str()).unwrap_or_else(|| panic!("`{name}` is not in the table"));
-        assert_eq!((kind.as_str(), help.as_str()), (metric.word(), metric.help), "{name}");
+        assert_eq!((kind.as_str(), help.as_str()), (metric.as_str(), metric.help), "{name}");
         let expected: BTreeSet<String> = metric.labels.iter().map(|&label| label.to_owned()).collect();
         assert_eq!(labels, &expected, "{name}");
     }

@@ -87,7 +87,7 @@ fn a_secret_is_asked_for_by_the_address_that_is_about_to_see_it() {
     let config = InstanceConfig { target, settings: json!({"countersets": [{"name": "HTTP Service"}]}) };
     let instance = library.create("pcq", &config, Arc::<RecordingSink>::clone(&sink)).unwrap();
     begin(&instance);
-    assert_eq!(failure(&sink, 1).reason.word(), "credentials_withheld");
+    assert_eq!(failure(&sink, 1).reason.as_str(), "credentials_withheld");
     // The name may lead elsewhere when somebody else asks for it.
     assert_eq!(*asked.0.lock().unwrap(), [address.to_string()]);
 }
@@ -155,7 +155,7 @@ fn a_wrong_password_costs_one_attempt_for_fifty_targets_and_a_corrected_one_brin
         targets.iter().for_each(|(instance, _)| begin(instance));
         let mut reasons = BTreeMap::<String, usize>::new();
         for (_, sink) in &targets {
-            *reasons.entry(failure(sink, round).reason.word().to_owned()).or_default() += 1;
+            *reasons.entry(failure(sink, round).reason.as_str().to_owned()).or_default() += 1;
         }
         let tried = usize::from(round == 1);
         let withheld = usize::from(HOSTS) - tried;

@@ -56,7 +56,7 @@ impl Stage {
 
     /// The word for labels and logs.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Dns => "dns",
             Self::Tcp => "tcp",
@@ -73,7 +73,7 @@ impl Stage {
 
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -95,7 +95,7 @@ macro_rules! general_reasons {
 
             /// The word for labels and logs.
             #[must_use]
-            pub const fn word(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
 
@@ -214,6 +214,6 @@ impl GeneralReason {
 
 impl fmt::Display for GeneralReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }

@@ -35,7 +35,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.stage, self.reason.word())?;
+        write!(f, "{}: {}", self.stage, self.reason.as_str())?;
         if self.message.is_empty() { Ok(()) } else { write!(f, ": {}", self.message) }
     }
 }
@@ -52,9 +52,9 @@ pub enum Reason {
 impl Reason {
     /// The word for labels and logs: `[a-z][a-z0-9_]*`.
     #[must_use]
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         match self {
-            Self::General(reason) => reason.word(),
+            Self::General(reason) => reason.as_str(),
             Self::Declared(reason) => &reason.word,
         }
     }

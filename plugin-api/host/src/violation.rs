@@ -18,7 +18,7 @@ macro_rules! violations {
 
             /// The word for labels.
             #[must_use]
-            pub const fn word(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
         }
@@ -54,7 +54,7 @@ violations! {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 

@@ -91,7 +91,7 @@ mod tests {
     fn a_reason_of_a_session_has_the_same_word_on_the_plugins_side() {
         for reason in host_session::Reason::ALL {
             let word = match reason_of(reason) {
-                Reason::General(general) => general.word(),
+                Reason::General(general) => general.as_str(),
                 Reason::Declared(index) => DECLARED_REASONS[index as usize].word,
             };
             assert_eq!(word, reason.as_str());
@@ -105,7 +105,7 @@ mod tests {
         let plugins: Vec<_> = Stage::ALL.into_iter().take_while(|stage| *stage != Stage::Plugin).collect();
         assert_eq!(
             sessions.to_vec(),
-            plugins.into_iter().map(|stage| (stage.word(), stage)).collect::<Vec<_>>()
+            plugins.into_iter().map(|stage| (stage.as_str(), stage)).collect::<Vec<_>>()
         );
     }
 }

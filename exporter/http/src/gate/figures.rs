@@ -75,7 +75,7 @@ impl Default for Figures {
         figures.is_last_read_good.set(1);
         // A rate needs the zero before the first.
         for refusal in Refusal::all() {
-            drop(figures.family(refusal).get_or_create(&[("reason", refusal.word())]));
+            drop(figures.family(refusal).get_or_create(&[("reason", refusal.as_str())]));
         }
         figures
     }
@@ -84,7 +84,7 @@ impl Default for Figures {
 impl Figures {
     /// Counts one.
     pub(crate) fn count(&self, refusal: Refusal) {
-        self.family(refusal).get_or_create(&[("reason", refusal.word())]).inc();
+        self.family(refusal).get_or_create(&[("reason", refusal.as_str())]).inc();
     }
 
     pub(super) fn read_ended(&self, is_good: bool) {

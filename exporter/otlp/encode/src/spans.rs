@@ -17,7 +17,7 @@ pub enum Trigger {
 impl Trigger {
     /// The word of the attribute `perfmon.trigger`.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Schedule => "schedule",
             Self::Probe => "probe",
@@ -98,11 +98,11 @@ pub fn spans(ids: &SpanIds, collected: &Collected<'_>) -> Vec<Record> {
     root.times(collected.begin_unix_nanos, collected.end_unix_nanos);
     root.text("perfmon.module", collected.module);
     root.text("perfmon.plugin", collected.plugin);
-    root.text("perfmon.trigger", collected.trigger.word());
+    root.text("perfmon.trigger", collected.trigger.as_str());
     root.text("perfmon.outcome", word);
     root.number("perfmon.series", collected.series as u64);
     if let Some(failure) = failure {
-        root.text("perfmon.stage", failure.stage.word());
+        root.text("perfmon.stage", failure.stage.as_str());
         root.fail(failure);
     }
     let mut records = vec![root.end()];
@@ -119,7 +119,7 @@ fn stage(
     report: &StageReport,
     failure: Option<&Failure>,
 ) -> Record {
-    let mut span = Span::begin(ids, ids.child(index), Some(ids.root), CLIENT, report.stage.word());
+    let mut span = Span::begin(ids, ids.child(index), Some(ids.root), CLIENT, report.stage.as_str());
     // By how long ago it began, so that the wall clock may be set in between.
     let ago = collected.end_ns.saturating_sub(report.start_ns);
     let begin = collected.end_unix_nanos.saturating_sub(ago).max(collected.begin_unix_nanos);
@@ -168,7 +168,7 @@ impl Span {
     }
 
     fn fail(&mut self, failure: &Failure) {
-        self.text("error.type", failure.reason.word());
+        self.text("error.type", failure.reason.as_str());
         let mut status = Vec::new();
         put_text(&mut status, key(2, BYTES) /* message */, &failure.to_string());
         status.extend_from_slice(&[key(3, VARINT) /* code */, STATUS_ERROR]);

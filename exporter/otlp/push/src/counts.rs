@@ -91,13 +91,13 @@ impl Counts {
                 let is_on = signals.contains(&signal);
                 // What is never sent takes no time that anybody wants to see.
                 let timings = if is_on { timings } else { &of_none };
-                let labels = [name, signal.word()];
+                let labels = [name, signal.as_str()];
                 SignalCounts {
                     signal,
                     is_on,
                     accepted: AtomicU64::new(0),
-                    lost: Words::of(Loss::all().map(Loss::word)),
-                    failures: Words::of(Trouble::all().map(Trouble::word)),
+                    lost: Words::of(Loss::all().map(Loss::as_str)),
+                    failures: Words::of(Trouble::all().map(Trouble::as_str)),
                     requests: AtomicU64::new(0),
                     bytes: AtomicU64::new(0),
                     queued: AtomicU64::new(0),
@@ -160,12 +160,12 @@ impl SignalCounts {
 
     pub(super) fn lose(&self, items: u64, loss: Loss) {
         if items > 0 {
-            self.lost.add(loss.word(), items);
+            self.lost.add(loss.as_str(), items);
         }
     }
 
     pub(super) fn fail(&self, trouble: Trouble) {
-        self.failures.add(trouble.word(), 1);
+        self.failures.add(trouble.as_str(), 1);
     }
 
     pub(super) fn request(&self, bytes: usize, took: Duration) {

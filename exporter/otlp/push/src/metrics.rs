@@ -36,14 +36,14 @@ impl Collector for OtlpMetrics {
             || all.iter().flat_map(|counts| counts.signals_on().map(|signal| (counts.name(), signal)));
         let each = |read: fn(&SignalCounts) -> &AtomicU64| {
             signals().map(move |(name, counts)| {
-                ([name, counts.signal.word()], read(counts).load(Ordering::Relaxed))
+                ([name, counts.signal.as_str()], read(counts).load(Ordering::Relaxed))
             })
         };
         out.rows(&REQUESTS, each(|counts| &counts.requests).collect::<Vec<_>>())?;
         out.rows(&SENT_BYTES, each(|counts| &counts.bytes).collect::<Vec<_>>())?;
         let failures = signals().flat_map(|(name, counts)| {
             let failures = counts.failures_by_reason().into_iter();
-            failures.map(move |(reason, count)| ([name, counts.signal.word(), reason], count))
+            failures.map(move |(reason, count)| ([name, counts.signal.as_str(), reason], count))
         });
         out.rows(&FAILURES, failures.collect::<Vec<_>>())
     }

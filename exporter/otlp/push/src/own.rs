@@ -174,7 +174,7 @@ impl HttpClient for Client {
         let answer = self.runtime.spawn(self.clone().send(request));
         Box::pin(async {
             let answer = answer.await?;
-            answer.map_err(|failure| format!("{}: {}", failure.trouble.word(), failure.message).into())
+            answer.map_err(|failure| format!("{}: {}", failure.trouble.as_str(), failure.message).into())
         })
     }
 }

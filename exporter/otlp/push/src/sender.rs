@@ -167,7 +167,7 @@ impl Sender {
         self.backoff.reset();
         self.all_counts.up.store(1, Ordering::Relaxed);
         if self.away.take().is_some() {
-            info!(endpoint = self.name(), signal = self.signal.word(), "Collector takes data again");
+            info!(endpoint = self.name(), signal = self.signal.as_str(), "Collector takes data again");
         }
     }
 
@@ -175,7 +175,7 @@ impl Sender {
     fn away(&mut self, trouble: Trouble, message: &str) {
         self.all_counts.up.store(0, Ordering::Relaxed);
         if self.away.replace(trouble) != Some(trouble) {
-            let (endpoint, signal, reason) = (self.name(), self.signal.word(), trouble.word());
+            let (endpoint, signal, reason) = (self.name(), self.signal.as_str(), trouble.as_str());
             warn!(endpoint, signal, reason, error = message, "Collector takes no data for now");
         }
     }
@@ -188,7 +188,7 @@ impl Sender {
         }
         self.counts().lose(items, loss);
         let is_told = self.refused.replace(loss) == Some(loss);
-        let (endpoint, what, reason) = (self.name(), self.signal.items(), loss.word());
+        let (endpoint, what, reason) = (self.name(), self.signal.items(), loss.as_str());
         if is_told {
             debug!(endpoint, what, count = items, reason, error = message, "Data refused again");
         } else {

@@ -15,7 +15,7 @@ impl Signal {
 
     /// The word for labels.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Metrics => "metrics",
             Self::Logs => "logs",

@@ -23,7 +23,7 @@ impl Escaping {
 
     /// The word for the parameter `escaping` of a media type.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::AllowUtf8 => "allow-utf-8",
             Self::Underscores => "underscores",
@@ -35,7 +35,7 @@ impl Escaping {
     /// The scheme of that word.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|escaping| escaping.word() == word)
+        Self::ALL.into_iter().find(|escaping| escaping.as_str() == word)
     }
 
     /// A metric's name as the reader gets it.

@@ -97,7 +97,7 @@ impl Refusal {
 
     /// The word for a label `reason`.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::SeriesLimit => "series_limit",
             Self::FamilyLimit => "family_limit",

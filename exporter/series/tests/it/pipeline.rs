@@ -365,7 +365,7 @@ fn limits_are_kept_and_counted_by_reason() {
     assert!(series(&store, id, &[("a", "2")]).is_ok());
     assert_eq!(series(&store, id, &[("a", "3")]), Err(DropReason::Limit));
     let counts: Vec<String> =
-        store.refusals().iter().map(|(refusal, count)| format!("{} {count}", refusal.word())).collect();
+        store.refusals().iter().map(|(refusal, count)| format!("{} {count}", refusal.as_str())).collect();
     assert_eq!(
         counts,
         [

@@ -62,7 +62,7 @@ fn check(rules: &[&str], expected: &Expect) {
     register(&store, &counter("A"), &[&[("a", "1"), ("b", "Two")]]);
     complete(&store, Outcome::Full);
     let refused: String =
-        store.refusals().iter().map(|(refusal, count)| format!("{} {count}\n", refusal.word())).collect();
+        store.refusals().iter().map(|(refusal, count)| format!("{} {count}\n", refusal.as_str())).collect();
     expected.assert_eq(&(samples(&[&store]) + &refused));
 }
 
@@ -215,7 +215,7 @@ fn a_series_without_a_valid_name_is_refused_and_costs_nothing_else() {
         register(&store, &gauge("A"), &[&[("a", "1"), ("b", "T-2")]]);
         complete(&store, Outcome::Full);
         let refused: Vec<_> =
-            store.refusals().iter().map(|(refusal, count)| (refusal.word(), count)).collect();
+            store.refusals().iter().map(|(refusal, count)| (refusal.as_str(), count)).collect();
         assert_eq!(refused, [("invalid_name", 1)], "{rule}");
         assert_eq!(samples(&[&store]), "", "{rule}");
     }
@@ -413,7 +413,7 @@ fn what_rules_make_is_held_to_the_limits() {
         perfmon_x_a{target="web1",a="xxxxxxxxx",env="prod"} 1
     "#]]
     .assert_eq(&samples(&[&store]));
-    let refused: Vec<_> = store.refusals().iter().map(|(refusal, count)| (refusal.word(), count)).collect();
+    let refused: Vec<_> = store.refusals().iter().map(|(refusal, count)| (refusal.as_str(), count)).collect();
     assert_eq!(
         refused,
         [("family_limit", 1), ("too_many_labels", 1), ("label_too_long", 1), ("name_too_long", 1)]

@@ -85,7 +85,7 @@ impl Memory {
                         identity = name.as_str(),
                         account = account_name(identity),
                         host = refused.host.name(),
-                        verdict = refused.refusal.word(),
+                        verdict = refused.refusal.as_str(),
                         "Credential was refused before the restart and has not changed; it is withheld"
                     );
                 }

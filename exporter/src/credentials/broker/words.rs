@@ -16,7 +16,7 @@ pub(super) fn tell(lent: &Lent, change: &Change) {
             identity,
             account,
             host = refused.host.name(),
-            verdict = refused.refusal.word(),
+            verdict = refused.refusal.as_str(),
             next_step = "look why this host does not know the account; if the password was changed, correct the secret",
             "Credential refused by one host and accepted by others; only this host is left out"
         ),
@@ -25,7 +25,7 @@ pub(super) fn tell(lent: &Lent, change: &Change) {
             identity,
             account,
             host = refused.host.name(),
-            verdict = refused.refusal.word(),
+            verdict = refused.refusal.as_str(),
             next_step = "correct the secret; it is read again by itself",
             "Credential refused; it is withheld from every target until it changes"
         ),
@@ -37,7 +37,7 @@ pub(super) fn withheld(identity: &Identity, refused: &Refused) -> String {
     format!(
         "the secret of {} was {} by `{}` and is not tried again until it changes",
         account_name(identity),
-        refused.refusal.word(),
+        refused.refusal.as_str(),
         refused.host
     )
 }
@@ -48,7 +48,7 @@ pub(super) fn left_out(identity: &Identity, refused: &Refused) -> String {
         "the secret of {} was {} by `{}` and accepted by other hosts; `{}` is left out until `credentials.cooldown` \
          has passed",
         account_name(identity),
-        refused.refusal.word(),
+        refused.refusal.as_str(),
         refused.host,
         refused.host
     )

@@ -16,7 +16,7 @@ pub enum Refusal {
 impl Refusal {
     /// The word for labels, logs and the state file.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Rejected => "rejected",
             Self::Locked => "locked",

@@ -122,7 +122,7 @@ fn add_transport(words: &mut Words<'_>, transport: &Transport) {
         words.add("port", &port.to_string());
     }
     words.add("connect-timeout", &humantime::format_duration(transport.connect_timeout).to_string());
-    words.add("smb-encryption", transport.encryption.word());
+    words.add("smb-encryption", transport.encryption.as_str());
 }
 
 fn known(identity: &str, config: Option<&Config>) -> Result<(), String> {

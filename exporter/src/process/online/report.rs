@@ -106,7 +106,7 @@ fn grouped<'a>(target: &Target, fared: &'a Fared) -> BTreeMap<Trouble, Vec<&'a s
             Some(failure) => Trouble {
                 message: shown(failure),
                 next_step: next_step(failure, target.deadline, true),
-                help: help(failure.reason.word()),
+                help: help(failure.reason.as_str()),
             },
             None if collected.series == 0 => Trouble {
                 message: "the module matches nothing on the target".to_owned(),
@@ -127,7 +127,7 @@ fn grouped<'a>(target: &Target, fared: &'a Fared) -> BTreeMap<Trouble, Vec<&'a s
 
 fn shown(failure: &Failure) -> String {
     let message = if failure.message.is_empty() { failure.reason.sentence() } else { &failure.message };
-    format!("{}: {}: {message}", failure.stage, failure.reason.word())
+    format!("{}: {}: {message}", failure.stage, failure.reason.as_str())
 }
 
 /// Where the module says what a message quotes: `FILE:LINE:COLUMN: modules.NAME: `.

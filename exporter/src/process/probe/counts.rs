@@ -22,7 +22,7 @@ pub(super) enum ProbeOutcome {
 impl ProbeOutcome {
     const ALL: [Self; 4] = [Self::Success, Self::Failure, Self::Refused, Self::Busy];
 
-    const fn word(self) -> &'static str {
+    const fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
             Self::Failure => "failure",
@@ -64,7 +64,7 @@ impl Collector for ProbeCounts {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut out = Writer(&mut encoder);
         let count = |outcome: ProbeOutcome| self.0.outcomes[outcome as usize].load(Ordering::Relaxed);
-        out.rows(&PROBES, ProbeOutcome::ALL.map(|outcome| ([outcome.word()], count(outcome))))?;
+        out.rows(&PROBES, ProbeOutcome::ALL.map(|outcome| ([outcome.as_str()], count(outcome))))?;
         out.row(&ASKED, self.0.flights.load(Ordering::Relaxed))?;
         out.row(&KEPT, self.0.kept.load(Ordering::Relaxed))
     }

@@ -51,7 +51,7 @@ pub(super) async fn destination(
 
 /// What it is called when a name does not resolve: as plugins that look names up call it.
 pub(super) fn reason_of(kind: LookupErrorKind) -> Reason {
-    let general = GeneralReason::ALL.iter().find(|general| general.word() == kind.as_str());
+    let general = GeneralReason::ALL.iter().find(|general| general.as_str() == kind.as_str());
     let declared = || DeclaredReason {
         word: kind.as_str().to_owned(),
         sentence: kind.sentence().to_owned(),
@@ -185,7 +185,7 @@ mod tests {
             let Ok(Ok(Destination::Unresolved(error))) = silent.await else {
                 panic!("a silent name leads nowhere")
             };
-            assert_eq!(reason_of(error.kind()).word(), "name_lookup_timed_out");
+            assert_eq!(reason_of(error.kind()).as_str(), "name_lookup_timed_out");
         }
         assert!(matches!(
             destination("nobody.example", &list, &lookups, later()).await,

@@ -169,7 +169,7 @@ impl KeptTarget {
         shared.counts.asked();
         shared.dependencies.runtime.spawn(async move {
             let result = kept.fly(&flying, deadline, tells_all).await;
-            let late = [GeneralReason::Timeout.word(), LookupErrorKind::TimedOut.as_str()];
+            let late = [GeneralReason::Timeout.as_str(), LookupErrorKind::TimedOut.as_str()];
             let was_late =
                 kept.entry.status().down().is_some_and(|down| late.contains(&down.reason.as_str()));
             // Those who asked may have given up.

@@ -313,7 +313,7 @@ fn time_for(request: &ProbeRequest, settings: &config::Probe) -> Duration {
 /// What is told of a target whose collection goes on when the time is over.
 fn late() -> Probed {
     Probed {
-        failures: vec![(Stage::Plugin.to_string(), GeneralReason::Timeout.word().to_owned())],
+        failures: vec![(Stage::Plugin.to_string(), GeneralReason::Timeout.as_str().to_owned())],
         ..Probed::default()
     }
 }

@@ -85,7 +85,7 @@ fn write_settings(out: &mut String, config: &Config, target: &Target, shows_iden
     writeln!(out, "\nConfiguration\n")?;
     writeln!(out, "  host: {}\n  transport: {}", target.host, target.transport)?;
     if let Some(transport) = config.transports.get(&target.transport) {
-        let (timeout, encryption) = (transport.connect_timeout, transport.encryption.word());
+        let (timeout, encryption) = (transport.connect_timeout, transport.encryption.as_str());
         writeln!(out, "    connect_timeout: {}", humantime::format_duration(timeout))?;
         writeln!(out, "    smb: encryption {encryption}, port {}", transport.port.unwrap_or(445))?;
     }

@@ -63,7 +63,7 @@ fn failures(jobs: &[&JobStatus]) -> Vec<(String, String)> {
         let failure = match job.down.as_ref().or(job.partial.as_ref()) {
             Some(down) => of_down(down),
             None if job.has_ended() => continue,
-            None => (Stage::Plugin.to_string(), GeneralReason::Timeout.word().to_owned()),
+            None => (Stage::Plugin.to_string(), GeneralReason::Timeout.as_str().to_owned()),
         };
         if !failures.contains(&failure) {
             failures.push(failure);

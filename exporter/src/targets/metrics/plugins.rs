@@ -42,7 +42,7 @@ impl Plugins {
         out.infos(&PLUGIN, rows)?;
         let counts = plugins().flat_map(|(name, library)| {
             let counts = library.violations().iter().filter(|(_, count)| *count > 0);
-            counts.map(move |(violation, count)| ([name, violation.word()], count))
+            counts.map(move |(violation, count)| ([name, violation.as_str()], count))
         });
         out.rows(&VIOLATIONS, counts.collect::<Vec<_>>())?;
         let now_ns = plugin_host::monotonic_ns();

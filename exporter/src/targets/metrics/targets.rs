@@ -60,7 +60,7 @@ fn costs(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
                 total.add(job.total_stages[index]);
             }
             if last != StageCost::default() {
-                seconds.push(([entry.name.as_str(), stage.word()], last.duration.as_secs_f64()));
+                seconds.push(([entry.name.as_str(), stage.as_str()], last.duration.as_secs_f64()));
             }
         }
         totals.push((&entry.name, total));
@@ -79,7 +79,7 @@ fn last_costs(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
         for (index, stage) in Stage::ALL.into_iter().enumerate() {
             let mut last = StageCost::default();
             status.jobs.iter().for_each(|job| last.add(job.last_stages[index]));
-            let labels = [entry.name.as_str(), stage.word()];
+            let labels = [entry.name.as_str(), stage.as_str()];
             let columns =
                 [(&mut calls, last.calls), (&mut received, last.bytes_in), (&mut sent, last.bytes_out)];
             for (rows, count) in columns {
@@ -109,7 +109,7 @@ fn failures(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
         }
         let counts = counts.into_iter();
         rows.extend(
-            counts.map(|((stage, reason), count)| ([entry.name.as_str(), stage.word(), reason], count)),
+            counts.map(|((stage, reason), count)| ([entry.name.as_str(), stage.as_str(), reason], count)),
         );
     }
     out.rows(&FAILURES, rows)
@@ -121,7 +121,7 @@ fn dropped(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
         let mut counts = BTreeMap::<_, u64>::new();
         let refusals = entry.stores().flat_map(|store| store.refusals().iter());
         for (refusal, count) in refusals.filter(|(refusal, _)| !refusal.is_wanted()) {
-            *counts.entry(refusal.word()).or_default() += count;
+            *counts.entry(refusal.as_str()).or_default() += count;
         }
         rows.extend(counts.into_iter().map(|(reason, count)| ([entry.name.as_str(), reason], count)));
     }

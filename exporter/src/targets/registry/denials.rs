@@ -37,7 +37,7 @@ impl Denials {
 
 /// Whether a target is down because its identity's credential is not given to it.
 pub(super) fn is_denial(down: &Down) -> bool {
-    down.reason == GeneralReason::CredentialsWithheld.word()
+    down.reason == GeneralReason::CredentialsWithheld.as_str()
 }
 
 /// Whether a line is due when the count comes to this: at 1, 10, 100 and so on.

@@ -63,7 +63,7 @@ fn violations(html: &mut Html, plugin: &PluginSource) {
         html.ours("<li><strong>")
             .text(count(times))
             .ours(" ×</strong> <code>")
-            .text(violation.word())
+            .text(violation.as_str())
             .ours("</code></li>");
     }
     html.ours("</ul><p>Report it to the plugin's author.</p>");

@@ -158,7 +158,7 @@ fn stages(html: &mut Html, job: &JobStatus) {
         }
         let share = last.duration.as_secs_f64() / whole;
         html.ours("<tr role=\"row\"").ours(if is_used(last) { "" } else { " class=\"idle\"" });
-        html.ours("><th role=\"rowheader\" scope=\"row\"><code>").text(stage.word());
+        html.ours("><th role=\"rowheader\" scope=\"row\"><code>").text(stage.as_str());
         html.ours("</code></th><td role=\"cell\" class=\"share\">");
         if is_used(last) {
             chart::bar(html, begin, share);
@@ -196,9 +196,9 @@ fn failures(html: &mut Html, job: &JobStatus) {
     html.ours("<h3>Failures since the start</h3><ul class=\"counted\">");
     for ((stage, reason), times) in &job.failures {
         html.ours("<li><strong>").text(count(*times)).ours(" ×</strong> <code>").text(reason);
-        html.ours("</code> at <code>").text(stage.word()).ours("</code>");
+        html.ours("</code> at <code>").text(stage.as_str()).ours("</code>");
         let last = [&job.down, &job.partial].into_iter().flatten().find(|down| down.reason == *reason);
-        let general = || GeneralReason::ALL.iter().find(|general| general.word() == reason);
+        let general = || GeneralReason::ALL.iter().find(|general| general.as_str() == reason);
         let step =
             last.map(|down| down.next_step.as_str()).or_else(|| general().map(|general| general.next_step()));
         if let Some(step) = step.filter(|step| !step.is_empty()) {
@@ -218,7 +218,7 @@ fn left_out(html: &mut Html, entry: &Entry, module: usize) {
     }
     html.ours("<h3>Left out since the start</h3><ul class=\"counted\">");
     for (refusal, times) in refusals {
-        html.ours("<li><strong>").text(count(times)).ours(" ×</strong> <code>").text(refusal.word());
+        html.ours("<li><strong>").text(count(times)).ours(" ×</strong> <code>").text(refusal.as_str());
         html.ours("</code><span class=\"sub\">").ours(advice(refusal)).ours("</span></li>");
     }
     html.ours("</ul>");
@@ -226,7 +226,7 @@ fn left_out(html: &mut Html, entry: &Entry, module: usize) {
 
 /// What a refusal means, and what to do where something can be done here.
 fn advice(refusal: Refusal) -> &'static str {
-    match refusal.word() {
+    match refusal.as_str() {
         "series_limit" => {
             "The target has as many series as it may: select less in its modules, or raise max_series."
         }

@@ -38,7 +38,11 @@ pub(super) fn failure(html: &mut Html, down: &Down) {
 
 /// Reason and stage.
 pub(super) fn reason(html: &mut Html, down: &Down) {
-    html.ours("<code>").text(&down.reason).ours("</code> at <code>").text(down.stage.word()).ours("</code>");
+    html.ours("<code>")
+        .text(&down.reason)
+        .ours("</code> at <code>")
+        .text(down.stage.as_str())
+        .ours("</code>");
 }
 
 /// What to do.

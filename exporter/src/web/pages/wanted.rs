@@ -38,7 +38,7 @@ impl Wanted {
     /// The address of those of this choice that fail in the same way as `down`.
     pub(super) fn url_of(&self, state: TargetHealth, down: &Down) -> Url {
         let url = Url::of("").with("q", &self.text).with("state", state.as_str());
-        url.with("stage", down.stage.word()).with("reason", &down.reason)
+        url.with("stage", down.stage.as_str()).with("reason", &down.reason)
     }
 
     /// Whether the target is in trouble as it was asked for.
@@ -55,7 +55,7 @@ impl Wanted {
             || has(&entry.host)
             || entry.labels.iter().any(|(name, value)| has(value) || has(name))
             || entry.modules.iter().any(|module| has(module))
-            || status.down().is_some_and(|down| has(&down.reason) || has(down.stage.word()))
+            || status.down().is_some_and(|down| has(&down.reason) || has(down.stage.as_str()))
     }
 }
 
@@ -79,6 +79,6 @@ pub(super) struct Cause {
 
 impl Cause {
     pub(super) fn is_of(&self, down: &Down) -> bool {
-        self.stage == down.stage.word() && self.reason == down.reason
+        self.stage == down.stage.as_str() && self.reason == down.reason
     }
 }

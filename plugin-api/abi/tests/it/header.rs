@@ -41,11 +41,11 @@ fn every_struct_and_constant_of_the_header_is_mirrored() {
 #[test]
 fn stages_and_reasons_have_the_numbers_and_words_of_the_header() {
     for stage in Stage::ALL {
-        assert_eq!(constant("STAGE", stage.word()), i64::from(stage.code()));
+        assert_eq!(constant("STAGE", stage.as_str()), i64::from(stage.code()));
         assert_eq!(Stage::from_code(stage.code()), Some(stage));
     }
     for &reason in GeneralReason::ALL {
-        assert_eq!(constant("REASON", reason.word()), i64::from(reason.code()));
+        assert_eq!(constant("REASON", reason.as_str()), i64::from(reason.code()));
         assert_eq!(GeneralReason::from_code(reason.code()), Some(reason));
         assert!(reason.sentence().ends_with('.') && reason.next_step().ends_with('.'));
     }

@@ -89,7 +89,7 @@ impl Reader<'_> {
         for (number, row) in rows.enumerate() {
             let field = format!("sources[{index}].reasons[{number}]");
             let word = self.name(&field, row.word)?;
-            let general = abi::GeneralReason::ALL.iter().any(|reason| reason.word() == word);
+            let general = abi::GeneralReason::ALL.iter().any(|reason| reason.as_str() == word);
             if general || word.contains('-') || reasons.iter().any(|reason| reason.word == word) {
                 return Err(self.wrong(&field, "a word of [a-z0-9_] that no other reason has", &word));
             }

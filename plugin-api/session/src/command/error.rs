@@ -36,7 +36,7 @@ impl CommandError {
     #[must_use]
     pub fn of_failure(failure: &Failure) -> Self {
         let (word, next_step) = match failure.reason {
-            Reason::General(reason) => (reason.word(), reason.next_step()),
+            Reason::General(reason) => (reason.as_str(), reason.next_step()),
             Reason::Declared(index) => {
                 let declared = DECLARED_REASONS.get(index as usize);
                 declared.map_or(("other", ""), |declared| (declared.word, declared.next_step))
@@ -44,7 +44,7 @@ impl CommandError {
         };
         Self {
             exit: Exit::Failure,
-            stage: Some((failure.stage.word(), word)),
+            stage: Some((failure.stage.as_str(), word)),
             message: failure.message.clone(),
             next_step: next_step.to_owned(),
         }

@@ -173,7 +173,7 @@ fn a_counterset_that_the_host_lacks_is_named_and_the_others_arrive() {
         let ended = watch.collect();
         let (objects, failure) = ended.partial();
         assert_eq!(objects, ["HTTP Service"]);
-        assert_eq!((failure.stage, failure.reason.word()), (Stage::Query, "not_found"));
+        assert_eq!((failure.stage, failure.reason.as_str()), (Stage::Query, "not_found"));
         assert_eq!(failure.message, "the host has no counterset `Process V3`; did you mean `Process V2`?");
     }
     assert_eq!(sim.calls(6), 2);

@@ -14,12 +14,12 @@ fn outcome(ended: &Ended) -> String {
         RecordedOutcome::Full => "full".to_owned(),
         RecordedOutcome::Partial(_, Some(failure)) => {
             assert!(!failure.message.is_empty() && !failure.reason.next_step().is_empty());
-            format!("partial: {} {}", failure.stage, failure.reason.word())
+            format!("partial: {} {}", failure.stage, failure.reason.as_str())
         }
         RecordedOutcome::Partial(_, None) => "partial".to_owned(),
         RecordedOutcome::Failed(failure) => {
             ended.failed();
-            format!("{} {}", failure.stage, failure.reason.word())
+            format!("{} {}", failure.stage, failure.reason.as_str())
         }
     }
 }
@@ -118,7 +118,7 @@ fn a_malformed_registration_costs_its_own_counterset_only() {
     let ended = watch.collect();
     let (objects, failure) = ended.partial();
     assert_eq!(objects, ["Process V2"]);
-    assert_eq!(failure.reason.word(), "malformed_reply");
+    assert_eq!(failure.reason.as_str(), "malformed_reply");
     assert!(failure.message.contains("Processor Information"), "{failure}");
     assert_recovers_in_time(&watch);
 }

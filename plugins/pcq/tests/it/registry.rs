@@ -98,6 +98,6 @@ fn a_registry_that_is_silent_leaves_time_for_the_values() {
     let ended = watch.collect_within(Duration::from_secs(4));
     let (objects, failure) = ended.partial();
     assert_eq!(objects, ["Processor Information"]);
-    assert_eq!(failure.reason.word(), "timeout");
+    assert_eq!(failure.reason.as_str(), "timeout");
     assert_eq!(watch.collect_within(Duration::from_secs(4)).partial().0, ["Processor Information"]);
 }

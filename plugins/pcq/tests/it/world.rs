@@ -249,7 +249,7 @@ impl Ended {
         assert!(!failure.message.is_empty(), "{failure}");
         assert!(!failure.reason.next_step().is_empty(), "{failure}");
         assert!(!failure.message.contains(PASSWORD), "{failure}");
-        (failure.stage, failure.reason.word(), &failure.message)
+        (failure.stage, failure.reason.as_str(), &failure.message)
     }
 
     /// The items that a partial collection covers, and why it is not full.

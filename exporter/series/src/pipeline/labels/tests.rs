@@ -7,7 +7,7 @@ fn check(target: &Target, labels: &[(&str, &str)], expected: &Expect) {
     let limits = Limits { label_value_bytes_max: 20, ..Limits::default() };
     match PrefixWriter::new(target, false).write("m", labels, &limits, &mut out) {
         Ok(()) => expected.assert_eq(&String::from_utf8(out).unwrap()),
-        Err(refusal) => expected.assert_eq(refusal.word()),
+        Err(refusal) => expected.assert_eq(refusal.as_str()),
     }
 }
 

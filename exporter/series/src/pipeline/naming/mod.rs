@@ -51,7 +51,7 @@ impl Profile {
 
     /// The word in the configuration.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Native => "native",
             Self::Verbatim => "verbatim",
