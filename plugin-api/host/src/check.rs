@@ -9,9 +9,10 @@ use plugin_contract::TargetInfo;
 use serde_json::{Value, json};
 
 use crate::error::CollectError;
-use crate::host::{Host, HostOptions, Library};
+use crate::host::{Host, Library};
 use crate::info::{Mode, PluginInfo, SourceInfo};
 use crate::instance::Instance;
+use crate::options::HostOptions;
 use crate::recording::{Recorded, RecordedOutcome, RecordingSink};
 use crate::state::InstanceConfig;
 

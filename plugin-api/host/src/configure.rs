@@ -8,10 +8,14 @@ use serde_json::{Map, Value};
 
 use crate::calls::{Asked, Asking, status_name};
 use crate::error::{ConfigureError, Problem};
-use crate::lane::{Job, Limit};
 use crate::library::LibraryShared;
-use crate::registry::{self, Entry, lock};
 use crate::state::InstanceConfig;
+use crate::sync::lock;
+use crate::thread_pool::{Job, Limit};
+use crate::tokens::{self, Tokens};
+
+/// The reports of calls that have not returned.
+pub(crate) static REPORTS: Tokens<Report> = Tokens::new();
 
 /// The problems of one call.
 pub(crate) struct Report {
@@ -86,13 +90,13 @@ pub(crate) fn ask_here(
     instance: u64,
     config: &InstanceConfig,
 ) -> Result<(), ConfigureError> {
-    let report_token = registry::new_token(library.number);
+    let report_token = tokens::new_token(library.number);
     let problems_max = library.limits().problems_max as usize;
     let report = Arc::new(Report { library: Arc::clone(library), problems_max, problems: Mutex::default() });
-    registry::insert(report_token, Entry::Report(Arc::clone(&report)));
+    REPORTS.insert(report_token, Arc::clone(&report));
     let asked = Asked { source, instance, report: report_token };
     let (status, message) = library.calls.configure(asking, asked, config);
-    registry::remove(report_token);
+    REPORTS.remove(report_token);
     let mut problems = std::mem::take(&mut *lock(&report.problems));
     match status {
         OK => Ok(()),

@@ -5,10 +5,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use plugin_abi::{ABI_MINOR, END_PROCESS, EntryFn, SOURCE_LIBRARY};
-use plugin_contract::{
-    CredentialBroker, InstanceSink, LibraryLog, ListeningSockets, NoCredentials, NoSockets,
-};
+use plugin_abi::{END_PROCESS, EntryFn, SOURCE_LIBRARY};
+use plugin_contract::InstanceSink;
 use serde_json::Value;
 
 use crate::calls::{Asking, Calls};
@@ -18,56 +16,16 @@ use crate::declared;
 use crate::error::{ConfigureError, LoadError, Problem};
 use crate::image::Image;
 use crate::info::PluginInfo;
-use crate::instance::Instance;
-use crate::library::{HostShared, LibraryShared};
-use crate::limits::Limits;
+use crate::instance::{Instance, InstanceShared};
+use crate::library::{self, HostShared, LibraryShared};
 use crate::load;
-use crate::registry::{self, lock};
+use crate::options::HostOptions;
 use crate::run::{self, RunningCommand};
-use crate::shared::InstanceShared;
 use crate::state::{InstanceConfig, InstanceState};
+use crate::sync::lock;
 use crate::table;
-use crate::trial::Trial;
+use crate::tokens;
 use crate::violation::Violations;
-
-/// What a host is made of.
-#[derive(Clone)]
-pub struct HostOptions {
-    /// The limits of every library.
-    pub limits: Limits,
-    /// Keeps the secrets.
-    pub broker: Arc<dyn CredentialBroker>,
-    /// Keeps the sockets that were opened for plugins; none by default.
-    pub sockets: Arc<dyn ListeningSockets>,
-    /// Takes log records that are about no instance; by default they go to `tracing`.
-    pub log: Option<Arc<dyn LibraryLog>>,
-    /// How many threads a library's run time should have.
-    pub worker_threads: u32,
-    /// The program's name and version, for the plugin's log.
-    pub program: String,
-    /// The monotonic clock in nanoseconds; tests hand in their own.
-    pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
-    /// How libraries are tried before they are loaded; not at all by default.
-    pub trial: Option<Trial>,
-    /// The minor version that the host says it speaks; tests of compatibility say another.
-    pub abi_minor: u16,
-}
-
-impl Default for HostOptions {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            broker: Arc::new(NoCredentials),
-            sockets: Arc::new(NoSockets),
-            log: None,
-            worker_threads: 2,
-            program: concat!("perfmon-exporter ", env!("CARGO_PKG_VERSION")).to_owned(),
-            clock: Arc::new(crate::monotonic_ns),
-            trial: None,
-            abi_minor: ABI_MINOR,
-        }
-    }
-}
 
 /// The process's plugin host. Clones are the same host.
 #[derive(Clone)]
@@ -118,9 +76,9 @@ impl Host {
 
     fn enter(&self, entry: EntryFn, file: Option<&Path>, name: &Path) -> Result<Library, LoadError> {
         let options = &self.0.options;
-        // The library's number is known only once it is in the registry; its own token carries it.
+        // The library's number is known only once it is among the others; its own token carries it.
         let mut failure = None;
-        let library = registry::add_library(|number| match self.make(number, entry, file, name) {
+        let library = library::add(|number| match self.make(number, entry, file, name) {
             Ok(library) => Some(Arc::new(library)),
             Err(error) => {
                 failure = Some(error);
@@ -147,7 +105,7 @@ impl Host {
         name: &Path,
     ) -> Result<LibraryShared, LoadError> {
         let options = &self.0.options;
-        let api = table::leak(registry::new_token(number), options);
+        let api = table::leak(tokens::new_token(number), options);
         let calls = Calls(load::enter(entry, name, api)?);
         let info = declared::read(&calls.0, file, name, options.abi_minor, &options.limits)?;
         Ok(LibraryShared::new(number, calls, info, &self.0))
@@ -158,8 +116,8 @@ impl Host {
     /// The host has no timer of its own: call this at that time, or every few milliseconds while collections run.
     pub fn poll_deadlines(&self, now_ns: u64) -> Option<u64> {
         let libraries = lock(&self.0.libraries).clone();
-        let lanes = libraries.iter().flat_map(|library| [&library.control, &library.blocking]);
-        let next_call = lanes.filter_map(|lane| lane.check(now_ns)).min();
+        let pools = libraries.iter().flat_map(|library| [&library.control, &library.blocking]);
+        let next_call = pools.filter_map(|pool| pool.check(now_ns)).min();
         loop {
             let due = {
                 let mut deadlines = lock(&self.0.deadlines);

@@ -5,8 +5,11 @@ use std::sync::{Arc, Mutex};
 use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, Waiter};
 
 use crate::library::LibraryShared;
-use crate::registry::{self, Entry, lock};
+use crate::sync::lock;
+use crate::tokens::{self, Tokens};
 use crate::violation::Violation;
+
+static LEASES: Tokens<LeaseShared> = Tokens::new();
 
 /// A lease that has not been answered. Its strings stay where they are until it is.
 pub(crate) struct LeaseShared {
@@ -53,11 +56,11 @@ pub(crate) fn acquire(
     *lock(&leases.denied) = None;
     match library.host.options.broker.acquire(request, &waiter) {
         CredentialAnswer::Lease(lease) => {
-            let token = registry::new_token(library.number);
+            let token = tokens::new_token(library.number);
             let lease =
                 Arc::new(LeaseShared { library: Arc::clone(library), lease, owner: Arc::clone(leases) });
             lock(&leases.held).push(token);
-            registry::insert(token, Entry::Lease(Arc::clone(&lease)));
+            LEASES.insert(token, Arc::clone(&lease));
             Lent::Lease { token, lease }
         }
         CredentialAnswer::Wait { retry_after_ms } => Lent::Wait { retry_after_ms },
@@ -71,9 +74,7 @@ pub(crate) fn acquire(
 
 /// Ends a lease. Answers false where there is no such lease (any more).
 pub(crate) fn end(token: u64, verdict: CredentialVerdict) -> bool {
-    let Some(Entry::Lease(lease)) = registry::find(token) else { return false };
-    // Of two answers at the same time one finds the entry gone.
-    let Some(Entry::Lease(_)) = registry::remove(token) else { return false };
+    let Some(lease) = LEASES.remove(token) else { return false };
     lock(&lease.owner.held).retain(|held| *held != token);
     lease.library.host.options.broker.result(lease.lease.id, verdict);
     true

@@ -19,20 +19,22 @@ mod host;
 mod image;
 mod info;
 mod instance;
-mod intake;
-mod lane;
 mod lease;
 mod library;
 mod limits;
 mod load;
+mod log_budget;
+mod options;
 mod read;
 mod recording;
-mod registry;
 mod run;
-mod shared;
 mod state;
+mod sync;
 mod table;
+mod thread_pool;
+mod tokens;
 mod trial;
+mod trial_run;
 mod violation;
 
 pub use plugin_abi::EntryFn;
@@ -40,16 +42,18 @@ pub use plugin_abi::EntryFn;
 pub use self::command::{CommandCancel, CommandOutput, CommandRequest, ConfiguredModule, MetricNames};
 pub use self::error::{CollectError, ConfigureError, LoadError, Problem};
 pub use self::exit::{ENDED_BY_PLUGIN, allow_exit, guard_exit, leave};
-pub use self::host::{Host, HostOptions, Library};
+pub use self::host::{Host, Library};
 pub use self::info::{
     AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SettingInfo, SettingKind, SourceInfo,
     TransportInfo,
 };
 pub use self::instance::Instance;
 pub use self::limits::Limits;
+pub use self::options::HostOptions;
 pub use self::run::RunningCommand;
 pub use self::state::{InstanceConfig, InstanceState, QuarantineCause};
-pub use self::trial::{Trial, run_trial};
+pub use self::trial::Trial;
+pub use self::trial_run::run_trial;
 pub use self::violation::{Violation, Violations};
 
 /// A sink that keeps everything, for the tests of who uses this crate; [`check`] uses it, too.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use plugin_abi::{End, PANICKED, struct_size};
 use plugin_contract::Level;
@@ -10,13 +10,14 @@ use serde_json::Value;
 
 use crate::calls::Calls;
 use crate::error::ConfigureError;
-use crate::host::HostOptions;
 use crate::info::PluginInfo;
-use crate::intake::Budget;
-use crate::lane::{Job, Lane, Limit};
 use crate::limits::Limits;
-use crate::registry::lock;
-use crate::shared::InstanceShared;
+use crate::log_budget::LogBudget;
+use crate::options::HostOptions;
+use crate::state::InstanceState;
+use crate::sync::lock;
+use crate::thread_pool::{Job, Limit, ThreadPool};
+use crate::tokens;
 use crate::violation::{Violation, Violations};
 
 /// A loaded library.
@@ -28,32 +29,37 @@ pub(crate) struct LibraryShared {
     pub(crate) host: Arc<HostShared>,
     pub(crate) violations: Violations,
     /// Short calls: one after the other, in the order in which they were made.
-    pub(crate) control: Lane,
+    pub(crate) control: ThreadPool,
     /// Collections of blocking sources.
-    pub(crate) blocking: Lane,
+    pub(crate) blocking: ThreadPool,
     /// What it may log about no instance.
-    pub(crate) log_budget: Budget,
+    pub(crate) log_budget: LogBudget,
     /// The settings of the library as a whole, once it has them.
     settings: Mutex<Option<Value>>,
     /// Instances that have not said that they are destroyed.
-    pub(crate) instances: Mutex<HashMap<u64, Weak<InstanceShared>>>,
+    pub(crate) instances: Mutex<HashMap<u64, Weak<dyn LiveInstance>>>,
 }
 
 impl LibraryShared {
     pub(crate) fn new(number: u16, calls: Calls, info: PluginInfo, host: &Arc<HostShared>) -> Self {
         let options = &host.options;
-        let lane = |what: &str, threads: usize| {
+        let pool = |what: &str, threads: usize| {
             let thread = format!("{}-{what}", info.name);
-            Lane::new(thread, Arc::clone(&options.clock), threads, options.limits.lost_threads_max as usize)
+            ThreadPool::new(
+                thread,
+                Arc::clone(&options.clock),
+                threads,
+                options.limits.lost_threads_max as usize,
+            )
         };
         Self {
             number,
-            control: lane("call", 1),
-            blocking: lane("collect", options.limits.blocking_threads_max as usize),
+            control: pool("call", 1),
+            blocking: pool("collect", options.limits.blocking_threads_max as usize),
             calls,
             host: Arc::clone(host),
             violations: Violations::default(),
-            log_budget: Budget::default(),
+            log_budget: LogBudget::default(),
             settings: Mutex::default(),
             instances: Mutex::default(),
             info,
@@ -123,7 +129,7 @@ impl LibraryShared {
     }
 
     /// All instances that are alive.
-    pub(crate) fn alive(&self) -> Vec<Arc<InstanceShared>> {
+    pub(crate) fn alive(&self) -> Vec<Arc<dyn LiveInstance>> {
         lock(&self.instances).values().filter_map(Weak::upgrade).collect()
     }
 
@@ -131,6 +137,14 @@ impl LibraryShared {
     pub(crate) fn forget(&self, token: u64) {
         lock(&self.instances).remove(&token);
         self.host.ended.notify_all();
+    }
+
+    /// Whether so many bytes may be logged in this second, which `budget` knows; counted where they may not.
+    pub(crate) fn may_log(&self, budget: &LogBudget, bytes: usize) -> bool {
+        let second = self.now_ns() / 1_000_000_000;
+        let fits = budget.take(bytes, second, self.limits().log_bytes_per_second_max.into());
+        self.violations.add(Violation::LogOverflow, u64::from(!fits));
+        fits
     }
 
     pub(crate) fn log_enabled(&self, level: Level) -> bool {
@@ -156,13 +170,25 @@ impl LibraryShared {
     }
 }
 
+/// What the library and the host know of an instance.
+pub(crate) trait LiveInstance: Send + Sync {
+    /// What it is doing.
+    fn state_at(&self, now_ns: u64) -> InstanceState;
+
+    /// Looks at a collection, or at an end under the instance's token, whose time has come.
+    fn look(&self, collection: u64, now_ns: u64);
+
+    /// Asks the plugin to end the instance by the deadline, for a reason of the header's.
+    fn destroy(&self, reason: u32, deadline_ns: u64);
+}
+
 /// The host.
 pub(crate) struct HostShared {
     pub(crate) options: HostOptions,
     pub(crate) stopping: AtomicBool,
     pub(crate) libraries: Mutex<Vec<Arc<LibraryShared>>>,
     /// What is to be looked at when: time and collection.
-    pub(crate) deadlines: Mutex<BTreeMap<(u64, u64), Weak<InstanceShared>>>,
+    pub(crate) deadlines: Mutex<BTreeMap<(u64, u64), Weak<dyn LiveInstance>>>,
     /// Collections in flight by host name.
     targets: Mutex<HashMap<String, u32>>,
     /// Told whenever an instance has ended; waited for with `waiting`.
@@ -209,11 +235,35 @@ impl HostShared {
         }
     }
 
-    pub(crate) fn watch(&self, at_ns: u64, collection: u64, instance: Weak<InstanceShared>) {
+    pub(crate) fn watch(&self, at_ns: u64, collection: u64, instance: Weak<dyn LiveInstance>) {
         lock(&self.deadlines).insert((at_ns, collection), instance);
     }
 
     pub(crate) fn unwatch(&self, at_ns: u64, collection: u64) {
         lock(&self.deadlines).remove(&(at_ns, collection));
     }
+}
+
+static LIBRARIES: RwLock<Vec<Option<Arc<LibraryShared>>>> = RwLock::new(Vec::new());
+
+/// Makes a library known under the next number; `make` gets the number. Nothing where it makes none, or where the
+/// numbers are used up.
+pub(crate) fn add(make: impl FnOnce(u16) -> Option<Arc<LibraryShared>>) -> Option<Arc<LibraryShared>> {
+    let number = {
+        let mut libraries = LIBRARIES.write().unwrap_or_else(PoisonError::into_inner);
+        let number = u16::try_from(libraries.len() + 1).ok()?;
+        // The place is taken before the entry runs, which may call the host already.
+        libraries.push(None);
+        number
+    };
+    let library = make(number)?;
+    let mut libraries = LIBRARIES.write().unwrap_or_else(PoisonError::into_inner);
+    libraries[usize::from(number) - 1] = Some(Arc::clone(&library));
+    Some(library)
+}
+
+/// The library that a token was made for, whether the token is over or not.
+pub(crate) fn of_token(token: u64) -> Option<Arc<LibraryShared>> {
+    let number = usize::try_from(tokens::library_number(token)).ok()?;
+    LIBRARIES.read().unwrap_or_else(PoisonError::into_inner).get(number.checked_sub(1)?).cloned().flatten()
 }

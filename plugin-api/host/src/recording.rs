@@ -9,7 +9,7 @@ use plugin_contract::{
     Verdict,
 };
 
-use crate::registry::lock;
+use crate::sync::lock;
 
 /// Keeps everything that arrives.
 #[derive(Debug, Default)]

@@ -5,11 +5,14 @@ use std::sync::{Arc, mpsc};
 
 use crate::command::{CommandCancel, CommandOutput, CommandRequest, MetricNames};
 use crate::error::ConfigureError;
-use crate::lane::{Job, Limit};
 use crate::lease::Leases;
 use crate::library::LibraryShared;
-use crate::registry::{self, Entry};
+use crate::thread_pool::{Job, Limit};
+use crate::tokens::{self, Tokens};
 use crate::violation::Violation;
+
+/// The runs whose tokens are valid.
+pub(crate) static RUNS: Tokens<RunShared> = Tokens::new();
 
 /// A run while its token is valid.
 pub(crate) struct RunShared {
@@ -80,7 +83,7 @@ pub(crate) fn start(
     };
     let modules = request.configured.iter();
     let sources = modules.map(|module| library.source(&module.source)).collect::<Result<Vec<u32>, _>>()?;
-    let token = registry::new_token(library.number);
+    let token = tokens::new_token(library.number);
     let run = Arc::new(RunShared {
         library: Arc::clone(library),
         leases: Arc::default(),
@@ -89,20 +92,20 @@ pub(crate) fn start(
         output,
         written: AtomicU64::new(0),
     });
-    registry::insert(token, Entry::Run(Arc::clone(&run)));
+    RUNS.insert(token, Arc::clone(&run));
     let (sender, exit) = mpsc::channel();
     let request = request.clone();
     let command = u32::try_from(index).unwrap_or(u32::MAX);
     let worker = move || {
         let code = run.library.calls.run(command, token, &request, &sources);
-        registry::remove(token);
+        RUNS.remove(token);
         run.leases.end_all();
         // Nobody waits any more when this fails.
         let _ = sender.send(code);
     };
     let spawned = std::thread::Builder::new().name(format!("plugin-{}-run", library.info.name)).spawn(worker);
     if let Err(error) = spawned {
-        registry::remove(token);
+        RUNS.remove(token);
         let (status, message) = ("no thread".to_owned(), error.to_string());
         return Err(ConfigureError::Failed { plugin: library.name(), call: "run", status, message });
     }

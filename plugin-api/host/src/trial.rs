@@ -7,18 +7,16 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, getppid, pidfd_open, set_parent_process_death_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use tracing::warn;
 
 use crate::error::LoadError;
-use crate::exit;
-use crate::host::{Host, HostOptions};
 use crate::image::Image;
 
 /// How a library is tried before it is loaded.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// A program that calls [`run_trial`] with the last two of its arguments.
+    /// A program that calls [`crate::run_trial`] with the last two of its arguments.
     pub program: PathBuf,
     /// What it is given before those arguments.
     pub arguments: Vec<OsString>,
@@ -27,20 +25,9 @@ pub struct Trial {
 }
 
 /// The library was loaded.
-const LOADED: i32 = 99;
+pub(crate) const LOADED: i32 = 99;
 /// It was refused: the one who loads it hears why.
-const REFUSED: i32 = 98;
-
-/// Loads the library at `path` and ends the process: what a [`Trial`]'s program does for the process `parent`.
-pub fn run_trial(parent: &str, path: &Path) -> ! {
-    // A library that hangs must not outlive the one who tries it, who may have ended before this was said.
-    let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    if getppid().is_none_or(|now| now.as_raw_nonzero().to_string() != parent) {
-        exit::leave(REFUSED);
-    }
-    let loaded = Host::new(HostOptions::default()).load_image(Image::InPlace(path.to_owned()), path);
-    exit::leave(if loaded.is_ok() { LOADED } else { REFUSED })
-}
+pub(crate) const REFUSED: i32 = 98;
 
 impl Trial {
     /// Tries the library; an error says what it did.

@@ -1,8 +1,8 @@
 //! What becomes of an instance that breaks the contract: counted, then left alone for a while.
 
 use super::{InstanceShared, State};
-use crate::registry::lock;
 use crate::state::QuarantineCause;
+use crate::sync::lock;
 use crate::violation::Violation;
 
 impl InstanceShared {

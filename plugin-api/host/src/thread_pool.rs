@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};
 
-use crate::registry::lock;
+use crate::sync::lock;
 
 /// The monotonic clock.
 pub(crate) type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -26,9 +26,9 @@ pub(crate) struct Job {
     pub(crate) overrun: Box<dyn FnOnce() + Send>,
 }
 
-/// Some threads with one queue.
+/// Some threads with one queue of calls.
 #[derive(Clone)]
-pub(crate) struct Lane(Arc<Shared>);
+pub(crate) struct ThreadPool(Arc<Shared>);
 
 struct Shared {
     name: String,
@@ -55,7 +55,7 @@ struct Running {
     overrun: Option<Box<dyn FnOnce() + Send>>,
 }
 
-impl Lane {
+impl ThreadPool {
     pub(crate) fn new(name: String, clock: Clock, threads_max: usize, lost_max: usize) -> Self {
         let state = Mutex::default();
         Self(Arc::new(Shared { name, clock, threads_max, lost_max, state, ready: Condvar::new() }))
@@ -111,8 +111,8 @@ impl Lane {
             && state.threads < self.0.threads_max
             && state.lost < self.0.lost_max
         {
-            let lane = self.clone();
-            let spawned = std::thread::Builder::new().name(self.0.name.clone()).spawn(move || lane.work());
+            let pool = self.clone();
+            let spawned = std::thread::Builder::new().name(self.0.name.clone()).spawn(move || pool.work());
             if spawned.is_err() {
                 return;
             }

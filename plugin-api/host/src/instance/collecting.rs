@@ -5,21 +5,22 @@ use std::sync::Arc;
 use plugin_abi::{Collect, END_REMOVED, End, GeneralReason, OK, PANICKED, Stage, struct_size};
 use plugin_contract::{CollectionId, Completion, Failure, Outcome, Reason};
 
-use super::{Flight, InstanceShared, State};
+use super::data::Data;
+use super::{Flight, INSTANCES, InstanceShared, State};
 use crate::calls::{Asking, status_name};
 use crate::configure;
 use crate::error::CollectError;
-use crate::intake::Data;
-use crate::lane::{Job, Limit};
-use crate::registry::{self, lock};
 use crate::state::QuarantineCause;
+use crate::sync::lock;
+use crate::thread_pool::{Job, Limit};
+use crate::tokens;
 use crate::violation::Violation;
 
 impl InstanceShared {
     pub(crate) fn collect(&self, deadline_ns: u64) -> Result<CollectionId, CollectError> {
         let library = &self.library;
         let now_ns = library.now_ns();
-        let collection = registry::new_token(library.number);
+        let collection = tokens::new_token(library.number);
         {
             let mut state = lock(&self.state);
             if state.stopped || library.host.is_stopping() {
@@ -48,7 +49,7 @@ impl InstanceShared {
             state.violations = 0;
             state.flight = Some(Flight { collection, deadline_ns, watched_ns: deadline_ns, host });
         }
-        library.host.watch(deadline_ns, collection, self.me.clone());
+        library.host.watch(deadline_ns, collection, self.me());
         if self.dispatch(collection, deadline_ns) {
             return Ok(CollectionId(collection));
         }
@@ -63,7 +64,7 @@ impl InstanceShared {
     fn dispatch(&self, collection: u64, deadline_ns: u64) -> bool {
         let Some(me) = self.me.upgrade() else { return false };
         let limits = self.library.limits();
-        let (lane, limit) = if self.is_async() {
+        let (pool, limit) = if self.is_async() {
             (&self.library.control, Limit::Within { ns: limits.async_call_ms_max * 1_000_000 })
         } else {
             (
@@ -72,7 +73,7 @@ impl InstanceShared {
             )
         };
         let slow = Arc::clone(&me);
-        lane.submit(Job {
+        pool.submit(Job {
             limit,
             work: Box::new(move || me.call_collect(collection, deadline_ns)),
             overrun: Box::new(move || slow.overran(collection)),
@@ -126,7 +127,7 @@ impl InstanceShared {
         let (size, now_ns) = (struct_size::<End>(), self.library.now_ns());
         self.library.calls.end(&End { size, reason, instance: old, now_ns, deadline_ns });
         self.leases.end_all();
-        let token = registry::new_token(self.library.number);
+        let token = tokens::new_token(self.library.number);
         {
             let mut data = lock(&self.data);
             *data = Data::default();
@@ -137,7 +138,7 @@ impl InstanceShared {
         }
         self.enlist(token);
         configure::ask_here(&self.library, Asking::Create, self.source, token, &config).map_err(|error| {
-            registry::remove(token);
+            INSTANCES.remove(token);
             self.library.forget(token);
             Failure::new(Stage::Plugin, GeneralReason::Internal, format!("start the instance anew: {error}"))
         })?;
@@ -230,8 +231,8 @@ impl InstanceShared {
         Ok(())
     }
 
-    /// The host's look at a collection, or at an end under the instance's token, whose time has come.
-    pub(crate) fn look(&self, collection: u64, now_ns: u64) {
+    /// As [`crate::library::LiveInstance::look`].
+    pub(super) fn look_at(&self, collection: u64, now_ns: u64) {
         if self.give_up_end(collection) {
             return;
         }
@@ -247,7 +248,7 @@ impl InstanceShared {
         };
         if now_ns < given_up_ns {
             self.library.call(move |calls| calls.cancel(collection));
-            self.library.host.watch(given_up_ns, collection, self.me.clone());
+            self.library.host.watch(given_up_ns, collection, self.me());
         } else {
             self.give_up(collection);
         }

@@ -1,7 +1,10 @@
 //! The state behind an instance and behind its token: what it is, from its making to its end. How its collections go
 //! stands in `collecting`, what becomes of one that misbehaves in `judging`.
 
+mod alerts;
 mod collecting;
+mod data;
+mod handle;
 mod judging;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,12 +19,20 @@ use crate::checks::Checks;
 use crate::configure;
 use crate::error::ConfigureError;
 use crate::info::{Mode, SourceInfo};
-use crate::intake::{Budget, Data, OpenAlerts};
 use crate::lease::Leases;
-use crate::library::LibraryShared;
-use crate::registry::{self, Entry, lock};
+use crate::library::{LibraryShared, LiveInstance};
+use crate::log_budget::LogBudget;
 use crate::state::{InstanceConfig, InstanceState, QuarantineCause};
+use crate::sync::lock;
+use crate::tokens::{self, Tokens};
 use crate::violation::{Violation, Violations};
+
+use self::alerts::OpenAlerts;
+use self::data::Data;
+pub use self::handle::Instance;
+
+/// The instances whose tokens are valid.
+pub(crate) static INSTANCES: Tokens<InstanceShared> = Tokens::new();
 
 /// The state behind an [`crate::Instance`] and behind its token.
 ///
@@ -30,10 +41,10 @@ pub(crate) struct InstanceShared {
     pub(crate) library: Arc<LibraryShared>,
     pub(crate) sink: Arc<dyn InstanceSink>,
     pub(crate) violations: Violations,
-    pub(crate) data: Mutex<Data>,
-    pub(crate) log_budget: Budget,
-    pub(crate) alerts: OpenAlerts,
-    pub(crate) checks: Checks,
+    data: Mutex<Data>,
+    log_budget: LogBudget,
+    alerts: OpenAlerts,
+    checks: Checks,
     pub(crate) leases: Arc<Leases>,
     source: u32,
     /// How far apart the plugin wants collections to begin; 0 where it does not care.
@@ -92,13 +103,13 @@ impl InstanceShared {
                 limit: limit.into(),
             });
         }
-        let token = registry::new_token(library.number);
+        let token = tokens::new_token(library.number);
         let instance = Arc::new_cyclic(|me| Self {
             library: Arc::clone(library),
             sink,
             violations: Violations::default(),
             data: Mutex::default(),
-            log_budget: Budget::default(),
+            log_budget: LogBudget::default(),
             alerts: OpenAlerts::default(),
             checks: Checks::default(),
             leases: Arc::default(),
@@ -115,7 +126,7 @@ impl InstanceShared {
                 if matches!(error, ConfigureError::Hung { .. }) {
                     library.end(token, END_REMOVED, library.end_deadline_ns());
                 } else {
-                    registry::remove(token);
+                    INSTANCES.remove(token);
                     library.forget(token);
                 }
                 Err(error)
@@ -149,10 +160,15 @@ impl InstanceShared {
         }
     }
 
+    fn me(&self) -> Weak<dyn LiveInstance> {
+        let me: Weak<Self> = Weak::clone(&self.me);
+        me
+    }
+
     fn enlist(&self, token: u64) {
-        lock(&self.library.instances).insert(token, self.me.clone());
+        lock(&self.library.instances).insert(token, self.me());
         if let Some(me) = self.me.upgrade() {
-            registry::insert(token, Entry::Instance(me));
+            INSTANCES.insert(token, me);
         }
     }
 
@@ -169,35 +185,6 @@ impl InstanceShared {
         configure::ask(&self.library, asking, self.source, token, config)?;
         lock(&self.state).config = config.clone();
         Ok(())
-    }
-
-    /// Asks the plugin to end the instance by the deadline, for a reason of the header's.
-    pub(crate) fn destroy(&self, reason: u32, deadline_ns: u64) {
-        let (token, flight) = {
-            let mut state = lock(&self.state);
-            if std::mem::replace(&mut state.stopped, true) {
-                return;
-            }
-            state.ending_until_ns = self.library.calls.ends_by_deadline().then_some(deadline_ns);
-            (state.token, state.flight.take())
-        };
-        if self.library.calls.ends_by_deadline() {
-            self.library.host.watch(deadline_ns, token, self.me.clone());
-        }
-        if let Some(flight) = &flight {
-            self.release(flight);
-        }
-        let collection = flight.map(|flight| flight.collection);
-        if let Some(collection) = collection {
-            let _data = lock(&self.data);
-            let outcome = Outcome::Failed(Failure::new(Stage::Plugin, GeneralReason::Cancelled, "destroyed"));
-            self.tell_end(collection, Completion { outcome, stages: &[] });
-        }
-        self.leases.end_all();
-        if let Some(collection) = collection {
-            self.library.call(move |calls| calls.cancel(collection));
-        }
-        self.library.end(token, reason, deadline_ns);
     }
 
     /// The plugin has said that it is done with the instance.
@@ -228,23 +215,10 @@ impl InstanceShared {
             self.violations.count(Violation::SlowEnd);
             self.library.violations.count(Violation::SlowEnd);
             self.leases.end_all();
-            registry::remove(token);
+            INSTANCES.remove(token);
             self.library.forget(token);
         }
         is_due
-    }
-
-    pub(crate) fn state_at(&self, now_ns: u64) -> InstanceState {
-        let state = lock(&self.state);
-        match (&state.flight, state.quarantine) {
-            _ if state.stopped => InstanceState::Stopped,
-            (Some(_), _) => InstanceState::Collecting,
-            (None, Some((until_ns, why))) if until_ns > now_ns => {
-                InstanceState::Quarantined { until_ns, why }
-            }
-            _ if state.given_up.is_some() => InstanceState::Hung,
-            _ => InstanceState::Idle,
-        }
     }
 
     /// What the source declares.
@@ -269,6 +243,53 @@ impl InstanceShared {
     fn release(&self, flight: &Flight) {
         self.library.host.leave_target(&flight.host);
         self.library.host.unwatch(flight.watched_ns, flight.collection);
+    }
+}
+
+impl LiveInstance for InstanceShared {
+    fn state_at(&self, now_ns: u64) -> InstanceState {
+        let state = lock(&self.state);
+        match (&state.flight, state.quarantine) {
+            _ if state.stopped => InstanceState::Stopped,
+            (Some(_), _) => InstanceState::Collecting,
+            (None, Some((until_ns, why))) if until_ns > now_ns => {
+                InstanceState::Quarantined { until_ns, why }
+            }
+            _ if state.given_up.is_some() => InstanceState::Hung,
+            _ => InstanceState::Idle,
+        }
+    }
+
+    fn look(&self, collection: u64, now_ns: u64) {
+        self.look_at(collection, now_ns);
+    }
+
+    fn destroy(&self, reason: u32, deadline_ns: u64) {
+        let (token, flight) = {
+            let mut state = lock(&self.state);
+            if std::mem::replace(&mut state.stopped, true) {
+                return;
+            }
+            state.ending_until_ns = self.library.calls.ends_by_deadline().then_some(deadline_ns);
+            (state.token, state.flight.take())
+        };
+        if self.library.calls.ends_by_deadline() {
+            self.library.host.watch(deadline_ns, token, self.me());
+        }
+        if let Some(flight) = &flight {
+            self.release(flight);
+        }
+        let collection = flight.map(|flight| flight.collection);
+        if let Some(collection) = collection {
+            let _data = lock(&self.data);
+            let outcome = Outcome::Failed(Failure::new(Stage::Plugin, GeneralReason::Cancelled, "destroyed"));
+            self.tell_end(collection, Completion { outcome, stages: &[] });
+        }
+        self.leases.end_all();
+        if let Some(collection) = collection {
+            self.library.call(move |calls| calls.cancel(collection));
+        }
+        self.library.end(token, reason, deadline_ns);
     }
 }
 

@@ -1,24 +1,18 @@
-//! What a plugin sends, checked against the limits before the sink sees it.
-
-use std::collections::HashSet;
-use std::sync::Mutex;
+//! The data that a plugin sends, checked against the limits before the sink sees it.
 
 use plugin_abi::{
     ACCEPTED, DROPPED_DUPLICATE, DROPPED_INVALID, DROPPED_LIMIT, DROPPED_RULE, DROPPED_UNKNOWN_FAMILY,
     DROPPED_UNSUPPORTED, Verdict as RawVerdict,
 };
-use plugin_contract::{
-    Alert, AlertState, Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, SeriesDef, Verdict,
-};
+use plugin_contract::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, SeriesDef, Verdict};
 
-use crate::library::LibraryShared;
-use crate::registry::lock;
-use crate::shared::{Admission, InstanceShared};
+use super::{Admission, InstanceShared};
+use crate::sync::lock;
 use crate::violation::Violation;
 
 /// What an instance has registered.
 #[derive(Default)]
-pub(crate) struct Data {
+pub(super) struct Data {
     /// How many family ids the sink has handed out; they are dense.
     families: u32,
     /// One bit per series id that was handed out: whether it is live.
@@ -26,17 +20,6 @@ pub(crate) struct Data {
     /// One more than the highest series id.
     series_end: u32,
     series_live: u32,
-}
-
-/// What an instance, or the library itself, may log.
-#[derive(Default)]
-pub(crate) struct Budget(Mutex<Spent>);
-
-/// Log bytes of the current second.
-#[derive(Default)]
-struct Spent {
-    second: u64,
-    bytes: u64,
 }
 
 impl InstanceShared {
@@ -183,61 +166,16 @@ impl InstanceShared {
 
     /// Whether there is room for so many bytes of log in this second.
     pub(crate) fn may_log(&self, bytes: usize) -> bool {
-        let fits = self.log_budget.take(bytes, &self.library);
+        let fits = self.library.may_log(&self.log_budget, bytes);
         // Counted, but no fault: a chatty plugin is not a broken one.
         self.violations.add(Violation::LogOverflow, u64::from(!fits));
         fits
     }
 }
 
-/// The alerts of an instance that are open.
-#[derive(Default)]
-pub(crate) struct OpenAlerts(Mutex<HashSet<String>>);
-
-impl InstanceShared {
-    /// Remembers what is open, and tells what is opened again as still open. Nothing where too much is open already.
-    pub(crate) fn note_alert<'a>(&self, alert: Option<Alert<'a>>) -> Option<Option<Alert<'a>>> {
-        let Some(Alert { id, state }) = alert else { return Some(None) };
-        let mut open = lock(&self.alerts.0);
-        if state == AlertState::Closed {
-            open.remove(id);
-            return Some(alert);
-        }
-        let was_open = open.contains(id);
-        if !was_open && open.len() >= self.library.limits().alerts_max as usize {
-            drop(open);
-            self.violation(Violation::OverLimit, 1);
-            return None;
-        }
-        open.insert(id.to_owned());
-        let state = if was_open { AlertState::Open } else { state };
-        Some(Some(Alert { id, state }))
-    }
-
-    /// After a new start nothing is known to be open.
-    pub(crate) fn forget_alerts(&self) {
-        lock(&self.alerts.0).clear();
-    }
-}
-
-impl Budget {
-    /// Takes so many bytes of the current second; false, and counted, where it has not as many left.
-    pub(crate) fn take(&self, bytes: usize, library: &LibraryShared) -> bool {
-        let second = library.now_ns() / 1_000_000_000;
-        let mut spent = lock(&self.0);
-        if spent.second != second {
-            *spent = Spent { second, bytes: 0 };
-        }
-        spent.bytes = spent.bytes.saturating_add(bytes as u64);
-        let fits = spent.bytes <= u64::from(library.limits().log_bytes_per_second_max);
-        library.violations.add(Violation::LogOverflow, u64::from(!fits));
-        fits
-    }
-}
-
 impl Data {
     /// How many family ids were handed out.
-    pub(crate) fn families(&self) -> u32 {
+    pub(super) fn families(&self) -> u32 {
         self.families
     }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use plugin_contract::CollectionId;
 
+use super::InstanceShared;
 use crate::error::{CollectError, ConfigureError};
-use crate::shared::InstanceShared;
+use crate::library::LiveInstance as _;
 use crate::state::{InstanceConfig, InstanceState};
 use crate::violation::Violations;
 

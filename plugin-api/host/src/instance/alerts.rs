@@ -1,0 +1,40 @@
+//! Which alerts of an instance are open.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+use plugin_contract::{Alert, AlertState};
+
+use super::InstanceShared;
+use crate::sync::lock;
+use crate::violation::Violation;
+
+/// The alerts of an instance that are open.
+#[derive(Default)]
+pub(super) struct OpenAlerts(Mutex<HashSet<String>>);
+
+impl InstanceShared {
+    /// Remembers what is open, and tells what is opened again as still open. Nothing where too much is open already.
+    pub(crate) fn note_alert<'a>(&self, alert: Option<Alert<'a>>) -> Option<Option<Alert<'a>>> {
+        let Some(Alert { id, state }) = alert else { return Some(None) };
+        let mut open = lock(&self.alerts.0);
+        if state == AlertState::Closed {
+            open.remove(id);
+            return Some(alert);
+        }
+        let was_open = open.contains(id);
+        if !was_open && open.len() >= self.library.limits().alerts_max as usize {
+            drop(open);
+            self.violation(Violation::OverLimit, 1);
+            return None;
+        }
+        open.insert(id.to_owned());
+        let state = if was_open { AlertState::Open } else { state };
+        Some(Some(Alert { id, state }))
+    }
+
+    /// After a new start nothing is known to be open.
+    pub(crate) fn forget_alerts(&self) {
+        lock(&self.alerts.0).clear();
+    }
+}

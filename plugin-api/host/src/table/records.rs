@@ -1,0 +1,104 @@
+//! Problems with settings, log records and events.
+#![expect(unsafe_code, reason = "reads what plugins hand over")]
+// UNSAFETY: as in the module above.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use plugin_abi::{self as abi, FULL, OK, STALE, read_struct};
+use plugin_contract::Event;
+
+use super::{admitted, for_instance, guarded, refuse, unknown};
+use crate::configure::REPORTS;
+use crate::instance::{Admission, INSTANCES};
+use crate::library;
+use crate::read;
+use crate::violation::Violation;
+
+pub(super) unsafe extern "C" fn problem(report: u64, problem: *const abi::Problem) -> i32 {
+    guarded(report, || {
+        let Some(it) = REPORTS.find(report) else { return unknown(report) };
+        let limits = it.library.limits();
+        // SAFETY: the plugin's struct, valid until the call returns.
+        let problem = unsafe { read_struct(problem) }
+            .map_err(Violation::from)
+            // SAFETY: its strings, valid until the call returns.
+            .and_then(|raw| unsafe { read::problem(&raw, limits) });
+        match problem {
+            Ok(problem) if !it.is_full() => {
+                it.add(problem);
+                OK
+            }
+            Ok(_) => {
+                it.library.violations.count(Violation::OverLimit);
+                FULL
+            }
+            Err(violation) => refuse(&it.library, violation),
+        }
+    })
+}
+
+pub(super) unsafe extern "C" fn log_enabled(owner: u64, level: u32) -> u8 {
+    let enabled = catch_unwind(AssertUnwindSafe(|| {
+        let level = read::level(level);
+        match INSTANCES.find(owner) {
+            Some(it) => it.sink.log_enabled(level),
+            None => library::of_token(owner).is_some_and(|library| library.log_enabled(level)),
+        }
+    }));
+    u8::from(enabled.unwrap_or(false))
+}
+
+pub(super) unsafe extern "C" fn log(owner: u64, record: *const abi::Log) -> i32 {
+    guarded(owner, || {
+        let instance = INSTANCES.find(owner);
+        let Some(library) = library::of_token(owner) else { return STALE };
+        // SAFETY: the plugin's struct, valid until the call returns.
+        let raw = match unsafe { read_struct(record) } {
+            Ok(raw) => raw,
+            Err(malformed) => return refuse(&library, malformed.into()),
+        };
+        // SAFETY: its strings and fields, valid until the call returns.
+        let (message, fields) =
+            match unsafe { read::text_and_fields(raw.message, raw.fields, library.limits()) } {
+                Ok(read) => read,
+                Err(violation) => return refuse(&library, violation),
+            };
+        let level = read::level(raw.level);
+        let bytes = message.len() + fields.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>();
+        match instance {
+            Some(it) if !it.may_log(bytes) => FULL,
+            Some(it) => {
+                it.sink.log(level, message, &fields);
+                OK
+            }
+            // The library itself, a run, or an instance that is gone: worth keeping, under the library's name.
+            _ if !library.may_log(&library.log_budget, bytes) => FULL,
+            _ => {
+                library.log(level, message, &fields);
+                OK
+            }
+        }
+    })
+}
+
+pub(super) unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -> i32 {
+    for_instance(instance, |it| {
+        // SAFETY: the plugin's struct, valid until the call returns.
+        let raw = unsafe { read_struct(event) }?;
+        let limits = it.library.limits();
+        // SAFETY: its strings and fields, valid until the call returns.
+        let (body, fields) = unsafe { read::text_and_fields(raw.body, raw.fields, limits) }?;
+        // SAFETY: as above.
+        let event = unsafe { read::event(&raw, body, &fields, limits) }?;
+        let admission = it.admits(instance);
+        if admission != Admission::Open {
+            return Ok(admitted(admission, false));
+        }
+        if !it.may_log(body.len()) {
+            return Ok(FULL);
+        }
+        let Some(alert) = it.note_alert(event.alert) else { return Ok(FULL) };
+        it.sink.event(&Event { alert, ..event });
+        Ok(OK)
+    })
+}

@@ -1,0 +1,22 @@
+//! What the process of a trial does.
+
+use std::path::Path;
+
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+
+use crate::exit;
+use crate::host::Host;
+use crate::image::Image;
+use crate::options::HostOptions;
+use crate::trial::{LOADED, REFUSED};
+
+/// Loads the library at `path` and ends the process: what a [`crate::Trial`]'s program does for the process `parent`.
+pub fn run_trial(parent: &str, path: &Path) -> ! {
+    // A library that hangs must not outlive the one who tries it, who may have ended before this was said.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    if getppid().is_none_or(|now| now.as_raw_nonzero().to_string() != parent) {
+        exit::leave(REFUSED);
+    }
+    let loaded = Host::new(HostOptions::default()).load_image(Image::InPlace(path.to_owned()), path);
+    exit::leave(if loaded.is_ok() { LOADED } else { REFUSED })
+}
