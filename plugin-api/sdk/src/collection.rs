@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::handle::Handle;
 use crate::host;
 use crate::output::Output;
-use crate::source::Target;
+use crate::target::Target;
 
 /// One collection in progress.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use plugin_abi::{OUTPUT_ERR, OUTPUT_OUT, OUTPUT_PROGRESS};
 
 use crate::credential::{self, Credential};
 use crate::failure::Failure;
+use crate::family::Family;
 use crate::host;
-use crate::output::Family;
-use crate::source::Target;
+use crate::target::Target;
 use crate::token::Signal;
 
 /// How a command ended.

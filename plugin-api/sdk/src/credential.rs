@@ -6,37 +6,31 @@ use std::time::Duration;
 use plugin_abi::{
     CREDENTIAL_ACCEPTED, CREDENTIAL_LOCKED, CREDENTIAL_REJECTED, CREDENTIAL_UNKNOWN, GeneralReason, Stage,
 };
-use zeroize::Zeroizing;
 
 use crate::failure::{Failure, Reason};
-use crate::host::{self, Acquired};
+use crate::host::{self, Acquired, Lease};
 use crate::token::Signal;
 
 /// A secret lent for one authentication. Say how it went; dropping it says that nobody knows.
-pub struct Credential {
-    pub(crate) lease: u64,
-    pub(crate) domain: String,
-    pub(crate) username: String,
-    pub(crate) password: Zeroizing<String>,
-}
+pub struct Credential(Lease);
 
 impl Credential {
     /// The account's domain; empty for a local account.
     #[must_use]
     pub fn domain(&self) -> &str {
-        &self.domain
+        &self.0.domain
     }
 
     /// The account.
     #[must_use]
     pub fn username(&self) -> &str {
-        &self.username
+        &self.0.username
     }
 
     /// The password.
     #[must_use]
     pub fn password(&self) -> &str {
-        &self.password
+        &self.0.password
     }
 
     /// The target let us in.
@@ -55,14 +49,14 @@ impl Credential {
     }
 
     fn end(mut self, verdict: u32) {
-        host::credential_result(std::mem::take(&mut self.lease), verdict);
+        host::credential_result(std::mem::take(&mut self.0.token), verdict);
     }
 }
 
 impl Drop for Credential {
     fn drop(&mut self) {
-        if self.lease != 0 {
-            host::credential_result(self.lease, CREDENTIAL_UNKNOWN);
+        if self.0.token != 0 {
+            host::credential_result(self.0.token, CREDENTIAL_UNKNOWN);
         }
     }
 }
@@ -70,8 +64,8 @@ impl Drop for Credential {
 impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credential")
-            .field("domain", &self.domain)
-            .field("username", &self.username)
+            .field("domain", &self.0.domain)
+            .field("username", &self.0.username)
             .field("password", &"***")
             .finish_non_exhaustive()
     }
@@ -87,7 +81,7 @@ pub(crate) async fn acquire(
     loop {
         let woken = wake.raised();
         match host::credential_acquire(owner, host_name, identity) {
-            Acquired::Lease(credential) => return Ok(credential),
+            Acquired::Lease(lease) => return Ok(Credential(lease)),
             Acquired::Denied(code) => {
                 let reason = GeneralReason::from_code(code).unwrap_or(GeneralReason::CredentialsWithheld);
                 let message = format!("the exporter does not lend identity `{identity}` for {host_name}");

@@ -17,9 +17,12 @@ use crate::declared::Tables;
 use crate::handle::Handle;
 use crate::host;
 use crate::log;
-use crate::plugin::{Plugin, PluginDef, State};
+use crate::plugin::{Plugin, PluginDef};
+use crate::problem::Problem;
 use crate::slot::NO_INSTANCE;
-use crate::source::{End, EndReason, Problem, Target};
+use crate::source::{End, EndReason};
+use crate::state::State;
+use crate::target::Target;
 
 /// The entry of a plugin. Called by what [`crate::export_plugin`] makes.
 ///

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use plugin_abi::{GeneralReason, REASON_DECLARED, Stage};
 
-use crate::output::FamilyId;
+use crate::family::FamilyId;
 
 /// A failure reason of a source's own: an element of [`crate::Source::REASONS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -14,10 +14,9 @@ use plugin_abi::{
 };
 use zeroize::Zeroizing;
 
-use crate::credential::Credential;
 use crate::event::Event;
-use crate::output::{Family, Series, Start};
-use crate::source::Problem;
+use crate::family::{Family, Series, Start};
+use crate::problem::Problem;
 
 static HOST: OnceLock<HostApi> = OnceLock::new();
 
@@ -28,10 +27,18 @@ pub(crate) fn install(host: HostApi) -> &'static HostApi {
 
 /// The answer to a request for a secret.
 pub(crate) enum Acquired {
-    Lease(Credential),
+    Lease(Lease),
     Wait { retry_after_ms: u32 },
     Denied(u32),
     Refused(i32),
+}
+
+/// A copy of a lease. [`credential_result`] ends it.
+pub(crate) struct Lease {
+    pub(crate) token: u64,
+    pub(crate) domain: String,
+    pub(crate) username: String,
+    pub(crate) password: Zeroizing<String>,
 }
 
 /// The token under which the library itself logs.
@@ -303,29 +310,26 @@ fn answered(status: i32, taken: u64, verdicts: &[Verdict]) -> &[Verdict] {
     }
 }
 
-/// Copies a lease's strings; the lease is ended unused where they are not what this version knows.
+/// Copies a lease; it is ended unused where it is not what this version knows.
 fn leased(lease: &CredentialLease) -> Acquired {
-    let token = lease.lease;
-    match copied(lease) {
-        Ok(credential) if lease.kind == plugin_abi::CREDENTIAL_KIND_PASSWORD => Acquired::Lease(credential),
-        // Dropping the credential, where there is one, ends the lease.
-        Ok(_) => Acquired::Refused(UNSUPPORTED),
-        Err(_) => {
-            credential_result(token, plugin_abi::CREDENTIAL_UNKNOWN);
-            Acquired::Refused(plugin_abi::INVALID)
-        }
-    }
+    let refused = match copied(lease) {
+        Ok(copy) if lease.kind == plugin_abi::CREDENTIAL_KIND_PASSWORD => return Acquired::Lease(copy),
+        Ok(_) => UNSUPPORTED,
+        Err(_) => plugin_abi::INVALID,
+    };
+    credential_result(lease.lease, plugin_abi::CREDENTIAL_UNKNOWN);
+    Acquired::Refused(refused)
 }
 
-fn copied(lease: &CredentialLease) -> Result<Credential, Malformed> {
-    // SAFETY: the host keeps the strings of a lease until it is answered, which happens below at the earliest.
+fn copied(lease: &CredentialLease) -> Result<Lease, Malformed> {
+    // SAFETY: the host keeps the strings of a lease until it is answered, which happens after this at the earliest.
     let domain = unsafe { lease.domain_host.read(CREDENTIAL_BYTES_MAX) }?.to_owned();
     // SAFETY: as above.
     let username = unsafe { lease.username_host.read(CREDENTIAL_BYTES_MAX) }?.to_owned();
     // SAFETY: as above.
     let secret = unsafe { lease.secret_host.read(CREDENTIAL_BYTES_MAX) }?;
     let password = core::str::from_utf8(secret).map_err(|_| Malformed::NotUtf8)?;
-    Ok(Credential { lease: lease.lease, domain, username, password: Zeroizing::new(password.to_owned()) })
+    Ok(Lease { token: lease.lease, domain, username, password: Zeroizing::new(password.to_owned()) })
 }
 
 const CREDENTIAL_BYTES_MAX: usize = 65_536;

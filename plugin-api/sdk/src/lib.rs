@@ -61,17 +61,22 @@ mod event;
 #[doc(hidden)]
 pub mod exports;
 mod failure;
+mod family;
 mod handle;
 mod host;
+mod lock;
 mod log;
 mod output;
 mod plugin;
+mod problem;
 mod runtime;
 mod schema;
 mod settings;
 mod slot;
 mod socket;
 mod source;
+mod state;
+mod target;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod token;
@@ -84,13 +89,16 @@ pub use self::command::{Command, Configured, Exit, NoArguments, Run};
 pub use self::credential::Credential;
 pub use self::event::{AlertState, Event, Severity};
 pub use self::failure::{Coverage, DeclaredReason, Failure, Reason};
+pub use self::family::{Family, FamilyId, Kind, Series, SeriesId, Start, ValueKind};
 pub use self::handle::Handle;
-pub use self::output::{Family, FamilyId, Kind, Output, Series, SeriesId, Stamp, Start, ValueKind};
+pub use self::output::{Output, Stamp};
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SettingsEntry, SourceEntry};
+pub use self::problem::Problem;
 pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::parse as parse_settings;
 pub use self::socket::listening_socket;
-pub use self::source::{BlockingSource, End, EndReason, LibrarySettings, Problem, Setup, Source, Target};
+pub use self::source::{BlockingSource, End, EndReason, LibrarySettings, Setup, Source};
+pub use self::target::Target;
 
 /// Makes a crate a plugin: declares its sources and commands, and its settings as a whole where it has any
 /// (`settings: SettingsEntry::of::<MySettings>()`), and exports the entry function.

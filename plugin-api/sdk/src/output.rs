@@ -1,112 +1,9 @@
 //! Families, series and values on their way to the host.
-#![expect(unsafe_code, reason = "says that a series id is an integer")]
-// UNSAFETY: the one implementation below makes columns of ids what the header calls an array of uint32_t.
 
-use plugin_abi::{
-    ACCEPTED, Array, Batch, Display, FULL, KIND_COUNTER, KIND_GAUGE, KIND_INFO, KIND_UNKNOWN, OK, Plain,
-    VALUE_F64, VALUE_I64, VALUE_U64, struct_size,
-};
+use plugin_abi::{ACCEPTED, Array, Batch, FULL, OK, Plain, VALUE_F64, VALUE_I64, VALUE_U64, struct_size};
 
+use crate::family::{Family, FamilyId, Series, SeriesId};
 use crate::host;
-
-/// What a family's values mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// A value that goes up and down.
-    Gauge,
-    /// A sum that only grows, or starts anew.
-    Counter,
-    /// Labels that describe something; send the value 1.
-    Info,
-    /// Nobody knows.
-    Unknown,
-}
-
-/// The type of a family's values: which `push_*` they go through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ValueKind {
-    /// [`Output::push_f64`].
-    F64,
-    /// [`Output::push_u64`].
-    U64,
-    /// [`Output::push_i64`].
-    I64,
-}
-
-/// A family. The exporter makes the metric's name of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Family<'a> {
-    /// Which world it is from: empty for performance counters, `complus`, `pla`, `rpc`.
-    pub namespace: &'a str,
-    /// The object in the source's own words: `Processor Information`.
-    pub object: &'a str,
-    /// The item of the object: `% Processor Time`.
-    pub item: &'a str,
-    /// Which part of the item, where it has several: empty, `base`, `inactive` …
-    pub part: &'a str,
-    /// What the values mean.
-    pub kind: Kind,
-    /// The base unit: empty, `seconds`, `bytes`, `ratio` …
-    pub unit: &'a str,
-    /// A sentence for people.
-    pub help: &'a str,
-    /// Where it comes from: `\Processor Information(*)\% Processor Time [PERF_100NSEC_TIMER_INV]`.
-    pub origin: &'a str,
-    /// The type of its values.
-    pub value: ValueKind,
-    /// How they are shown to a person; [`Display::NONE`] leaves it to the exporter. A host before version 1.2 does not
-    /// hear of it.
-    pub display: Display<'a>,
-}
-
-/// A series of a family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Series<'a> {
-    /// Its family.
-    pub family: FamilyId,
-    /// Name and value of each label: `counter_instance`, `instance_id` … The exporter adds those of the target.
-    pub labels: &'a [(&'a str, &'a str)],
-    /// When it began to count, where that is known.
-    pub start: Option<Start>,
-}
-
-/// When a series began to count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Start {
-    /// In Unix nanoseconds.
-    pub unix_nanos: i64,
-    /// Whether it follows from something else, such as when the target was started. A host of version 1.0 does not
-    /// hear of it.
-    pub is_inferred: bool,
-}
-
-/// A family that the host accepted. Dense from 0 within an instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FamilyId(pub(crate) u32);
-
-/// A series that the host accepted. Dense within an instance; used again after [`Output::retire`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(transparent)]
-pub struct SeriesId(pub(crate) u32);
-
-// SAFETY: an integer in a transparent struct.
-unsafe impl Plain for SeriesId {}
-
-impl FamilyId {
-    /// As an index into a table of one's own.
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl SeriesId {
-    /// As an index into a table of one's own.
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// Times of a value that differ from "now" and "as before", which zero stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -330,27 +227,6 @@ impl<I: Plain, T: Plain> Columns<'_, I, T> {
             }
         }
         from
-    }
-}
-
-impl Kind {
-    pub(crate) fn code(self) -> u32 {
-        match self {
-            Self::Gauge => KIND_GAUGE,
-            Self::Counter => KIND_COUNTER,
-            Self::Info => KIND_INFO,
-            Self::Unknown => KIND_UNKNOWN,
-        }
-    }
-}
-
-impl ValueKind {
-    pub(crate) fn code(self) -> u32 {
-        match self {
-            Self::F64 => VALUE_F64,
-            Self::U64 => VALUE_U64,
-            Self::I64 => VALUE_I64,
-        }
     }
 }
 

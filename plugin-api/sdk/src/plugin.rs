@@ -1,7 +1,6 @@
 //! A library: what it declares, and what lives in it while the process runs.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use plugin_abi::{MODE_ASYNC, MODE_BLOCKING};
 use tokio::runtime::Runtime;
@@ -10,11 +9,14 @@ use crate::arguments::{self, CommandOption};
 use crate::command::{Command, Exit, Run};
 use crate::failure::DeclaredReason;
 use crate::handle::Handle;
+use crate::problem::Problem;
 use crate::runtime;
 use crate::schema::Transport;
-use crate::settings;
-use crate::slot::{AsyncSlot, BlockingSlot, Cancel, Slot};
-use crate::source::{BlockingSource, LibrarySettings, Problem, Source, Target};
+use crate::settings::checked;
+use crate::slot::{AsyncSlot, BlockingSlot};
+use crate::source::{BlockingSource, LibrarySettings, Source};
+use crate::state::{Cancel, Slot, State};
+use crate::target::Target;
 
 /// What [`crate::export_plugin`] makes of a crate.
 pub trait PluginDef: 'static {
@@ -31,14 +33,6 @@ pub struct Plugin {
     pub(crate) commands: &'static [CommandEntry],
     pub(crate) settings: Option<SettingsEntry>,
     pub(crate) state: OnceLock<State>,
-}
-
-/// What lives in a library.
-pub(crate) struct State {
-    runtime: &'static Runtime,
-    instances: Mutex<HashMap<u64, Arc<dyn Slot>>>,
-    cancels: Mutex<HashMap<u64, Arc<Cancel>>>,
-    runs: Mutex<HashMap<u64, Run>>,
 }
 
 /// An instance, or what is wrong with its settings.
@@ -177,94 +171,9 @@ impl Plugin {
             return Ok(state);
         }
         let runtime = runtime::build(self.name, workers)?;
-        Ok(self.state.get_or_init(|| State {
-            // The run time lives as long as the library, which is never closed.
-            runtime: Box::leak(Box::new(runtime)),
-            instances: Mutex::default(),
-            cancels: Mutex::default(),
-            runs: Mutex::default(),
-        }))
+        // The run time lives as long as the library, which is never closed.
+        Ok(self.state.get_or_init(|| State::new(Box::leak(Box::new(runtime)))))
     }
-}
-
-impl State {
-    pub(crate) fn runtime(&self) -> &'static Runtime {
-        self.runtime
-    }
-
-    pub(crate) fn instance(&self, token: u64) -> Option<Arc<dyn Slot>> {
-        lock(&self.instances).get(&token).cloned()
-    }
-
-    pub(crate) fn insert_instance(&self, token: u64, slot: Arc<dyn Slot>) {
-        lock(&self.instances).insert(token, slot);
-    }
-
-    pub(crate) fn remove_instance(&self, token: u64) -> Option<Arc<dyn Slot>> {
-        lock(&self.instances).remove(&token)
-    }
-
-    /// A cancel token that `cancel` finds until the answer is dropped.
-    pub(crate) fn cancel_for(&'static self, token: u64) -> CancelEntry {
-        let cancel = Arc::new(Cancel::default());
-        lock(&self.cancels).insert(token, Arc::clone(&cancel));
-        CancelEntry { state: self, token, cancel }
-    }
-
-    pub(crate) fn cancel(&self, token: u64) {
-        let cancel = lock(&self.cancels).get(&token).cloned();
-        if let Some(cancel) = cancel {
-            cancel.set();
-        }
-    }
-
-    pub(crate) fn begin_run(&self, run: Run) {
-        lock(&self.runs).insert(run.token, run);
-    }
-
-    pub(crate) fn end_run(&self, token: u64) {
-        lock(&self.runs).remove(&token);
-    }
-
-    pub(crate) fn wake(&self, owner: u64) {
-        if let Some(slot) = self.instance(owner) {
-            slot.wake();
-            return;
-        }
-        let run = lock(&self.runs).get(&owner).cloned();
-        if let Some(run) = run {
-            run.wake.raise();
-        }
-    }
-}
-
-/// A cancel token while it can be found.
-pub(crate) struct CancelEntry {
-    state: &'static State,
-    token: u64,
-    pub(crate) cancel: Arc<Cancel>,
-}
-
-impl Drop for CancelEntry {
-    fn drop(&mut self) {
-        lock(&self.state.cancels).remove(&self.token);
-    }
-}
-
-/// A panic while a lock was held is told elsewhere; the maps behind our locks are whole at any time.
-pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Settings that serde and the source accept.
-pub(crate) fn checked<T: serde::de::DeserializeOwned>(
-    text: &str,
-    target: &Target,
-    check: fn(&T, &Target) -> Vec<Problem>,
-) -> Result<T, Vec<Problem>> {
-    let settings = settings::parse(text).map_err(|problem| vec![problem])?;
-    let problems = check(&settings, target);
-    if problems.is_empty() { Ok(settings) } else { Err(problems) }
 }
 
 fn problems_of<T>(result: Result<T, Vec<Problem>>) -> Vec<Problem> {

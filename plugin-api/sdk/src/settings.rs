@@ -10,7 +10,8 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
-use crate::source::Problem;
+use crate::problem::Problem;
+use crate::target::Target;
 
 /// Reads `T`, or says what is wrong and where.
 ///
@@ -24,6 +25,17 @@ pub fn parse<T: DeserializeOwned>(settings: &str) -> Result<T, Problem> {
         message,
         suggestion,
     })
+}
+
+/// Settings that serde and the source accept.
+pub(crate) fn checked<T: DeserializeOwned>(
+    text: &str,
+    target: &Target,
+    check: fn(&T, &Target) -> Vec<Problem>,
+) -> Result<T, Vec<Problem>> {
+    let settings = parse(text).map_err(|problem| vec![problem])?;
+    let problems = check(&settings, target);
+    if problems.is_empty() { Ok(settings) } else { Err(problems) }
 }
 
 /// What serde refused. The pointer grows towards the root while the error travels up.

@@ -1,10 +1,6 @@
 //! An instance inside the library: the source, its buffers, and the collection that it owes.
 
-use std::future::poll_fn;
-use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use plugin_abi::{
@@ -17,47 +13,14 @@ use crate::collection::{Collection, Stages};
 use crate::failure::{Coverage, Failure};
 use crate::handle::Handle;
 use crate::host;
+use crate::lock::lock;
 use crate::log;
 use crate::output::Output;
-use crate::plugin::{CancelEntry, State, checked, lock};
-use crate::source::{BlockingSource, End, Problem, Source, Target};
-use crate::token::Signal;
-
-/// A flag that can be waited for.
-#[derive(Default)]
-pub(crate) struct Cancel {
-    flag: Arc<AtomicBool>,
-    signal: Signal,
-}
-
-impl Cancel {
-    pub(crate) fn set(&self) {
-        self.flag.store(true, Ordering::Release);
-        self.signal.raise();
-    }
-
-    /// Runs `work` unless it is cancelled first.
-    pub(crate) async fn unless<F: Future>(&self, work: F) -> Option<F::Output> {
-        let mut raised = pin!(self.signal.raised());
-        let mut work = pin!(work);
-        poll_fn(|context| {
-            if let Poll::Ready(output) = work.as_mut().poll(context) {
-                return Poll::Ready(Some(output));
-            }
-            let cancelled = self.flag.load(Ordering::Acquire) || raised.as_mut().poll(context).is_ready();
-            if cancelled { Poll::Ready(None) } else { Poll::Pending }
-        })
-        .await
-    }
-}
-
-/// What the exported functions need of an instance, whatever its source is.
-pub(crate) trait Slot: Send + Sync {
-    fn reconfigure(&self, settings: &str) -> Result<(), Vec<Problem>>;
-    fn collect(self: Arc<Self>, state: &'static State, request: Collect) -> i32;
-    fn wake(&self);
-    fn destroy(self: Arc<Self>, state: &'static State, end: End);
-}
+use crate::problem::Problem;
+use crate::settings::checked;
+use crate::source::{BlockingSource, End, Source};
+use crate::state::{Cancel, CancelEntry, Slot, State};
+use crate::target::Target;
 
 /// The source and its buffers; no source after a panic.
 struct Work<S> {
@@ -95,7 +58,7 @@ impl<T> Common<T> {
             output,
             stages: Stages::default(),
             deadline: Instant::now() + left,
-            cancelled: Arc::clone(&cancel.flag),
+            cancelled: cancel.flag(),
             runtime: state.runtime().handle().clone(),
         }
     }

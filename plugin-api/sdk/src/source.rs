@@ -8,48 +8,9 @@ use serde::de::DeserializeOwned;
 use crate::collection::Collection;
 use crate::failure::{Coverage, DeclaredReason, Failure};
 use crate::handle::Handle;
+use crate::problem::Problem;
 use crate::schema::Transport;
-
-/// The target of an instance.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Target {
-    /// Its unique name in the exporter.
-    pub name: String,
-    /// Host name or address.
-    pub host: String,
-    /// The port, where the configuration names one.
-    pub port: Option<u16>,
-    /// The identity to use; empty for none.
-    pub identity: String,
-}
-
-/// One thing that a source does not accept about its settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Where: a JSON pointer (`/countersets/2/name`), empty for the whole; [`Problem::NO_IDENTITY`] for what is no setting.
-    pub pointer: String,
-    /// What is wrong.
-    pub message: String,
-    /// What would be right; may be empty.
-    pub suggestion: String,
-}
-
-impl Problem {
-    /// The pointer of a problem with the target instead of the settings: it needs an identity and has none.
-    pub const NO_IDENTITY: &'static str = "/target/identity";
-
-    /// A problem without a suggestion.
-    pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), message: message.into(), suggestion: String::new() }
-    }
-
-    /// The same with a suggestion.
-    #[must_use]
-    pub fn suggest(mut self, suggestion: impl Into<String>) -> Self {
-        self.suggestion = suggestion.into();
-        self
-    }
-}
+use crate::target::Target;
 
 /// The end of an instance.
 #[derive(Clone, Copy, Debug)]

@@ -25,9 +25,12 @@ use self::table::TABLE;
 use self::world::World;
 use crate::handle::Handle;
 use crate::host;
-use crate::plugin::{Plugin, SourceEntry, lock};
-use crate::slot::Slot;
-use crate::source::{BlockingSource, End, EndReason, Problem, Source, Target};
+use crate::lock::lock;
+use crate::plugin::{Plugin, SourceEntry};
+use crate::problem::Problem;
+use crate::source::{BlockingSource, End, EndReason, Source};
+use crate::state::Slot;
+use crate::target::Target;
 
 /// An instance of a source in a host made of memory.
 pub struct FakeInstance {

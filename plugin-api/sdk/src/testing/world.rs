@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use plugin_abi::STALE;
 
 use super::seen::{FakeCompletion, FakeIdentity, Seen};
-use crate::plugin::lock;
+use crate::lock::lock;
 
 /// What one instance sees of its host.
 #[derive(Default)]

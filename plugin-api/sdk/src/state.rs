@@ -1,0 +1,134 @@
+//! What lives in a library while the process runs: instances, runs of commands, and what cancels them.
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+use plugin_abi::Collect;
+use tokio::runtime::Runtime;
+
+use crate::command::Run;
+use crate::lock::lock;
+use crate::problem::Problem;
+use crate::source::End;
+use crate::token::Signal;
+
+/// What lives in a library.
+pub(crate) struct State {
+    runtime: &'static Runtime,
+    instances: Mutex<HashMap<u64, Arc<dyn Slot>>>,
+    cancels: Mutex<HashMap<u64, Arc<Cancel>>>,
+    runs: Mutex<HashMap<u64, Run>>,
+}
+
+/// What the exported functions need of an instance, whatever its source is.
+pub(crate) trait Slot: Send + Sync {
+    fn reconfigure(&self, settings: &str) -> Result<(), Vec<Problem>>;
+    fn collect(self: Arc<Self>, state: &'static State, request: Collect) -> i32;
+    fn wake(&self);
+    fn destroy(self: Arc<Self>, state: &'static State, end: End);
+}
+
+impl State {
+    pub(crate) fn new(runtime: &'static Runtime) -> Self {
+        Self { runtime, instances: Mutex::default(), cancels: Mutex::default(), runs: Mutex::default() }
+    }
+
+    pub(crate) fn runtime(&self) -> &'static Runtime {
+        self.runtime
+    }
+
+    pub(crate) fn instance(&self, token: u64) -> Option<Arc<dyn Slot>> {
+        lock(&self.instances).get(&token).cloned()
+    }
+
+    pub(crate) fn insert_instance(&self, token: u64, slot: Arc<dyn Slot>) {
+        lock(&self.instances).insert(token, slot);
+    }
+
+    pub(crate) fn remove_instance(&self, token: u64) -> Option<Arc<dyn Slot>> {
+        lock(&self.instances).remove(&token)
+    }
+
+    /// A cancel token that `cancel` finds until the answer is dropped.
+    pub(crate) fn cancel_for(&'static self, token: u64) -> CancelEntry {
+        let cancel = Arc::new(Cancel::default());
+        lock(&self.cancels).insert(token, Arc::clone(&cancel));
+        CancelEntry { state: self, token, cancel }
+    }
+
+    pub(crate) fn cancel(&self, token: u64) {
+        let cancel = lock(&self.cancels).get(&token).cloned();
+        if let Some(cancel) = cancel {
+            cancel.set();
+        }
+    }
+
+    pub(crate) fn begin_run(&self, run: Run) {
+        lock(&self.runs).insert(run.token, run);
+    }
+
+    pub(crate) fn end_run(&self, token: u64) {
+        lock(&self.runs).remove(&token);
+    }
+
+    pub(crate) fn wake(&self, owner: u64) {
+        if let Some(slot) = self.instance(owner) {
+            slot.wake();
+            return;
+        }
+        let run = lock(&self.runs).get(&owner).cloned();
+        if let Some(run) = run {
+            run.wake.raise();
+        }
+    }
+}
+
+/// A cancel token while it can be found.
+pub(crate) struct CancelEntry {
+    state: &'static State,
+    token: u64,
+    pub(crate) cancel: Arc<Cancel>,
+}
+
+impl Drop for CancelEntry {
+    fn drop(&mut self) {
+        lock(&self.state.cancels).remove(&self.token);
+    }
+}
+
+/// A flag that can be waited for.
+#[derive(Default)]
+pub(crate) struct Cancel {
+    flag: Arc<AtomicBool>,
+    signal: Signal,
+}
+
+impl Cancel {
+    /// Whether it was cancelled.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flag)
+    }
+
+    pub(crate) fn set(&self) {
+        self.flag.store(true, Ordering::Release);
+        self.signal.raise();
+    }
+
+    /// Runs `work` unless it is cancelled first.
+    pub(crate) async fn unless<F: Future>(&self, work: F) -> Option<F::Output> {
+        let mut raised = pin!(self.signal.raised());
+        let mut work = pin!(work);
+        poll_fn(|context| {
+            if let Poll::Ready(output) = work.as_mut().poll(context) {
+                return Poll::Ready(Some(output));
+            }
+            let cancelled = self.flag.load(Ordering::Acquire) || raised.as_mut().poll(context).is_ready();
+            if cancelled { Poll::Ready(None) } else { Poll::Pending }
+        })
+        .await
+    }
+}
