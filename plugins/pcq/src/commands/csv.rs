@@ -2,7 +2,7 @@ use counter_poll::paths::{Key, PathPlan, Sample, Value};
 use counter_types::Cooked;
 
 use super::clock;
-use super::query::Show;
+use super::formatter::Formatter;
 
 /// What typeperf writes: everything in quotes, the paths in the first line, then a line a sample.
 ///
@@ -20,8 +20,8 @@ impl Csv {
     }
 }
 
-impl Show for Csv {
-    fn show(&mut self, plan: &PathPlan, sample: &Sample) -> String {
+impl Formatter for Csv {
+    fn format(&mut self, plan: &PathPlan, sample: &Sample) -> String {
         let mut text = String::new();
         let columns = self.columns.get_or_insert_with(|| {
             let columns: Vec<Key> = sample.values.iter().map(|(key, _)| key.clone()).collect();

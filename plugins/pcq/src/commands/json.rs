@@ -3,7 +3,7 @@ use counter_types::{Cooked, Reading};
 use serde_json::{Map, json};
 
 use super::clock;
-use super::query::Show;
+use super::formatter::Formatter;
 
 /// One JSON object a line: the host, the clocks of the reply, and for each value what was read beside what is displayed, so
 /// that another client can be compared.
@@ -18,8 +18,8 @@ impl Json {
     }
 }
 
-impl Show for Json {
-    fn show(&mut self, plan: &PathPlan, sample: &Sample) -> String {
+impl Formatter for Json {
+    fn format(&mut self, plan: &PathPlan, sample: &Sample) -> String {
         let values: Vec<serde_json::Value> =
             sample.values.iter().map(|(key, value)| object(plan, key, value)).collect();
         let line = json!({

@@ -5,13 +5,14 @@
 //! | `discover`, `describe` | lists them, and writes a module of them |
 //! | `query` | values, live |
 //! | `paths` | counter paths on the command line |
-//! | `table`, `csv`, `json` | how values are shown |
+//! | `formatter`; `table`, `csv`, `json` | how values are shown |
 //! | `clock` | times as text |
 
 mod clock;
 mod csv;
 mod describe;
 mod discover;
+mod formatter;
 mod json;
 mod metrics;
 mod paths;

@@ -12,6 +12,7 @@ use plugin_session::command::{CommandError, HostAccess, HostArguments, Transport
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::csv::Csv;
+use super::formatter::Formatter;
 use super::json::Json;
 use super::paths;
 use super::table::Table;
@@ -51,17 +52,6 @@ struct Wish {
     paths: Vec<CounterPath>,
 }
 
-/// Where rows go.
-pub(super) trait Show: Send {
-    /// The text of one sample.
-    fn show(&mut self, plan: &PathPlan, sample: &Sample) -> String;
-
-    /// What somebody should know beside it, once.
-    fn note(&mut self) -> Option<String> {
-        None
-    }
-}
-
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Format {
     Table,
@@ -84,11 +74,11 @@ impl Command for Query {
     type Arguments = QueryArguments;
 
     async fn run(run: Run, arguments: QueryArguments) -> Exit {
-        let (wish, mut show) = match Wish::new(arguments, &run) {
+        let (wish, mut formatter) = match Wish::new(arguments, &run) {
             Ok(wish) => wish,
             Err(error) => return error.print(&run),
         };
-        match watch(&run, &wish, &mut *show).await {
+        match watch(&run, &wish, &mut *formatter).await {
             Ok(()) => Exit::Success,
             Err(error) => error.print(&run),
         }
@@ -96,7 +86,7 @@ impl Command for Query {
 }
 
 impl Wish {
-    fn new(arguments: QueryArguments, run: &Run) -> Result<(Self, Box<dyn Show>), CommandError> {
+    fn new(arguments: QueryArguments, run: &Run) -> Result<(Self, Box<dyn Formatter>), CommandError> {
         let QueryArguments { paths, host, target_name, interval, count, format, transport } = arguments;
         let access = HostAccess::new(host, &transport)?;
         let paths: Vec<CounterPath> =
@@ -110,12 +100,12 @@ impl Wish {
                 path.machine.as_deref().unwrap_or_default()
             )));
         }
-        let show: Box<dyn Show> = match format {
+        let formatter: Box<dyn Formatter> = match format {
             Format::Table => Box::new(Table::new(run.terminal_width(), interval)),
             Format::Csv => Box::new(Csv::new(access.host())),
             Format::Json => Box::new(Json::new(access.host())),
         };
-        Ok((Self { access, interval, count, paths }, show))
+        Ok((Self { access, interval, count, paths }, formatter))
     }
 }
 
@@ -127,7 +117,7 @@ fn is_of(path: &CounterPath, host: &str, name: Option<&str>) -> bool {
     [Some(host), short, name].into_iter().flatten().any(|known| counter_types::same_name(machine, known))
 }
 
-async fn watch(run: &Run, wish: &Wish, show: &mut dyn Show) -> Result<(), CommandError> {
+async fn watch(run: &Run, wish: &Wish, formatter: &mut dyn Formatter) -> Result<(), CommandError> {
     run.progress(&format!("connecting to {}…", wish.access.host()));
     let mut session = wish.access.connect(PERFLIB, run).await.map_err(|failed| failed.error)?;
     let mut client = session.perflib(Instant::now() + SEARCH_MAX);
@@ -146,7 +136,7 @@ async fn watch(run: &Run, wish: &Wish, show: &mut dyn Show) -> Result<(), Comman
     while wish.count.is_none_or(|count| watching.rows < count) {
         ticks.tick().await;
         match open.take() {
-            Some(mut at) => open = watching.step(&mut at, show).await?.then_some(at),
+            Some(mut at) => open = watching.step(&mut at, formatter).await?.then_some(at),
             None => open = watching.connect_again().await?,
         }
     }
@@ -170,7 +160,7 @@ struct Watching<'a> {
 
 impl Watching<'_> {
     /// Takes a sample and shows it; false where the connection is lost.
-    async fn step(&mut self, open: &mut Open, show: &mut dyn Show) -> Result<bool, CommandError> {
+    async fn step(&mut self, open: &mut Open, formatter: &mut dyn Formatter) -> Result<bool, CommandError> {
         let deadline = Instant::now() + CALL_MAX.max(self.wish.interval);
         let data = match open.query.fetch(&mut open.session.perflib(deadline)).await {
             Ok(data) => data,
@@ -192,10 +182,10 @@ impl Watching<'_> {
         }
         if !(is_first && sample.needs_another) {
             self.run.progress("");
-            let text = show.show(self.plan, &sample);
+            let text = formatter.format(self.plan, &sample);
             self.run.out(&text);
             self.rows += 1;
-            if let Some(note) = show.note() {
+            if let Some(note) = formatter.note() {
                 self.tell_once(note);
             }
         }

@@ -5,7 +5,7 @@ use counter_poll::paths::{Instance, Key, PathPlan, Sample, Value, is_shown_as_re
 use counter_types::{Cooked, display, display_exact, shown_as};
 
 use super::clock;
-use super::query::Show;
+use super::formatter::Formatter;
 
 /// For people: a line a sample where all values fit beside each other, else a block a sample with instances below
 /// and counters beside each other.
@@ -113,8 +113,8 @@ impl Table {
     }
 }
 
-impl Show for Table {
-    fn show(&mut self, plan: &PathPlan, sample: &Sample) -> String {
+impl Formatter for Table {
+    fn format(&mut self, plan: &PathPlan, sample: &Sample) -> String {
         if sample.values.is_empty() {
             return format!("{}{GAP}-\n", self.time(sample));
         }
