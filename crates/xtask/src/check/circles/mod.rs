@@ -1,5 +1,5 @@
 //! Modules of a package import each other in one direction only: no circles between siblings, at any depth. A circle
-//! can only be built, tested and moved as a whole. Circles of today stand in a table that may only become shorter.
+//! can only be built, tested and moved as a whole. Parent and child may know each other.
 
 mod graph;
 mod module;
@@ -15,41 +15,20 @@ use self::module::{ModulePath, Modules};
 use crate::Result;
 use crate::workspace::{Workspace, capture};
 
-/// Edges that are part of a circle, by package, parent and the module that imports.
-const TABLE: &str = include_str!("../../../circles.txt");
-
 pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>> {
-    let mut found = Vec::new();
-    for (name, package) in &workspace.packages {
-        let sources = sources(&package.folder)?;
-        let modules = read(&sources);
-        found.extend(in_circles(&edges(&modules)).into_iter().map(|edge| (name.clone(), edge)));
-    }
-    Ok(compare(TABLE, &found))
-}
-
-/// What the table lacks, and what it has that is no longer so.
-fn compare(table: &str, found: &[(String, Edge)]) -> Vec<String> {
-    let lines = table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-    let mut known: BTreeSet<String> = lines.flat_map(edges_of_line).collect();
     let mut problems = Vec::new();
-    for (package, edge) in found {
-        let Edge { parent, from, to, file, line } = edge;
-        let edge = format!("{package} | {parent} | {from} -> {to}");
-        if !known.remove(&edge) {
-            problems
-                .push(format!("{edge}: modules import each other in a circle, here in {file}, line {line}"));
-        }
+    for (name, package) in &workspace.packages {
+        let modules = read(&sources(&package.folder)?);
+        problems.extend(in_circles(&edges(&modules)).iter().map(|edge| problem(name, edge)));
     }
-    let gone = |edge| format!("{edge}: no longer in a circle; take it out of crates/xtask/circles.txt");
-    problems.extend(known.into_iter().map(gone));
-    problems
+    Ok(problems)
 }
 
-/// `package | parent | from -> to to` as one text for each edge.
-fn edges_of_line(line: &str) -> impl Iterator<Item = String> {
-    let (from, to) = line.split_once("->").unwrap_or((line, "?"));
-    to.split_whitespace().map(move |to| format!("{} -> {to}", from.trim_end()))
+fn problem(package: &str, Edge { parent, from, to, file, line }: &Edge) -> String {
+    format!(
+        "{package} | {parent} | {from} -> {to}: modules import each other in a circle, here in {file}, line {line}; \
+         let one of them not know the other, mostly by moving what both need into a third"
+    )
 }
 
 /// A file of a package: the module that it is, its name, its text.
