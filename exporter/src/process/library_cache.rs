@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use config::{Config, Problem};
@@ -14,10 +14,10 @@ use super::plugins::{self, Libraries};
 /// names again is the one that is there.
 pub(super) struct LibraryCache {
     host: Host,
-    libraries: BTreeMap<String, Shelved>,
+    libraries: BTreeMap<String, Loaded>,
 }
 
-struct Shelved {
+struct Loaded {
     library: Library,
     file: PathBuf,
     stamp: Option<Stamp>,
@@ -37,15 +37,15 @@ impl LibraryCache {
             }
             let file = plugins::file(&folder, name);
             // Before it is opened: what is written in between is seen as a change.
-            let stamp = stamp(&file);
+            let stamp = Stamp::look(&file, SystemTime::now());
             // On the disk before anything of the plugin runs.
             info!(plugin = name, file = %file.display(), "Loading plugin");
             log::flush();
             let library = self.host.load(&file)?;
             let plugin = library.info();
             info!(plugin = name, version = plugin.version, abi = %plugin.abi, "Plugin loaded");
-            let shelved = Shelved { library: library.clone(), file, stamp };
-            self.libraries.insert(name.to_owned(), shelved);
+            let loaded = Loaded { library: library.clone(), file, stamp };
+            self.libraries.insert(name.to_owned(), loaded);
             Ok(library)
         })
     }
@@ -57,22 +57,11 @@ impl LibraryCache {
             .libraries
             .iter()
             .filter(|(name, _)| config.plugins.load.iter().any(|one| one.name == **name));
-        let replaced = known.filter(|(name, shelved)| {
+        let replaced = known.filter(|(name, loaded)| {
             let file = plugins::file(&folder, name);
-            file != shelved.file || !is_same(shelved.stamp, stamp(&file))
+            let now = Stamp::look(&file, SystemTime::now());
+            file != loaded.file || Stamp::differs(loaded.stamp.as_ref(), now.as_ref())
         });
         replaced.map(|(name, _)| name.as_str()).collect()
-    }
-}
-
-fn stamp(file: &Path) -> Option<Stamp> {
-    let metadata = std::fs::metadata(file).ok()?;
-    Some(Stamp::of(&metadata, SystemTime::now()))
-}
-
-fn is_same(before: Option<Stamp>, now: Option<Stamp>) -> bool {
-    match (before, now) {
-        (Some(before), Some(now)) => before.is_same(&now),
-        (before, now) => before.is_none() && now.is_none(),
     }
 }

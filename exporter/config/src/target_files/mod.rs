@@ -2,8 +2,8 @@
 
 mod groups;
 mod instances;
-mod known;
 mod list;
+mod target_file;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use self::instances::shared_instances;
-use self::known::Known;
+use self::target_file::TargetFile;
 use super::document::Config;
 use super::file_pattern::FilePattern;
 use super::node::Position;
@@ -40,7 +40,7 @@ const PROBLEMS_SHOWN_MAX: usize = 10;
 #[derive(Debug)]
 pub struct TargetFiles {
     config: Arc<Config>,
-    files: BTreeMap<PathBuf, Known>,
+    files: BTreeMap<PathBuf, TargetFile>,
     listing: Vec<Result<Vec<PathBuf>, String>>,
     is_over_limit: bool,
 }
@@ -123,9 +123,9 @@ impl TargetFiles {
     /// From now on these are the configuration's files. Each is read again at the next look, since what it says may
     /// mean something else now; until it is good, its last good targets stay, as far as the names in them still exist.
     pub fn set_config(&mut self, config: Arc<Config>) {
-        for known in self.files.values_mut() {
-            known.forget_contents();
-            known.targets.retain(|target| config.knows_names_of(target));
+        for file in self.files.values_mut() {
+            file.forget_contents();
+            file.targets.retain(|target| config.knows_names_of(target));
         }
         let is_listed = |path: &Path| config.target_files.iter().any(|pattern| pattern.lists(path));
         self.files.retain(|path, _| is_listed(path));
@@ -137,15 +137,15 @@ impl TargetFiles {
     pub fn look(&mut self, now: SystemTime) -> Vec<FileNews> {
         let mut news = Vec::new();
         for path in self.list(&mut news) {
-            self.files.entry(path).or_default();
+            self.files.entry(path.clone()).or_insert_with(|| TargetFile::new(path));
         }
         let config = Arc::clone(&self.config);
         let named = config.target_files.iter().filter(|pattern| !pattern.has_wildcards());
         let named: HashSet<PathBuf> = named.map(FilePattern::path).collect();
-        self.files.retain(|path, known| {
+        self.files.retain(|path, file| {
             let is_named = named.contains(path);
-            news.extend(known.look(path, &config, now, is_named));
-            is_named || !known.is_gone()
+            news.extend(file.look(&config, now, is_named));
+            is_named || !file.is_gone()
         });
         news
     }
@@ -161,9 +161,9 @@ impl TargetFiles {
             files.push(None);
             wanted.targets.push(target.clone());
         }
-        for (path, known) in &self.files {
-            wanted.refused.extend(known.skipped.iter().flat_map(|skipped| refused(path, skipped)));
-            for target in &known.targets {
+        for (path, file) in &self.files {
+            wanted.refused.extend(file.skipped.iter().flat_map(|skipped| refused(path, skipped)));
+            for target in &file.targets {
                 let taken = names.get(target.name.as_str());
                 if taken.is_none() && wanted.targets.len() < TARGETS_MAX {
                     names.insert(&target.name, (Some(path), target.position));
@@ -202,19 +202,19 @@ impl TargetFiles {
     /// What is known of each file.
     #[must_use]
     pub fn states(&self, refused: &[Refused]) -> Vec<FileState> {
-        let states = self.files.iter().map(|(path, known)| {
+        let states = self.files.iter().map(|(path, file)| {
             let of_file = || refused.iter().filter(|refused| refused.file == *path);
             let surplus = of_file().filter(|refused| refused.fate == Fate::Surplus).count();
             let problems = of_file().map(|refused| refused.problem.clone()).collect();
             let of_entries = Report::new(&path.display().to_string(), problems);
-            let report = known.broken_by().unwrap_or(&of_entries);
+            let report = file.broken_by().unwrap_or(&of_entries);
             FileState {
                 path: path.display().to_string(),
-                is_good: known.is_good(),
-                targets: known.all_targets(),
-                refused: known.skipped_targets() + surplus,
+                is_good: file.is_good(),
+                targets: file.all_targets(),
+                refused: file.skipped_targets() + surplus,
                 problems: report.to_string().lines().take(PROBLEMS_SHOWN_MAX).map(str::to_owned).collect(),
-                modified_unix_s: known.modified.and_then(|modified| {
+                modified_unix_s: file.modified().and_then(|modified| {
                     let since = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
                     Some(since.as_secs_f64())
                 }),

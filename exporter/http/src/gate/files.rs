@@ -1,6 +1,5 @@
 //! The files that a protection is made of, and whether they are still those that were read.
 
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -35,20 +34,16 @@ impl Files {
     }
 
     fn read_anew(&mut self, path: &Path) -> Result<Vec<u8>, String> {
-        let seen = fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata, self.now));
+        let seen = Stamp::look(path, self.now);
         self.seen.push((path.to_owned(), seen));
         file::read(path, FILE_BYTES_MAX).map_err(|error| error.to_string())
     }
 
     /// Whether one of them is another than the one that was read, or was so young then that it may be.
     pub(super) fn may_have_changed(&self, now: SystemTime) -> bool {
-        self.seen.iter().any(|(path, seen)| {
-            let is_now = fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata, now));
-            match (seen, is_now) {
-                (None, None) => false,
-                (Some(seen), Some(is_now)) => !seen.is_settled() || !seen.is_same(&is_now),
-                _ => true,
-            }
-        })
+        let differs = |(path, seen): &(PathBuf, Option<Stamp>)| {
+            Stamp::may_differ(seen.as_ref(), Stamp::look(path, now).as_ref())
+        };
+        self.seen.iter().any(differs)
     }
 }

@@ -5,6 +5,7 @@
 //! a limit of bytes. What a hung network file system does is not in our hands.
 
 mod stamp;
+mod watched;
 
 use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -17,6 +18,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
 pub use self::stamp::Stamp;
+pub use self::watched::{Look, WatchedFile};
 
 /// A file that is on a disk is read to its end within this time.
 const FILE_TIME_MAX: Duration = Duration::from_secs(10);

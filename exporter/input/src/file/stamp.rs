@@ -1,5 +1,6 @@
-use std::fs::Metadata;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// A file that changed so short a time before it was looked at is read once more: the clock of a file system has
@@ -18,8 +19,41 @@ pub struct Stamp {
 }
 
 impl Stamp {
+    /// That of the file at `path` as it is `now`; nothing where there is none.
+    #[must_use]
+    pub fn look(path: &Path, now: SystemTime) -> Option<Self> {
+        fs::metadata(path).ok().map(|metadata| Self::of(&metadata, now))
+    }
+
+    /// Whether a file that was `before` may have other contents now: it is another one, or changed so shortly before it
+    /// was looked at that a second change would leave no trace.
+    #[must_use]
+    pub fn may_differ(before: Option<&Self>, now: Option<&Self>) -> bool {
+        match (before, now) {
+            (None, None) => false,
+            (Some(before), Some(now)) => !before.is_settled || !before.is_same(now),
+            _ => true,
+        }
+    }
+
+    /// Whether the file is not the one that it was before, as far as its stamp tells.
+    #[must_use]
+    pub fn differs(before: Option<&Self>, now: Option<&Self>) -> bool {
+        match (before, now) {
+            (Some(before), Some(now)) => !before.is_same(now),
+            (before, now) => before.is_some() != now.is_some(),
+        }
+    }
+
+    /// When the file was written.
+    pub(super) fn modified(&self) -> Option<SystemTime> {
+        let (seconds, nanoseconds) = self.modified;
+        let since = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
+        SystemTime::UNIX_EPOCH.checked_add(since)
+    }
+
     /// That of a file as it is `now`.
-    pub fn of(metadata: &Metadata, now: SystemTime) -> Self {
+    pub(super) fn of(metadata: &Metadata, now: SystemTime) -> Self {
         let changed_s = metadata.ctime().max(metadata.mtime());
         let now_s = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let settled_s = i64::try_from(now_s.saturating_sub(SETTLED_AFTER).as_secs()).unwrap_or(i64::MAX);
@@ -33,14 +67,13 @@ impl Stamp {
         }
     }
 
-    /// Whether nothing tells the file of `self` from that of `other`.
-    pub fn is_same(&self, other: &Self) -> bool {
+    fn is_same(&self, other: &Self) -> bool {
         (self.device, self.inode, self.bytes) == (other.device, other.inode, other.bytes)
             && (self.modified, self.changed) == (other.modified, other.changed)
     }
 
-    /// Whether a file that has this stamp again certainly has the same contents.
-    pub fn is_settled(&self) -> bool {
+    #[cfg(test)]
+    pub(super) fn is_settled(&self) -> bool {
         self.is_settled
     }
 }

@@ -1,10 +1,7 @@
-use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use input::file::{self, Stamp};
+use input::file::{Look, WatchedFile};
 
 use super::FileNews;
 use super::groups::parse_target_file;
@@ -19,11 +16,9 @@ use crate::tree::CONFIG_BYTES_MAX;
 const MISSING_LOOKS: u8 = 2;
 
 /// One file, as of the last look at it.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    /// Nothing where the last look could not read it.
-    seen: Option<Stamp>,
-    contents: Option<u64>,
+#[derive(Debug)]
+pub(super) struct TargetFile {
+    file: WatchedFile,
     /// It was good once.
     was_good: bool,
     pub(super) targets: Vec<Target>,
@@ -31,14 +26,34 @@ pub(super) struct Known {
     pub(super) skipped: Vec<Skipped>,
     skipped_targets: usize,
     broken: Option<Report>,
-    pub(super) modified: Option<SystemTime>,
     missing: u8,
 }
 
-impl Known {
+impl TargetFile {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self {
+            file: WatchedFile::new(path, CONFIG_BYTES_MAX),
+            was_good: false,
+            targets: Vec::new(),
+            skipped: Vec::new(),
+            skipped_targets: 0,
+            broken: None,
+            missing: 0,
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// When it was written, as of the last look.
+    pub(super) fn modified(&self) -> Option<SystemTime> {
+        self.file.modified()
+    }
+
     /// The file is read again at the next look, whatever it looks like.
     pub(super) fn forget_contents(&mut self) {
-        (self.seen, self.contents) = (None, None);
+        self.file.forget();
     }
 
     /// The number of its targets that are not asked as written, because something is wrong with them.
@@ -68,66 +83,56 @@ impl Known {
     }
 
     /// Looks at the file, and reads it where it changed.
-    pub(super) fn look(
-        &mut self,
-        path: &Path,
-        config: &Config,
-        now: SystemTime,
-        is_named: bool,
-    ) -> Option<FileNews> {
-        let metadata = match fs::metadata(path) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.miss(path, is_named),
-            Err(error) => return self.unreadable(path, format!("cannot be read: {error}")),
+    pub(super) fn look(&mut self, config: &Config, now: SystemTime, is_named: bool) -> Option<FileNews> {
+        let bytes = match self.file.look(now) {
+            look if look.is_missing() => return self.miss(is_named),
+            Look::Unreadable(error) => return self.unreadable(error.to_string()),
+            Look::Same => {
+                self.missing = 0;
+                return None;
+            }
+            Look::Changed(bytes) => bytes,
         };
         self.missing = 0;
-        let seen = Stamp::of(&metadata, now);
-        if seen.is_settled() && self.seen.is_some_and(|before| before.is_settled() && before.is_same(&seen)) {
-            return None;
-        }
-        self.seen = Some(seen);
-        self.modified = metadata.modified().ok();
-        let text = match read(path) {
+        let text = match String::from_utf8(bytes) {
             Ok(text) => text,
-            Err(message) => return self.unreadable(path, message),
+            Err(error) => return self.unreadable(format!("is no UTF-8: {error}")),
         };
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        let contents = hasher.finish();
-        if self.contents.replace(contents) == Some(contents) {
-            return None;
-        }
-        match parse_target_file(&path.display().to_string(), &text, config) {
+        match parse_target_file(&self.path().display().to_string(), &text, config) {
             Ok(mut list) => {
                 (self.broken, self.was_good) = (None, true);
                 list.keep_from(&self.targets);
                 (self.targets, self.skipped) = (list.targets, list.skipped);
                 self.skipped_targets = list.skipped_targets;
-                Some(FileNews::Read(path.to_owned(), self.targets.len()))
+                Some(FileNews::Read(self.path().to_owned(), self.targets.len()))
             }
             Err(report) => self.broken(report),
         }
     }
 
-    fn miss(&mut self, path: &Path, is_named: bool) -> Option<FileNews> {
+    fn miss(&mut self, is_named: bool) -> Option<FileNews> {
         self.missing = self.missing.saturating_add(1);
         if self.was_good && self.missing < MISSING_LOOKS {
             return None;
         }
         let was_good = self.was_good;
-        *self = Self { missing: self.missing, broken: self.broken.take(), ..Self::default() };
+        let path = self.path().to_owned();
+        *self = Self { missing: self.missing, broken: self.broken.take(), ..Self::new(path.clone()) };
         if was_good {
-            Some(FileNews::Gone(path.to_owned()))
+            Some(FileNews::Gone(path))
         } else if is_named {
-            self.unreadable(path, "there is no such file".to_owned())
+            let message = "there is no such file".to_owned();
+            self.broken(Report::of_file(&path.display().to_string(), message, None))
         } else {
             None
         }
     }
 
-    fn unreadable(&mut self, path: &Path, message: String) -> Option<FileNews> {
+    /// It is there, and says nothing.
+    fn unreadable(&mut self, message: String) -> Option<FileNews> {
+        self.missing = 0;
         self.forget_contents();
-        self.broken(Report::of_file(&path.display().to_string(), message, None))
+        self.broken(Report::of_file(&self.path().display().to_string(), message, None))
     }
 
     /// Tells each trouble once.
@@ -136,9 +141,4 @@ impl Known {
         self.broken = Some(report.clone());
         (!is_told).then_some(FileNews::Broken(report, self.targets.len()))
     }
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    let text = file::read(path, CONFIG_BYTES_MAX).map_err(|error| error.to_string())?;
-    String::from_utf8(text).map_err(|error| format!("is no UTF-8: {error}"))
 }
