@@ -41,11 +41,11 @@ const CLOSING_MAX: usize = 32;
 /// Who is connected, so that no peer takes all there is.
 #[derive(Default)]
 pub(crate) struct PeerLimits {
-    known: Mutex<HashMap<PeerKey, Known>>,
+    known: Mutex<HashMap<PeerKey, PeerState>>,
     next_id: AtomicU64,
 }
 
-struct Known {
+struct PeerState {
     connections: HashMap<u64, Arc<Traffic>>,
     /// Idle connections that were asked to end for a new one.
     closing: usize,
@@ -72,7 +72,7 @@ impl PeerLimits {
     ) -> Option<PeerPermit> {
         let key = PeerKey::of(peer);
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all.entry(key).or_insert_with(|| Known {
+        let known = all.entry(key).or_insert_with(|| PeerState {
             connections: HashMap::new(),
             closing: 0,
             handshakes: Arc::new(Semaphore::new(HANDSHAKES_MAX)),
@@ -87,7 +87,7 @@ impl PeerLimits {
     }
 }
 
-impl Known {
+impl PeerState {
     /// Asks the connection to end that is idle for longest. Returns false where there is none, or too many are ending.
     fn close_idle(&mut self) -> bool {
         if self.closing >= CLOSING_MAX {

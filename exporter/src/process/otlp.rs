@@ -18,19 +18,19 @@ pub(super) struct SnapshotSupply {
     target_registry: Arc<TargetRegistry>,
     /// The plugin of each module.
     scopes: Mutex<Scopes>,
-    known: Mutex<Known>,
+    known: Mutex<Stores>,
 }
 
 type Scopes = BTreeMap<String, Arc<Scope>>;
 
 /// The stores that were seen, by address.
 #[derive(Default)]
-struct Known {
-    stores: HashMap<usize, KnownStore>,
+struct Stores {
+    stores: HashMap<usize, StoreState>,
     keys: u64,
 }
 
-struct KnownStore {
+struct StoreState {
     /// Keeps the address from being another store's.
     store: Weak<Store>,
     key: u64,
@@ -76,7 +76,7 @@ impl Supply for SnapshotSupply {
     }
 }
 
-impl Known {
+impl Stores {
     fn item(
         &mut self,
         entry: &TargetState,
@@ -87,7 +87,7 @@ impl Known {
         let snapshot = store.snapshot();
         let known = self.stores.entry(Arc::as_ptr(store).addr()).or_insert_with(|| {
             self.keys += 1;
-            KnownStore { store: Arc::downgrade(store), key: self.keys, snapshot_id: 0, time_unix_nanos: 0 }
+            StoreState { store: Arc::downgrade(store), key: self.keys, snapshot_id: 0, time_unix_nanos: 0 }
         });
         if known.snapshot_id != snapshot.id() || snapshot.series() == 0 {
             let is_later = snapshot.series() > 0 && snapshot.time_unix_nanos() > known.time_unix_nanos;
@@ -114,7 +114,7 @@ pub(super) fn own_telemetry(
     let figures = own_figures(target_registry, Arc::clone(pusher.counts()));
     let own = OwnTelemetry::start(endpoint, tokio::runtime::Handle::current(), figures);
     let own = own.inspect_err(|error| warn!(error, "Own figures are not sent")).ok()?;
-    pusher.timings().tell(own.meter());
+    pusher.timings().record_in(own.meter());
     Some(own)
 }
 

@@ -129,7 +129,7 @@ impl Reloads {
     async fn reload(&mut self, cause: &str, prepared: Result<Prepared, Report>) -> Answer {
         let answer = match self.state.reload(prepared).await {
             Ok(applied) => {
-                applied.tell(cause);
+                applied.log(cause);
                 Ok(applied.to_string())
             }
             Err(report) => {

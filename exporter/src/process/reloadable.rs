@@ -189,7 +189,7 @@ impl ReloadableState {
         if before.identities != *identities {
             let new = Arc::clone(&config);
             // Files are read for it; nobody waits for what it finds.
-            tokio::task::spawn_blocking(move || secrets::tell(&new));
+            tokio::task::spawn_blocking(move || secrets::log_problems(&new));
         }
         // Before the targets, so that new ones find who they are.
         self.broker.set_identities(identities.clone(), credentials.cooldown);
@@ -233,8 +233,8 @@ pub(super) fn show(plugins: &Plugins, libraries: &Libraries) {
 }
 
 impl Applied {
-    /// Tells the log.
-    pub(super) fn tell(&self, cause: &str) {
+    /// Writes it to the log.
+    pub(super) fn log(&self, cause: &str) {
         let Self { targets, changes: Changes { added, changed, removed }, needs_restart } = self;
         info!(cause, targets, added, changed, removed, "Configuration reloaded");
         for part in needs_restart {

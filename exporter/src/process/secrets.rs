@@ -36,7 +36,7 @@ pub(super) fn warnings(config: &Config) -> Vec<String> {
 }
 
 /// Logs both: a server begins without a password as well, since its file may come later and is read when it is needed.
-pub(super) fn tell(config: &Config) {
+pub(super) fn log_problems(config: &Config) {
     for Problem { path, message, hint, .. } in problems(config) {
         let next_step = hint.unwrap_or_default();
         warn!(

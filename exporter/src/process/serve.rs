@@ -96,7 +96,7 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
     }
     let gate = gate(&config, web_file)?;
     raise_descriptor_limit(&config);
-    secrets::tell(&config);
+    secrets::log_problems(&config);
     let lookups = Lookups::default();
     let broker = Arc::new(broker(&config, &runtime, &lookups)?);
     let handed = systemd::listeners().map_err(machine("serve"))?;

@@ -52,22 +52,22 @@ impl Notifier {
 
     /// The process works: after the beginning, and after a reload, whatever came of it.
     pub(super) fn ready(&self, status: &str) {
-        self.tell(&format!("READY=1\nSTATUS={status}"));
+        self.notify(&format!("READY=1\nSTATUS={status}"));
     }
 
     /// The configuration is being read again; [`Notifier::ready`] follows.
     pub(super) fn reloading(&self) {
         let now = clock_gettime(ClockId::Monotonic);
         let now_us = now.tv_sec * 1_000_000 + now.tv_nsec / 1_000;
-        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}\nSTATUS=Reading the configuration again"));
+        self.notify(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}\nSTATUS=Reading the configuration again"));
     }
 
     /// The process ends.
     pub(super) fn stopping(&self) {
-        self.tell("STOPPING=1\nSTATUS=Ending");
+        self.notify("STOPPING=1\nSTATUS=Ending");
     }
 
-    fn tell(&self, state: &str) {
+    fn notify(&self, state: &str) {
         let Some(socket) = &self.0 else { return };
         if let Err(error) = socket.send(state.as_bytes()) {
             warn!(%error, state, "Service manager not told");
@@ -93,7 +93,7 @@ impl Notifier {
             if watchdog.is_some() {
                 let works = tokio::time::timeout(period, schedule.answers()).await == Ok(true);
                 if works {
-                    self.tell("WATCHDOG=1");
+                    self.notify("WATCHDOG=1");
                 } else if !is_stuck {
                     error!("Schedule does not answer; the watchdog is not fed");
                 }
@@ -101,7 +101,7 @@ impl Notifier {
             }
             let status = status(&target_registry, &reloads);
             if status != told {
-                self.tell(&format!("STATUS={status}"));
+                self.notify(&format!("STATUS={status}"));
                 told = status;
             }
         }

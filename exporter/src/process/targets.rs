@@ -69,13 +69,13 @@ impl Targets {
         let news = self.files.look(SystemTime::now());
         self.target_registry.set_files(self.files.states(&self.refused));
         // All of them are told.
-        news.into_iter().map(tell).fold(false, |is_changed, changes| is_changed | changes)
+        news.into_iter().map(log_news).fold(false, |is_changed, changes| is_changed | changes)
     }
 
     fn apply(&mut self) -> Changes {
         let Wanted { targets, refused, shared } = self.files.wanted();
-        tell_refused(&self.refused, &refused);
-        tell_shared(&self.file, &self.shared, &shared);
+        log_refused(&self.refused, &refused);
+        log_shared(&self.file, &self.shared, &shared);
         (self.refused, self.shared) = (refused, shared);
         self.target_registry.set_files(self.files.states(&self.refused));
         self.engine.apply(&self.config, &targets)
@@ -83,7 +83,7 @@ impl Targets {
 }
 
 /// Logs why targets are not asked as they stand in their files, and what becomes of them: each of them once.
-fn tell_refused(before: &[Refused], now: &[Refused]) {
+fn log_refused(before: &[Refused], now: &[Refused]) {
     // A line more or less above it makes nothing new of it.
     let key = |one: &Refused| (one.file.clone(), one.name.clone(), one.problem.message.clone(), one.fate);
     let told: HashSet<_> = before.iter().map(key).collect();
@@ -103,7 +103,7 @@ fn tell_refused(before: &[Refused], now: &[Refused]) {
 }
 
 /// Logs which targets are one to Prometheus, each label once for as long as they share it.
-fn tell_shared(config_file: &Path, before: &[SharedInstance], now: &[SharedInstance]) {
+fn log_shared(config_file: &Path, before: &[SharedInstance], now: &[SharedInstance]) {
     let told: HashSet<&str> = before.iter().map(|shared| shared.instance.as_str()).collect();
     let config_file = config_file.display().to_string();
     let mut new = now.iter().filter(|shared| !told.contains(shared.instance.as_str()));
@@ -145,7 +145,7 @@ pub(super) fn lock(targets: &Mutex<Targets>) -> MutexGuard<'_, Targets> {
 }
 
 /// Logs what a look at the files found; answers whether targets may have changed.
-fn tell(news: FileNews) -> bool {
+fn log_news(news: FileNews) -> bool {
     match news {
         FileNews::Read(path, targets) => {
             info!(file = %path.display(), targets, "Target file read");

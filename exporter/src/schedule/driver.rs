@@ -73,34 +73,34 @@ pub struct Schedule {
 impl Schedule {
     /// The job's collection is over. At most one end per job is under way.
     pub fn ended(&self, job: JobId, ending: Ending) {
-        self.tell(Order::Ended { job, ending });
+        self.send(Order::Ended { job, ending });
     }
 
     /// More jobs; all of a target in one call.
     pub fn add(&self, jobs: Vec<NewJob>) {
-        self.tell(Order::Add(jobs));
+        self.send(Order::Add(jobs));
     }
 
     /// All jobs of these targets go, with their collectors.
     pub fn remove(&self, targets: Vec<TargetId>) {
-        self.tell(Order::Remove(targets));
+        self.send(Order::Remove(targets));
     }
 
     /// These limits hold from now on.
     pub fn set_limits(&self, limits: Limits) {
-        self.tell(Order::Limits(limits));
+        self.send(Order::Limits(limits));
     }
 
     /// Done when the driver has answered, which proves that it works; `false` where it has ended.
     pub async fn answers(&self) -> bool {
         let (answer, answered) = oneshot::channel();
-        self.tell(Order::Answer(answer));
+        self.send(Order::Answer(answer));
         answered.await.is_ok()
     }
 
     /// Something short to be done after a time.
     pub fn later(&self, after: Duration, what: impl FnOnce() + Send + 'static) {
-        self.tell(Order::Later { at: Instant::now() + after, what: Box::new(what) });
+        self.send(Order::Later { at: Instant::now() + after, what: Box::new(what) });
     }
 
     /// What the driver is doing.
@@ -109,7 +109,7 @@ impl Schedule {
         &self.figures
     }
 
-    fn tell(&self, order: Order) {
+    fn send(&self, order: Order) {
         // The driver is gone only when the process ends.
         let _ = self.orders.send(order);
     }

@@ -55,7 +55,7 @@ impl Timing {
         done
     }
 
-    fn tell(&self, told: Told<f64>) {
+    fn record_in(&self, told: Told<f64>) {
         let Row { metric, labels, .. } = &*self.0;
         let attributes = metric.labels.iter().zip(labels);
         let attributes = attributes.map(|(name, value)| KeyValue::new(*name, value.clone()));
@@ -110,18 +110,18 @@ impl Timings {
             told: RwLock::new(None),
         }));
         if let Some(meter) = meter {
-            row.tell(histogram(meter, metric));
+            row.record_in(histogram(meter, metric));
         }
         rows.push(Arc::downgrade(&row.0));
         row
     }
 
     /// All that is entered from now on is entered in histograms of `meter`, too, and of no other.
-    pub fn tell(&self, meter: Meter) {
+    pub fn record_in(&self, meter: Meter) {
         let mut all = self.lock();
         for (metric, rows) in &all.families {
             let told = histogram(&meter, metric);
-            kept(rows).for_each(|row| row.tell(told.clone()));
+            kept(rows).for_each(|row| row.record_in(told.clone()));
         }
         all.meter = Some(meter);
     }

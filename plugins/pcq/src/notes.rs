@@ -32,9 +32,9 @@ impl Notes {
         [self.left_out, self.unknown_types].into_iter().flatten()
     }
 
-    /// Tells how many instances of a counterset are not shown although they are wanted, and how many of its counters
+    /// Reports how many instances of a counterset are not shown although they are wanted, and how many of its counters
     /// have a type that nobody described.
-    pub(crate) fn tell(
+    pub(crate) fn report(
         &mut self,
         counterset: &str,
         left_out: LeftOut,

@@ -172,7 +172,7 @@ impl PcqSource {
         };
         let seen = self.poller.emit(data, query, output);
         for (counterset, poller) in self.poller.covered(&seen) {
-            self.notes.tell(&counterset.name, poller.left_out(), unknown_types(counterset), output);
+            self.notes.report(&counterset.name, poller.left_out(), unknown_types(counterset), output);
         }
         self.coverage(&seen)
     }

@@ -49,7 +49,7 @@ pub fn plan_of<'n>(
     counters: &[CounterRegInfo],
     name_of: impl Fn(CounterId) -> Option<&'n str>,
 ) -> Vec<Family> {
-    let known = Known::new(counters);
+    let known = CounterIndex::new(counters);
     let mut families = Vec::with_capacity(counters.len());
     for (index, counter) in counters.iter().enumerate() {
         if !known.is_first(index, counter) {
@@ -76,14 +76,14 @@ pub fn plan_of<'n>(
 }
 
 /// The counters of a set by their ids. A host decides how many there are, so that none is looked for in a list.
-struct Known<'a> {
+struct CounterIndex<'a> {
     /// The first of each id, and its index.
     by_id: HashMap<CounterId, (usize, &'a CounterRegInfo)>,
     /// Those that a counter which is shown is divided by.
     bases: HashSet<CounterId>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> CounterIndex<'a> {
     fn new(counters: &'a [CounterRegInfo]) -> Self {
         let mut by_id = HashMap::with_capacity(counters.len());
         for (index, counter) in counters.iter().enumerate() {

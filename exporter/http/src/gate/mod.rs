@@ -77,7 +77,7 @@ impl Gate {
             login: Login::default(),
             figures: Figures::default(),
         };
-        gate.tell_state(now);
+        gate.log_state(now);
         Ok(gate)
     }
 
@@ -159,7 +159,7 @@ impl Gate {
                 _ => {}
             }
         }
-        self.tell_state(now);
+        self.log_state(now);
     }
 
     /// Whether `next` may follow what is in force.
@@ -201,7 +201,7 @@ impl Gate {
     }
 
     /// Shows when the certificates end, and tells it once when one has.
-    fn tell_state(&self, now: SystemTime) {
+    fn log_state(&self, now: SystemTime) {
         let current = self.current();
         self.show_ends(&current);
         let has_ended = current.certificates().any(|(_, facts)| facts.not_after_s < unix_s(now));

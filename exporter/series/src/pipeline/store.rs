@@ -105,7 +105,7 @@ impl Store {
     /// Says that a collection failed before it reached the plugin.
     pub fn fail(&self) {
         let row = self.lock().fail(self);
-        self.tell_stale(row);
+        self.report_stale(row);
     }
 
     /// Series that outlived the collections of `row`, which all failed, go now.
@@ -113,7 +113,7 @@ impl Store {
         self.lock().expire(self, row);
     }
 
-    fn tell_stale(&self, row: Option<FailureStreak>) {
+    fn report_stale(&self, row: Option<FailureStreak>) {
         if let Some(row) = row {
             self.observer.stale(row);
         }
@@ -267,7 +267,7 @@ impl InstanceSink for Store {
             Outcome::Failed(_) => state.fail(self),
         };
         drop(state);
-        self.tell_stale(row);
+        self.report_stale(row);
         self.observer.completed(collection, &completion, self.snapshot().series());
     }
 

@@ -113,7 +113,7 @@ impl Memory {
             std::thread::Builder::new().name("credential-state".to_owned()).spawn(move || writes.write_all());
         match spawned {
             Ok(_writer) => pending.has_writer = true,
-            Err(error) => tell_not_written(&error),
+            Err(error) => log_not_written(&error),
         }
     }
 
@@ -155,7 +155,7 @@ impl Writing {
                 is_news = true;
             }
             if is_news && let Err(error) = file.write() {
-                tell_not_written(&error);
+                log_not_written(&error);
             }
         }
     }
@@ -175,7 +175,7 @@ impl Writing {
     }
 }
 
-fn tell_not_written(error: &io::Error) {
+fn log_not_written(error: &io::Error) {
     warn!(%error, "Credential state not written; a restart may try a refused secret once more");
 }
 

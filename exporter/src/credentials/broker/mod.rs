@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 
 use self::allowed::{allowed, refused_addresses};
 use self::memory::{Memory, Recalled};
-use self::words::{account_name, left_out, tell, withheld};
+use self::words::{account_name, left_out, log_change, withheld};
 use super::addresses::{AddressBook, Resolver};
 use super::clock::{Clock, Moment};
 use super::guard::{Decision, Guard, Host, Outcome, Scope};
@@ -207,7 +207,7 @@ impl CredentialBroker for Broker {
         let Outcome { change, waiters } = shared.guard.result(lease, verdict, now);
         drop(shared);
         if let (Some((scope, change, remembered)), Some(lent)) = (change, lent) {
-            tell(&lent, &change);
+            log_change(&lent, &change);
             let fingerprint = self.salt.fingerprint(&lent.secret);
             self.memory.keep(scope, remembered, memory::Secret { fingerprint, bytes: lent.secret });
         }

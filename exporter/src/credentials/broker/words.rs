@@ -7,7 +7,7 @@ use super::Lent;
 use crate::credentials::guard::{Change, Refused};
 
 /// One line per change, never one per target.
-pub(super) fn tell(lent: &Lent, change: &Change) {
+pub(super) fn log_change(lent: &Lent, change: &Change) {
     let Lent { identity, account, target, .. } = lent;
     match change {
         Change::Accepted => info!(target, identity, account, "Credential accepted"),

@@ -17,7 +17,7 @@ use crate::process::resolver::{Lookups, SystemResolver};
 /// Lends what the [`Broker`] lends, and prints why where it does not: a plugin hears the reason only.
 pub(in crate::process) struct Lender {
     broker: Broker,
-    told: Mutex<Vec<String>>,
+    reported: Mutex<Vec<String>>,
 }
 
 impl Lender {
@@ -70,7 +70,7 @@ impl Lender {
         let resolver = Arc::new(SystemResolver::new(runtime.clone(), Lookups::default()));
         let broker = Broker::new(identities, credentials.cooldown, file, Arc::new(SystemClock), resolver);
         let broker = broker.map_err(|error| format!("draw random bytes: {error}"))?;
-        Ok(Self { broker, told: Mutex::default() })
+        Ok(Self { broker, reported: Mutex::default() })
     }
 
     /// Waits until what was learnt of secrets is on the disk, for the next run and for servers.
@@ -79,12 +79,12 @@ impl Lender {
     }
 
     /// Each sentence once: fifty targets have one reason.
-    fn tell(&self, message: &str) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if !told.iter().any(|earlier| earlier == message) {
+    fn report_once(&self, message: &str) {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if !reported.iter().any(|earlier| earlier == message) {
             // Nowhere to print is nothing to tell.
             let _ = writeln!(std::io::stderr(), "{message}");
-            told.push(message.to_owned());
+            reported.push(message.to_owned());
         }
     }
 }
@@ -93,7 +93,7 @@ impl CredentialBroker for Lender {
     fn acquire(&self, request: &CredentialRequest<'_>, waiter: &Waiter) -> CredentialAnswer {
         let answer = self.broker.acquire(request, waiter);
         if let CredentialAnswer::Denied { message, .. } = &answer {
-            self.tell(&format!("identity `{}` is withheld: {message}", request.identity));
+            self.report_once(&format!("identity `{}` is withheld: {message}", request.identity));
         }
         answer
     }

@@ -13,8 +13,8 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
 use super::destination::{self, Destination, reason_of};
-use super::known::Known;
 use super::observer::{Lines, ProbeObserver};
+use super::probe_targets::ProbeTargets;
 use super::view::Views;
 use super::{Dependencies, Shared};
 use crate::process::plugins::{Libraries, instance_config, source_of};
@@ -104,7 +104,7 @@ impl Flight {
 impl KeptTarget {
     /// A target that was not asked yet.
     pub(super) fn new(
-        known: &Known,
+        known: &ProbeTargets,
         target: Target,
         is_configured: bool,
         dependencies: &Dependencies,

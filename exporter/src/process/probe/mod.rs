@@ -9,8 +9,8 @@ mod counts;
 mod destination;
 mod hosts;
 mod kept_target;
-mod known;
 mod observer;
+mod probe_targets;
 mod report;
 mod view;
 
@@ -30,7 +30,7 @@ pub(super) use self::counts::METRICS;
 use self::counts::{ProbeCounts, ProbeOutcome};
 use self::hosts::Hosts;
 use self::kept_target::KeptTarget;
-use self::known::{Asked, Configured, Key, Known, Other};
+use self::probe_targets::{Asked, Configured, Key, Other, ProbeTargets};
 use self::view::{Views, answer_of};
 use super::plugins::Libraries;
 use super::resolver::Lookups;
@@ -72,7 +72,7 @@ pub(super) struct Probes {
 }
 
 struct State {
-    known: Arc<Known>,
+    known: Arc<ProbeTargets>,
     kept: HashMap<Key, Arc<KeptTarget>>,
     places: Arc<Semaphore>,
 }
@@ -81,7 +81,7 @@ impl Probes {
     /// No target is known yet. Begins to look after those that are kept; to be called on a run time.
     pub(super) fn start(config: &Arc<Config>, dependencies: Dependencies) -> Arc<Self> {
         let places = Arc::new(Semaphore::new(config.probe.max_concurrent as usize));
-        let known = Arc::new(Known::nothing(Arc::clone(config)));
+        let known = Arc::new(ProbeTargets::nothing(Arc::clone(config)));
         let state = Mutex::new(State { known, kept: HashMap::new(), places });
         let shared = Shared { dependencies, hosts: Hosts::default(), counts: ProbeCounts::default() };
         let probes = Arc::new(Self { shared: Arc::new(shared), state });
@@ -98,7 +98,7 @@ impl Probes {
     ) {
         let configured =
             targets.into_iter().map(|(target, entry)| Configured { target, entry, views: Views::default() });
-        let known = Arc::new(Known::new(Arc::clone(config), libraries.clone(), configured.collect()));
+        let known = Arc::new(ProbeTargets::new(Arc::clone(config), libraries.clone(), configured.collect()));
         let mut state = self.lock();
         let before = std::mem::replace(&mut state.known, known);
         if before.config.probe.max_concurrent != config.probe.max_concurrent {
@@ -159,7 +159,7 @@ impl Probes {
 
     async fn ask(
         &self,
-        known: &Arc<Known>,
+        known: &Arc<ProbeTargets>,
         other: Other,
         request: &ProbeRequest,
         answer_by: Instant,
@@ -216,7 +216,7 @@ impl Probes {
     /// The target that is kept for this question, or a new one.
     fn kept(
         &self,
-        known: &Arc<Known>,
+        known: &Arc<ProbeTargets>,
         other: Other,
     ) -> Result<(Arc<KeptTarget>, Arc<Semaphore>), ProbeRefused> {
         let mut state = self.lock();

@@ -3,10 +3,10 @@ use std::fmt;
 use series::pipeline::Footprint;
 use telemetry::{Metric, Writer};
 
-use super::targets::Known;
+use super::targets::TargetWithStatus;
 
 /// Where series and memory go.
-pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
+pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[TargetWithStatus<'_>]) -> fmt::Result {
     let mut all = Footprint::default();
     let (mut shown, mut registered, mut families) = (0, 0, 0);
     for (entry, status) in targets {

@@ -22,7 +22,8 @@ impl TargetRegistry {
     pub(crate) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
         let entries = self.targets();
         let statuses: Vec<TargetStatus> = entries.iter().map(|entry| entry.status()).collect();
-        let targets: Vec<targets::Known<'_>> = entries.iter().map(|entry| &**entry).zip(&statuses).collect();
+        let targets: Vec<targets::TargetWithStatus<'_>> =
+            entries.iter().map(|entry| &**entry).zip(&statuses).collect();
         targets::write(out, &targets)?;
         memory::write(out, &targets)?;
         files::write(out, &self.files())

@@ -11,9 +11,9 @@ use crate::targets::health::{TargetHealth, count_by_health};
 use crate::targets::registry::{TargetState, TargetStatus};
 
 /// A target with what is known of it.
-pub(super) type Known<'a> = (&'a TargetState, &'a TargetStatus);
+pub(super) type TargetWithStatus<'a> = (&'a TargetState, &'a TargetStatus);
 
-pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
+pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[TargetWithStatus<'_>]) -> fmt::Result {
     states(out, targets)?;
     costs(out, targets)?;
     last_costs(out, targets)?;
@@ -22,7 +22,7 @@ pub(super) fn write(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Res
     modules(out, targets)
 }
 
-fn states(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
+fn states(out: &mut Writer<'_, '_>, targets: &[TargetWithStatus<'_>]) -> fmt::Result {
     let up = targets
         .iter()
         .filter_map(|(entry, status)| Some(([entry.name.as_str()], u64::from(status.health().is_up()?))));
@@ -48,7 +48,7 @@ fn states(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
     out.rows(&TARGETS, counts.map(|(state, count)| ([state.as_str()], count)))
 }
 
-fn costs(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
+fn costs(out: &mut Writer<'_, '_>, targets: &[TargetWithStatus<'_>]) -> fmt::Result {
     let mut seconds = Vec::new();
     let mut totals: Vec<(&str, StageCost)> = Vec::with_capacity(targets.len());
     for (entry, status) in targets {
@@ -73,7 +73,7 @@ fn costs(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
 }
 
 /// What each stage of the last collections cost on the wire; stages without calls and bytes have no row.
-fn last_costs(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
+fn last_costs(out: &mut Writer<'_, '_>, targets: &[TargetWithStatus<'_>]) -> fmt::Result {
     let (mut calls, mut received, mut sent) = (Vec::new(), Vec::new(), Vec::new());
     for (entry, status) in targets {
         for (index, stage) in Stage::ALL.into_iter().enumerate() {
@@ -94,7 +94,7 @@ fn last_costs(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
     out.rows(&COLLECTION_SENT, sent)
 }
 
-fn failures(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
+fn failures(out: &mut Writer<'_, '_>, targets: &[TargetWithStatus<'_>]) -> fmt::Result {
     let collections = targets.iter().flat_map(|(entry, status)| {
         let sum = |count: fn(&JobStatus) -> u64| status.jobs.iter().map(count).sum::<u64>();
         let counts = [("full", sum(|j| j.full)), ("partial", sum(|j| j.part)), ("failed", sum(|j| j.failed))];
@@ -115,7 +115,7 @@ fn failures(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
     out.rows(&FAILURES, rows)
 }
 
-fn dropped(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
+fn dropped(out: &mut Writer<'_, '_>, targets: &[TargetWithStatus<'_>]) -> fmt::Result {
     let mut rows = Vec::new();
     for (entry, _) in targets {
         let mut counts = BTreeMap::<_, u64>::new();
@@ -134,7 +134,7 @@ fn dropped(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
     out.rows(&DROPPED_BY_RULE, ruled)
 }
 
-fn modules(out: &mut Writer<'_, '_>, targets: &[Known<'_>]) -> fmt::Result {
+fn modules(out: &mut Writer<'_, '_>, targets: &[TargetWithStatus<'_>]) -> fmt::Result {
     let rows: Vec<_> = targets
         .iter()
         .flat_map(|(entry, status)| {

@@ -109,7 +109,7 @@ impl TargetState {
     pub fn not_started(&self, module: usize, failure: &Failure) {
         let mut status = self.lock();
         status.jobs[module].enter_not_started(&self.modules[module], failure);
-        self.tell(&mut status);
+        self.log_changes(&mut status);
         drop(status);
         self.ended.notify_waiters();
     }
@@ -197,18 +197,18 @@ impl TargetState {
             self.stores[module].get().map_or(0, |store| store.refusals().count(Refusal::DroppedByRule));
         job.matches_nothing &= ruled == 0;
         let took = job.last_duration;
-        job.tell_nothing(&self.name, &self.modules[module]);
+        job.log_matches_nothing(&self.name, &self.modules[module]);
         let dropped = self.stores().map(|store| store.refusals().count(Refusal::SeriesLimit)).sum();
-        status.tell_limit(&self.name, self.max_series, dropped);
-        self.tell(&mut status);
+        status.log_limit(&self.name, self.max_series, dropped);
+        self.log_changes(&mut status);
         drop(status);
         self.ended.notify_waiters();
         took
     }
 
     /// Logs what changed, and only that.
-    fn tell(&self, status: &mut TargetStatus) {
-        let turn = status.tell(&self.place());
+    fn log_changes(&self, status: &mut TargetStatus) {
+        let turn = status.log_changes(&self.place());
         if let (Some(changes), Some(turn)) = (self.changes.get(), turn) {
             changes.push(&self.name, turn);
         }

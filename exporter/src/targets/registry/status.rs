@@ -91,7 +91,7 @@ impl TargetStatus {
     }
 
     /// Says once that the target has more series than it may have.
-    pub(super) fn tell_limit(&mut self, target: &str, max_series: u32, dropped: u64) {
+    pub(super) fn log_limit(&mut self, target: &str, max_series: u32, dropped: u64) {
         if dropped > 0 && !std::mem::replace(&mut self.told_limit, true) {
             let next_step =
                 "select less in its modules, or raise `max_series`, of the target or in `normalize.limits`";
@@ -100,7 +100,7 @@ impl TargetStatus {
     }
 
     /// Logs what changed, and only that. Answers what of it is worth keeping.
-    pub(super) fn tell(&mut self, of: &Place<'_>) -> Option<Turn> {
+    pub(super) fn log_changes(&mut self, of: &Place<'_>) -> Option<Turn> {
         let next = match (self.health(), self.trouble()) {
             (TargetHealth::Waiting, _) => return None,
             (TargetHealth::Down, Some(down)) => Told::Down(down.clone()),
@@ -245,7 +245,7 @@ impl Told {
 
 impl JobStatus {
     /// Says when the module began to match nothing, and when that is over.
-    pub(super) fn tell_nothing(&mut self, target: &str, module: &str) {
+    pub(super) fn log_matches_nothing(&mut self, target: &str, module: &str) {
         let series = self.series;
         if self.matches_nothing == self.told_nothing || (!self.matches_nothing && series == 0) {
             return;

@@ -166,7 +166,7 @@ impl InstanceShared {
         };
         match landed {
             Ok(()) => {
-                self.tell_end(collection, completion);
+                self.report_end(collection, completion);
                 true
             }
             Err(violation) => {
@@ -193,12 +193,12 @@ impl InstanceShared {
         let completion = Completion { outcome: Outcome::Failed(failure.clone()), stages: &[] };
         let landed = self.land(&mut lock(&self.state), collection, &completion);
         if landed.is_ok() {
-            self.tell_end(collection, completion);
+            self.report_end(collection, completion);
         }
     }
 
     /// The sink hears that a collection is over. To be called under `data`.
-    pub(super) fn tell_end(&self, collection: u64, completion: Completion<'_>) {
+    pub(super) fn report_end(&self, collection: u64, completion: Completion<'_>) {
         if let Some(took_ns) = self.checks.take_ns() {
             self.sink.checked(took_ns);
         }
@@ -267,7 +267,7 @@ impl InstanceShared {
         self.library.violations.count(Violation::Hang);
         let message = "the plugin did not end the collection at its deadline";
         let outcome = Outcome::Failed(Failure::new(Stage::Plugin, GeneralReason::Timeout, message));
-        self.tell_end(collection, Completion { outcome, stages: &[] });
+        self.report_end(collection, Completion { outcome, stages: &[] });
     }
 
     fn is_flying(&self, collection: u64) -> bool {

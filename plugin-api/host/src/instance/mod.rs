@@ -283,7 +283,7 @@ impl LiveInstance for InstanceShared {
         if let Some(collection) = collection {
             let _data = lock(&self.data);
             let outcome = Outcome::Failed(Failure::new(Stage::Plugin, GeneralReason::Cancelled, "destroyed"));
-            self.tell_end(collection, Completion { outcome, stages: &[] });
+            self.report_end(collection, Completion { outcome, stages: &[] });
         }
         self.leases.end_all();
         if let Some(collection) = collection {

@@ -178,7 +178,7 @@ impl Watching<'_> {
         let is_first = self.readings.is_empty();
         let sample = Sample::read(self.plan, &open.query, &data, &mut self.readings);
         for refused in sample.refused.iter().chain(&open.problems(self.plan)) {
-            self.tell_once(refused.clone());
+            self.note_once(refused.clone());
         }
         if !(is_first && sample.needs_another) {
             self.run.progress("");
@@ -186,17 +186,17 @@ impl Watching<'_> {
             self.run.out(&text);
             self.rows += 1;
             if let Some(note) = formatter.note() {
-                self.tell_once(note);
+                self.note_once(note);
             }
         }
         if sample.refused.is_empty() && open.query.problems().next().is_none() {
-            self.tell_missing(open, &sample).await;
+            self.note_missing(open, &sample).await;
         }
         Ok(true)
     }
 
     /// Tells of paths without values, and what they may have meant.
-    async fn tell_missing(&mut self, open: &mut Open, sample: &Sample) {
+    async fn note_missing(&mut self, open: &mut Open, sample: &Sample) {
         let plan = self.plan;
         for pick in &plan.matches {
             let is_there = sample.values.iter().any(|(key, _)| key.counterset == pick.counterset);
@@ -212,11 +212,11 @@ impl Watching<'_> {
             let names = there.iter().map(|instance| instance.name.as_str());
             let hint = wanted.and_then(|wanted| near_instance(&wanted, names).map(str::to_owned));
             let hint = hint.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-            self.tell_once(format!("{note}{hint}"));
+            self.note_once(format!("{note}{hint}"));
         }
     }
 
-    fn tell_once(&mut self, note: String) {
+    fn note_once(&mut self, note: String) {
         if !self.told.contains(&note) && self.told.len() < NOTES_MAX {
             self.run.err(&format!("{note}\n"));
             self.told.push(note);

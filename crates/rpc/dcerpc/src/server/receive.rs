@@ -28,7 +28,7 @@ impl ServerAssociation {
             match stream.next_pdu(self.config.max_recv_frag) {
                 Ok(Some((header, pdu))) => {
                     if let Err(error) = self.handle_pdu(&header, pdu) {
-                        self.tell(&header, &error);
+                        self.send_fault(&header, &error);
                         break Err(error);
                     }
                 }
@@ -182,7 +182,7 @@ impl ServerAssociation {
     }
 
     /// Sends the client a fault that says why the association ends, if there is a status for the error.
-    fn tell(&mut self, header: &CommonHeader, error: &Error) {
+    fn send_fault(&mut self, header: &CommonHeader, error: &Error) {
         let status = match error {
             Error::Security { .. } if header.packet_type == PacketType::REQUEST => {
                 FaultStatus::RPC_S_SEC_PKG_ERROR

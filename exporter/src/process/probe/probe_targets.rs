@@ -10,7 +10,7 @@ use crate::targets::TargetState;
 use crate::web::{ProbeRefused, ProbeRequest};
 
 /// The configuration, and who is asked by it.
-pub(super) struct Known {
+pub(super) struct ProbeTargets {
     pub(super) config: Arc<Config>,
     pub(super) libraries: Libraries,
     /// In their order.
@@ -57,7 +57,7 @@ pub(super) struct Other {
     pub(super) is_configured: bool,
 }
 
-impl Known {
+impl ProbeTargets {
     /// Before the targets were read.
     pub(super) fn nothing(config: Arc<Config>) -> Self {
         Self { is_complete: false, ..Self::new(config, Libraries::new(), Vec::new()) }
