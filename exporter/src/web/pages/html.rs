@@ -1,5 +1,8 @@
 //! Writing HTML so that a text which is not ours cannot become markup: markup is `&'static str`, everything else is
 //! escaped, and a link is an [`Url`] whose parts are encoded one by one.
+//!
+//! It is not maud or one of its peers because these escape what is markup and no more: control characters and marks that
+//! turn the text around would need a wrapper at each place, and nothing would notice a place that lacks it.
 
 use std::fmt::{self, Display, Write};
 
