@@ -31,8 +31,8 @@ def main() -> None:
     put(data, "0PerfTime", "1000")
     put(data, "0PerfTime100nSec", "2000")
     for key, name, text, relation in (
-        (OBJECT, "Judged Object", "An object for the tests", "p"),
-        (COUNTER, "Judged Counter", "A counter for the tests", f"c[{OBJECT}]"),
+        (OBJECT, "Compared Object", "An object for the tests", "p"),
+        (COUNTER, "Compared Counter", "A counter for the tests", f"c[{OBJECT}]"),
     ):
         put(names, str(key), name)
         put(names, str(key + 1), text)

@@ -1,4 +1,4 @@
-module judges/gomsrpc
+module perfmon-exporter/peers/gomsrpc
 
 go 1.26.0
 

@@ -1,4 +1,4 @@
-module judges/otelcol
+module perfmon-exporter/peers/otelcol
 
 go 1.26.0
 

@@ -1,5 +1,5 @@
 // Prometheus 3, whose modules count from 0.300.
-module judges/prometheus3
+module perfmon-exporter/peers/prometheus3
 
 go 1.26.0
 

@@ -21,7 +21,8 @@ pub(crate) struct Programs {
 }
 
 /// The OpenTelemetry Collector with one receiver and one exporter: the program `otelcol`.
-pub(crate) const OTELCOL: Programs = Programs { name: "otelcol", packages: &["judges/otelcol"], tags: "" };
+pub(crate) const OTELCOL: Programs =
+    Programs { name: "otelcol", packages: &["perfmon-exporter/peers/otelcol"], tags: "" };
 
 /// Prometheus 3 without its page and its kinds of service discovery: the programs `prometheus` and `promtool`.
 pub(crate) const PROMETHEUS: Programs = Programs {
@@ -34,7 +35,8 @@ pub(crate) const PROMETHEUS: Programs = Programs {
 };
 
 /// A client of performance counters over SMB, NTLM and RPC in Go: the program `gomsrpc`.
-pub(crate) const GOMSRPC: Programs = Programs { name: "gomsrpc", packages: &["judges/gomsrpc"], tags: "" };
+pub(crate) const GOMSRPC: Programs =
+    Programs { name: "gomsrpc", packages: &["perfmon-exporter/peers/gomsrpc"], tags: "" };
 
 /// Neither symbols nor paths of this machine: half the size, and nothing here debugs them.
 const FLAGS: [&str; 4] = ["-mod=mod", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"];

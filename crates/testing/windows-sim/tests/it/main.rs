@@ -1,4 +1,4 @@
-//! The simulated host, over its servers. The judge from outside is `tests/peers/impacket_pcq.py`.
+//! The simulated host, over its servers. impacket reads it too: `tests/peers/impacket_pcq.py`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail by panicking")]
 
 mod aggregates;
