@@ -8,7 +8,35 @@ use series::model;
 pub(super) struct Identity {
     target: model::Target,
     host: String,
-    now: Mutex<(String, Arc<Resource>)>,
+    now: Mutex<Known>,
+}
+
+/// What is known of it by now.
+#[derive(Debug)]
+struct Known {
+    system: OperatingSystem,
+    resource: Arc<Resource>,
+}
+
+/// The operating system that a target said it runs. What it has not said is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OperatingSystem {
+    /// As OpenTelemetry has it: `windows`.
+    pub name: String,
+    /// Such as `10.0.20348`.
+    pub version: String,
+}
+
+impl OperatingSystem {
+    /// The same with one of the facts that targets tell; nothing where that is none of these.
+    fn with(&self, fact: &str, value: &str) -> Option<Self> {
+        let value = value.to_owned();
+        match fact {
+            "os.type" => Some(Self { name: value, ..self.clone() }),
+            "os.version" => Some(Self { version: value, ..self.clone() }),
+            _ => None,
+        }
+    }
 }
 
 impl Identity {
@@ -18,27 +46,34 @@ impl Identity {
         let labelled = labels.fold(model::Target::new(&target.name), |labelled, (name, value)| {
             labelled.with_label(name, value)
         });
-        let facts = Facts { host: &target.host, os_version: "" };
-        let now = Mutex::new((String::new(), Arc::new(Resource::of(&labelled, &facts))));
-        Self { target: labelled, host: target.host.clone(), now }
+        let system = OperatingSystem::default();
+        let resource = resource(&labelled, &target.host, &system);
+        Self { target: labelled, host: target.host.clone(), now: Mutex::new(Known { system, resource }) }
     }
 
     /// What the target said of itself.
-    pub(super) fn set_os_version(&self, os_version: &str) {
+    pub(super) fn set_fact(&self, name: &str, value: &str) {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.0 != os_version {
-            let facts = Facts { host: &self.host, os_version };
-            *now = (os_version.to_owned(), Arc::new(Resource::of(&self.target, &facts)));
+        if let Some(system) = now.system.with(name, value)
+            && system != now.system
+        {
+            let resource = resource(&self.target, &self.host, &system);
+            *now = Known { system, resource };
         }
     }
 
-    /// The version of its Windows; empty where it has not told one.
-    pub(super) fn os_version(&self) -> String {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    /// What it runs, as far as it said so.
+    pub(super) fn operating_system(&self) -> OperatingSystem {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner).system.clone()
     }
 
     /// Its resource, as far as it is known by now.
     pub(super) fn resource(&self) -> Arc<Resource> {
-        Arc::clone(&self.now.lock().unwrap_or_else(PoisonError::into_inner).1)
+        Arc::clone(&self.now.lock().unwrap_or_else(PoisonError::into_inner).resource)
     }
+}
+
+fn resource(target: &model::Target, host: &str, system: &OperatingSystem) -> Arc<Resource> {
+    let facts = Facts { host, os_type: &system.name, os_version: &system.version };
+    Arc::new(Resource::of(target, &facts))
 }

@@ -24,6 +24,7 @@ pub(crate) use self::collector::{begin, failure_of};
 pub(crate) use self::costs::METRICS as COST_METRICS;
 pub use self::costs::{Costs, PluginCosts};
 pub use self::health::{TargetHealth, count_by_health};
+pub use self::identity::OperatingSystem;
 pub(crate) use self::metrics::{FILE_METRICS, MEMORY_METRICS, PLUGIN_METRICS, TARGET_METRICS};
 pub use self::metrics::{PluginSource, Plugins};
 pub use self::observer::{JobObserver, Reporter};

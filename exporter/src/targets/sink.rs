@@ -97,10 +97,8 @@ impl InstanceSink for TimedStore {
     }
 
     fn fact(&self, name: &str, value: &str) {
-        if name == "os.version"
-            && let Some(entry) = self.entry.upgrade()
-        {
-            entry.set_os_version(value);
+        if let Some(entry) = self.entry.upgrade() {
+            entry.set_fact(name, value);
         }
     }
 }

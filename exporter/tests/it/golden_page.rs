@@ -182,7 +182,10 @@ fn store_of(catalog: &Arc<Catalog>, config: &Config, index: usize) -> (Arc<Store
 /// The requests of a push, one behind the other.
 fn pushed(earlier: &[Arc<Snapshot>], now: &[Arc<Snapshot>], temporality: Temporality) -> Vec<u8> {
     let parts = earlier.iter().zip(now).map(|(earlier, snapshot)| Part {
-        resource: Arc::new(Resource::of(snapshot.target(), &Facts { host: "127.0.0.1", os_version: "" })),
+        resource: Arc::new(Resource::of(
+            snapshot.target(),
+            &Facts { host: "127.0.0.1", os_type: "windows", os_version: "" },
+        )),
         scope: Arc::new(Plugin::new("pcq", "1.0")),
         snapshot: Arc::clone(snapshot),
         time_unix_nanos: T2,

@@ -50,7 +50,7 @@ fn told(protocol: &str, more: &str, answers: impl IntoIterator<Item = Answer>) -
         templates: Arc::default(),
     };
     let counts = pusher.add(settings, Arc::new(Memory(Arc::clone(&collector))), shared, 7);
-    let facts = Facts { host: "web1.example.com", os_version: "10.0.20348" };
+    let facts = Facts { host: "web1.example.com", os_type: "windows", os_version: "10.0.20348" };
     Told {
         event_router: Arc::clone(pusher.event_router()),
         pusher,

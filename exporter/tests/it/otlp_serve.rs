@@ -37,6 +37,25 @@ fn resource(received: &Received) -> Vec<String> {
 }
 
 #[test]
+fn what_a_target_runs_is_not_guessed() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let collector = Collector::new(OtlpProtocol::Grpc, []);
+    let port = runtime.block_on(async { tokio::spawn(listen(Arc::clone(&collector))).await.unwrap() });
+    let folder = Folder::new();
+    let _exporter = folder.plugin("pulse", "pulse.c").serve(&format!(
+        "web: {{listen: ['127.0.0.1:0']}}
+plugins: {{path: ., load: [pulse]}}
+modules: {{beat: {{plugin: pulse}}}}
+targets: [{{host: heart, modules: [beat]}}]
+otlp: [{{endpoint: 'http://127.0.0.1:{port}', interval: 1s}}]
+"
+    ));
+    let received = runtime.block_on(collector.received(1));
+    let expected = ["service.name=perfmon-exporter", "service.instance.id=heart", "host.name=heart"];
+    assert_eq!(resource(&received[0]), expected);
+}
+
+#[test]
 fn the_program_pushes_what_it_collects_and_keeps_the_token_to_itself() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     for (word, protocol) in [("grpc", OtlpProtocol::Grpc), ("http", OtlpProtocol::Http)] {
@@ -44,7 +63,7 @@ fn the_program_pushes_what_it_collects_and_keeps_the_token_to_itself() {
         let port = runtime.block_on(async { tokio::spawn(listen(Arc::clone(&collector))).await.unwrap() });
         let folder = Folder::new();
         folder.write("token", "hunter2\n");
-        let mut exporter = folder.plugin("pulse", "pulse.c").serve(&format!(
+        let mut exporter = folder.plugin("pulse", "told_pulse.c").serve(&format!(
             r#"
 web: {{listen: ["127.0.0.1:0"]}}
 plugins: {{path: ., load: [pulse]}}

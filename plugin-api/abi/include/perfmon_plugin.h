@@ -587,7 +587,8 @@ typedef struct perfmon_host {
     perfmon_status (*output)(uint64_t run, uint32_t stream, const perfmon_bytes *bytes);
 
     /* Since 1.1. Tells what the target says of itself: a name, [a-z][a-z0-9_.]*, and a value, which takes the place of
-     * the one before; an empty one takes it back. The host uses os.version ("10.0.20348") and passes over the others.
+     * the one before; an empty one takes it back. The host uses os.type ("windows", as OpenTelemetry has it) and
+     * os.version ("10.0.20348"), which go to collectors and pages from then on, and passes over the others.
      * OK; STALE; STOPPED; INVALID. */
     perfmon_status (*fact)(uint64_t instance, const perfmon_label *fact);
 

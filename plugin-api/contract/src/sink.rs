@@ -43,8 +43,8 @@ pub trait InstanceSink: Send + Sync {
     /// Something happened on the target.
     fn event(&self, event: &Event<'_>);
 
-    /// What the target says of itself: a name such as `os.version`, `[a-z][a-z0-9_.]*`, and its value, one line; an
-    /// empty one takes back what was said. Sinks that have no use for it pass over it.
+    /// What the target says of itself: a name such as `os.type` or `os.version`, `[a-z][a-z0-9_.]*`, and its value, one
+    /// line; an empty one takes back what was said. Sinks that have no use for it pass over it.
     fn fact(&self, _name: &str, _value: &str) {}
 }
 

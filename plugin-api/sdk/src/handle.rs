@@ -32,8 +32,8 @@ impl Handle {
         credential::acquire(self.instance, &self.wake, host, identity).await
     }
 
-    /// Tells what the target says of itself, such as its `os.version`; `name` is `[a-z][a-z0-9_.]*`. The last value
-    /// counts, and an empty one takes it back. A host that is older than this, or does not know the name, passes over it.
+    /// Tells what the target says of itself, such as its `os.type` and `os.version`; `name` is `[a-z][a-z0-9_.]*`. The
+    /// last value counts, and an empty one takes it back. A host that is older than this, or does not know the name, passes over it.
     pub fn fact(&self, name: &str, value: &str) {
         host::fact(self.instance, name, value);
     }

@@ -27,7 +27,9 @@ pub struct HostConnection<H = ()> {
     service: Service,
     connector: PinnedConnector,
     transport: TransportSettings,
-    /// What the host was last reported to run.
+    /// It was reported that the host runs Windows.
+    is_os_reported: bool,
+    /// Which version it was last reported to run.
     os_version: Option<OsVersion>,
     kept: Option<OpenSession<H>>,
 }
@@ -37,7 +39,7 @@ impl<H> HostConnection<H> {
     #[must_use]
     pub fn new(target: Target, service: Service, transport: TransportSettings) -> Self {
         let connector = connector::pinned(&transport);
-        Self { target, service, connector, transport, os_version: None, kept: None }
+        Self { target, service, connector, transport, is_os_reported: false, os_version: None, kept: None }
     }
 
     /// Takes other settings, which close the connection.
@@ -87,7 +89,7 @@ impl<H> HostConnection<H> {
             Some(open) => self.reopen(open, collection, deadline).await?,
             None => self.connect(collection, deadline).await?,
         };
-        self.report_version(open.session.host().names.os_version, collection);
+        self.report_os(open.session.host().names.os_version, collection);
         Ok(open)
     }
 
@@ -189,8 +191,12 @@ impl<H> HostConnection<H> {
         }
     }
 
-    /// Reports which Windows the host runs, where that is news.
-    fn report_version(&mut self, version: Option<OsVersion>, collection: &Collection) {
+    /// Reports that the host runs Windows, and which, where that is news.
+    fn report_os(&mut self, version: Option<OsVersion>, collection: &Collection) {
+        if !self.is_os_reported {
+            self.is_os_reported = true;
+            collection.handle().fact("os.type", "windows");
+        }
         if version != self.os_version {
             self.os_version = version;
             let text = version.map(|version| version.to_string()).unwrap_or_default();

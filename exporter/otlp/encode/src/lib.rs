@@ -6,7 +6,7 @@
 //!
 //! | in the model | in OTLP |
 //! | --- | --- |
-//! | target | a `Resource`: `service.name`, `service.instance.id`, `host.name`, `os.type`, its labels |
+//! | target | a `Resource`: `service.name`, `service.instance.id`, `host.name`, `os.type` and `os.version` once it said them, its labels |
 //! | plugin | a scope |
 //! | family | a `Metric` under the family's name without the suffix of its kind, its unit as UCUM has it |
 //! | counter | a monotonic sum, cumulative or delta |

@@ -13,12 +13,15 @@ pub struct Resource {
     pub(super) labels: Vec<(String, String)>,
 }
 
-/// What is known of a target besides its name and labels.
+/// What is known of a target besides its name and labels. What is empty is not sent: before its first collection a
+/// target has said nothing of itself, and no guess takes that place.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Facts<'a> {
     /// Its host, a name or an address.
     pub host: &'a str,
-    /// The version of its Windows, where it told; else empty.
+    /// What it runs, such as `windows`.
+    pub os_type: &'a str,
+    /// The version of that.
     pub os_version: &'a str,
 }
 
@@ -38,7 +41,7 @@ impl Resource {
         put("service.name", SERVICE_NAME);
         put("service.instance.id", &target.name);
         put("host.name", facts.host);
-        put("os.type", "windows");
+        put("os.type", facts.os_type);
         put("os.version", facts.os_version);
         for (name, value) in &target.labels {
             put(name, value);

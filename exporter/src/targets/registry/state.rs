@@ -13,7 +13,7 @@ use super::{Groups, lock};
 use crate::targets::account::Now;
 use crate::targets::changes::Changes;
 use crate::targets::health::TargetHealth;
-use crate::targets::identity::Identity;
+use crate::targets::identity::{Identity, OperatingSystem};
 
 /// What a target is, and what is known of it.
 pub struct TargetState {
@@ -87,15 +87,15 @@ impl TargetState {
         self.to_collectors.resource()
     }
 
-    /// The target told the version of its Windows.
-    pub fn set_os_version(&self, os_version: &str) {
-        self.to_collectors.set_os_version(os_version);
+    /// The target said something of itself, such as its `os.type`. Facts that nobody needs are passed over.
+    pub fn set_fact(&self, name: &str, value: &str) {
+        self.to_collectors.set_fact(name, value);
     }
 
-    /// The version of its Windows, such as `10.0.20348`; empty where it has not told one.
+    /// The operating system that it said it runs.
     #[must_use]
-    pub fn os_version(&self) -> String {
-        self.to_collectors.os_version()
+    pub fn operating_system(&self) -> OperatingSystem {
+        self.to_collectors.operating_system()
     }
 
     /// A collection of a module begins, which may take `deadline`.

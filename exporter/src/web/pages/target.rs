@@ -82,14 +82,14 @@ fn standing(html: &mut Html, entry: &Entry, status: &TargetStatus, now: Instant)
 /// What the configuration says of it, and what it says of itself.
 fn facts(html: &mut Html, entry: &Entry) {
     html.ours("<dl class=\"figures\">");
-    let mut fact = |name: &'static str, text: &str| {
-        html.ours("<div><dt>").ours(name).ours("</dt><dd>").name(text).ours("</dd></div>");
+    let mut fact = |name: &str, text: &str| {
+        html.ours("<div><dt>").text(name).ours("</dt><dd>").name(text).ours("</dd></div>");
     };
     fact("Host", &entry.host);
     fact("Port", &entry.port.to_string());
-    let os_version = entry.os_version();
-    if !os_version.is_empty() {
-        fact("Windows", &os_version);
+    let system = entry.operating_system();
+    if !system.version.is_empty() {
+        fact(&titled(&system.name), &system.version);
     }
     fact("Interval", &setting(entry.interval));
     fact("Deadline", &setting(entry.deadline));
@@ -104,6 +104,12 @@ fn facts(html: &mut Html, entry: &Entry) {
         }
         html.ours("</ul>\n");
     }
+}
+
+/// An operating system as a headline: `Windows` for `windows`.
+fn titled(system: &str) -> String {
+    let mut chars = system.chars();
+    chars.next().map_or("System".to_owned(), |first| first.to_uppercase().chain(chars).collect())
 }
 
 fn module(html: &mut Html, entry: &Entry, index: usize, name: &str, job: &JobStatus, now: Instant) {

@@ -55,12 +55,12 @@ fn a_handle_is_kept_from_collection_to_collection() {
 }
 
 #[test]
-fn a_host_says_once_which_version_it_runs() {
+fn a_host_says_once_that_it_runs_windows_and_which() {
     let (_sim, instance) = started();
     full(&instance);
     let facts = instance.seen().facts;
-    assert_eq!(facts.len(), 1, "{facts:?}");
-    assert_eq!(facts[0].0, "os.version");
+    let [(system, windows), (version, _)] = facts.as_slice() else { panic!("{facts:?}") };
+    assert_eq!((&**system, &**windows, &**version), ("os.type", "windows", "os.version"));
 }
 
 #[test]

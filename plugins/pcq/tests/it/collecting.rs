@@ -58,8 +58,8 @@ fn the_version_of_windows_is_told_once_even_over_a_new_connection() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     let watch = plugin.watch(&sim, countersets(&["HTTP Service"]));
     let told = watch.full().recorded.facts;
-    let [(name, version)] = told.as_slice() else { panic!("{told:?}") };
-    assert_eq!(name, "os.version");
+    let [(system, windows), (name, version)] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((&**system, &**windows, &**name), ("os.type", "windows", "os.version"));
     let numbers: Vec<Result<u16, _>> = version.split('.').map(str::parse).collect();
     assert!(matches!(numbers[..], [Ok(10), Ok(_), Ok(1..)]), "{version}");
     sim.cut();

@@ -43,7 +43,7 @@ fn store() -> Arc<Store> {
 }
 
 fn part(snapshot: Arc<Snapshot>, time_unix_nanos: u64, earlier: Option<&Arc<Snapshot>>) -> Part {
-    let facts = Facts { host: "host.example.com", os_version: "" };
+    let facts = Facts { host: "host.example.com", os_type: "windows", os_version: "" };
     Part {
         resource: Arc::new(Resource::of(snapshot.target(), &facts)),
         scope: Arc::new(Scope::new("pcq", "1.2")),

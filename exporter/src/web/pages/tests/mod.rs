@@ -277,7 +277,9 @@ async fn a_target_shows_its_stages_and_how_often_it_failed() {
     fleet.fail(0, GeneralReason::ConnectionRefused);
     fleet.collect(0, [1, 2]);
     assert!(!fleet.page("/targets/web1").await.contains("<dt>Windows"), "it has told none");
-    fleet.site.target_registry.targets()[0].set_os_version("10.0.20348<b>");
+    let target = Arc::clone(&fleet.site.target_registry.targets()[0]);
+    target.set_fact("os.type", "windows");
+    target.set_fact("os.version", "10.0.20348<b>");
     let body = fleet.page("/targets/web1").await;
     for text in [
         "<dt>Windows</dt><dd><bdi>10.0.20348&lt;b&gt;</bdi></dd>",
