@@ -7,7 +7,7 @@ use input::nearest::{nearest, suggestion};
 use super::document::Config;
 use super::identity::Identity;
 use super::node::{Node, Position, Value};
-use super::plugins::PLUGINS_SHIPPED;
+use super::plugins::Plugins;
 use super::problem::{Problem, Problems};
 use super::target::Target;
 use super::transport::Transport;
@@ -43,13 +43,14 @@ pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
 /// Whether each module's plugin is loaded. Where the two lists differ by a slip, it is told where the slip is.
 fn check_plugins(config: &Config, problems: &Problems) {
     let loaded = || config.plugins.load.iter().map(|plugin| plugin.name.as_str());
+    let mut installed = Installed::of(&config.plugins);
     let mut blamed = BTreeSet::new();
     for (name, module) in &config.modules {
         let wanted = module.plugin.as_str();
         if loaded().any(|plugin| plugin == wanted) {
             continue;
         }
-        let misspelt = nearest(wanted, loaded().filter(|_| PLUGINS_SHIPPED.contains(&wanted)));
+        let misspelt = nearest(wanted, loaded()).filter(|_| installed.has(wanted));
         let entries = config.plugins.load.iter().enumerate();
         let misspelt = misspelt.and_then(|near| entries.into_iter().find(|(_, plugin)| plugin.name == near));
         if let Some((index, plugin)) = misspelt {
@@ -65,6 +66,24 @@ fn check_plugins(config: &Config, problems: &Problems) {
             suggestion(wanted, loaded()).or_else(|| Some(format!("write `plugins: {{load: [{wanted}]}}`")));
         let message = format!("plugin `{wanted}` is not in `plugins.load`");
         problems.push_hint(module.source.locate("/plugin"), &format!("modules.{name}"), message, hint);
+    }
+}
+
+/// The plugins that are there, read when somebody asks.
+struct Installed<'a> {
+    plugins: &'a Plugins,
+    names: Option<Vec<String>>,
+}
+
+impl<'a> Installed<'a> {
+    fn of(plugins: &'a Plugins) -> Self {
+        Self { plugins, names: None }
+    }
+
+    fn has(&mut self, name: &str) -> bool {
+        let names = self.names.get_or_insert_with(|| self.plugins.installed());
+        // Their files have no dashes.
+        names.contains(&name.replace('-', "_"))
     }
 }
 
@@ -103,12 +122,12 @@ impl Config {
     /// those of the file; the others are of target files.
     #[must_use]
     pub fn repeated_hosts(&self, of_config: usize) -> Vec<Problem> {
-        let mut seen: BTreeMap<(String, u16), usize> = BTreeMap::new();
+        let mut seen: BTreeMap<(String, Vec<u16>), usize> = BTreeMap::new();
         let mut found = Vec::new();
         for (index, target) in self.targets.iter().enumerate() {
-            let port = self.transports.get(&target.transport).map_or(0, Transport::port);
+            let ports = self.transports.get(&target.transport).map(Transport::ports).unwrap_or_default();
             let host = target.host.trim_end_matches('.').to_lowercase();
-            let first = *seen.entry((host, port)).or_insert(index);
+            let first = *seen.entry((host, ports)).or_insert(index);
             if first == index {
                 continue;
             }

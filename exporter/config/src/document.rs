@@ -17,7 +17,7 @@ use super::plugins::{Plugins, plugins};
 use super::probe::{Probe, probe};
 use super::scrape::{Scrape, scrape};
 use super::section::Later;
-use super::shown::Shown;
+use super::shown::{Shown, Tree};
 use super::target::{self, Target, TargetDefaults};
 use super::transport::{Transport, transport};
 use super::web::{Web, web};
@@ -56,8 +56,10 @@ pub struct Config {
     pub otlp: Vec<Arc<OtlpEndpoint>>,
     /// Where the exporter's own figures go besides `/metrics`.
     pub telemetry: Option<Arc<OtlpEndpoint>>,
-    /// The file as it is shown on a page: without its secrets.
+    /// The file as it is shown on a page: without its secrets, which takes [`Config::set_schemas`].
     pub shown: Shown,
+    /// The file's tree for as long as it is not known what of it may be shown.
+    pub tree: Tree,
     /// `config.watch` and `config.watch_interval`: how often the file is looked at for changes. Default not at all.
     pub watch: Option<Duration>,
     /// `log.level`: what is logged, unless the command line says it. Default `info`.
@@ -134,7 +136,8 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
         target_files: target_files.unwrap_or_default(),
         otlp,
         telemetry,
-        shown: Shown::of(root.node),
+        shown: Shown::default(),
+        tree: Tree::default(),
         watch,
         log_level,
     })

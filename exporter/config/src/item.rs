@@ -102,7 +102,7 @@ impl<'a> Item<'a> {
     }
 
     /// The value as one of a few words.
-    pub(crate) fn word<T: Copy>(&self, words: &[(&'static str, T)]) -> Option<T> {
+    pub(crate) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Option<T> {
         let text = self.text()?;
         match words.iter().find(|(word, _)| *word == text) {
             Some((_, value)) => Some(*value),
@@ -125,16 +125,21 @@ impl<'a> Item<'a> {
 
     /// The value as a whole number within `range`.
     pub(crate) fn count(&self, range: RangeInclusive<u32>) -> Option<u32> {
+        let value = self.integer(i64::from(*range.start())..=i64::from(*range.end()))?;
+        u32::try_from(value).ok()
+    }
+
+    /// The value as a whole number within `range`, which may be negative.
+    pub(crate) fn integer(&self, range: RangeInclusive<i64>) -> Option<i64> {
         let Value::Integer(value) = self.node.value else {
             self.wrong_type("a whole number");
             return None;
         };
-        match u32::try_from(value).ok().filter(|value| range.contains(value)) {
-            Some(value) => Some(value),
-            None => {
-                self.problem(format!("{value} is outside {} to {}", range.start(), range.end()), None);
-                None
-            }
+        if range.contains(&value) {
+            Some(value)
+        } else {
+            self.problem(format!("{value} is outside {} to {}", range.start(), range.end()), None);
+            None
         }
     }
 

@@ -43,9 +43,11 @@
 //! Target files may change at any time: [`TargetFiles`] looks at them, [`parse_target_file`] says what they hold.
 //! Relative paths start at the file's own folder. Keys that later versions will have are told apart from
 //! mistakes. The file's tree is kept (in [`Module::source`]), so that what a plugin says of its settings is
-//! shown with line and column as well.
+//! shown with line and column as well. What transports can be set is declared by plugins, which are loaded later:
+//! [`Config::set_schemas`] checks it then.
 
 mod check;
+mod declared;
 mod document;
 mod external;
 mod file_pattern;
@@ -63,6 +65,7 @@ mod password_files;
 mod plugins;
 mod probe;
 mod problem;
+mod schemas;
 mod scrape;
 mod section;
 mod shown;
@@ -96,18 +99,19 @@ pub use self::module::Module;
 pub use self::node::{Entry, Node, Position, SyntaxError, Value};
 pub use self::normalize::{LimitsSection, NormalizeSection};
 pub use self::password_files::PasswordFiles;
-pub use self::plugins::{PluginName, PluginSettings, Plugins};
+pub use self::plugins::{PluginName, PluginSettings, Plugins, beside_program, plugin_file, plugin_files};
 pub use self::probe::Probe;
 pub use self::problem::{Problem, Report};
+pub use self::schemas::Schemas;
 pub use self::scrape::{SERIES_MAX, Scrape};
-pub use self::shown::{HIDDEN, Shown, shown_module};
+pub use self::shown::{HIDDEN, Shown, Tree, shown_module};
 pub use self::stale::StaleAfter;
 pub use self::target::{Target, TargetDefaults};
 pub use self::target_files::{
     Fate, FileNews, FileState, Refused, SharedInstance, Skipped, TARGETS_MAX, TargetFiles, TargetList,
     Wanted, parse_target_file,
 };
-pub use self::transport::{Encryption, Transport};
+pub use self::transport::{Transport, TransportSettings, in_words};
 pub use self::tree::CONFIG_BYTES_MAX;
 pub use self::web::Web;
 pub use self::web_file::{
@@ -175,7 +179,7 @@ pub fn parse(file: &str, text: &str, base: &Path) -> Result<Config, Report> {
     }
     let problems = problems.into_vec();
     match config {
-        Some(config) if problems.is_empty() => Ok(config),
+        Some(config) if problems.is_empty() => Ok(Config { tree: Tree::of(root), ..config }),
         _ => Err(Report::new(file, problems)),
     }
 }

@@ -1,6 +1,9 @@
 //! `modules:`, what is asked of a target by which plugin.
 
+use std::sync::Arc;
+
 use input::nearest::nearest;
+use plugin_contract::SettingsSchema;
 
 use super::item::Item;
 use super::node::{Entry, Node};
@@ -18,6 +21,10 @@ pub struct Module {
     pub settings: serde_json::Map<String, serde_json::Value>,
     /// The module as the file has it, to find the place that a plugin complains of.
     pub source: Node,
+    /// What its source declares of settings. The file does not say it: see [`Config::set_schemas`].
+    ///
+    /// [`Config::set_schemas`]: crate::Config::set_schemas
+    pub schema: Arc<SettingsSchema>,
 }
 
 /// The key of a module that a person misspelt is taken for one of the plugin's, so that it is looked for among those.
@@ -45,5 +52,6 @@ pub(super) fn module(item: &Item<'_>, outer: &NormalizeSection) -> Option<Module
     let normalize = section.get("normalize").map(|item| normalize(&item, Some(outer))).unwrap_or_default();
     let settings = section.rest();
     let settings = settings.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect();
-    Some(Module { plugin: plugin?.to_owned(), normalize, settings, source: item.node.clone() })
+    let (source, schema) = (item.node.clone(), Arc::default());
+    Some(Module { plugin: plugin?.to_owned(), normalize, settings, source, schema })
 }

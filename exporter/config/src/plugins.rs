@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 use super::item::Item;
 use super::node::{Node, Position};
 
-/// The plugins that come with the program; for suggestions only.
-pub(super) const PLUGINS_SHIPPED: &[&str] = &["pcq"];
-
 /// `plugins:`
 #[derive(Clone, Debug, Default)]
 pub struct Plugins {
@@ -19,6 +16,56 @@ pub struct Plugins {
     /// `settings`: what plugins are told as a whole, by their names.
     pub settings: BTreeMap<String, PluginSettings>,
 }
+
+impl Plugins {
+    /// The folder of the plugins: the configured one, or the program's own.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.path.clone().unwrap_or_else(beside_program)
+    }
+
+    /// The names of those that are in the folder, sorted. Reads the folder.
+    #[must_use]
+    pub fn installed(&self) -> Vec<String> {
+        plugin_files(&self.folder()).iter().filter_map(|file| name_of(file).map(str::to_owned)).collect()
+    }
+}
+
+/// The program's own folder.
+#[must_use]
+pub fn beside_program() -> PathBuf {
+    let program = std::env::current_exe().ok();
+    program.and_then(|program| Some(program.parent()?.to_owned())).unwrap_or_else(|| PathBuf::from("."))
+}
+
+/// The file of a plugin.
+#[must_use]
+pub fn plugin_file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(file_name(name))
+}
+
+/// The files of a folder that are named like plugins, sorted. Reads the folder.
+#[must_use]
+pub fn plugin_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| name_of(path).is_some()).collect();
+    files.sort();
+    files.truncate(PLUGINS_MAX);
+    files
+}
+
+fn file_name(plugin: &str) -> String {
+    format!("libplugin_{}.so", plugin.replace('-', "_"))
+}
+
+/// `NAME` for `libplugin_NAME.so`.
+fn name_of(file: &Path) -> Option<&str> {
+    file.file_name()?.to_str()?.strip_prefix("libplugin_")?.strip_suffix(".so")
+}
+
+/// More plugins than anybody has.
+const PLUGINS_MAX: usize = 64;
 
 /// One entry of `plugins.settings`.
 #[derive(Clone, Debug)]
@@ -47,8 +94,9 @@ pub(super) fn plugins(item: &Item<'_>, base: &Path) -> Plugins {
         let Some(name) = item.text() else { continue };
         let valid = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
         if !name.chars().all(valid) {
+            let named = name_of(Path::new(name)).unwrap_or("NAME");
             let hint =
-                "give the name, not the file: `pcq` is `libplugin_pcq.so` in `plugins.path`".to_owned();
+                format!("give the name, not the file: `{named}` is `{}` in `plugins.path`", file_name(named));
             item.problem(format!("`{name}` is no plugin's name"), Some(hint));
         } else if plugins.load.iter().any(|known: &PluginName| known.name == name) {
             item.problem(format!("`{name}` is here twice"), None);

@@ -15,7 +15,7 @@ pub(crate) type Later = &'static [&'static str];
 pub(crate) struct Section<'a> {
     entries: &'a [Entry],
     taken: Vec<bool>,
-    asked: Vec<&'static str>,
+    asked: Vec<&'a str>,
     later: Later,
     pub(crate) position: Position,
     pub(crate) path: String,
@@ -40,7 +40,7 @@ impl<'a> Item<'a> {
 
 impl<'a> Section<'a> {
     /// Asks for the value of `key`.
-    pub(crate) fn get(&mut self, key: &'static str) -> Option<Item<'a>> {
+    pub(crate) fn get(&mut self, key: &'a str) -> Option<Item<'a>> {
         self.asked.push(key);
         let index = self.entries.iter().position(|entry| entry.key == key)?;
         self.taken[index] = true;
@@ -53,7 +53,7 @@ impl<'a> Section<'a> {
     }
 
     /// Asks for the value of `key`, and reports when it is missing.
-    pub(crate) fn require(&mut self, key: &'static str, hint: &str) -> Option<Item<'a>> {
+    pub(crate) fn require(&mut self, key: &'a str, hint: &str) -> Option<Item<'a>> {
         let item = self.get(key);
         if item.is_none() {
             let message = format!("`{key}` is missing");
@@ -79,6 +79,11 @@ impl<'a> Section<'a> {
 
     /// Reports the keys that nobody asked for.
     pub(crate) fn finish(self) {
+        self.finish_or(None);
+    }
+
+    /// The same. Where `why` is said, that is why there is no such key, and not that another one was meant.
+    pub(super) fn finish_or(self, why: Option<&str>) {
         #[cfg(test)]
         self.note_known();
         for (index, entry) in self.entries.iter().enumerate().filter(|(index, _)| !self.taken[*index]) {
@@ -88,7 +93,9 @@ impl<'a> Section<'a> {
                 let hint = Some("remove it, or use a later version".to_owned());
                 self.problems.push_hint(entry.position, &self.path, message, hint);
             } else {
-                let hint = way_to_rules(&self.path, key)
+                let why = why.map(str::to_owned);
+                let hint = why
+                    .or_else(|| way_to_rules(&self.path, key))
                     .or_else(|| self.empty_before(index))
                     .or_else(|| suggestion(key, self.asked.iter().copied()));
                 self.problems.push_hint(entry.position, &self.path, format!("unknown key `{key}`"), hint);
@@ -98,38 +105,34 @@ impl<'a> Section<'a> {
 }
 
 /// What most keys hold, in one step: nothing where the key is not there, or its value is wrong and was told.
-impl Section<'_> {
+impl<'a> Section<'a> {
     /// Text that is not empty.
-    pub(crate) fn text(&mut self, key: &'static str) -> Option<String> {
+    pub(crate) fn text(&mut self, key: &'a str) -> Option<String> {
         self.get(key)?.text().map(str::to_owned)
     }
 
     /// One of a few words.
-    pub(crate) fn word<T: Copy>(&mut self, key: &'static str, words: &[(&'static str, T)]) -> Option<T> {
+    pub(crate) fn word<T: Copy>(&mut self, key: &'a str, words: &[(&str, T)]) -> Option<T> {
         self.get(key)?.word(words)
     }
 
     /// Yes or no.
-    pub(crate) fn flag(&mut self, key: &'static str) -> Option<bool> {
+    pub(crate) fn flag(&mut self, key: &'a str) -> Option<bool> {
         self.get(key)?.flag()
     }
 
     /// A whole number within `range`.
-    pub(crate) fn count(&mut self, key: &'static str, range: RangeInclusive<u32>) -> Option<u32> {
+    pub(crate) fn count(&mut self, key: &'a str, range: RangeInclusive<u32>) -> Option<u32> {
         self.get(key)?.count(range)
     }
 
     /// A time within `range`.
-    pub(crate) fn duration(
-        &mut self,
-        key: &'static str,
-        range: RangeInclusive<Duration>,
-    ) -> Option<Duration> {
+    pub(crate) fn duration(&mut self, key: &'a str, range: RangeInclusive<Duration>) -> Option<Duration> {
         self.get(key)?.duration(range)
     }
 
     /// A path; a relative one starts at `base`.
-    pub(crate) fn file(&mut self, key: &'static str, base: &Path) -> Option<PathBuf> {
+    pub(crate) fn file(&mut self, key: &'a str, base: &Path) -> Option<PathBuf> {
         self.get(key)?.file(base)
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn target(
 ) -> Option<Target> {
     let mut section = item.section(LATER)?;
     let host = section.require("host", "name the host or its address");
-    let host = host.and_then(|item| host_name(&item));
+    let host = host.and_then(|item| host_name(&item, || None));
     let name = section.get("name").and_then(|item| name_of(&item)).or(host);
     let overrides = TargetOverrides {
         identity: section.text("identity"),
@@ -209,17 +209,21 @@ fn modules(item: &Item<'_>) -> Vec<String> {
     items.iter().take(MODULES_MAX).filter_map(Item::text).map(str::to_owned).collect()
 }
 
-/// A host's name or address.
-pub(super) fn host_name<'a>(item: &Item<'a>) -> Option<&'a str> {
+/// A host's name or address. `port_key` says how a transport's port is written, where that is known.
+pub(super) fn host_name<'a>(item: &Item<'a>, port_key: impl FnOnce() -> Option<String>) -> Option<&'a str> {
     let host = name_of(item)?;
     if super::hosts::is_host_name(host) {
         Some(host)
     } else {
         let hint = match host.rsplit_once(':') {
-            Some(_) => "a port goes into the transport: `smb: {port: …}`",
-            None => "write the name or the address alone",
+            Some(_) => {
+                let port_key = port_key();
+                let port_key = port_key.as_deref().unwrap_or("transports: {default: {PROTOCOL: {port: …}}}");
+                format!("a port goes into the transport: `{port_key}`")
+            }
+            None => "write the name or the address alone".to_owned(),
         };
-        item.problem(format!("`{host}` is no host"), Some(hint.to_owned()));
+        item.problem(format!("`{host}` is no host"), Some(hint));
         None
     }
 }

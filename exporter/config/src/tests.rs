@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use exporter_testing::schema;
+
 use super::*;
 
 const REFERENCE: &str = include_str!("../../perfmon.reference.yaml");
@@ -37,8 +39,11 @@ fn shape(path: &str) -> String {
 fn the_reference_has_every_key_and_no_other() {
     let root = Node::parse(REFERENCE).unwrap();
     let problems = Problems::default();
-    let config = document::config(&Item::root(&root, &problems), Path::new("/etc")).unwrap();
+    let mut config = document::config(&Item::root(&root, &problems), Path::new("/etc")).unwrap();
     check::references(&config, &root, &problems);
+    let mut schemas = Schemas::default();
+    schemas.add_source("pcq", &schema::smb(&[]));
+    transport::set_declared(&mut config.transports, &schemas.transports(), &problems);
     let mut known: BTreeMap<String, bool> = BTreeMap::new();
     for (path, is_there) in problems.known.borrow().iter() {
         *known.entry(shape(path)).or_default() |= is_there;
@@ -54,7 +59,7 @@ fn the_reference_has_every_key_and_no_other() {
 
 #[test]
 fn the_reference_shows_the_defaults() {
-    let config = parse("perfmon.reference.yaml", REFERENCE, Path::new("/etc")).unwrap();
+    let mut config = parse("perfmon.reference.yaml", REFERENCE, Path::new("/etc")).unwrap();
     // What has no default but none is shown by an example.
     let web = Web {
         external_url: None,
@@ -67,7 +72,16 @@ fn the_reference_shows_the_defaults() {
     assert_eq!(Scrape { deadline: None, ..config.scrape }, Scrape::default());
     assert_eq!(config.scrape.deadline, Some(Duration::from_secs(10)));
     assert_eq!(config.credentials.cooldown, Credentials::default().cooldown);
-    assert_eq!(Transport { port: None, ..config.transports["default"].clone() }, Transport::default());
+    let (smb, mut schemas) = (schema::smb(&[]), Schemas::default());
+    schemas.add_source("pcq", &smb);
+    assert_eq!(config.set_schemas(&schemas), []);
+    let transport = config.transports["default"].settings(&smb);
+    let least = parse("least.yaml", "targets: []", Path::new("/etc"));
+    let mut least = least.unwrap();
+    assert_eq!(least.set_schemas(&schemas), []);
+    let default = least.transports["default"].settings(&smb);
+    assert_eq!(transport.port, default.default_port);
+    assert_eq!(TransportSettings { port: None, ..transport }, default);
     assert_eq!(Probe { allow_targets: AllowHosts::default(), ..config.probe.clone() }, Probe::default());
     let least = "{plugins: {load: [pcq]}, otlp: [{endpoint: 'https://collector.example.com:4317'}]}";
     let least = parse("least.yaml", least, Path::new("/etc")).unwrap();

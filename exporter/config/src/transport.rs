@@ -1,76 +1,210 @@
-//! `transports:`, how targets are reached.
+//! `transports:`, how targets are reached. What can be set besides the time is declared by plugins: each kind of transport
+//! is a section. The file is read before they are loaded, so that sections are kept as written until then.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::item::Item;
-use super::section::{Later, set};
+use plugin_contract::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
+use serde_json::{Map, Value};
 
-/// One of `transports:`. Its settings go to the plugins as they are written, defaults filled in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use super::item::{Item, child};
+use super::node::Node;
+use super::problem::Problems;
+use super::section::{Later, Section, set};
+use super::shown::HIDDEN;
+
+/// One of `transports:`.
+#[derive(Clone, Debug)]
 pub struct Transport {
     /// `connect_timeout`: for name, TCP and negotiation together. Default 3 s.
     pub connect_timeout: Duration,
-    /// `smb.encryption`: default `preferred`.
-    pub encryption: Encryption,
-    /// `smb.port`: default 445.
+    /// As the file has it; nothing for a `default` that is not written.
+    source: Option<Node>,
+    /// What is set by kind, for all kinds that the loaded plugins declare.
+    by_kind: BTreeMap<String, KindSettings>,
+}
+
+/// What is set of one kind of transport.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct KindSettings {
+    /// The file has a section of this kind.
+    is_written: bool,
+    /// As sources get it: with defaults, times in milliseconds, and without the port.
+    values: Map<String, Value>,
+    /// The port that the file names.
+    port: Option<u16>,
+    default_port: Option<u16>,
+}
+
+impl KindSettings {
+    fn asked_port(&self) -> Option<u16> {
+        self.port.or(self.default_port)
+    }
+}
+
+/// What a source is told of the transport of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransportSettings {
+    /// `connect_timeout`
+    pub connect_timeout: Duration,
+    /// The settings of each kind that the source gets, as a JSON object: with defaults, times in milliseconds, and without
+    /// the port.
+    pub by_kind: Map<String, Value>,
+    /// The port that the file names.
     pub port: Option<u16>,
+    /// The port where the file names none.
+    pub default_port: Option<u16>,
 }
 
 impl Default for Transport {
     fn default() -> Self {
-        Self { connect_timeout: Duration::from_secs(3), encryption: Encryption::default(), port: None }
+        Self { connect_timeout: Duration::from_secs(3), source: None, by_kind: BTreeMap::new() }
     }
 }
 
 impl Transport {
-    /// The port that hosts are asked at.
+    /// What a source is told that declares `schema`: of its kinds those that the file has, or else the first.
     #[must_use]
-    pub fn port(&self) -> u16 {
-        self.port.unwrap_or(445)
+    pub fn settings(&self, schema: &SettingsSchema) -> TransportSettings {
+        let declared = schema.transports.iter();
+        let known: Vec<(&str, &KindSettings)> =
+            declared.filter_map(|info| Some((&*info.kind, self.by_kind.get(&info.kind)?))).collect();
+        let mut given: Vec<_> = known.iter().filter(|(_, settings)| settings.is_written).copied().collect();
+        if given.is_empty() {
+            given.extend(known.first());
+        }
+        let by_kind =
+            given.iter().map(|(kind, settings)| ((*kind).to_owned(), settings.values.clone().into()));
+        TransportSettings {
+            connect_timeout: self.connect_timeout,
+            by_kind: by_kind.collect(),
+            port: given.iter().find_map(|(_, settings)| settings.port),
+            default_port: given.iter().find_map(|(_, settings)| settings.default_port),
+        }
+    }
+
+    /// The same as a line for each kind, in the words of the file, with what may be shown of it: `tls: mode strict, port 9`.
+    #[must_use]
+    pub fn shown(&self, schema: &SettingsSchema) -> Vec<String> {
+        let given = self.settings(schema);
+        let by_kind =
+            schema.transports.iter().filter_map(|info| Some((info, given.by_kind.get(&info.kind)?)));
+        let lines = by_kind.map(|(info, values)| {
+            let port = self.by_kind.get(&info.kind).and_then(KindSettings::asked_port).map(Value::from);
+            let shown = info.settings.iter().filter_map(|setting| {
+                let value = match setting.kind {
+                    SettingKind::Port => port.as_ref(),
+                    _ => values.get(&setting.key),
+                }?;
+                let value = if setting.is_shown { in_words(&setting.kind, value) } else { HIDDEN.to_owned() };
+                Some(format!("{} {value}", setting.key))
+            });
+            format!("{}: {}", info.kind, shown.collect::<Vec<_>>().join(", "))
+        });
+        lines.collect()
+    }
+
+    /// The ports of all kinds, each the default where the file names none.
+    pub(super) fn ports(&self) -> Vec<u16> {
+        self.by_kind.values().filter_map(KindSettings::asked_port).collect()
     }
 }
 
-/// Whether SMB traffic is encrypted; the RPC calls within it always are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Encryption {
-    /// Never; a server that insists is refused.
-    Disabled,
-    /// Where the server can: from SMB 3 on, unless it is switched off there.
-    #[default]
-    Preferred,
-    /// Or not at all.
-    Required,
-}
-
-impl Encryption {
-    /// The word in the configuration.
+impl TransportSettings {
+    /// The port that hosts are asked at, where that is known.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Disabled => "disabled",
-            Self::Preferred => "preferred",
-            Self::Required => "required",
-        }
+    pub fn asked_port(&self) -> Option<u16> {
+        self.port.or(self.default_port)
     }
 }
 
 const LATER: Later = &["call_timeout", "retries", "max_series", "rpc", "proxy"];
 const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(300);
+const TIMEOUT: &str = "connect_timeout";
 
-/// Reads one of `transports:`.
+/// Reads of one of `transports:` what is the exporter's.
 pub(super) fn transport(item: &Item<'_>) -> Option<Transport> {
-    let mut transport = Transport::default();
-    let mut section = item.section(LATER)?;
-    set(&mut transport.connect_timeout, section.duration("connect_timeout", TIMEOUTS));
-    if let Some(mut smb) = section.get("smb").and_then(|item| item.section(&["signing", "dialects"])) {
-        let words =
-            [Encryption::Disabled, Encryption::Preferred, Encryption::Required].map(|e| (e.as_str(), e));
-        set(&mut transport.encryption, smb.word("encryption", &words));
-        let port = smb.count("port", 1..=65_535);
-        transport.port = port.and_then(|port| u16::try_from(port).ok());
-        smb.finish();
-    }
+    let mut transport = Transport { source: Some(item.node.clone()), ..Transport::default() };
+    let mut section = item.section(&[])?;
+    set(&mut transport.connect_timeout, section.duration(TIMEOUT, TIMEOUTS));
+    section.rest();
     section.finish();
     Some(transport)
+}
+
+/// Reads of all transports what plugins declare.
+pub(super) fn set_declared(
+    transports: &mut BTreeMap<String, Transport>,
+    declared: &BTreeMap<&str, &TransportInfo>,
+    problems: &Problems,
+) {
+    for (name, transport) in transports {
+        let source = transport.source.take();
+        let item = source.as_ref().map(|node| Item { node, path: child("transports", name), problems });
+        let mut section = item.as_ref().and_then(|item| item.section(LATER));
+        if let Some(section) = &mut section {
+            // It was read already.
+            section.get(TIMEOUT);
+        }
+        let by_kind = declared.iter().map(|(kind, info)| {
+            let of_kind = section.as_mut().and_then(|section| section.get(kind)?.section(&[]));
+            ((*kind).to_owned(), of_kind_settings(info, of_kind))
+        });
+        transport.by_kind = by_kind.collect();
+        if let Some(section) = section {
+            let nothing = "no plugin of `plugins.load` declares a transport";
+            section.finish_or(declared.is_empty().then_some(nothing));
+        }
+    }
+}
+
+fn of_kind_settings<'a>(info: &'a TransportInfo, mut section: Option<Section<'a>>) -> KindSettings {
+    let mut settings = KindSettings { is_written: section.is_some(), ..KindSettings::default() };
+    for setting in &info.settings {
+        let written = section.as_mut().and_then(|section| value(&section.get(&setting.key)?, setting));
+        if setting.kind == SettingKind::Port {
+            let port = |value: &Value| u16::try_from(value.as_u64()?).ok();
+            settings.port = written.as_ref().and_then(port);
+            settings.default_port = setting.default.as_ref().and_then(port);
+        } else if let Some(value) = written.or_else(|| setting.default.clone()) {
+            settings.values.insert(setting.key.clone(), value);
+        }
+    }
+    if let Some(section) = section {
+        section.finish();
+    }
+    settings
+}
+
+/// A value as sources get it; nothing where it is wrong, which is reported.
+fn value(item: &Item<'_>, setting: &SettingInfo) -> Option<Value> {
+    let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    match &setting.kind {
+        SettingKind::Text => item.text_or_empty().map(Value::from),
+        SettingKind::Word(words) => {
+            let words: Vec<(&str, &str)> = words.iter().map(|word| (word.as_str(), word.as_str())).collect();
+            item.word(&words).map(Value::from)
+        }
+        SettingKind::Integer { min, max } => item.integer(*min..=*max).map(Value::from),
+        SettingKind::Bool => item.flag().map(Value::from),
+        SettingKind::Duration { min_ms, max_ms } => {
+            let range = Duration::from_millis(*min_ms)..=Duration::from_millis(*max_ms);
+            item.duration(range).map(|duration| milliseconds(duration).into())
+        }
+        SettingKind::Port => item.count(1..=65_535).map(Value::from),
+    }
+}
+
+/// A value of a setting as people write it, in the configuration and behind options.
+#[must_use]
+pub fn in_words(kind: &SettingKind, value: &Value) -> String {
+    match (kind, value) {
+        (SettingKind::Duration { .. }, Value::Number(milliseconds)) => {
+            let duration = Duration::from_millis(milliseconds.as_u64().unwrap_or_default());
+            humantime::format_duration(duration).to_string()
+        }
+        (_, Value::String(text)) => text.clone(),
+        (_, value) => value.to_string(),
+    }
 }

@@ -58,6 +58,7 @@ pub(super) fn gate(config: &Config, web_file: Option<&Path>) -> Result<Gate, Rep
 pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<Checked, Report> {
     let shown = file.display().to_string();
     let libraries = plugins::load(host, &config).map_err(|problems| Report::new(&shown, problems))?;
+    let of_transports = plugins::set_schemas(&libraries, &mut config);
     config.logs_on = plugins::modules_that_log_on(&libraries, &config);
     let of_targets = config.without_identity();
     let of_config = config.targets.len();
@@ -68,6 +69,7 @@ pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<Check
     };
     let config = Config { targets, ..Arc::unwrap_or_clone(config) };
     let mut problems = plugins::validate(&libraries, &config);
+    problems.extend(of_transports);
     problems.extend(of_targets);
     let of_file = (!problems.is_empty()).then(|| Report::new(&shown, problems));
     let mut reports = of_file.into_iter().chain(of_files);

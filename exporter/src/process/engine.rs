@@ -154,7 +154,7 @@ impl Engine {
     /// A target with a store, an instance and a job for each of its modules.
     fn make(&mut self, config: &Arc<Config>, target: &Target, jobs: &mut Vec<NewJob>) -> Living {
         let id = TargetId(self.next_id());
-        let entry = Arc::new(TargetState::new(target, config.transports[&target.transport].port()));
+        let entry = Arc::new(TargetState::new(target, config.port(target)));
         let (scope, normalize) = scope_of(&self.catalog, config, target, model::Target::new(&target.name));
         for (index, (module, normalize)) in target.modules.iter().zip(normalize).enumerate() {
             let job = JobId(self.next_id());
@@ -193,9 +193,10 @@ impl Engine {
     ) -> Result<Instance, Failure> {
         let module = &config.modules[name];
         let library = &self.libraries[&module.plugin];
-        let settings = instance_config(Some(target), module, &config.transports[&target.transport]);
-        let made = source_of(module, library)
-            .and_then(|source| library.create(source, &settings, sink).map_err(|error| error.to_string()));
+        let settings = instance_config(config, Some(target), module, &target.transport);
+        let made = source_of(module, library).and_then(|source| {
+            library.create(&source.name, &settings, sink).map_err(|error| error.to_string())
+        });
         made.map_err(|error| {
             error!(
                 target = target.name,
@@ -234,10 +235,12 @@ impl Living {
             let (old, new) = (&self.config, config);
             let same_module = |name: &String| {
                 let (old, new) = (&old.modules[name], &new.modules[name]);
+                let of_transport =
+                    |config: &Config, module| config.transport_settings(&target.transport, module);
                 (&old.plugin, &old.settings, &old.normalize) == (&new.plugin, &new.settings, &new.normalize)
+                    && of_transport(&self.config, old) == of_transport(config, new)
             };
             old.normalize == new.normalize
-                && old.transports[&target.transport] == new.transports[&target.transport]
                 && target.modules.iter().all(same_module)
                 && target.identity.as_ref().is_none_or(|name| self.keeps_identity(new, name))
         };

@@ -8,7 +8,7 @@ use input::nearest::suggestion;
 use plugin_contract::{GeneralReason, Reason, Stage};
 use plugin_host::{Host, HostOptions};
 
-use super::{OK, USAGE, plugins};
+use super::{OK, USAGE};
 
 /// A word with what it means.
 struct Entry {
@@ -64,10 +64,10 @@ fn list(reasons: &[Entry]) -> String {
 fn reasons(config: Option<&Path>) -> Vec<Entry> {
     let general = GeneralReason::ALL.iter().map(|reason| entry(&Reason::General(*reason), None));
     let mut entries: Vec<Entry> = general.collect();
-    let folder = config.and_then(|file| config::load(file).ok()).map(|config| plugins::folder(&config));
-    let folder = folder.unwrap_or_else(plugins::beside_program);
+    let folder = config.and_then(|file| config::load(file).ok()).map(|config| config.plugins.folder());
+    let folder = folder.unwrap_or_else(config::beside_program);
     let host = Host::new(HostOptions::default());
-    for library in plugins::files(&folder).iter().filter_map(|file| host.load(file).ok()) {
+    for library in config::plugin_files(&folder).iter().filter_map(|file| host.load(file).ok()) {
         let name = &library.info().name;
         let declared = library.info().sources.iter().flat_map(|source| &source.reasons);
         entries.extend(declared.map(|reason| entry(&Reason::Declared(reason.clone()), Some(name))));

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use config::{Config, Problem};
+use config::{Config, Problem, plugin_file};
 use input::file::Stamp;
 use plugin_host::{Host, Library};
 use telemetry::log;
@@ -30,12 +30,12 @@ impl LibraryCache {
 
     /// The plugins of `config`, loaded where they are new. What was loaded stays loaded even if the rest fails.
     pub(super) fn load(&mut self, config: &Config) -> Result<Libraries, Vec<Problem>> {
-        let folder = plugins::folder(config);
+        let folder = config.plugins.folder();
         plugins::load_by(config, |name| {
             if let Some(known) = self.libraries.get(name) {
                 return Ok(known.library.clone());
             }
-            let file = plugins::file(&folder, name);
+            let file = plugin_file(&folder, name);
             // Before it is opened: what is written in between is seen as a change.
             let stamp = Stamp::look(&file, SystemTime::now());
             // On the disk before anything of the plugin runs.
@@ -52,13 +52,13 @@ impl LibraryCache {
 
     /// The plugins of `config` whose file is another one by now than was loaded.
     pub(super) fn replaced(&self, config: &Config) -> Vec<&str> {
-        let folder = plugins::folder(config);
+        let folder = config.plugins.folder();
         let known = self
             .libraries
             .iter()
             .filter(|(name, _)| config.plugins.load.iter().any(|one| one.name == **name));
         let replaced = known.filter(|(name, loaded)| {
-            let file = plugins::file(&folder, name);
+            let file = plugin_file(&folder, name);
             let now = Stamp::look(&file, SystemTime::now());
             file != loaded.file || Stamp::differs(loaded.stamp.as_ref(), now.as_ref())
         });

@@ -151,10 +151,12 @@ impl<'a> Asking<'a> {
         let Some(module) = target.modules.get(running.modules.len()) else { return false };
         let module = &self.config.modules[module];
         let sink = Arc::new(OnceSink::new(index, self.ends.clone())) as Arc<dyn InstanceSink>;
-        let settings = instance_config(Some(target), module, &self.config.transports[&target.transport]);
+        let settings = instance_config(self.config, Some(target), module, &target.transport);
         let library = &self.libraries[&module.plugin];
         let started = source_of(module, library)
-            .and_then(|source| library.create(source, &settings, sink).map_err(|error| error.to_string()))
+            .and_then(|source| {
+                library.create(&source.name, &settings, sink).map_err(|error| error.to_string())
+            })
             .map_err(|message| Failure::new(Stage::Plugin, GeneralReason::Internal, message))
             .and_then(|instance| match begin(&instance, target.deadline) {
                 Ok(_) => Ok(instance),

@@ -1,11 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use config::{Config, Module, Position, Problem, Target, Transport};
+use config::{Config, Module, Plugins, Position, Problem, Schemas, Target, plugin_file};
 use input::nearest::nearest;
 use plugin_contract::TargetInfo;
-use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError, Trial};
+use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError, SourceInfo, Trial};
 use serde_json::{Map, Value, json};
 
 /// The libraries of the configuration's plugins, by name.
@@ -13,8 +13,8 @@ pub(super) type Libraries = BTreeMap<String, Library>;
 
 /// Loads every plugin of the configuration.
 pub(super) fn load(host: &Host, config: &Config) -> Result<Libraries, Vec<Problem>> {
-    let folder = folder(config);
-    load_by(config, |name| host.load(&file(&folder, name)))
+    let folder = config.plugins.folder();
+    load_by(config, |name| host.load(&plugin_file(&folder, name)))
 }
 
 /// Has `load` give every plugin of the configuration.
@@ -23,7 +23,6 @@ pub(super) fn load_by(
     mut load: impl FnMut(&str) -> Result<Library, LoadError>,
 ) -> Result<Libraries, Vec<Problem>> {
     let (mut libraries, mut problems) = (Libraries::new(), Vec::new());
-    let folder = folder(config);
     for (index, plugin) in config.plugins.load.iter().enumerate() {
         match load(&plugin.name) {
             Ok(library) => {
@@ -33,16 +32,11 @@ pub(super) fn load_by(
                 position: Some(plugin.position),
                 path: format!("plugins.load[{index}]"),
                 message: error.to_string(),
-                hint: hint(&folder, &plugin.name),
+                hint: hint(&config.plugins, &plugin.name),
             }),
         }
     }
     if problems.is_empty() { Ok(libraries) } else { Err(problems) }
-}
-
-/// The file of a plugin.
-pub(super) fn file(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("libplugin_{}.so", name.replace('-', "_")))
 }
 
 /// A plugin that takes longer to load is not loaded.
@@ -59,48 +53,19 @@ pub(super) fn trial() -> Trial {
     }
 }
 
-/// The files of a folder that are named like plugins, sorted.
-pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> =
-        entries.map(|entry| entry.path()).filter(|path| name_of(path).is_some()).collect();
-    files.sort();
-    files.truncate(PLUGINS_MAX);
-    files
-}
-
-/// `pcq` for `libplugin_pcq.so`.
-fn name_of(file: &Path) -> Option<&str> {
-    file.file_name()?.to_str()?.strip_prefix("libplugin_")?.strip_suffix(".so")
-}
-
-/// More plugins than anybody has.
-const PLUGINS_MAX: usize = 64;
-
 /// Which plugin was meant by a name that has no file.
-fn hint(folder: &Path, name: &str) -> Option<String> {
-    if file(folder, name).exists() {
+fn hint(plugins: &Plugins, name: &str) -> Option<String> {
+    if plugin_file(&plugins.folder(), name).exists() {
         return None;
     }
-    let installed = files(folder);
-    let near = nearest(name, installed.iter().filter_map(|file| name_of(file)))?;
+    let installed = plugins.installed();
+    let near = nearest(name, installed.iter().map(String::as_str))?;
     Some(format!("did you mean `{near}`?"))
 }
 
 /// What a plugin may ask for. How many series a target may have is the store's to say.
 pub(super) fn limits() -> plugin_host::Limits {
     plugin_host::Limits { series_max: config::SERIES_MAX, ..plugin_host::Limits::default() }
-}
-
-/// The folder of the plugins: the configured one, or the program's own.
-pub(super) fn folder(config: &Config) -> PathBuf {
-    config.plugins.path.clone().unwrap_or_else(beside_program)
-}
-
-/// The program's own folder.
-pub(super) fn beside_program() -> PathBuf {
-    let program = std::env::current_exe().ok();
-    program.and_then(|program| Some(program.parent()?.to_owned())).unwrap_or_else(|| PathBuf::from("."))
 }
 
 /// The modules whose plugins log on to their targets, so that those need an identity.
@@ -110,11 +75,9 @@ pub(super) fn modules_that_log_on(libraries: &Libraries, config: &Config) -> BTr
         TargetInfo { name: "check".to_owned(), host: "check.invalid".to_owned(), ..TargetInfo::default() };
     let logs_on = |module: &Module| {
         let library = libraries.get(&module.plugin)?;
-        let settings = InstanceConfig {
-            target: nobody.clone(),
-            ..instance_config(None, module, &config.transports["default"])
-        };
-        let found = match library.validate(source_of(module, library).ok()?, &settings) {
+        let settings =
+            InstanceConfig { target: nobody.clone(), ..instance_config(config, None, module, "default") };
+        let found = match library.validate(&source_of(module, library).ok()?.name, &settings) {
             Ok(found) | Err(ConfigureError::Problems(found)) => found,
             Err(_) => return None,
         };
@@ -219,8 +182,8 @@ fn validate_module(
         Ok(source) => source,
         Err(message) => return whole(message, None),
     };
-    let settings = instance_config(target, module, &config.transports[transport]);
-    let found = match library.validate(source, &settings) {
+    let settings = instance_config(config, target, module, transport);
+    let found = match library.validate(&source.name, &settings) {
         Ok(found) | Err(ConfigureError::Problems(found)) => found,
         Err(error) => return whole(error.to_string(), None),
     };
@@ -256,29 +219,49 @@ fn path_of(mut path: String, pointer: &str) -> String {
 }
 
 /// Which source of its library a module means: the only one, or the one that is named like the plugin.
-pub(super) fn source_of<'a>(module: &Module, library: &'a Library) -> Result<&'a str, String> {
+pub(super) fn source_of<'a>(module: &Module, library: &'a Library) -> Result<&'a SourceInfo, String> {
     let sources = &library.info().sources;
     let named =
         sources.iter().find(|source| source.name == module.plugin || source.name == library.info().name);
     match (sources.as_slice(), named) {
-        ([only], _) | (_, Some(only)) => Ok(&only.name),
+        ([only], _) | (_, Some(only)) => Ok(only),
         _ => Err(format!("plugin `{}` has several sources and none of its own name", module.plugin)),
     }
 }
 
-/// What an instance is made of: the module's settings as they stand in the file, and the target's transport beside
-/// them under `transport`.
+/// Has the configuration mean what the plugins declare of its transports and of what may be shown. Answers what is wrong
+/// with it then.
+pub(super) fn set_schemas(libraries: &Libraries, config: &mut Config) -> Vec<Problem> {
+    let mut schemas = Schemas::default();
+    for (name, library) in libraries {
+        library.info().sources.iter().for_each(|source| schemas.add_source(name, &source.schema));
+    }
+    for (name, module) in &config.modules {
+        let library = libraries.get(&module.plugin);
+        if let Some(Ok(source)) = library.map(|library| source_of(module, library)) {
+            schemas.set_module(name, &source.schema);
+        }
+    }
+    config.set_schemas(&schemas)
+}
+
+/// What an instance is made of: the module's settings as they stand in the file, and what its source is told of the
+/// target's transport beside them under `transport`.
+///
+/// # Panics
+/// When the configuration does not have the transport.
 pub(super) fn instance_config(
+    config: &Config,
     target: Option<&Target>,
     module: &Module,
-    transport: &Transport,
+    transport: &str,
 ) -> InstanceConfig {
-    let mut settings: Map<String, Value> = module.settings.clone();
+    let transport = config.transport_settings(transport, module);
     let timeout_ms = u64::try_from(transport.connect_timeout.as_millis()).unwrap_or(u64::MAX);
-    settings.insert(
-        "transport".to_owned(),
-        json!({"connect_timeout_ms": timeout_ms, "smb": {"encryption": transport.encryption.as_str()}}),
-    );
+    let mut of_transport = transport.by_kind;
+    of_transport.insert("connect_timeout_ms".to_owned(), timeout_ms.into());
+    let mut settings: Map<String, Value> = module.settings.clone();
+    settings.insert("transport".to_owned(), of_transport.into());
     let target = target.map(|target| TargetInfo {
         name: target.name.clone(),
         host: target.host.trim_start_matches('[').trim_end_matches(']').to_owned(),

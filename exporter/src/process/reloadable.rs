@@ -109,7 +109,8 @@ pub(super) fn check(
 ) -> Result<Prepared, Report> {
     let refused = |problems| Report::new(&file.display().to_string(), problems);
     let libraries = library_cache.load(&config).map_err(refused)?;
-    let mut problems = plugins::validate(&libraries, &config);
+    let mut problems = plugins::set_schemas(&libraries, &mut config);
+    problems.extend(plugins::validate(&libraries, &config));
     config.logs_on = plugins::modules_that_log_on(&libraries, &config);
     problems.extend(config.without_identity());
     if !problems.is_empty() {
@@ -177,6 +178,7 @@ impl ReloadableState {
             otlp,
             telemetry,
             shown: _,
+            tree: _,
             watch: _,
             log_level,
         } = &*config;

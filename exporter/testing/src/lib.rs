@@ -3,3 +3,4 @@
 
 pub mod peer;
 pub mod plugin;
+pub mod schema;

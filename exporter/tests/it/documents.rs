@@ -7,7 +7,9 @@ mod keys;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
+use config::Schemas;
 use expect_test::{ExpectFile, expect_file};
 use perfmon_exporter::process::own_metrics;
 use plugin_contract::{GeneralReason, Stage};
@@ -94,6 +96,26 @@ fn every_reason_and_every_stage_has_its_place_in_the_page_on_troubles() {
 fn the_table_of_keys_is_up_to_date() {
     let file = expect_file!["../../../docs/configuration.md"];
     check_section(&file, &page("configuration.md"), "keys", &keys::table());
+}
+
+#[test]
+fn the_reference_has_what_pcq_declares_of_transports_with_the_defaults() {
+    let schema = Arc::clone(&pcq().info().sources[0].schema);
+    let settings = |text: &str| {
+        let mut config = config::parse("a.yml", text, Path::new("/etc")).unwrap();
+        let mut schemas = Schemas::default();
+        schemas.add_source("pcq", &schema);
+        assert_eq!(config.set_schemas(&schemas), []);
+        config.transports["default"].settings(&schema)
+    };
+    let (reference, default) = (settings(keys::REFERENCE), settings("targets: []"));
+    assert_eq!(reference.by_kind, default.by_kind);
+    assert_eq!(reference.port, default.default_port);
+    let declared = schema.transports.iter().flat_map(|transport| {
+        transport.settings.iter().map(|setting| format!("transports.*.{}.{}", transport.kind, setting.key))
+    });
+    let (known, declared) = (keys::all(), declared.collect::<Vec<_>>());
+    assert!(!declared.is_empty() && declared.iter().all(|key| known.contains(key)), "{declared:?}");
 }
 
 #[test]

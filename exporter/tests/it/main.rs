@@ -33,6 +33,7 @@ mod serve;
 mod stack;
 mod systemd;
 mod target_registry;
+mod transports;
 mod web_details;
 mod web_file;
 mod web_gate;

@@ -32,7 +32,7 @@ fn entry(modules: &str) -> Arc<TargetState> {
          targets: [{{host: web1, modules: [{modules}]}}]\n"
     );
     let config = config::parse("perfmon.yml", &text, Path::new("/")).unwrap();
-    Arc::new(TargetState::new(&config.targets[0], 445))
+    Arc::new(TargetState::new(&config.targets[0], Some(445)))
 }
 
 /// A schedule to which nobody listens.
@@ -257,7 +257,7 @@ fn sixty_targets_that_are_up_again_at_once_are_a_handful_of_lines_and_the_first_
     (0..61).for_each(|number| text += &format!("  - {{host: web{number}}}\n"));
     let config = config::parse("perfmon.yml", &text, Path::new("/")).unwrap();
     let entries: Vec<Arc<TargetState>> =
-        config.targets.iter().map(|target| Arc::new(TargetState::new(target, 445))).collect();
+        config.targets.iter().map(|target| Arc::new(TargetState::new(target, Some(445)))).collect();
     let target_registry = TargetRegistry::default();
     target_registry.set_targets(entries.clone());
     let all =
@@ -299,7 +299,7 @@ fn targets_that_get_no_credential_are_counted_by_identity_and_cause() {
     }
     let config = config::parse("perfmon.yml", &text, Path::new("/")).unwrap();
     let entries: Vec<_> =
-        config.targets.iter().map(|target| Arc::new(TargetState::new(target, 445))).collect();
+        config.targets.iter().map(|target| Arc::new(TargetState::new(target, Some(445)))).collect();
     let target_registry = TargetRegistry::default();
     target_registry.set_targets(entries.clone());
     let fail = |entry: &Arc<TargetState>, message: &str| {

@@ -308,11 +308,14 @@ typedef struct perfmon_setting {
 
 /* Since 1.3. A way to reach a target: a section of `transports:` in the configuration. Its settings come to the source as
  * an object under `transport`, beside `connect_timeout_ms`, which every transport has:
- * {"transport": {"connect_timeout_ms": 3000, "smb": {"encryption": "preferred"}}} */
+ * {"transport": {"connect_timeout_ms": 3000, "smb": {"encryption": "preferred"}}}
+ * Of the kinds that it declares, a source gets those that the target's transport has in the configuration, or the first
+ * where there is none of them. What a section does not say has its default. */
 typedef struct perfmon_transport {
     uint32_t size;
     uint32_t reserved;
-    perfmon_str kind;       /* [a-z][a-z0-9_]*, at most 64 bytes, unique in its source; not connect_timeout_ms */
+    perfmon_str kind;       /* [a-z][a-z0-9_]*, at most 64 bytes, unique in its source; not connect_timeout,
+                             * connect_timeout_ms or addresses */
     perfmon_str help;       /* one line */
     perfmon_array settings; /* of perfmon_setting; one port at most. Sources that name one kind declare it alike */
 } perfmon_transport;
@@ -330,7 +333,9 @@ typedef struct perfmon_source {
     perfmon_array transports; /* since 1.3: of perfmon_transport; those that it can be reached by */
 } perfmon_source;
 
-/* An option of a command, for its help; the command parses its arguments itself. */
+/* An option of a command, for its help; the command parses its arguments itself. Of these the host fills in those that nobody
+ * gave, as far as the configuration knows them of `--target`: target-name, port, identity, connect-timeout, and for each
+ * setting of a transport KIND-KEY, with dashes for underscores: smb-encryption. */
 typedef struct perfmon_option {
     uint32_t size;
     uint32_t flags;         /* PERFMON_OPTION_... */
@@ -359,7 +364,7 @@ typedef struct perfmon_configure {
     uint64_t report;       /* the token for perfmon_host.problem, valid until the call returns */
     perfmon_str target;    /* the target's unique name */
     perfmon_str host;      /* its host name or address */
-    uint32_t port;         /* 0 where the configuration names none */
+    uint32_t port;         /* 0 where the configuration names none: the default of the source's transport holds */
     uint32_t reserved;
     perfmon_str identity;  /* the name of the identity to use; empty for none */
     perfmon_str settings;  /* a JSON object */

@@ -12,6 +12,7 @@ mod credential;
 mod event;
 mod failure;
 mod family;
+mod setting;
 mod sink;
 mod socket;
 mod target;
@@ -27,6 +28,7 @@ pub use self::credential::{
 pub use self::event::{Alert, AlertState, Event, Level};
 pub use self::failure::{DeclaredReason, Failure, Reason};
 pub use self::family::{DropReason, FamilyDef, Kind, SeriesDef, StartTimeKind, ValueKind, Verdict};
+pub use self::setting::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
 pub use self::sink::{InstanceSink, LibraryLog};
 pub use self::socket::{ListeningSockets, NoSockets};
 pub use self::target::TargetInfo;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use plugin_contract::DeclaredReason;
+use plugin_contract::{DeclaredReason, SettingsSchema};
 
 /// A loaded library.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,80 +61,8 @@ pub struct SourceInfo {
     pub mode: Mode,
     /// The failure reasons that it adds to the general ones.
     pub reasons: Vec<Arc<DeclaredReason>>,
-    /// Keys of its settings whose values are no secrets, wherever in the settings they stand.
-    pub shown: Vec<String>,
-    /// How it can be reached.
-    pub transports: Vec<TransportInfo>,
-}
-
-/// A way to reach a target: a section of a transport in the configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TransportInfo {
-    /// The key of the section: `[a-z][a-z0-9_]*`.
-    pub kind: String,
-    /// One line for people.
-    pub help: String,
-    /// What can be set; one port at most.
-    pub settings: Vec<SettingInfo>,
-}
-
-/// One setting of a transport.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingInfo {
-    /// Its key: `[a-z][a-z0-9_]*`, unique in its transport.
-    pub key: String,
-    /// One line for people.
-    pub help: String,
-    /// What it can be.
-    pub kind: SettingKind,
-    /// What it is where nobody says anything; `kind` admits it.
-    pub default: Option<serde_json::Value>,
-    /// Whether its value is no secret.
-    pub is_shown: bool,
-}
-
-/// What a setting can be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SettingKind {
-    /// Any text.
-    Text,
-    /// One of these words.
-    Word(Vec<String>),
-    /// A whole number within these bounds.
-    Integer {
-        /// The least.
-        min: i64,
-        /// The greatest.
-        max: i64,
-    },
-    /// True or false.
-    Bool,
-    /// A time, which the source gets in milliseconds.
-    Duration {
-        /// The shortest.
-        min_ms: u64,
-        /// The longest.
-        max_ms: u64,
-    },
-    /// A port, which the source gets with the target.
-    Port,
-}
-
-impl SettingKind {
-    /// Whether a value, as the source gets it, is one of this kind.
-    #[must_use]
-    pub fn admits(&self, value: &serde_json::Value) -> bool {
-        match self {
-            Self::Text => value.is_string(),
-            Self::Word(words) => value.as_str().is_some_and(|word| words.iter().any(|known| known == word)),
-            Self::Integer { min, max } => value.as_i64().is_some_and(|value| (*min..=*max).contains(&value)),
-            Self::Bool => value.is_boolean(),
-            Self::Duration { min_ms, max_ms } => {
-                value.as_u64().is_some_and(|value| (*min_ms..=*max_ms).contains(&value))
-            }
-            Self::Port => value.as_u64().is_some_and(|port| (1..=65_535).contains(&port)),
-        }
-    }
+    /// What it declares of its settings.
+    pub schema: Arc<SettingsSchema>,
 }
 
 /// One command of a library: `perfmon-exporter PLUGIN COMMAND`.

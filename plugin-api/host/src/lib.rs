@@ -43,10 +43,7 @@ pub use self::command::{CommandCancel, CommandOutput, CommandRequest, Configured
 pub use self::error::{CollectError, ConfigureError, LoadError, Problem};
 pub use self::exit::{ENDED_BY_PLUGIN, allow_exit, guard_exit, leave};
 pub use self::host::{Host, Library};
-pub use self::info::{
-    AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SettingInfo, SettingKind, SourceInfo,
-    TransportInfo,
-};
+pub use self::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
 pub use self::instance::Instance;
 pub use self::limits::Limits;
 pub use self::options::HostOptions;

@@ -75,8 +75,8 @@ pub trait Command: 'static {
     /// and what stands in single quotes at its end, behind a colon, is shown as an example.
     ///
     /// The program knows some names. What its configuration says of the target that `target` names is filled in, where
-    /// nobody gave it, as `target-name`, `port`, `identity`, `connect-timeout` and `smb-encryption`, as far as they are
-    /// declared. `config`, `username`, `password-file`, `password-env`, `log.level` and `help` are the program's own and
+    /// nobody gave it, as `target-name`, `port`, `identity`, `connect-timeout`, and as the kind and the key of each setting
+    /// of a transport, such as `smb-encryption`, as far as they are declared. `config`, `username`, `password-file`, `password-env`, `log.level` and `help` are the program's own and
     /// never arrive.
     type Arguments: clap::Args + Send + 'static;
 

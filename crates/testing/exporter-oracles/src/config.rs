@@ -1,13 +1,14 @@
 //! Files that people write.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use config::{
-    self, Config, Node, Position, Report, SERIES_MAX, Target, Value, WEB_USERS_MAX, WebFile,
+    self, Config, Node, Position, Report, SERIES_MAX, Schemas, Target, Value, WEB_USERS_MAX, WebFile,
     parse_target_file,
 };
+use plugin_contract::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
 
 use crate::Input;
 
@@ -17,18 +18,50 @@ pub fn file(bytes: &[u8]) {
     tree(text);
     match config::parse("perfmon.yml", text, BASE.as_ref()) {
         Err(report) => check_report(&report, text),
-        Ok(config) => {
+        Ok(mut config) => {
             targets(&config.targets, &config);
             let names: BTreeSet<&str> = config.targets.iter().map(|target| target.name.as_str()).collect();
             assert_eq!(names.len(), config.targets.len(), "a name twice");
             let again = config::parse("perfmon.yml", text, BASE.as_ref()).expect("it was good before");
             assert_eq!(format!("{again:?}"), format!("{config:?}"));
+            let problems = config.set_schemas(&schemas(&config));
+            if !problems.is_empty() {
+                check_report(&Report::new("perfmon.yml", problems), text);
+            }
             // What is shown of it is YAML again, and reads as no more than it was.
             for shown in [&config.shown.to_authenticated, &config.shown.to_all] {
                 assert!(Node::parse(shown).is_ok(), "what is shown is no YAML:\n{shown}");
             }
         }
     }
+}
+
+/// What made-up plugins declare, one for all modules, with a setting of each kind.
+fn schemas(config: &Config) -> Schemas {
+    let setting = |key: &str, kind| SettingInfo {
+        key: key.to_owned(),
+        help: String::new(),
+        is_shown: kind != SettingKind::Text,
+        kind,
+        default: None,
+    };
+    let settings = vec![
+        setting("secret", SettingKind::Text),
+        setting("encryption", SettingKind::Word(vec!["preferred".to_owned(), "required".to_owned()])),
+        setting("tries", SettingKind::Integer { min: -1, max: 9 }),
+        setting("is_fast", SettingKind::Bool),
+        setting("pause", SettingKind::Duration { min_ms: 1, max_ms: 9_000 }),
+        setting("port", SettingKind::Port),
+    ];
+    let transport = TransportInfo { kind: "smb".to_owned(), help: String::new(), settings };
+    let schema = Arc::new(SettingsSchema {
+        shown: vec!["name".to_owned(), "countersets".to_owned()],
+        transports: vec![transport],
+    });
+    let mut schemas = Schemas::default();
+    schemas.add_source("any", &schema);
+    config.modules.keys().for_each(|module| schemas.set_module(module, &schema));
+    schemas
 }
 
 /// A target file, YAML or JSON: targets that can be asked, or what is wrong and where.

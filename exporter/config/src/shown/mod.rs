@@ -1,17 +1,20 @@
 //! The configuration as people are shown it: what is known to be no secret, and `hidden` for everything else.
 //!
 //! Names of keys are shown, since a secret may not stand there. A value is shown where [`places`] lists its place; in
-//! the settings of modules, which are the plugins' own, where it lists the key. What a later version adds is hidden
-//! until it is listed there. Comments do not come through at all.
+//! the settings of modules and in the sections of transports, which are the plugins' own, where the plugin declares its
+//! key as shown. What a later version adds is hidden until it is listed there. Comments do not come through at all.
 
 mod places;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::sync::Arc;
 
 use self::places::is_shown;
+use super::module::Module;
 use super::node::{Node, Value};
+use super::schemas::Schemas;
 
 /// Stands for what is not shown.
 pub const HIDDEN: &str = "hidden";
@@ -25,10 +28,32 @@ pub struct Shown {
     pub to_all: Arc<str>,
 }
 
+/// The tree of a file that nobody was shown yet.
+#[derive(Clone, Default)]
+pub struct Tree(Option<Arc<Node>>);
+
+impl Tree {
+    pub(super) fn of(root: Node) -> Self {
+        Self(Some(Arc::new(root)))
+    }
+
+    pub(super) fn take(&mut self) -> Option<Arc<Node>> {
+        self.0.take()
+    }
+}
+
+impl fmt::Debug for Tree {
+    /// Without what the file holds, secrets among it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tree")
+    }
+}
+
 impl Shown {
-    pub(super) fn of(root: &Node) -> Self {
+    pub(super) fn of(root: &Node, schemas: &Schemas) -> Self {
         let text = |hides_identities| {
-            let mut printer = Printer { hides_identities, ..Printer::default() };
+            let (out, path) = (String::new(), Vec::new());
+            let mut printer = Printer { schemas, out, path, hides_identities };
             printer.node(root, 0);
             printer.out.into()
         };
@@ -38,22 +63,25 @@ impl Shown {
 
 /// One of `modules:` in the same way, indented.
 #[must_use]
-pub fn shown_module(name: &str, source: &Node, indent: usize) -> String {
+pub fn shown_module(name: &str, module: &Module, indent: usize) -> String {
     let path = vec!["modules".to_owned(), name.to_owned()];
-    let mut printer = Printer { out: " ".repeat(indent), path, hides_identities: false };
-    printer.node(source, indent);
+    let mut schemas = Schemas::default();
+    schemas.set_module(name, &module.schema);
+    let out = " ".repeat(indent);
+    let mut printer = Printer { schemas: &schemas, out, path, hides_identities: false };
+    printer.node(&module.source, indent);
     printer.out
 }
 
-#[derive(Default)]
-struct Printer {
+struct Printer<'a> {
+    schemas: &'a Schemas,
     out: String,
     /// Where the node that is being printed stands.
     path: Vec<String>,
     hides_identities: bool,
 }
 
-impl Printer {
+impl Printer<'_> {
     /// A node that may take lines of its own. The cursor stands where its first line begins.
     fn node(&mut self, node: &Node, indent: usize) {
         match &node.value {
@@ -113,7 +141,7 @@ impl Printer {
 
     fn is_shown(&self) -> bool {
         let is_of_identity = self.path.first().is_some_and(|section| section == "identities");
-        is_shown(&self.path) && !(self.hides_identities && is_of_identity)
+        is_shown(&self.path, self.schemas) && !(self.hides_identities && is_of_identity)
     }
 
     /// What fits behind a key: a scalar, or a list of scalars.

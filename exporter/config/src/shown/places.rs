@@ -1,5 +1,7 @@
 //! What may be shown: the places that are known to hold no secret.
 
+use super::Schemas;
+
 /// Places whose values are shown: keys with dots between them, `*` for any key or any item of a list, `**` for all
 /// that is below.
 const SHOWN: &[&str] = &[
@@ -48,8 +50,6 @@ const SHOWN: &[&str] = &[
     "identities.*.keytab_file",
     "identities.*.allow_hosts.*",
     "transports.*.connect_timeout",
-    "transports.*.smb.encryption",
-    "transports.*.smb.port",
     // Rules are compared with names and labels, which everybody sees.
     "normalize.**",
     "modules.*.plugin",
@@ -101,38 +101,18 @@ const SHOWN: &[&str] = &[
     "telemetry.tls.key_file",
 ];
 
-/// Keys whose values are shown wherever they stand in a module's settings.
-const SHOWN_OF_PLUGINS: &[&str] = &[
-    "aggregate",
-    "counter",
-    "counters",
-    "countersets",
-    "detail",
-    "exact",
-    "exclude",
-    "guid",
-    "include",
-    "instance_id",
-    "instances",
-    "interval",
-    "language",
-    "n",
-    "name",
-    "regex",
-    "totals",
-    "wildcard",
-];
-
 /// Whether the value at `path` may be shown: its keys from the root on, the items of lists by their numbers.
-pub(super) fn is_shown(path: &[String]) -> bool {
-    if let [section, _, settings @ ..] = path
-        && section == "modules"
-    {
-        let is_index = |key: &str| key.bytes().all(|byte| byte.is_ascii_digit());
-        let key = settings.iter().map(String::as_str).rev().find(|key| !is_index(key));
-        if key.is_some_and(|key| SHOWN_OF_PLUGINS.contains(&key)) {
-            return true;
+pub(super) fn is_shown(path: &[String], schemas: &Schemas) -> bool {
+    match path {
+        [section, module, settings @ ..] if section == "modules" => {
+            let is_index = |key: &str| key.bytes().all(|byte| byte.is_ascii_digit());
+            let key = settings.iter().map(String::as_str).rev().find(|key| !is_index(key));
+            if key.is_some_and(|key| schemas.shows_setting(module, key)) {
+                return true;
+            }
         }
+        [section, _, kind, key] if section == "transports" => return schemas.shows_transport(kind, key),
+        _ => {}
     }
     SHOWN.iter().any(|place| is_at(place, path))
 }

@@ -6,7 +6,7 @@ use super::*;
 fn of_identities_everybody_is_shown_the_names_alone() {
     let yaml = "identities: {corp: {kind: ntlm, domain: CORP, username: svc, password_file: /run/s, allow_hosts: ['*.corp']}}\n\
                 target_defaults: {identity: corp}\n";
-    let text = Shown::of(&Node::parse(yaml).expect("it is YAML")).to_all;
+    let text = Shown::of(&Node::parse(yaml).expect("it is YAML"), &Schemas::default()).to_all;
     expect![[r#"
         identities:
           corp:
@@ -21,8 +21,18 @@ fn of_identities_everybody_is_shown_the_names_alone() {
     .assert_eq(&text);
 }
 
+/// Of the modules of these tests, and of the reference.
+fn schemas() -> Schemas {
+    let shown = ["counter", "countersets", "detail", "exclude", "include", "n", "name", "wildcard"];
+    let schema = exporter_testing::schema::smb(&shown);
+    let mut schemas = Schemas::default();
+    schemas.add_source("pcq", &schema);
+    ["os", "iis", "processes"].iter().for_each(|module| schemas.set_module(module, &schema));
+    schemas
+}
+
 fn check(yaml: &str) -> String {
-    let text = Shown::of(&Node::parse(yaml).expect("it is YAML")).to_authenticated;
+    let text = Shown::of(&Node::parse(yaml).expect("it is YAML"), &schemas()).to_authenticated;
     Node::parse(&text).unwrap_or_else(|error| panic!("{}: {text}", error.message));
     text.to_string()
 }
@@ -97,6 +107,43 @@ fn of_the_reference_nothing_is_hidden_but_what_may_be_a_secret() {
     let text = check(include_str!("../../../perfmon.reference.yaml"));
     let hidden: Vec<&str> = text.lines().map(str::trim).filter(|line| line.contains(HIDDEN)).collect();
     assert_eq!(hidden, ["x-scope-orgid: hidden", "prefix: hidden", "x-scope-orgid: hidden"]);
+}
+
+#[test]
+fn of_plugins_is_shown_what_they_declare_and_nothing_else() {
+    use exporter_testing::schema::{schema, setting, transport};
+    use plugin_contract::{SettingInfo, SettingKind};
+    let yaml = "transports: {wan: {cable: {length: 7, pin: 1234, more: [1234]}, smb: {encryption: required}}}
+modules: {zoo: {plugin: zoo, animals: [cow, {cow: 1234}], keeper: 1234}, other: {plugin: other, animals: [1234]}}
+";
+    let length = SettingInfo { is_shown: true, ..setting("length", SettingKind::Integer { min: 0, max: 9 }) };
+    let settings = vec![length, setting("pin", SettingKind::Integer { min: 0, max: 9_999 })];
+    let zoo = schema(&["animals"], vec![transport("cable", settings)]);
+    let mut schemas = Schemas::default();
+    schemas.add_source("zoo", &zoo);
+    schemas.set_module("zoo", &zoo);
+    let text = Shown::of(&Node::parse(yaml).expect("it is YAML"), &schemas).to_all;
+    expect![[r#"
+        transports:
+          wan:
+            cable:
+              length: 7
+              pin: hidden
+              more: [hidden]
+            smb:
+              encryption: hidden
+        modules:
+          zoo:
+            plugin: zoo
+            animals:
+              - cow
+              - cow: hidden
+            keeper: hidden
+          other:
+            plugin: other
+            animals: [hidden]
+    "#]]
+    .assert_eq(&text);
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Group<'_> {
     fn target(&self, item: &Item<'_>) -> ReadTarget {
         let problems = Problems::default();
         let item = &Item { problems: &problems, ..item.clone() };
-        let target = host_name(item).map(|host| {
+        let target = host_name(item, || self.config.port_key()).map(|host| {
             let name = self.name.as_ref().map_or(host, |(_, name)| name.as_str());
             let Config { scrape, target_defaults, .. } = self.config;
             let target = self.overrides.clone().target(name, host, item.position(), scrape, target_defaults);

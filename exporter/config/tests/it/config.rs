@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use config::{Config, Encryption, FilePattern, SecretSource, parse};
+use config::{Config, FilePattern, Schemas, SecretSource, parse};
 use expect_test::{Expect, expect};
+use exporter_testing::schema;
 
 fn check(text: &str, expected: &Expect) {
     let report = parse("perfmon.yml", text, Path::new("/etc/perfmon")).expect_err("a report");
@@ -12,7 +13,12 @@ fn check(text: &str, expected: &Expect) {
 }
 
 fn good(text: &str) -> Config {
-    parse("perfmon.yml", text, Path::new("/etc/perfmon")).unwrap_or_else(|report| panic!("{report}"))
+    let config = parse("perfmon.yml", text, Path::new("/etc/perfmon"));
+    let mut config = config.unwrap_or_else(|report| panic!("{report}"));
+    let mut schemas = Schemas::default();
+    schemas.add_source("pcq", &schema::smb(&[]));
+    assert_eq!(config.set_schemas(&schemas), []);
+    config
 }
 
 const ISSUE: &str = r#"
@@ -34,7 +40,8 @@ fn the_documented_configuration_is_read() {
     assert_eq!(config.web.listen, ["0.0.0.0:9483"]);
     assert_eq!(config.plugins.load[0].name, "pcq");
     assert_eq!(config.transports["default"].connect_timeout, Duration::from_secs(3));
-    assert_eq!(config.transports["default"].encryption, Encryption::Preferred);
+    let smb = config.transports["default"].settings(&schema::smb(&[])).by_kind;
+    assert_eq!(smb["smb"]["encryption"], "preferred");
     assert_eq!(config.identities["corp"].secret, SecretSource::File("/run/secrets/corp".into()));
     let target = &config.targets[0];
     assert_eq!((target.name.as_str(), target.transport.as_str()), ("web1.corp.example.com", "default"));
@@ -109,7 +116,7 @@ targets:
             perfmon.yml:10:82: targets[0].labels.rack: expected text, found a number; put it in quotes
             perfmon.yml:11:5: targets[1]: `host` is missing; name the host or its address
             perfmon.yml:11:31: targets[1].modules: is empty; name at least one of `modules`
-            perfmon.yml:12:12: targets[2].host: `web1:445` is no host; a port goes into the transport: `smb: {port: …}`
+            perfmon.yml:12:12: targets[2].host: `web1:445` is no host; a port goes into the transport: `transports: {default: {PROTOCOL: {port: …}}}`
             perfmon.yml:12:49: targets[2].interval: `0s` is outside 1s to 1day"#]],
     );
 }

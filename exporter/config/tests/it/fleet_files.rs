@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use config::{Config, Fate, FileNews, Report, TargetFiles, TargetList, parse, parse_target_file};
+use config::{Config, Fate, FileNews, Report, Schemas, TargetFiles, TargetList, parse, parse_target_file};
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
@@ -23,7 +23,12 @@ target_files: ['targets.d/*.yml', 'targets.d/*.json']
 "#;
 
 fn config(base: &Path) -> Arc<Config> {
-    Arc::new(parse("perfmon.yml", CONFIG, base).unwrap_or_else(|report| panic!("{report}")))
+    let mut config = parse("perfmon.yml", CONFIG, base).unwrap_or_else(|report| panic!("{report}"));
+    let (smb, mut schemas) = (exporter_testing::schema::smb(&[]), Schemas::default());
+    schemas.set_module("os", &smb);
+    schemas.add_source("pcq", &smb);
+    assert_eq!(config.set_schemas(&schemas), []);
+    Arc::new(config)
 }
 
 /// What is wrong with a file as a whole, or with its entries.

@@ -4,3 +4,4 @@ mod config;
 mod fleet_files;
 mod otlp_config;
 mod rules_config;
+mod transports;

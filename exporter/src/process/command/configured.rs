@@ -17,9 +17,8 @@ pub(super) fn modules_of(
 ) -> (Vec<ConfiguredModule>, Vec<Normalize>) {
     let of_library = target.modules.iter().filter_map(|name| {
         let module = config.modules.get(name).filter(|module| module.plugin == library.info().name)?;
-        let source = source_of(module, library).ok()?.to_owned();
-        let transport = config.transports.get(&target.transport)?;
-        let made_of = instance_config(Some(target), module, transport);
+        let source = source_of(module, library).ok()?.name.clone();
+        let made_of = instance_config(config, Some(target), module, &target.transport);
         Some((ConfiguredModule { source, config: made_of }, config.normalize(target, name)))
     });
     of_library.unzip()

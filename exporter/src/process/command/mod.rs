@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use config::Config;
+use config::{Config, Report};
 use plugin_contract::CredentialBroker;
 use plugin_host::{
     CommandOutput, CommandRequest, ConfiguredModule, HostOptions, Limits, MetricNames, RunningCommand,
@@ -31,7 +31,7 @@ use self::lender::Lender;
 use self::offers::{Found, Offer, Offers};
 use self::own::Own;
 use self::words::Words;
-use super::{CANCELLED, FAILED, OK, USAGE};
+use super::{CANCELLED, FAILED, OK, USAGE, plugins};
 
 /// Where the configuration is looked for when no `--config` is given.
 const DEFAULT_CONFIG: &str = "/etc/perfmon-exporter/perfmon.yml";
@@ -95,7 +95,7 @@ fn prepare_and_run(
     own.log_level = own.log_level.or_else(|| log_level.map(str::to_owned));
     start_log(own.log_level.as_deref())?;
     let account = own.account().map_err(usage)?;
-    let config = find_config(&own, account.is_some())?;
+    let (file, mut config) = find_config(&own, account.is_some())?.unzip();
     let runtime = Runtime::new().map_err(|error| failed(format!("start the run time: {error}")))?;
     let lender = match (account, &config) {
         (Some((username, secret)), _) => {
@@ -120,9 +120,14 @@ fn prepare_and_run(
         print!("{}", help::command(&offer));
         return Ok(OK);
     }
+    if let (Some(file), Some(config)) = (&file, &mut config) {
+        check_transports(&offers, file, config)?;
+    }
     let mut words = Words::new(&offer.command, rest.into_iter().skip(named_by).collect());
     let (modules, metric_names) = configured_of(&offer, words.value("target"), config.as_ref());
-    words::fill_in(&mut words, config.as_ref(), account.map(|(username, _)| username)).map_err(usage)?;
+    let schema = offer.schema();
+    let username = account.map(|(username, _)| username);
+    words::fill_in(&mut words, config.as_ref(), &schema, username).map_err(usage)?;
     let request = CommandRequest {
         command: offer.command.name.clone(),
         args: words.into_words(),
@@ -147,14 +152,30 @@ fn start_log(level: Option<&str>) -> Result<(), Stop> {
 
 /// The configuration: the one that is named has to be good; without an account on the command line, so has the one
 /// where configurations are.
-fn find_config(own: &Own, has_account: bool) -> Result<Option<Config>, Stop> {
+fn find_config(own: &Own, has_account: bool) -> Result<Option<(PathBuf, Config)>, Stop> {
     let file = match &own.config {
         Some(file) => Some(file.clone()),
         None if has_account => None,
         None => default_config(),
     };
-    file.map(|file| config::load_with_target_files(&file).map_err(|report| failed(report.to_string())))
-        .transpose()
+    let Some(file) = file else { return Ok(None) };
+    match config::load_with_target_files(&file) {
+        Ok(config) => Ok(Some((file, config))),
+        Err(report) => Err(failed(report.to_string())),
+    }
+}
+
+/// Whether the plugins have the transports that the configuration has; one of them may be missing here.
+fn check_transports(offers: &Offers, file: &Path, config: &mut Config) -> Result<(), Stop> {
+    let problems = plugins::set_schemas(&offers.libraries, config);
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let mut message = Report::new(&file.display().to_string(), problems).to_string();
+    for broken in &offers.broken {
+        message += &format!("\nnote: {broken}");
+    }
+    Err(failed(message))
 }
 
 fn default_config() -> Option<PathBuf> {

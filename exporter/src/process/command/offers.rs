@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use config::Config;
+use config::{Config, beside_program, plugin_file, plugin_files};
 use input::nearest::suggestion;
+use plugin_contract::SettingsSchema;
 use plugin_host::{CommandInfo, Host, HostOptions, Library};
 
-use crate::process::plugins;
+use crate::process::plugins::Libraries;
 
 /// A command of a plugin.
 #[derive(Clone)]
@@ -28,6 +29,17 @@ impl Offer {
         }
     }
 
+    /// What the sources of its plugin declare of settings.
+    pub(super) fn schema(&self) -> SettingsSchema {
+        let mut schema = SettingsSchema::default();
+        for transport in self.library.info().sources.iter().flat_map(|source| &source.schema.transports) {
+            if schema.transports.iter().all(|known| known.kind != transport.kind) {
+                schema.transports.push(transport.clone());
+            }
+        }
+        schema
+    }
+
     fn is_called(&self, name: &str) -> bool {
         self.command.name == name || self.command.aliases.iter().any(|alias| alias == name)
     }
@@ -39,6 +51,8 @@ pub(super) struct Offers {
     /// Plugins that could not be loaded, in words.
     pub(super) broken: Vec<String>,
     folder: PathBuf,
+    /// By the names that the configuration has for them.
+    pub(super) libraries: Libraries,
     plugins: Vec<String>,
 }
 
@@ -54,26 +68,28 @@ impl Offers {
     /// Loads the plugins of a configuration; without one, all that are beside the program. Loading starts nothing.
     pub(super) fn load(config: Option<&Config>, options: HostOptions) -> Self {
         let host = Host::new(options);
-        let folder = config.map_or_else(plugins::beside_program, plugins::folder);
-        let files: Vec<PathBuf> = match config {
+        let folder = config.map_or_else(beside_program, |config| config.plugins.folder());
+        let files: Vec<(Option<&str>, PathBuf)> = match config {
             Some(config) => {
-                let named = config.plugins.load.iter().map(|plugin| plugin.name.replace('-', "_"));
-                named.map(|name| folder.join(format!("libplugin_{name}.so"))).collect()
+                let names = config.plugins.load.iter().map(|plugin| plugin.name.as_str());
+                names.map(|name| (Some(name), plugin_file(&folder, name))).collect()
             }
-            None => plugins::files(&folder),
+            None => plugin_files(&folder).into_iter().map(|file| (None, file)).collect(),
         };
-        let mut offers = Self { all: Vec::new(), broken: Vec::new(), folder, plugins: Vec::new() };
-        for file in files {
+        let (all, libraries, plugins) = (Vec::new(), Libraries::new(), Vec::new());
+        let mut offers = Self { all, broken: Vec::new(), folder, libraries, plugins };
+        for (name, file) in files {
             match host.load(&file) {
-                Ok(library) => offers.add(&library),
+                Ok(library) => offers.add(name, &library),
                 Err(error) => offers.broken.push(error.to_string()),
             }
         }
         offers
     }
 
-    fn add(&mut self, library: &Library) {
+    fn add(&mut self, name: Option<&str>, library: &Library) {
         self.plugins.push(library.info().name.clone());
+        self.libraries.insert(name.unwrap_or(&library.info().name).to_owned(), library.clone());
         let commands = library.info().commands.iter();
         self.all.extend(commands.map(|command| Offer { library: library.clone(), command: command.clone() }));
     }

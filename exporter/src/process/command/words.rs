@@ -1,7 +1,8 @@
 //! The words of a plugin's command, and what the configuration adds to them.
 
-use config::{AllowHosts, Config, Target, Transport};
+use config::{AllowHosts, Config, Target, TransportSettings, in_words};
 use input::nearest::suggestion;
+use plugin_contract::{SettingsSchema, TransportInfo};
 use plugin_host::CommandInfo;
 
 /// The words of a command, to be read and added to.
@@ -60,13 +61,15 @@ impl<'a> Words<'a> {
 }
 
 /// Adds what the configuration knows of `--target`, by the conventions of a command's options: `target`, `target-name`,
-/// `port`, `identity`, `connect-timeout` and `smb-encryption`. `account` is the identity of the command line.
+/// `port`, `identity`, `connect-timeout`, and the kind and the key of each setting of a transport, such as `tls-mode`.
+/// `schema` has the transports of the command's plugin; `account` is the identity of the command line.
 ///
 /// # Errors
 /// When no identity can be shown to the target.
 pub(super) fn fill_in(
     words: &mut Words<'_>,
     config: Option<&Config>,
+    schema: &SettingsSchema,
     account: Option<&str>,
 ) -> Result<(), String> {
     let Some(named) = words.value("target").map(str::to_owned) else { return Ok(()) };
@@ -79,7 +82,7 @@ pub(super) fn fill_in(
     if let Some(config) = config {
         let transport = target.map_or("default", |target| target.transport.as_str());
         if let Some(transport) = config.transports.get(transport) {
-            add_transport(words, transport);
+            add_transport(words, &transport.settings(schema), schema);
         }
     }
     let identity = match (words.value("identity"), account) {
@@ -117,12 +120,21 @@ pub(super) fn host_of<'a>(named: &'a str, config: Option<&'a Config>) -> &'a str
     host.trim_start_matches('[').trim_end_matches(']')
 }
 
-fn add_transport(words: &mut Words<'_>, transport: &Transport) {
+fn add_transport(words: &mut Words<'_>, transport: &TransportSettings, schema: &SettingsSchema) {
     if let Some(port) = transport.port {
         words.add("port", &port.to_string());
     }
     words.add("connect-timeout", &humantime::format_duration(transport.connect_timeout).to_string());
-    words.add("smb-encryption", transport.encryption.as_str());
+    for TransportInfo { kind, settings, .. } in &schema.transports {
+        for setting in settings {
+            if let Some(value) = transport.by_kind.get(kind).and_then(|values| values.get(&setting.key)) {
+                words.add(
+                    &format!("{kind}-{}", setting.key).replace('_', "-"),
+                    &in_words(&setting.kind, value),
+                );
+            }
+        }
+    }
 }
 
 fn known(identity: &str, config: Option<&Config>) -> Result<(), String> {
@@ -162,7 +174,12 @@ const HOW_TO_LOG_ON: &str =
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use plugin_host::{Host, HostOptions};
+
     use super::*;
+    use crate::process::plugins::{Libraries, set_schemas};
 
     #[test]
     fn what_the_configuration_knows_is_added_and_what_was_given_stays() {
@@ -175,7 +192,10 @@ targets:
 - {host: db1.eu.example, identity: corp, modules: [os]}
 - {host: db2.eu.example, identity: corp, modules: [os]}
 - {host: db2.us.example, identity: corp, modules: [os]}";
-        let config = config::parse("a.yml", text, std::path::Path::new(".")).unwrap();
+        let mut config = config::parse("a.yml", text, std::path::Path::new(".")).unwrap();
+        let library = Host::new(HostOptions::default()).link("pcq", plugin_pcq::entry).unwrap();
+        let schema = Arc::clone(&library.info().sources[0].schema);
+        assert_eq!(set_schemas(&Libraries::from([("pcq".to_owned(), library)]), &mut config), []);
         let options = ["target", "identity", "port", "smb-encryption"].map(|name| plugin_host::OptionInfo {
             name: name.to_owned(),
             value_name: "X".to_owned(),
@@ -192,7 +212,7 @@ targets:
         let filled = |words: &[&str], account| {
             let words = words.iter().map(|word| (*word).to_owned()).collect();
             let mut words = Words::new(&command, words);
-            fill_in(&mut words, Some(&config), account).map(|()| {
+            fill_in(&mut words, Some(&config), &schema, account).map(|()| {
                 let mut words = words.into_words();
                 words.sort();
                 words.join(" ")

@@ -40,8 +40,8 @@ impl Tally {
         let (name, word) = (&target.name, state.as_str());
         let mut text = match state {
             TargetHealth::Down | TargetHealth::Waiting => {
-                let port = config.transports[&target.transport].port();
-                format!("{name}: {word} ({}, port {port})\n", target.host)
+                let port = config.port(target).map(|port| format!(", port {port}")).unwrap_or_default();
+                format!("{name}: {word} ({}{port})\n", target.host)
             }
             TargetHealth::Partial | TargetHealth::Up => {
                 format!("{name}: {word}, {series} series in {took:.2} s{}\n", by_module(fared))

@@ -110,7 +110,7 @@ impl KeptTarget {
         dependencies: &Dependencies,
     ) -> Self {
         let config = Arc::clone(&known.config);
-        let entry = Arc::new(TargetState::new(&target, config.transports[&target.transport].port()));
+        let entry = Arc::new(TargetState::new(&target, config.port(&target)));
         let named = model::Target { labelled: false, ..model::Target::new(&target.name) };
         let (scope, normalize) = scope_of(&dependencies.catalog, &config, &target, named);
         let lines = Arc::new(Lines::default());
@@ -264,8 +264,8 @@ impl KeptTarget {
         let made = self.target.modules.iter().zip(&self.modules).map(|(name, module)| {
             let settings = &self.config.modules[name];
             let library = &self.libraries[&settings.plugin];
-            let transport = &self.config.transports[&self.target.transport];
-            let mut config = instance_config(Some(&self.target), settings, transport);
+            let mut config =
+                instance_config(&self.config, Some(&self.target), settings, &self.target.transport);
             if let Some(addresses) = addresses {
                 config.settings["transport"]["addresses"] = json!(addresses);
             }
@@ -273,7 +273,9 @@ impl KeptTarget {
             let sink = TimedStore::new(Arc::clone(&module.store), costs, &self.entry);
             let sink = Arc::new(sink) as Arc<dyn InstanceSink>;
             source_of(settings, library)
-                .and_then(|source| library.create(source, &config, sink).map_err(|error| error.to_string()))
+                .and_then(|source| {
+                    library.create(&source.name, &config, sink).map_err(|error| error.to_string())
+                })
                 .map_err(|message| Failure::new(Stage::Plugin, GeneralReason::Internal, message))
         });
         made.collect()

@@ -161,9 +161,10 @@ impl ProbeTargets {
     fn check_host(&self, host: &str) -> Result<(), ProbeRefused> {
         if !is_host_name(host) {
             let hint = if host.contains(':') {
-                "; a port cannot be asked for, it belongs to a transport: `smb: {port: …}`"
+                let port_key = self.config.port_key().map(|key| format!(": `{key}`")).unwrap_or_default();
+                format!("; a port cannot be asked for, it belongs to a transport{port_key}")
             } else {
-                ""
+                String::new()
             };
             return Err(ProbeRefused::Bad(format!("`{host}` is no host{hint}")));
         }

@@ -1,5 +1,6 @@
 //! What `debug=true` shows to people, in front of the page.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use config::{Config, PasswordFiles, Target, shown_module};
@@ -85,9 +86,10 @@ fn write_settings(out: &mut String, config: &Config, target: &Target, shows_iden
     writeln!(out, "\nConfiguration\n")?;
     writeln!(out, "  host: {}\n  transport: {}", target.host, target.transport)?;
     if let Some(transport) = config.transports.get(&target.transport) {
-        let (timeout, encryption) = (transport.connect_timeout, transport.encryption.as_str());
-        writeln!(out, "    connect_timeout: {}", humantime::format_duration(timeout))?;
-        writeln!(out, "    smb: encryption {encryption}, port {}", transport.port.unwrap_or(445))?;
+        writeln!(out, "    connect_timeout: {}", humantime::format_duration(transport.connect_timeout))?;
+        let modules = target.modules.iter().filter_map(|name| config.modules.get(name));
+        let lines: BTreeSet<String> = modules.flat_map(|module| transport.shown(&module.schema)).collect();
+        lines.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
     }
     if let Some((name, identity)) =
         target.identity.as_ref().and_then(|name| Some((name, config.identities.get(name)?)))
@@ -100,7 +102,7 @@ fn write_settings(out: &mut String, config: &Config, target: &Target, shows_iden
     }
     for name in &target.modules {
         let Some(module) = config.modules.get(name) else { continue };
-        write!(out, "  module {name}:\n{}", shown_module(name, &module.source, 4))?;
+        write!(out, "  module {name}:\n{}", shown_module(name, module, 4))?;
     }
     Ok(())
 }

@@ -21,8 +21,8 @@ pub struct TargetState {
     pub name: String,
     /// Its host.
     pub host: String,
-    /// The port that it is asked at.
-    pub port: u16,
+    /// The port that it is asked at, where its plugins have one.
+    pub port: Option<u16>,
     /// Its modules' names.
     pub modules: Vec<String>,
     /// So many series it may have.
@@ -53,7 +53,7 @@ pub struct TargetState {
 impl TargetState {
     /// The state of a target that is asked at `port`.
     #[must_use]
-    pub fn new(target: &Target, port: u16) -> Self {
+    pub fn new(target: &Target, port: Option<u16>) -> Self {
         Self {
             name: target.name.clone(),
             host: target.host.clone(),

@@ -189,7 +189,7 @@ impl TargetStatus {
 pub(super) struct Place<'a> {
     pub(super) target: &'a str,
     pub(super) host: &'a str,
-    pub(super) port: u16,
+    pub(super) port: Option<u16>,
     /// Empty where it has none.
     pub(super) identity: &'a str,
     /// Nothing where it stands alone, as one that is probed.

@@ -86,7 +86,9 @@ fn facts(html: &mut Html, entry: &Entry) {
         html.ours("<div><dt>").text(name).ours("</dt><dd>").name(text).ours("</dd></div>");
     };
     fact("Host", &entry.host);
-    fact("Port", &entry.port.to_string());
+    if let Some(port) = entry.port {
+        fact("Port", &port.to_string());
+    }
     let system = entry.operating_system();
     if !system.version.is_empty() {
         fact(&titled(&system.name), &system.version);

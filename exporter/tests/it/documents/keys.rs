@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-const REFERENCE: &str = include_str!("../../../perfmon.reference.yaml");
+pub(super) const REFERENCE: &str = include_str!("../../../perfmon.reference.yaml");
 
 /// Sections whose keys are names of a user's choice.
 const NAMED: [&str; 4] = ["identities", "transports", "modules", "headers"];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A host that needs seven seconds for its first collection: with less it is too late, and says how much it was given. */
 #include "common.h"
+#include "line.h"
 #define COLLECT collect
 #define NEEDS_NS 7000000000
 static perfmon_status collect(const perfmon_collect *request) {

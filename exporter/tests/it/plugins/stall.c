@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Its calls never come back from targets on the host "tomb"; from one other they collect at once. */
 #include "common.h"
+#include "line.h"
 #include <unistd.h>
 #define CREATE create
 #define COLLECT collect

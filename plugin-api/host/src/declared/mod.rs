@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use plugin_abi::{self as abi, ABI_MAJOR, PluginApi, Str};
-use plugin_contract::DeclaredReason;
+use plugin_contract::{DeclaredReason, SettingsSchema};
 
 use crate::error::LoadError;
 use crate::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
@@ -74,7 +74,8 @@ impl Reader<'_> {
             let help = self.text(&field("help"), row.help)?;
             let shown = self.keys(&field("shown"), row.shown)?;
             let transports = self.transports(&field("transports"), row.transports)?;
-            sources.push(SourceInfo { name, help, mode, reasons, shown, transports });
+            let schema = Arc::new(SettingsSchema { shown, transports });
+            sources.push(SourceInfo { name, help, mode, reasons, schema });
         }
         Ok(sources)
     }

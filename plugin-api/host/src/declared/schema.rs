@@ -3,11 +3,11 @@
 // UNSAFETY: what a plugin's table points to lives as long as the process, as the header says; what can be checked is.
 
 use plugin_abi::{self as abi, Array, Str};
+use plugin_contract::{SettingInfo, SettingKind, TransportInfo};
 use serde_json::Value;
 
 use super::Reader;
 use crate::error::LoadError;
-use crate::info::{SettingInfo, SettingKind, TransportInfo};
 
 impl Reader<'_> {
     /// Keys of settings.
@@ -23,7 +23,7 @@ impl Reader<'_> {
         for (index, row) in rows.enumerate() {
             let field = format!("{field}[{index}]");
             let kind = self.key(&format!("{field}.kind"), row.kind)?;
-            if kind == TIMEOUT_KEY || transports.iter().any(|known| known.kind == kind) {
+            if OTHER_KEYS.contains(&&*kind) || transports.iter().any(|known| known.kind == kind) {
                 return Err(self.wrong(
                     &format!("{field}.kind"),
                     "a kind that no other transport has",
@@ -118,5 +118,5 @@ impl Reader<'_> {
 
 const KEYS_MAX: usize = 256;
 const TRANSPORTS_MAX: usize = 16;
-/// What every transport has.
-const TIMEOUT_KEY: &str = "connect_timeout_ms";
+/// What every transport has, in the configuration or as its sources get it.
+const OTHER_KEYS: &[&str] = &["connect_timeout", "connect_timeout_ms", "addresses"];

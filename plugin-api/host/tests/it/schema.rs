@@ -1,7 +1,7 @@
 //! What sources declare of settings and transports.
 
 use expect_test::{Expect, expect};
-use plugin_host::{SettingInfo, SettingKind};
+use plugin_contract::{SettingInfo, SettingKind};
 use serde_json::json;
 
 use crate::rust::linked;
@@ -10,7 +10,7 @@ use crate::support::{World, compile_with};
 #[test]
 fn which_settings_may_be_shown_and_how_a_source_is_reached_is_known() {
     let library = World::new().load("zoo/schema.c");
-    let source = &library.info().sources[0];
+    let source = &library.info().sources[0].schema;
     assert_eq!(source.shown, ["food", "cages"]);
     let kinds: Vec<_> = source.transports.iter().map(|transport| transport.kind.as_str()).collect();
     assert_eq!(kinds, ["cable", "air"]);
@@ -33,14 +33,14 @@ fn which_settings_may_be_shown_and_how_a_source_is_reached_is_known() {
 #[test]
 fn a_source_that_is_older_says_nothing_of_settings() {
     let library = World::new().host.load(&crate::support::compile_for_1_2("zoo/minor_1_2.c"));
-    let source = &library.expect("the plugin loads").info().sources[0].clone();
+    let source = &library.expect("the plugin loads").info().sources[0].schema.clone();
     assert_eq!((source.shown.len(), source.transports.len()), (0, 0));
 }
 
 #[test]
 fn what_the_sdk_declares_arrives() {
     let (_host, library) = linked(|_| {});
-    let source = &library.info().sources[0];
+    let source = &library.info().sources[0].schema;
     assert_eq!(source.shown, ["start", "action"]);
     let settings: Vec<_> = source.transports[0]
         .settings

@@ -51,11 +51,12 @@ impl Fleet {
             "modules": {"os": {"plugin": "pcq", "password": "hunter2"}},
             "targets": targets.collect::<Vec<_>>(),
         });
-        let config =
+        let mut config =
             configuration::parse("perfmon.yml", &document.to_string(), Path::new("/")).expect("it is good");
+        assert_eq!(config.set_schemas(&configuration::Schemas::default()), []);
         let target_registry = Arc::new(TargetRegistry::default());
         let entries: Vec<Entry> =
-            config.targets.iter().map(|target| Arc::new(TargetState::new(target, 445))).collect();
+            config.targets.iter().map(|target| Arc::new(TargetState::new(target, Some(445)))).collect();
         let catalog = Catalog::new();
         let stores = entries.iter().map(|entry| {
             let target = model::Target::new(&entry.name).with_label("env", "<i>prod</i>");
