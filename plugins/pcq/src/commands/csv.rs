@@ -33,7 +33,7 @@ impl Formatter for Csv {
         let values: std::collections::HashMap<&Key, &Value> =
             sample.values.iter().map(|(key, value)| (key, value)).collect();
         self.left_out = columns.iter().filter(|key| values.contains_key(key)).count() < values.len();
-        let cells = columns.iter().map(|key| cell(plan, key, values.get(key).copied()));
+        let cells = columns.iter().map(|key| cell(values.get(key).copied()));
         text + &line(std::iter::once(clock::american(sample.time)).chain(cells))
     }
 
@@ -44,13 +44,9 @@ impl Formatter for Csv {
 }
 
 /// A blank where there is no value, as typeperf does it.
-fn cell(plan: &PathPlan, key: &Key, value: Option<&Value>) -> String {
+fn cell(value: Option<&Value>) -> String {
     match value {
-        Some(Value::Number(_, Cooked::Value(value))) => {
-            let scale = plan.countersets[key.counterset].counters[key.counter].info.default_scale;
-            let scale = if (-10..=10).contains(&scale) { scale } else { 0 };
-            format!("{:.6}", value * 10_f64.powi(scale))
-        }
+        Some(Value::Number(_, Cooked::Value(value))) => format!("{value:.6}"),
         Some(Value::Text(text)) => text.clone(),
         _ => " ".to_owned(),
     }

@@ -246,9 +246,9 @@ fn cell(plan: &PathPlan, key: &Key, value: &Value) -> String {
     let attrib = shown_as(info.counter_type, info.attrib);
     match value {
         Value::Number(reading, Cooked::Value(_)) if is_shown_as_read(info) => {
-            display_exact(reading.value, info.default_scale, attrib)
+            display_exact(reading.value, attrib)
         }
-        Value::Number(_, Cooked::Value(value)) => aligned(display(*value, info.default_scale, attrib)),
+        Value::Number(_, Cooked::Value(value)) => aligned(display(*value, attrib)),
         Value::Number(..) | Value::Nothing => NOTHING.to_owned(),
         Value::Text(text) => cut(text, HEAD_MAX),
     }

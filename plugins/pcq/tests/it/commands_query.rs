@@ -117,6 +117,19 @@ fn csv_is_what_typeperf_writes() {
     assert_eq!((rows[0][1].as_str(), rows[0][5].as_str()), ("100000.000000", "10.000000"));
 }
 
+// typeperf writes `\Memory\Commit Limit`, whose scale is -7, in bytes.
+#[test]
+fn a_scale_is_for_graphs_and_changes_no_number() {
+    let (plugin, sim) = (Plugin::new(), ticking());
+    let path = r"\Oddities(odd)\Scale*";
+    let args = |format| [&QUICKLY[..], &["--count", "1", "--format", format, path]].concat();
+    let csv = run(&plugin, &sim, "query", &args("csv"));
+    let numbers = [2001, 2101, 2201, 2301, 2401, 2501, 2601].map(|number| format!("{number}.000000"));
+    assert_eq!(rows(&csv.out)[0][1..], numbers, "{}", csv.err);
+    let table = run(&plugin, &sim, "query", &args("table"));
+    assert!(["2,001", "2,601"].iter().all(|number| table.out.contains(number)), "{}", table.out);
+}
+
 #[test]
 fn json_has_what_another_client_needs_to_compare() {
     let (plugin, sim) = (Plugin::new(), ticking());

@@ -161,7 +161,7 @@ impl Counter {
         self
     }
 
-    /// Is displayed as its value times ten to the power of `exponent`.
+    /// Is drawn in graphs as its value times ten to the power of `exponent`.
     #[must_use]
     pub const fn scale(mut self, exponent: i32) -> Self {
         self.default_scale = exponent;
