@@ -31,7 +31,7 @@ pub(super) fn explain(word: Option<&str>, config: Option<&Path>) -> u8 {
     let stage = Stage::ALL.into_iter().find(|stage| stage.as_str() == word);
     let found: Vec<&Entry> = reasons.iter().filter(|entry| entry.word == word).collect();
     if let Some(stage) = stage {
-        println!("{stage} (stage)\n  {}", of_stage(stage));
+        println!("{stage} (stage)\n  {}", stage.sentence());
     }
     for Entry { word, what, next_step, plugin } in &found {
         let plugin = plugin.as_ref().map_or_else(String::new, |plugin| format!(" of plugin {plugin}"));
@@ -51,7 +51,7 @@ pub(super) fn explain(word: Option<&str>, config: Option<&Path>) -> u8 {
 fn list(reasons: &[Entry]) -> String {
     let mut text = "Stages, in their order:\n".to_owned();
     for stage in Stage::ALL {
-        let _ = writeln!(text, "  {:24}  {}", stage.as_str(), of_stage(stage));
+        let _ = writeln!(text, "  {:24}  {}", stage.as_str(), stage.sentence());
     }
     text += "\nReasons:\n";
     for Entry { word, what, .. } in reasons {
@@ -81,20 +81,5 @@ fn entry(reason: &Reason, plugin: Option<&String>) -> Entry {
         what: reason.sentence().to_owned(),
         next_step: reason.next_step().to_owned(),
         plugin: plugin.cloned(),
-    }
-}
-
-/// What is done in a stage; a failure names the one that it arose in.
-const fn of_stage(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Dns => "The host's name is looked up.",
-        Stage::Tcp => "A connection to the host's port is opened.",
-        Stage::Smb => "SMB is negotiated: dialect, signing, encryption.",
-        Stage::Auth => "The identity logs on.",
-        Stage::Pipe => "The service's named pipe is opened.",
-        Stage::Bind => "The interface is bound on the pipe, sealed.",
-        Stage::Query => "Counters are asked for.",
-        Stage::Decode => "The reply is read.",
-        Stage::Plugin => "The plugin works on its own.",
     }
 }

@@ -421,7 +421,8 @@ typedef struct perfmon_family {
     uint32_t kind;       /* PERFMON_KIND_... */
     uint32_t value_kind; /* PERFMON_VALUE_... */
     uint32_t reserved;
-    perfmon_str space;   /* which world it is from; empty for performance counters */
+    perfmon_str space;   /* which world it is from; empty for performance counters. Some belong to somebody already: exporter,
+                          * probe, pcq, complus, pla, rpc */
     perfmon_str object;  /* in the source's own words; not empty */
     perfmon_str item;    /* in the source's own words; not empty */
     perfmon_str part;    /* which part of the item, where it has several */

@@ -69,6 +69,22 @@ impl Stage {
             Self::Plugin => "plugin",
         }
     }
+
+    /// What is done in it, as a sentence for people.
+    #[must_use]
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Dns => "The host's name is looked up.",
+            Self::Tcp => "A connection to the host's port is opened.",
+            Self::Smb => "SMB is negotiated: dialect, signing, encryption.",
+            Self::Auth => "The identity logs on.",
+            Self::Pipe => "The service's named pipe is opened.",
+            Self::Bind => "The interface is bound on the pipe, sealed.",
+            Self::Query => "Counters are asked for.",
+            Self::Decode => "The reply is read.",
+            Self::Plugin => "The plugin works on its own.",
+        }
+    }
 }
 
 impl fmt::Display for Stage {

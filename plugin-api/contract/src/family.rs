@@ -39,10 +39,14 @@ pub enum ValueKind {
     I64,
 }
 
+/// Namespaces with an owner: the exporter, its probes, and sources that have one each. A performance counter whose object
+/// begins with such a word gets a name that is none of these, whichever plugins are loaded.
+pub const RESERVED_NAMESPACES: &[&str] = &["exporter", "probe", "pcq", "complus", "pla", "rpc"];
+
 /// A family as the plugin declares it. The exporter makes the metric's name of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FamilyDef<'a> {
-    /// Which world it is from: empty for performance counters, `complus`, `pla`, `rpc`.
+    /// Which world it is from: empty for performance counters, else a word such as `complus`.
     pub namespace: &'a str,
     /// The object in the source's own words: `Processor Information`.
     pub object: &'a str,

@@ -27,7 +27,9 @@ pub use self::credential::{
 };
 pub use self::event::{Alert, AlertState, Event, Level};
 pub use self::failure::{DeclaredReason, Failure, Reason};
-pub use self::family::{DropReason, FamilyDef, Kind, SeriesDef, StartTimeKind, ValueKind, Verdict};
+pub use self::family::{
+    DropReason, FamilyDef, Kind, RESERVED_NAMESPACES, SeriesDef, StartTimeKind, ValueKind, Verdict,
+};
 pub use self::setting::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
 pub use self::sink::{InstanceSink, LibraryLog};
 pub use self::socket::{ListeningSockets, NoSockets};

@@ -14,6 +14,8 @@
 //!
 //! What comes out matches `[a-z][a-z0-9_]*`, whatever goes in: letters beyond ASCII are spelled `u<code point>`.
 
+use plugin_contract::RESERVED_NAMESPACES;
+
 use super::{FamilyName, Nameable};
 use crate::model::Kind;
 
@@ -180,8 +182,6 @@ fn synonyms(unit: &str) -> &'static [&'static str] {
 const PREFIX: &str = "perfmon";
 const UNRESERVED: &str = "counterset";
 const GAUGE_SUFFIX: &str = "current";
-/// First words that are not a counterset's: the exporter's own, the probe's, and the other sources'.
-const RESERVED_NAMESPACES: &[&str] = &["exporter", "probe", "pcq", "complus", "pla", "rpc"];
 const RESERVED_SUFFIXES: &[&str] = &["count", "sum", "bucket", "total", "created", "info"];
 /// Words that contradict every unit but percent.
 const PERCENT: &[&str] = &["percentage", "percent", "pct"];
