@@ -2,13 +2,11 @@
 
 use std::fmt;
 
-use serde::de::value::StrDeserializer;
-use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess,
-    SeqAccess, Unexpected, VariantAccess, Visitor,
-};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
+use serde::de::{self, DeserializeOwned, Deserializer, Expected, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
 
 use crate::problem::Problem;
 use crate::target::Target;
@@ -20,11 +18,24 @@ use crate::target::Target;
 pub fn parse<T: DeserializeOwned>(settings: &str) -> Result<T, Problem> {
     let value: Value = serde_json::from_str(settings)
         .map_err(|error| Problem::new("", format!("the settings are not JSON: {error}")))?;
-    T::deserialize(Node(&value)).map_err(|Refused { pointer, message, suggestion }| Problem {
-        pointer,
-        message,
-        suggestion,
+    serde_path_to_error::deserialize(Node(&value)).map_err(|error| {
+        let pointer = pointer(error.path());
+        let Refused { message, suggestion } = error.into_inner();
+        Problem { pointer, message, suggestion }
     })
+}
+
+/// A path as a JSON pointer.
+fn pointer(path: &Path) -> String {
+    let tokens = path.iter().map(|segment| match segment {
+        Segment::Seq { index } => format!("/{index}"),
+        Segment::Map { key } | Segment::Enum { variant: key } => {
+            format!("/{}", key.replace('~', "~0").replace('/', "~1"))
+        }
+        // A key that is no text, which JSON does not have.
+        Segment::Unknown => String::new(),
+    });
+    tokens.collect()
 }
 
 /// Settings that serde and the source accept.
@@ -38,20 +49,11 @@ pub(crate) fn checked<T: DeserializeOwned>(
     if problems.is_empty() { Ok(settings) } else { Err(problems) }
 }
 
-/// What serde refused. The pointer grows towards the root while the error travels up.
+/// What serde refused.
 #[derive(Debug)]
 struct Refused {
-    pointer: String,
     message: String,
     suggestion: String,
-}
-
-impl Refused {
-    fn under(mut self, token: &str) -> Self {
-        let token = token.replace('~', "~0").replace('/', "~1");
-        self.pointer = format!("/{token}{}", self.pointer);
-        self
-    }
 }
 
 impl fmt::Display for Refused {
@@ -64,10 +66,13 @@ impl std::error::Error for Refused {}
 
 impl de::Error for Refused {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self { pointer: String::new(), message: message.to_string(), suggestion: String::new() }
+        Self { message: message.to_string(), suggestion: String::new() }
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        if expected.to_string() == "unit" {
+            return Self::custom("has no content");
+        }
         Self::custom(format!("expected {}, found {}", in_words(expected), kind_of(found)))
     }
 
@@ -151,8 +156,17 @@ fn value_of(found: Unexpected<'_>) -> String {
     }
 }
 
+/// A value that is read with errors in words for people, which serde_json's own reader does not have.
 #[derive(Clone, Copy)]
 struct Node<'a>(&'a Value);
+
+impl<'de> IntoDeserializer<'de, Refused> for Node<'de> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
 
 impl<'de> Deserializer<'de> for Node<'de> {
     type Error = Refused;
@@ -167,8 +181,11 @@ impl<'de> Deserializer<'de> for Node<'de> {
                 (.., value) => visitor.visit_f64(value.unwrap_or(f64::NAN)),
             },
             Value::String(text) => visitor.visit_borrowed_str(text),
-            Value::Array(items) => visitor.visit_seq(Items { items, next: 0 }),
-            Value::Object(members) => visitor.visit_map(Members { members: members.iter(), current: None }),
+            Value::Array(items) => visitor.visit_seq(SeqDeserializer::new(items.iter().map(Node))),
+            Value::Object(members) => {
+                let members = members.iter().map(|(name, value)| (name.as_str(), Node(value)));
+                visitor.visit_map(MapDeserializer::new(members))
+            }
         }
     }
 
@@ -203,106 +220,23 @@ impl<'de> Deserializer<'de> for Node<'de> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Refused> {
-        match self.0 {
-            Value::String(name) => visitor.visit_enum(Variant { name, content: None }),
-            Value::Object(members) if members.len() == 1 => match members.iter().next() {
-                Some((name, content)) => visitor.visit_enum(Variant { name, content: Some(content) }),
-                None => Err(de::Error::custom("expected text, or a mapping with one key")),
-            },
-            _ => Err(de::Error::custom("expected text, or a mapping with one key")),
-        }
+        // A variant that stands alone has nothing for its content.
+        let (name, content) = match self.0 {
+            Value::String(name) => (name, &Value::Null),
+            Value::Object(members)
+                if let Some(only) = members.iter().next().filter(|_| members.len() == 1) =>
+            {
+                only
+            }
+            _ => return Err(de::Error::custom("expected text, or a mapping with one key")),
+        };
+        let variant = MapDeserializer::new(std::iter::once((name.as_str(), Node(content))));
+        visitor.visit_enum(MapAccessDeserializer::new(variant))
     }
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq
         tuple tuple_struct map identifier ignored_any
-    }
-}
-
-struct Items<'a> {
-    items: &'a [Value],
-    next: usize,
-}
-
-impl<'de> SeqAccess<'de> for Items<'de> {
-    type Error = Refused;
-
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Refused> {
-        let Some(item) = self.items.get(self.next) else { return Ok(None) };
-        let index = self.next;
-        self.next += 1;
-        seed.deserialize(Node(item)).map(Some).map_err(|error| error.under(&index.to_string()))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len() - self.next)
-    }
-}
-
-struct Members<'a> {
-    members: serde_json::map::Iter<'a>,
-    current: Option<(&'a str, &'a Value)>,
-}
-
-impl<'de> MapAccess<'de> for Members<'de> {
-    type Error = Refused;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Refused> {
-        let Some((name, value)) = self.members.next() else { return Ok(None) };
-        self.current = Some((name, value));
-        let name = name.as_str();
-        seed.deserialize(name.into_deserializer()).map(Some).map_err(|error: Refused| error.under(name))
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Refused> {
-        match self.current.take() {
-            Some((name, value)) => seed.deserialize(Node(value)).map_err(|error| error.under(name)),
-            None => Err(de::Error::custom("a value was asked for before its key")),
-        }
-    }
-}
-
-struct Variant<'a> {
-    name: &'a str,
-    content: Option<&'a Value>,
-}
-
-impl<'de> EnumAccess<'de> for Variant<'de> {
-    type Error = Refused;
-    type Variant = Self;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Refused> {
-        let name: StrDeserializer<'_, Refused> = self.name.into_deserializer();
-        Ok((seed.deserialize(name)?, self))
-    }
-}
-
-impl<'de> VariantAccess<'de> for Variant<'de> {
-    type Error = Refused;
-
-    fn unit_variant(self) -> Result<(), Refused> {
-        match self.content {
-            None | Some(Value::Null) => Ok(()),
-            Some(_) => Err(Refused::under(de::Error::custom("has no content"), self.name)),
-        }
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Refused> {
-        seed.deserialize(Node(self.content.unwrap_or(&Value::Null))).map_err(|error| error.under(self.name))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, Refused> {
-        let content = Node(self.content.unwrap_or(&Value::Null));
-        content.deserialize_any(visitor).map_err(|error| error.under(self.name))
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        _fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Refused> {
-        let content = Node(self.content.unwrap_or(&Value::Null));
-        content.deserialize_any(visitor).map_err(|error| error.under(self.name))
     }
 }
 

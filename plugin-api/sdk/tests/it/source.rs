@@ -205,5 +205,27 @@ fn what_serde_refuses_is_told_with_its_place() {
         "/sizes/a~1b: `70000` is too large or too small "
     );
     assert_eq!(place(r#"{"shapes": [], "titel": ""}"#), "/titel: unknown key `titel` did you mean `title`?");
+    for (text, expected) in [
+        (r#"{"shapes": [{"point": {"x": 1}}]}"#, "/shapes/0/point: has no content "),
+        (r#"{"shapes": ["named"]}"#, "/shapes/0/named: expected text, found nothing "),
+        (r#"{"shapes": ["circle"]}"#, "/shapes/0/circle: expected a mapping, found nothing "),
+        (r#"{"shapes": [{"named": 3}]}"#, "/shapes/0/named: expected text, found a number "),
+        (r#"{"shapes": [{"cirkle": {}}]}"#, "/shapes/0: `cirkle` is not a choice did you mean `circle`?"),
+        (
+            r#"{"shapes": [{"circle": {"radus": 1}}]}"#,
+            "/shapes/0/circle/radus: unknown key `radus` did you mean `radius`?",
+        ),
+        (r#"{"shapes": [{"circle": {}}]}"#, "/shapes/0/circle: `radius` is missing "),
+        (r#"{"shapes": [{}]}"#, "/shapes/0: expected text, or a mapping with one key "),
+        (r#"{"shapes": [7]}"#, "/shapes/0: expected text, or a mapping with one key "),
+        (r#"{"shapes": 7}"#, "/shapes: expected a list, found a number "),
+        (r#"{"shapes": [], "title": 7}"#, "/title: expected text, found a number "),
+        (r#"{"shapes": [], "sizes": {"a": 1.5}}"#, "/sizes/a: expected a whole number, found a number "),
+        (r#"{"shapes": [], "sizes": []}"#, "/sizes: expected a mapping, found a list "),
+        (r#"{"title": ""}"#, ": `shapes` is missing "),
+        ("[]", ": expected a mapping, found a list "),
+    ] {
+        assert_eq!(place(text), expected, "{text}");
+    }
     assert_eq!(place("{"), ": the settings are not JSON: EOF while parsing an object at line 1 column 1 ");
 }
