@@ -42,11 +42,13 @@
 mod error;
 mod read;
 mod utf16;
+mod wide_str;
 mod write;
 
 pub use self::error::{DecodeError, DecodeErrorKind, DecodeResult, EncodeError, EncodeResult};
 pub use self::read::ReadCursor;
 pub use self::utf16::{Utf16Error, decode_utf16, encode_utf16, utf16_len_bytes};
+pub use self::wide_str::WideStr;
 pub use self::write::WriteCursor;
 
 /// A structure that can be written. Object-safe.

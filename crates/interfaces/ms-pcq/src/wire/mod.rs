@@ -17,7 +17,8 @@ mod multi_instances;
 mod padding;
 mod query_data;
 mod string_buffer;
-mod wide_str;
+
+pub use codec::WideStr;
 
 pub use self::counter_data::RawValue;
 pub use self::counter_header::CounterHeader;
@@ -34,7 +35,6 @@ pub use self::query_data::{
     Block, Blocks, Body, Clocks, InstanceValues, Instances, Layout, QueryData, QueryDataWriter, Values,
 };
 pub use self::string_buffer::{CounterStrings, OffsetBase, StringBufferHeader, StringCounterHeader};
-pub use self::wide_str::WideStr;
 
 use codec::{DecodeError, DecodeResult, EncodeError, EncodeResult};
 

@@ -1,0 +1,182 @@
+use codec::{DecodeError, DecodeResult, ReadCursor, WideStr};
+use ms_pcq::types::{CounterType, DetailLevel};
+
+/// `PERF_COUNTER_DEFINITION` of winperf.h: a counter of an object, and where its values are.
+#[doc(alias = "PERF_COUNTER_DEFINITION")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct CounterDefinition {
+    /// `CounterNameTitleIndex`: its name in the table of names. Bases may have none.
+    pub name_index: u32,
+    /// `CounterHelpTitleIndex`: its explanation in the table of explanations.
+    pub help_index: u32,
+    /// `DefaultScale`: the power of ten that fits its values into a graph.
+    pub default_scale: i32,
+    /// `DetailLevel`: whom it is meant for.
+    pub detail_level: DetailLevel,
+    /// `CounterType`: what its values mean.
+    pub counter_type: CounterType,
+    /// `CounterSize`: bytes of a value.
+    pub size_bytes: u32,
+    /// `CounterOffset`: where in a [`CounterBlock`] its value is.
+    pub offset: u32,
+}
+
+impl CounterDefinition {
+    /// Bytes of its fixed part.
+    pub const FIXED_PART_SIZE: usize = 4 /* ByteLength */
+        + 4 /* CounterNameTitleIndex */
+        + 4 /* CounterNameTitle */
+        + 4 /* CounterHelpTitleIndex */
+        + 4 /* CounterHelpTitle */
+        + 4 /* DefaultScale */
+        + 4 /* DetailLevel */
+        + 4 /* CounterType */
+        + 4 /* CounterSize */
+        + 4 /* CounterOffset */;
+    const NAME: &'static str = "PERF_COUNTER_DEFINITION";
+
+    /// Reads one at the cursor and leaves the cursor where its length says.
+    fn decode(src: &mut ReadCursor<'_>) -> DecodeResult<Self> {
+        let start = src.pos();
+        let size = step(src, Self::NAME, Self::FIXED_PART_SIZE)?;
+        let mut fields = *src;
+        fields.read_u32(/* ByteLength */);
+        let name_index = fields.read_u32();
+        fields.read_u32(/* CounterNameTitle */);
+        let help_index = fields.read_u32();
+        fields.read_u32(/* CounterHelpTitle */);
+        debug_assert_eq!(fields.pos(), start + 20);
+        let definition = Self {
+            name_index,
+            help_index,
+            default_scale: fields.read_i32(),
+            detail_level: DetailLevel(fields.read_u32()),
+            counter_type: CounterType(fields.read_u32()),
+            size_bytes: fields.read_u32(),
+            offset: fields.read_u32(),
+        };
+        src.read_slice(size);
+        Ok(definition)
+    }
+}
+
+/// How many bytes the structure at the cursor takes: its first four say so.
+pub(crate) fn step(src: &ReadCursor<'_>, name: &'static str, size_min: usize) -> DecodeResult<usize> {
+    if src.len() < size_min {
+        return Err(DecodeError::not_enough_bytes(name, "", src.pos(), src.len(), size_min));
+    }
+    let mut length = *src;
+    let size = length.read_u32() as usize;
+    if size < size_min {
+        let reason = "is smaller than the structure";
+        return Err(DecodeError::invalid_field(name, "ByteLength", src.pos(), reason));
+    }
+    if size > src.len() {
+        return Err(DecodeError::not_enough_bytes(name, "ByteLength", src.pos(), src.len(), size));
+    }
+    Ok(size)
+}
+
+/// The counters of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Counters<'a> {
+    // INVARIANT: `left` definitions can be read.
+    src: ReadCursor<'a>,
+    left: u32,
+}
+
+impl<'a> Counters<'a> {
+    /// Walks `count` definitions from `start` on; they end where `bytes` do.
+    pub(crate) fn decode(bytes: &'a [u8], start: usize, count: u32) -> DecodeResult<Self> {
+        let mut src = ReadCursor::new(bytes);
+        src.read_slice(start);
+        let counters = Self { src, left: count };
+        for _ in 0..count {
+            CounterDefinition::decode(&mut src)?;
+        }
+        Ok(counters)
+    }
+
+    /// How many are left.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.left as usize
+    }
+
+    /// Whether none is left.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.left == 0
+    }
+}
+
+impl Iterator for Counters<'_> {
+    type Item = CounterDefinition;
+
+    fn next(&mut self) -> Option<CounterDefinition> {
+        self.left = self.left.checked_sub(1)?;
+        CounterDefinition::decode(&mut self.src).ok()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len(), Some(self.len()))
+    }
+}
+
+impl ExactSizeIterator for Counters<'_> {}
+
+/// `PERF_COUNTER_BLOCK` of winperf.h: the values of one instance, or of an object that has none.
+#[doc(alias = "PERF_COUNTER_BLOCK")]
+#[derive(Clone, Copy, Debug)]
+pub struct CounterBlock<'a> {
+    bytes: &'a [u8],
+}
+
+/// A raw value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// Four bytes.
+    U32(u32),
+    /// Eight bytes.
+    U64(u64),
+    /// A text in UTF-16.
+    Text(WideStr<'a>),
+}
+
+impl<'a> CounterBlock<'a> {
+    const NAME: &'static str = "PERF_COUNTER_BLOCK";
+
+    /// Reads one at the cursor and leaves the cursor behind it.
+    pub(crate) fn decode(src: &mut ReadCursor<'a>) -> DecodeResult<Self> {
+        let size = step(src, Self::NAME, 4 /* ByteLength */)?;
+        Ok(Self { bytes: src.read_slice(size) })
+    }
+
+    /// The value of a counter; nothing where the counter has none, or where it lies outside of the block.
+    ///
+    /// `CounterSize` decides how many bytes it has, and not its type: Samba writes eight where the type says four.
+    #[must_use]
+    pub fn value(&self, counter: &CounterDefinition) -> Option<Value<'a>> {
+        let bytes = self.bytes.get(counter.offset as usize..)?;
+        if counter.counter_type == CounterType::PERF_COUNTER_TEXT {
+            return bytes.get(..counter.size_bytes as usize).map(WideStr::until_nul_or_end).map(Value::Text);
+        }
+        match counter.size_bytes {
+            4 => bytes.first_chunk().map(|bytes| Value::U32(u32::from_le_bytes(*bytes))),
+            8 => bytes.first_chunk().map(|bytes| Value::U64(u64::from_le_bytes(*bytes))),
+            _ => None,
+        }
+    }
+}
+
+impl Value<'_> {
+    /// As a number; nothing of a text.
+    #[must_use]
+    pub const fn number(self) -> Option<u64> {
+        match self {
+            Self::U32(number) => Some(number as u64),
+            Self::U64(number) => Some(number),
+            Self::Text(_) => None,
+        }
+    }
+}

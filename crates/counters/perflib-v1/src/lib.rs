@@ -1,0 +1,48 @@
+//! Performance data of the registry, version 1 of the performance library: what values of `HKEY_PERFORMANCE_DATA` hold.
+//! No input or output, and no clock.
+//!
+//! A client asks for objects by their indexes ([`value_name`]) and gets a [`DataBlock`]: a header with the host's clocks,
+//! and one [`ObjectType`] for each object, with its counters, instances and values. Names are not in it. A [`NameTable`],
+//! another value of the same key, says which index is which name.
+//!
+//! The layout is that of winperf.h, which is public documentation: `PERF_DATA_BLOCK`, `PERF_OBJECT_TYPE`,
+//! `PERF_COUNTER_DEFINITION`, `PERF_INSTANCE_DEFINITION`, `PERF_COUNTER_BLOCK`.
+//!
+//! # What is believed
+//!
+//! Providers are libraries of many authors, and what they write is not checked by the host. Each structure is left by its
+//! length field, and no length leads out of what contains it. An object whose lengths do not add up is an error of that
+//! object alone; the next one begins where its length says. Only where that is impossible the block ends there, with an
+//! error. Reading borrows from the bytes and allocates nothing.
+//!
+//! ```
+//! use ms_pcq::types::CounterType;
+//! use perflib_v1::write::{Counter, Data, Header, Object, encode};
+//! use perflib_v1::{DataBlock, Instances, Value};
+//!
+//! let uptime = Counter { name_index: 674, counter_type: CounterType::PERF_ELAPSED_TIME, ..Counter::default() };
+//! let system = Object { name_index: 2, counters: vec![uptime], data: Data::Single(vec![7]), ..Object::default() };
+//! let bytes = encode(&Header::default(), &[system]).unwrap();
+//!
+//! let block = DataBlock::decode(&bytes).unwrap();
+//! let object = block.objects().next().unwrap().unwrap();
+//! let counter = object.counters().next().unwrap();
+//! let Instances::Single(values) = object.instances() else { panic!("the object has no instances") };
+//! assert_eq!(values.value(&counter), Some(Value::U64(7)));
+//! ```
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod counter;
+mod data_block;
+mod instance;
+mod names;
+mod object;
+mod value_name;
+pub mod write;
+
+pub use self::counter::{CounterBlock, CounterDefinition, Counters, Value};
+pub use self::data_block::{BadObject, DataBlock, DataHeader, Objects};
+pub use self::instance::{Instance, Instances, Many, Parent};
+pub use self::names::{NameTable, NameTableFaults};
+pub use self::object::ObjectType;
+pub use self::value_name::{COSTLY, GLOBAL, NameKind, value_name};

@@ -1,0 +1,92 @@
+//! Blocks that Samba's smbd served for `Global`, from tables that its `perfcount` reads. It leaves the header out of the
+//! total length, gives counters of four bytes eight, and pads with what its memory held.
+
+use expect_test::{Expect, expect};
+use perflib_v1::{CounterBlock, DataBlock, Instances, ObjectType, Value};
+
+fn written(bytes: &[u8], instances_shown: usize) -> String {
+    let block = DataBlock::decode(bytes).unwrap();
+    let header = block.header;
+    let mut lines = vec![format!(
+        "{} of {} bytes: {} objects at {} of {} Hz, {:?}",
+        block.system_name,
+        header.total_size_bytes,
+        header.num_objects,
+        header.perf_time,
+        header.perf_freq,
+        header.system_time
+    )];
+    for object in block.objects() {
+        let object = object.unwrap();
+        lines.push(format!(
+            "object {} help {} {:?}",
+            object.name_index, object.help_index, object.detail_level
+        ));
+        lines.extend(object.counters().map(|counter| {
+            format!(
+                "  counter {} {} of {} bytes",
+                counter.name_index, counter.counter_type, counter.size_bytes
+            )
+        }));
+        match object.instances() {
+            Instances::Single(values) => lines.push(format!("  {}", values_of(&object, &values))),
+            Instances::Unasked => lines.push("  no data".to_owned()),
+            Instances::Many(many) => {
+                lines.push(format!("  {} instances", many.len()));
+                lines.extend(many.take(instances_shown).map(|instance| {
+                    let name: String = instance.name().collect();
+                    format!("  {name:?} {:?} {}", instance.parent, values_of(&object, &instance.values))
+                }));
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+fn values_of(object: &ObjectType<'_>, values: &CounterBlock<'_>) -> String {
+    let values = object.counters().map(|counter| match values.value(&counter) {
+        Some(Value::Text(text)) => format!("{text:?}"),
+        value => format!("{:?}", value.and_then(Value::number)),
+    });
+    values.collect::<Vec<_>>().join(" ")
+}
+
+fn check(bytes: &[u8], expected: &Expect) {
+    expected.assert_eq(&written(bytes, 4));
+}
+
+#[test]
+fn what_samba_serves_is_read() {
+    check(
+        include_bytes!("data/samba-4-instances.bin"),
+        &expect![[r#"
+        SPIKESRV of 528 bytes: 2 objects at 123456789 of 10000000 Hz, SystemTime { year: 2026, month: 11, day_of_week: 6, day: 21, hour: 1, minute: 37, second: 4, milliseconds: 0 }
+        object 2 help 3 DetailLevel(NOVICE)
+          counter 4 PERF_COUNTER_LARGE_RAWCOUNT of 8 bytes
+          counter 6 PERF_COUNTER_COUNTER of 8 bytes
+          Some(123456789012) Some(4242)
+        object 8 help 9 DetailLevel(NOVICE)
+          counter 10 PERF_100NSEC_TIMER of 8 bytes
+          4 instances
+          "inst 0" None Some(1000)
+          "inst 1" None Some(1001)
+          "inst 2" None Some(1002)
+          "inst 3" None Some(1003)"#]],
+    );
+    check(
+        include_bytes!("data/samba-900-instances.bin"),
+        &expect![[r#"
+        SPIKESRV of 64272 bytes: 2 objects at 123456789 of 10000000 Hz, SystemTime { year: 2026, month: 11, day_of_week: 6, day: 21, hour: 1, minute: 20, second: 8, milliseconds: 0 }
+        object 2 help 3 DetailLevel(NOVICE)
+          counter 4 PERF_COUNTER_LARGE_RAWCOUNT of 8 bytes
+          counter 6 PERF_COUNTER_COUNTER of 8 bytes
+          Some(123456789012) Some(4242)
+        object 8 help 9 DetailLevel(NOVICE)
+          counter 10 PERF_100NSEC_TIMER of 8 bytes
+          900 instances
+          "inst 0" None Some(1000)
+          "inst 1" None Some(1001)
+          "inst 2" None Some(1002)
+          "inst 3" None Some(1003)"#]],
+    );
+}
