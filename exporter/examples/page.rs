@@ -80,6 +80,7 @@ fn nasty_snapshots() -> Vec<Arc<Snapshot>> {
             help: "A \\ back \" slash\r\nand a second line \0 \u{2028} # EOF",
             origin: "\\Nasty(*)\\Item [PERF_COUNTER_RAWCOUNT]",
             value,
+            bounds: &[],
             display: Display::NONE,
         };
         store.register_families(

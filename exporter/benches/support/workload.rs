@@ -75,6 +75,7 @@ pub(crate) fn register(sink: &dyn InstanceSink, series: usize) {
                 help: "A family of the benchmark",
                 origin: "\\Disk Activity(*)\\Item",
                 value: ValueKind::F64,
+                bounds: &[],
                 display: Display::NONE,
             }],
             &mut verdicts,

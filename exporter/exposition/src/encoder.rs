@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use series::model::{Block, Chunk, Escaping, Snapshot, Values};
+use series::model::{Block, Chunk, Escaping, Kind, Snapshot, Values};
 
+use super::histogram_protobuf::{self, push_histogram};
+use super::histogram_text::HistogramSamples;
 use super::plan::{Step, plan};
 use super::protobuf::{self, Metrics};
 use super::room::Room;
@@ -106,6 +108,10 @@ impl Encoder {
         while let Some(chunk) = block.chunks().get(position.chunk) {
             let next = &mut position.series;
             match representation.format {
+                _ if family.kind == Kind::Histogram => {
+                    let series = (block, &**chunk, values);
+                    write_histograms(representation, series, next, room, &mut self.scratch);
+                }
                 Format::Protobuf => {
                     let metrics = Metrics::of(representation, family, values);
                     room.fill(metrics.bytes_max(chunk), |room, at, limit| {
@@ -148,6 +154,9 @@ impl Encoder {
                     self.steps[self.position.step..].iter().take_while(|other| other.family == step.family);
                 let bytes = family.map(|&step| {
                     let (block, values) = block_of(&self.snapshots, step);
+                    if block.family().kind == Kind::Histogram {
+                        return histogram_protobuf::block_bytes(self.representation, block, values);
+                    }
                     Metrics::of(self.representation, block.family(), values).block_bytes(block, values)
                 });
                 protobuf::header(self.representation, block.family(), bytes.sum())
@@ -187,7 +196,39 @@ fn block_of(snapshots: &[Arc<Snapshot>], step: Step) -> (&Block, &Values) {
 }
 
 fn has_values(block: &Block, values: &Values) -> bool {
-    block.ids().any(|id| values.value(id).is_some())
+    block.ids().any(|id| values.has_value(id))
+}
+
+/// Writes histograms, each whole.
+fn write_histograms(
+    representation: Representation,
+    (block, chunk, values): (&Block, &Chunk, &Values),
+    next: &mut usize,
+    room: &mut Room,
+    scratch: &mut Vec<u8>,
+) {
+    let family = block.family();
+    let samples = HistogramSamples::of(representation, family);
+    for (id, prefix) in chunk.iter().skip(*next) {
+        if room.is_full() {
+            break;
+        }
+        *next += 1;
+        if let Some(histogram) = values.histogram(id) {
+            let prefix = std::str::from_utf8(prefix).unwrap_or_default();
+            let start = values.start_time_unix_nanos(id);
+            scratch.clear();
+            match representation.format {
+                Format::Protobuf => {
+                    push_histogram(representation, family, prefix, (&histogram, start), scratch);
+                }
+                Format::Text | Format::OpenMetrics => samples.push(prefix, &histogram, start, scratch),
+            }
+            room.push(scratch);
+        }
+    }
+    // What is left belongs to no own family.
+    scratch.clear();
 }
 
 /// Writes series whose names are not as they stand in their prefixes: the slow way, for names beyond the usual.

@@ -8,13 +8,16 @@
 //!
 //! Families of one name stand together, whichever targets they come from, under one HELP and one TYPE. Samples
 //! have no time stamps: those would switch off Prometheus' staleness. OpenMetrics and protobuf say since when a
-//! counter counts, where that is known.
+//! counter or a histogram counts, where that is known.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod accept;
+mod bound;
 mod coding;
 mod encoder;
 mod format;
+mod histogram_protobuf;
+mod histogram_text;
 mod message;
 mod number;
 mod own;

@@ -8,9 +8,9 @@ use series::model::{Block, Chunk, Family, Kind, Labels, Shape, Value, Values};
 
 use super::Representation;
 use super::message::{
-    COUNTER, COUNTER_START, FAMILY_METRIC, GAUGE, LABEL_NAME, LABEL_VALUE, METRIC_COUNTER, METRIC_GAUGE,
-    METRIC_LABEL, METRIC_UNTYPED, NANOS, POINT_VALUE, TIMESTAMP_NANOS, TIMESTAMP_SECONDS, UNTYPED,
-    message_head, push_label,
+    COUNTER, COUNTER_START, FAMILY_METRIC, GAUGE, HISTOGRAM, LABEL_NAME, LABEL_VALUE, METRIC_COUNTER,
+    METRIC_GAUGE, METRIC_LABEL, METRIC_UNTYPED, NANOS, POINT_VALUE, TIMESTAMP_NANOS, TIMESTAMP_SECONDS,
+    UNTYPED, message_head, push_label,
 };
 use super::room::{put, put_wide};
 use super::text::{known, shown_names};
@@ -22,12 +22,13 @@ pub(super) fn header(representation: Representation, family: &Family, metrics_by
     let kind = match family.kind {
         Kind::Counter => COUNTER,
         Kind::Gauge | Kind::Info => GAUGE,
+        Kind::Histogram => HISTOGRAM,
         Kind::Unknown => UNTYPED,
     };
     message_head(&shown.sample, &family.help, kind, &family.unit, metrics_bytes)
 }
 
-/// How the metrics of one family are written.
+/// How the metrics of one family are written that have one value each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metrics {
     representation: Representation,
@@ -124,7 +125,7 @@ impl Metrics {
         let (tag, value) = match self.kind {
             Kind::Gauge => (bytes_tag(METRIC_GAUGE), value),
             Kind::Counter => (bytes_tag(METRIC_COUNTER), value),
-            Kind::Unknown => (bytes_tag(METRIC_UNTYPED), value),
+            Kind::Unknown | Kind::Histogram => (bytes_tag(METRIC_UNTYPED), value),
             Kind::Info => (bytes_tag(METRIC_GAUGE), Value::U64(1)),
         };
         #[expect(clippy::cast_possible_truncation, reason = "a point has some thirty bytes at most")]
@@ -203,7 +204,7 @@ fn prefix(chunk: &Chunk, index: usize) -> &str {
 }
 
 /// Appends the labels of any prefix.
-fn push_labels(representation: Representation, prefix: &str, out: &mut Vec<u8>) {
+pub(super) fn push_labels(representation: Representation, prefix: &str, out: &mut Vec<u8>) {
     for (name, value) in Labels::of_prefix(prefix) {
         push_label(&representation.escaping.label_name(name), &value, out);
     }

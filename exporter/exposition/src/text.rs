@@ -213,6 +213,7 @@ pub(super) fn openmetrics_type(kind: Kind) -> &'static str {
         Kind::Gauge => "gauge",
         Kind::Counter => "counter",
         Kind::Info => "info",
+        Kind::Histogram => "histogram",
         Kind::Unknown => "unknown",
     }
 }
@@ -222,6 +223,7 @@ pub(super) fn text_type(kind: Kind) -> &'static str {
     match kind {
         Kind::Gauge | Kind::Info => "gauge",
         Kind::Counter => "counter",
+        Kind::Histogram => "histogram",
         Kind::Unknown => "untyped",
     }
 }

@@ -3,7 +3,8 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use plugin_contract::{
-    Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, InstanceSink, Level, SeriesDef, Verdict,
+    Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, HistogramBatch, InstanceSink, Level,
+    SeriesDef, Verdict,
 };
 use series::pipeline::Store;
 
@@ -26,6 +27,20 @@ impl TimedStore {
     #[must_use]
     pub fn new(store: Arc<Store>, costs: Arc<PluginCosts>, entry: &Arc<TargetState>) -> Self {
         Self { store, costs, entry: Arc::downgrade(entry), ingest_ns: AtomicU64::new(0) }
+    }
+
+    /// Has the store take a batch, and enters what that took and what became of the rows.
+    fn timed(&self, take: impl FnOnce(&Store) -> BatchOutcome) -> BatchOutcome {
+        let began = Instant::now();
+        let outcome = take(&self.store);
+        let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.ingest_ns.fetch_add(took_ns, Ordering::Relaxed);
+        self.costs.batches.fetch_add(1, Ordering::Relaxed);
+        let BatchOutcome { stored, retired, wrong_kind } = outcome;
+        for (count, rows) in self.costs.rows.iter().zip([stored, retired, wrong_kind]) {
+            count.fetch_add(rows, Ordering::Relaxed);
+        }
+        outcome
     }
 
     fn register(
@@ -58,16 +73,11 @@ impl InstanceSink for TimedStore {
     }
 
     fn batch(&self, batch: &Batch<'_>) -> BatchOutcome {
-        let began = Instant::now();
-        let outcome = self.store.batch(batch);
-        let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.ingest_ns.fetch_add(took_ns, Ordering::Relaxed);
-        self.costs.batches.fetch_add(1, Ordering::Relaxed);
-        let BatchOutcome { stored, retired, wrong_kind } = outcome;
-        for (count, rows) in self.costs.rows.iter().zip([stored, retired, wrong_kind]) {
-            count.fetch_add(rows, Ordering::Relaxed);
-        }
-        outcome
+        self.timed(|store| store.batch(batch))
+    }
+
+    fn histograms(&self, batch: &HistogramBatch<'_>) -> BatchOutcome {
+        self.timed(|store| store.histograms(batch))
     }
 
     fn checked(&self, took_ns: u64) {

@@ -111,6 +111,7 @@ fn kind(kind: Kind) -> MetricType {
         Kind::Gauge => MetricType::Gauge,
         Kind::Counter => MetricType::Counter,
         Kind::Info => MetricType::Info,
+        Kind::Histogram => MetricType::Histogram,
         Kind::Unknown => MetricType::Unknown,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use exposition::Format;
 use plugin_contract::{
     Batch, BatchOutcome, CollectionId, Column, Completion, Display, DropReason, Failure, FamilyDef,
-    GeneralReason, InstanceSink, Kind, Outcome, SeriesDef, Stage, ValueKind, Verdict,
+    GeneralReason, HistogramBatch, InstanceSink, Kind, Outcome, SeriesDef, Stage, ValueKind, Verdict,
 };
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, NoObserver, Scope, Store};
@@ -32,6 +32,7 @@ pub fn gauge(item: &str) -> FamilyDef<'_> {
         help: "",
         origin: "",
         value: ValueKind::F64,
+        bounds: &[],
         display: Display::NONE,
     }
 }
@@ -39,6 +40,11 @@ pub fn gauge(item: &str) -> FamilyDef<'_> {
 /// A counter of the object `X`.
 pub fn counter(item: &str) -> FamilyDef<'_> {
     FamilyDef { kind: Kind::Counter, ..gauge(item) }
+}
+
+/// A histogram of the object `X` with these bounds.
+pub fn histogram<'a>(item: &'a str, bounds: &'a [f64]) -> FamilyDef<'a> {
+    FamilyDef { kind: Kind::Histogram, value: ValueKind::Histogram, bounds, ..gauge(item) }
 }
 
 /// Registers a family; answers its id.
@@ -83,6 +89,23 @@ pub fn send(store: &Store, ids: &[u32], values: &[f64]) -> BatchOutcome {
 /// Sends values of any type.
 pub fn send_column(store: &Store, ids: &[u32], values: Column<'_>) -> BatchOutcome {
     store.batch(&Batch { ids, values, timestamps: None, start_times: None })
+}
+
+/// Sends a histogram for each series of a family: the counts of its buckets and its sum.
+pub fn send_histograms(store: &Store, family: u32, ids: &[u32], rows: &[(&[u64], f64)]) -> BatchOutcome {
+    let buckets = rows.first().map_or(1, |(counts, _)| counts.len());
+    let counts: Vec<u64> = rows.iter().flat_map(|(counts, _)| counts.iter().copied()).collect();
+    let sums: Vec<f64> = rows.iter().map(|&(_, sum)| sum).collect();
+    let (counts, sums) = (&*counts, &*sums);
+    store.histograms(&HistogramBatch {
+        family,
+        buckets,
+        ids,
+        counts,
+        sums,
+        timestamps: None,
+        start_times: None,
+    })
 }
 
 /// Ends the collection.

@@ -64,6 +64,6 @@ pub struct BatchOutcome {
     pub stored: u64,
     /// Rows whose series is retired.
     pub retired: u64,
-    /// Rows whose family has another value kind.
+    /// Rows whose family has another value kind, or is another one.
     pub wrong_kind: u64,
 }

@@ -11,19 +11,22 @@ pub enum Kind {
     Counter,
     /// Labels that describe something; the value is 1.
     Info,
+    /// How observations are spread over buckets; it only grows, or starts anew.
+    Histogram,
     /// Nobody knows; shown as it is.
     #[default]
     Unknown,
 }
 
 impl Kind {
-    /// What OpenMetrics puts behind the family's name on the lines of its samples.
+    /// What OpenMetrics puts behind the family's name on the lines of its samples. The samples of a histogram have several
+    /// suffixes; rules and people know it by its family's name.
     #[must_use]
     pub fn sample_suffix(self) -> &'static str {
         match self {
             Self::Counter => "_total",
             Self::Info => "_info",
-            Self::Gauge | Self::Unknown => "",
+            Self::Gauge | Self::Histogram | Self::Unknown => "",
         }
     }
 }
@@ -37,6 +40,8 @@ pub enum ValueKind {
     U64,
     /// Signed.
     I64,
+    /// Counts of buckets, and a sum: [`crate::HistogramBatch`].
+    Histogram,
 }
 
 /// Namespaces with an owner: the exporter, its probes, and sources that have one each. A performance counter whose object
@@ -44,7 +49,7 @@ pub enum ValueKind {
 pub const RESERVED_NAMESPACES: &[&str] = &["exporter", "probe", "pcq", "complus", "pla", "rpc"];
 
 /// A family as the plugin declares it. The exporter makes the metric's name of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FamilyDef<'a> {
     /// Which world it is from: empty for performance counters, else a word such as `complus`.
     pub namespace: &'a str,
@@ -62,8 +67,11 @@ pub struct FamilyDef<'a> {
     pub help: &'a str,
     /// Where it comes from: `\Processor Information(*)\% Processor Time [PERF_100NSEC_TIMER_INV]`.
     pub origin: &'a str,
-    /// The column type of its values.
+    /// The column type of its values. INVARIANT: `Histogram` exactly where the kind is.
     pub value: ValueKind,
+    /// The largest value that each bucket takes; behind them follows one up to +Inf. INVARIANT: of histograms 1 to
+    /// [`HISTOGRAM_BOUNDS_MAX`](plugin_abi::HISTOGRAM_BOUNDS_MAX), finite and strictly ascending; else empty.
+    pub bounds: &'a [f64],
     /// How they are shown to a person. INVARIANT: its base is empty exactly where the rule needs none, and is not `part`.
     pub display: Display<'a>,
 }

@@ -12,6 +12,7 @@ mod credential;
 mod event;
 mod failure;
 mod family;
+mod histogram;
 mod setting;
 mod sink;
 mod socket;
@@ -30,6 +31,7 @@ pub use self::failure::{DeclaredReason, Failure, Reason};
 pub use self::family::{
     DropReason, FamilyDef, Kind, RESERVED_NAMESPACES, SeriesDef, StartTimeKind, ValueKind, Verdict,
 };
+pub use self::histogram::HistogramBatch;
 pub use self::setting::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
 pub use self::sink::{InstanceSink, LibraryLog};
 pub use self::socket::{ListeningSockets, NoSockets};

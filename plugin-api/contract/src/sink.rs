@@ -4,10 +4,11 @@ use crate::batch::{Batch, BatchOutcome};
 use crate::completion::{CollectionId, Completion};
 use crate::event::{Event, Level};
 use crate::family::{FamilyDef, SeriesDef, Verdict};
+use crate::histogram::HistogramBatch;
 
 /// Where one instance's data goes. The exporter implements it.
 ///
-/// Calls come from any thread; those that touch data (`register_*`, `retire`, `batch`, `checked`, `complete`, `reset`)
+/// Calls come from any thread; those that touch data (`register_*`, `retire`, `batch`, `histograms`, `checked`, `complete`, `reset`)
 /// never overlap for one instance, `log` and `event` may. Values may arrive outside of a collection.
 pub trait InstanceSink: Send + Sync {
     /// Offers families; pushes one verdict for each, in order, onto `verdicts` (empty before).
@@ -21,6 +22,9 @@ pub trait InstanceSink: Send + Sync {
 
     /// New values.
     fn batch(&self, batch: &Batch<'_>) -> BatchOutcome;
+
+    /// New histograms.
+    fn histograms(&self, batch: &HistogramBatch<'_>) -> BatchOutcome;
 
     /// Checking the batches of the collection that is about to complete took so long in all, before they came here;
     /// reckoned from the largest of them. Not called where there was none.

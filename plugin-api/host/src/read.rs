@@ -84,6 +84,7 @@ pub(crate) unsafe fn family<'a>(raw: &abi::Family, limits: &Limits) -> Result<Fa
         help: read(raw.help, text_max)?,
         origin: read(raw.origin, text_max)?,
         value,
+        bounds: &[],
         display: Display::NONE,
     };
     if family.object.is_empty() || family.item.is_empty() {

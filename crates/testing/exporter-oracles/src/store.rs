@@ -33,6 +33,7 @@ pub(crate) fn family<'a>(object: &'a str, item: &'a str, kind: Kind) -> FamilyDe
         help: "",
         origin: "",
         value: ValueKind::F64,
+        bounds: &[],
         display: Display::NONE,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use exporter_testing::plugin::{complete, send_column};
+use exporter_testing::plugin::{complete, send_column, send_histograms};
 use exposition::{Escaping, Format, Representation, page, page_bytes};
 use plugin_contract::{
     Column, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef, ValueKind, Verdict,
@@ -32,11 +32,13 @@ pub(crate) struct AnyFamily {
     texts: [String; 7],
     kind: Kind,
     value: ValueKind,
+    bounds: Vec<f64>,
     series: Vec<(Vec<(String, String)>, u64)>,
 }
 
 pub(crate) fn family() -> impl Strategy<Value = AnyFamily> {
-    let kind = prop::sample::select(vec![Kind::Gauge, Kind::Counter, Kind::Info, Kind::Unknown]);
+    let kind =
+        prop::sample::select(vec![Kind::Gauge, Kind::Counter, Kind::Info, Kind::Unknown, Kind::Histogram]);
     let value = prop::sample::select(vec![ValueKind::F64, ValueKind::U64, ValueKind::I64]);
     let labels = prop::collection::vec((text(), text()), 0..4);
     let bits = prop_oneof![
@@ -46,11 +48,18 @@ pub(crate) fn family() -> impl Strategy<Value = AnyFamily> {
     ];
     let series = prop::collection::vec((labels, bits), 0..4);
     let texts = prop::array::uniform7(text());
-    (texts, kind, value, series).prop_map(|(texts, kind, value, series)| AnyFamily {
-        texts,
-        kind,
-        value,
-        series,
+    let bound =
+        prop_oneof![Just(0.0), 0.0..10.0, prop::num::f64::POSITIVE.prop_filter("finite", |x| x.is_finite())];
+    let bounds = prop::collection::vec(bound, 1..6).prop_map(|mut bounds: Vec<f64>| {
+        bounds.sort_by(f64::total_cmp);
+        bounds.dedup();
+        bounds
+    });
+    (texts, kind, value, bounds, series).prop_map(|(texts, kind, value, bounds, series)| {
+        let is_histogram = kind == Kind::Histogram;
+        let value = if is_histogram { ValueKind::Histogram } else { value };
+        let bounds = if is_histogram { bounds } else { Vec::new() };
+        AnyFamily { texts, kind, value, bounds, series }
     })
 }
 
@@ -70,6 +79,7 @@ pub(crate) fn collect(store: &Store, families: &[AnyFamily]) {
             help,
             origin,
             value,
+            bounds: &family.bounds,
             display: Display::NONE,
         };
         store.register_families(&[def], &mut verdicts);
@@ -84,6 +94,17 @@ pub(crate) fn collect(store: &Store, families: &[AnyFamily]) {
             let [Verdict::Accepted(series)] = verdicts[..] else { continue };
             let outcome = match family.value {
                 ValueKind::U64 => send_column(store, &[series], Column::U64(&[*bits])),
+                ValueKind::Histogram => {
+                    let counts: Vec<u64> =
+                        (0..=family.bounds.len()).map(|bucket| bits >> (4 * bucket + 4)).collect();
+                    let sum = f64::from_bits(*bits).abs();
+                    send_histograms(
+                        store,
+                        id,
+                        &[series],
+                        &[(&counts, if sum.is_finite() { sum } else { 0.5 })],
+                    )
+                }
                 ValueKind::I64 => send_column(store, &[series], Column::I64(&[bits.cast_signed()])),
                 _ => send_column(store, &[series], Column::F64(&[f64::from_bits(*bits)])),
             };

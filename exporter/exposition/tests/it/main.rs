@@ -3,6 +3,7 @@
 mod expose;
 mod expose_any;
 mod expose_coded;
+mod expose_histograms;
 mod expose_names;
 mod expose_protobuf;
 mod protobuf_reader;

@@ -20,7 +20,7 @@ pub(crate) fn families(mut page: &[u8]) -> Result<Vec<model::MetricFamily>, Stri
     Ok(families)
 }
 
-/// Reads a page, or says what is wrong with it. Only single values, no histograms.
+/// Reads a page, or says what is wrong with it. Histograms become the samples that text has of them.
 pub(crate) fn parse(escaping: Escaping, page: &[u8]) -> Result<Samples, String> {
     let (mut samples, mut names) = (Samples::new(), HashSet::new());
     for family in families(page)? {
@@ -32,8 +32,6 @@ pub(crate) fn parse(escaping: Escaping, page: &[u8]) -> Result<Samples, String> 
             return Err(format!("{name} has no metrics"));
         }
         for metric in &family.metric {
-            let value =
-                value(family.r#type(), metric).ok_or(format!("{name}: the value does not fit the type"))?;
             let mut labels = BTreeMap::new();
             for label in &metric.label {
                 let valid = escaping.label_name(&label.name) == label.name && label.name != "__name__";
@@ -42,12 +40,34 @@ pub(crate) fn parse(escaping: Escaping, page: &[u8]) -> Result<Samples, String> 
                     return Err(format!("{name}: the label {:?} is invalid", label.name));
                 }
             }
-            if samples.insert((name.clone(), labels), value.to_string()).is_some() {
-                return Err(format!("{name}: a series twice"));
+            let values =
+                values(family.r#type(), metric).ok_or(format!("{name}: the value does not fit the type"))?;
+            for (suffix, le, value) in values {
+                let mut labels = labels.clone();
+                labels.extend(le.map(|le| ("le".to_owned(), le.to_string())));
+                if samples.insert((format!("{name}{suffix}"), labels), value.to_string()).is_some() {
+                    return Err(format!("{name}: a series twice"));
+                }
             }
         }
     }
     Ok(samples)
+}
+
+/// Suffix, bound and value of each sample.
+type Values = Vec<(&'static str, Option<f64>, f64)>;
+
+fn values(kind: model::MetricType, metric: &model::Metric) -> Option<Values> {
+    if kind != model::MetricType::Histogram {
+        return Some(vec![("", None, value(kind, metric)?)]);
+    }
+    let histogram = metric.histogram.as_ref()?;
+    let count = histogram.sample_count as f64;
+    let buckets = histogram.bucket.iter().map(|bucket| (bucket.upper_bound, bucket.cumulative_count as f64));
+    let buckets = buckets.chain([(f64::INFINITY, count)]);
+    let mut values: Values = buckets.map(|(le, count)| ("_bucket", Some(le), count)).collect();
+    values.extend([("_sum", None, histogram.sample_sum), ("_count", None, count)]);
+    Some(values)
 }
 
 fn value(kind: model::MetricType, metric: &model::Metric) -> Option<f64> {
@@ -63,5 +83,13 @@ fn value(kind: model::MetricType, metric: &model::Metric) -> Option<f64> {
 /// The values of text as protobuf has them.
 pub(crate) fn as_doubles(samples: &Samples) -> Samples {
     let double = |text: &String| text.parse::<f64>().unwrap().to_string();
-    samples.iter().map(|(series, text)| (series.clone(), double(text))).collect()
+    let bound = |(name, value): (&String, &String)| {
+        let le = value.parse::<f64>().ok().filter(|_| name == "le");
+        (name.clone(), le.map_or_else(|| value.clone(), |le| le.to_string()))
+    };
+    let series = |(name, labels): &(String, BTreeMap<String, String>)| match name.ends_with("_bucket") {
+        true => (name.clone(), labels.iter().map(bound).collect()),
+        false => (name.clone(), labels.clone()),
+    };
+    samples.iter().map(|(of, text)| (series(of), double(text))).collect()
 }

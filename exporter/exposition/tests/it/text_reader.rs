@@ -39,6 +39,8 @@ struct Reader {
     kind: Option<String>,
     /// The labels of the sample before.
     last: BTreeMap<String, String>,
+    /// The bucket before: its series' labels, its bound, and its count.
+    bucket: Option<(BTreeMap<String, String>, f64, f64)>,
 }
 
 impl Reader {
@@ -98,6 +100,7 @@ impl Reader {
 
     fn begin(&mut self, name: &str) {
         self.family = name.to_owned();
+        self.bucket = None;
         self.kind = None;
     }
 
@@ -123,6 +126,11 @@ impl Reader {
             (Format::OpenMetrics, "counter") if labels == self.last => &["_total", "_created"],
             (Format::OpenMetrics, "counter") => &["_total"],
             (Format::OpenMetrics, "info") => &["_info"],
+            (Format::OpenMetrics, "histogram")
+                if labels == self.last || self.bucket.as_ref().is_some_and(|(of, ..)| *of == labels) =>
+            {
+                &["_bucket", "_sum", "_count", "_created"]
+            }
             (_, "histogram") => &["_bucket", "_sum", "_count"],
             _ => &[""],
         };
@@ -130,6 +138,10 @@ impl Reader {
             return Err("a sample's name does not fit its family".into());
         }
         check_value(kind, value)?;
+        if kind == "histogram" {
+            let number = value.parse().map_err(|_| "the value is no number")?;
+            self.bucket = in_order(self.bucket.take(), suffix, &labels, number)?;
+        }
         self.last = labels.clone();
         let is_new = self.samples.insert((name, labels), value.to_owned()).is_none();
         if is_new { Ok(()) } else { Err("a sample twice".into()) }
@@ -176,6 +188,33 @@ impl Reader {
             }
         }
     }
+}
+
+type Bucket = (BTreeMap<String, String>, f64, f64);
+
+/// Buckets of a series ascend and end at +Inf, whose count is that of the histogram. Answers the bucket that this is.
+fn in_order(
+    before: Option<Bucket>,
+    suffix: &str,
+    labels: &BTreeMap<String, String>,
+    number: f64,
+) -> Result<Option<Bucket>, String> {
+    let mut own = labels.clone();
+    let le = own.remove("le");
+    if suffix != "_bucket" {
+        let is_last = |(of, le, count): &Bucket| *of == *labels && *le == f64::INFINITY && *count == number;
+        let fits = suffix != "_count" || before.as_ref().is_some_and(is_last);
+        return if fits && le.is_none() {
+            Ok(before)
+        } else {
+            Err("a count that is not that of +Inf".into())
+        };
+    }
+    let text = le.ok_or("a bucket without a bound")?;
+    let is_canonical = text == "+Inf" || text.contains(['.', 'e']);
+    let le: f64 = text.parse().map_err(|_| "a bound is no number")?;
+    let ascends = before.is_none_or(|(of, before, count)| of != own || (before < le && count <= number));
+    if is_canonical && ascends { Ok(Some((own, le, number))) } else { Err("buckets out of order".into()) }
 }
 
 /// Reads `"text"`, unescaped, and answers what comes behind it.
@@ -252,6 +291,16 @@ fn the_parser_itself_refuses_broken_pages() {
     assert!(parse(Format::Text, page).is_err(), "quotes for who knows none");
     assert!(parse(utf8, "# TYPE a gauge\n{\"a\"} 1\n").is_err(), "quotes that nobody needs");
     assert!(parse(utf8, "# TYPE \"a.b\" gauge\na.b 1\n").is_err(), "no quotes");
+    let buckets = |last: &str| {
+        let page = "# TYPE a histogram\na_bucket{le=\"1.0\"} 2\na_bucket{le=\"+Inf\"} 3\na_sum 4\n";
+        parse(Format::Text, &format!("{page}{last}"))
+    };
+    assert!(buckets("a_count 3\n").is_ok());
+    for last in
+        ["a_count 2\n", "a_bucket{le=\"2.0\"} 3\n", "a_bucket 3\n", "a_count{le=\"1.0\"} 3\n", "a 3\n"]
+    {
+        assert!(buckets(last).is_err(), "{last}");
+    }
     let created =
         |first: &str| format!("# TYPE a counter\na_total{first} 1\na_created{{b=\"c\"}} 1\n# EOF\n");
     assert!(parse(Format::OpenMetrics, &created("{b=\"c\"}")).is_ok());

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use series::model::{Block, Chunk, Kind, Layout, Snapshot, Value};
+use series::model::{Block, Chunk, HistogramPoint, Kind, Layout, Snapshot, Value};
 
 use super::part::Earlier;
 
@@ -26,14 +26,14 @@ pub(super) fn gone(earlier: &Snapshot, now: &Snapshot, sums: bool) -> Vec<Place>
     let chunks = addresses(now.layout());
     let moved = moved_prefixes(earlier, now);
     for (block, series) in earlier.layout().blocks().iter().enumerate() {
-        if !sums && series.family().kind == Kind::Counter {
+        if !sums && is_sum(series.family().kind) {
             continue;
         }
         for (chunk_index, chunk) in series.chunks().iter().enumerate() {
             let stays = chunks.contains(&address(chunk));
             for (index, (id, prefix)) in chunk.iter().enumerate() {
-                let lives = if stays { now.values().value(id).is_some() } else { moved.contains(prefix) };
-                if !lives && earlier.values().value(id).is_some() {
+                let lives = if stays { now.values().has_value(id) } else { moved.contains(prefix) };
+                if !lives && earlier.values().has_value(id) {
                     gone.push(Place { block, chunk: chunk_index, series: index });
                 }
             }
@@ -48,7 +48,7 @@ fn moved_prefixes<'a>(earlier: &Snapshot, now: &'a Snapshot) -> HashSet<&'a [u8]
     let chunks = now.layout().blocks().iter().flat_map(Block::chunks);
     let moved = chunks.filter(|chunk| !before.contains(&address(chunk)));
     let series = moved.flat_map(|chunk| chunk.iter());
-    series.filter(|&(id, _)| now.values().value(id).is_some()).map(|(_, prefix)| prefix).collect()
+    series.filter(|&(id, _)| now.values().has_value(id)).map(|(_, prefix)| prefix).collect()
 }
 
 /// What counters were at the last export, for their growth since.
@@ -71,7 +71,7 @@ impl Before {
             return Self { counts, time_unix_nanos, chunks: None, ids: HashMap::new() };
         }
         let kept = addresses(now.layout());
-        let sums = counts.layout().blocks().iter().filter(|block| block.family().kind == Kind::Counter);
+        let sums = counts.layout().blocks().iter().filter(|block| is_sum(block.family().kind));
         let left = sums.flat_map(Block::chunks).filter(|chunk| !kept.contains(&address(chunk)));
         let ids = left.flat_map(|chunk| chunk.iter()).map(|(id, prefix)| (prefix.into(), id)).collect();
         let chunks = Some(addresses(counts.layout()));
@@ -80,10 +80,24 @@ impl Before {
 
     /// What a series of `chunk` was then, if it was.
     pub(super) fn value(&self, chunk: &Arc<Chunk>, id: u32, prefix: &[u8]) -> Option<Value> {
-        let stayed = self.chunks.as_ref().is_none_or(|chunks| chunks.contains(&address(chunk)));
-        let id = if stayed { id } else { *self.ids.get(prefix)? };
-        self.counts.values().value(id)
+        self.counts.values().value(self.id(chunk, id, prefix)?)
     }
+
+    /// The same of a histogram.
+    pub(super) fn histogram(&self, chunk: &Arc<Chunk>, id: u32, prefix: &[u8]) -> Option<HistogramPoint<'_>> {
+        self.counts.values().histogram(self.id(chunk, id, prefix)?)
+    }
+
+    /// The id that the series had then.
+    fn id(&self, chunk: &Arc<Chunk>, id: u32, prefix: &[u8]) -> Option<u32> {
+        let stayed = self.chunks.as_ref().is_none_or(|chunks| chunks.contains(&address(chunk)));
+        if stayed { Some(id) } else { self.ids.get(prefix).copied() }
+    }
+}
+
+/// Whether values of the kind count from something, so that there are deltas of them.
+pub(super) fn is_sum(kind: Kind) -> bool {
+    matches!(kind, Kind::Counter | Kind::Histogram)
 }
 
 fn addresses(layout: &Layout) -> HashSet<usize> {

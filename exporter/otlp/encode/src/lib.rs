@@ -12,10 +12,11 @@
 //! | counter | a monotonic sum, cumulative or delta |
 //! | gauge, unknown | a gauge |
 //! | info | a gauge that is 1, under the name with `_info` |
+//! | histogram | a histogram with explicit bounds, cumulative or delta; without a sum where observations may be negative |
 //!
 //! An event is a `LogRecord`, a collection a `Span` with one for each of its stages: [`Record`], made when it happens.
 //!
-//! **Start times.** A cumulative sum says when it began where that is known. Where it is not, the field is 0,
+//! **Start times.** A cumulative sum or histogram says when it began where that is known. Where it is not, the field is 0,
 //! which the protocol defines as "unknown"; a guess would turn into a wrong rate at the reader, who sees a restart
 //! by the value that falls. A delta's start is the time of what it is compared with.
 //!

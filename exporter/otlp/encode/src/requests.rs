@@ -124,6 +124,8 @@ fn write_blocks(
                         value: Number::of(values.value(id)?),
                     })
                 }),
+                (Kind::Histogram, Temporality::Delta) => run.write_histogram_growth(before, writing),
+                (Kind::Histogram, _) => run.write_histograms(writing),
                 (Kind::Info, _) => run.write(writing, |id| {
                     values.value(id)?;
                     Some(Numbers { start: 0, time: part.time_unix_nanos, value: Number::ONE })

@@ -1,5 +1,7 @@
 //! Series side by side, the inner loop of it all.
 
+mod histograms;
+
 use std::sync::Arc;
 
 use series::model::{Block, Chunk, Values};

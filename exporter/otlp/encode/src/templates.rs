@@ -1,10 +1,13 @@
 //! Points that are ready but for their numbers.
 
+mod histograms;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use series::model::{Block, Chunk, Kind, Labels};
+use series::model::{Block, Chunk, Family, Kind, Labels};
 
+pub(super) use self::histograms::HistogramNumbers;
 use super::resource::Resource;
 use super::value::Number;
 use super::wire::{BYTES, FIXED64, VARINT, key, padded_varint, put_attribute, put_fixed64, varint_len};
@@ -22,7 +25,7 @@ pub struct Templates {
 impl Templates {
     pub(super) fn of(&mut self, chunk: &Arc<Chunk>, block: &Block, resource: &Resource) -> &Template {
         let entry = self.chunks.entry(Arc::as_ptr(chunk).addr());
-        entry.or_insert_with(|| Template::new(chunk, block.family().kind, resource))
+        entry.or_insert_with(|| Template::new(chunk, block.family(), resource))
     }
 
     /// Forgets chunks that nobody else holds.
@@ -48,6 +51,8 @@ impl Templates {
 /// ```text
 /// 0a LENGTH  [11 start]  19 time  21|31 value  3a attribute 3a attribute …
 /// ```
+///
+/// Of histograms it is field 1 of `Histogram`, and a `HistogramDataPoint`: see `histograms`.
 #[derive(Debug)]
 pub(super) struct Template {
     chunk: Arc<Chunk>,
@@ -58,18 +63,26 @@ pub(super) struct Template {
     head: usize,
     /// There is room for a start time.
     starts: bool,
+    /// Bytes of all numbers, which stand before the attributes.
+    numbers: usize,
+    /// The key of the flags.
+    flags: u8,
+    /// Where the counts of a histogram are.
+    histogram: Option<histograms::Places>,
 }
 
 impl Template {
-    fn new(chunk: &Arc<Chunk>, kind: Kind, resource: &Resource) -> Self {
-        let starts = kind == Kind::Counter;
-        let numbers = numbers_len(starts);
+    fn new(chunk: &Arc<Chunk>, family: &Family, resource: &Resource) -> Self {
+        let starts = family.kind == Kind::Counter;
+        let histogram = histograms::Places::of(family);
+        let numbers = histogram.map_or(numbers_len(starts), |places| places.end);
+        let (attribute, flags) = if histogram.is_some() { (9, 10) } else { (7, 8) };
         let (mut attributes, mut attribute_ends) = (Vec::new(), Vec::with_capacity(chunk.len()));
         for (_, prefix) in chunk.iter() {
             let prefix = std::str::from_utf8(prefix).unwrap_or_default();
             for (name, value) in Labels::of_prefix(prefix) {
                 if !resource.says(name, &value) {
-                    put_attribute(&mut attributes, key(7, BYTES), name, &value);
+                    put_attribute(&mut attributes, key(attribute, BYTES), name, &value);
                 }
             }
             attribute_ends.push(attributes.len());
@@ -84,16 +97,16 @@ impl Template {
             points.resize(at + head, 0);
             points[at] = POINT;
             padded_varint(&mut points[at + 1..], end - begin + numbers);
-            if starts {
-                put_fixed64(&mut points, START, 0);
+            match histogram {
+                Some(places) => places.put_empty(&family.bounds, &mut points),
+                None => put_numbers(starts, &mut points),
             }
-            put_fixed64(&mut points, TIME, 0);
-            put_fixed64(&mut points, Number::ONE.key, 0);
             points.extend_from_slice(&attributes[begin..end]);
             ends.push(u32::try_from(points.len()).unwrap_or(u32::MAX));
             begin = end;
         }
-        Self { chunk: Arc::clone(chunk), points, ends, head, starts }
+        let flags = key(flags, VARINT);
+        Self { chunk: Arc::clone(chunk), points, ends, head, starts, numbers, flags, histogram }
     }
 
     /// Where the point at `index` begins.
@@ -120,7 +133,7 @@ impl Template {
 
     /// Writes the point at `index` with the flag "no recorded value" instead of one.
     pub(super) fn put_gone(&self, out: &mut Vec<u8>, index: usize, time: u64) {
-        let attributes = self.begin(index) + self.head + numbers_len(self.starts);
+        let attributes = self.begin(index) + self.head + self.numbers;
         let attributes = &self.points[attributes..self.ends[index] as usize];
         let numbers = 9 /* time */ + 2 /* flags */;
         let at = out.len();
@@ -128,7 +141,7 @@ impl Template {
         out[at] = POINT;
         padded_varint(&mut out[at + 1..], numbers + attributes.len());
         put_fixed64(out, TIME, time);
-        out.extend_from_slice(&[key(8, VARINT), NO_RECORDED_VALUE]);
+        out.extend_from_slice(&[self.flags, NO_RECORDED_VALUE]);
         out.extend_from_slice(attributes);
     }
 }
@@ -145,6 +158,14 @@ pub(super) struct Numbers {
 
 const fn numbers_len(starts: bool) -> usize {
     9 /* time */ + 9 /* value */ + if starts { 9 } else { 0 }
+}
+
+fn put_numbers(starts: bool, points: &mut Vec<u8>) {
+    if starts {
+        put_fixed64(points, START, 0);
+    }
+    put_fixed64(points, TIME, 0);
+    put_fixed64(points, Number::ONE.key, 0);
 }
 
 fn lengths(ends: &[usize]) -> impl Iterator<Item = usize> {

@@ -84,15 +84,20 @@ fn open_metric(out: &mut Vec<u8>, nest: &mut Nest, family: &Family, temporality:
     }
     put_text(out, key(2, BYTES) /* description */, &family.help);
     put_text(out, key(3, BYTES), &ucum(&family.unit));
-    if family.kind == Kind::Counter {
-        nest.open(out, 7 /* sum */);
-        let temporality = match temporality {
-            Temporality::Delta => 1,
-            Temporality::Cumulative => 2,
-        };
-        out.extend_from_slice(&[key(2, VARINT), temporality, key(3, VARINT) /* is_monotonic */, 1]);
-    } else {
-        nest.open(out, 5 /* gauge */);
+    let temporality = match temporality {
+        Temporality::Delta => 1,
+        Temporality::Cumulative => 2,
+    };
+    match family.kind {
+        Kind::Counter => {
+            nest.open(out, 7 /* sum */);
+            out.extend_from_slice(&[key(2, VARINT), temporality, key(3, VARINT) /* is_monotonic */, 1]);
+        }
+        Kind::Histogram => {
+            nest.open(out, 9 /* histogram */);
+            out.extend_from_slice(&[key(2, VARINT), temporality]);
+        }
+        Kind::Gauge | Kind::Info | Kind::Unknown => nest.open(out, 5 /* gauge */),
     }
 }
 

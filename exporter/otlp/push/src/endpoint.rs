@@ -118,7 +118,7 @@ impl Delivery {
             earlier: self.taken.get(&item.key).cloned(),
         });
         let mut requests = Requests::new(parts.collect(), self.sender.settings.temporality);
-        let points: u64 = items.iter().map(|item| item.snapshot.series() as u64).sum();
+        let points: u64 = items.iter().map(|item| item.snapshot.points() as u64).sum();
         let (mut settled, mut sent, mut alone) = (0, 0, 0);
         loop {
             let job = Job {
@@ -186,7 +186,7 @@ impl Delivery {
         let (mut counts, mut counts_time_unix_nanos) = (Arc::clone(&item.snapshot), item.time_unix_nanos);
         // What counters grew by while a target was down is told when it is up again.
         if let Some(before) = self.taken.get(&item.key)
-            && item.snapshot.series() == 0
+            && item.snapshot.points() == 0
             && self.sender.settings.temporality == Temporality::Delta
         {
             counts = Arc::clone(&before.counts);

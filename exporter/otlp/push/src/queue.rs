@@ -64,7 +64,7 @@ impl Queue {
             let last = self.last.get(&item.key);
             let is_new = match last {
                 Some(last) => last.snapshot.id() != item.snapshot.id(),
-                None => item.snapshot.series() > 0,
+                None => item.snapshot.points() > 0,
             };
             if is_new {
                 self.last.insert(item.key, item.clone());
@@ -123,7 +123,7 @@ impl Queue {
 
 /// The instance without its series, unless it had none.
 fn emptied(item: Item, now_unix_nanos: u64) -> Option<Item> {
-    if item.snapshot.series() == 0 {
+    if item.snapshot.points() == 0 {
         return None;
     }
     let snapshot = Arc::new(Snapshot::empty(Arc::clone(item.snapshot.target())));
@@ -131,5 +131,5 @@ fn emptied(item: Item, now_unix_nanos: u64) -> Option<Item> {
 }
 
 fn points(items: &[Item]) -> u64 {
-    items.iter().map(|item| item.snapshot.series() as u64).sum()
+    items.iter().map(|item| item.snapshot.points() as u64).sum()
 }

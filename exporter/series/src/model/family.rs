@@ -2,6 +2,8 @@
 
 use plugin_contract::{DisplayRule, Kind};
 
+use super::Bounds;
+
 /// A metric family. One name has one family in the whole process, shared by all targets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Family {
@@ -24,6 +26,8 @@ pub struct Family {
     pub counter: String,
     /// Which part of the counter it is: empty, `base`, `inactive` …
     pub part: String,
+    /// Of a histogram the largest value that each bucket takes; else none.
+    pub bounds: Bounds,
     /// What is computed of the values for a person, as [`super::cooked`] does it.
     pub display: DisplayRule,
     /// The part of the same counter that the rule computes with: see [`super::Snapshot::base_of`]. Empty where it needs none.
@@ -37,11 +41,22 @@ impl Family {
         format!("{}{}", self.name, self.kind.sample_suffix())
     }
 
-    /// How its values are shown: what the source said, and where it said nothing the rate of a counter and the value of
+    /// How many samples a series of it has in text, which is how many series Prometheus makes of it: of a histogram its
+    /// buckets, that of +Inf among them, its sum and its count.
+    #[must_use]
+    pub fn samples(&self) -> usize {
+        match self.kind {
+            Kind::Histogram => self.bounds.len() + 3,
+            Kind::Gauge | Kind::Counter | Kind::Info | Kind::Unknown => 1,
+        }
+    }
+
+    /// How its values are shown: of a histogram their mean, of others what the source said, and where it said nothing the rate of a counter and the value of
     /// others.
     #[must_use]
     pub fn display_rule(&self) -> DisplayRule {
         match (self.display, self.kind) {
+            (_, Kind::Histogram) => DisplayRule::Average,
             (DisplayRule::None, Kind::Counter) => DisplayRule::Rate,
             (DisplayRule::None, _) => DisplayRule::Value,
             (rule, _) => rule,

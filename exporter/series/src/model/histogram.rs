@@ -1,6 +1,57 @@
 //! Distributions.
 
-/// One histogram: classic buckets, native ones, or both.
+/// The largest values that the buckets of a histogram take, ascending; behind them follows a bucket up to +Inf.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bounds(Box<[f64]>);
+
+// None of them is NaN.
+impl Eq for Bounds {}
+
+impl Bounds {
+    /// These bounds, which are finite and ascend.
+    #[must_use]
+    pub fn new(bounds: &[f64]) -> Self {
+        // Zero has one text.
+        Self(bounds.iter().map(|&bound| if bound == 0.0 { 0.0 } else { bound }).collect())
+    }
+
+    /// Whether observations, and so their sum, may be negative.
+    #[must_use]
+    pub fn are_signed(&self) -> bool {
+        self.first().is_some_and(|&bound| bound < 0.0)
+    }
+}
+
+impl std::ops::Deref for Bounds {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+/// A histogram of a target as it was collected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HistogramPoint<'a> {
+    /// Observations in each bucket alone: one count for each bound of the family, and one for +Inf.
+    pub counts: &'a [u64],
+    /// What all observations add up to.
+    pub sum: f64,
+    /// How many they are.
+    pub count: u64,
+}
+
+impl HistogramPoint<'_> {
+    /// Observations in each bucket and in all before it.
+    pub fn cumulative(&self) -> impl Iterator<Item = u64> {
+        self.counts.iter().scan(0_u64, |below, &count| {
+            *below = below.saturating_add(count);
+            Some(*below)
+        })
+    }
+}
+
+/// One histogram of the exporter itself: classic buckets, native ones, or both.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     /// How many observations.

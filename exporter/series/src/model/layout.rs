@@ -215,10 +215,11 @@ impl Layout {
         &self.blocks
     }
 
-    /// How many series there are, with a value or without.
+    /// How many series there are, with a value or without, as Prometheus counts them: see [`Family::samples`].
     #[must_use]
     pub fn series(&self) -> usize {
-        self.blocks.iter().flat_map(Block::chunks).map(|chunk| chunk.len()).sum()
+        let series = |block: &Block| block.chunks().iter().map(|chunk| chunk.len()).sum::<usize>();
+        self.blocks.iter().map(|block| series(block) * block.family().samples()).sum()
     }
 
     /// What it takes, as far as it is not shared with other stores.

@@ -5,7 +5,7 @@
 //!
 //! * a [`Layout`] says which series there are, family by family, each with its rendered prefix `name{labels} `;
 //!   it changes only when series come or go;
-//! * [`Values`] hold one value for each series id and whether the last collection brought one.
+//! * [`Values`] hold one value, or one histogram, for each series id and whether the last collection brought one.
 //!
 //! [`Snapshot::families`] walks both for readers that are not in a hurry; encoders of pages go through the
 //! chunks themselves.
@@ -26,13 +26,14 @@ pub use plugin_contract::{DisplayRule, Kind, ValueKind};
 
 pub use self::cooked::{Sample, Shown, ShownUnit, cooked, needs_earlier};
 pub use self::family::Family;
-pub use self::histogram::{Bucket, Histogram, NativeBuckets, NativeHistogram};
+pub use self::histogram::{Bounds, Bucket, Histogram, HistogramPoint, NativeBuckets, NativeHistogram};
 pub(crate) use self::labels::shown_bytes;
 pub use self::labels::{Labels, escape_label_value, escaped_label_value, push_metric_name, push_prefix};
 pub use self::layout::{Block, Chunk, Layout};
 pub use self::name::{Escaping, clean_name, is_legacy_label, is_legacy_name};
 pub use self::shape::Shape;
+pub(crate) use self::snapshot::Size;
 pub use self::snapshot::{FamilyPoints, Point, Snapshot};
 pub use self::target::Target;
-pub(crate) use self::values::Roster;
+pub(crate) use self::values::{Roster, Slots};
 pub use self::values::{Scattered, Value, Values};

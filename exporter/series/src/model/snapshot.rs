@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Block, Family, Labels, Layout, Target, Value, Values};
+use super::{Block, Family, HistogramPoint, Kind, Labels, Layout, Target, Value, Values};
 
 /// The series of one plugin instance on one target, as of its last collection.
 #[derive(Clone, Debug, Default)]
@@ -10,14 +10,31 @@ pub struct Snapshot {
     target: Arc<Target>,
     layout: Arc<Layout>,
     values: Arc<Values>,
-    series: usize,
+    size: Size,
     id: u64,
     time_unix_nanos: u64,
 }
 
+/// How much of a snapshot has a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// Histograms count once.
+    points: usize,
+    /// Histograms count as [`Family::samples`] says.
+    series: usize,
+}
+
+impl Size {
+    /// So many points more of the family.
+    pub(crate) fn add(&mut self, family: &Family, points: usize) {
+        self.points += points;
+        self.series += points * family.samples();
+    }
+}
+
 impl Snapshot {
-    pub(crate) fn new(target: Arc<Target>, layout: Arc<Layout>, values: Arc<Values>, series: usize) -> Self {
-        Self { target, layout, values, series, id: 0, time_unix_nanos: 0 }
+    pub(crate) fn new(target: Arc<Target>, layout: Arc<Layout>, values: Arc<Values>, size: Size) -> Self {
+        Self { target, layout, values, size, id: 0, time_unix_nanos: 0 }
     }
 
     /// The same, published under `id` at this time.
@@ -62,10 +79,20 @@ impl Snapshot {
         &self.values
     }
 
-    /// How many series have a value.
+    /// How many series have a value, as Prometheus counts them: see [`Family::samples`].
     #[must_use]
     pub fn series(&self) -> usize {
-        self.series
+        self.size.series
+    }
+
+    /// How many points that are: a histogram is one.
+    #[must_use]
+    pub fn points(&self) -> usize {
+        self.size.points
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        self.size
     }
 
     /// The family whose values those of `family` are computed with: [`Family::base`].
@@ -109,10 +136,16 @@ impl<'a> FamilyPoints<'a> {
     /// Its series that have a value.
     pub fn points(self) -> impl Iterator<Item = Point<'a>> {
         let values = self.values;
+        let is_histogram = self.family().kind == Kind::Histogram;
         self.block.chunks().iter().flat_map(|chunk| chunk.iter()).filter_map(move |(id, prefix)| {
-            let value = values.value(id)?;
+            let histogram = if is_histogram { Some(values.histogram(id)?) } else { None };
+            let value = match histogram {
+                Some(histogram) => Value::U64(histogram.count),
+                None => values.value(id)?,
+            };
             let prefix = std::str::from_utf8(prefix).unwrap_or_default();
-            Some(Point { prefix, value, start_time_unix_nanos: values.start_time_unix_nanos(id) })
+            let start_time_unix_nanos = values.start_time_unix_nanos(id);
+            Some(Point { prefix, value, histogram, start_time_unix_nanos })
         })
     }
 }
@@ -122,8 +155,10 @@ impl<'a> FamilyPoints<'a> {
 pub struct Point<'a> {
     /// How the series begins on a page: `name{labels} `.
     pub prefix: &'a str,
-    /// The value.
+    /// The value; of a histogram how many observations it has.
     pub value: Value,
+    /// The histogram, where it is one.
+    pub histogram: Option<HistogramPoint<'a>>,
     /// When it began to count, where that is known.
     pub start_time_unix_nanos: Option<i64>,
 }

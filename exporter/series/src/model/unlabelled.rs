@@ -45,7 +45,7 @@ impl Snapshot {
     /// The same values by another layout of the same series.
     #[must_use]
     pub fn laid_out(&self, layout: Arc<Layout>) -> Self {
-        Self::new(Arc::clone(self.target()), layout, Arc::clone(self.values()), self.series())
+        Self::new(Arc::clone(self.target()), layout, Arc::clone(self.values()), self.size())
             .published(self.id(), self.time_unix_nanos())
     }
 }

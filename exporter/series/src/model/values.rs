@@ -1,6 +1,11 @@
 //! One value for each series id.
 
+mod histograms;
+
 use plugin_contract::ValueKind;
+
+use self::histograms::Slot;
+pub(crate) use self::histograms::Slots;
 
 /// A value, exactly as it was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +60,10 @@ pub(crate) struct Roster {
     states: Vec<u8>,
     /// When each series began to count, in Unix nanoseconds; 0 is "not known". Empty when none is known.
     starts: Vec<i64>,
+    /// Where the counts of each series stand that is a histogram. Empty when none is.
+    slots: Vec<Slot>,
+    /// How much room all counts and sums take.
+    cells: usize,
 }
 
 impl Roster {
@@ -81,7 +90,17 @@ impl Roster {
 
     /// What it takes.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.states.capacity() + self.starts.capacity() * size_of::<i64>()
+        self.states.capacity()
+            + self.starts.capacity() * size_of::<i64>()
+            + self.slots.capacity() * size_of::<Slot>()
+    }
+
+    /// Becomes the same as another, in the room that is there.
+    fn copy_from(&mut self, other: &Self) {
+        self.states.clone_from(&other.states);
+        self.starts.clone_from(&other.starts);
+        self.slots.clone_from(&other.slots);
+        self.cells = other.cells;
     }
 
     fn start(&self, id: u32) -> i64 {
@@ -104,6 +123,9 @@ impl Roster {
 pub struct Values {
     /// INVARIANT: as long as the states of `roster`.
     bits: Vec<u64>,
+    /// INVARIANT: as long as `cells` of `roster` says. The counts of a histogram, and behind them its sum; how many
+    /// observations it has is in `bits`.
+    cells: Vec<u64>,
     /// The series as they are now; here a state may also be [`PRESENT`].
     roster: Roster,
 }
@@ -119,6 +141,7 @@ const fn tag(kind: ValueKind) -> u8 {
         ValueKind::F64 => 1,
         ValueKind::U64 => 2,
         ValueKind::I64 => 3,
+        ValueKind::Histogram => 4,
     }
 }
 
@@ -137,10 +160,10 @@ impl Values {
 
     /// What they take.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.bits.capacity() * size_of::<u64>() + self.roster.heap_bytes()
+        (self.bits.capacity() + self.cells.capacity()) * size_of::<u64>() + self.roster.heap_bytes()
     }
 
-    /// The value of a series, if the collection brought one.
+    /// The value of a series, if the collection brought one. Histograms have none: see [`Values::histogram`].
     #[inline]
     #[must_use]
     pub fn value(&self, id: u32) -> Option<Value> {
@@ -152,6 +175,13 @@ impl Values {
             PRESENT_I64 => Some(Value::I64(bits.cast_signed())),
             _ => None,
         }
+    }
+
+    /// Whether the collection brought a value, or a histogram.
+    #[inline]
+    #[must_use]
+    pub fn has_value(&self, id: u32) -> bool {
+        self.roster.states.get(id as usize).is_some_and(|&state| state & PRESENT != 0)
     }
 
     /// Whether the same ids have a value here and there.
@@ -174,16 +204,16 @@ impl Values {
 
     /// Makes these the values of a collection that begins: the series of `roster`, none with a value.
     pub(crate) fn begin(&mut self, roster: &Roster) {
-        self.roster.states.clone_from(&roster.states);
-        self.roster.starts.clone_from(&roster.starts);
+        self.roster.copy_from(roster);
         self.bits.resize(roster.states.len(), 0);
+        self.cells.resize(roster.cells, 0);
     }
 
     /// Becomes the same as another, in the room that is there.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.bits.clone_from(&other.bits);
-        self.roster.states.clone_from(&other.roster.states);
-        self.roster.starts.clone_from(&other.roster.starts);
+        self.cells.clone_from(&other.cells);
+        self.roster.copy_from(&other.roster);
     }
 
     /// Makes room for a series that begins to live. It has no value yet.
@@ -214,6 +244,7 @@ impl Values {
         if *state & PRESENT == 0 && old == *state | PRESENT {
             *state = old;
             self.bits[index] = from.bits[index];
+            self.inherit_cells(id, from);
             self.roster.set_start(id, from.roster.start(id));
         }
     }

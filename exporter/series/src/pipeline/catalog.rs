@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::model::{Escaping, Family, Kind};
+use crate::model::{Escaping, Family, Kind, is_legacy_name};
 
 /// All families that live, by every name that they take up.
 ///
@@ -78,10 +78,17 @@ fn claims(family: &Family) -> Vec<String> {
         Kind::Gauge | Kind::Unknown => &[""],
         Kind::Counter => &["", "_total", "_created"],
         Kind::Info => &["", "_info"],
+        Kind::Histogram => &["", "_bucket", "_sum", "_count", "_created"],
     };
     let mut claims: Vec<String> = Vec::with_capacity(suffixes.len());
     for suffix in suffixes {
         let name = format!("{}{suffix}", family.name);
+        if family.kind == Kind::Histogram {
+            // Its name is escaped first, and the suffix comes behind that.
+            let shown =
+                Escaping::ALL.map(|escaping| format!("{}{suffix}", escaping.metric_name(&family.name)));
+            claims.extend(shown.into_iter().filter(|name| !suffix.is_empty() && !is_legacy_name(name)));
+        }
         for escaped in Escaping::ALL.map(|escaping| escaping.metric_name(&name)) {
             // OpenMetrics' name of the family is that of its samples without the suffix.
             let stem = escaped.strip_suffix(suffix).unwrap_or(&escaped);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::limits::{Refusal, Refusals};
 use super::registry::Registry;
-use crate::model::{Kind, Layout, Snapshot, Target, Values};
+use crate::model::{Kind, Layout, Size, Snapshot, Target, Values};
 
 /// The values that come in, and room for those that go out.
 ///
@@ -68,11 +68,11 @@ impl Buffers {
         }
         registry.settle();
         let layout = Arc::clone(registry.layout());
-        let series = settle_counts(building, &layout, refusals);
+        let size = settle_counts(building, &layout, refusals);
         self.begun = false;
         let mut values = self.spare.take().and_then(|spare| Arc::try_unwrap(spare).ok()).unwrap_or_default();
         values.copy_from(&self.values);
-        Snapshot::new(Arc::clone(target), layout, Arc::new(values), series)
+        Snapshot::new(Arc::clone(target), layout, Arc::new(values), size)
     }
 }
 
@@ -105,33 +105,40 @@ pub(super) fn only(last: &Snapshot, families: &[u32]) -> Snapshot {
     }
     let mut values = Values::default();
     values.copy_from(last.values());
-    let mut series = last.series();
-    let blocks = last.layout().blocks().iter().enumerate();
-    for id in blocks.filter(|(index, _)| !families.contains(index)).flat_map(|(_, block)| block.ids()) {
-        if values.value(id).is_some() {
-            values.clear(id);
-            series -= 1;
+    let mut size = Size::default();
+    for (index, block) in last.layout().blocks().iter().enumerate() {
+        let ids = block.ids().filter(|&id| last.values().has_value(id));
+        if families.contains(&index) {
+            size.add(block.family(), ids.count());
+        } else {
+            ids.for_each(|id| values.clear(id));
         }
     }
-    Snapshot::new(Arc::clone(last.target()), Arc::clone(last.layout()), Arc::new(values), series)
+    Snapshot::new(Arc::clone(last.target()), Arc::clone(last.layout()), Arc::new(values), size)
 }
 
 /// Takes away what no counter can be, and counts what is left.
-fn settle_counts(values: &mut Values, layout: &Layout, refusals: &Refusals) -> usize {
-    let (mut series, mut invalid) = (0, 0);
+fn settle_counts(values: &mut Values, layout: &Layout, refusals: &Refusals) -> Size {
+    let (mut size, mut invalid) = (Size::default(), 0);
     for block in layout.blocks() {
-        let counts = block.family().kind == Kind::Counter;
+        let family = block.family();
+        if family.kind == Kind::Histogram {
+            size.add(family, block.ids().filter(|&id| values.has_value(id)).count());
+            continue;
+        }
+        let (counts, mut points) = (family.kind == Kind::Counter, 0);
         for id in block.ids() {
             match values.value(id) {
                 Some(value) if counts && !value.is_count() => {
                     values.clear(id);
                     invalid += 1;
                 }
-                Some(_) => series += 1,
+                Some(_) => points += 1,
                 None => {}
             }
         }
+        size.add(family, points);
     }
     refusals.add(Refusal::InvalidCount, invalid);
-    series
+    size
 }

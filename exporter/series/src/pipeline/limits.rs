@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use plugin_contract::DropReason;
 
-/// Limits of one target, over all its plugin instances where not said otherwise.
+/// Limits of one target, over all its plugin instances where not said otherwise. A histogram counts as many series as
+/// Prometheus makes of it: its bounds and three more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Live series.

@@ -62,6 +62,7 @@ mod tests {
             help: "",
             origin: "",
             value: ValueKind::U64,
+            bounds: &[],
             display: Display::NONE,
         };
         let named = |rules| {

@@ -20,6 +20,7 @@
 //!     namespace: "", object: "Processor Information", item: "% User Time", part: "",
 //!     kind: Kind::Counter, unit: "seconds", value: ValueKind::F64,
 //!     help: "Time in user mode", origin: "\\Processor Information(*)\\% User Time",
+//!     bounds: &[],
 //!     display: Display::by(DisplayRule::PercentOfTime),
 //! }], &mut verdicts);
 //! verdicts.clear();

@@ -10,9 +10,9 @@ use super::definition::{help, is_name, moved};
 use super::labels::PrefixWriter;
 use super::limits::Refusal;
 use super::naming::Nameable;
-use super::rules::Plan;
+use super::rules::{Plan, ends_in_suffix};
 use super::scope::{Scope, SeriesGuard};
-use crate::model::{Block, Family, Kind, Layout, Roster, ValueKind, Values};
+use crate::model::{Bounds, Family, Kind, Layout, Roster, Slots, ValueKind, Values};
 
 /// What is registered in one store.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub(super) struct Registry {
     homes: Vec<Home>,
     layout: Arc<Layout>,
     roster: Roster,
+    /// Room for the histograms of `roster`.
+    slots: Slots,
     /// The home of each series id.
     home_of: Vec<u32>,
     live: usize,
@@ -42,6 +44,7 @@ pub(super) struct Registry {
 struct Registered {
     kind: Kind,
     value: ValueKind,
+    bounds: Bounds,
     /// What the plugin called it, so that registering it again is seen for what it is.
     identity: String,
     plan: Plan,
@@ -63,6 +66,9 @@ struct Home {
     /// The plugin's family id.
     family: u32,
     sample_name: String,
+    /// As [`Family::samples`].
+    samples: usize,
+    /// Series times `samples`.
     live: usize,
 }
 
@@ -77,6 +83,7 @@ impl Registry {
             homes: Vec::new(),
             layout: Arc::default(),
             roster: Roster::default(),
+            slots: Slots::default(),
             home_of: Vec::new(),
             live: 0,
             free: Vec::new(),
@@ -89,6 +96,12 @@ impl Registry {
     /// The plugin's id of the family of a block's series.
     pub(super) fn family_of_block(&self, block: usize) -> u32 {
         self.homes[block].family
+    }
+
+    /// Whether a series is of the plugin's family with this id.
+    pub(super) fn is_of_family(&self, id: u32, family: u32) -> bool {
+        let home = self.home_of.get(id as usize).and_then(|&home| self.homes.get(home as usize));
+        home.is_some_and(|home| home.family == family)
     }
 
     pub(super) fn layout(&self) -> &Arc<Layout> {
@@ -125,7 +138,7 @@ impl Registry {
 
     /// Takes a family in and answers its id; the same family again has the same id.
     pub(super) fn add_family(&mut self, scope: &Scope, def: &FamilyDef<'_>) -> Result<u32, Refusal> {
-        let (kind, value) = (def.kind, def.value);
+        let (kind, value, bounds) = (def.kind, def.value, Bounds::new(def.bounds));
         let FamilyDef { namespace, object, item, part, unit, display, .. } = *def;
         let normalize = Arc::clone(&self.normalize);
         let Normalize { profile, rules, limits } = &*normalize;
@@ -133,7 +146,9 @@ impl Registry {
         let identity = [namespace, object, item, part, unit].join("\0");
         if let Some(&id) = self.names.get(&named.name) {
             let known = &self.families[id as usize];
-            let same = known.identity == identity && known.value == value && known.kind == kind;
+            let same = known.identity == identity
+                && (known.kind, known.value) == (kind, value)
+                && known.bounds == bounds;
             return if same { Ok(id) } else { Err(Refusal::FamilyCollision) };
         }
         let (help, help_sentence_bytes) = help(def.help, def.origin, limits.help_bytes_max);
@@ -146,6 +161,7 @@ impl Registry {
             counterset: object.to_owned(),
             counter: item.to_owned(),
             part: part.to_owned(),
+            bounds: bounds.clone(),
             display: display.rule,
             base: display.base.to_owned(),
         };
@@ -162,7 +178,7 @@ impl Registry {
             Place::One(self.add_home(scope, id, &family, &plan.name)?)
         };
         self.names.insert(name, id);
-        self.families.push(Registered { kind, value, identity, plan, place });
+        self.families.push(Registered { kind, value, bounds, identity, plan, place });
         Ok(id)
     }
 
@@ -174,9 +190,10 @@ impl Registry {
         origin: &Family,
         sample_name: &str,
     ) -> Result<u32, Refusal> {
+        let is_taken_name = origin.kind == Kind::Histogram && ends_in_suffix(sample_name);
         let family = if sample_name == origin.sample_name() {
             origin.clone()
-        } else if is_name(sample_name, self.prefixes.is_utf8()) {
+        } else if !is_taken_name && is_name(sample_name, self.prefixes.is_utf8()) {
             moved(origin, sample_name)
         } else {
             return Err(Refusal::InvalidName);
@@ -190,7 +207,8 @@ impl Registry {
         }
         let family = scope.catalog.share(family).ok_or(Refusal::FamilyCollision)?;
         let home = u32::try_from(self.homes.len()).map_err(|_| Refusal::FamilyLimit)?;
-        self.homes.push(Home { family: id, sample_name: sample_name.to_owned(), live: 0 });
+        let samples = family.samples();
+        self.homes.push(Home { family: id, sample_name: sample_name.to_owned(), samples, live: 0 });
         Arc::make_mut(&mut self.layout).add_family(family);
         Ok(home)
     }
@@ -204,13 +222,19 @@ impl Registry {
         def: &SeriesDef<'_>,
     ) -> Result<u32, Refusal> {
         let family = self.families.get(def.family as usize).ok_or(Refusal::UnknownFamily)?;
-        let value = family.value;
+        let (kind, value, buckets) = (family.kind, family.value, family.bounds.len() + 1);
         let home = match &family.place {
             Place::One(home) if family.plan.is_done() => {
                 let home = *home;
                 self.check_room(home)?;
                 let sample_name = &self.homes[home as usize].sample_name;
-                self.prefixes.write(sample_name, def.labels, &self.normalize.limits, &mut self.scratch)?;
+                self.prefixes.write(
+                    kind,
+                    sample_name,
+                    def.labels,
+                    &self.normalize.limits,
+                    &mut self.scratch,
+                )?;
                 home
             }
             _ => {
@@ -220,7 +244,15 @@ impl Registry {
             }
         };
         let next = u32::try_from(self.home_of.len()).map_err(|_| Refusal::SeriesLimit)?;
-        series.admit(&self.scratch)?;
+        let samples = self.homes[home as usize].samples;
+        series.admit(&self.scratch, samples)?;
+        if value == ValueKind::Histogram {
+            let id = self.free.last().copied().unwrap_or(next);
+            if self.slots.take(&mut self.roster, id, buckets).is_none() {
+                series.remove(&self.scratch, samples);
+                return Err(Refusal::SeriesLimit);
+            }
+        }
 
         let id = if let Some(id) = self.free.pop() {
             self.reused.push(id);
@@ -230,11 +262,14 @@ impl Registry {
             self.home_of.push(home);
             next
         };
-        self.live += 1;
-        self.homes[home as usize].live += 1;
+        self.live += samples;
+        self.homes[home as usize].live += samples;
         self.roster.admit(id, value, def.start_time_unix_nanos);
         if let Some(building) = building {
             building.admit(id, value, def.start_time_unix_nanos);
+            if value == ValueKind::Histogram {
+                building.place_histogram(id, &self.roster);
+            }
         }
         Arc::make_mut(&mut self.layout).add_series(home as usize, id, &self.scratch);
         Ok(id)
@@ -243,19 +278,20 @@ impl Registry {
     /// Whether one more series may live in a home.
     fn check_room(&self, home: u32) -> Result<(), Refusal> {
         let limits = &self.normalize.limits;
-        let is_full = self.live >= limits.instance_series_max
-            || self.homes[home as usize].live >= limits.family_series_max;
+        let Home { live, samples, .. } = self.homes[home as usize];
+        let is_full = self.live.saturating_add(samples) > limits.instance_series_max
+            || live.saturating_add(samples) > limits.family_series_max;
         if is_full { Err(Refusal::SeriesLimit) } else { Ok(()) }
     }
 
     /// Writes the prefix that the rules give a series, and answers its home.
     fn apply_rules(&mut self, scope: &Scope, def: &SeriesDef<'_>) -> Result<u32, Refusal> {
         let Registered { kind, plan, place, .. } = &self.families[def.family as usize];
-        let mut ruled = self.prefixes.label_set(&plan.name, def.labels)?;
+        let mut ruled = self.prefixes.label_set(*kind, &plan.name, def.labels)?;
         if !plan.apply(&mut ruled, *kind, self.prefixes.is_utf8(), &mut self.text)? {
             return Err(Refusal::DroppedByRule);
         }
-        self.prefixes.write_ruled(&mut ruled, &self.normalize.limits, &mut self.scratch)?;
+        self.prefixes.write_ruled(*kind, &mut ruled, &self.normalize.limits, &mut self.scratch)?;
         let (origin, name) = match place {
             Place::One(home) => return Ok(*home),
             Place::Many(origin, homes) => match homes.get(&*ruled.name) {
@@ -282,8 +318,10 @@ impl Registry {
             if self.roster.retire(id) {
                 self.free.push(id);
                 let home = self.home_of[id as usize];
-                self.homes[home as usize].live -= 1;
-                self.live -= 1;
+                self.slots.give_back(&mut self.roster, id);
+                let Home { live, samples, .. } = &mut self.homes[home as usize];
+                *live -= *samples;
+                self.live -= *samples;
                 homes.push(home);
                 if let Some(building) = building.as_deref_mut() {
                     building.retire(id);
@@ -297,14 +335,18 @@ impl Registry {
         }
         let layout = Arc::make_mut(&mut self.layout);
         for home in homes {
-            layout.remove_series(home as usize, |id| !self.roster.lives(id), |prefix| series.remove(prefix));
+            let samples = self.homes[home as usize].samples;
+            let gone = |id| !self.roster.lives(id);
+            layout.remove_series(home as usize, gone, |prefix| series.remove(prefix, samples));
         }
     }
 
     /// Lets all series go.
     pub(super) fn release(&self, series: &mut SeriesGuard<'_>) {
-        for chunk in self.layout.blocks().iter().flat_map(Block::chunks) {
-            chunk.iter().for_each(|(_, prefix)| series.remove(prefix));
+        for block in self.layout.blocks() {
+            let samples = block.family().samples();
+            let prefixes = block.chunks().iter().flat_map(|chunk| chunk.iter());
+            prefixes.for_each(|(_, prefix)| series.remove(prefix, samples));
         }
     }
 }

@@ -53,7 +53,7 @@ impl Scope {
         &self.target
     }
 
-    /// How many series are registered, over all instances.
+    /// How many series are registered, over all instances, as Prometheus counts them: see [`crate::model::Family::samples`].
     #[must_use]
     pub fn series(&self) -> usize {
         self.lock().series.live
@@ -87,28 +87,28 @@ pub(super) struct SeriesGuard<'a> {
 }
 
 impl SeriesGuard<'_> {
-    /// Takes a series in.
-    pub(super) fn admit(&mut self, prefix: &[u8]) -> Result<(), Refusal> {
+    /// Takes a series in that counts as so many.
+    pub(super) fn admit(&mut self, prefix: &[u8], samples: usize) -> Result<(), Refusal> {
         let (hashes, count) = self.hashes(prefix);
         let hashes = &hashes[..count];
         if hashes.iter().any(|hash| self.series.hashes.contains(hash)) {
             Err(Refusal::DuplicateSeries)
-        } else if self.series.live >= self.series_max {
+        } else if self.series.live.saturating_add(samples) > self.series_max {
             Err(Refusal::SeriesLimit)
         } else {
             self.series.hashes.extend(hashes);
-            self.series.live += 1;
+            self.series.live += samples;
             Ok(())
         }
     }
 
     /// Lets a series go that was taken in.
-    pub(super) fn remove(&mut self, prefix: &[u8]) {
+    pub(super) fn remove(&mut self, prefix: &[u8], samples: usize) {
         let (hashes, count) = self.hashes(prefix);
         for hash in &hashes[..count] {
             self.series.hashes.remove(hash);
         }
-        self.series.live = self.series.live.saturating_sub(1);
+        self.series.live = self.series.live.saturating_sub(samples);
     }
 
     /// The hashes of a prefix: so many of these.

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plugin_contract::{
-    Batch, BatchOutcome, CollectionId, Column, Completion, Event, Failure, FamilyDef, InstanceSink, Level,
-    Outcome, SeriesDef, Verdict,
+    Batch, BatchOutcome, CollectionId, Column, Completion, Event, Failure, FamilyDef, HistogramBatch,
+    InstanceSink, Level, Outcome, SeriesDef, Verdict,
 };
 
 use super::collection::{Buffers, Inherit, only};
@@ -131,6 +131,14 @@ impl Store {
         std::mem::replace(&mut published, snapshot)
     }
 
+    /// Counts the rows that were left out.
+    fn stored(&self, scattered: Scattered) -> BatchOutcome {
+        let Scattered { stored, retired, wrong_kind } = scattered;
+        self.refusals.add(Refusal::RetiredSeries, retired);
+        self.refusals.add(Refusal::WrongValueKind, wrong_kind);
+        BatchOutcome { stored, retired, wrong_kind }
+    }
+
     fn verdict(&self, result: Result<u32, Refusal>) -> Verdict {
         match result {
             Ok(id) => Verdict::Accepted(id),
@@ -247,10 +255,14 @@ impl InstanceSink for Store {
         if let Some(start_times) = batch.start_times {
             values.scatter_starts(batch.ids, start_times);
         }
-        self.refusals.add(Refusal::RetiredSeries, scattered.retired);
-        self.refusals.add(Refusal::WrongValueKind, scattered.wrong_kind);
-        let Scattered { stored, retired, wrong_kind } = scattered;
-        BatchOutcome { stored, retired, wrong_kind }
+        self.stored(scattered)
+    }
+
+    fn histograms(&self, batch: &HistogramBatch<'_>) -> BatchOutcome {
+        let mut state = self.lock();
+        let State { registry, buffers, .. } = &mut *state;
+        let values = buffers.building(registry);
+        self.stored(values.scatter_histograms(batch, |id| registry.is_of_family(id, batch.family)))
     }
 
     fn complete(&self, collection: CollectionId, completion: Completion<'_>) {

@@ -1,4 +1,5 @@
 //! Stores, names, labels and rules, from outside.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
+mod histograms;
 mod pipeline;
 mod rules;

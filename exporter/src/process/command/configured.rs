@@ -66,6 +66,7 @@ targets: [{host: web1, modules: [other, os]}]";
             help: "",
             origin: "",
             value: ValueKind::F64,
+            bounds: &[],
             display: Display::NONE,
         };
         assert!(names.name(None, &family).unwrap().starts_with("windows_pages"), "by the rule for all");

@@ -1,8 +1,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
 use plugin_contract::{
-    Batch, BatchOutcome, CollectionId, Completion, Event, Failure, FamilyDef, InstanceSink, Level, Outcome,
-    SeriesDef, Verdict,
+    Batch, BatchOutcome, CollectionId, Completion, Event, Failure, FamilyDef, HistogramBatch, InstanceSink,
+    Level, Outcome, SeriesDef, Verdict,
 };
 
 use crate::targets::TargetHealth;
@@ -78,6 +78,10 @@ impl InstanceSink for OnceSink {
     }
 
     fn batch(&self, batch: &Batch<'_>) -> BatchOutcome {
+        BatchOutcome { stored: batch.ids.len() as u64, ..BatchOutcome::default() }
+    }
+
+    fn histograms(&self, batch: &HistogramBatch<'_>) -> BatchOutcome {
         BatchOutcome { stored: batch.ids.len() as u64, ..BatchOutcome::default() }
     }
 

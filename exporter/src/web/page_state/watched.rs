@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn see(watched: &Watched, begin: Instant, second: u64, rule: DisplayRule, value: Value) -> Seen {
-        let point = Point { prefix: "a{b=\"1\"} ", value, start_time_unix_nanos: None };
+        let point = Point { prefix: "a{b=\"1\"} ", value, histogram: None, start_time_unix_nanos: None };
         let collected = begin + Duration::from_secs(second);
         let moment = Moment { collected, unix_s: 1_700_000_000.0, interval: Duration::from_secs(10) };
         watched.see("web1", &Collected { point, base: None, rule, moment })
@@ -229,7 +229,12 @@ mod tests {
         let moment = Moment { collected: now, unix_s: 0.0, interval: Duration::from_secs(10) };
         for number in 0..3 * TRACKS_MAX {
             let prefix = format!("a{{b=\"{number}\"}} ");
-            let point = Point { prefix: &prefix, value: Value::F64(1.0), start_time_unix_nanos: None };
+            let point = Point {
+                prefix: &prefix,
+                value: Value::F64(1.0),
+                histogram: None,
+                start_time_unix_nanos: None,
+            };
             watched.see("web1", &Collected { point, base: None, rule: DisplayRule::Value, moment });
         }
         let kept = watched.tracks.lock().expect("nobody panicked").len();

@@ -99,8 +99,14 @@ impl<'a> Counter<'a> {
         self.module.moment
     }
 
-    /// A series of it, with the value of its base.
+    /// A series of it, with the value of its base; of a histogram the sum, over the number of observations.
     pub(super) fn collected(&self, point: Point<'a>, base: Option<Value>) -> Collected<'a> {
+        let (point, base) = match point.histogram {
+            Some(histogram) => {
+                (Point { value: Value::F64(histogram.sum), ..point }, Some(Value::U64(histogram.count)))
+            }
+            None => (point, base),
+        };
         Collected { point, base, rule: self.rule(), moment: self.moment() }
     }
 }

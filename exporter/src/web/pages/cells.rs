@@ -52,7 +52,11 @@ impl<'a> Cell<'a> {
             self.chart(html);
         }
         html.ours("</td><td role=\"cell\" class=\"number raw\" data-label=\"Exported\">");
-        html.text(exported(self.point.value)).ours("</td>");
+        html.text(exported(self.point.value));
+        if self.point.histogram.is_some() {
+            html.ours(" observations");
+        }
+        html.ours("</td>");
     }
 
     /// Why there is no figure. That a second collection is needed stands above the table, once.

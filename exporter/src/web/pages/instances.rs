@@ -105,6 +105,7 @@ fn about(html: &mut Html, entry: &Entry, counter: &Counter<'_>) {
         Kind::Gauge => "gauge",
         Kind::Counter => "counter",
         Kind::Info => "info",
+        Kind::Histogram => "histogram",
         Kind::Unknown => "unknown",
     };
     html.ours("<dl class=\"figures\"><div><dt>Metric</dt><dd><code>").text(family.sample_name());

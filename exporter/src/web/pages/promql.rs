@@ -5,6 +5,10 @@ use series::model::{DisplayRule, Family, Kind, escape_label_value, is_legacy_nam
 /// The values of a counter on a target in PromQL, as the page shows them; `base` is what they are divided by.
 pub(super) fn expression(family: &Family, base: Option<&Family>, target: &str) -> Option<String> {
     use DisplayRule as R;
+    if family.kind == Kind::Histogram {
+        let rate = |suffix| format!("rate({}[5m])", selector(&format!("{}{suffix}", family.name), target));
+        return Some(format!("{} / {}", rate("_sum"), rate("_count")));
+    }
     let selected = |family: &Family| selector(&family.sample_name(), target);
     let (n, b) = (selected(family), base.map(selected));
     let rate = |series: &str| format!("rate({series}[5m])");
@@ -63,6 +67,9 @@ mod tests {
         check(DisplayRule::PercentNotOfTimeOfMany, "100 * (B - rate(N[5m]))");
         check(DisplayRule::None, "rate(N[5m])");
         check(DisplayRule::Elapsed, "time() - N");
+        let histogram = family("n", Kind::Histogram, DisplayRule::None);
+        let expected = r#"rate(n_sum{target="web1"}[5m]) / rate(n_count{target="web1"}[5m])"#;
+        assert_eq!(expression(&histogram, None, "web1").as_deref(), Some(expected));
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub(super) fn sets(taken: &Taken) -> Sets<'_> {
     for counter in taken.with_bases() {
         let size = sets.entry(counter.origin.object).or_default();
         size.counters += usize::from(counter.rule() != DisplayRule::Base);
-        size.series += counter.series;
+        size.series += counter.series * counter.family().samples();
     }
     sets
 }

@@ -25,8 +25,8 @@ use prost::Message;
 use series::model::{Snapshot, Target};
 use series::pipeline::{Catalog, Limits, NoObserver, Scope as TargetScope, Store};
 
-const T1: u64 = 1_750_000_000_000_000_000;
-const T2: u64 = T1 + 30_000_000_000;
+pub(crate) const T1: u64 = 1_750_000_000_000_000_000;
+pub(crate) const T2: u64 = T1 + 30_000_000_000;
 const BIG: usize = 3 << 20;
 
 fn text(key: &str, value: &str) -> KeyValue {
@@ -38,11 +38,11 @@ fn store_of(catalog: &Arc<Catalog>, target: Target) -> Arc<Store> {
     TargetScope::new(Arc::clone(catalog), target, Limits::default()).store(Arc::new(NoObserver))
 }
 
-fn store() -> Arc<Store> {
+pub(crate) fn store() -> Arc<Store> {
     store_of(&Catalog::new(), Target::new("web1"))
 }
 
-fn part(snapshot: Arc<Snapshot>, time_unix_nanos: u64, earlier: Option<&Arc<Snapshot>>) -> Part {
+pub(crate) fn part(snapshot: Arc<Snapshot>, time_unix_nanos: u64, earlier: Option<&Arc<Snapshot>>) -> Part {
     let facts = Facts { host: "host.example.com", os_type: "windows", os_version: "" };
     Part {
         resource: Arc::new(Resource::of(snapshot.target(), &facts)),
@@ -62,14 +62,26 @@ fn decode(bytes: &[u8]) -> ExportMetricsServiceRequest {
 }
 
 /// All in one request.
-fn encode(parts: Vec<Part>, temporality: Temporality) -> ExportMetricsServiceRequest {
+pub(crate) fn encode(parts: Vec<Part>, temporality: Temporality) -> ExportMetricsServiceRequest {
     let (mut templates, mut body) = (Templates::default(), Vec::new());
     let mut requests = Requests::new(parts, temporality);
     let written = requests.next_request(&mut templates, BIG, &mut body);
     let message = decode(&body);
-    assert_eq!(written.map_or(0, |written| written.points), points(&message).len() as u64);
+    assert_eq!(written.map_or(0, |written| written.points), count(&message) as u64);
     assert_eq!(requests.next_request(&mut templates, BIG, &mut body), None);
     message
+}
+
+/// How many points it has of any kind.
+fn count(request: &ExportMetricsServiceRequest) -> usize {
+    let scopes = request.resource_metrics.iter().flat_map(|resource| &resource.scope_metrics);
+    let points = scopes.flat_map(|scope| &scope.metrics).map(|metric| match &metric.data {
+        Some(Data::Gauge(gauge)) => gauge.data_points.len(),
+        Some(Data::Sum(sum)) => sum.data_points.len(),
+        Some(Data::Histogram(histogram)) => histogram.data_points.len(),
+        other => panic!("{other:?}"),
+    });
+    points.sum()
 }
 
 /// Each point with the name of its metric.

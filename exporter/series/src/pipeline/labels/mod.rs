@@ -6,6 +6,7 @@
 //! * the plugin's label keeps it, because it tells series apart; the configured one becomes `exported_<name>`,
 //!   on this series only;
 //! * `target` is always ours: a plugin's or the configuration's becomes `exported_target`;
+//! * so is `le` on a histogram, where it says which bucket it is;
 //! * a name that is still taken gets `exported_` once more.
 //!
 //! A label without a value goes, since Prometheus takes it for absent. Leading `__`, which Prometheus keeps for
@@ -22,7 +23,7 @@ use self::names::{free_name, same_name, valid_name};
 use super::Limits;
 use super::limits::Refusal;
 use super::rules::{LabelSet, TARGET};
-use crate::model::{Target, escaped_label_value, push_prefix, shown_bytes};
+use crate::model::{Kind, Target, escaped_label_value, push_prefix, shown_bytes};
 
 /// Name and value.
 type Label<'a> = (Cow<'a, str>, Cow<'a, str>);
@@ -61,9 +62,10 @@ impl PrefixWriter {
         self.utf8
     }
 
-    /// Writes `name{labels} ` into `out`, which is emptied first.
+    /// Writes `name{labels} ` of a series of this kind into `out`, which is emptied first.
     pub(super) fn write(
         &self,
+        kind: Kind,
         sample_name: &str,
         labels: &[(&str, &str)],
         limits: &Limits,
@@ -72,7 +74,7 @@ impl PrefixWriter {
         if labels.len() > limits.labels_max {
             return Err(Refusal::TooManyLabels);
         }
-        let own = self.own(labels, |value| {
+        let own = self.own(kind, labels, |value| {
             if is_too_long(value, limits) {
                 Err(Refusal::LabelTooLong)
             } else {
@@ -81,7 +83,7 @@ impl PrefixWriter {
         })?;
 
         out.clear();
-        let renamed = self.renamed(&own);
+        let renamed = self.renamed(kind, &own);
         let target = self.target.iter().enumerate().map(|(index, (name, value))| {
             let name = renamed.iter().find(|(of, _)| *of == index).map_or(name, |(_, name)| name);
             (name.as_str(), value.as_str())
@@ -94,11 +96,12 @@ impl PrefixWriter {
     /// The same labels for rules to work on.
     pub(super) fn label_set<'a>(
         &'a self,
+        kind: Kind,
         name: &'a str,
         labels: &'a [(&'a str, &'a str)],
     ) -> Result<LabelSet<'a>, Refusal> {
-        let own = self.own(labels, |value| Ok(value.into()))?;
-        let mut renamed = self.renamed(&own);
+        let own = self.own(kind, labels, |value| Ok(value.into()))?;
+        let mut renamed = self.renamed(kind, &own);
         let mut labels = Vec::with_capacity(self.target.len() + own.len() + 2);
         for (index, ((name, _), value)) in self.target.iter().zip(&self.plain).enumerate() {
             let renamed =
@@ -112,6 +115,7 @@ impl PrefixWriter {
     /// Writes what rules made of them: `target` first, the others by name; those that begin with `__` go.
     pub(super) fn write_ruled(
         &self,
+        kind: Kind,
         ruled: &mut LabelSet<'_>,
         limits: &Limits,
         out: &mut Vec<u8>,
@@ -133,7 +137,8 @@ impl PrefixWriter {
                 return Err(Refusal::NameTooLong);
             } else if name != TARGET && is_too_long(value, limits) {
                 return Err(Refusal::LabelTooLong);
-            } else if valid_name(name, self.utf8) != *name
+            } else if is_bucket(kind, name)
+                || valid_name(name, self.utf8) != *name
                 || ruled.labels[..index].iter().any(|(other, _)| same_name(other, name))
             {
                 return Err(Refusal::InvalidName);
@@ -149,6 +154,7 @@ impl PrefixWriter {
     /// The series' own labels by name.
     fn own<'a>(
         &self,
+        kind: Kind,
         labels: &[(&'a str, &'a str)],
         write: impl Fn(&'a str) -> Result<Cow<'a, str>, Refusal>,
     ) -> Result<Vec<Label<'a>>, Refusal> {
@@ -156,7 +162,7 @@ impl PrefixWriter {
         for &(name, value) in labels.iter().filter(|(_, value)| !value.is_empty()) {
             let value = write(value)?;
             let name = free_name(valid_name(name, self.utf8), |name| {
-                name == TARGET || own.iter().any(|(other, _)| same_name(other, name))
+                name == TARGET || is_bucket(kind, name) || own.iter().any(|(other, _)| same_name(other, name))
             });
             own.push((name, value));
         }
@@ -165,8 +171,9 @@ impl PrefixWriter {
     }
 
     /// The target's labels whose names the series has taken, by index, with their new names.
-    fn renamed(&self, own: &[Label<'_>]) -> Vec<(usize, String)> {
-        let is_own = |name: &str| own.iter().any(|(other, _)| same_name(other, name));
+    fn renamed(&self, kind: Kind, own: &[Label<'_>]) -> Vec<(usize, String)> {
+        let is_own =
+            |name: &str| is_bucket(kind, name) || own.iter().any(|(other, _)| same_name(other, name));
         let mut renamed: Vec<(usize, String)> = Vec::new();
         for (index, (name, _)) in self.target.iter().enumerate().filter(|(_, (name, _))| is_own(name)) {
             let name = free_name(Cow::Borrowed(name), |name| {
@@ -177,6 +184,11 @@ impl PrefixWriter {
         }
         renamed
     }
+}
+
+/// Whether a label of that name says which bucket of a histogram it is.
+fn is_bucket(kind: Kind, name: &str) -> bool {
+    kind == Kind::Histogram && name == "le"
 }
 
 /// Whether a value has more bytes than it may have, as readers would get it.

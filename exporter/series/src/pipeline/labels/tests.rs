@@ -5,7 +5,7 @@ use super::*;
 fn check(target: &Target, labels: &[(&str, &str)], expected: &Expect) {
     let mut out = Vec::new();
     let limits = Limits { label_value_bytes_max: 20, ..Limits::default() };
-    match PrefixWriter::new(target, false).write("m", labels, &limits, &mut out) {
+    match PrefixWriter::new(target, false).write(Kind::Gauge, "m", labels, &limits, &mut out) {
         Ok(()) => expected.assert_eq(&String::from_utf8(out).unwrap()),
         Err(refusal) => expected.assert_eq(refusal.as_str()),
     }
@@ -59,8 +59,8 @@ fn a_value_is_as_long_as_it_is_shown() {
     let limits = Limits { label_value_bytes_max: 20, ..Limits::default() };
     let ruled = |value: &str| {
         let labels = [("a", value)];
-        let mut ruled = writer.label_set("m", &labels).unwrap();
-        writer.write_ruled(&mut ruled, &limits, &mut Vec::new())
+        let mut ruled = writer.label_set(Kind::Gauge, "m", &labels).unwrap();
+        writer.write_ruled(Kind::Gauge, &mut ruled, &limits, &mut Vec::new())
     };
     assert_eq!(ruled(&"\0".repeat(6)), Ok(()));
     assert_eq!(ruled(&"\0".repeat(7)), Err(Refusal::LabelTooLong));
@@ -99,7 +99,9 @@ fn label_names_are_made_valid_and_stay_distinct() {
 fn no_label_is_ever_read_as_the_metrics_name() {
     let mut out = Vec::new();
     let labels = [("..name..", "1"), ("é", "2"), ("__x", "3")];
-    PrefixWriter::new(&Target::new("web1"), true).write("m", &labels, &Limits::default(), &mut out).unwrap();
+    PrefixWriter::new(&Target::new("web1"), true)
+        .write(Kind::Gauge, "m", &labels, &Limits::default(), &mut out)
+        .unwrap();
     expect![[r#"m{target="web1","exported_..name.."="1",x="3","é"="2"} "#]]
         .assert_eq(&String::from_utf8(out).unwrap());
 }

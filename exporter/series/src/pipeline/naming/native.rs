@@ -10,6 +10,7 @@
 //! 5. A word that repeats the one before goes.
 //! 6. A gauge that counts things is called by them (`Handle Count`: `handles`). One that would end in another suffix that
 //!    OpenMetrics reserves says `_current` behind it.
+//!    A histogram that would says `_distribution`.
 //! 7. An object that would fall into a namespace which belongs to somebody else stands behind `counterset_`.
 //!
 //! What comes out matches `[a-z][a-z0-9_]*`, whatever goes in: letters beyond ASCII are spelled `u<code point>`.
@@ -45,6 +46,11 @@ pub(super) fn native(family: &Nameable<'_>) -> FamilyName {
                 name.push(GAUGE_SUFFIX.to_owned());
             }
         }
+        Kind::Histogram => {
+            if ends_in(&name, RESERVED_SUFFIXES) {
+                name.push(HISTOGRAM_SUFFIX.to_owned());
+            }
+        }
         Kind::Counter => pop_trailing(&mut name, "total"),
         Kind::Info => pop_trailing(&mut name, "info"),
     }
@@ -68,6 +74,7 @@ fn item_words(family: &Nameable<'_>, unit: &[String]) -> Vec<String> {
     match family.kind {
         Kind::Counter => pop_trailing(&mut item, "total"),
         Kind::Info => pop_trailing(&mut item, "info"),
+        Kind::Histogram => {}
         Kind::Gauge | Kind::Unknown if per_second => item.extend(["per".to_owned(), "second".to_owned()]),
         Kind::Gauge | Kind::Unknown if family.part.is_empty() && unit.is_empty() => name_things(&mut item),
         Kind::Gauge | Kind::Unknown => {}
@@ -182,6 +189,7 @@ fn synonyms(unit: &str) -> &'static [&'static str] {
 const PREFIX: &str = "perfmon";
 const UNRESERVED: &str = "counterset";
 const GAUGE_SUFFIX: &str = "current";
+const HISTOGRAM_SUFFIX: &str = "distribution";
 const RESERVED_SUFFIXES: &[&str] = &["count", "sum", "bucket", "total", "created", "info"];
 /// Words that contradict every unit but percent.
 const PERCENT: &[&str] = &["percentage", "percent", "pct"];

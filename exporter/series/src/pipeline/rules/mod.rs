@@ -12,7 +12,8 @@
 //! * Labels that begin with `__` are for the rules among themselves and go when the last one is done.
 //! * A series without a valid name, or with a label without one, is refused and counted; it does not cost the page.
 //! * What OTLP says of a target's resource is the target's: rules change points, not the resource.
-//! * The name decides what the series is: see [`family_of`].
+//! * The name decides what the series is: see [`family_of`]. A histogram has its family's name, without `_bucket` and the
+//!   like, and no label `le` yet; rules that give it one refuse it.
 
 mod action;
 mod labelset;
@@ -30,7 +31,7 @@ use self::template::Template;
 
 pub use self::action::Rule;
 pub(super) use self::labelset::{LabelSet, TARGET};
-pub(super) use self::plan::{Plan, family_of};
+pub(super) use self::plan::{Plan, ends_in_suffix, family_of};
 pub use self::relabel::{ACTIONS, BadRule, RelabelConfig};
 
 /// Rules in the order in which they are applied.

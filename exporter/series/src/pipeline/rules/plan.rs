@@ -98,15 +98,22 @@ impl Plan {
 ///
 /// * A counter stays one if its name ends in `_total`, an info if it ends in `_info`; so both page and collector get
 ///   what they expect. Under another name a counter's kind is unknown, and an info is a gauge that is 1.
-/// * What ends in a suffix that belongs to another kind is of unknown kind.
+/// * A histogram stays one; a name that ends in a suffix of another kind is none for it: see [`ends_in_suffix`].
+/// * What else ends in a suffix that belongs to another kind is of unknown kind.
 pub(in crate::pipeline) fn family_of(sample_name: &str, kind: Kind) -> (&str, Kind) {
     let stem = sample_name.strip_suffix(kind.sample_suffix()).filter(|stem| !stem.is_empty());
-    let is_reserved = RESERVED_SUFFIXES.iter().any(|suffix| sample_name.ends_with(suffix));
+    let is_reserved = ends_in_suffix(sample_name);
     match (kind, stem) {
+        (Kind::Histogram, _) => (sample_name, kind),
         (Kind::Counter | Kind::Info, Some(stem)) => (stem, kind),
         (Kind::Gauge | Kind::Info, _) if !is_reserved => (sample_name, Kind::Gauge),
         _ => (sample_name, Kind::Unknown),
     }
+}
+
+/// Whether a name ends in a suffix of some kind.
+pub(in crate::pipeline) fn ends_in_suffix(sample_name: &str) -> bool {
+    RESERVED_SUFFIXES.iter().any(|suffix| sample_name.ends_with(suffix))
 }
 
 const RESERVED_SUFFIXES: [&str; 6] = ["_count", "_sum", "_bucket", "_total", "_created", "_info"];

@@ -1,5 +1,6 @@
 //! The pages of a site whose targets say what these tests let them say.
 
+mod histograms;
 mod troubles;
 mod values;
 
@@ -102,6 +103,7 @@ impl Fleet {
                 help: "Bytes that were sent.",
                 origin: r"\Web Service(*)\Bytes Sent/sec [PERF_COUNTER_BULK_COUNT]",
                 value: ValueKind::U64,
+                bounds: &[],
                 display: Display::by(DisplayRule::Rate),
             }],
             &mut verdicts,

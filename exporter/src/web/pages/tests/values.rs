@@ -21,6 +21,7 @@ fn family(
         help: "What it is.",
         origin: "",
         value: ValueKind::F64,
+        bounds: &[],
         display,
     }
 }

@@ -1,0 +1,42 @@
+//! Histograms.
+
+/// Histograms by series id, all of one family.
+///
+/// INVARIANT: all columns have the length of `ids`, `counts` has `buckets` times as many; every id is below the highest that
+/// was ever accepted plus one, and the family is a histogram with one bound less than `buckets`. The counts of a row add up to
+/// no more than `u64::MAX`. Sums are finite, and not negative unless the family's first bound is. Whether a series is still
+/// live, and of this family, the sink finds when it stores the row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HistogramBatch<'a> {
+    /// An id that [`register_families`](crate::InstanceSink::register_families) accepted.
+    pub family: u32,
+    /// How many counts each row has.
+    pub buckets: usize,
+    /// Series ids, in any order.
+    pub ids: &'a [u32],
+    /// Row by row the observations in each bucket alone.
+    pub counts: &'a [u64],
+    /// What the observations of each row add up to.
+    pub sums: &'a [f64],
+    /// The time of each in Unix nanoseconds, where the source knows better than "now".
+    pub timestamps: Option<&'a [i64]>,
+    /// The start of each in Unix nanoseconds; 0 where it is as before.
+    pub start_times: Option<&'a [i64]>,
+}
+
+impl<'a> HistogramBatch<'a> {
+    /// Some of the rows, in order.
+    #[must_use]
+    pub fn rows(&self, rows: std::ops::Range<usize>) -> Self {
+        let counts = &self.counts[rows.start * self.buckets..rows.end * self.buckets];
+        let part = |column: Option<&'a [i64]>| column.map(|column| &column[rows.clone()]);
+        Self {
+            ids: &self.ids[rows.clone()],
+            counts,
+            sums: &self.sums[rows.clone()],
+            timestamps: part(self.timestamps),
+            start_times: part(self.start_times),
+            ..*self
+        }
+    }
+}
