@@ -135,13 +135,18 @@ typedef int32_t perfmon_status;
 #define PERFMON_KIND_GAUGE 1     /* goes up and down */
 #define PERFMON_KIND_COUNTER 2   /* only grows, or starts anew */
 #define PERFMON_KIND_INFO 3      /* labels that describe; the value is 1 */
-#define PERFMON_KIND_HISTOGRAM 4 /* reserved: dropped as unsupported by this version */
+#define PERFMON_KIND_HISTOGRAM 4 /* since 1.3: how observations are spread over buckets; perfmon_host.histograms takes them.
+                                  * A host before 1.3 drops it as unsupported, and so does this one where the plugin is
+                                  * older: perfmon_family.size ends before `bounds` */
 
 /* The column type of a family. The host drops a family with an unknown one. */
 #define PERFMON_VALUE_F64 1
 #define PERFMON_VALUE_U64 2 /* counters pass 2^53 */
 #define PERFMON_VALUE_I64 3
-#define PERFMON_VALUE_HISTOGRAM 4 /* reserved */
+#define PERFMON_VALUE_HISTOGRAM 4 /* since 1.3: of families of the kind HISTOGRAM, and only of those */
+
+/* Since 1.3. So many bounds a histogram may have; with +Inf there is a bucket more. */
+#define PERFMON_HISTOGRAM_BOUNDS_MAX 64
 
 /* Since 1.2. How a family's values are shown to a person. The value itself goes out as it is; the rule says what a page
  * computes of it. N0 and N1 are the values of a series in two collections, the newer last; B0 and B1 are those of its
@@ -432,8 +437,12 @@ typedef struct perfmon_family {
     perfmon_str base;    /* since 1.2: which part of the same space, object and item is its base. Not empty, and not its
                           * own part, where `display` computes with a base: else the family is dropped as invalid.
                           * With other rules it is not looked at */
-    uint32_t display;    /* since 1.2: PERFMON_DISPLAY_... */
+    uint32_t display;    /* since 1.2: PERFMON_DISPLAY_...; of a histogram not looked at: pages show the mean */
     uint32_t reserved2;
+    perfmon_array bounds; /* since 1.3: of double: of a histogram the largest value that each bucket takes, in the family's
+                           * unit: 1 to PERFMON_HISTOGRAM_BOUNDS_MAX, finite, strictly ascending. Behind them follows a
+                           * bucket up to +Inf, which is not among them. Else, or where only one of kind and value_kind is
+                           * HISTOGRAM, the family is dropped as invalid. Of other kinds not looked at */
 } perfmon_family;
 
 /* A series of a family. */
@@ -456,6 +465,22 @@ typedef struct perfmon_batch {
     perfmon_array start_times;   /* of int64_t, Unix ns: it began anew then, which the plugin saw; 0 or empty for "as
                                   * before" */
 } perfmon_batch;
+
+/* Since 1.3. Histograms by series, all of one family, so that all rows have as many buckets. All columns that are there
+ * have the length of ids; counts has it once for each bucket. */
+typedef struct perfmon_histogram_batch {
+    uint32_t size;
+    uint32_t family;             /* an id that register_families accepted for a family of the kind HISTOGRAM */
+    perfmon_array ids;           /* of uint32_t: accepted series of the family, in any order; ascending is fastest */
+    perfmon_array counts;        /* of uint64_t: row by row the observations in each bucket: one for each bound, and one for
+                                  * +Inf. Each bucket counts its own alone, not those of the buckets before it; over time they
+                                  * only grow, or start anew. A row must not add up to more than 2^64 - 1 */
+    perfmon_array sums;          /* of double: all observations added up; finite. Not negative, unless the first bound is:
+                                  * where observations may be, declare a bound that says so. Such sums go to readers of
+                                  * OpenMetrics and OTLP not at all, whose rules want them to grow */
+    perfmon_array timestamps;    /* as in perfmon_batch */
+    perfmon_array start_times;   /* as in perfmon_batch */
+} perfmon_histogram_batch;
 
 /* What a stage of a collection cost. */
 typedef struct perfmon_stage {
@@ -617,6 +642,11 @@ typedef struct perfmon_host {
      * bytes. Writes a descriptor that belongs to the plugin, close-on-exec and non-blocking; each call hands over another one
      * of the same socket. Not from the entry. OK; NOT_FOUND; FAILED: no descriptors are left; STALE; INVALID. */
     perfmon_status (*listening_socket)(uint64_t library, const perfmon_str *name, int32_t *descriptor_plugin);
+
+    /* Since 1.3. Sends histograms, as batch() sends values. OK; FULL; STALE; STOPPED; INVALID: nothing was taken. Rows of
+     * retired series or of another family, and those whose counts or sum cannot be, are counted and left out; they are among
+     * the rows that were taken. */
+    perfmon_status (*histograms)(uint64_t instance, const perfmon_histogram_batch *batch, uint64_t *taken_plugin);
 } perfmon_host;
 
 /* -------------------------------------------------------------------------------------------- the plugin table */

@@ -35,6 +35,7 @@ constants! {
     VALUE_U64: u32 = 2;
     VALUE_I64: u32 = 3;
     VALUE_HISTOGRAM: u32 = 4;
+    HISTOGRAM_BOUNDS_MAX: u32 = 64;
     DISPLAY_NONE: u32 = 0;
     DISPLAY_VALUE: u32 = 1;
     DISPLAY_PERCENT: u32 = 2;

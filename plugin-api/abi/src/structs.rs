@@ -244,7 +244,7 @@ abi_structs! {
     }
 
     /// `perfmon_family`: a family: what the exporter makes a metric of.
-    pub struct Family as "perfmon_family", size 152, at first 128 {
+    pub struct Family as "perfmon_family", size 176, at first 128 {
         0 => size: u32,
         4 => kind: u32,
         8 => value_kind: u32,
@@ -259,6 +259,7 @@ abi_structs! {
         128 => base: Str,
         144 => display: u32,
         148 => reserved2: u32,
+        152 => bounds: Array,
     }
 
     /// `perfmon_series`: a series of a family.
@@ -279,6 +280,17 @@ abi_structs! {
         32 => values: Array,
         56 => timestamps: Array,
         80 => start_times: Array,
+    }
+
+    /// `perfmon_histogram_batch`: histograms by series, all of one family.
+    pub struct HistogramBatch as "perfmon_histogram_batch", size 128 {
+        0 => size: u32,
+        4 => family: u32,
+        8 => ids: Array,
+        32 => counts: Array,
+        56 => sums: Array,
+        80 => timestamps: Array,
+        104 => start_times: Array,
     }
 
     /// `perfmon_stage`: what a stage of a collection cost.
@@ -346,7 +358,7 @@ abi_structs! {
     }
 
     /// `perfmon_host`: what the host offers.
-    pub struct HostApi as "perfmon_host", size 184, at first 152 {
+    pub struct HostApi as "perfmon_host", size 192, at first 152 {
         0 => size: u32,
         4 => abi_major: u16,
         6 => abi_minor: u16,
@@ -372,6 +384,7 @@ abi_structs! {
         160 => min_interval: Option<unsafe extern "C" fn(instance: u64, interval_ms: u64) -> i32>,
         168 => metric_name: Option<unsafe extern "C" fn(run: u64, configured: u32, family: *const Family, name_plugin: *mut Text) -> i32>,
         176 => listening_socket: Option<unsafe extern "C" fn(library: u64, name: *const Str, descriptor_plugin: *mut i32) -> i32>,
+        184 => histograms: Option<unsafe extern "C" fn(instance: u64, batch: *const HistogramBatch, taken_plugin: *mut u64) -> i32>,
     }
 
     /// `perfmon_plugin`: what a plugin offers.

@@ -3,6 +3,8 @@
 // UNSAFETY: every function follows pointers inside a struct that the plugin handed to a call; its caller promises that
 // the call has not returned, which is as long as the header obliges the plugin to keep them valid.
 
+pub(crate) mod histograms;
+
 use std::ops::Range;
 use std::time::Duration;
 
@@ -63,15 +65,18 @@ pub(crate) unsafe fn family<'a>(raw: &abi::Family, limits: &Limits) -> Result<Fa
         abi::KIND_GAUGE => Kind::Gauge,
         abi::KIND_COUNTER => Kind::Counter,
         abi::KIND_INFO => Kind::Info,
-        abi::KIND_HISTOGRAM => return Err(UNSUPPORTED),
+        abi::KIND_HISTOGRAM => Kind::Histogram,
         _ => Kind::Unknown,
     };
     let value = match raw.value_kind {
         abi::VALUE_F64 => ValueKind::F64,
         abi::VALUE_U64 => ValueKind::U64,
         abi::VALUE_I64 => ValueKind::I64,
+        abi::VALUE_HISTOGRAM => ValueKind::Histogram,
         _ => return Err(UNSUPPORTED),
     };
+    // SAFETY: the caller promises it.
+    let bounds = unsafe { histograms::bounds(raw, kind, value) }?;
     // SAFETY: the caller promises it; so for all of these.
     let read = |text: Str, max: usize| unsafe { text.read(max) };
     let family = FamilyDef {
@@ -84,11 +89,14 @@ pub(crate) unsafe fn family<'a>(raw: &abi::Family, limits: &Limits) -> Result<Fa
         help: read(raw.help, text_max)?,
         origin: read(raw.origin, text_max)?,
         value,
-        bounds: &[],
+        bounds,
         display: Display::NONE,
     };
     if family.object.is_empty() || family.item.is_empty() {
         return Err(Violation::BadName.into());
+    }
+    if kind == Kind::Histogram {
+        return Ok(family);
     }
     // A rule of a later version is none, whatever its base means there.
     let rule = DisplayRule::from_code(raw.display).unwrap_or_default();

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use plugin_contract::{
     AlertState, Batch, BatchOutcome, CollectionId, Column, Completion, DisplayRule, DropReason, Event,
-    Failure, FamilyDef, InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, StartTimeKind, ValueKind,
-    Verdict,
+    Failure, FamilyDef, HistogramBatch, InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport,
+    StartTimeKind, ValueKind, Verdict,
 };
 
 use crate::sync::lock;
@@ -55,7 +55,7 @@ pub struct RecordedLog {
 }
 
 /// A family that arrived.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RecordedFamily {
     /// As [`FamilyDef::namespace`].
     pub namespace: String,
@@ -75,6 +75,8 @@ pub struct RecordedFamily {
     pub origin: String,
     /// As [`FamilyDef::value`].
     pub value: ValueKind,
+    /// As [`FamilyDef::bounds`].
+    pub bounds: Vec<f64>,
     /// The rule of [`FamilyDef::display`].
     pub display: DisplayRule,
     /// The base of [`FamilyDef::display`].
@@ -94,6 +96,8 @@ pub struct RecordedSeries {
     pub start_time_kind: StartTimeKind,
     /// Its last value.
     pub value: Option<Value>,
+    /// Of a histogram its last counts and sum.
+    pub histogram: Option<(Vec<u64>, f64)>,
     /// The time of its last value, where one was told.
     pub timestamp: Option<i64>,
     /// Whether it was retired.
@@ -232,11 +236,29 @@ impl InstanceSink for RecordingSink {
                     outcome.stored += 1;
                     series.value = value(&batch.values, row);
                     series.timestamp = batch.timestamps.and_then(|times| times.get(row)).copied();
-                    let anew = batch.start_times.and_then(|starts| starts.get(row)).copied();
-                    if let Some(start) = anew.filter(|start| *start != 0) {
-                        series.start_time_unix_nanos = Some(start);
-                        series.start_time_kind = StartTimeKind::Known;
-                    }
+                    series.begin_anew(batch.start_times, row);
+                }
+            }
+            outcome
+        })
+    }
+
+    fn histograms(&self, batch: &HistogramBatch<'_>) -> BatchOutcome {
+        self.change(|recorded| {
+            recorded.batches += 1;
+            let mut outcome = BatchOutcome::default();
+            let rows = batch.ids.iter().zip(batch.sums).zip(batch.counts.chunks_exact(batch.buckets));
+            for (row, ((id, &sum), counts)) in rows.enumerate() {
+                let Some(series) = recorded.series.get_mut(*id as usize) else { continue };
+                if series.retired {
+                    outcome.retired += 1;
+                } else if series.family != batch.family {
+                    outcome.wrong_kind += 1;
+                } else {
+                    outcome.stored += 1;
+                    series.histogram = Some((counts.to_vec(), sum));
+                    series.timestamp = batch.timestamps.and_then(|times| times.get(row)).copied();
+                    series.begin_anew(batch.start_times, row);
                 }
             }
             outcome
@@ -299,6 +321,7 @@ impl RecordedFamily {
             help: family.help.to_owned(),
             origin: family.origin.to_owned(),
             value: family.value,
+            bounds: family.bounds.to_vec(),
             display: family.display.rule,
             base: family.display.base.to_owned(),
         }
@@ -313,8 +336,20 @@ impl RecordedSeries {
             start_time_unix_nanos: series.start_time_unix_nanos,
             start_time_kind: series.start_time_kind,
             value: None,
+            histogram: None,
             timestamp: None,
             retired: false,
+        }
+    }
+}
+
+impl RecordedSeries {
+    /// Notes the start that a batch tells of it.
+    fn begin_anew(&mut self, start_times: Option<&[i64]>, row: usize) {
+        let anew = start_times.and_then(|starts| starts.get(row)).copied();
+        if let Some(start) = anew.filter(|start| *start != 0) {
+            self.start_time_unix_nanos = Some(start);
+            self.start_time_kind = StartTimeKind::Known;
         }
     }
 }

@@ -35,9 +35,10 @@ violations! {
     BadName = "bad_name", "A name outside its alphabet, or twice where it must be unique.";
     BadEnum = "bad_enum", "A value that the enumeration does not have.";
     BadBase = "bad_base", "A family that is shown by means of a base, and names none or itself.";
+    BadHistogram = "bad_histogram", "A histogram whose bounds, counts or sum cannot be.";
     IdOutOfRange = "id_out_of_range", "An id that was never handed out.";
     RetiredId = "retired_id", "A value for a retired series.";
-    WrongValueKind = "wrong_value_kind", "A column of another type than the family's.";
+    WrongValueKind = "wrong_value_kind", "A value of another type than the family's, or a histogram of another family.";
     OverLimit = "over_limit", "More families, series, leases or problems than allowed.";
     LogOverflow = "log_overflow", "More log bytes a second than allowed.";
     DoubleCompletion = "double_completion", "A collection completed again.";

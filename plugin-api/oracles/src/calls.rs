@@ -3,6 +3,8 @@
 // UNSAFETY: by the invariant of `Memory` there is as much behind each pointer as the host may read; what is handed over
 // lives on the stack, or in a memory there, until the call has returned.
 
+mod histograms;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plugin_abi::{
@@ -56,7 +58,7 @@ impl Plugin {
     fn call(&mut self, input: &mut Input<'_>) {
         let memory = &mut Memory::default();
         let before = Tally::of(&self.watch.0.recorded());
-        let status = match input.byte() % 10 {
+        let status = match input.byte() % 11 {
             0 | 1 => self.register_families(memory, input),
             2 | 3 => self.register_series(memory, input),
             4 => self.retire(memory, input),
@@ -64,6 +66,7 @@ impl Plugin {
             6 => self.complete(memory, input),
             7 => self.log(memory, input),
             8 => self.event(memory, input),
+            9 => self.histograms(memory, input),
             _ => self.others(memory, input),
         };
         let recorded = self.watch.0.recorded();
@@ -88,21 +91,25 @@ impl Plugin {
 
     fn register_families(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let (token, rows_max) = (self.token(input), LIMITS.register_rows_max);
-        let rows = memory.structs(input, rows_max, FAMILY, |memory, input| abi::Family {
-            size: struct_size::<abi::Family>(),
-            kind: u32::from(input.byte() % 6),
-            value_kind: u32::from(input.byte() % 6),
-            reserved: input.byte().into(),
-            space: memory.text(input),
-            object: memory.text(input),
-            item: memory.text(input),
-            part: memory.text(input),
-            unit: memory.text(input),
-            help: memory.text(input),
-            origin: memory.text(input),
-            base: memory.text(input),
-            display: u32::from(input.byte() % 17),
-            reserved2: 0,
+        let rows = memory.structs(input, rows_max, FAMILY, |memory, input| {
+            let kind = u32::from(input.byte() % 6);
+            abi::Family {
+                size: struct_size::<abi::Family>(),
+                kind,
+                value_kind: u32::from(input.byte() % 6),
+                reserved: input.byte().into(),
+                space: memory.text(input),
+                object: memory.text(input),
+                item: memory.text(input),
+                part: memory.text(input),
+                unit: memory.text(input),
+                help: memory.text(input),
+                origin: memory.text(input),
+                base: memory.text(input),
+                display: u32::from(input.byte() % 17),
+                reserved2: 0,
+                bounds: histograms::bounds(memory, input, kind),
+            }
         });
         let register = self.host.register_families.expect(COMPLETE);
         let before = self.watch.0.recorded().families.len();
@@ -421,6 +428,7 @@ const FAMILY: abi::Family = abi::Family {
     base: Str::EMPTY,
     display: 0,
     reserved2: 0,
+    bounds: Array::EMPTY,
 };
 const SERIES: abi::Series = abi::Series {
     size: struct_size::<abi::Series>(),

@@ -2,6 +2,9 @@
 
 use plugin_abi::{self as abi, ACCEPTED, Array, DROPPED_UNSUPPORTED, FULL, INVALID, OK, STALE, Verdict};
 
+use plugin_contract::Kind;
+use plugin_host::testing::RecordedFamily;
+
 use crate::guest::LIMITS;
 use crate::memory::Verdicts;
 
@@ -42,12 +45,6 @@ pub(crate) fn batch(raw: &abi::Batch, size_min: usize, ids: &[u32], series: usiz
     };
     let lengths_fit = raw.values.len == rows
         && [&raw.timestamps, &raw.start_times].into_iter().all(|column| [0, rows].contains(&column.len));
-    let is_column = |column: &Array, width: u32| {
-        column.len == 0
-            || (!column.ptr.is_null()
-                && column.ptr.addr().is_multiple_of(width as usize)
-                && column.element_size == width)
-    };
     let columns_fit = is_column(&raw.ids, 4)
         && [&raw.values, &raw.timestamps, &raw.start_times]
             .into_iter()
@@ -62,5 +59,45 @@ pub(crate) fn batch(raw: &abi::Batch, size_min: usize, ids: &[u32], series: usiz
         true if rows > rows_max as u64 => FULL,
         true => OK,
         false => INVALID,
+    }
+}
+
+fn is_column(column: &Array, width: u32) -> bool {
+    column.len == 0
+        || (!column.ptr.is_null()
+            && column.ptr.addr().is_multiple_of(width as usize)
+            && column.element_size == width)
+}
+
+/// The status of a batch of histograms, whose ids are `ids` as far as they are there, and how many rows are taken;
+/// `series` ids were handed out.
+pub(crate) fn histograms(
+    raw: &abi::HistogramBatch,
+    ids: &[u32],
+    series: usize,
+    families: &[RecordedFamily],
+) -> (i32, u64) {
+    const REFUSED: (i32, u64) = (INVALID, 0);
+    let family = families.get(raw.family as usize).filter(|family| family.kind == Kind::Histogram);
+    let (Some(family), rows) = (family, raw.ids.len) else { return REFUSED };
+    let buckets = family.bounds.len() as u64 + 1;
+    let is_whole = raw.size as usize >= size_of::<abi::HistogramBatch>()
+        && u128::from(raw.counts.len) == u128::from(rows) * u128::from(buckets)
+        && raw.sums.len == rows
+        && [&raw.timestamps, &raw.start_times].into_iter().all(|column| [0, rows].contains(&column.len))
+        && is_column(&raw.ids, 4)
+        && [&raw.counts, &raw.sums, &raw.timestamps, &raw.start_times]
+            .into_iter()
+            .all(|column| is_column(column, 8));
+    if !is_whole {
+        return REFUSED;
+    }
+    let rows_max = (u64::from(LIMITS.batch_rows_max) / buckets).max(1);
+    let taken = rows.min(rows_max);
+    let seen = &ids[..usize::try_from(taken).unwrap_or(usize::MAX)];
+    match seen.iter().all(|id| (*id as usize) < series) {
+        true if rows > rows_max => (FULL, taken),
+        true => (OK, taken),
+        false => REFUSED,
     }
 }

@@ -1,8 +1,8 @@
 //! The exporter's side: it keeps everything, and sees to it that only what was promised to it arrives.
 
 use plugin_contract::{
-    Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, InstanceSink, Level, Outcome, SeriesDef,
-    StartTimeKind, Verdict,
+    Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, HistogramBatch, InstanceSink, Kind,
+    Level, Outcome, SeriesDef, StartTimeKind, ValueKind, Verdict,
 };
 use plugin_host::testing::RecordingSink;
 
@@ -27,6 +27,7 @@ impl InstanceSink for Watch {
         assert!(verdicts.is_empty() && families.len() <= LIMITS.register_rows_max as usize);
         for family in families {
             let FamilyDef { namespace, object, item, part, unit, help, origin, display, .. } = family;
+            bounds(family);
             assert!(!object.is_empty() && !item.is_empty(), "a family without a name");
             assert_eq!(
                 display.rule.needs_base(),
@@ -76,6 +77,26 @@ impl InstanceSink for Watch {
         self.0.batch(batch)
     }
 
+    fn histograms(&self, batch: &HistogramBatch<'_>) -> BatchOutcome {
+        let rows = batch.ids.len();
+        let recorded = self.0.recorded();
+        let bounds = &recorded.families[batch.family as usize].bounds;
+        let counts_max = (LIMITS.batch_rows_max as usize).max(batch.buckets);
+        assert!(!bounds.is_empty() && batch.buckets == bounds.len() + 1, "the family is no histogram");
+        assert!(batch.sums.len() == rows && batch.counts.len() == rows * batch.buckets);
+        assert!(batch.counts.len() <= counts_max, "too much at a time");
+        assert!(batch.timestamps.is_none_or(|times| times.len() == rows));
+        assert!(batch.start_times.is_none_or(|times| times.len() == rows));
+        assert!(batch.ids.iter().all(|id| (*id as usize) < recorded.series.len()), "an unknown id");
+        let is_sum = |sum: &f64| sum.is_finite() && (*sum >= 0.0 || bounds[0] < 0.0);
+        assert!(batch.sums.iter().all(is_sum), "{:?}", batch.sums);
+        for counts in batch.counts.chunks(batch.buckets) {
+            let total: u128 = counts.iter().map(|&count| u128::from(count)).sum();
+            assert!(total <= u128::from(u64::MAX), "{total} observations");
+        }
+        self.0.histograms(batch)
+    }
+
     fn complete(&self, collection: CollectionId, completion: Completion<'_>) {
         assert!(
             completion.stages.is_sorted_by(|one, next| one.stage < next.stage),
@@ -123,6 +144,15 @@ impl InstanceSink for Watch {
         assert!(value.len() <= LIMITS.label_value_bytes_max as usize && !value.contains(char::is_control));
         self.0.fact(name, value);
     }
+}
+
+/// Those of a histogram ascend, and others have none.
+fn bounds(family: &FamilyDef<'_>) {
+    let is_histogram = family.kind == Kind::Histogram;
+    assert_eq!(is_histogram, family.value == ValueKind::Histogram);
+    assert_eq!(is_histogram, !family.bounds.is_empty());
+    assert!(family.bounds.len() <= plugin_abi::HISTOGRAM_BOUNDS_MAX as usize);
+    assert!(family.bounds.iter().all(|bound| bound.is_finite()) && family.bounds.is_sorted_by(|a, b| a < b));
 }
 
 fn labels(labels: &[(&str, &str)]) {

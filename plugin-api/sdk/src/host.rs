@@ -8,14 +8,16 @@ use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::sync::OnceLock;
 
 use plugin_abi::{
-    Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest, DENIED, FULL, HostApi,
-    Label, Log, Malformed, NOT_FOUND, OK, Plain as _, START_TIME_INFERRED, START_TIME_KNOWN,
-    START_TIME_UNKNOWN, Str, Text, UNSUPPORTED, Verdict, WAIT, struct_size,
+    Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest, DENIED, FULL,
+    HistogramBatch, HostApi, KIND_HISTOGRAM, Label, Log, Malformed, NOT_FOUND, OK, Plain as _,
+    START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Str, Text, UNSUPPORTED, VALUE_HISTOGRAM,
+    Verdict, WAIT, struct_size,
 };
 use zeroize::Zeroizing;
 
 use crate::event::Event;
 use crate::family::{Family, Series, Start};
+use crate::histogram::HistogramFamily;
 use crate::problem::Problem;
 
 static HOST: OnceLock<HostApi> = OnceLock::new();
@@ -59,13 +61,28 @@ pub(crate) fn now_ns() -> u64 {
 
 /// Offers families, tells `each` verdict, and answers how many there are.
 pub(crate) fn register_families(instance: u64, families: &[Family<'_>], each: impl FnMut(Verdict)) -> usize {
-    let Some(function) = HOST.get().and_then(|host| host.register_families) else { return 0 };
     let rows: Vec<plugin_abi::Family> = families.iter().map(row_of).collect();
+    register_rows(instance, &rows, each)
+}
+
+/// As [`register_families`], for families of histograms.
+pub(crate) fn register_histograms(
+    instance: u64,
+    families: &[HistogramFamily<'_>],
+    each: impl FnMut(Verdict),
+) -> usize {
+    let rows: Vec<plugin_abi::Family> = families.iter().map(row_of_histogram).collect();
+    register_rows(instance, &rows, each)
+}
+
+/// `rows` point to texts and bounds that outlive the call.
+fn register_rows(instance: u64, rows: &[plugin_abi::Family], each: impl FnMut(Verdict)) -> usize {
+    let Some(function) = HOST.get().and_then(|host| host.register_families) else { return 0 };
     let mut verdicts = vec![Verdict { id: 0, verdict: 0 }; rows.len()];
     let mut taken = 0_u64;
     // SAFETY: rows, their strings and the room for verdicts outlive the call.
     let status =
-        unsafe { function(instance, &Array::of(&rows), &ArrayMut::of(&mut verdicts), &raw mut taken) };
+        unsafe { function(instance, &Array::of(rows), &ArrayMut::of(&mut verdicts), &raw mut taken) };
     let answered = answered(status, taken, &verdicts);
     answered.iter().copied().for_each(each);
     answered.len()
@@ -88,6 +105,25 @@ fn row_of(family: &Family<'_>) -> plugin_abi::Family {
         base: Str::of(family.display.base),
         display: family.display.rule.code(),
         reserved2: 0,
+        bounds: Array::EMPTY,
+    }
+}
+
+/// As [`row_of`]; it points to the bounds, too.
+fn row_of_histogram(family: &HistogramFamily<'_>) -> plugin_abi::Family {
+    plugin_abi::Family {
+        size: struct_size::<plugin_abi::Family>(),
+        kind: KIND_HISTOGRAM,
+        value_kind: VALUE_HISTOGRAM,
+        space: Str::of(family.namespace),
+        object: Str::of(family.object),
+        item: Str::of(family.item),
+        part: Str::of(family.part),
+        unit: Str::of(family.unit),
+        help: Str::of(family.help),
+        origin: Str::of(family.origin),
+        bounds: Array::of(family.bounds),
+        ..plugin_abi::Family::ZERO
     }
 }
 
@@ -170,6 +206,15 @@ pub(crate) fn retire(instance: u64, ids: &[u32]) {
 /// The status and how many rows were taken.
 pub(crate) fn batch(instance: u64, batch: &Batch) -> (i32, usize) {
     let Some(function) = HOST.get().and_then(|host| host.batch) else { return (UNSUPPORTED, 0) };
+    let mut taken = 0_u64;
+    // SAFETY: the columns belong to the caller's buffers, which outlive the call.
+    let status = unsafe { function(instance, batch, &raw mut taken) };
+    (status, usize::try_from(taken).unwrap_or(0))
+}
+
+/// As [`batch`], of histograms.
+pub(crate) fn histograms(instance: u64, batch: &HistogramBatch) -> (i32, usize) {
+    let Some(function) = HOST.get().and_then(|host| host.histograms) else { return (UNSUPPORTED, 0) };
     let mut taken = 0_u64;
     // SAFETY: the columns belong to the caller's buffers, which outlive the call.
     let status = unsafe { function(instance, batch, &raw mut taken) };

@@ -1,9 +1,13 @@
 //! Families, series and values on their way to the host.
 
+mod histograms;
+
 use plugin_abi::{ACCEPTED, Array, Batch, FULL, OK, Plain, VALUE_F64, VALUE_I64, VALUE_U64, struct_size};
 
 use crate::family::{Family, FamilyId, Series, SeriesId};
 use crate::host;
+
+use self::histograms::HistogramColumn;
 
 /// Times of a value that differ from "now" and "as before", which zero stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +18,18 @@ pub struct Stamp {
     pub start_unix_nanos: i64,
 }
 
+impl Stamp {
+    /// Notes the times of row number `rows` in columns that are no longer than that.
+    fn enter(self, rows: usize, times: &mut Vec<i64>, starts: &mut Vec<i64>) {
+        for (column, time) in [(times, self.time_unix_nanos), (starts, self.start_unix_nanos)] {
+            if time != 0 {
+                column.resize(rows, 0);
+                column.push(time);
+            }
+        }
+    }
+}
+
 /// Where families, series and values go. Values are sent in batches from buffers that are used again, so that a
 /// steady state allocates nothing.
 #[derive(Debug)]
@@ -22,12 +38,20 @@ pub struct Output {
     f64: Column<f64>,
     u64: Column<u64>,
     i64: Column<i64>,
+    histograms: Vec<HistogramColumn>,
     rejected: u64,
 }
 
 impl Output {
     pub(crate) fn new(instance: u64) -> Self {
-        Self { instance, f64: Column::default(), u64: Column::default(), i64: Column::default(), rejected: 0 }
+        Self {
+            instance,
+            f64: Column::default(),
+            u64: Column::default(),
+            i64: Column::default(),
+            histograms: Vec::new(),
+            rejected: 0,
+        }
     }
 
     /// Registers families, once for the instance's life. `None` for those that the host does not want: do not send
@@ -114,6 +138,7 @@ impl Output {
         self.rejected += self.f64.flush(self.instance, VALUE_F64);
         self.rejected += self.u64.flush(self.instance, VALUE_U64);
         self.rejected += self.i64.flush(self.instance, VALUE_I64);
+        self.flush_histograms();
     }
 
     /// Forgets what is buffered: the collection failed.
@@ -121,6 +146,7 @@ impl Output {
         self.f64.clear();
         self.u64.clear();
         self.i64.clear();
+        self.histograms.iter_mut().for_each(HistogramColumn::clear);
     }
 
     /// How many values the host did not take so far (the instance was stopped, or a value was invalid).
@@ -156,15 +182,7 @@ impl<T: Plain> Column<T> {
 
     /// Notes the times of the row that is pushed next.
     fn stamp(&mut self, stamp: Stamp) {
-        let rows = self.ids.len();
-        for (column, time) in
-            [(&mut self.times, stamp.time_unix_nanos), (&mut self.starts, stamp.start_unix_nanos)]
-        {
-            if time != 0 {
-                column.resize(rows, 0);
-                column.push(time);
-            }
-        }
+        stamp.enter(self.ids.len(), &mut self.times, &mut self.starts);
     }
 
     /// Sends the column and answers how many rows were not taken.

@@ -6,7 +6,7 @@ pub type Seed = (&'static str, &'static str, Vec<u8>);
 /// All of them.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
-    let mut seeds = vec![("plugin_data", "honest", plugin())];
+    let mut seeds = vec![("plugin_data", "honest", plugin()), ("plugin_data", "histograms", histograms())];
     seeds.extend(patterns());
     seeds.extend(rules());
     seeds.extend(files());
@@ -41,6 +41,28 @@ fn plugin() -> Vec<u8> {
     bytes.extend([6, 0, RIGHT, RIGHT, RIGHT, 1, RIGHT, ROWS | 1, 0, 64, ROWS | 1, 1]);
     bytes.extend([0; 8]);
     bytes.extend([0, 0, 0, WORD]);
+    bytes
+}
+
+/// A family of histograms with two bounds, two series of it, a histogram for each, and the end of a collection.
+fn histograms() -> Vec<u8> {
+    /// Anything that is neither null nor misaligned, with true lengths.
+    const RIGHT: u8 = 9;
+    const ROWS: u8 = 0x30;
+    const WORD: u8 = 0x40;
+    let mut bytes = vec![0, RIGHT, 64, ROWS | 1, 4, 4, 0];
+    bytes.extend((0..8).map(|word| WORD | word));
+    bytes.extend([0, 0x10, RIGHT, ROWS | 2, 10, 20]);
+    bytes.extend([RIGHT; 2]);
+    bytes.extend([2, RIGHT, 64, ROWS | 2]);
+    for value in [WORD, WORD | 1] {
+        bytes.extend([0, RIGHT, ROWS | 1, WORD, value, 0, 0]);
+    }
+    bytes.extend([RIGHT; 2]);
+    bytes.extend([9, RIGHT, RIGHT, 0, RIGHT, ROWS | 2, 0, 1]);
+    bytes.extend([RIGHT, ROWS | 6, 20, 21, 22, 23, 24, 25]);
+    bytes.extend([RIGHT, ROWS | 2, 3, 4, RIGHT, ROWS, RIGHT, ROWS, 0]);
+    bytes.extend([6, 0, RIGHT, RIGHT, RIGHT, 1, RIGHT, ROWS, 0, ROWS, 0, 0, WORD, 0]);
     bytes
 }
 

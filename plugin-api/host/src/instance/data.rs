@@ -1,5 +1,7 @@
 //! The data that a plugin sends, checked against the limits before the sink sees it.
 
+pub(super) mod histograms;
+
 use plugin_abi::{
     ACCEPTED, DROPPED_DUPLICATE, DROPPED_INVALID, DROPPED_LIMIT, DROPPED_RULE, DROPPED_UNKNOWN_FAMILY,
     DROPPED_UNSUPPORTED, Verdict as RawVerdict,
@@ -20,6 +22,8 @@ pub(super) struct Data {
     /// One more than the highest series id.
     series_end: u32,
     series_live: u32,
+    /// The families that are histograms.
+    histograms: histograms::Shapes,
 }
 
 impl InstanceShared {
@@ -41,6 +45,7 @@ impl InstanceShared {
         for id in accepted {
             data.families = data.families.max(id.saturating_add(1));
         }
+        data.histograms.enter(rows, verdicts);
         Admission::Open
     }
 

@@ -4,7 +4,7 @@
 
 use plugin_abi::{self as abi, Array, ArrayMut, INVALID, read_struct};
 
-use super::{admitted, array, for_instance};
+use super::{admitted, array, for_instance, taken};
 use crate::instance::Admission;
 use crate::limits::Limits;
 use crate::read::{self, Refusal};
@@ -124,15 +124,6 @@ unsafe fn rows_and_verdicts<'a, T: abi::Plain>(
     // SAFETY: as above.
     let verdicts = unsafe { room.column(rows_max) }?;
     Ok((rows, verdicts, full))
-}
-
-/// # Safety
-/// A pointer that is not null is the plugin's room for a count.
-unsafe fn taken(taken_plugin: *mut u64, rows: usize) {
-    // SAFETY: null becomes nothing; else as the caller promises.
-    if let Some(taken) = unsafe { taken_plugin.as_mut() } {
-        *taken = rows as u64;
-    }
 }
 
 impl Refusal {

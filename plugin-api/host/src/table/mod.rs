@@ -10,6 +10,7 @@ mod collections;
 mod commands;
 mod credentials;
 mod data;
+mod histograms;
 mod records;
 mod sockets;
 
@@ -23,6 +24,7 @@ use self::collections::{complete, destroyed, fact, min_interval};
 use self::commands::{metric_name, output};
 use self::credentials::{credential_acquire, credential_result};
 use self::data::{batch, register_families, register_series, retire};
+use self::histograms::histograms;
 use self::records::{event, log, log_enabled, problem};
 use self::sockets::listening_socket;
 use crate::instance::{Admission, INSTANCES, InstanceShared};
@@ -59,6 +61,7 @@ pub(crate) fn leak(library: u64, options: &HostOptions) -> &'static HostApi {
         min_interval: Some(min_interval),
         metric_name: Some(metric_name),
         listening_socket: Some(listening_socket),
+        histograms: Some(histograms),
     }))
 }
 
@@ -114,6 +117,15 @@ fn admitted(admission: Admission, full: bool) -> i32 {
         Admission::Open => OK,
         Admission::Stopped => STOPPED,
         Admission::Stale => STALE,
+    }
+}
+
+/// # Safety
+/// A pointer that is not null is the plugin's room for a count.
+unsafe fn taken(taken_plugin: *mut u64, rows: usize) {
+    // SAFETY: null becomes nothing; else as the caller promises.
+    if let Some(taken) = unsafe { taken_plugin.as_mut() } {
+        *taken = rows as u64;
     }
 }
 

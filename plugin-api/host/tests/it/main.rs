@@ -11,6 +11,7 @@ mod credentials;
 mod data;
 mod ends;
 mod hangs;
+mod histograms;
 mod library_settings;
 mod loading;
 mod opened;

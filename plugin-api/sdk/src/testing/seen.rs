@@ -12,6 +12,8 @@ pub struct Seen {
     pub families: Vec<(String, String, String)>,
     /// How each of them is shown, and its base.
     pub displays: Vec<(DisplayRule, String)>,
+    /// The bounds of each; none where it is no histogram.
+    pub bounds: Vec<Vec<f64>>,
     /// The help of each.
     pub helps: Vec<String>,
     /// Series by id.
@@ -37,6 +39,8 @@ pub struct SeenSeries {
     pub labels: Vec<(String, String)>,
     /// Its last value.
     pub value: Option<SeenValue>,
+    /// Of a histogram its last counts and sum.
+    pub histogram: Option<(Vec<u64>, f64)>,
     /// The times of its last value.
     pub stamp: Stamp,
     /// Whether it was retired.

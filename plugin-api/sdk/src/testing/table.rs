@@ -1,6 +1,8 @@
 #![expect(unsafe_code, reason = "plays the host of the ABI")]
 // UNSAFETY: the functions of the table follow pointers that the SDK's own host module made on its stack for the call.
 
+mod histograms;
+
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -44,6 +46,7 @@ pub(super) const TABLE: HostApi = HostApi {
     min_interval: Some(min_interval),
     metric_name: None,
     listening_socket: None,
+    histograms: Some(histograms::histograms),
 };
 
 unsafe extern "C" fn now_ns() -> u64 {
@@ -67,6 +70,7 @@ unsafe extern "C" fn register_families(
             let rule = DisplayRule::from_code(row.display).unwrap_or_default();
             state.seen.displays.push((rule, text(row.base)));
             state.seen.helps.push(text(row.help));
+            state.seen.bounds.push(column(row.bounds));
         }
         OK
     })
@@ -88,6 +92,7 @@ unsafe extern "C" fn register_series(
                 family,
                 labels,
                 value: None,
+                histogram: None,
                 stamp: Stamp::default(),
                 retired: false,
             });

@@ -1,0 +1,101 @@
+//! Histograms, as a source knows them.
+
+use crate::family::FamilyId;
+
+/// A family of histograms: how observations, such as the durations of calls, are spread over buckets.
+///
+/// ```
+/// use plugin_sdk::{Buckets, HistogramFamily, HistogramId, Output, Series, SeriesId};
+///
+/// struct Calls { buckets: Buckets, known: Option<(HistogramId, SeriesId)> }
+///
+/// const DURATIONS: HistogramFamily<'static> = HistogramFamily {
+///     namespace: "rpc", object: "Calls", item: "Duration", part: "", unit: "seconds",
+///     help: "How long calls took.", origin: "", bounds: &[0.01, 0.1, 1.0],
+/// };
+///
+/// impl Calls {
+///     fn send(&mut self, output: &mut Output) {
+///         if self.known.is_none() && let Some(id) = output.register_histograms(&[DURATIONS])[0] {
+///             let series = Series { family: id.family(), labels: &[], start: None };
+///             self.known = output.register_series(&[series])[0].map(|series| (id, series));
+///         }
+///         if let Some((id, series)) = self.known {
+///             output.push_histogram(id, series, self.buckets.counts(), self.buckets.sum());
+///         }
+///     }
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HistogramFamily<'a> {
+    /// As [`crate::Family::namespace`].
+    pub namespace: &'a str,
+    /// As [`crate::Family::object`].
+    pub object: &'a str,
+    /// As [`crate::Family::item`].
+    pub item: &'a str,
+    /// As [`crate::Family::part`].
+    pub part: &'a str,
+    /// The base unit of what is observed: `seconds`, `bytes` …
+    pub unit: &'a str,
+    /// A sentence for people.
+    pub help: &'a str,
+    /// As [`crate::Family::origin`].
+    pub origin: &'a str,
+    /// The largest value that each bucket takes: 1 to 64, finite, ascending. One up to +Inf follows by itself. Where
+    /// observations may be negative, the first bound is.
+    pub bounds: &'a [f64],
+}
+
+/// A family of histograms that the host accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HistogramId {
+    pub(crate) family: FamilyId,
+    /// How many counts each histogram has.
+    pub(crate) buckets: usize,
+}
+
+impl HistogramId {
+    /// The family, for the series in it.
+    #[must_use]
+    pub fn family(self) -> FamilyId {
+        self.family
+    }
+}
+
+/// Observations that a source counts by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buckets {
+    bounds: Vec<f64>,
+    counts: Vec<u64>,
+    sum: f64,
+}
+
+impl Buckets {
+    /// Empty buckets with these bounds, which are those of the family.
+    #[must_use]
+    pub fn new(bounds: &[f64]) -> Self {
+        Self { bounds: bounds.to_vec(), counts: vec![0; bounds.len() + 1], sum: 0.0 }
+    }
+
+    /// Counts an observation. What is not finite, or would make the sum so, is passed over.
+    pub fn observe(&mut self, value: f64) {
+        let sum = self.sum + value;
+        if sum.is_finite() {
+            self.sum = sum;
+            self.counts[self.bounds.partition_point(|&bound| bound < value)] += 1;
+        }
+    }
+
+    /// How many observations are in each bucket alone, the last of which ends at +Inf.
+    #[must_use]
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// What they add up to.
+    #[must_use]
+    pub fn sum(&self) -> f64 {
+        self.sum
+    }
+}
