@@ -13,6 +13,7 @@ mod fleet;
 mod golden_page;
 mod guard_fleet;
 mod guard_model;
+mod histograms;
 mod init;
 mod log;
 mod messages;
