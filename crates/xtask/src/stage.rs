@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::Result;
 use crate::http;
 use crate::process::{Running, poll};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, run};
 
 /// The account of the simulated host. Both are made up.
 pub(crate) const ACCOUNT: &str = r"SIM\metrics";
@@ -50,6 +50,22 @@ impl<'a> Stage<'a> {
         let path = self.path("password");
         fs::write(&path, format!("{PASSWORD}\n"))?;
         Ok(path)
+    }
+
+    /// Builds a plugin of the exporter's tests into a folder, which this answers.
+    pub(crate) fn plugin(&self, name: &str) -> Result<PathBuf> {
+        let folder = self.path("plugins");
+        fs::create_dir(&folder)?;
+        let root = &self.workspace.root;
+        let mut compiler = Command::new("cc");
+        compiler.args(["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror"]);
+        compiler.args(["-shared", "-fPIC", "-fvisibility=hidden"]);
+        for headers in ["plugin-api/abi/include", "plugin-api/examples/zoo"] {
+            compiler.arg("-I").arg(root.join(headers));
+        }
+        compiler.arg("-o").arg(folder.join(format!("libplugin_{name}.so")));
+        run(compiler.arg(root.join("exporter/tests/it/plugins").join(format!("{name}.c"))))?;
+        Ok(folder)
     }
 
     /// Starts windows-sim on a free port and answers where it listens.

@@ -38,7 +38,24 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let (mut exporter, address) = stage.exporter(any, "2s", &[target])?;
     stage::page_when_up(&mut exporter, address, "sim")?;
 
-    let (mut pages, mut samples, mut created) = (0, 0, 0);
+    let Read { pages, samples, created } = read_every_form(&stage, address)?;
+    if created == 0 {
+        return Err("no counter says when it began".into());
+    }
+    Ok(Outcome::Ran(format!("{samples} samples on {pages} pages, {created} `_created` on the last")))
+}
+
+/// What was read, all pages together.
+pub(super) struct Read {
+    pub(super) pages: usize,
+    pub(super) samples: usize,
+    /// Samples on the last page that say since when a series counts.
+    pub(super) created: usize,
+}
+
+/// Has others read the pages of an exporter in every form.
+pub(super) fn read_every_form(stage: &Stage<'_>, address: SocketAddr) -> Result<Read> {
+    let mut read = Read { pages: 0, samples: 0, created: 0 };
     for (form, content_type, parser) in FORMS {
         let escapings = if form.ends_with('=') { &ESCAPINGS[..] } else { &[""] };
         for escaping in escapings {
@@ -46,20 +63,17 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
             expect_type(&page, content_type)?;
             let file = stage.path("page.txt");
             fs::write(&file, &page.body)?;
-            samples +=
-                parse(workspace, &file, parser).map_err(|error| format!("{form}{escaping}: {error}"))?;
+            read.samples += parse(stage.workspace, &file, parser)
+                .map_err(|error| format!("{form}{escaping}: {error}"))?;
             // promtool reads the classic form, and knows no names in quotes.
             if parser == "classic" && *escaping != "allow-utf-8" {
                 promtool(&file).map_err(|error| format!("{form}{escaping}: {error}"))?;
             }
-            created = page.body.lines().filter(|line| is_start(line)).count();
-            pages += 1;
+            read.created = page.body.lines().filter(|line| is_start(line)).count();
+            read.pages += 1;
         }
     }
-    if created == 0 {
-        return Err("no counter says when it began".into());
-    }
-    Ok(Outcome::Ran(format!("{samples} samples on {pages} pages, {created} `_created` on the last")))
+    Ok(read)
 }
 
 /// When a counter began: `NAME_created`, or that name escaped.

@@ -36,7 +36,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 27] = [
+const CHECKS: [Check; 28] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -62,9 +62,17 @@ const CHECKS: [Check; 27] = [
     ("Prometheus 3 answers the dashboard and follows the rules", &[Peer::Prometheus3], dashboards::run),
     ("Grafana's schema describes the dashboard", &[Peer::GrafanaSchema], grafana::run),
     ("the OpenTelemetry Collector takes what is pushed", &[Peer::Otelcol, Peer::Cc], otlp::run),
+    (
+        "promtool, Prometheus and a collector read a plugin's histograms",
+        &READERS_OF_HISTOGRAMS,
+        otlp::histograms,
+    ),
     ("rotel takes what is pushed", &[Peer::Otelcol, Peer::Rotel], otlp::by_rotel),
     ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),
 ];
+
+const READERS_OF_HISTOGRAMS: [Peer; 5] =
+    [Peer::Prometheus, Peer::Python, Peer::Prometheus3, Peer::Otelcol, Peer::Cc];
 
 /// Runs every check whose name contains `only`; without peers those that need none.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report, only: &str, with_peers: bool) {

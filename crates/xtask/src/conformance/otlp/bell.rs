@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::process::Command;
 use std::rc::Rc;
 use std::time::SystemTime;
 
@@ -16,7 +15,6 @@ use crate::Result;
 use crate::process::poll;
 use crate::scraped::Labels;
 use crate::stage::Stage;
-use crate::workspace::run;
 
 /// The target, and its host.
 pub(super) const TARGET: &str = "tower";
@@ -27,17 +25,7 @@ const PCQ: &str = "libplugin_pcq.so";
 
 /// Builds the plugin `bell` into a folder, with a way to `pcq` beside it; answers the folder.
 pub(super) fn install(stage: &Stage<'_>) -> Result<PathBuf> {
-    let folder = stage.path("plugins");
-    std::fs::create_dir(&folder)?;
-    let root = &stage.workspace.root;
-    let mut compiler = Command::new("cc");
-    compiler.args(["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror"]);
-    compiler.args(["-shared", "-fPIC", "-fvisibility=hidden"]);
-    for headers in ["plugin-api/abi/include", "plugin-api/examples/zoo"] {
-        compiler.arg("-I").arg(root.join(headers));
-    }
-    compiler.arg("-o").arg(folder.join("libplugin_bell.so"));
-    run(compiler.arg(root.join("exporter/tests/it/plugins/bell.c")))?;
+    let folder = stage.plugin("bell")?;
     symlink(stage.workspace.program(PCQ), folder.join(PCQ))?;
     Ok(folder)
 }

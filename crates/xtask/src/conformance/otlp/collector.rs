@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::certificates::Certificates;
-use super::points::Point;
+use super::points::{HistogramPoint, Point};
 use super::records::{Event, Span};
 use super::written::Written;
 use crate::Result;
@@ -73,6 +73,11 @@ impl Receiver {
     /// The points that were taken here so far.
     pub(super) fn points(&self) -> Result<Vec<Rc<Point>>> {
         self.written(|written| written.points.clone())
+    }
+
+    /// The histograms.
+    pub(super) fn histograms(&self) -> Result<Vec<Rc<HistogramPoint>>> {
+        self.written(|written| written.histograms.clone())
     }
 
     /// The log records.

@@ -7,6 +7,7 @@ mod bell;
 mod certificates;
 mod collector;
 mod compare;
+mod histograms;
 mod json;
 mod moving;
 mod points;
@@ -20,6 +21,7 @@ use std::time::Duration;
 
 use self::certificates::Certificates;
 use self::collector::{Receiver, Rotel};
+pub(crate) use self::histograms::run as histograms;
 use crate::Result;
 use crate::http;
 use crate::process::{Running, poll};

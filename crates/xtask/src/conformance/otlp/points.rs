@@ -32,6 +32,22 @@ pub(super) struct Point {
     pub(super) value: Option<f64>,
 }
 
+/// One histogram of one request, which holds a value: none of those that are looked at here vanishes.
+#[derive(Clone, Debug)]
+pub(super) struct HistogramPoint {
+    pub(super) owner: Owner,
+    pub(super) name: String,
+    pub(super) unit: String,
+    pub(super) kind: Kind,
+    pub(super) labels: Labels,
+    /// Unix nanoseconds.
+    pub(super) start: u64,
+    pub(super) count: u64,
+    pub(super) sum: f64,
+    pub(super) counts: Vec<u64>,
+    pub(super) bounds: Vec<f64>,
+}
+
 /// What a point is a point of.
 pub(super) type Series = (String, String, Labels);
 
@@ -43,6 +59,32 @@ impl Point {
     pub(super) fn series(&self) -> Series {
         (self.target().to_owned(), self.name.clone(), self.labels.clone())
     }
+}
+
+/// Reads all points of a metric that is a histogram.
+pub(super) fn read_histograms(
+    owner: &Owner,
+    metric: &Value,
+    points: &mut Vec<Rc<HistogramPoint>>,
+) -> Result<()> {
+    let data = &metric["histogram"];
+    let kind = if data["aggregationTemporality"] == DELTA { Kind::Delta } else { Kind::Cumulative };
+    for point in list(&data["dataPoints"]) {
+        let bounds = list(&point["explicitBounds"]).map(|bound| double(bound).ok_or("no bound"));
+        points.push(Rc::new(HistogramPoint {
+            owner: owner.clone(),
+            name: text_of(&metric["name"]),
+            unit: text_of(&metric["unit"]),
+            kind,
+            labels: labels(&point["attributes"]),
+            start: nanoseconds(&point["startTimeUnixNano"])?,
+            count: nanoseconds(&point["count"])?,
+            sum: double(&point["sum"]).ok_or_else(|| format!("no sum: {point}"))?,
+            counts: list(&point["bucketCounts"]).map(nanoseconds).collect::<Result<_>>()?,
+            bounds: bounds.collect::<std::result::Result<_, _>>()?,
+        }));
+    }
+    Ok(())
 }
 
 /// Reads all points of a metric.

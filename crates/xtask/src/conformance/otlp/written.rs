@@ -8,7 +8,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::json::{Owner, labels, list, text_of};
-use super::points::{self, Point};
+use super::points::{self, HistogramPoint, Point};
 use super::records::{Event, Span};
 use crate::Result;
 
@@ -16,6 +16,7 @@ use crate::Result;
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub(super) points: Vec<Rc<Point>>,
+    pub(super) histograms: Vec<Rc<HistogramPoint>>,
     pub(super) events: Vec<Rc<Event>>,
     pub(super) spans: Vec<Rc<Span>>,
     bytes_read: u64,
@@ -38,7 +39,11 @@ impl Written {
 
     fn read_request(&mut self, request: &Value) -> Result<()> {
         each(request, ["resourceMetrics", "scopeMetrics", "metrics"], |owner, metric| {
-            points::read(owner, metric, &mut self.points)
+            if metric["histogram"].is_object() {
+                points::read_histograms(owner, metric, &mut self.histograms)
+            } else {
+                points::read(owner, metric, &mut self.points)
+            }
         })?;
         each(request, ["resourceLogs", "scopeLogs", "logRecords"], |owner, record| {
             self.events.push(Rc::new(Event::read(owner, record)?));
