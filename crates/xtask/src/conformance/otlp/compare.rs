@@ -102,14 +102,14 @@ pub(super) fn check_owner(owner: &Owner, target: &str, host: IpAddr, plugin: &st
         ("service.name", "perfmon-exporter"),
         ("service.instance.id", target),
         ("host.name", &host),
-        ("os.type", "windows"),
         ("env", "prod"),
         ("site", "a \"b\""),
     ];
     // The bell has seen no Windows.
-    let version = (plugin == "pcq").then_some(("os.version", OS_VERSION));
+    let system = [("os.type", "windows"), ("os.version", OS_VERSION)];
+    let system = system.iter().filter(|_| plugin == "pcq");
     let lacks = |(name, value): &&(&str, &str)| owner.resource.get(*name).is_none_or(|is| is != value);
-    let missing = wanted.iter().chain(&version).find(lacks);
+    let missing = wanted.iter().chain(system).find(lacks);
     match missing {
         Some((name, value)) => Err(format!("`{name}` is not `{value}` in {owner:?}").into()),
         None if owner.scope != plugin => Err(format!("the scope is not `{plugin}` in {owner:?}").into()),
