@@ -72,12 +72,12 @@ mod shown;
 mod stale;
 mod syntax;
 mod target;
-mod target_files;
+pub mod target_files;
 mod traces;
 mod transport;
 mod tree;
 mod web;
-mod web_file;
+pub mod web_file;
 mod web_names;
 
 use std::path::Path;
@@ -88,6 +88,7 @@ use input::file;
 
 use self::item::Item;
 use self::problem::Problems;
+use self::target_files::TargetFiles;
 
 pub use self::document::Config;
 pub use self::external::ExternalUrl;
@@ -107,21 +108,11 @@ pub use self::scrape::{SERIES_MAX, Scrape};
 pub use self::shown::{HIDDEN, Shown, Tree, shown_module};
 pub use self::stale::StaleAfter;
 pub use self::target::{Target, TargetDefaults};
-pub use self::target_files::{
-    Fate, FileNews, FileState, Refused, SharedInstance, Skipped, TARGETS_MAX, TargetFiles, TargetList,
-    Wanted, parse_target_file,
-};
 pub use self::transport::{Transport, TransportSettings, in_words};
 pub use self::tree::CONFIG_BYTES_MAX;
 pub use self::web::Web;
-pub use self::web_file::{
-    ClientAuth, Pem, PemSource, RateLimit, TlsServer, Users, Versions, WEB_USERS_MAX, WebFile, is_tls13,
-};
 pub use self::web_names::AllowedHosts;
 pub use input::secret::SecretSource;
-pub use otlp_push::{
-    ClientCertificate, Compression, HeaderSource, OtlpEndpoint, OtlpProtocol, OtlpTls, Traces,
-};
 
 /// A pipe that is read when the program begins must come to its end within this time.
 const PIPE_TIME_MAX: Duration = Duration::from_secs(30);

@@ -3,6 +3,8 @@ use std::time::Duration;
 
 use exporter_testing::schema;
 
+use otlp_push::{OtlpEndpoint, OtlpTls};
+
 use super::*;
 
 const REFERENCE: &str = include_str!("../../perfmon.reference.yaml");

@@ -2,7 +2,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use config::{Config, Problem, Report, SharedInstance, TargetFiles, Wanted};
+use config::target_files::{SharedInstance, TargetFiles, Wanted};
+use config::{Config, Problem, Report};
 use http_server::Gate;
 use plugin_host::{Host, HostOptions};
 

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use config::{Config, OtlpEndpoint};
+use config::Config;
 use otlp_encode::Scope;
+use otlp_push::OtlpEndpoint;
 use otlp_push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
 use series::pipeline::Store;
 use telemetry::ProcessUsage;

@@ -3,9 +3,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use config::{Config, InUse, OtlpEndpoint, Report};
+use config::{Config, InUse, Report};
 use http_server::{Limits, Settings};
 use input::file;
+use otlp_push::OtlpEndpoint;
 use otlp_push::{OwnTelemetry, Pusher, Supply};
 use telemetry::log::{self, DEFAULT_FILTER};
 use telemetry::unix_seconds;

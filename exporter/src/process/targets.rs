@@ -3,7 +3,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, SystemTime};
 
-use config::{Config, Fate, FileNews, Problem, Refused, Report, SharedInstance, TargetFiles, Wanted};
+use config::target_files::{Fate, FileNews, Refused, SharedInstance, TargetFiles, Wanted};
+use config::{Config, Problem, Report};
 use tracing::{info, warn};
 
 use super::engine::{Changes, Engine};

@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use config::{OtlpEndpoint, OtlpProtocol, parse};
+use config::parse;
 use expect_test::expect;
 use exporter_testing::plugin::{complete, counter, gauge, instances, send, send_column, store};
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use otlp_encode::{Facts, Resource, Scope};
 use otlp_push::{Connector, Counts, Item, Pusher, Shared, Supply};
+use otlp_push::{OtlpEndpoint, OtlpProtocol};
 use plugin_contract::{FamilyDef, Outcome, ValueKind};
 use prometheus_client::registry::Registry;
 use series::pipeline::Store;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use config::{OtlpEndpoint, OtlpProtocol, parse};
+use config::parse;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use otlp_encode::{Facts, Resource, Scope, Trigger};
 use otlp_push::{Counts, Ended, EventRouter, Item, Pusher, Shared, Signal, Supply};
+use otlp_push::{OtlpEndpoint, OtlpProtocol};
 use plugin_contract::{Completion, Event, Failure, GeneralReason, Level, Outcome, Stage, StageReport};
 use series::model::Target;
 use tokio::time::Instant;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use config::OtlpProtocol;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use otlp_push::OtlpProtocol;
 use tokio::net::TcpListener;
 
 use crate::otlp_collector::{Collector, Received};

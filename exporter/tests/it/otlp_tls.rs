@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use config::{OtlpEndpoint, OtlpProtocol, parse};
+use config::parse;
 use otlp_push::{Connector, NetConnector, Trouble};
+use otlp_push::{OtlpEndpoint, OtlpProtocol};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
 use tokio::net::TcpListener;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use config::OtlpProtocol;
+use otlp_push::OtlpProtocol;
 use tokio::net::TcpListener;
 
 use crate::command_plugin::{Installed, PASSWORD, Sim, config};

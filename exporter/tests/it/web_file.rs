@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use config::{ClientAuth, WebFile};
+use config::web_file::{ClientAuth, WebFile};
 use expect_test::{Expect, expect};
 use http_server::Gate;
 

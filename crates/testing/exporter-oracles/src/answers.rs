@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use config::OtlpProtocol;
+use otlp_push::OtlpProtocol;
 use otlp_push::{Backoff, Verdict, parsers};
 
 use crate::Input;

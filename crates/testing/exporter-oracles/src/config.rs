@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use config::{
-    self, Config, Node, Position, Report, SERIES_MAX, Schemas, Target, Value, WEB_USERS_MAX, WebFile,
-    parse_target_file,
-};
+use config::target_files::parse_target_file;
+use config::web_file::{WEB_USERS_MAX, WebFile};
+use config::{self, Config, Node, Position, Report, SERIES_MAX, Schemas, Target, Value};
 use plugin_contract::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
 
 use crate::Input;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use config::{Config, Fate, FileNews, Report, Schemas, TargetFiles, TargetList, parse, parse_target_file};
+use config::target_files::{Fate, FileNews, TargetFiles, TargetList, parse_target_file};
+use config::{Config, Report, Schemas, parse};
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use config::{Compression, HeaderSource, OtlpProtocol, SecretSource, parse};
+use config::{SecretSource, parse};
 use expect_test::{Expect, expect};
 use otlp_encode::Temporality;
+use otlp_push::{Compression, HeaderSource, OtlpProtocol};
 
 fn check(text: &str, expected: &Expect) {
     let report = parse("perfmon.yml", text, Path::new("/etc/perfmon")).expect_err("a report");

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use config::{Config, Target, parse, parse_target_file};
+use config::target_files::parse_target_file;
+use config::{Config, Target, parse};
 use expect_test::{Expect, expect};
 use series::pipeline::Profile;
 

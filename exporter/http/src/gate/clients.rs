@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use config::{ClientAuth, TlsServer};
+use config::web_file::{ClientAuth, TlsServer};
 use tokio_rustls::rustls::client::danger::HandshakeSignatureValid;
 use tokio_rustls::rustls::crypto::{
     CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,

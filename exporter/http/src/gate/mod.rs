@@ -30,7 +30,8 @@ use self::files::Files;
 pub(crate) use self::login::{Login, Verdict, credentials};
 use self::rate::Bucket;
 use self::tls::Tls;
-use config::{Report, Users, WebFile};
+use config::Report;
+use config::web_file::{Users, WebFile};
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

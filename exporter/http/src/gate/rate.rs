@@ -1,7 +1,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use config::RateLimit;
+use config::web_file::RateLimit;
 
 /// A bucket of tokens, full at the beginning. A request takes one; one comes back each interval.
 pub(super) struct Bucket {

@@ -3,7 +3,8 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use config::{ClientAuth, Pem, PemSource, Problem, TlsServer, is_tls13};
+use config::Problem;
+use config::web_file::{ClientAuth, Pem, PemSource, TlsServer, is_tls13};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use config::FileState;
+use config::target_files::FileState;
 use telemetry::{Metric, Writer};
 
 pub(super) fn write(out: &mut Writer<'_, '_>, files: &[FileState]) -> fmt::Result {

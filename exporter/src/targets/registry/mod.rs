@@ -5,7 +5,8 @@ mod status;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use config::{Config, FileState, PasswordFiles, Shown};
+use config::target_files::FileState;
+use config::{Config, PasswordFiles, Shown};
 
 use self::denials::Denials;
 use self::recoveries::Recoveries;

@@ -1,6 +1,7 @@
 //! `/config`: the configuration in use.
 
-use config::{FileState, HIDDEN};
+use config::HIDDEN;
+use config::target_files::FileState;
 use http_server::Caller;
 use hyper::Response;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use config::FileState;
+use config::target_files::FileState;
 use http_server::Caller;
 use hyper::Response;
 use telemetry::ProcessUsage;

@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use config::WebFile;
+use config::web_file::WebFile;
 use tokio::time::Instant;
 
 use super::queue::{LoginPermit, WAITING_PER_PEER};
