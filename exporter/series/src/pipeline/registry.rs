@@ -23,13 +23,13 @@ pub(super) struct Registry {
     families: Vec<Registered>,
     names: HashMap<String, u32>,
     /// INVARIANT: one for each block of `layout`, in the same order.
-    homes: Vec<Home>,
+    mappings: Vec<BlockMapping>,
     layout: Arc<Layout>,
     roster: Roster,
     /// Room for the histograms of `roster`.
     slots: Slots,
-    /// The home of each series id.
-    home_of: Vec<u32>,
+    /// The block of each series id.
+    block_of: Vec<u32>,
     live: usize,
     /// Series ids that may be given out again.
     free: Vec<u32>,
@@ -54,15 +54,15 @@ struct Registered {
 /// Where the series of a family go.
 #[derive(Debug)]
 enum Place {
-    /// All to one home.
+    /// All to one block.
     One(u32),
-    /// Rules give each its name: what the family would be without them, and the homes by name so far.
+    /// Rules give each its name: what the family would be without them, and the blocks by name so far.
     Many(Box<Family>, HashMap<String, u32>),
 }
 
 /// What is known of a block: series of one family on the page that come from one family of the plugin's.
 #[derive(Debug)]
-struct Home {
+struct BlockMapping {
     /// The plugin's family id.
     family: u32,
     sample_name: String,
@@ -80,11 +80,11 @@ impl Registry {
             prefixes: PrefixWriter::new(&scope.target, utf8),
             families: Vec::new(),
             names: HashMap::new(),
-            homes: Vec::new(),
+            mappings: Vec::new(),
             layout: Arc::default(),
             roster: Roster::default(),
             slots: Slots::default(),
-            home_of: Vec::new(),
+            block_of: Vec::new(),
             live: 0,
             free: Vec::new(),
             reused: Vec::new(),
@@ -95,13 +95,13 @@ impl Registry {
 
     /// The plugin's id of the family of a block's series.
     pub(super) fn family_of_block(&self, block: usize) -> u32 {
-        self.homes[block].family
+        self.mappings[block].family
     }
 
     /// Whether a series is of the plugin's family with this id.
     pub(super) fn is_of_family(&self, id: u32, family: u32) -> bool {
-        let home = self.home_of.get(id as usize).and_then(|&home| self.homes.get(home as usize));
-        home.is_some_and(|home| home.family == family)
+        let block = self.block_of.get(id as usize).and_then(|&block| self.mappings.get(block as usize));
+        block.is_some_and(|block| block.family == family)
     }
 
     pub(super) fn layout(&self) -> &Arc<Layout> {
@@ -121,7 +121,7 @@ impl Registry {
         let identities = self.families.iter().map(|family| family.identity.len());
         let names = self.names.keys().map(|name| name.len() + size_of::<String>());
         let families = self.families.capacity() * size_of::<Registered>();
-        let numbers = self.homes.capacity() + self.free.capacity() + self.reused.capacity();
+        let numbers = self.mappings.capacity() + self.free.capacity() + self.reused.capacity();
         families
             + identities.chain(names).sum::<usize>()
             + numbers * size_of::<u32>()
@@ -175,7 +175,7 @@ impl Registry {
         let place = if plan.moves {
             Place::Many(Box::new(family), HashMap::new())
         } else {
-            Place::One(self.add_home(scope, id, &family, &plan.name)?)
+            Place::One(self.add_block(scope, id, &family, &plan.name)?)
         };
         self.names.insert(name, id);
         self.families.push(Registered { kind, value, bounds, identity, plan, place });
@@ -183,7 +183,7 @@ impl Registry {
     }
 
     /// A block for series of that name that come from the plugin's family `id`.
-    fn add_home(
+    fn add_block(
         &mut self,
         scope: &Scope,
         id: u32,
@@ -202,15 +202,20 @@ impl Registry {
         if sample_name.len() > limits.name_bytes_max {
             return Err(Refusal::NameTooLong);
         }
-        if self.homes.len() >= limits.families_max {
+        if self.mappings.len() >= limits.families_max {
             return Err(Refusal::FamilyLimit);
         }
         let family = scope.catalog.share(family).ok_or(Refusal::FamilyCollision)?;
-        let home = u32::try_from(self.homes.len()).map_err(|_| Refusal::FamilyLimit)?;
+        let block = u32::try_from(self.mappings.len()).map_err(|_| Refusal::FamilyLimit)?;
         let samples = family.samples();
-        self.homes.push(Home { family: id, sample_name: sample_name.to_owned(), samples, live: 0 });
+        self.mappings.push(BlockMapping {
+            family: id,
+            sample_name: sample_name.to_owned(),
+            samples,
+            live: 0,
+        });
         Arc::make_mut(&mut self.layout).add_family(family);
-        Ok(home)
+        Ok(block)
     }
 
     /// Takes a series in and answers its id. `building` are the values of the collection that is under way.
@@ -223,11 +228,11 @@ impl Registry {
     ) -> Result<u32, Refusal> {
         let family = self.families.get(def.family as usize).ok_or(Refusal::UnknownFamily)?;
         let (kind, value, buckets) = (family.kind, family.value, family.bounds.len() + 1);
-        let home = match &family.place {
-            Place::One(home) if family.plan.is_done() => {
-                let home = *home;
-                self.check_room(home)?;
-                let sample_name = &self.homes[home as usize].sample_name;
+        let block = match &family.place {
+            Place::One(block) if family.plan.is_done() => {
+                let block = *block;
+                self.check_room(block)?;
+                let sample_name = &self.mappings[block as usize].sample_name;
                 self.prefixes.write(
                     kind,
                     sample_name,
@@ -235,16 +240,16 @@ impl Registry {
                     &self.normalize.limits,
                     &mut self.scratch,
                 )?;
-                home
+                block
             }
             _ => {
-                let home = self.apply_rules(scope, def)?;
-                self.check_room(home)?;
-                home
+                let block = self.apply_rules(scope, def)?;
+                self.check_room(block)?;
+                block
             }
         };
-        let next = u32::try_from(self.home_of.len()).map_err(|_| Refusal::SeriesLimit)?;
-        let samples = self.homes[home as usize].samples;
+        let next = u32::try_from(self.block_of.len()).map_err(|_| Refusal::SeriesLimit)?;
+        let samples = self.mappings[block as usize].samples;
         series.admit(&self.scratch, samples)?;
         if value == ValueKind::Histogram {
             let id = self.free.last().copied().unwrap_or(next);
@@ -256,14 +261,14 @@ impl Registry {
 
         let id = if let Some(id) = self.free.pop() {
             self.reused.push(id);
-            self.home_of[id as usize] = home;
+            self.block_of[id as usize] = block;
             id
         } else {
-            self.home_of.push(home);
+            self.block_of.push(block);
             next
         };
         self.live += samples;
-        self.homes[home as usize].live += samples;
+        self.mappings[block as usize].live += samples;
         self.roster.admit(id, value, def.start_time_unix_nanos);
         if let Some(building) = building {
             building.admit(id, value, def.start_time_unix_nanos);
@@ -271,20 +276,20 @@ impl Registry {
                 building.place_histogram(id, &self.roster);
             }
         }
-        Arc::make_mut(&mut self.layout).add_series(home as usize, id, &self.scratch);
+        Arc::make_mut(&mut self.layout).add_series(block as usize, id, &self.scratch);
         Ok(id)
     }
 
-    /// Whether one more series may live in a home.
-    fn check_room(&self, home: u32) -> Result<(), Refusal> {
+    /// Whether one more series fits into a block.
+    fn check_room(&self, block: u32) -> Result<(), Refusal> {
         let limits = &self.normalize.limits;
-        let Home { live, samples, .. } = self.homes[home as usize];
+        let BlockMapping { live, samples, .. } = self.mappings[block as usize];
         let is_full = self.live.saturating_add(samples) > limits.instance_series_max
             || live.saturating_add(samples) > limits.family_series_max;
         if is_full { Err(Refusal::SeriesLimit) } else { Ok(()) }
     }
 
-    /// Writes the prefix that the rules give a series, and answers its home.
+    /// Writes the prefix that the rules give a series, and answers its block.
     fn apply_rules(&mut self, scope: &Scope, def: &SeriesDef<'_>) -> Result<u32, Refusal> {
         let Registered { kind, plan, place, .. } = &self.families[def.family as usize];
         let mut ruled = self.prefixes.label_set(*kind, &plan.name, def.labels)?;
@@ -293,17 +298,17 @@ impl Registry {
         }
         self.prefixes.write_ruled(*kind, &mut ruled, &self.normalize.limits, &mut self.scratch)?;
         let (origin, name) = match place {
-            Place::One(home) => return Ok(*home),
-            Place::Many(origin, homes) => match homes.get(&*ruled.name) {
-                Some(home) => return Ok(*home),
+            Place::One(block) => return Ok(*block),
+            Place::Many(origin, blocks) => match blocks.get(&*ruled.name) {
+                Some(block) => return Ok(*block),
                 None => (origin.clone(), ruled.name.into_owned()),
             },
         };
-        let home = self.add_home(scope, def.family, &origin, &name)?;
-        if let Place::Many(_, homes) = &mut self.families[def.family as usize].place {
-            homes.insert(name, home);
+        let block = self.add_block(scope, def.family, &origin, &name)?;
+        if let Place::Many(_, blocks) = &mut self.families[def.family as usize].place {
+            blocks.insert(name, block);
         }
-        Ok(home)
+        Ok(block)
     }
 
     /// Ends series.
@@ -313,31 +318,31 @@ impl Registry {
         mut building: Option<&mut Values>,
         ids: &[u32],
     ) {
-        let mut homes: Vec<u32> = Vec::new();
+        let mut blocks: Vec<u32> = Vec::new();
         for &id in ids {
             if self.roster.retire(id) {
                 self.free.push(id);
-                let home = self.home_of[id as usize];
+                let block = self.block_of[id as usize];
                 self.slots.give_back(&mut self.roster, id);
-                let Home { live, samples, .. } = &mut self.homes[home as usize];
+                let BlockMapping { live, samples, .. } = &mut self.mappings[block as usize];
                 *live -= *samples;
                 self.live -= *samples;
-                homes.push(home);
+                blocks.push(block);
                 if let Some(building) = building.as_deref_mut() {
                     building.retire(id);
                 }
             }
         }
-        homes.sort_unstable();
-        homes.dedup();
-        if homes.is_empty() {
+        blocks.sort_unstable();
+        blocks.dedup();
+        if blocks.is_empty() {
             return;
         }
         let layout = Arc::make_mut(&mut self.layout);
-        for home in homes {
-            let samples = self.homes[home as usize].samples;
+        for block in blocks {
+            let samples = self.mappings[block as usize].samples;
             let gone = |id| !self.roster.lives(id);
-            layout.remove_series(home as usize, gone, |prefix| series.remove(prefix, samples));
+            layout.remove_series(block as usize, gone, |prefix| series.remove(prefix, samples));
         }
     }
 
