@@ -44,7 +44,8 @@ fn plugin() -> Vec<u8> {
     bytes
 }
 
-/// A family of histograms with two bounds, two series of it, a histogram for each, and the end of a collection.
+/// A family of histograms with two bounds, two series of it, a histogram for each, two that cannot be, and the end of a
+/// collection.
 fn histograms() -> Vec<u8> {
     /// Anything that is neither null nor misaligned, with true lengths.
     const RIGHT: u8 = 9;
@@ -62,6 +63,10 @@ fn histograms() -> Vec<u8> {
     bytes.extend([9, RIGHT, RIGHT, 0, RIGHT, ROWS | 2, 0, 1]);
     bytes.extend([RIGHT, ROWS | 6, 20, 21, 22, 23, 24, 25]);
     bytes.extend([RIGHT, ROWS | 2, 3, 4, RIGHT, ROWS, RIGHT, ROWS, 0]);
+    // Observations that are too many to count, and a sum below zero.
+    bytes.extend([9, RIGHT, RIGHT, 0, RIGHT, ROWS | 2, 0, 1, RIGHT, ROWS | 6, 0]);
+    bytes.extend([u8::MAX; 8]);
+    bytes.extend([21, 22, 23, 24, 25, RIGHT, ROWS | 2, 3, 0xf0, RIGHT, ROWS, RIGHT, ROWS, 0]);
     bytes.extend([6, 0, RIGHT, RIGHT, RIGHT, 1, RIGHT, ROWS, 0, ROWS, 0, 0, WORD, 0]);
     bytes
 }

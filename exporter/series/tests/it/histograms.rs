@@ -231,6 +231,22 @@ fn a_partial_collection_keeps_the_histograms_that_it_does_not_cover() {
 }
 
 #[test]
+fn what_a_failed_collection_brought_is_not_taken_over() {
+    let limits = Limits { keeps_stale: true, ..Limits::default() };
+    let store = store_with(&Catalog::new(), "web1", limits);
+    let waits = instances(&store, &histogram("Waits", BOUNDS), &["0"]);
+    let sizes = instances(&store, &histogram("Sizes", BOUNDS), &["0"]);
+    send_histograms(&store, 0, &waits, &[(&[1, 1, 1], 3.0)]);
+    send_histograms(&store, 1, &sizes, &[(&[2, 2, 2], 6.0)]);
+    complete(&store, Outcome::Full);
+    send_histograms(&store, 1, &sizes, &[(&[9, 9, 9], 27.0)]);
+    complete(&store, Outcome::Failed(failure()));
+    send_histograms(&store, 0, &waits, &[(&[4, 4, 4], 12.0)]);
+    complete(&store, Outcome::Partial { families: &[0], failure: None });
+    assert_eq!(histograms(&store.snapshot()), [(vec![4; 3], 12.0), (vec![2; 3], 6.0)]);
+}
+
+#[test]
 fn room_that_histograms_leave_serves_the_next_ones() {
     let store = store("web1");
     let waits = family(&store, &histogram("Waits", BOUNDS)).unwrap();
