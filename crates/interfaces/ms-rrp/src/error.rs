@@ -13,7 +13,7 @@ pub enum Error<E: core::error::Error + 'static> {
     LimitExceeded {
         /// The method.
         method: &'static Method,
-        /// What of: subkeys or countersets.
+        /// What of: subkeys, countersets or bytes of a value.
         unit: &'static str,
         /// What is accepted.
         limit: u32,

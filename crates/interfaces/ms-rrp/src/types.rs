@@ -20,6 +20,31 @@ open_enum! {
     }
 }
 
+open_enum! {
+    /// [MS-RRP] 3.1.1.5: what the bytes of a value are.
+    #[derive(NdrDecode, NdrEncode)]
+    pub struct ValueType(u32) {
+        /// Nothing in particular.
+        REG_NONE = 0,
+        /// A text in UTF-16.
+        REG_SZ = 1,
+        /// A text with names of environment variables.
+        REG_EXPAND_SZ = 2,
+        /// Bytes, performance data among them.
+        REG_BINARY = 3,
+        /// 32 bits, little-endian.
+        REG_DWORD = 4,
+        /// 32 bits, big-endian.
+        REG_DWORD_BIG_ENDIAN = 5,
+        /// The name of another key.
+        REG_LINK = 6,
+        /// Texts, each with a NUL at its end, and one more at the end of all.
+        REG_MULTI_SZ = 7,
+        /// 64 bits, little-endian.
+        REG_QWORD = 11,
+    }
+}
+
 /// [MS-RRP] 2.2.4 `RRP_UNICODE_STRING`: a text, or the room for one.
 ///
 /// On the wire both lengths are bytes, and a text has a NUL at its end that counts.

@@ -6,12 +6,15 @@ use core::future::{Future, ready};
 use dcerpc::{Channel, FaultStatus};
 use ms_dtyp::{Guid, Win32Error};
 use ms_rrp::enumerate_counter_sets;
-use ms_rrp::types::{AccessMask, KeyHandle, Room, UnicodeString};
+use ms_rrp::types::{AccessMask, KeyHandle, Room, UnicodeString, ValueType};
 use ms_rrp::winreg::{
     CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
-    Limits, OpenLocalMachineReply, OpenLocalMachineRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest,
-    QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, RegistryClient, Winreg, WinregServer,
+    Limits, OpenLocalMachineReply, OpenLocalMachineRequest, OpenPerformanceDataReply,
+    OpenPerformanceDataRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply,
+    QueryInfoOfRegistryKeyRequest, QueryRegistryValueReply, QueryRegistryValueRequest, RegistryClient,
+    ValueRoom, Winreg, WinregServer,
 };
+use ndr::ConformantVaryingBytes;
 use rpc_stub::{CallInfo, Direction, Interface, Message, Request, ServerResult};
 use test_support::future::now;
 
@@ -43,6 +46,7 @@ pub fn requests(bytes: &[u8]) {
 }
 
 const SUB_KEYS: u32 = 2;
+const VALUE_BYTES: usize = 40;
 
 /// A key that is its own subkey, by the names of providers and countersets.
 #[derive(Debug, Default)]
@@ -66,6 +70,22 @@ impl WinregServer for Registry {
     ) -> ServerResult<OpenLocalMachineReply, Win32Error> {
         self.is_open = true;
         Ok(OpenLocalMachineReply { key: KEY, status: SUCCESS })
+    }
+
+    fn open_performance_data(
+        &mut self,
+        _request: &OpenPerformanceDataRequest,
+    ) -> ServerResult<OpenPerformanceDataReply, Win32Error> {
+        self.is_open = true;
+        Ok(OpenPerformanceDataReply { key: KEY, status: SUCCESS })
+    }
+
+    fn query_registry_value(
+        &mut self,
+        request: &QueryRegistryValueRequest<'_>,
+    ) -> ServerResult<QueryRegistryValueReply<'static>, Win32Error> {
+        assert!(self.is_open(request.key), "a method gets open keys only");
+        Ok(request.answer(ValueType::REG_BINARY, vec![7; VALUE_BYTES]))
     }
 
     fn close_registry_key(
@@ -104,9 +124,11 @@ impl WinregServer for Registry {
     }
 }
 
-const LIMITS: Limits = Limits { sub_keys_max: 8, counter_sets_max: 16 };
+const LIMITS: Limits = Limits { sub_keys_max: 8, counter_sets_max: 16, value_bytes_max: 4_096 };
 /// Each with twice the room of the one before, from 512 bytes to what 16 bits can count.
 const CALLS_FOR_A_TEXT: usize = 8;
+/// Opening it, and room for 16 bytes, and then twice as much each time up to 4,096.
+const CALLS_OF_A_VALUE: usize = 1 + 9;
 /// Root and list: open, size, names and the end, close; for each of at most as many providers the same.
 const CALLS_OF_A_LIST: usize = 2 + 10 * CALLS_FOR_A_TEXT + 2 + 8 * (1 + 10 * CALLS_FOR_A_TEXT + 1);
 
@@ -135,11 +157,21 @@ pub(crate) fn honest_calls() -> Vec<(u16, Vec<u8>, Vec<u8>)> {
     let key = KEY;
     let (sub_key, sam_desired) = (UnicodeString::new("a"), AccessMask::KEY_READ);
     let (name, class) = (UnicodeString::with_room(80), Some(Box::new(UnicodeString::with_room(8))));
+    let query = QueryRegistryValueRequest {
+        key,
+        name: UnicodeString::new("2 238"),
+        value_type: Some(Box::new(ValueType::REG_NONE)),
+        data: Some(Box::new(ConformantVaryingBytes { max_count: 64, bytes: (&[][..]).into() })),
+        size: Some(Box::new(64)),
+        length: Some(Box::new(0)),
+    };
     let stubs = [
         (2, OpenLocalMachineRequest { server_name: None, sam_desired }.to_stub()),
         (15, OpenRegistryKeyRequest { key, sub_key, options: 0, sam_desired }.to_stub()),
         (16, QueryInfoOfRegistryKeyRequest { key, class_room: Room::new(512) }.to_stub()),
         (9, EnumerateRegistryKeyRequest { key, index: 1, name, class, last_write_time: None }.to_stub()),
+        (3, OpenPerformanceDataRequest { server_name: None, sam_desired }.to_stub()),
+        (17, query.to_stub()),
         (5, CloseRegistryKeyRequest { key }.to_stub()),
     ];
     let mut server = Registry::default();
@@ -158,9 +190,22 @@ fn list(answers: Answers<'_>) -> Answers<'_> {
         assert!(found.counter_sets.len() <= 16 && found.denied_providers <= 8);
         assert!(found.counter_sets.is_sorted_by(|one, next| one < next));
     }
+    assert!(client.channel().calls <= CALLS_OF_A_LIST, "it gives up");
+    read_value(&mut client);
     let channel = client.into_channel();
-    assert!(channel.calls <= CALLS_OF_A_LIST, "it gives up");
     channel.answers
+}
+
+/// Reads a value with room that grows: it gives up after so many calls as its limit says.
+fn read_value(client: &mut RegistryClient<Watched<'_>>) {
+    let before = client.channel().calls;
+    if let Ok(key) = now(client.open_performance_data()) {
+        let mut room = ValueRoom::new(16);
+        let value = now(client.query_value(&key, "2 238", &mut room));
+        assert!(room.bytes() <= LIMITS.value_bytes_max);
+        assert!(value.is_ok() || client.channel().calls > before + 1);
+    }
+    assert!(client.channel().calls <= before + CALLS_OF_A_VALUE, "it gives up");
 }
 
 /// Where answers come from.

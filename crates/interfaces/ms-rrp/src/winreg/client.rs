@@ -7,7 +7,8 @@ use crate::Error;
 use crate::types::{AccessMask, KeyHandle, Room, UnicodeString};
 use crate::winreg::{
     CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest, OpenLocalMachineRequest,
-    OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, Winreg,
+    OpenPerformanceDataRequest, OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply,
+    QueryInfoOfRegistryKeyRequest, Winreg,
 };
 
 /// What a [`RegistryClient`] accepts from a server, in all that it does for one call of a function.
@@ -17,11 +18,13 @@ pub struct Limits {
     pub sub_keys_max: u32,
     /// Countersets in the whole list.
     pub counter_sets_max: u32,
+    /// Bytes of one value.
+    pub value_bytes_max: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { sub_keys_max: 1 << 12, counter_sets_max: 1 << 13 }
+        Self { sub_keys_max: 1 << 12, counter_sets_max: 1 << 13, value_bytes_max: 16 << 20 }
     }
 }
 
@@ -104,6 +107,10 @@ impl<C: Channel> RegistryClient<C> {
         &self.limits
     }
 
+    pub(super) const fn client(&mut self) -> &mut Client<C, Winreg> {
+        &mut self.client
+    }
+
     /// The channel below.
     pub const fn channel(&mut self) -> &mut C {
         self.client.channel()
@@ -122,6 +129,16 @@ impl<C: Channel> RegistryClient<C> {
         let sam_desired = AccessMask::MAXIMUM_ALLOWED;
         let reply = self.client.call(&OpenLocalMachineRequest { server_name: None, sam_desired }).await?;
         opened(OpenLocalMachineRequest::METHOD, reply.key)
+    }
+
+    /// Opnum 3: opens `HKEY_PERFORMANCE_DATA`.
+    ///
+    /// # Errors
+    /// `ERROR_ACCESS_DENIED` for callers who may not read performance data.
+    pub async fn open_performance_data(&mut self) -> Result<Key, Error<C::Error>> {
+        let sam_desired = AccessMask::MAXIMUM_ALLOWED;
+        let reply = self.client.call(&OpenPerformanceDataRequest { server_name: None, sam_desired }).await?;
+        opened(OpenPerformanceDataRequest::METHOD, reply.key)
     }
 
     /// Opnum 15: opens a key below `key` for reading; `path` has backslashes between its parts.

@@ -1,11 +1,14 @@
 //! [MS-RRP] 3.1.5, the interface `winreg`: the methods that are here, and a client of them.
 
 mod client;
+mod value;
 
 use ms_dtyp::{FileTime, Win32Error};
+use ndr::ConformantVaryingBytes;
 
 pub use self::client::{Key, KeyInfo, Limits, RegistryClient};
-use crate::types::{AccessMask, KeyHandle, Room, UnicodeString};
+pub use self::value::{RegistryValue, ValueRoom};
+use crate::types::{AccessMask, KeyHandle, Room, UnicodeString, ValueType};
 
 rpc_stub::interface! {
     /// [MS-RRP] 1.9: the remote registry, version 1.0.
@@ -14,6 +17,9 @@ rpc_stub::interface! {
         /// [MS-RRP] 3.1.5.3: opens the root `HKEY_LOCAL_MACHINE`. The server's name is one character at most, and
         /// means nothing.
         2 => OpenLocalMachine(server_name: Option<Box<u16>>, sam_desired: AccessMask) -> (key: KeyHandle);
+
+        /// [MS-RRP] 3.1.5.4: opens the root `HKEY_PERFORMANCE_DATA`, whose values are performance data.
+        3 => OpenPerformanceData(server_name: Option<Box<u16>>, sam_desired: AccessMask) -> (key: KeyHandle);
 
         /// [MS-RRP] 3.1.5.6: closes a key, whose handle is NULL afterwards.
         5 => BaseRegCloseKey as close_registry_key(#[ndr(handle)] key: KeyHandle) -> (key: KeyHandle);
@@ -37,6 +43,18 @@ rpc_stub::interface! {
             value_name_bytes_max: u32, value_bytes_max: u32, security_descriptor_bytes: u32,
             last_write_time: FileTime,
         );
+
+        /// [MS-RRP] 3.1.5.17: reads a value of a key. `size` is the room of `data`, and of the reply how long the value is;
+        /// `length` is how much of it there is.
+        17 => BaseRegQueryValue as query_registry_value(
+            #[ndr(handle)] key: KeyHandle, name: UnicodeString, #[ndr(name = "lpType")] value_type: Option<Box<ValueType>>,
+            #[ndr(name = "lpData")] data: Option<Box<ConformantVaryingBytes<'stub>>>,
+            #[ndr(name = "lpcbData")] size: Option<Box<u32>>, #[ndr(name = "lpcbLen")] length: Option<Box<u32>>,
+        ) -> (
+            #[ndr(name = "lpType")] value_type: Option<Box<ValueType>>,
+            #[ndr(name = "lpData")] data: Option<Box<ConformantVaryingBytes<'stub>>>,
+            #[ndr(name = "lpcbData")] size: Option<Box<u32>>, #[ndr(name = "lpcbLen")] length: Option<Box<u32>>,
+        );
     }
 }
 
@@ -55,5 +73,25 @@ impl EnumerateRegistryKeyRequest {
         };
         let class = self.class.as_deref().map(|class| Box::new(empty(class)));
         EnumerateRegistryKeyReply { name, class, last_write_time: None, status }
+    }
+}
+
+impl QueryRegistryValueRequest<'_> {
+    /// A server's answer with a value: `ERROR_MORE_DATA` and its size where there is no room for it.
+    #[must_use]
+    pub fn answer(&self, value_type: ValueType, bytes: Vec<u8>) -> QueryRegistryValueReply<'static> {
+        let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let room = self.size.as_deref().copied().unwrap_or_default();
+        let fits = self.data.is_none() || size <= room;
+        let status = if fits { Win32Error::ERROR_SUCCESS } else { Win32Error::ERROR_MORE_DATA };
+        let data = self.data.is_some().then(|| if fits { bytes } else { Vec::new() });
+        let length = data.as_ref().map_or(0, |data| u32::try_from(data.len()).unwrap_or(u32::MAX));
+        QueryRegistryValueReply {
+            value_type: self.value_type.is_some().then(|| Box::new(value_type)),
+            data: data.map(|data| Box::new(ConformantVaryingBytes { max_count: room, bytes: data.into() })),
+            size: self.size.is_some().then(|| Box::new(size)),
+            length: self.length.is_some().then(|| Box::new(length)),
+            status,
+        }
     }
 }

@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use dcerpc::{Channel, FaultStatus};
 use ms_dtyp::{Guid, Win32Error};
 use ms_rrp::PROVIDERS_KEY;
-use ms_rrp::types::{AccessMask, KeyHandle, UnicodeString};
+use ms_rrp::types::{AccessMask, KeyHandle, UnicodeString, ValueType};
 use ms_rrp::winreg::{
     CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
-    OpenLocalMachineReply, OpenLocalMachineRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest,
-    QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, WinregServer,
+    OpenLocalMachineReply, OpenLocalMachineRequest, OpenPerformanceDataReply, OpenPerformanceDataRequest,
+    OpenRegistryKeyReply, OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest,
+    QueryRegistryValueReply, QueryRegistryValueRequest, WinregServer,
 };
 use rpc_stub::{CallInfo, Request, ServerResult};
 
@@ -26,11 +27,16 @@ pub(crate) fn enumerate(index: u32, name_room: u16, class_room: u16) -> Enumerat
     EnumerateRegistryKeyRequest { key: KEY, index, name, class, last_write_time: None }
 }
 
+/// The path of the root of performance data.
+pub(crate) const PERFORMANCE_DATA: &str = "HKPD";
+
 /// Keys by their path in lower case, with the name as it is written.
 #[derive(Default)]
 pub(crate) struct FakeRegistry {
     keys: BTreeMap<String, String>,
     denied: BTreeSet<String>,
+    /// By the path of their key, a backslash and their name.
+    pub(crate) values: BTreeMap<String, (ValueType, Vec<u8>)>,
     pub(crate) open: BTreeMap<Guid, String>,
     opened: u128,
     pub(crate) asked_for: Vec<AccessMask>,
@@ -100,6 +106,31 @@ impl WinregServer for FakeRegistry {
     ) -> ServerResult<OpenLocalMachineReply, Win32Error> {
         let key = self.opened(String::new(), request.sam_desired);
         Ok(OpenLocalMachineReply { key, status: SUCCESS })
+    }
+
+    fn open_performance_data(
+        &mut self,
+        request: &OpenPerformanceDataRequest,
+    ) -> ServerResult<OpenPerformanceDataReply, Win32Error> {
+        let key = self.opened(PERFORMANCE_DATA.to_owned(), request.sam_desired);
+        Ok(OpenPerformanceDataReply { key, status: SUCCESS })
+    }
+
+    fn query_registry_value(
+        &mut self,
+        request: &QueryRegistryValueRequest<'_>,
+    ) -> ServerResult<QueryRegistryValueReply<'static>, Win32Error> {
+        let path = self.open[&request.key.uuid].as_str();
+        let (value_type, bytes) = self
+            .values
+            .get(&format!(r"{path}\{}", request.name.as_str()))
+            .ok_or(Win32Error::ERROR_FILE_NOT_FOUND)?;
+        let mut reply = request.answer(*value_type, bytes.clone());
+        // Performance data does not say how large it is.
+        if path == PERFORMANCE_DATA && reply.status == Win32Error::ERROR_MORE_DATA {
+            reply.size = request.size.clone();
+        }
+        Ok(reply)
     }
 
     fn close_registry_key(

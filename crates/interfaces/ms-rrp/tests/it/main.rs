@@ -7,6 +7,7 @@ mod golden;
 mod hostile;
 mod laws;
 mod server;
+mod values;
 
 /// The bytes of a file in `tests/data`: hexadecimal digits, and comments behind `#`.
 fn hex(text: &str) -> Vec<u8> {

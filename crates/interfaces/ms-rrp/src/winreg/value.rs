@@ -1,0 +1,108 @@
+use core::ops::Range;
+
+use dcerpc::Channel;
+use ms_dtyp::Win32Error;
+use ndr::ConformantVaryingBytes;
+use rpc_stub::Message;
+
+use crate::Error;
+use crate::types::{UnicodeString, ValueType};
+use crate::winreg::{Key, QueryRegistryValueRequest, RegistryClient};
+
+/// Room for a value, to be kept from one reading to the next: what was enough once is asked for again at once.
+///
+/// Performance data does not say how large it is before there is room for it, so that room grows by doubling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueRoom {
+    bytes: u32,
+}
+
+impl ValueRoom {
+    /// Room for so many bytes at first.
+    #[must_use]
+    pub const fn new(bytes: u32) -> Self {
+        Self { bytes }
+    }
+
+    /// How many bytes there is room for now.
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        self.bytes
+    }
+
+    /// Makes room for twice as much, and for `needed` where the server says so much; at most `limit`. False where that is no
+    /// more than there was.
+    fn grow(&mut self, needed: u32, limit: u32) -> bool {
+        let before = self.bytes;
+        self.bytes = before.saturating_mul(2).max(needed).clamp(1, limit);
+        self.bytes > before
+    }
+}
+
+/// A value, in the response that brought it.
+#[derive(Clone, Debug)]
+pub struct RegistryValue {
+    /// What its bytes are.
+    pub value_type: ValueType,
+    stub: Vec<u8>,
+    // INVARIANT: within `stub`.
+    bytes: Range<usize>,
+}
+
+impl RegistryValue {
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.stub[self.bytes.clone()]
+    }
+}
+
+impl<C: Channel> RegistryClient<C> {
+    /// Opnum 17: reads a value of a key; the one of an empty name is the key's own.
+    ///
+    /// # Errors
+    /// `ERROR_FILE_NOT_FOUND` when it is not there; [`Error::LimitExceeded`] when it is larger than
+    /// [`crate::winreg::Limits::value_bytes_max`].
+    pub async fn query_value(
+        &mut self,
+        key: &Key,
+        name: &str,
+        room: &mut ValueRoom,
+    ) -> Result<RegistryValue, Error<C::Error>> {
+        let limit = self.limits().value_bytes_max;
+        let method = QueryRegistryValueRequest::METHOD;
+        loop {
+            let request = QueryRegistryValueRequest {
+                key: key.handle(),
+                name: UnicodeString::new(name),
+                value_type: Some(Box::new(ValueType::REG_NONE)),
+                data: Some(Box::new(ConformantVaryingBytes {
+                    max_count: room.bytes(),
+                    bytes: (&[][..]).into(),
+                })),
+                size: Some(Box::new(room.bytes())),
+                length: Some(Box::new(0)),
+            };
+            let stub = self.client().stub(&request).await?;
+            let reply = self.client().decode(&request, &stub)?;
+            match reply.status {
+                Win32Error::ERROR_SUCCESS => {
+                    let data = reply.data.as_ref().map_or(&[][..], |data| &data.bytes);
+                    // Both are of one allocation: the reply borrows from the stub.
+                    let start = data.as_ptr().addr().saturating_sub(stub.as_ptr().addr()).min(stub.len());
+                    let bytes = start..(start + data.len()).min(stub.len());
+                    let value_type = reply.value_type.map_or(ValueType::REG_NONE, |value_type| *value_type);
+                    drop(reply.data);
+                    return Ok(RegistryValue { value_type, stub, bytes });
+                }
+                Win32Error::ERROR_MORE_DATA | Win32Error::ERROR_INSUFFICIENT_BUFFER => {
+                    let needed = reply.size.map_or(0, |size| *size);
+                    if !room.grow(needed, limit) {
+                        return Err(Error::LimitExceeded { method, unit: "bytes of a value", limit });
+                    }
+                }
+                status => return Err(rpc_stub::Error::Status { method, status }.into()),
+            }
+        }
+    }
+}
