@@ -32,7 +32,7 @@ pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
         let path = format!("targets[{index}]");
         names.check_target(target, config, &path, &at, problems);
         if let Some(first) = seen.insert(&target.name, target.position) {
-            let message = format!("target `{}` is there already, on line {}", target.name, first.line);
+            let message = format!("target `{}` is already defined, on line {}", target.name, first.line);
             let hint = Some("give one of them another `name`".to_owned());
             problems.push_hint(target.position, &path, message, hint);
         }
@@ -137,7 +137,7 @@ impl Config {
                 true => (Some(target.position), format!("targets[{index}] ({})", target.name)),
                 false => (None, format!("target `{}` of a target file", target.name)),
             };
-            let message = format!("asks host `{}`, as target `{name}`{line} does", target.host);
+            let message = format!("collects from host `{}`, as target `{name}`{line} does", target.host);
             let hint = Some("name all modules at one of them, unless both are meant".to_owned());
             found.push(Problem { position, path, message, hint });
         }
@@ -171,7 +171,7 @@ impl Config {
             several => {
                 let names = several[..several.len().min(LISTED_MAX)].join("`, `");
                 format!(
-                    "write `identity: …` at the target or in `target_defaults`; `{names}` may be shown to it"
+                    "write `identity: …` at the target or in `target_defaults`; `{names}` may be used for it"
                 )
             }
         }
@@ -221,7 +221,7 @@ impl<'a> Names<'a> {
             && !identity.allow_hosts.allows_host(&target.host)
         {
             let allowed = &identity.allow_hosts;
-            let message = format!("identity `{name}` may not be shown to `{}`", target.host);
+            let message = format!("identity `{name}` may not be used for `{}`", target.host);
             tell(message, Some(format!("its `allow_hosts` has {allowed}")));
         }
     }
@@ -239,7 +239,7 @@ impl<'a> Names<'a> {
         for (index, module) in defaults.modules.iter().enumerate() {
             let field = format!("modules/{index}");
             if defaults.modules[..index].contains(module) {
-                tell(field)(format!("module `{module}` is here twice"), None);
+                tell(field)(format!("module `{module}` is listed twice"), None);
             } else {
                 self.check_module(module, tell(field));
             }
@@ -269,7 +269,7 @@ impl<'a> Names<'a> {
         for (index, module) in target.modules.iter().enumerate() {
             let field = format!("modules/{index}");
             if self.modules.contains(module.as_str()) && target.modules[..index].contains(module) {
-                tell(field)(format!("module `{module}` is here twice"), None);
+                tell(field)(format!("module `{module}` is listed twice"), None);
             } else {
                 self.check_module(module, tell(field));
             }

@@ -54,7 +54,7 @@ impl Config {
                 continue;
             };
             let message = format!(
-                "plugin `{plugin}` declares the transport `{}` otherwise than plugin `{first}`",
+                "plugin `{plugin}` declares the transport `{}` differently from plugin `{first}`",
                 transport.kind
             );
             let hint = Some("load versions of the two that belong together".to_owned());

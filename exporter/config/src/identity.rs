@@ -79,7 +79,8 @@ pub(super) fn identity(item: &Item<'_>, base: &Path) -> Option<Identity> {
     let username = section.require("username", "name the account");
     let account = username.and_then(|item| account(&item, domain));
     let secret = secret_source(&mut section, base);
-    let hint = "list the hosts that may see this identity, such as '*.corp.example.com' or 10.0.0.0/8";
+    let hint = "list the hosts that may receive this identity's credentials, such as '*.corp.example.com' \
+                or 10.0.0.0/8";
     let allow_hosts = section.require("allow_hosts", hint).map(|item| AllowHosts::read(&item));
     let position = section.position;
     section.finish();
@@ -101,7 +102,7 @@ fn account(username: &Item<'_>, domain: &str) -> Option<(String, String)> {
     };
     if prefix.is_empty() || user.is_empty() || user.contains('\\') {
         let hint = r"write `DOMAIN\USER`, or `domain: DOMAIN` and `username: USER`";
-        username.problem(format!("`{text}` is no account"), Some(hint.to_owned()));
+        username.problem(format!("`{text}` is not a valid account"), Some(hint.to_owned()));
     } else if !domain.is_empty() && !domain.eq_ignore_ascii_case(prefix) {
         let hint = format!("write `username: {user}`, or correct `domain`");
         username.problem(format!("is of domain `{prefix}`, and `domain` says `{domain}`"), Some(hint));
@@ -113,7 +114,7 @@ fn account(username: &Item<'_>, domain: &str) -> Option<(String, String)> {
 fn secret_source(section: &mut Section<'_>, base: &Path) -> Option<SecretSource> {
     if let Some(literal) = section.get("password") {
         let hint = "put it into a file and name that in `password_file`, or use `password_env`".to_owned();
-        literal.problem("a secret may not stand in the configuration", Some(hint));
+        literal.problem("a secret must not be in the configuration", Some(hint));
         // One problem is enough; the right keys are marked as known all the same.
         section.get("password_file");
         section.get("password_env");
@@ -123,7 +124,7 @@ fn secret_source(section: &mut Section<'_>, base: &Path) -> Option<SecretSource>
     let env = section.get("password_env");
     match (file, env) {
         (Some(_), Some(env)) => {
-            env.problem("`password_file` is there too", Some("keep one of them".to_owned()));
+            env.problem("`password_file` is also set", Some("keep one of them".to_owned()));
             None
         }
         (Some(file), None) => file.file(base).map(SecretSource::File),

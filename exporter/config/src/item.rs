@@ -157,7 +157,10 @@ impl<'a> Item<'a> {
             }
         };
         let Ok(duration) = humantime::parse_duration(text) else {
-            self.problem(format!("`{text}` is no time"), Some("write it like `3s` or `1m 30s`".to_owned()));
+            self.problem(
+                format!("`{text}` is not a valid time"),
+                Some("write it like `3s` or `1m 30s`".to_owned()),
+            );
             return None;
         };
         if range.contains(&duration) {

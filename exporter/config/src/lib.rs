@@ -193,7 +193,7 @@ fn read(path: &Path, patience: Duration) -> Result<String, (String, &'static str
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        (format!("is no UTF-8, on line {line}"), "save it as UTF-8")
+        (format!("is not UTF-8, on line {line}"), "save it as UTF-8")
     })
 }
 

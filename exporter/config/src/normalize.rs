@@ -166,7 +166,7 @@ fn modulus(item: &Item<'_>) -> Option<u64> {
         _ => None,
     };
     if number.is_none() {
-        item.problem("is no whole number", None);
+        item.problem("is not a whole number", None);
     }
     number
 }

@@ -97,9 +97,9 @@ pub(super) fn plugins(item: &Item<'_>, base: &Path) -> Plugins {
             let named = name_of(Path::new(name)).unwrap_or("NAME");
             let hint =
                 format!("give the name, not the file: `{named}` is `{}` in `plugins.path`", file_name(named));
-            item.problem(format!("`{name}` is no plugin's name"), Some(hint));
+            item.problem(format!("`{name}` is not a valid plugin name"), Some(hint));
         } else if plugins.load.iter().any(|known: &PluginName| known.name == name) {
-            item.problem(format!("`{name}` is here twice"), None);
+            item.problem(format!("`{name}` is listed twice"), None);
         } else {
             plugins.load.push(PluginName { name: name.to_owned(), position: item.position() });
         }

@@ -45,7 +45,8 @@ pub(super) fn stale_after(item: &Item<'_>, interval: Duration) -> Option<StaleAf
     } else {
         let shown = humantime::format_duration(interval);
         let hint =
-            "values that old mislead; write a shorter time, or 0 to 3 for so many intervals".to_owned();
+            "values that old are misleading; write a shorter time, or a number of intervals from 0 to 3"
+                .to_owned();
         item.problem(format!("is longer than {INTERVALS_MAX} intervals of {shown}"), Some(hint));
         None
     }

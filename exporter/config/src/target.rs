@@ -125,7 +125,7 @@ pub(super) fn target(
         identity: section.text("identity"),
         transport: section.text("transport"),
         modules: if defaults.modules.is_empty() {
-            section.require("modules", "list what is asked of it").map(|item| modules(&item))
+            section.require("modules", "list what is collected from it").map(|item| modules(&item))
         } else {
             section.get("modules").map(|item| modules(&item))
         },
@@ -223,7 +223,7 @@ pub(super) fn host_name<'a>(item: &Item<'a>, port_key: impl FnOnce() -> Option<S
             }
             None => "write the name or the address alone".to_owned(),
         };
-        item.problem(format!("`{host}` is no host"), Some(hint));
+        item.problem(format!("`{host}` is not a valid host"), Some(hint));
         None
     }
 }
@@ -261,7 +261,7 @@ pub(super) fn label<'a>(labels: &Item<'_>, entry: &Entry, value: &Item<'a>) -> O
         None
     };
     if !valid || key.starts_with("__") {
-        refuse("is no label name", "use letters, digits and `_`, and no digit or `__` in front")
+        refuse("is not a valid label name", "use letters, digits and `_`, and no digit or `__` in front")
     } else if RESERVED.contains(&key) {
         refuse("is the exporter's own", "choose another name")
     } else {

@@ -82,9 +82,10 @@ fn in_our_words(message: &str) -> String {
     } else if is("tabs disallowed") {
         "a tab cannot indent; use spaces".to_owned()
     } else if is("did not find expected key") || is("did not find expected '-' indicator") {
-        "this line does not go on with what stands above it; see how both are indented".to_owned()
+        "this line does not continue the lines above it; check the indentation of both".to_owned()
     } else if is("mapping values are not allowed") {
-        "a `:` with a space behind it cannot stand here; put the value in quotes, or see how the line is indented"
+        "a `:` followed by a space is not allowed here; put the value in quotes, or check the indentation \
+         of the line"
             .to_owned()
     } else if is("expected string scalar") {
         "a key must be a text; put it in quotes".to_owned()

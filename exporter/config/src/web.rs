@@ -113,7 +113,7 @@ fn refer_to_file(section: &mut Section<'_>) {
     for key in ["tls_server_config", "http_server_config", "basic_auth_users", "rate_limit", "tls"] {
         if let Some(item) = section.get(key) {
             let hint = "put it into a file of its own and name that in `web.config_file`".to_owned();
-            item.problem("does not stand here", Some(hint));
+            item.problem("does not belong here", Some(hint));
         }
     }
 }
@@ -132,7 +132,7 @@ fn listen_address(item: &Item<'_>) -> Option<String> {
         Some(_) => Some(text.to_owned()),
         None => {
             let hint = "write ADDRESS:PORT, such as `0.0.0.0:9483` or `[::]:9483`".to_owned();
-            item.problem(format!("`{text}` is no address to listen on"), Some(hint));
+            item.problem(format!("`{text}` is not an address to listen on"), Some(hint));
             None
         }
     }

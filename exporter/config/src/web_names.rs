@@ -21,7 +21,10 @@ impl AllowedHosts {
                 let hint = "write a name without a port, such as exporter.example.com or '*.example.com'; \
                             addresses are always allowed"
                     .to_owned();
-                item.problem(format!("`{text}` is no host name and no pattern of host names"), Some(hint));
+                item.problem(
+                    format!("`{text}` is neither a host name nor a pattern of host names"),
+                    Some(hint),
+                );
             } else {
                 hosts.0.push(text.to_lowercase());
             }
@@ -36,7 +39,7 @@ impl AllowedHosts {
         self
     }
 
-    /// Whether a page may be shown to who asks for it by `host`, which may have a port behind it.
+    /// Whether a page may be served to a request with this `host`, which may include a port.
     ///
     /// Allowed are the listed names, addresses, names of the loopback interface, and names without a dot. A web site
     /// that wants to read our pages in somebody's browser leads a name of its own to our address; such a name is in the

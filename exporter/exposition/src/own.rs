@@ -47,7 +47,7 @@ impl OwnMetrics {
         if let Some(registry) = self.unread.take() {
             match Self::read(&registry) {
                 Ok(read) => *self = read,
-                Err(_) => error!("Own metrics not encoded"),
+                Err(_) => error!("Failed to encode the exporter's own metrics"),
             }
         }
         let Some(family) = self.families.pop() else { return false };

@@ -118,7 +118,7 @@ impl<A: App> Middleware<A> {
         }
         self.count(Refusal::ForeignHost);
         let text = format!(
-            "pages are not shown by the name `{}`; to open them by it, add it to `web.allowed_hosts`\n",
+            "pages are not served under the name `{}`; to use it, add it to `web.allowed_hosts`\n",
             host.escape_debug()
         );
         Some(plain(StatusCode::MISDIRECTED_REQUEST, text))
@@ -126,7 +126,7 @@ impl<A: App> Middleware<A> {
 
     fn unauthorized(&self, refusal: Refusal) -> Response<A::Body> {
         self.count(refusal);
-        let mut refused = plain(StatusCode::UNAUTHORIZED, "a user and a password are needed here\n");
+        let mut refused = plain(StatusCode::UNAUTHORIZED, "a user name and a password are required\n");
         let challenge = HeaderValue::from_static("Basic realm=\"perfmon-exporter\", charset=\"UTF-8\"");
         refused.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         refused
@@ -149,11 +149,11 @@ fn malformed<B: Body>(request: &Request<B>) -> Option<(Refusal, StatusCode, &'st
     let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
     let is_empty = lengths.next().is_none_or(|length| length == "0") && lengths.next().is_none();
     if headers.contains_key(TRANSFER_ENCODING) || !is_empty || !request.body().is_end_stream() {
-        return Some((Refusal::Body, StatusCode::BAD_REQUEST, "requests have no body here\n"));
+        return Some((Refusal::Body, StatusCode::BAD_REQUEST, "requests with a body are not accepted\n"));
     }
     let hosts = headers.get_all(HOST).iter().count();
     if hosts > 1 || (hosts == 0 && request.version() == Version::HTTP_11) {
-        return Some((Refusal::Host, StatusCode::BAD_REQUEST, "a request names one host\n"));
+        return Some((Refusal::Host, StatusCode::BAD_REQUEST, "a request must name exactly one host\n"));
     }
     None
 }

@@ -44,9 +44,7 @@ fn next_step(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::AddrInUse => "; is another exporter running?",
         io::ErrorKind::AddrNotAvailable => "; this machine does not have it, correct `web.listen`",
-        io::ErrorKind::PermissionDenied => {
-            "; ports below 1024 need a right of their own, choose a higher one"
-        }
+        io::ErrorKind::PermissionDenied => "; ports below 1024 need a special right, choose a higher one",
         _ => "; correct `web.listen`",
     }
 }
@@ -135,7 +133,7 @@ impl<A: App> Acceptor<A> {
                     }
                     Err(error) => {
                         if !std::mem::replace(&mut is_told, true) {
-                            let next_step = "where descriptors are short, raise their limit (LimitNOFILE=, \
+                            let next_step = "if file descriptors run out, raise their limit (LimitNOFILE=, \
                                              ulimit -n) or lower `web.max_connections`";
                             warn!(%error, next_step, "Connection not accepted");
                         }
@@ -258,8 +256,9 @@ impl<A: App> Acceptor<A> {
                 %peer,
                 cause,
                 more_since_last_line = held_back,
-                next_step = "if this peer is yours, correct or update its HTTP/2 client; if not, keep it out by a firewall",
-                "HTTP/2 connection ended: its peer broke the protocol or reset too many requests"
+                next_step = "if this peer is yours, correct or update its HTTP/2 client; if not, block it \
+                             with a firewall",
+                "HTTP/2 connection closed: the peer violated the protocol or reset too many requests"
             );
         }
     }

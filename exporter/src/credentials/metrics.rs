@@ -40,12 +40,12 @@ static WITHHELD: Metric = Metric::gauge(
 static ACCOUNTS: Metric = Metric::gauge(
     "perfmon_exporter_credential_accounts",
     &["identity", "state"],
-    "Accounts behind an identity by what is known of its secret; an account of the hosts counts per host.",
+    "Accounts of an identity by the state of its secret; a local account counts once per host.",
 );
 static LEASES: Metric = Metric::counter(
     "perfmon_exporter_credential_leases",
     &["identity"],
-    "Secrets handed out; each is one attempt to log in at most.",
+    "Secrets handed out to plugins; each is at most one logon attempt.",
 );
 static DENIALS: Metric = Metric::counter(
     "perfmon_exporter_credential_denials",

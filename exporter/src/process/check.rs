@@ -147,7 +147,7 @@ pub(super) fn check_plugin(file: &Path) -> u8 {
         Ok(report) if report.is_ok() => OK,
         Ok(_) => FAILED,
         Err(error) => {
-            eprintln!("print what was found: {error}");
+            eprintln!("print the findings: {error}");
             FAILED
         }
     }

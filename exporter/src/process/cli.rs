@@ -26,17 +26,17 @@ A small configuration:
     - {host: web1.corp.example.com, identity: corp, modules: [os]}
 
 Exit codes:
-  0  ended as asked (also by SIGTERM and SIGINT), or the check found nothing
-  1  the configuration, a plugin, a target or the machine does not allow it; the reason is printed
-  2  the command line makes no sense
-  130  a command was ended by Ctrl-C, or a server by a second SIGINT (143: SIGTERM)
+  0  success: ended normally (also by SIGTERM or SIGINT), or the check found no error
+  1  failure: an error in the configuration, a plugin, a target or the machine; the reason is printed
+  2  the command line is invalid
+  130  a command was stopped by Ctrl-C, or the exporter by a second SIGINT (143: SIGTERM)
 
 Signals:
-  HUP         reads the configuration again; what is wrong with it is logged, and the one before stays in use
-  TERM, INT   end the process once what runs has ended; the second one at once
+  HUP         reloads the configuration; errors are logged, and the previous one then stays in use
+  TERM, INT   end the process after running collections have ended; a second signal ends it immediately
 
 Commands of plugins take the configuration from --config, $PERFMON_EXPORTER_CONFIG or
-/etc/perfmon-exporter/perfmon.yml, or go without one where --username and --password-file are given.";
+/etc/perfmon-exporter/perfmon.yml. With --username and --password-file they need no configuration.";
 
 const INIT_EXAMPLES: &str = "\
 Examples:
@@ -45,24 +45,24 @@ Examples:
   perfmon-exporter init --host 10.0.0.7 --username svc-metrics --password-file /run/secrets/corp --output /etc/perfmon-exporter
   pass show corp/svc-metrics | perfmon-exporter init --host web1 --username 'CORP\\svc-metrics' --force";
 
-/// Watches Windows hosts without an agent and serves what it sees to Prometheus.
+/// Collects metrics of Windows hosts without an agent and serves them to Prometheus.
 #[derive(Debug, Parser)]
 #[command(name = "perfmon-exporter", version, after_help = EXAMPLES, args_conflicts_with_subcommands = false)]
 pub(super) struct Cli {
-    /// The configuration file: serve it until ended
+    /// The configuration file; the exporter runs with it until it is stopped
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 
-    /// TLS, passwords, headers and a limit of requests, in the format of Prometheus' exporters; wins over `web.config_file`
+    /// TLS, passwords, headers and a rate limit, in the format of Prometheus' exporters; takes precedence over `web.config_file`
     #[arg(long = "web.config.file", value_name = "FILE")]
     pub(super) web_file: Option<PathBuf>,
 
-    /// What is logged: error, warn, info, debug, trace, or directives per module
+    /// The log level: error, warn, info, debug, trace, or directives per module
     /// [default: info; off for commands of plugins]
     #[arg(long = "log.level", value_name = "LEVEL", global = true)]
     pub(super) log_level: Option<String>,
 
-    /// How the log looks
+    /// The format of the log
     #[arg(long = "log.format", value_name = "FORMAT", default_value = "text", global = true)]
     pub(super) log_format: LogFormat,
 
@@ -91,29 +91,28 @@ impl Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Writes a first configuration, and a password file that only you can read: asks on a terminal for what options do
-    /// not say
+    /// Writes a first configuration, and a password file that only you can read; on a terminal it asks for missing options
     #[command(after_help = INIT_EXAMPLES)]
     Init(InitOptions),
-    /// Checks a configuration file, the plugins' settings included; touches no target unless told to
+    /// Checks a configuration file, including the plugins' settings; contacts no target without --online
     CheckConfig {
         /// The file
         file: PathBuf,
-        /// Also collects once from every target, within its own deadline, and prints how each of them fares
+        /// Also collects once from every target, within its own deadline, and prints each result
         #[arg(long)]
         online: bool,
-        /// Checks this file, too: TLS, passwords, headers; wins over `web.config_file`
+        /// Also checks this file: TLS, passwords, headers; takes precedence over `web.config_file`
         #[arg(long = "web.config.file", value_name = "FILE")]
         web_file: Option<PathBuf>,
     },
-    /// Looks at plugins
+    /// Commands about plugins
     Plugin {
         #[command(subcommand)]
         command: PluginCommand,
     },
-    /// Says what the words of a failure mean, and what to do: a reason such as `wrong_credentials`, or a stage
+    /// Explains a reason such as `wrong_credentials`, or a stage, and what to do
     Explain {
-        /// The word, as the log, pages and metrics have it; all of them where there is none
+        /// The reason or stage as in the log, pages and metrics; default: all of them
         reason: Option<String>,
     },
     /// A command of a plugin
@@ -129,24 +128,24 @@ pub(super) struct InitOptions {
     /// The account that logs on to it
     #[arg(long, value_name = r"DOMAIN\USER")]
     pub(super) username: Option<String>,
-    /// A file that already holds the password. Without this, the password is asked for without echo, or read from the
-    /// standard input where that is no terminal, and written to DIR/secret
+    /// A file that already holds the password. Without this option, the password is prompted for without echo, or read
+    /// from standard input if that is not a terminal, and written to DIR/secret
     #[arg(long, value_name = "FILE")]
     pub(super) password_file: Option<PathBuf>,
-    /// Hosts that may get the password: names, patterns, networks, with commas between them [default: the host]
+    /// Hosts that may receive the password: names, patterns, networks, separated by commas [default: the host]
     #[arg(long, value_name = "PATTERNS", value_delimiter = ',')]
     pub(super) allow_hosts: Vec<String>,
     /// Where perfmon.yaml and the password file are written
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(super) output: PathBuf,
-    /// Replaces files that are there
+    /// Replaces existing files
     #[arg(long)]
     pub(super) force: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginCommand {
-    /// Loads a plugin alone, leads it through the contract and prints what was found
+    /// Loads a plugin, checks it against the contract and prints the findings
     Check {
         /// The shared library
         file: PathBuf,

@@ -203,7 +203,7 @@ impl Engine {
                 module = name,
                 plugin = module.plugin,
                 error,
-                "Plugin instance not made"
+                "Failed to create a plugin instance"
             );
             Failure::new(Stage::Plugin, GeneralReason::Internal, error)
         })

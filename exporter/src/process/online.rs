@@ -33,7 +33,7 @@ pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
     let runtime = match Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("start the run time: {error}");
+            eprintln!("start the async runtime: {error}");
             return FAILED;
         }
     };

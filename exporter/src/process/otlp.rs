@@ -114,7 +114,7 @@ pub(super) fn own_telemetry(
 ) -> Option<OwnTelemetry> {
     let figures = own_figures(target_registry, Arc::clone(pusher.counts()));
     let own = OwnTelemetry::start(endpoint, tokio::runtime::Handle::current(), figures);
-    let own = own.inspect_err(|error| warn!(error, "Own figures are not sent")).ok()?;
+    let own = own.inspect_err(|error| warn!(error, "Own metrics are not sent")).ok()?;
     pusher.timings().record_in(own.meter());
     Some(own)
 }
@@ -124,7 +124,7 @@ pub(super) async fn stop_telemetry(own: Option<OwnTelemetry>) {
     let Some(own) = own else { return };
     let stopped = tokio::task::spawn_blocking(|| own.stop());
     if let Ok(Err(error)) = stopped.await {
-        warn!(error, "Own figures not sent at the end");
+        warn!(error, "Own metrics not sent at shutdown");
     }
 }
 

@@ -118,10 +118,10 @@ impl Reloads {
             let seconds = PREPARE_TIME_MAX.as_secs();
             let message = match not_done {
                 NotDone::TooLong => format!("was not read and checked within {seconds} s"),
-                NotDone::StillRunning => "is still being read for the reload before this one".to_owned(),
-                NotDone::Panicked => "was not checked to its end".to_owned(),
+                NotDone::StillRunning => "is still being read for the previous reload".to_owned(),
+                NotDone::Panicked => "was not checked completely".to_owned(),
             };
-            let hint = "look at the disk that it is on, and at its plugins; then reload once more".to_owned();
+            let hint = "check its disk and its plugins; then reload again".to_owned();
             Err(Report::of_file(&self.state.file.display().to_string(), message, Some(hint)))
         })
     }
@@ -135,7 +135,7 @@ impl Reloads {
             Err(report) => {
                 let report = report.to_string();
                 for problem in report.lines() {
-                    error!(cause, problem, "Configuration refused; the one before stays in use");
+                    error!(cause, problem, "Configuration refused; the previous one stays in use");
                 }
                 Err(NotReloaded::Refused(report))
             }
@@ -153,7 +153,7 @@ impl Reloads {
         let work = move || work(&mut watch.lock().unwrap_or_else(PoisonError::into_inner), SystemTime::now());
         let done = self.looking.run(LOOK_TIME_MAX, work).await;
         if let Err(NotDone::TooLong | NotDone::Panicked) = done {
-            warn!(file = %self.state.file.display(), "Configuration file not looked at: its disk does not answer");
+            warn!(file = %self.state.file.display(), "Configuration file not checked: its disk does not respond");
         }
         done.ok()
     }

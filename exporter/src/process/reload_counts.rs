@@ -68,7 +68,7 @@ pub(super) const METRICS: &[&Metric] = &[&SUCCESSFUL, &SUCCESS_TIME, &NEEDS_REST
 static SUCCESSFUL: Metric = Metric::gauge(
     "perfmon_exporter_config_last_reload_successful",
     &[],
-    "Whether the last configuration that was read is in use; otherwise the one before it is.",
+    "Whether the last configuration that was read is in use; otherwise the previous one is.",
 );
 static SUCCESS_TIME: Metric = Metric::gauge(
     "perfmon_exporter_config_last_reload_success_timestamp_seconds",
@@ -78,10 +78,10 @@ static SUCCESS_TIME: Metric = Metric::gauge(
 static NEEDS_RESTART: Metric = Metric::gauge(
     "perfmon_exporter_config_needs_restart",
     &[],
-    "Whether something in the configuration in use waits for a restart; the log says what.",
+    "Whether a change of the configuration needs a restart; the log says which.",
 );
 static RELOADS: Metric = Metric::counter(
     "perfmon_exporter_config_reloads",
     &["outcome"],
-    "Times that the configuration was read again.",
+    "Reloads of the configuration by outcome.",
 );

@@ -186,7 +186,7 @@ impl ReloadableState {
         if !self.log_is_fixed {
             let level = log_level.as_deref().unwrap_or(DEFAULT_FILTER);
             if let Err(error) = log::set_filter(level) {
-                warn!(level, error, "Level of the log not changed");
+                warn!(level, error, "Failed to change the log level");
             }
         }
         if before.identities != *identities {
@@ -206,7 +206,7 @@ impl ReloadableState {
         let changing =
             tokio::task::spawn_blocking(move || targets::lock(&targets).set_config(wanted, libraries));
         let changes = changing.await.unwrap_or_else(|error| {
-            warn!(%error, "Targets not changed to their end");
+            warn!(%error, "Change of the targets not completed");
             Changes::default()
         });
         let supply: Arc<dyn Supply> = Arc::<SnapshotSupply>::clone(&self.supply);

@@ -79,7 +79,7 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
         .thread_name("exporter")
         .enable_all()
         .build()
-        .map_err(machine("start the run time"))?;
+        .map_err(machine("start the async runtime"))?;
     let (hangup, ending) = {
         let _within = runtime.enter();
         Signals::new().map_err(machine("listen to signals"))?.listen()
@@ -87,7 +87,7 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
     // What changes after this is seen.
     let watch = Watch::new(file.to_owned());
     if std::fs::metadata(file).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
-        info!(file = %file.display(), "Configuration is a pipe; it is waited for, half a minute at most");
+        info!(file = %file.display(), "Configuration is a pipe; waiting for it, at most 30 s");
     }
     let config = config::load(file).map_err(Trouble::Configuration)?;
     if !log_is_fixed && let Some(level) = &config.log_level {
@@ -148,12 +148,12 @@ fn raise_descriptor_limit(config: &Config) {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        warn!(%error, "Limit of descriptors not raised");
+        warn!(%error, "Failed to raise the limit of file descriptors");
     }
     let needed = u64::from(config.web.max_connections) + config.targets.len() as u64 + OTHER_DESCRIPTORS;
     if let Some(limit) = getrlimit(Resource::Nofile).current.filter(|limit| *limit < needed) {
         let next_step = "raise it (LimitNOFILE=, ulimit -n), or lower `web.max_connections`";
-        warn!(limit, needed, next_step, "Descriptors may run short");
+        warn!(limit, needed, next_step, "File descriptors may run out");
     }
 }
 
@@ -329,7 +329,7 @@ impl Running {
         let stop = async move {
             // A sender that is gone is a signal task that ended: end as well.
             let name = end.await.unwrap_or("signal task");
-            info!(signal = name, "Ending: nothing new is started");
+            info!(signal = name, "Shutting down: nothing new is started");
             notifier.stopping();
             site.set_ready(false);
             // The reloads listen as long as we do.

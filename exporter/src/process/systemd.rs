@@ -44,7 +44,7 @@ impl Notifier {
         match connect(name.as_encoded_bytes()) {
             Ok(socket) => Self(Some(Arc::new(socket))),
             Err(error) => {
-                warn!(socket = ?name, %error, "Service manager not reached; it is told nothing");
+                warn!(socket = ?name, %error, "Service manager not reachable; it is not notified");
                 Self(None)
             }
         }
@@ -70,7 +70,7 @@ impl Notifier {
     fn notify(&self, state: &str) {
         let Some(socket) = &self.0 else { return };
         if let Err(error) = socket.send(state.as_bytes()) {
-            warn!(%error, state, "Service manager not told");
+            warn!(%error, state, "Failed to notify the service manager");
         }
     }
 
@@ -95,7 +95,7 @@ impl Notifier {
                 if works {
                     self.notify("WATCHDOG=1");
                 } else if !is_stuck {
-                    error!("Schedule does not answer; the watchdog is not fed");
+                    error!("Scheduler does not respond; the watchdog gets no keep-alive");
                 }
                 is_stuck = !works;
             }
@@ -117,7 +117,7 @@ pub(super) fn status(target_registry: &TargetRegistry, reloads: &ReloadCounts) -
     let refused = if reloads.last_succeeded() {
         ""
     } else {
-        "; the configuration in the file is refused, the one before is in use"
+        "; the configuration in the file is refused, the previous one is in use"
     };
     format!("Targets: {}{states}{refused}", targets.len())
 }

@@ -61,7 +61,7 @@ impl Targets {
         if self.read() {
             let Changes { added, changed, removed } = self.apply();
             let targets = self.target_registry.targets().len();
-            info!(targets, added, changed, removed, "Targets read anew");
+            info!(targets, added, changed, removed, "Targets reloaded");
         }
     }
 
@@ -97,7 +97,7 @@ fn log_refused(before: &[Refused], now: &[Refused]) {
         for problem in report.lines() {
             match fate {
                 Fate::Skipped | Fate::Surplus => warn!(problem, "Target refused"),
-                Fate::Kept => warn!(problem, "Target refused; it goes on as it was when it was good"),
+                Fate::Kept => warn!(problem, "Target refused; its last good version stays in use"),
             }
         }
     }
@@ -114,7 +114,7 @@ fn log_shared(config_file: &Path, before: &[SharedInstance], now: &[SharedInstan
         warn!(problem, "Targets share a label `instance`");
     }
     if let more @ 1.. = new.count() {
-        warn!(more, "Targets share further labels `instance`; `check-config` counts them");
+        warn!(more, "Targets share more values of the label `instance`; `check-config` counts them");
     }
 }
 
@@ -134,7 +134,7 @@ pub(super) async fn follow(targets: Arc<Mutex<Targets>>) {
         let looked = Arc::clone(&targets);
         let look = tokio::task::spawn_blocking(move || lock(&looked).look());
         if let Err(error) = look.await {
-            warn!(%error, "Target files are not followed any more");
+            warn!(%error, "Target files are no longer watched");
             return;
         }
     }
@@ -153,21 +153,21 @@ fn log_news(news: FileNews) -> bool {
             return true;
         }
         FileNews::Gone(path) => {
-            warn!(file = %path.display(), "Target file is gone, and its targets with it");
+            warn!(file = %path.display(), "Target file was removed, and so are its targets");
             return true;
         }
         FileNews::Broken(report, targets) => {
             for problem in report.to_string().lines() {
                 match targets {
-                    0 => warn!(problem, "Target file refused; it has no targets that could stay"),
-                    _ => warn!(problem, targets, "Target file refused; its last good targets stay"),
+                    0 => warn!(problem, "Target file refused; it has no earlier targets to keep"),
+                    _ => warn!(problem, targets, "Target file refused; its last good targets stay in use"),
                 }
             }
         }
         FileNews::Unlisted(path, error, known) => match known {
-            0 => warn!(files = %path.display(), error, "Target files not listed"),
+            0 => warn!(files = %path.display(), error, "Failed to list target files"),
             _ => {
-                warn!(files = %path.display(), error, known, "Target files not listed; those that are known stay");
+                warn!(files = %path.display(), error, known, "Failed to list target files; known files stay in use");
             }
         },
         FileNews::TooMany(files) => warn!(files, "Too many target files; the last ones are not read"),

@@ -110,35 +110,34 @@ static LATENESS: Metric = Metric::histogram(
     "perfmon_exporter_schedule_lateness_seconds",
     WAIT_S,
     &["lane"],
-    "Time from a collection's slot in the schedule to its beginning: by itself, waiting for another module of its \
-     target, for `max_concurrent`, or for its turn to connect.",
+    "Time from a collection's slot in the schedule to its start, including the wait for another module of \
+     its target, for `max_concurrent`, or for its turn to connect.",
 );
 static STEP: Metric = Metric::histogram(
     "perfmon_exporter_schedule_step_seconds",
     WORK_S,
     &[],
-    "Time that the schedule took to begin all that was due, each time that it woke.",
+    "Time that the scheduler took to start all due collections, per wake-up.",
 );
 static MISSED: Metric = Metric::counter(
     "perfmon_exporter_intervals_missed",
     &["cause"],
-    "Slots in the schedule that went by because a connected target or the process was busy, or because the target \
-     waited for its connection.",
+    "Slots in the schedule that were missed because a connected target or the process was busy, or because \
+     the target waited for its connection.",
 );
 static WAITING: Metric = Metric::gauge(
     "perfmon_exporter_connections_waiting",
     &[],
-    "Targets that wait for their turn to be connected, by `connect_rate` and `max_connecting`.",
+    "Targets that wait to be connected, limited by `connect_rate` and `max_connecting`.",
 );
 static BEGINNING: Metric = Metric::gauge(
     "perfmon_exporter_connections_beginning",
     &[],
-    "Collections that run now on targets that have no connection yet.",
+    "Running collections of targets without a connection yet.",
 );
-static RUNNING: Metric =
-    Metric::gauge("perfmon_exporter_collections_running", &[], "Collections that run now.");
+static RUNNING: Metric = Metric::gauge("perfmon_exporter_collections_running", &[], "Running collections.");
 static ORDERS: Metric = Metric::gauge(
     "perfmon_exporter_schedule_orders",
     &[],
-    "What the schedule was told and has not followed yet: ends of collections, targets that come and go.",
+    "Messages to the scheduler that are not processed yet: ends of collections, added and removed targets.",
 );

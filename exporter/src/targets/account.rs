@@ -78,8 +78,8 @@ pub(crate) fn next_step(failure: &Failure, deadline: Duration, is_first: bool) -
     let deadline = humantime::format_duration(deadline);
     let first = if is_first { ", the first collection more than the others" } else { "" };
     format!(
-        "Check that the host is up and that no firewall drops packets; if it is just slow, it needs more time \
-         than {deadline}{first}: raise `deadline`, and `interval` where that is shorter."
+        "Check that the host is up and that no firewall drops packets; if it is only slow, it needs more \
+         time than {deadline}{first}: raise `deadline`, and `interval` if that is shorter."
     )
 }
 

@@ -166,37 +166,38 @@ static COLLECTION_SECONDS: Metric = Metric::histogram(
     "perfmon_exporter_collection_duration_seconds",
     WAIT_S,
     &["outcome"],
-    "Time from the beginning of a collection to its end, over all targets, by outcome.",
+    "Duration of a collection, over all targets, by outcome.",
 );
 static STAGE_SECONDS: Metric = Metric::histogram(
     "perfmon_exporter_stage_duration_seconds",
     WAIT_S,
     &["plugin", "stage"],
-    "Time that a collection spent in a stage, as its plugin tells, over all targets.",
+    "Time that a collection spent in a stage, as reported by its plugin, over all targets.",
 );
 static VALIDATION_SECONDS: Metric = Metric::histogram(
     "perfmon_exporter_validation_duration_seconds",
     WORK_S,
     &["plugin"],
-    "Time that checking all values of a collection took before they were stored, reckoned from its largest batches.",
+    "Time to check all values of a collection before they are stored, estimated from its largest batches.",
 );
 static INGEST_SECONDS: Metric = Metric::histogram(
     "perfmon_exporter_ingest_duration_seconds",
     WORK_S,
     &["plugin"],
-    "Time that storing all values of a collection took.",
+    "Time to store all values of a collection.",
 );
 static REGISTRATION_SECONDS: Metric = Metric::histogram(
     "perfmon_exporter_registration_duration_seconds",
     WORK_S,
     &["plugin"],
-    "Time that taking in new families or series took, per call.",
+    "Time to register new families or series, per call.",
 );
 static PUBLISH_SECONDS: Metric = Metric::histogram(
     "perfmon_exporter_publish_duration_seconds",
     WORK_S,
     &["plugin"],
-    "Time from the last value of a collection until its snapshot is what readers see, the account included.",
+    "Time from the last value of a collection until its snapshot is published, including the statistics of \
+     the collection.",
 );
 static STAGE_CALLS: Metric =
     Metric::counter("perfmon_exporter_stage_calls", &["plugin", "stage"], "Calls to targets in a stage.");
@@ -215,12 +216,12 @@ static BATCHES: Metric =
 static BATCH_ROWS: Metric = Metric::counter(
     "perfmon_exporter_ingest_rows",
     &["plugin", "outcome"],
-    "Values from a plugin by what became of them.",
+    "Values from a plugin by outcome.",
 );
 static REGISTRATIONS: Metric = Metric::counter(
     "perfmon_exporter_registrations",
     &["plugin", "of", "verdict"],
-    "Families and series that a plugin offered.",
+    "Families and series that a plugin registered, by verdict.",
 );
 static RETIRED: Metric =
-    Metric::counter("perfmon_exporter_retired_series", &["plugin"], "Series that a plugin ended.");
+    Metric::counter("perfmon_exporter_retired_series", &["plugin"], "Series that a plugin retired.");

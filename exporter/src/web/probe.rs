@@ -73,7 +73,7 @@ pub(super) fn asked<B>(request: &Request<B>) -> Result<ProbeRequest, String> {
     let mut modules: Vec<String> = Vec::new();
     for name in query.all("module").flat_map(|value| value.split(',')).map(str::trim) {
         if modules.iter().any(|module| module == name) {
-            return Err(format!("module `{name}` is there more than once"));
+            return Err(format!("module `{name}` is given more than once"));
         }
         if !name.is_empty() {
             modules.push(name.to_owned());
@@ -99,7 +99,7 @@ fn timeout<B>(request: &Request<B>) -> Result<Option<Duration>, String> {
     let seconds = value.to_str().ok().and_then(|text| text.trim().parse::<f64>().ok());
     match seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0) {
         Some(seconds) => Ok(Some(Duration::from_secs_f64(seconds.min(TIMEOUT_S_MAX)))),
-        None => Err("the header X-Prometheus-Scrape-Timeout-Seconds is no time in seconds".to_owned()),
+        None => Err("the header X-Prometheus-Scrape-Timeout-Seconds is not a time in seconds".to_owned()),
     }
 }
 
@@ -150,17 +150,17 @@ static SUCCESS: Metric = Metric::gauge(
 static STATE: Metric = Metric::gauge(
     "perfmon_probe_state",
     &["state"],
-    "The state that the target is in has 1. up: all of it was collected; partial: a module failed, covers a part only, or \
-     matches nothing; down: nothing was collected.",
+    "1 for the state of the target. up: everything was collected; partial: a module failed, covers only a \
+     part, or matches nothing; down: nothing was collected.",
 );
 static DURATION: Metric = Metric::gauge(
     "perfmon_probe_duration_seconds",
     &[],
-    "Time that the collections took whose series these are.",
+    "Duration of the collections that returned these series.",
 );
 static AGE: Metric =
     Metric::gauge("perfmon_probe_age_seconds", &[], "Time since the oldest of these collections ended.");
 static STAGES: Metric =
-    Metric::gauge("perfmon_probe_stage_seconds", &["stage"], "Time that each stage of them took.");
+    Metric::gauge("perfmon_probe_stage_seconds", &["stage"], "Duration of each stage of these collections.");
 static FAILURES: Metric =
     Metric::info("perfmon_probe_failure", &["stage", "reason"], "What failed, and at which stage.");

@@ -34,12 +34,13 @@ impl ProbePermits {
         let (total, own) = (all.values().sum::<usize>(), all.get(&peer).copied().unwrap_or(0));
         if own >= settings.probes_per_peer_max {
             return Err(format!(
-                "{own} probes of {peer} are under way, the limit is three quarters of `web.max_connections_per_peer`"
+                "{own} probes of {peer} are running, the limit is three quarters of \
+                 `web.max_connections_per_peer`"
             ));
         }
         if total >= settings.probes_max {
             return Err(format!(
-                "{total} probes are under way, the limit is three quarters of `web.max_connections`"
+                "{total} probes are running, the limit is three quarters of `web.max_connections`"
             ));
         }
         *all.entry(peer).or_default() += 1;

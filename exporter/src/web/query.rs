@@ -51,7 +51,7 @@ impl Query {
         let mut all = self.all(name);
         let first = all.next();
         if all.next().is_some() {
-            return Err(format!("parameter `{name}` is there more than once"));
+            return Err(format!("parameter `{name}` is given more than once"));
         }
         Ok(first.filter(|value| !value.is_empty()))
     }
@@ -75,7 +75,7 @@ fn decoded(text: &str) -> Result<String, String> {
     }
     let spaced = text.replace('+', " ");
     let decoded = percent_decode_str(&spaced).decode_utf8();
-    decoded.map(Cow::into_owned).map_err(|_| "the query is no UTF-8".to_owned())
+    decoded.map(Cow::into_owned).map_err(|_| "the query is not UTF-8".to_owned())
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
         assert!(refused(&"a".repeat(9000)).contains("9000 bytes"));
         assert!(refused(&"debug&".repeat(65)).contains("more than 64"));
         let twice = Query::parse("target=a&target=b&debug=maybe", KNOWN).unwrap();
-        assert_eq!(twice.one("target").unwrap_err(), "parameter `target` is there more than once");
+        assert_eq!(twice.one("target").unwrap_err(), "parameter `target` is given more than once");
         assert!(twice.flag("debug").unwrap_err().contains("`maybe`"));
     }
 }

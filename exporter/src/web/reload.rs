@@ -17,7 +17,7 @@ pub(super) async fn reload<B>(site: &Arc<Site>, request: &Request<B>) -> Respons
         return plain(StatusCode::FORBIDDEN, text);
     }
     if is_of_another_site(request) {
-        return plain(StatusCode::FORBIDDEN, "a page of another site may not ask for a reload\n");
+        return plain(StatusCode::FORBIDDEN, "pages of other sites may not request a reload\n");
     }
     let Some(reloader) = &site.reloader else {
         return plain(StatusCode::SERVICE_UNAVAILABLE, "there is nothing to reload\n");
@@ -25,15 +25,16 @@ pub(super) async fn reload<B>(site: &Arc<Site>, request: &Request<B>) -> Respons
     match reloader.reload().await {
         Ok(text) => plain(StatusCode::OK, text),
         Err(NotReloaded::Refused(report)) => {
-            let text = format!("configuration refused, the one before stays in use:\n{report}\n");
+            let text = format!("configuration refused, the previous one stays in use:\n{report}\n");
             plain(StatusCode::INTERNAL_SERVER_ERROR, text)
         }
         Err(NotReloaded::Busy) => {
             plain(StatusCode::SERVICE_UNAVAILABLE, "too many wait for a reload; try again\n")
         }
-        Err(NotReloaded::Unavailable) => {
-            plain(StatusCode::SERVICE_UNAVAILABLE, "the program begins or ends; nothing is reloaded\n")
-        }
+        Err(NotReloaded::Unavailable) => plain(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the program is starting or stopping; nothing is reloaded\n",
+        ),
     }
 }
 

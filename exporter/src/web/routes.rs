@@ -150,7 +150,7 @@ fn ready(is_ready: bool) -> Response<Answer> {
 fn not_allowed(methods: &[Method]) -> Response<Answer> {
     let list: Vec<&str> = methods.iter().map(Method::as_str).collect();
     let list = list.join(", ");
-    let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, format!("only {list} are answered here\n"));
+    let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, format!("only {list} are allowed here\n"));
     if let Ok(list) = HeaderValue::from_str(&list) {
         refused.headers_mut().insert(ALLOW, list);
     }

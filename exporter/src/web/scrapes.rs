@@ -196,40 +196,40 @@ static FIRST_PIECE: Metric = Metric::histogram(
     "perfmon_exporter_scrape_first_piece_seconds",
     WAIT_S,
     &["format"],
-    "Time from a request for /metrics to the first piece of its page.",
+    "Time from a request for /metrics to the first part of its page.",
 );
 static ENCODING: Metric = Metric::histogram(
     "perfmon_exporter_scrape_encoding_seconds",
     WORK_S,
     &["format"],
-    "Time that writing a page of /metrics took, without compressing it and without waiting for its reader.",
+    "Time to encode a page of /metrics, without compression and without waiting for the reader.",
 );
 static COMPRESSION: Metric = Metric::histogram(
     "perfmon_exporter_scrape_compression_seconds",
     WORK_S,
     &["coding"],
-    "Time that compressing a page of /metrics took.",
+    "Time to compress a page of /metrics.",
 );
 static SIZE: Metric = Metric::histogram(
     "perfmon_exporter_scrape_size_bytes",
     &[1e4, 1e5, 1e6, 1e7, 1e8],
     &["format"],
-    "Size of a page of /metrics as it was sent.",
+    "Size of a page of /metrics as sent.",
 );
 static SCRAPES: Metric = Metric::counter(
     "perfmon_exporter_scrapes",
     &["outcome"],
-    "Requests for /metrics by how they ended: complete; aborted: the reader went away or was too slow; rejected: \
-     too many pages at a time; displaced: its reader took too little while another one waited.",
+    "Requests for /metrics by outcome: complete; aborted: the reader disconnected or was too slow; \
+     rejected: too many pages at a time; displaced: the reader was too slow while another one waited.",
 );
 static SENT_BYTES: Metric =
-    Metric::counter("perfmon_exporter_scrape_sent_bytes", &[], "Bytes of pages of /metrics.");
+    Metric::counter("perfmon_exporter_scrape_sent_bytes", &[], "Bytes sent as pages of /metrics.");
 static PROBE_PAGES: Metric = Metric::counter(
     "perfmon_exporter_probe_pages",
     &["outcome"],
-    "Pages of /probe by how they ended on their way to the reader; they are not among the scrapes.",
+    "Pages of /probe by how their transmission ended; they are not counted as scrapes.",
 );
 static PROBE_SENT_BYTES: Metric =
-    Metric::counter("perfmon_exporter_probe_sent_bytes", &[], "Bytes of pages of /probe.");
+    Metric::counter("perfmon_exporter_probe_sent_bytes", &[], "Bytes sent as pages of /probe.");
 static CONNECTIONS: Metric =
-    Metric::gauge("perfmon_exporter_http_connections", &[], "HTTP connections that are open.");
+    Metric::gauge("perfmon_exporter_http_connections", &[], "Open HTTP connections.");

@@ -46,23 +46,23 @@ static RESIDENT: Metric =
 static VIRTUAL: Metric = Metric::gauge("process_virtual_memory_bytes", &[], "Virtual memory of the process.");
 static THREADS: Metric = Metric::gauge("process_threads", &[], "Threads of the process.");
 static OPEN_FDS: Metric = Metric::gauge("process_open_fds", &[], "Open file descriptors.");
-static MAX_FDS: Metric = Metric::gauge("process_max_fds", &[], "How many file descriptors there may be.");
-static START: Metric = Metric::gauge("process_start_time_seconds", &[], "When the process began.");
+static MAX_FDS: Metric = Metric::gauge("process_max_fds", &[], "Maximum number of open file descriptors.");
+static START: Metric = Metric::gauge("process_start_time_seconds", &[], "Start time of the process.");
 static MEMORY: Metric = Metric::gauge(
     "perfmon_exporter_memory_bytes",
     &["part"],
-    "Memory of the process as the kernel has it: what was allocated, what maps files, what is swapped out, and the \
-     most that was ever resident.",
+    "Memory of the process as reported by the kernel: anonymous memory, mapped files, swapped memory, and \
+     peak resident memory.",
 );
 static TASKS: Metric =
-    Metric::gauge("perfmon_exporter_runtime_tasks", &[], "Tasks of the exporter's run time.");
+    Metric::gauge("perfmon_exporter_runtime_tasks", &[], "Tasks of the exporter's async runtime.");
 static QUEUE: Metric = Metric::gauge(
     "perfmon_exporter_runtime_queue_tasks",
     &[],
-    "Tasks that are ready and that no worker has taken yet.",
+    "Tasks that are ready but not yet run by a worker.",
 );
 static BUSY: Metric = Metric::counter(
     "perfmon_exporter_runtime_busy_seconds",
     &["worker"],
-    "Time that a worker of the exporter's run time was at work.",
+    "Busy time of a worker of the exporter's async runtime.",
 );

@@ -112,9 +112,7 @@ fn a_check_gives_each_target_the_time_that_a_server_gives_it_and_both_say_what_w
     let mut exporter = folder.plugin("late", "late.c").serve(LATE);
     let (code, out, _) = told(&folder.run(&["check-config", "perfmon.yml", "--online"]));
     assert_eq!(code, 1);
-    let next = "Check that the host is up and that no firewall drops packets; if it is just slow, it needs more \
-                time than 5s, the first collection more than the others: raise `deadline`, and `interval` where that \
-                is shorter.";
+    let next = "Check that the host is up and that no firewall drops packets; if it is only slow, it needs more time than 5s, the first collection more than the others: raise `deadline`, and `interval` if that is shorter.";
     let out = steady(&out);
     assert_eq!(
         out.split_once('\n').unwrap().1,

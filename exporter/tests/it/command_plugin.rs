@@ -118,7 +118,11 @@ fn help_lists_the_commands_of_plugins_and_survives_a_broken_one() {
     installed.folder.write("libplugin_broken.so", "no library");
     let (code, out, _) = told(&installed.run(&["--help"]));
     assert_eq!(code, 0);
-    for part in ["Commands of plugins", "  discover  Lists what a host offers", "  query     Shows values"] {
+    for part in [
+        "Commands of plugins",
+        "  discover  Lists the countersets of a host",
+        "  query     Shows live values",
+    ] {
         assert!(out.contains(part), "{part}\n{out}");
     }
     // A word that is no command is told what there is, and what could not be looked at.
@@ -205,7 +209,7 @@ fn an_identity_goes_only_where_it_is_allowed() {
     let words = ["discover", "--config", "perfmon.yml", "--target", "127.0.0.2", "--port", &port];
     let (code, _, err) = told(&installed.run(&words));
     assert_eq!(code, 2);
-    assert!(err.contains("no identity of the configuration may be shown to 127.0.0.2"), "{err}");
+    assert!(err.contains("no identity of the configuration may be used for 127.0.0.2"), "{err}");
     // Who names it nevertheless gets no secret.
     let (code, _, err) = told(&installed.run(&[&words[..], &["--identity", "corp"]].concat()));
     assert_eq!(code, 1, "{err}");
@@ -235,7 +239,7 @@ fn a_command_line_that_lacks_something_says_what() {
     let installed = Installed::new();
     for (words, part) in [
         (&["discover"][..], "--target HOST is missing"),
-        (&["discover", "--target", "web1"], "nothing says who logs on to web1"),
+        (&["discover", "--target", "web1"], "no identity is given for web1"),
         (
             &["discover", "--target", "web1", "--username", "a"],
             "--username needs --password-file or --password-env",

@@ -63,7 +63,7 @@ fn targets_of_a_file_come_change_and_go_without_disturbing_the_others() {
         &folder,
         "- targets: [stays, comes]\n  labels: {rack: '1'}\n- targets: [changes]\n  labels: {rack: '2', __param_module: tick}\n",
     );
-    let lines = wait_for(&mut exporter, &[("Targets read anew", 1), ("Target is up", 2)]).concat();
+    let lines = wait_for(&mut exporter, &[("Targets reloaded", 1), ("Target is up", 2)]).concat();
     assert!(lines.contains("targets=4 added=1 changed=1 removed=1"), "{lines}");
     let page = exporter.get("/metrics").body;
     assert!(!page.contains("target=\"goes\""), "{page}");
@@ -78,23 +78,23 @@ fn targets_of_a_file_come_change_and_go_without_disturbing_the_others() {
 
     replace(&folder, "- targets: [stays, 'comes:445']\n");
     let line = exporter.wait_for_line("Target refused");
-    assert!(line.contains("targets.d/t.yml:1:20: [0].targets[1]: `comes:445` is no host"), "{line}");
-    exporter.wait_for_line("Targets read anew");
+    assert!(line.contains("targets.d/t.yml:1:20: [0].targets[1]: `comes:445` is not a valid host"), "{line}");
+    exporter.wait_for_line("Targets reloaded");
     let page = exporter.get("/metrics").body;
     has(&page, "perfmon_exporter_target_file_last_read_success{file=\"targets.d/t.yml\"} 1");
     has(&page, "perfmon_exporter_target_file_refused_targets{file=\"targets.d/t.yml\"} 1");
     assert!(!page.contains("target=\"comes\""), "{page}");
 
     replace(&folder, "targets: stays\n");
-    let line = exporter.wait_for_line("Target file refused; its last good targets stay");
+    let line = exporter.wait_for_line("Target file refused; its last good targets stay in use");
     assert!(line.contains("targets.d/t.yml:1:1: expected a list of groups, found a mapping"), "{line}");
     let page = exporter.get("/metrics").body;
     has(&page, "perfmon_exporter_target_file_last_read_success{file=\"targets.d/t.yml\"} 0");
     has(&page, "perfmon_exporter_target_up{target=\"stays\"}");
 
     std::fs::remove_file(folder.path("targets.d/t.yml")).unwrap();
-    exporter.wait_for_line("Target file is gone");
-    exporter.wait_for_line("Targets read anew");
+    exporter.wait_for_line("Target file was removed");
+    exporter.wait_for_line("Targets reloaded");
     let page = exporter.get("/metrics").body;
     assert!(!page.contains("target=\"stays\"") && !page.contains("target_file_targets{"), "{page}");
     has(&page, "perfmon_exporter_target_up{target=\"fixed\"} 1");
@@ -126,7 +126,7 @@ fn a_host_that_may_not_see_the_identity_costs_itself_and_not_the_file() {
     let of =
         |part: &str| lines.iter().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{lines:?}"));
     let broken = of("Target file refused");
-    assert!(broken.contains("it has no targets that could stay"), "{broken}");
+    assert!(broken.contains("it has no earlier targets to keep"), "{broken}");
     assert!(broken.contains("targets.d/none.yml:1:1: expected a list of groups, found text"), "{broken}");
     let refused = of("Target refused");
     assert!(refused.contains("targets.d/t.yml:1:24: [0].targets[1]: "), "{refused}");

@@ -70,7 +70,7 @@ fn a_password_file_that_is_there_is_named_and_not_copied() {
     let arguments = [&ACCOUNT[..], &["--force", "--password-file", "missing"]].concat();
     let (code, _, err) = init(&installed, &arguments, "");
     assert_eq!(code, 1);
-    assert!(err.contains("--password-file missing: ") && err.contains("leave the option out"), "{err}");
+    assert!(err.contains("--password-file missing: ") && err.contains("omit the option"), "{err}");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn what_is_missing_or_cannot_be_is_said_with_the_next_step_and_nothing_is_writte
         (&["init", "--host", "web1"], PASSWORD, 2, "--username is missing"),
         (&ACCOUNT, "", 1, "send it to the standard input"),
         (&[&ACCOUNT[..], &["--output", "none"]].concat(), PASSWORD, 1, "mkdir -p"),
-        (&[&ACCOUNT[..], &["--output", "file"]].concat(), PASSWORD, 1, "is no folder"),
+        (&[&ACCOUNT[..], &["--output", "file"]].concat(), PASSWORD, 1, "is not a folder"),
         (&[&ACCOUNT[..], &["--output", "/proc"]].concat(), PASSWORD, 1, "a folder that you may write to"),
         (&[&ACCOUNT[..], &["--allow-hosts", "10.0.0.0/99"]].concat(), PASSWORD, 1, "allow_hosts"),
     ];

@@ -123,7 +123,7 @@ fn an_account_may_be_written_as_windows_writes_it() {
         &installed,
         &account(r"username: \probe"),
         &expect![[r#"
-        perfmon.yml:3:32: identities.corp.username: `\probe` is no account; write `DOMAIN\USER`, or `domain: DOMAIN` and `username: USER`
+        perfmon.yml:3:32: identities.corp.username: `\probe` is not a valid account; write `DOMAIN\USER`, or `domain: DOMAIN` and `username: USER`
         exit code 1
     "#]],
     );
@@ -171,8 +171,8 @@ fn a_host_that_two_targets_ask_is_warned_of() {
         &installed,
         &with(|good| format!("{good}{more}")),
         &expect![[r#"
-            perfmon.yml:9:5: warning: targets[1] (b): asks host `Web1.corp`, as target `web1.corp` on line 8 does; name all modules at one of them, unless both are meant
-            perfmon.yml: warning: target `c` of a target file: asks host `WEB1.corp.`, as target `web1.corp` on line 8 does; name all modules at one of them, unless both are meant
+            perfmon.yml:9:5: warning: targets[1] (b): collects from host `Web1.corp`, as target `web1.corp` on line 8 does; name all modules at one of them, unless both are meant
+            perfmon.yml: warning: target `c` of a target file: collects from host `WEB1.corp.`, as target `web1.corp` on line 8 does; name all modules at one of them, unless both are meant
             perfmon.yml: OK: targets 3, modules 1, identities 2, plugins pcq
             exit code 0
         "#]],
@@ -196,8 +196,8 @@ fn targets_with_one_instance_are_warned_of_once_with_file_and_line_of_both() {
         &installed,
         &with(|good| format!("{good}{more}")),
         &expect![[r#"
-        perfmon.yml:10:5: warning: target `c`: has the `instance` `front`, as target `b` (perfmon.yml:9:5) and 1 more; Prometheus takes them for one target; give each a label `instance` of its own
-        t.yml:3:13: warning: target `web10.corp`: has the `instance` `web1.corp`, as target `web1.corp` (perfmon.yml:8:5); Prometheus takes them for one target; give each a label `instance` of its own
+        perfmon.yml:10:5: warning: target `c`: has the `instance` `front`, as target `b` (perfmon.yml:9:5) and 1 more; Prometheus treats them as one target; give each a different label `instance`
+        t.yml:3:13: warning: target `web10.corp`: has the `instance` `web1.corp`, as target `web1.corp` (perfmon.yml:8:5); Prometheus treats them as one target; give each a different label `instance`
         perfmon.yml: OK: targets 7, modules 1, identities 2, plugins pcq
         exit code 0
     "#]],
@@ -222,8 +222,9 @@ fn targets_with_one_instance_are_warned_of_once_with_file_and_line_of_both() {
         .filter(|line| line.contains("share"))
         .collect();
     expect![[r#"
-        Targets share a label `instance` problem="perfmon.yml:11:5: target `c`: has the `instance` `front`, as target `b` (perfmon.yml:10:5) and 1 more; Prometheus takes them for one target; give each a label `instance` of its own"
-        Targets share a label `instance` problem="t.yml:3:13: target `web10.corp`: has the `instance` `web1.corp`, as target `web1.corp` (perfmon.yml:9:5); Prometheus takes them for one target; give each a label `instance` of its own""#]].assert_eq(&lines.join("\n"));
+        Targets share a label `instance` problem="perfmon.yml:11:5: target `c`: has the `instance` `front`, as target `b` (perfmon.yml:10:5) and 1 more; Prometheus treats them as one target; give each a different label `instance`"
+        Targets share a label `instance` problem="t.yml:3:13: target `web10.corp`: has the `instance` `web1.corp`, as target `web1.corp` (perfmon.yml:9:5); Prometheus treats them as one target; give each a different label `instance`""#]]
+    .assert_eq(&lines.join("\n"));
 }
 
 #[test]
@@ -237,9 +238,7 @@ fn a_refused_connection_is_told_with_address_port_and_firewall_rule() {
     assert_eq!(code, 1);
     let expected = format!(
         "web1: down (127.0.0.1, port {port})\n  module os: tcp: connection_refused: 127.0.0.1:{port}: connection refused\n  \
-         next: See that the service is started and that the host's firewall lets its \
-         port in; SMB has TCP 445, rule `File and Printer Sharing (SMB-In)`.\n  help: perfmon-exporter explain \
-         connection_refused\n"
+         next: Check that the service is started and that the host's firewall allows its port (SMB: TCP 445, rule `File and Printer Sharing (SMB-In)`).\n  help: perfmon-exporter explain connection_refused\n"
     );
     assert!(out.contains(&expected), "{out}");
 }
@@ -296,8 +295,8 @@ fn the_words_of_a_failure_are_explained() {
     assert_eq!(code, 0);
     expect![[r#"
         wrong_credentials (reason)
-          User name or password was refused.
-          next: Correct the identity's user name and secret; it is not tried again until they change.
+          The user name or the password was refused.
+          next: Correct the identity's user name and secret; they are not tried again until they change.
     "#]]
     .assert_eq(&out);
     // As it stands in the log and in what `check-config --online` prints.

@@ -12,14 +12,14 @@ use crate::program::Folder;
 fn table() -> String {
     let mut table = String::from(
         "# The exporter's own metrics\n\n\
-         All of them are on `/metrics`, behind the targets' series; readers of protobuf get native histograms. None of\n\
-         the histograms has a label for targets, so that a fleet of thousands has no more of them than one host.\n\
-         `telemetry:` sends the histograms and a few of the others to a collector.\n\n\
-         Counters by reason of what is pushed and of the web server begin with a zero for each reason, once that part\n\
-         is configured, so that `rate()` and `increase()` see the first event. `perfmon_exporter_failures_total` and\n\
+         All of them are on `/metrics`, after the targets' series; scrapes in the protobuf format get native histograms.\n\
+         No histogram has a label for targets, so the number of their series does not grow with the number of targets.\n\
+         `telemetry:` sends the histograms and some of the other metrics to a collector.\n\n\
+         Counters by reason of the push and of the web server start at zero for each reason, once that part is\n\
+         configured, so that `rate()` and `increase()` see the first event. `perfmon_exporter_failures_total` and\n\
          `perfmon_exporter_series_dropped_total` do not: a zero for each target, stage and reason would be hundreds of\n\
-         series a target. Their series begin with their first event, which `increase()` does not see; ask for new\n\
-         series besides:\n\n\
+         series per target. Their series start with the first event, which `increase()` does not see; match new\n\
+         series, too:\n\n\
          ```promql\n\
          increase(perfmon_exporter_failures_total[15m]) > 0 or (perfmon_exporter_failures_total unless \
          perfmon_exporter_failures_total offset 15m)\n\
@@ -100,7 +100,7 @@ otlp: [{endpoint: 'http://127.0.0.1:9', interval: 1s}]
 "#,
     );
     exporter.wait_for_line("Target is up");
-    exporter.wait_for_line("Collector takes no data");
+    exporter.wait_for_line("Collector accepts no data");
     let ask = "GET /metrics HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\
                Accept: application/openmetrics-text;version=1.0.0\r\n\r\n";
     // The first page is not counted before it ends.

@@ -171,7 +171,7 @@ targets: [{{host: heart, modules: [beat], interval: 1s}}]
 otlp: [{{endpoint: 'https://localhost:{port}', protocol: {word}, interval: 1s, tls: {{ca_file: ca.pem}}}}]
 "#
         ));
-        let line = exporter.wait_for_line("Collector takes no data for now");
+        let line = exporter.wait_for_line("Collector accepts no data for now");
         assert!(line.contains("reason=\"tls\"") || line.contains("reason=tls"), "{line}");
         assert!(line.contains("name one in `tls.cert_file`, and its key in `tls.key_file`"), "{line}");
     }

@@ -107,15 +107,15 @@ fn what_is_wrong_with_a_question_is_told() {
     for (query, status, told) in [
         ("", 400, "`target` is missing"),
         ("?target=", 400, "`target` is missing"),
-        ("?target=heart&target=heart", 400, "parameter `target` is there more than once"),
+        ("?target=heart&target=heart", 400, "parameter `target` is given more than once"),
         ("?tagret=heart", 400, "did you mean `target`?"),
         ("?target=heart&module=al", 400, "there is no module `al`; did you mean `all`?"),
-        ("?target=heart&module=all,all", 400, "module `all` is there more than once"),
+        ("?target=heart&module=all,all", 400, "module `all` is given more than once"),
         ("?target=heart&identity=crop", 400, "there is no identity `crop`; did you mean `corp`?"),
         ("?target=heart&transport=wan", 400, "there is no transport `wan`"),
         ("?target=127.0.0.5", 400, "`module` is missing"),
-        ("?target=127.0.0.5:446&module=all", 400, "a port cannot be asked for"),
-        ("?target=h%C3%A9art%2F&module=all", 400, "is no host"),
+        ("?target=127.0.0.5:446&module=all", 400, "a port cannot be given"),
+        ("?target=h%C3%A9art%2F&module=all", 400, "is not a valid host"),
         ("?target=%zz", 400, "hexadecimal"),
         ("?target=10.0.0.1&module=all", 403, "`10.0.0.1` may not be probed"),
         ("?target=hearts&module=all", 403, "did you mean `heart`?"),
@@ -123,7 +123,7 @@ fn what_is_wrong_with_a_question_is_told() {
         (
             "?target=127.0.0.5&module=all&identity=corp",
             403,
-            "identity `corp` may not be shown to `127.0.0.5`",
+            "identity `corp` may not be used for `127.0.0.5`",
         ),
     ] {
         let page = exporter.get(&format!("/probe{query}"));
@@ -146,7 +146,7 @@ fn a_name_that_leads_elsewhere_than_its_networks_is_refused() {
     let configuration = MOODY.replace("'127.0.0.0/8', '*.lan'", "'10.0.0.0/8', 'localhost'");
     let exporter = serve(&folder(), &configuration);
     let page = exporter.get("/probe?target=localhost&module=all");
-    assert!(page.status == 403 && page.body.contains("leads to"), "{} {}", page.status, page.body);
+    assert!(page.status == 403 && page.body.contains("resolves to"), "{} {}", page.status, page.body);
     has(&exporter.get("/metrics"), r#"perfmon_zoo_number{target="heart",ward="west"} 1"#);
 }
 

@@ -90,9 +90,11 @@ fn a_broken_file_changes_nothing_and_is_told_where_it_is_broken() {
         folder.write("perfmon.yml", text);
         let answer = exporter.reload();
         assert_eq!(answer.status, 500);
-        assert!(answer.body.starts_with("configuration refused, the one before stays in use:\nperfmon.yml"));
+        assert!(
+            answer.body.starts_with("configuration refused, the previous one stays in use:\nperfmon.yml")
+        );
         assert!(answer.body.contains(place), "{}", answer.body);
-        let line = exporter.wait_for_line("Configuration refused; the one before stays in use");
+        let line = exporter.wait_for_line("Configuration refused; the previous one stays in use");
         assert!(line.contains(place), "{line}");
     }
     std::fs::remove_file(folder.path("perfmon.yml")).unwrap();
@@ -211,7 +213,7 @@ fn a_file_under_watch_is_read_when_it_changes_and_a_broken_one_once() {
     exporter
         .wait_for_line("Configuration reloaded cause=\"file changed\" targets=1 added=0 changed=0 removed=1");
     put(&folder, &config("  - {host: stays, modules: [baet]}\n", watch));
-    exporter.wait_for_line("Configuration refused; the one before stays in use cause=\"file changed\"");
+    exporter.wait_for_line("Configuration refused; the previous one stays in use cause=\"file changed\"");
     // The next thing that happens is another change, and not the same refusal again.
     put(&folder, &config("  - {host: stays, modules: [beat]}\n", ""));
     let line = exporter.wait_for_line("Configuration re");
@@ -332,7 +334,7 @@ fn a_configuration_that_became_a_pipe_fails_the_reload_and_not_those_after_it() 
     std::fs::rename(folder.path("new.yml"), folder.path("perfmon.yml")).unwrap();
     let answer = exporter.reload();
     assert!(
-        answer.status == 500 && answer.body.contains("did not come to its end within 5 s"),
+        answer.status == 500 && answer.body.contains("was not read to its end within 5 s"),
         "{}",
         answer.body
     );

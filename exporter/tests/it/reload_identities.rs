@@ -138,5 +138,5 @@ otlp:\n{endpoints}"
     exporter.terminate();
     assert_eq!(exporter.wait().code(), Some(0));
     let log = exporter.rest_of_log();
-    assert!(log.contains("Pushing no more endpoint=\"comes\"") && !log.contains("WARN"), "{log}");
+    assert!(log.contains("Push stopped endpoint=\"comes\"") && !log.contains("WARN"), "{log}");
 }

@@ -185,7 +185,7 @@ fn while_a_slow_collection_ends_it_is_healthy_and_not_ready_and_a_second_signal_
     let mut exporter = folder.plugin("stall", "stall.c").serve(TOMB);
     exporter.wait_for_page(|page| page.contains("perfmon_exporter_collections_running 1\n"));
     exporter.terminate();
-    exporter.wait_for_line("Ending: nothing new is started");
+    exporter.wait_for_line("Shutting down: nothing new is started");
     // It takes its minute.
     assert_eq!(exporter.get("/-/healthy").status, 200);
     while exporter.get("/-/ready").status == 200 {
@@ -221,7 +221,7 @@ fn who_reads_slowly_gets_the_whole_page_although_the_program_ends() {
     let mut exporter = folder.plugin("pulse", "pulse.c").serve(&many_targets("60s"));
     let mut reader = begin_to_read(&exporter);
     exporter.terminate();
-    exporter.wait_for_line("Ending: nothing new is started");
+    exporter.wait_for_line("Shutting down: nothing new is started");
     let mut rest = Vec::new();
     reader.read_to_end(&mut rest).unwrap();
     assert!(rest.ends_with(b"0\r\n\r\n"), "the last chunk");

@@ -116,7 +116,7 @@ fn the_log_has_one_line_for_each_change_and_none_for_each_collection() {
         &ends,
         &expect![[r#"
             INFO Target is up target="web1" host="web1" port=445 series=7
-            WARN Target is down target="web1" host="web1" port=445 module="os" stage=tcp reason="connection_refused" detail="details" next_step="See that the service is started and that the host's firewall lets its port in; SMB has TCP 445, rule `File and Printer Sharing (SMB-In)`." help="perfmon-exporter explain connection_refused"
+            WARN Target is down target="web1" host="web1" port=445 module="os" stage=tcp reason="connection_refused" detail="details" next_step="Check that the service is started and that the host's firewall allows its port (SMB: TCP 445, rule `File and Printer Sharing (SMB-In)`)." help="perfmon-exporter explain connection_refused"
             WARN Target is down target="web1" host="web1" port=445 module="os" stage=auth reason="credentials_withheld" detail="details" next_step="Correct the secret, or add the host to the identity's allow_hosts." help="perfmon-exporter explain credentials_withheld"
             INFO Target is up again target="web1" host="web1" port=445 series=7 down_s=0"#]],
     );
@@ -132,9 +132,9 @@ fn a_target_is_up_when_all_of_its_modules_are_and_down_when_none_is() {
         "os, iis",
         &ends,
         &expect![[r#"
-            WARN Target is partial target="web1" host="web1" port=445 module="iis" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status." help="perfmon-exporter explain server_fault" series=14
-            WARN Target is down target="web1" host="web1" port=445 module="os" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status." help="perfmon-exporter explain server_fault"
-            WARN Target is partial target="web1" host="web1" port=445 module="iis" stage=query reason="server_fault" detail="details" next_step="Look in the host's event log; the message has the status." help="perfmon-exporter explain server_fault" series=14
+            WARN Target is partial target="web1" host="web1" port=445 module="iis" stage=query reason="server_fault" detail="details" next_step="Check the host's event log; the message has the status." help="perfmon-exporter explain server_fault" series=14
+            WARN Target is down target="web1" host="web1" port=445 module="os" stage=query reason="server_fault" detail="details" next_step="Check the host's event log; the message has the status." help="perfmon-exporter explain server_fault"
+            WARN Target is partial target="web1" host="web1" port=445 module="iis" stage=query reason="server_fault" detail="details" next_step="Check the host's event log; the message has the status." help="perfmon-exporter explain server_fault" series=14
             INFO Target is up again target="web1" host="web1" port=445 series=14 partial_s=0"#]],
     );
     // What is not reached for one module is not for the others either, which are not tried.
@@ -142,7 +142,7 @@ fn a_target_is_up_when_all_of_its_modules_are_and_down_when_none_is() {
         "os, iis",
         &[(1, refused())],
         &expect![[
-            r#"WARN Target is down target="web1" host="web1" port=445 module="iis" stage=tcp reason="connection_refused" detail="details" next_step="See that the service is started and that the host's firewall lets its port in; SMB has TCP 445, rule `File and Printer Sharing (SMB-In)`." help="perfmon-exporter explain connection_refused""#
+            r#"WARN Target is down target="web1" host="web1" port=445 module="iis" stage=tcp reason="connection_refused" detail="details" next_step="Check that the service is started and that the host's firewall allows its port (SMB: TCP 445, rule `File and Printer Sharing (SMB-In)`)." help="perfmon-exporter explain connection_refused""#
         ]],
     );
 }
@@ -158,7 +158,7 @@ fn a_collection_that_covers_a_part_is_partial_and_says_so_once() {
         "os",
         &ends,
         &expect![[r#"
-            WARN Target is partial target="web1" host="web1" port=445 module="os" stage=query reason="not_found" detail="no counterset `X`" next_step="Check the names in the module against what the target offers." help="perfmon-exporter explain not_found" series=7
+            WARN Target is partial target="web1" host="web1" port=445 module="os" stage=query reason="not_found" detail="no counterset `X`" next_step="Compare the names in the module with what the target offers." help="perfmon-exporter explain not_found" series=7
             INFO Target is up again target="web1" host="web1" port=445 series=7 partial_s=0"#]],
     );
 }

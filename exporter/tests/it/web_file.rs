@@ -90,10 +90,10 @@ ratelimit: {}
 ",
         &expect![[r#"
             web.yml:3:3: tls_server_config: `key_file` is missing; without TLS leave tls_server_config out
-            web.yml:3:14: tls_server_config.cert_file: `cert` is there too; keep one of them
+            web.yml:3:14: tls_server_config.cert_file: `cert` is also set; keep one of them
             web.yml:5:3: tls_server_config: unknown key `kee_file`; did you mean `key_file`?
             web.yml:6:21: tls_server_config.client_auth_type: `RequireAndVerifyClientcert` is not a choice; did you mean `RequireAndVerifyClientCert`?
-            web.yml:7:16: tls_server_config.min_version: `TLS10` is not spoken here: it is broken, and the TLS library lacks it; write `TLS12` or `TLS13`
+            web.yml:7:16: tls_server_config.min_version: `TLS10` is not supported: it is insecure, and the TLS library lacks it; write `TLS12` or `TLS13`
             web.yml:8:19: tls_server_config.cipher_suites[0]: `TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA` is not offered here: the TLS library has suites with GCM or ChaCha20 and forward secrecy only; remove it
             web.yml:8:55: tls_server_config.cipher_suites[1]: `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA25` is not a choice; did you mean `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`?
             web.yml:9:23: tls_server_config.curve_preferences[0]: `CurveP521` is not offered here: the TLS library has X25519, CurveP256 and CurveP384; remove it
@@ -101,10 +101,10 @@ ratelimit: {}
             web.yml:11:29: http_server_config.headers.X-Frame-Option: this header cannot be set; did you mean `X-Frame-Options`?
             web.yml:11:59: http_server_config.headers.X-Content-Type-Options: `sniff` is not a choice; write nosniff
             web.yml:11:74: http_server_config.headers.Server: this header cannot be set; there is `Content-Security-Policy`, `Strict-Transport-Security`, `X-Content-Type-Options`, `X-Frame-Options`, `X-XSS-Protection`
-            web.yml:13:10: basic_auth_users.alice: is no bcrypt hash; make one with `htpasswd -nBC 10 "" | tr -d ':\n'`
+            web.yml:13:10: basic_auth_users.alice: is not a bcrypt hash; make one with `htpasswd -nBC 10 "" | tr -d ':\n'`
             web.yml:14:10: basic_auth_users.b:b: this user could never log in; basic authentication cannot carry an empty name, a colon or a control character
             web.yml:15:10: basic_auth_users.carol: the hash has the cost 31; only 4 to 18 are compared; make one with `htpasswd -nBC 10 "" | tr -d ':\n'`
-            web.yml:16:24: rate_limit.interval: `1 second` is no time; write it like `1s` or `250ms`
+            web.yml:16:24: rate_limit.interval: `1 second` is not a valid time; write it like `1s` or `250ms`
             web.yml:17:1: unknown key `ratelimit`; did you mean `rate_limit`?"#]],
     );
     check(
@@ -118,14 +118,14 @@ tls_server_config:
   max_version: TLS12
 ",
         &expect![[r#"
-            web.yml:3:3: tls_server_config: `client_ca_file` is missing; name who signs your clients' certificates; without it everybody with a certificate of a public authority would be let in
+            web.yml:3:3: tls_server_config: `client_ca_file` is missing; name the authority of your clients' certificates; without it every client with a certificate of a public authority would be accepted
             web.yml:6:24: tls_server_config.client_allowed_sans: a client without a certificate has no names to compare; write `client_auth_type: RequireAndVerifyClientCert`, so that each client shows one
             web.yml:7:16: tls_server_config.min_version: is above `max_version`"#]],
     );
     check(
         "tls_server_config: {cert_file: a, key_file: b, client_ca_file: c}",
         &expect![
-            "web.yml:1:64: tls_server_config: `client_ca_file` is given, but nobody is asked for a certificate; write `client_auth_type: RequireAndVerifyClientCert`"
+            "web.yml:1:64: tls_server_config: `client_ca_file` is given, but no client is asked for a certificate; write `client_auth_type: RequireAndVerifyClientCert`"
         ],
     );
     check(
@@ -184,7 +184,7 @@ fn files_that_are_named_are_read_and_belong_together() {
     check(
         "tls_server_config: {cert_file: web.crt, key_file: web.crt}",
         &expect![
-            "web.yml:1:51: tls_server_config.key_file: web.crt: holds no private key; it begins with -----BEGIN PRIVATE KEY-----; keys behind a pass phrase are not read: `openssl pkey -in KEY -out KEY.plain` takes it off"
+            "web.yml:1:51: tls_server_config.key_file: web.crt: holds no private key; it begins with -----BEGIN PRIVATE KEY-----; keys with a passphrase are not supported: `openssl pkey -in KEY -out KEY.plain` removes it"
         ],
     );
     check(
@@ -197,7 +197,7 @@ fn files_that_are_named_are_read_and_belong_together() {
     authority.write(&folder, "old", |params| params.not_after = rcgen::date_time_ymd(2020, 1, 1));
     check(
         "tls_server_config: {cert_file: old.crt, key_file: old.key}",
-        &expect!["the certificate in cert_file has ended; renew it"],
+        &expect!["the certificate in cert_file has expired; renew it"],
     );
     authority.write(&folder, "young", |params| params.not_before = rcgen::date_time_ymd(2120, 1, 1));
     check(
@@ -207,9 +207,9 @@ fn files_that_are_named_are_read_and_belong_together() {
     let hash = "$2y$10$mDwo.lAisC94iLAyP81MCesa29IzH37oigHC/42V2pdJlUprsJPze";
     check(
         &format!("basic_auth_users: {{alice: {hash}}}"),
-        &expect!["asks for passwords without TLS: they go over the network as they are"],
+        &expect!["requires passwords without TLS: they are sent over the network unencrypted"],
     );
-    check("{}", &expect!["asks for neither TLS nor passwords: everybody may read"]);
+    check("{}", &expect!["requires neither TLS nor passwords: everybody can read"]);
 }
 
 #[test]
@@ -226,5 +226,5 @@ fn check_config_reads_the_web_configuration_too() {
     let output = folder.run(&["check-config", "perfmon.yml", "--web.config.file", "open.yml"]);
     assert_eq!(output.status.code(), Some(0));
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("open.yml: warning: asks for neither TLS nor passwords"), "{said}");
+    assert!(said.contains("open.yml: warning: requires neither TLS nor passwords"), "{said}");
 }

@@ -101,7 +101,7 @@ fn a_certificate_that_ended_is_told_and_a_renewed_one_is_taken() {
     let refused = get(&exporter, &client, "/metrics").unwrap_err().to_string();
     assert!(refused.contains("expired"), "{refused}");
     authority.write(&folder, "web", |params| params.not_after = rcgen::date_time_ymd(2120, 1, 1));
-    exporter.wait_for_line("Web configuration read again");
+    exporter.wait_for_line("Web configuration reloaded");
     let page = get(&exporter, &client, "/metrics").unwrap();
     let has = |line: &str| assert!(page.contains(line), "{line}\n{page}");
     // `date -ud 2120-01-01 +%s`
@@ -118,18 +118,18 @@ fn a_certificate_that_ends_while_the_program_runs_is_told_once() {
     let soon = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap() + Duration::from_secs(2);
     authority.write(&folder, "web", |params| params.not_after = epoch + soon);
     let mut exporter = serve(&folder, TLS);
-    let line = exporter.wait_for_line("Certificate has ended");
+    let line = exporter.wait_for_line("Certificate has expired");
     assert!(line.contains("WARN") && line.contains("key=\"cert_file\""), "{line}");
     let client = authority.client(None, &[]);
     assert!(get(&exporter, &client, "/metrics").is_err());
     authority.write(&folder, "web", |_| {});
     let told = exporter.wait_for_line("Web configuration");
-    assert!(told.contains("read again"), "{told}");
+    assert!(told.contains("reloaded"), "{told}");
     get(&exporter, &client, "/metrics").unwrap();
     exporter.terminate();
     exporter.wait();
     let rest = exporter.rest_of_log();
-    assert!(!rest.contains("Certificate has ended"), "{rest}");
+    assert!(!rest.contains("Certificate has expired"), "{rest}");
 }
 
 #[test]
@@ -157,11 +157,11 @@ fn what_cannot_be_used_is_told_once_and_the_last_good_state_stays() {
     // Half a file, as it is while it is written.
     folder.write("web.yml", "");
     let line = exporter.wait_for_line("Web configuration refused");
-    assert!(line.contains("`tls_server_config` is gone"), "{line}");
+    assert!(line.contains("`tls_server_config` was removed"), "{line}");
     in_force(&exporter, 2);
     authority.write(&folder, "web", |_| {});
     folder.write("web.yml", TLS);
-    exporter.wait_for_line("Web configuration read again");
+    exporter.wait_for_line("Web configuration reloaded");
     let page = get(&exporter, &client, "/metrics").unwrap();
     assert!(page.contains("perfmon_exporter_web_config_last_read_success 1\n"), "{page}");
     exporter.terminate();
@@ -281,12 +281,12 @@ fn passwords_are_asked_for_everywhere_and_change_while_the_program_runs() {
         assert!(page.body.contains(&line), "{line}{}", page.body);
     }
     folder.write("web.yml", &format!("basic_auth_users: {{alice: {U_U_U}}}\n"));
-    exporter.wait_for_line("Web configuration read again");
+    exporter.wait_for_line("Web configuration reloaded");
     assert_eq!((ask(&exporter, "/", first).status, ask(&exporter, "/", second).status), (401, 200));
     // No password, no hash, in no log.
     folder.write("web.yml", "basic_auth_users: {alice: U*U}\n");
     let line = exporter.wait_for_line("Web configuration refused");
-    assert!(line.contains("is no bcrypt hash") && !line.contains("U*U"), "{line}");
+    assert!(line.contains("is not a bcrypt hash") && !line.contains("U*U"), "{line}");
     assert_eq!(ask(&exporter, "/", second).status, 200);
 }
 
@@ -308,7 +308,7 @@ fn headers_are_put_on_each_answer_and_requests_are_limited() {
     let retry_after = refused.head.split("retry-after: ").nth(1).unwrap().lines().next().unwrap();
     assert!((3500..=3600).contains(&retry_after.parse::<u32>().unwrap()), "{retry_after}");
     folder.write("web.yml", "rate_limit: {interval: 0, burst: 3}\n");
-    exporter.wait_for_line("Web configuration read again");
+    exporter.wait_for_line("Web configuration reloaded");
     let page = exporter.get("/metrics");
     assert!(!page.head.contains("x-frame-options"), "{}", page.head);
     assert!(page.body.contains("perfmon_exporter_web_requests_refused_total{reason=\"rate_limit\"} 1\n"));

@@ -224,7 +224,7 @@ async fn connections_that_reset_their_requests_too_fast_are_one_line_of_the_log(
     let log = world.exporter.rest_of_log();
     let warnings: Vec<&str> = log.lines().filter(|line| line.contains(" WARN ")).collect();
     assert_eq!(warnings.len(), 1, "{log}");
-    for part in ["HTTP/2 connection ended", "peer=127.0.0.1:", "next_step=", "excessive load"] {
+    for part in ["HTTP/2 connection closed", "peer=127.0.0.1:", "next_step=", "excessive load"] {
         assert!(warnings[0].contains(part), "{part}: {}", warnings[0]);
     }
 }

@@ -206,7 +206,7 @@ targets: [{name: tomb, host: tomb, modules: [all]}]
     for _ in 0..8 {
         let answer = answers.recv().await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("retry-after: 1"), "{answer}");
-        assert!(answer.contains("12 probes of 127.0.0.6") && answer.contains("are under way"), "{answer}");
+        assert!(answer.contains("12 probes of 127.0.0.6") && answer.contains("are running"), "{answer}");
     }
     let calm = Ipv4Addr::LOCALHOST;
     for _ in 0..10 {

@@ -79,10 +79,10 @@ impl Stage {
             Self::Smb => "SMB is negotiated: dialect, signing, encryption.",
             Self::Auth => "The identity logs on.",
             Self::Pipe => "The service's named pipe is opened.",
-            Self::Bind => "The interface is bound on the pipe, sealed.",
-            Self::Query => "Counters are asked for.",
-            Self::Decode => "The reply is read.",
-            Self::Plugin => "The plugin works on its own.",
+            Self::Bind => "The RPC interface is bound on the pipe, with sealed calls.",
+            Self::Query => "Counters are queried.",
+            Self::Decode => "The reply is decoded.",
+            Self::Plugin => "The plugin itself works, without the host.",
         }
     }
 }
@@ -133,7 +133,7 @@ macro_rules! general_reasons {
 general_reasons! {
     Timeout = 1, "timeout",
         "The deadline passed before the answer came.",
-        "Check that the host is up and that no firewall drops packets (SMB: TCP 445, rule `File and Printer Sharing (SMB-In)`); raise the deadline if it is just slow.";
+        "Check that the host is up and that no firewall drops packets (SMB: TCP 445, rule `File and Printer Sharing (SMB-In)`); raise the deadline if the host is only slow.";
     Cancelled = 2, "cancelled",
         "The collection was cancelled before it ended.",
         "Nothing: the exporter was reloaded or is stopping.";
@@ -141,32 +141,32 @@ general_reasons! {
         "The target's name does not resolve.",
         "Check the spelling of the host and the resolver of this machine.";
     ConnectionRefused = 4, "connection_refused",
-        "The host answered that nothing listens on the port.",
-        "See that the service is started and that the host's firewall lets its port in; SMB has TCP 445, rule `File and Printer Sharing (SMB-In)`.";
+        "The host refused the connection: nothing listens on the port.",
+        "Check that the service is started and that the host's firewall allows its port (SMB: TCP 445, rule `File and Printer Sharing (SMB-In)`).";
     Unreachable = 5, "unreachable",
-        "No route leads to the host.",
+        "There is no network route to the host.",
         "Check the network and the firewall between this machine and the host.";
     ConnectionReset = 6, "connection_reset",
         "The peer closed the connection.",
-        "Look in the host's event log for the reason; it is retried by itself.";
+        "Check the host's event log for the reason; the exporter retries automatically.";
     ProtocolError = 7, "protocol_error",
-        "The peer broke the protocol.",
-        "Check that the port belongs to the service that is expected; report it with a capture otherwise.";
+        "The peer violated the protocol.",
+        "Check that the port belongs to the expected service; otherwise report it with a network capture.";
     Smb1Only = 8, "smb1_only",
-        "The server speaks SMB 1 only.",
-        "Enable SMB 2.1 or later on the host; SMB 1 is refused for safety.";
+        "The server supports only SMB 1.",
+        "Enable SMB 2.1 or later on the host; SMB 1 is refused because it is insecure.";
     EncryptionRequired = 9, "encryption_required",
         "One side requires SMB encryption and the other does not offer it.",
         "Enable SMB 3 encryption on the host, or set the transport's encryption to preferred.";
     SigningRequired = 10, "signing_required",
         "Messages arrived unsigned or the security negotiation was tampered with.",
-        "Enable signing on the host; if it is enabled, something between alters the traffic.";
+        "Enable signing on the host; if it is enabled, a device in between changes the traffic.";
     WrongCredentials = 11, "wrong_credentials",
-        "User name or password was refused.",
-        "Correct the identity's user name and secret; it is not tried again until they change.";
+        "The user name or the password was refused.",
+        "Correct the identity's user name and secret; they are not tried again until they change.";
     AccountLocked = 12, "account_locked",
         "The account is locked.",
-        "Unlock the account and find out who tries wrong passwords.";
+        "Unlock the account and find the source of the wrong passwords.";
     AccountDisabled = 13, "account_disabled",
         "The account is disabled or has expired.",
         "Enable the account or use another identity.";
@@ -177,41 +177,41 @@ general_reasons! {
         "The account may not log on from here, at this time, or over the network.",
         "Grant the account the right to access the computer from the network.";
     CredentialsWithheld = 16, "credentials_withheld",
-        "The exporter withheld the credentials: they failed before, or the target is not allowed for them.",
+        "The exporter withheld the credentials: they were refused before, or they are not allowed for this target.",
         "Correct the secret, or add the host to the identity's allow_hosts.";
     AccessDenied = 17, "access_denied",
-        "The account is known but lacks the right.",
+        "The account logged on but lacks the required right.",
         "Add the account to the group Performance Monitor Users on the host.";
     RemoteRegistryStopped = 18, "remote_registry_stopped",
-        "The Remote Registry service, which serves the counters, does not run.",
+        "The Remote Registry service, which serves the counters, is not running.",
         "Start the service RemoteRegistry on the host and set it to start by trigger or automatically.";
     NotFound = 19, "not_found",
-        "What was asked for does not exist on the target.",
-        "Check the names in the module against what the target offers.";
+        "The requested object does not exist on the target.",
+        "Compare the names in the module with what the target offers.";
     LimitExceeded = 20, "limit_exceeded",
-        "A reply or the series made of it went above a limit.",
+        "A reply or its series exceeded a limit.",
         "Select less, or raise the limit that the message names.";
     MalformedReply = 21, "malformed_reply",
-        "A reply could not be understood.",
-        "Report it with the message; the rest of the target goes on.";
+        "A reply could not be decoded.",
+        "Report it with the message; the rest of the target is still collected.";
     ServerFault = 22, "server_fault",
         "The server failed while it executed the call.",
-        "Look in the host's event log; the message has the status.";
+        "Check the host's event log; the message has the status.";
     Busy = 23, "busy",
-        "The server has no room for the call now.",
-        "Nothing at first: it is retried; reduce the number of clients if it stays.";
+        "The server has no capacity for the call now.",
+        "Wait at first: the exporter retries; reduce the number of clients if it continues.";
     Internal = 24, "internal",
-        "The plugin failed by a fault of its own.",
+        "The plugin failed because of a bug of its own.",
         "Report it with the log.";
     Other = 25, "other",
-        "None of the other reasons fits.",
+        "None of the other reasons applies.",
         "Read the message.";
     Panicked = 26, "panicked",
         "The plugin panicked; the panic was contained.",
-        "Report it with the log; the instance is started anew after a pause.";
+        "Report it with the log; the instance is restarted after a pause.";
     Quarantined = 27, "quarantined",
-        "The plugin misbehaved on this target and is given a pause.",
-        "Read the log for what it did; it is tried again by itself.";
+        "The plugin violated its contract on this target and is paused.",
+        "Read in the log what it did; it is retried automatically.";
 }
 
 impl GeneralReason {

@@ -45,13 +45,13 @@ impl Image {
             found_bytes,
         })?;
         if elf::needs_its_folder(&bytes) {
-            warn!(file = %file.display(), "Plugin looks for libraries beside itself, so it is opened in place: do not write over it while it is loaded");
+            warn!(file = %file.display(), "Plugin looks for libraries beside itself, so it is opened in place: do not overwrite it while it is loaded");
             return Ok(Self::InPlace(file.to_owned()));
         }
         match sealed_copy(file, &bytes) {
             Ok(copy) => Ok(Self::Copy(copy)),
             Err(error) => {
-                warn!(file = %file.display(), %error, "Plugin cannot be copied, so it is opened in place: do not write over it while it is loaded");
+                warn!(file = %file.display(), %error, "Plugin cannot be copied, so it is opened in place: do not overwrite it while it is loaded");
                 Ok(Self::InPlace(file.to_owned()))
             }
         }

@@ -35,7 +35,7 @@ impl Trial {
         let mut child = match self.begin(image) {
             Ok(child) => child,
             Err(error) => {
-                warn!(file = %file.display(), %error, "Plugin cannot be tried in a process of its own");
+                warn!(file = %file.display(), %error, "Plugin cannot be tested in a separate process");
                 return Ok(());
             }
         };

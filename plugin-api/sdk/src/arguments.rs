@@ -138,7 +138,7 @@ fn message_of(error: &clap::Error, command: &clap::Command) -> String {
             None => format!("a {} is missing: {}", value_name(argument), CommandOption::of(argument).help),
         },
         (ErrorKind::ArgumentConflict, _) if text(ContextKind::PriorArg) == shown => {
-            format!("{name} is here twice")
+            format!("{name} is listed twice")
         }
         _ => {
             let rendered = error.to_string();
@@ -216,7 +216,7 @@ mod tests {
         let error = |words: &[&str]| parsed(&[words, &["--target=t", "p"]].concat()).unwrap_err();
         assert_eq!(error(&["--tarjet=a"]), "there is no option `--tarjet`; did you mean `--target`?");
         assert_eq!(error(&["--x"]), "there is no option `--x`");
-        assert_eq!(error(&["--target=b"]), "--target is here twice");
+        assert_eq!(error(&["--target=b"]), "--target is listed twice");
         assert_eq!(error(&["--format", "xml"]), "--format `xml`: write one of table, csv, json");
         assert_eq!(error(&["--port", "smb"]), "--port `smb`: write a whole number");
         assert_eq!(error(&["--port=65536"]), "--port `65536`: 65536 is not in 0..=65535");

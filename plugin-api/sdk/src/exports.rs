@@ -244,7 +244,7 @@ unsafe fn configured<P: PluginDef>(
         let call = unsafe { read_call(&raw) }.map_err(|error| vec![Problem::new("", error.to_string())])?;
         let state = plugin
             .state(workers())
-            .map_err(|error| vec![Problem::new("", format!("start the run time: {error}"))])?;
+            .map_err(|error| vec![Problem::new("", format!("start the async runtime: {error}"))])?;
         let _inside = state.runtime().enter();
         log::scope(call.instance, || action(plugin, state, call))
     });

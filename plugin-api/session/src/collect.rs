@@ -48,7 +48,7 @@ pub async fn collect<S: HostSource>(
         let lost = match retry {
             Retry::Never => return Err(failure),
             Retry::Always(lost) if is_time_left => {
-                tracing::debug!(error = %failure.message, "Going on another way");
+                tracing::debug!(error = %failure.message, "Continuing in another way");
                 source.connection().close(lost);
                 continue;
             }
@@ -58,7 +58,7 @@ pub async fn collect<S: HostSource>(
         if missing == Recovery::Connection || !is_time_left {
             return Err(failure);
         }
-        tracing::debug!(error = %failure.message, "Opening again what was lost");
+        tracing::debug!(error = %failure.message, "Reopening what was lost");
     }
 }
 

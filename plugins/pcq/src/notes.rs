@@ -88,7 +88,7 @@ const LEFT_OUT: Family<'_> = Family {
     part: "",
     kind: Kind::Gauge,
     unit: "",
-    help: "Instances that are wanted and that the last collection does not show: another has the same name (set \
+    help: "Selected instances that are not in the last collection: another instance has the same name (set \
            instance_id), others have larger values (top_n), or there are too many.",
     origin: "",
     value: ValueKind::U64,
@@ -98,6 +98,6 @@ const LEFT_OUT: Family<'_> = Family {
 const UNKNOWN_TYPES: Family<'_> = Family {
     item: "Of Unknown Type",
     object: "Counters",
-    help: "Counters whose type nobody described. Their values go out as they come.",
+    help: "Counters of an unknown type. Their values are exported unchanged.",
     ..LEFT_OUT
 };

@@ -57,7 +57,7 @@ pub enum Reason {
     NameNotFound,
     /// No name server answered in time.
     NameLookupTimedOut,
-    /// The name servers could not look the name up.
+    /// The name servers could not resolve the name.
     NameServerFailed,
     /// Nothing listens on the port.
     ConnectionRefused,

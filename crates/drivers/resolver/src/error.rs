@@ -52,7 +52,7 @@ impl LookupErrorKind {
         match self {
             Self::TimedOut => "No name server answered in time.",
             Self::NotFound => "The target's name does not resolve.",
-            Self::ServerFailed => "The name servers could not look the name up.",
+            Self::ServerFailed => "The name servers could not resolve the name.",
         }
     }
 
@@ -61,13 +61,15 @@ impl LookupErrorKind {
     pub const fn next_step(self) -> &'static str {
         match self {
             Self::TimedOut => {
-                "See whether the name servers of /etc/resolv.conf answer for this name; it is tried again by itself."
+                "Check whether the name servers of /etc/resolv.conf answer for this name; the exporter \
+                 retries automatically."
             }
             Self::NotFound => {
                 "Check the spelling of the host, and the search domains in /etc/resolv.conf of this machine."
             }
             Self::ServerFailed => {
-                "Look at the name servers of /etc/resolv.conf and at their logs; it is tried again by itself."
+                "Check the name servers of /etc/resolv.conf and their logs; the exporter retries \
+                 automatically."
             }
         }
     }

@@ -61,7 +61,7 @@ pub enum ConnectErrorKind {
     NameNotFound,
     /// No name server answered in time.
     NameLookupTimedOut,
-    /// The name servers could not look the name up.
+    /// The name servers could not resolve the name.
     NameServerFailed,
     /// The host is up, and nothing listens on the port.
     ConnectionRefused,

@@ -17,7 +17,8 @@ fn main() -> ExitCode {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let result = runtime.map_err(|source| run::Error::Io { doing: "start the run time".to_owned(), source });
+    let result =
+        runtime.map_err(|source| run::Error::Io { doing: "start the async runtime".to_owned(), source });
     match result.and_then(|runtime| runtime.block_on(run::run(options))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -223,6 +223,6 @@ fn raise_descriptor_limit() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        warn!(%error, "Limit of descriptors not raised");
+        warn!(%error, "Failed to raise the limit of file descriptors");
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let before = expiry("Prometheus scrapes over mutual TLS")?;
     certificate(&stage, "web", Some("ours"), 20)?;
     exporter.wait_for("renewed certificate", TIMEOUT, |line| {
-        line.contains("Web configuration read again").then_some(())
+        line.contains("Web configuration reloaded").then_some(())
     })?;
     poll("Prometheus sees the renewed certificate", TIMEOUT, || {
         let after = expiry("Prometheus goes on")?;

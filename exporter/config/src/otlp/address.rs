@@ -31,15 +31,15 @@ impl Address {
         let Some(authority) = uri.authority() else { return wrong("has no host") };
         if authority.as_str().contains('@') {
             let hint = "put it into a file and name that in `headers: {authorization: {file: …}}`".to_owned();
-            item.problem("a secret may not stand in the configuration", Some(hint));
+            item.problem("a secret must not be in the configuration", Some(hint));
             return None;
         }
         if uri.query().is_some() {
-            return wrong("has a `?` part, which OTLP has no use for");
+            return wrong("has a `?` part, which OTLP does not use");
         }
         let path = uri.path().trim_end_matches('/');
         if protocol == OtlpProtocol::Grpc && !path.is_empty() {
-            return wrong("has a path, which gRPC has no use for");
+            return wrong("has a path, which gRPC does not use");
         }
         let default_port = match protocol {
             OtlpProtocol::Grpc => 4317,

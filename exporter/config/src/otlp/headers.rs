@@ -14,7 +14,7 @@ pub(super) fn headers(item: &Item<'_>, base: &Path) -> Vec<(String, HeaderSource
     for (entry, value) in item.named() {
         let name = entry.key.to_ascii_lowercase();
         if HeaderName::from_bytes(name.as_bytes()).is_err() || RESERVED.contains(&name.as_str()) {
-            item.problem_at(entry.position, format!("`{name}` is no header that can be set"), None);
+            item.problem_at(entry.position, format!("`{name}` is not a header that can be set"), None);
             continue;
         }
         let source = match value.node.value {
@@ -30,12 +30,12 @@ fn plain(value: &Item<'_>, name: &str) -> Option<HeaderSource> {
     if ["auth", "token", "key", "secret", "cookie"].iter().any(|word| name.contains(word)) {
         let hint =
             "write `{file: /run/secrets/…}` or `{env: …}`; `prefix: 'Bearer '` goes before it".to_owned();
-        value.problem("a secret may not stand in the configuration", Some(hint));
+        value.problem("a secret must not be in the configuration", Some(hint));
         return None;
     }
     let text = value.text_or_empty()?;
     if HeaderValue::from_str(text).is_err() {
-        value.problem("is no header's value", None);
+        value.problem("is not a valid header value", None);
         return None;
     }
     Some(HeaderSource::Plain(text.to_owned()))

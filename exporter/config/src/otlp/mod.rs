@@ -28,7 +28,7 @@ pub(super) fn endpoints(item: Option<Item<'_>>, base: &Path) -> Vec<Arc<OtlpEndp
         let Some(endpoint) = endpoint(&item, base) else { continue };
         if let Some(first) = endpoints.iter().position(|first| first.name == endpoint.name) {
             let message =
-                format!("endpoint `{}` is there already, on line {}", endpoint.name, positions[first].line);
+                format!("endpoint `{}` is already defined, on line {}", endpoint.name, positions[first].line);
             item.problem(message, Some("give one of them another `name`".to_owned()));
         }
         positions.push(item.position());

@@ -202,7 +202,7 @@ impl Group<'_> {
             _ if key.starts_with("__meta_") || OF_PROMETHEUS.contains(&key) => {}
             _ => {
                 let hint = suggestion(key, SETTINGS);
-                labels.problem_at(entry.position, format!("label `{key}` means nothing here"), hint);
+                labels.problem_at(entry.position, format!("label `{key}` has no meaning here"), hint);
             }
         }
     }
@@ -226,7 +226,7 @@ impl Group<'_> {
             }
             self.names.check_module(name, |message, hint| value.problem(message, hint));
             if modules.iter().any(|module| module == name) {
-                value.problem(format!("module `{name}` is here twice"), None);
+                value.problem(format!("module `{name}` is listed twice"), None);
             } else {
                 modules.push(name.to_owned());
             }
@@ -243,7 +243,7 @@ fn max_series(value: &Item<'_>) -> Option<u32> {
     let number = text.parse().ok().filter(|number| SERIES.contains(number));
     if number.is_none() {
         value.problem(
-            format!("`{text}` is no whole number from {} to {}", SERIES.start(), SERIES.end()),
+            format!("`{text}` is not a whole number from {} to {}", SERIES.start(), SERIES.end()),
             None,
         );
     }

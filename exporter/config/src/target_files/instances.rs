@@ -45,7 +45,7 @@ impl SharedInstance {
             file(first),
             first.position
         );
-        let hint = "Prometheus takes them for one target; give each a label `instance` of its own";
+        let hint = "Prometheus treats them as one target; give each a different label `instance`";
         let (position, path) = (Some(second.position), format!("target `{}`", second.name));
         (file(second), Problem { position, path, message, hint: Some(hint.to_owned()) })
     }

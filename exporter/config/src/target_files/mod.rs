@@ -173,11 +173,11 @@ impl TargetFiles {
                 }
                 let (message, hint) = match taken {
                     Some((None, first)) => (
-                        format!("`{}` is in the configuration already, on line {}", target.name, first.line),
+                        format!("`{}` is already in the configuration, on line {}", target.name, first.line),
                         ANOTHER_NAME,
                     ),
                     Some((Some(file), first)) => (
-                        format!("`{}` is there already, in {}:{}", target.name, file.display(), first.line),
+                        format!("`{}` is already defined, in {}:{}", target.name, file.display(), first.line),
                         ANOTHER_NAME,
                     ),
                     None => (

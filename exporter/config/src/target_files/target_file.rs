@@ -96,7 +96,7 @@ impl TargetFile {
         self.missing = 0;
         let text = match String::from_utf8(bytes) {
             Ok(text) => text,
-            Err(error) => return self.unreadable(format!("is no UTF-8: {error}")),
+            Err(error) => return self.unreadable(format!("is not UTF-8: {error}")),
         };
         match parse_target_file(&self.path().display().to_string(), &text, config) {
             Ok(mut list) => {

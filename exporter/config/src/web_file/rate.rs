@@ -50,7 +50,10 @@ fn interval(item: &Item<'_>) -> Option<Duration> {
             None
         }
         None => {
-            item.problem(format!("`{text}` is no time"), Some("write it like `1s` or `250ms`".to_owned()));
+            item.problem(
+                format!("`{text}` is not a valid time"),
+                Some("write it like `1s` or `250ms`".to_owned()),
+            );
             None
         }
     }

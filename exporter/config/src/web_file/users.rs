@@ -73,7 +73,7 @@ fn hash<'a>(item: &Item<'a>) -> Option<(&'a str, u32)> {
     let hint = || Some("make one with `htpasswd -nBC 10 \"\" | tr -d ':\\n'`".to_owned());
     let text = item.text()?;
     let Ok(parts) = bcrypt::HashParts::from_str(text) else {
-        item.problem("is no bcrypt hash", hint());
+        item.problem("is not a bcrypt hash", hint());
         return None;
     };
     match parts.get_cost() {

@@ -101,22 +101,22 @@ targets:
   - {host: "web1:445", modules: [os], interval: 0s}
 "#,
         &expect![[r#"
-            perfmon.yml:2:16: web.listen[0]: `here` is no address to listen on; write ADDRESS:PORT, such as `0.0.0.0:9483` or `[::]:9483`
+            perfmon.yml:2:16: web.listen[0]: `here` is not an address to listen on; write ADDRESS:PORT, such as `0.0.0.0:9483` or `[::]:9483`
             perfmon.yml:2:38: web.max_scrapes: expected a whole number, found text
             perfmon.yml:3:20: scrape.interval: a time needs a unit; write `30s` for seconds
             perfmon.yml:3:34: scrape.deadline: is longer than the interval of 30s; a collection must end before the next begins
-            perfmon.yml:5:47: identities.corp.password: a secret may not stand in the configuration; put it into a file and name that in `password_file`, or use `password_env`
+            perfmon.yml:5:47: identities.corp.password: a secret must not be in the configuration; put it into a file and name that in `password_file`, or use `password_env`
             perfmon.yml:5:70: identities.corp.allow_hosts[0]: `10.0.0.0/99` is neither a host name pattern nor a network; write '*.corp.example.com', 10.0.0.0/8 or one address
             perfmon.yml:7:8: modules.os: plugin `pqc` is not in `plugins.load`; did you mean `pcq`?
-            perfmon.yml:8:23: plugins.load[1]: `libplugin_pcq.so` is no plugin's name; give the name, not the file: `pcq` is `libplugin_pcq.so` in `plugins.path`
+            perfmon.yml:8:23: plugins.load[1]: `libplugin_pcq.so` is not a valid plugin name; give the name, not the file: `pcq` is `libplugin_pcq.so` in `plugins.path`
             perfmon.yml:10:18: targets[0]: there is no identity `crop`; did you mean `corp`?
             perfmon.yml:10:44: targets[0]: there is no module `ox`; did you mean `os`?
             perfmon.yml:10:58: targets[0].labels: label `target` is the exporter's own; choose another name
-            perfmon.yml:10:69: targets[0].labels: label `9a` is no label name; use letters, digits and `_`, and no digit or `__` in front
+            perfmon.yml:10:69: targets[0].labels: label `9a` is not a valid label name; use letters, digits and `_`, and no digit or `__` in front
             perfmon.yml:10:82: targets[0].labels.rack: expected text, found a number; put it in quotes
             perfmon.yml:11:5: targets[1]: `host` is missing; name the host or its address
             perfmon.yml:11:31: targets[1].modules: is empty; name at least one of `modules`
-            perfmon.yml:12:12: targets[2].host: `web1:445` is no host; a port goes into the transport: `transports: {default: {PROTOCOL: {port: …}}}`
+            perfmon.yml:12:12: targets[2].host: `web1:445` is not a valid host; a port goes into the transport: `transports: {default: {PROTOCOL: {port: …}}}`
             perfmon.yml:12:49: targets[2].interval: `0s` is outside 1s to 1day"#]],
     );
 }
@@ -125,7 +125,7 @@ targets:
 fn a_secret_in_the_configuration_is_refused_and_not_printed() {
     let text = ISSUE.replace("password_file: /run/secrets/corp", "password: hunter2");
     let report = parse("perfmon.yml", &text, Path::new("/")).unwrap_err().to_string();
-    assert!(report.contains("a secret may not stand in the configuration"), "{report}");
+    assert!(report.contains("a secret must not be in the configuration"), "{report}");
     assert!(!report.contains("hunter2"), "{report}");
 }
 
@@ -142,7 +142,7 @@ targets:
   - {host: a, modules: [], address: b}
 "#,
         &expect![[r#"
-            perfmon.yml:2:25: web.basic_auth_users: does not stand here; put it into a file of its own and name that in `web.config_file`
+            perfmon.yml:2:25: web.basic_auth_users: does not belong here; put it into a file of its own and name that in `web.config_file`
             perfmon.yml:3:1: `sd` is not supported yet; remove it, or use a later version
             perfmon.yml:4:1: `profiles` is not supported yet; remove it, or use a later version
             perfmon.yml:6:17: identities.tier0.kind: `kerberos` is not supported yet; use `ntlm`
@@ -165,8 +165,8 @@ targets:
   - {host: 10.9.8.7, identity: corp, modules: [os]}
 "#,
         &expect![[r#"
-            perfmon.yml:7:6: targets[0]: identity `corp` may not be shown to `web1.example.net`; its `allow_hosts` has *.corp.example.com, 10.0.0.0/8
-            perfmon.yml:8:6: targets[1]: identity `corp` may not be shown to `192.0.2.7`; its `allow_hosts` has *.corp.example.com, 10.0.0.0/8"#]],
+            perfmon.yml:7:6: targets[0]: identity `corp` may not be used for `web1.example.net`; its `allow_hosts` has *.corp.example.com, 10.0.0.0/8
+            perfmon.yml:8:6: targets[1]: identity `corp` may not be used for `192.0.2.7`; its `allow_hosts` has *.corp.example.com, 10.0.0.0/8"#]],
     );
 }
 
@@ -182,8 +182,8 @@ targets:
   - {host: a, name: a2, modules: [os, os]}
 "#,
         &expect![[r#"
-            perfmon.yml:6:5: targets[1]: target `a` is there already, on line 5; give one of them another `name`
-            perfmon.yml:7:39: targets[2]: module `os` is here twice"#]],
+            perfmon.yml:6:5: targets[1]: target `a` is already defined, on line 5; give one of them another `name`
+            perfmon.yml:7:39: targets[2]: module `os` is listed twice"#]],
     );
 }
 

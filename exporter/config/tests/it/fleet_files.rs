@@ -100,8 +100,8 @@ fn every_problem_of_a_file_is_reported_with_its_place() {
   labels: {__param_identity: corp, __param_auth: lab}
 "#,
         &expect![[r#"
-            t.yml:2:24: [0].targets[1]: `web2.corp:9182` is no host; a port goes into the transport: `smb: {port: …}`
-            t.yml:3:12: [0].labels: label `__param_modul` means nothing here; did you mean `__param_module`?
+            t.yml:2:24: [0].targets[1]: `web2.corp:9182` is not a valid host; a port goes into the transport: `smb: {port: …}`
+            t.yml:3:12: [0].labels: label `__param_modul` has no meaning here; did you mean `__param_module`?
             t.yml:3:37: [0].labels.rack: expected text, found a number; put it in quotes
             t.yml:3:41: [0].labels: label `target` is the exporter's own; choose another name
             t.yml:4:3: [1]: `targets` is missing; list the hosts
@@ -110,9 +110,9 @@ fn every_problem_of_a_file_is_reported_with_its_place() {
             t.yml:6:47: [2].labels.__param_module: there is no module `ox`; did you mean `os`?
             t.yml:6:74: [2].labels.__param_identity: there is no identity `crop`; did you mean `corp`?
             t.yml:6:99: [2].labels.__param_transport: there is no transport `lan`; did you mean `wan`?
-            t.yml:7:13: [3].targets[0]: identity `corp` may not be shown to `web1.example.net`; its `allow_hosts` has *.corp, 10.0.0.0/8
+            t.yml:7:13: [3].targets[0]: identity `corp` may not be used for `web1.example.net`; its `allow_hosts` has *.corp, 10.0.0.0/8
             t.yml:8:58: [3].labels.__scrape_timeout__: is longer than the interval of 10s; a collection must end before the next begins
-            t.yml:8:83: [3].labels.__param_max_series: `many` is no whole number from 1 to 1000000
+            t.yml:8:83: [3].labels.__param_max_series: `many` is not a whole number from 1 to 1000000
             t.yml:10:50: [4].labels.__param_auth: `__param_identity` and `__param_auth` name two identities; keep one of them"#]],
     );
 }
@@ -304,7 +304,7 @@ fn of_two_targets_of_one_name_the_first_stays_and_the_other_is_reported() {
     let refused: Vec<_> = refused.collect();
     assert_eq!(refused, [(1, 21, "static.corp", Fate::Surplus), (1, 21, "a.corp", Fate::Surplus)]);
     let reasons: Vec<&str> = wanted.refused.iter().map(|refused| refused.problem.message.as_str()).collect();
-    assert!(reasons[0].contains("in the configuration already, on line 10"), "{reasons:?}");
+    assert!(reasons[0].contains("already in the configuration, on line 10"), "{reasons:?}");
     assert!(reasons[1].ends_with("a.yml:1"), "{reasons:?}");
     let states = fleet.files.states(&wanted.refused);
     assert_eq!((states[0].refused, states[1].refused), (1, 1));
@@ -323,7 +323,7 @@ fn what_checks_a_configuration_sees_everything_that_is_wrong() {
     let text: Vec<String> = reports.iter().map(ToString::to_string).collect();
     let root = fleet.path("").display().to_string();
     expect![[r#"
-        b.yml:1:13: `a.corp` is there already, in a.yml:1; give one of them another `__param_name`
+        b.yml:1:13: `a.corp` is already defined, in a.yml:1; give one of them another `__param_name`
         c.yml:1:12: [0].targets: expected a list, found a number"#]]
     .assert_eq(&text.join("\n").replace(&root, ""));
 }

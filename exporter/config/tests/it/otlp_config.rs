@@ -80,9 +80,9 @@ telemetry: {endpoint: 'http://b:2', tls: {ca_file: x}}
             perfmon.yml:4:44: otlp[1]: unknown key `intervall`; did you mean `interval`?
             perfmon.yml:5:35: otlp[2].tls: `cert_file` and `key_file` need each other
             perfmon.yml:5:35: otlp[2].tls: is for `https` endpoints; write `https://b:1`
-            perfmon.yml:6:16: otlp[3].endpoint: has a path, which gRPC has no use for; write it like `https://collector.example.com:4317`
-            perfmon.yml:7:16: otlp[4].endpoint: has a `?` part, which OTLP has no use for; write it like `https://collector.example.com:4317`
-            perfmon.yml:8:5: otlp[5]: endpoint `http://b:1` is there already, on line 5; give one of them another `name`
+            perfmon.yml:6:16: otlp[3].endpoint: has a path, which gRPC does not use; write it like `https://collector.example.com:4317`
+            perfmon.yml:7:16: otlp[4].endpoint: has a `?` part, which OTLP does not use; write it like `https://collector.example.com:4317`
+            perfmon.yml:8:5: otlp[5]: endpoint `http://b:1` is already defined, on line 5; give one of them another `name`
             perfmon.yml:8:43: otlp[5].compression: `brotli` is not a choice; there is `gzip`, `none`, `zstd`
             perfmon.yml:8:61: otlp[5].interval: a time needs a unit; write `5s` for seconds
             perfmon.yml:9:5: otlp[6]: `endpoint` is missing; write it like `https://collector.example.com:4317`
@@ -100,10 +100,10 @@ otlp:
     check(
         text,
         &expect![[r#"
-            perfmon.yml:3:15: otlp[0].endpoint: a secret may not stand in the configuration; put it into a file and name that in `headers: {authorization: {file: …}}`
-            perfmon.yml:4:30: otlp[0].headers.Authorization: a secret may not stand in the configuration; write `{file: /run/secrets/…}` or `{env: …}`; `prefix: 'Bearer '` goes before it
-            perfmon.yml:4:57: otlp[0].headers.x-api-key: a secret may not stand in the configuration; write `{file: /run/secrets/…}` or `{env: …}`; `prefix: 'Bearer '` goes before it
-            perfmon.yml:4:66: otlp[0].headers: `te` is no header that can be set
+            perfmon.yml:3:15: otlp[0].endpoint: a secret must not be in the configuration; put it into a file and name that in `headers: {authorization: {file: …}}`
+            perfmon.yml:4:30: otlp[0].headers.Authorization: a secret must not be in the configuration; write `{file: /run/secrets/…}` or `{env: …}`; `prefix: 'Bearer '` goes before it
+            perfmon.yml:4:57: otlp[0].headers.x-api-key: a secret must not be in the configuration; write `{file: /run/secrets/…}` or `{env: …}`; `prefix: 'Bearer '` goes before it
+            perfmon.yml:4:66: otlp[0].headers: `te` is not a header that can be set
             perfmon.yml:4:82: otlp[0].headers.x-token: needs `file` or `env`, one of them; name the file or the variable that holds the value"#]],
     );
 }

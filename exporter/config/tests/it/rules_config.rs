@@ -129,18 +129,18 @@ fn each_mistake_has_its_place_and_a_way_out() {
             perfmon.yml:2:45: normalize: unknown key `relabel`; Prometheus' rules are `metric_relabel_configs`
             perfmon.yml:3:13: normalize.metric_relabel_configs[0]: `replace` needs a `target_label`
             perfmon.yml:3:14: normalize.metric_relabel_configs[0]: unknown key `source_label`; did you mean `source_labels`?
-            perfmon.yml:4:29: normalize.metric_relabel_configs[1].source_labels: `a-b` is no label name
+            perfmon.yml:4:29: normalize.metric_relabel_configs[1].source_labels: `a-b` is not a valid label name
             perfmon.yml:5:29: normalize.metric_relabel_configs[2].source_labels: expected a list, found text; write `[a]`
             perfmon.yml:6:22: normalize.metric_relabel_configs[3].action: there is no action `lablemap`; did you mean `labelmap`?
             perfmon.yml:7:13: normalize.metric_relabel_configs[4]: `hashmod` needs a `modulus` above zero
-            perfmon.yml:8:28: normalize.metric_relabel_configs[5].target_label: `a-b` is no label name
-            perfmon.yml:9:28: normalize.metric_relabel_configs[6].target_label: `$(1)` is no label name
+            perfmon.yml:8:28: normalize.metric_relabel_configs[5].target_label: `a-b` is not a valid label name
+            perfmon.yml:9:28: normalize.metric_relabel_configs[6].target_label: `$(1)` is not a valid label name
             perfmon.yml:10:28: normalize.metric_relabel_configs[7].target_label: `target` tells the targets apart and stays as it is; write another label; rules may read `target`
             perfmon.yml:11:21: normalize.metric_relabel_configs[8].regex: is no regular expression: unclosed group
             perfmon.yml:12:58: normalize.metric_relabel_configs[9].source_labels: means nothing to `labelkeep`; `labelkeep` takes `regex`
             perfmon.yml:13:57: normalize.metric_relabel_configs[10].regex: means nothing to `dropequal`; `dropequal` takes `source_labels`, `target_label`
             perfmon.yml:14:63: normalize.metric_relabel_configs[11].replacement: means nothing to `lowercase`; `lowercase` takes `source_labels`, `target_label`, `regex`, `modulus`, `separator`
-            perfmon.yml:15:45: normalize.metric_relabel_configs[12].replacement: `a b` is no label name
+            perfmon.yml:15:45: normalize.metric_relabel_configs[12].replacement: `a b` is not a valid label name
             perfmon.yml:16:21: normalize.metric_relabel_configs[13].regex: is no regular expression: `(?=` is not supported"#]],
     );
     check(

@@ -134,7 +134,7 @@ fn plugins_may_share_a_transport_that_they_declare_alike() {
         text,
         &schemas(&[("zoo", &zoo), ("farm", &other)]),
         &expect![
-            "perfmon.yml:1:23: plugins.load[1]: plugin `farm` declares the transport `cable` otherwise than plugin `zoo`; load versions of the two that belong together"
+            "perfmon.yml:1:23: plugins.load[1]: plugin `farm` declares the transport `cable` differently from plugin `zoo`; load versions of the two that belong together"
         ],
     );
 }

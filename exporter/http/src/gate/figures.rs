@@ -136,7 +136,7 @@ pub const METRICS: &[&Metric] =
 static CONNECTIONS: Metric = Metric::counter(
     "perfmon_exporter_web_connections_refused",
     REASON,
-    "Connections that were closed at once, by reason.",
+    "Connections that were refused, by reason.",
 );
 static REQUESTS: Metric = Metric::counter(
     "perfmon_exporter_web_requests_refused",
@@ -151,22 +151,22 @@ static HANDSHAKES: Metric = Metric::counter(
 static AUTH_FAILURES: Metric = Metric::counter(
     "perfmon_exporter_web_auth_failures",
     REASON,
-    "Requests without a user and password that are good, by reason.",
+    "Requests without a valid user name and password, by reason.",
 );
 static READS_FAILED: Metric = Metric::counter(
     "perfmon_exporter_web_config_failures",
     &[],
-    "Web configurations that were not taken, certificates and keys included.",
+    "Web configurations that were refused, including certificates and keys.",
 );
 static LAST_READ: Metric = Metric::gauge(
     "perfmon_exporter_web_config_last_read_success",
     &[],
-    "Whether the web configuration that was read last is in force.",
+    "Whether the web configuration that was read last is in use.",
 );
 static EXPIRY: Metric = Metric::gauge(
     "perfmon_exporter_web_certificate_expiry_timestamp_seconds",
     &["key"],
-    "When the first certificate ends of those that a key of the web configuration names.",
+    "Earliest expiry of the certificates that a key of the web configuration names.",
 );
 
 const REASON: &[&str] = &["reason"];

@@ -112,20 +112,22 @@ impl Gate {
         let current = self.current();
         let mut warnings = Vec::new();
         if self.path.is_some() && current.tls.is_none() && current.users.is_empty() {
-            warnings.push("asks for neither TLS nor passwords: everybody may read".to_owned());
+            warnings.push("requires neither TLS nor passwords: everybody can read".to_owned());
         }
         if current.tls.is_none() && !current.users.is_empty() {
-            warnings.push("asks for passwords without TLS: they go over the network as they are".to_owned());
+            warnings.push(
+                "requires passwords without TLS: they are sent over the network unencrypted".to_owned(),
+            );
         }
         for (what, facts) in current.certificates() {
             let left_s = facts.not_after_s - unix_s(now);
             if facts.not_before_s > unix_s(now) {
                 warnings.push(format!("the certificate in {what} is not valid yet"));
             } else if left_s < 0 {
-                warnings.push(format!("the certificate in {what} has ended; renew it"));
+                warnings.push(format!("the certificate in {what} has expired; renew it"));
             } else if left_s < unix_s(SystemTime::UNIX_EPOCH + EXPIRES_SOON) {
                 let hours = left_s / 3600;
-                warnings.push(format!("the certificate in {what} ends in {hours} hours; renew it"));
+                warnings.push(format!("the certificate in {what} expires in {hours} hours; renew it"));
             }
         }
         warnings
@@ -173,8 +175,8 @@ impl Gate {
         } else {
             return Ok(next);
         };
-        let message = format!("{lost} is gone, which is not done while the program runs");
-        let hint = "put it back, or restart the program to go on without it".to_owned();
+        let message = format!("{lost} was removed, which needs a restart");
+        let hint = "put it back, or restart the program to run without it".to_owned();
         Err(Report::of_file(&path.display().to_string(), message, Some(hint)))
     }
 
@@ -191,13 +193,13 @@ impl Gate {
         self.figures.read_ended(true);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
         self.watched().is_expiry_told = false;
-        info!(tls, users, "Web configuration read again");
+        info!(tls, users, "Web configuration reloaded");
     }
 
     fn refuse(&self, report: &Report) {
         self.figures.read_ended(false);
         for problem in report.to_string().lines() {
-            warn!(problem, "Web configuration refused; the last good one stays in force");
+            warn!(problem, "Web configuration refused; the last good one stays in use");
         }
     }
 
@@ -211,7 +213,10 @@ impl Gate {
             drop(watched);
             for (what, facts) in current.certificates() {
                 if facts.not_after_s < unix_s(now) {
-                    warn!(key = what, "Certificate has ended; renew its file, which is read again by itself");
+                    warn!(
+                        key = what,
+                        "Certificate has expired; renew its file, which is reloaded automatically"
+                    );
                 }
             }
         }
@@ -236,7 +241,7 @@ impl Protection {
             Report::of_file(&file, message, Some(hint))
         };
         let text = files.read(path).map_err(whole)?;
-        let text = String::from_utf8(text).map_err(|error| whole(format!("is no UTF-8: {error}")))?;
+        let text = String::from_utf8(text).map_err(|error| whole(format!("is not UTF-8: {error}")))?;
         let base = path.parent().unwrap_or_else(|| Path::new("."));
         let read = WebFile::parse(&file, &text, base)?;
         let tls = match &read.tls {

@@ -107,8 +107,8 @@ fn private_key(pem: &Pem, files: &mut Files) -> Result<PrivateKeyDer<'static>, P
     let text = text(pem, files)?;
     PrivateKeyDer::from_pem_slice(&text).map_err(|error| match error {
         pem::Error::NoItemsFound => {
-            let hint = "it begins with -----BEGIN PRIVATE KEY-----; keys behind a pass phrase are not read: \
-                        `openssl pkey -in KEY -out KEY.plain` takes it off";
+            let hint = "it begins with -----BEGIN PRIVATE KEY-----; keys with a passphrase are not \
+                        supported: `openssl pkey -in KEY -out KEY.plain` removes it";
             problem(pem, &"holds no private key", hint)
         }
         error => problem(pem, &error, "write it in PEM"),

@@ -62,7 +62,7 @@ impl fmt::Display for Error {
             Self::Io(error) => write!(f, "cannot be read: {error}"),
             Self::Kind(kind) => write!(f, "is {kind}, not a file"),
             Self::TooLarge(bytes) => write!(f, "has more than {bytes} bytes, which is the limit"),
-            Self::TooSlow(time) => write!(f, "did not come to its end within {} s", time.as_secs()),
+            Self::TooSlow(time) => write!(f, "was not read to its end within {} s", time.as_secs()),
         }
     }
 }

@@ -230,20 +230,20 @@ pub(super) static ENCODING: Metric = Metric::histogram(
     "perfmon_exporter_otlp_encoding_seconds",
     WORK_S,
     ENDPOINT_SIGNAL,
-    "Time that writing a request took.",
+    "Time to encode a request.",
 );
 pub(super) static COMPRESSION: Metric = Metric::histogram(
     "perfmon_exporter_otlp_compression_seconds",
     WORK_S,
     ENDPOINT_SIGNAL,
-    "Time that compressing a request took.",
+    "Time to compress a request.",
 );
 pub(super) static WAITING: Metric = Metric::histogram(
     "perfmon_exporter_otlp_waiting_seconds",
     &[0.01, 0.1, 1.0, 10.0, 100.0, 1000.0],
     ENDPOINT_SIGNAL,
-    "Time from when data was put into the queue until the collector had all of it or it was given up: rounds of \
-     points, requests of other data.",
+    "Time from queueing data until the collector has all of it or it is dropped: per round of points, per \
+     request of other data.",
 );
 
 pub(super) const ENDPOINT_SIGNAL: &[&str] = &["endpoint", "signal"];

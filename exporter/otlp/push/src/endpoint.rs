@@ -130,8 +130,8 @@ impl Delivery {
             };
             let made = match tokio::task::spawn_blocking(|| job.make()).await {
                 Ok(Ok(made)) => made,
-                Ok(Err(error)) => return warn!(%error, "OTLP request not made"),
-                Err(error) => return warn!(%error, "OTLP request not made"),
+                Ok(Err(error)) => return warn!(%error, "Failed to build an OTLP request"),
+                Err(error) => return warn!(%error, "Failed to build an OTLP request"),
             };
             requests = made.requests;
             let Some((written, message_bytes, body)) = made.request else { break };
@@ -169,10 +169,10 @@ impl Delivery {
     fn too_large(&mut self, points: u64, bytes: usize) {
         self.sender.counts().lose(points, Loss::TooLarge);
         if !std::mem::replace(&mut self.is_size_told, true) {
-            let next_step = "raise what the collector, or a proxy before it, takes in one request";
+            let next_step = "raise the request size limit of the collector, or of a proxy in front of it";
             warn!(
                 endpoint = self.sender.name(),
-                bytes, next_step, "One point alone is too large for the collector"
+                bytes, next_step, "A single point is too large for the collector"
             );
         }
     }

@@ -80,7 +80,7 @@ const BY_SIGNAL: [[&Metric; 3]; Signal::ALL.len()] = [
 ];
 
 static UP: Metric =
-    Metric::gauge("perfmon_exporter_otlp_up", ENDPOINT, "Whether the collector took the last request.");
+    Metric::gauge("perfmon_exporter_otlp_up", ENDPOINT, "Whether the collector accepted the last request.");
 static QUEUE_ROUNDS: Metric = Metric::gauge(
     "perfmon_exporter_otlp_queue_rounds",
     ENDPOINT,
@@ -89,11 +89,11 @@ static QUEUE_ROUNDS: Metric = Metric::gauge(
 static QUEUE_POINTS: Metric =
     Metric::gauge("perfmon_exporter_otlp_queue_points", ENDPOINT, "Points that wait for the collector.");
 static POINTS_ACCEPTED: Metric =
-    Metric::counter("perfmon_exporter_otlp_points_accepted", ENDPOINT, "Points that the collector took.");
+    Metric::counter("perfmon_exporter_otlp_points_accepted", ENDPOINT, "Points that the collector accepted.");
 static POINTS_LOST: Metric = Metric::counter(
     "perfmon_exporter_otlp_points_lost",
     ENDPOINT_REASON,
-    "Points that the collector did not get or did not take.",
+    "Points that were not delivered to the collector or not accepted by it.",
 );
 static QUEUE_RECORDS: Metric = Metric::gauge(
     "perfmon_exporter_otlp_queue_log_records",
@@ -103,12 +103,12 @@ static QUEUE_RECORDS: Metric = Metric::gauge(
 static RECORDS_ACCEPTED: Metric = Metric::counter(
     "perfmon_exporter_otlp_log_records_accepted",
     ENDPOINT,
-    "Log records of events that the collector took.",
+    "Log records of events that the collector accepted.",
 );
 static RECORDS_LOST: Metric = Metric::counter(
     "perfmon_exporter_otlp_log_records_lost",
     ENDPOINT_REASON,
-    "Log records of events that the collector did not get or did not take.",
+    "Log records of events that were not delivered to the collector or not accepted by it.",
 );
 static QUEUE_SPANS: Metric = Metric::gauge(
     "perfmon_exporter_otlp_queue_spans",
@@ -118,12 +118,12 @@ static QUEUE_SPANS: Metric = Metric::gauge(
 static SPANS_ACCEPTED: Metric = Metric::counter(
     "perfmon_exporter_otlp_spans_accepted",
     ENDPOINT,
-    "Spans of collections that the collector took.",
+    "Spans of collections that the collector accepted.",
 );
 static SPANS_LOST: Metric = Metric::counter(
     "perfmon_exporter_otlp_spans_lost",
     ENDPOINT_REASON,
-    "Spans of collections that the collector did not get or did not take.",
+    "Spans of collections that were not delivered to the collector or not accepted by it.",
 );
 static REQUESTS: Metric =
     Metric::counter("perfmon_exporter_otlp_requests", ENDPOINT_SIGNAL, "Requests that were answered.");
@@ -135,7 +135,7 @@ static SENT_BYTES: Metric = Metric::counter(
 static FAILURES: Metric = Metric::counter(
     "perfmon_exporter_otlp_failures",
     &["endpoint", "signal", "reason"],
-    "Attempts to send a request that failed and were made again.",
+    "Failed attempts to send a request that were retried.",
 );
 
 const ENDPOINT: &[&str] = &["endpoint"];

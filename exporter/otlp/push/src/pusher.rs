@@ -80,7 +80,7 @@ impl Pusher {
         let (stay, go): (Vec<Running>, Vec<Running>) = self.running.drain(..).partition(stays);
         self.running = stay;
         for one in go {
-            info!(endpoint = one.settings.name, "Pushing no more");
+            info!(endpoint = one.settings.name, "Push stopped");
             self.ending.spawn(one.stop(grace));
         }
         for endpoint in endpoints {
@@ -88,7 +88,13 @@ impl Pusher {
                 continue;
             }
             let scheme = if endpoint.secure { "https" } else { "http" };
-            info!(endpoint = endpoint.name, scheme, host = endpoint.host, port = endpoint.port, "Pushing");
+            info!(
+                endpoint = endpoint.name,
+                scheme,
+                host = endpoint.host,
+                port = endpoint.port,
+                "Push started"
+            );
             let connector = Arc::new(NetConnector::new(Arc::clone(endpoint)));
             self.add(Arc::clone(endpoint), connector, shared.clone(), RandomState::new().hash_one(0));
         }
@@ -175,7 +181,7 @@ impl Running {
         // A task that ended by itself does not listen.
         let _ = self.stop.send(true);
         if tokio::time::timeout(grace, &mut self.task).await.is_err() {
-            warn!(endpoint = self.settings.name, "Collector did not take all that waits in time");
+            warn!(endpoint = self.settings.name, "Collector did not accept all queued data in time");
             self.task.abort();
         }
     }

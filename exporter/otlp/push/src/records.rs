@@ -156,7 +156,7 @@ impl Records {
             let body = match self.make(sender, &batch) {
                 Ok(body) => body,
                 Err(error) => {
-                    warn!(%error, "OTLP request not made");
+                    warn!(%error, "Failed to build an OTLP request");
                     continue;
                 }
             };

@@ -90,7 +90,7 @@ pub(super) fn http_verdict(answer: &Answer, now: SystemTime) -> Verdict {
             // Following it would show headers with secrets to somebody whom nobody named.
             let to = answer.headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
             let message =
-                shown(&format!("HTTP {code}; a redirect is not followed, name it as `endpoint`: {to}"));
+                shown(&format!("HTTP {code}; redirects are not followed, set it as `endpoint`: {to}"));
             Verdict::Refused { trouble: Trouble::NotFound, message }
         }
         _ => {

@@ -167,7 +167,7 @@ impl Sender {
         self.backoff.reset();
         self.all_counts.up.store(1, Ordering::Relaxed);
         if self.away.take().is_some() {
-            info!(endpoint = self.name(), signal = self.signal.as_str(), "Collector takes data again");
+            info!(endpoint = self.name(), signal = self.signal.as_str(), "Collector accepts data again");
         }
     }
 
@@ -176,7 +176,7 @@ impl Sender {
         self.all_counts.up.store(0, Ordering::Relaxed);
         if self.away.replace(trouble) != Some(trouble) {
             let (endpoint, signal, reason) = (self.name(), self.signal.as_str(), trouble.as_str());
-            warn!(endpoint, signal, reason, error = message, "Collector takes no data for now");
+            warn!(endpoint, signal, reason, error = message, "Collector accepts no data for now");
         }
     }
 

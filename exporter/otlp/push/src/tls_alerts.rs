@@ -74,9 +74,9 @@ fn next_step(error: &Error, shows_certificate: bool) -> Option<&'static str> {
             | Alert::UnknownCA
             | Alert::AccessDenied
             | Alert::DecryptError,
-        ) if shows_certificate => Some(
-            "the collector does not accept the certificate in `tls.cert_file`: ask for one that it knows",
-        ),
+        ) if shows_certificate => {
+            Some("the collector does not accept the certificate in `tls.cert_file`: use one that it trusts")
+        }
         Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
             Some("name the authority of the collector's certificate in `tls.ca_file`")
         }

@@ -40,7 +40,7 @@ pub(super) fn allowed(request: &CredentialRequest<'_>, identities: &Identities) 
                 Ok(identity.clone())
             } else {
                 Err(format!(
-                    "`{}` was reached at {}, which the `allow_hosts` of identity `{name}` does not have",
+                    "`{}` was reached at {}, which is not in the `allow_hosts` of identity `{name}`",
                     target.host, request.host
                 ))
             };
@@ -64,5 +64,5 @@ pub(super) fn refused_addresses(host: &str, resolved: &Resolved) -> String {
         }
     };
     let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-    format!("`{host}` resolves to {}, which `allow_hosts` does not have", shown.join(", "))
+    format!("`{host}` resolves to {}, which is not in `allow_hosts`", shown.join(", "))
 }

@@ -17,8 +17,9 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
             account,
             host = refused.host.name(),
             verdict = refused.refusal.as_str(),
-            next_step = "look why this host does not know the account; if the password was changed, correct the secret",
-            "Credential refused by one host and accepted by others; only this host is left out"
+            next_step = "check why this host does not know the account; if the password was changed, \
+                         correct the secret",
+            "Credential refused by one host and accepted by others; only this host is skipped"
         ),
         Change::Refused(refused) => error!(
             target,
@@ -26,7 +27,7 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
             account,
             host = refused.host.name(),
             verdict = refused.refusal.as_str(),
-            next_step = "correct the secret; it is read again by itself",
+            next_step = "correct the secret; it is reloaded automatically",
             "Credential refused; it is withheld from every target until it changes"
         ),
     }
@@ -45,8 +46,8 @@ pub(super) fn withheld(identity: &Identity, refused: &Refused) -> String {
 /// Why this host does not get a secret that others accept.
 pub(super) fn left_out(identity: &Identity, refused: &Refused) -> String {
     format!(
-        "the secret of {} was {} by `{}` and accepted by other hosts; `{}` is left out until `credentials.cooldown` \
-         has passed",
+        "the secret of {} was {} by `{}` and accepted by other hosts; `{}` is skipped until \
+         `credentials.cooldown` has passed",
         account_name(identity),
         refused.refusal.as_str(),
         refused.host,

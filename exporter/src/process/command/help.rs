@@ -11,7 +11,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0    it did what it was asked for
   1    it did not; the reason is printed, and what to do about it
-  2    the command line makes no sense
+  2  the command line is invalid
   130  it was ended by Ctrl-C";
 
 /// The lines of the program's own help that list all commands; empty where there are none.

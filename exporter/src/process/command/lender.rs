@@ -48,7 +48,7 @@ impl Lender {
         runtime: &Handle,
     ) -> Result<Self, String> {
         let mut allow_hosts = AllowHosts::default();
-        allow_hosts.add(host).map_err(|BadEntry| format!("`{host}` is no host"))?;
+        allow_hosts.add(host).map_err(|BadEntry| format!("`{host}` is not a valid host"))?;
         let (domain, user) = username.split_once('\\').unwrap_or(("", username));
         let identity = Identity {
             domain: domain.to_owned(),

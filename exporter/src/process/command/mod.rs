@@ -96,7 +96,7 @@ fn prepare_and_run(
     start_log(own.log_level.as_deref())?;
     let account = own.account().map_err(usage)?;
     let (file, mut config) = find_config(&own, account.is_some())?.unzip();
-    let runtime = Runtime::new().map_err(|error| failed(format!("start the run time: {error}")))?;
+    let runtime = Runtime::new().map_err(|error| failed(format!("start the async runtime: {error}")))?;
     let lender = match (account, &config) {
         (Some((username, secret)), _) => {
             // A command that is told no target says so itself, and is lent nothing.

@@ -99,7 +99,7 @@ impl Offers {
     /// # Errors
     /// When they mean nothing; the sentence names what is near.
     pub(super) fn find(&self, words: &[String], builtin: &[&str]) -> Result<Found, String> {
-        let Some(first) = words.first() else { return Err("no command is named".to_owned()) };
+        let Some(first) = words.first() else { return Err("no command is given".to_owned()) };
         if let Some(plugin) = self.plugins.iter().find(|plugin| *plugin == first) {
             let Some(second) = words.get(1).filter(|word| !word.starts_with('-')) else {
                 return Ok(Found::Plugin(plugin.clone()));

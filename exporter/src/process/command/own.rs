@@ -22,14 +22,10 @@ pub(super) struct Own {
 /// The program's own options: name, what stands for the value, help.
 pub(super) const OWN: [(&str, &str, &str); 5] = [
     (CONFIG, "FILE", "Takes targets, identities and transports from this file"),
-    (USERNAME, r"DOMAIN\USER", "Logs on as this account, at --target only; goes without a configuration"),
+    (USERNAME, r"DOMAIN\USER", "Logs on as this account, only at --target; needs no configuration"),
     (PASSWORD_FILE, "FILE", "Holds the password of --username; one trailing newline is dropped"),
-    (PASSWORD_ENV, "NAME", "The variable of the environment that holds the password of --username"),
-    (
-        LOG_LEVEL,
-        "LEVEL",
-        "What is logged to the standard error beside the command's own words [default: off]",
-    ),
+    (PASSWORD_ENV, "NAME", "The environment variable that holds the password of --username"),
+    (LOG_LEVEL, "LEVEL", "The log level on standard error, besides the command's own output [default: off]"),
 ];
 
 const CONFIG: &str = "config";
@@ -68,7 +64,7 @@ pub(super) fn split(words: Vec<String>) -> Result<(Own, Vec<String>), String> {
 
 impl Own {
     fn take(&mut self, name: &str, value: String) -> Result<(), String> {
-        let twice = |was_set: bool| if was_set { Err(format!("--{name} is here twice")) } else { Ok(()) };
+        let twice = |was_set: bool| if was_set { Err(format!("--{name} is given twice")) } else { Ok(()) };
         match name {
             CONFIG => twice(self.config.replace(value.into()).is_some()),
             USERNAME => twice(self.username.replace(value).is_some()),

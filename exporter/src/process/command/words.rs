@@ -140,7 +140,7 @@ fn add_transport(words: &mut Words<'_>, transport: &TransportSettings, schema: &
 fn known(identity: &str, config: Option<&Config>) -> Result<(), String> {
     let Some(config) = config else {
         return Err(format!(
-            "--identity {identity} is looked for in a configuration, and there is none; {HOW_TO_LOG_ON}"
+            "--identity {identity} needs a configuration, and there is none; {HOW_TO_LOG_ON}"
         ));
     };
     if config.identities.contains_key(identity) {
@@ -151,20 +151,22 @@ fn known(identity: &str, config: Option<&Config>) -> Result<(), String> {
     Err(format!("there is no identity `{identity}`{hint}"))
 }
 
-/// Where nobody said who we are: the one identity that may be shown to the host.
+/// Where nobody said who we are: the one identity that may be used for the host.
 fn only_identity_for(host: &str, config: Option<&Config>) -> Result<String, String> {
     let Some(config) = config else {
-        return Err(format!("nothing says who logs on to {host}; {HOW_TO_LOG_ON}"));
+        return Err(format!("no identity is given for {host}; {HOW_TO_LOG_ON}"));
     };
     let allows = |allow_hosts: &AllowHosts| allow_hosts.allows_host(host);
     let mut fitting = config.identities.iter().filter(|(_, identity)| allows(&identity.allow_hosts));
     match (fitting.next(), fitting.next()) {
         (Some((name, _)), None) => Ok(name.clone()),
         (None, _) => Err(format!(
-            "no identity of the configuration may be shown to {host}; add it to `allow_hosts`, or {HOW_TO_LOG_ON}"
+            "no identity of the configuration may be used for {host}; add it to `allow_hosts`, or \
+             {HOW_TO_LOG_ON}"
         )),
         (Some((one, _)), Some((other, _))) => Err(format!(
-            "several identities may be shown to {host}; choose with --identity, such as --identity {one} or --identity {other}"
+            "several identities may be used for {host}; choose with --identity, such as --identity {one} or \
+             --identity {other}"
         )),
     }
 }
@@ -228,7 +230,7 @@ targets:
             "--identity=corp --smb-encryption=preferred --target=db1.eu.example"
         );
         // There are two, and neither is asked.
-        assert!(filled(&["--target", "db2"], None).unwrap_err().contains("may be shown to db2"));
+        assert!(filled(&["--target", "db2"], None).unwrap_err().contains("may be used for db2"));
         assert_eq!(
             filled(&["--target=web2.example"], None).unwrap(),
             "--identity=corp --smb-encryption=preferred --target=web2.example"

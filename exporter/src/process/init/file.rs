@@ -19,7 +19,7 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), Error> {
     let shown = folder.display();
     match fs::metadata(folder) {
         Ok(metadata) if metadata.is_dir() => Ok(()),
-        Ok(_) => Err(Error::Failed(format!("--output {shown}: is no folder; name one"))),
+        Ok(_) => Err(Error::Failed(format!("--output {shown}: is not a folder; name one"))),
         Err(error) => Err(Error::Failed(format!(
             "--output {shown}: {error}; create the folder with `mkdir -p`, or name another one"
         ))),

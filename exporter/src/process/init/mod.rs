@@ -78,7 +78,7 @@ fn write_first(options: InitOptions) -> Result<String, Error> {
     let username =
         given_or_asked(options.username, asks, "--username", r"Account (DOMAIN\user, or user)", None)?;
     let allow_hosts = if options.allow_hosts.is_empty() {
-        let question = "Hosts that may get the password, such as *.corp.example.com";
+        let question = "Hosts that may receive the password, such as *.corp.example.com";
         let list = given_or_asked(None, asks, "--allow-hosts", question, Some(&host))?;
         list.split(',').map(|pattern| pattern.trim().to_owned()).collect()
     } else {
@@ -125,8 +125,8 @@ fn existing(path: &Path) -> Result<String, Error> {
     std::fs::metadata(path).map_err(|error| {
         let shown = path.display();
         Error::Failed(format!(
-            "--password-file {shown}: {error}; name a file that holds the password, or leave the option out to \
-             have one written"
+            "--password-file {shown}: {error}; name a file that holds the password, or omit the option to \
+             create one"
         ))
     })?;
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -147,7 +147,8 @@ fn given_or_asked(
         (Some(given), _) => Ok(given),
         (None, Some(default)) if !asks => Ok(default.to_owned()),
         (None, None) if !asks => Err(Error::Usage(format!(
-            "{option} is missing, and the standard input is no terminal to ask on; `init --help` has examples"
+            "{option} is missing, and the standard input is not a terminal to ask on; `init --help` has \
+             examples"
         ))),
         (None, default) => terminal::ask(question, default),
     }

@@ -73,18 +73,15 @@ impl Collector for ProbeCounts {
 /// What this file shows.
 pub(in crate::process) const METRICS: &[&Metric] = &[&PROBES, &ASKED, &KEPT];
 
-static PROBES: Metric = Metric::counter(
-    "perfmon_exporter_probes",
-    &["outcome"],
-    "Requests for /probe by how they were answered.",
-);
+static PROBES: Metric =
+    Metric::counter("perfmon_exporter_probes", &["outcome"], "Requests for /probe by outcome.");
 static ASKED: Metric = Metric::counter(
     "perfmon_exporter_probe_collections",
     &[],
-    "Times that a target was asked for probes; those who probe it at the same time share one.",
+    "Collections made for probes; concurrent probes of a target share one collection.",
 );
 static KEPT: Metric = Metric::gauge(
     "perfmon_exporter_probe_targets",
     &[],
-    "Targets that are not configured and kept connected for the next probe.",
+    "Unconfigured targets that are kept connected for the next probe.",
 );

@@ -44,7 +44,8 @@ pub(super) async fn destination(
     match found.iter().find(|address| !is_allowed(allowed, **address)) {
         None => Ok(Destination::Resolved(found)),
         Some(address) => Err(ProbeRefused::Forbidden(format!(
-            "`{host}` may not be probed: it leads to {address}, and no network of `probe.allow_targets` has that"
+            "`{host}` may not be probed: it resolves to {address}, which is in no network of \
+             `probe.allow_targets`"
         ))),
     }
 }
@@ -199,7 +200,7 @@ mod tests {
         list.add("*").unwrap();
         let lookups = Lookups::default();
         let refused = destination("localhost", &list, &lookups, later()).await.unwrap_err();
-        assert!(matches!(refused, ProbeRefused::Forbidden(message) if message.contains("leads to")));
+        assert!(matches!(refused, ProbeRefused::Forbidden(message) if message.contains("resolves to")));
         list.add("127.0.0.0/8").unwrap();
         list.add("::1").unwrap();
         let led = destination("localhost", &list, &lookups, later()).await.unwrap();

@@ -212,7 +212,7 @@ impl KeptTarget {
         self.lines.begin(tells_all);
         let turn = shared.hosts.turn(&self.target.host.to_lowercase());
         let Ok(_turn) = tokio::time::timeout_at(deadline, turn.lock()).await else {
-            let message = "other probes of the host took all the time";
+            let message = "other probes of the host used up the time";
             let failure = Failure::new(Stage::Plugin, GeneralReason::Busy, message);
             (0..self.modules.len()).for_each(|index| self.not_started(index, &failure));
             return Ok(());
@@ -293,7 +293,7 @@ impl KeptTarget {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let message = "the modules before it took all the time";
+                let message = "the modules before it used up the time";
                 let failure = Failure::new(Stage::Plugin, GeneralReason::Timeout, message);
                 return self.not_started(index, &failure);
             }

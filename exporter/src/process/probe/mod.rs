@@ -171,7 +171,7 @@ impl Probes {
                 None => {
                     let limit = known.config.probe.max_concurrent;
                     return Err(ProbeRefused::Busy {
-                        message: format!("{limit} probes are under way, which is `probe.max_concurrent`"),
+                        message: format!("{limit} probes are running, which is `probe.max_concurrent`"),
                         retry_after: RETRY_AFTER,
                     });
                 }
@@ -259,7 +259,7 @@ impl Probes {
         self.shared.counts.set_kept(state.kept.len());
         drop(state);
         if !gone.is_empty() {
-            debug!(targets = gone.len(), "Probed targets let go of");
+            debug!(targets = gone.len(), "Probed targets released");
         }
         (idle / 4).max(SWEEP_MIN)
     }

@@ -162,11 +162,11 @@ impl ProbeTargets {
         if !is_host_name(host) {
             let hint = if host.contains(':') {
                 let port_key = self.config.port_key().map(|key| format!(": `{key}`")).unwrap_or_default();
-                format!("; a port cannot be asked for, it belongs to a transport{port_key}")
+                format!("; a port cannot be given, it belongs to a transport{port_key}")
             } else {
                 String::new()
             };
-            return Err(ProbeRefused::Bad(format!("`{host}` is no host{hint}")));
+            return Err(ProbeRefused::Bad(format!("`{host}` is not a valid host{hint}")));
         }
         if self.config.probe.allow_targets.allows_host(host) {
             return Ok(());
@@ -174,7 +174,7 @@ impl ProbeTargets {
         let configured = nearest(host, self.by_name.keys().map(String::as_str));
         let hint = configured.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
         Err(ProbeRefused::Forbidden(format!(
-            "`{host}` may not be probed: it is no configured target, and `probe.allow_targets` does not have it{hint}"
+            "`{host}` may not be probed: it is neither a configured target nor in `probe.allow_targets`{hint}"
         )))
     }
 
@@ -198,7 +198,7 @@ impl ProbeTargets {
             return Ok(());
         }
         Err(ProbeRefused::Forbidden(format!(
-            "identity `{name}` may not be shown to `{}`; its `allow_hosts` has {}",
+            "identity `{name}` may not be used for `{}`; its `allow_hosts` has {}",
             target.host, identity.allow_hosts
         )))
     }

@@ -19,22 +19,24 @@ pub(crate) const METRICS: &[&Metric] = &[&READ_SUCCESS, &TARGETS, &REFUSED, &MOD
 static READ_SUCCESS: Metric = Metric::gauge(
     "perfmon_exporter_target_file_last_read_success",
     FILE,
-    "Whether the file was a list when it was last read; otherwise its last good targets are asked, if there are any.",
+    "Whether the file was a valid list when it was last read; otherwise its last good targets stay in use, \
+     if there were any.",
 );
 static TARGETS: Metric = Metric::gauge(
     "perfmon_exporter_target_file_targets",
     FILE,
-    "Targets in the file, those that were refused included.",
+    "Targets in the file, including those that were refused.",
 );
 static REFUSED: Metric = Metric::gauge(
     "perfmon_exporter_target_file_refused_targets",
     FILE,
-    "Targets in the file that are not asked as it says: something is wrong with them, their name is taken, or there are too many.",
+    "Targets in the file that were refused: they have an error, their name is already used, or there are \
+     too many.",
 );
 static MODIFIED: Metric = Metric::gauge(
     "perfmon_exporter_target_file_mtime_seconds",
     FILE,
-    "When the file was written, as of the last time that it was read.",
+    "Modification time of the file when it was last read.",
 );
 
 const FILE: &[&str] = &["file"];

@@ -31,15 +31,15 @@ pub(crate) const METRICS: &[&Metric] = &[&SERIES, &FAMILIES, &STORE_BYTES];
 static SERIES: Metric = Metric::gauge(
     "perfmon_exporter_series",
     &["state"],
-    "Series of all targets: on the page, or registered and without a value in the last collection.",
+    "Series of all targets: on the page, or registered but without a value in the last collection.",
 );
 static FAMILIES: Metric = Metric::gauge(
     "perfmon_exporter_families",
     &[],
-    "Families of all targets; one of the same name counts once for each module of each target.",
+    "Families of all targets; the same name counts once for each module of each target.",
 );
 static STORE_BYTES: Metric = Metric::gauge(
     "perfmon_exporter_store_bytes",
     &["part"],
-    "Memory that the targets' series take: their labels as they stand on a page, their values, what finds them.",
+    "Memory of the targets' series: their labels as written on a page, their values, and the indexes.",
 );

@@ -59,17 +59,17 @@ pub(crate) const METRICS: &[&Metric] = &[&PLUGIN, &VIOLATIONS, &QUARANTINED, &LO
 static PLUGIN: Metric = Metric::info(
     "perfmon_exporter_plugin",
     &["plugin", "version", "abi"],
-    "A plugin that is loaded, and the ABI version agreed on with it.",
+    "A loaded plugin and its negotiated ABI version.",
 );
 static VIOLATIONS: Metric = Metric::counter(
     "perfmon_exporter_plugin_violations",
     &["plugin", "violation"],
-    "What a plugin did that the contract forbids.",
+    "Violations of the plugin contract.",
 );
 static QUARANTINED: Metric = Metric::gauge(
     "perfmon_exporter_plugin_quarantined_instances",
     &["plugin"],
-    "Instances of a plugin that misbehaved and are given a pause.",
+    "Instances of a plugin that are paused after a contract violation.",
 );
 static LOST_THREADS: Metric = Metric::gauge(
     "perfmon_exporter_plugin_lost_threads",

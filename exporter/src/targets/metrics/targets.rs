@@ -170,18 +170,18 @@ pub(crate) const METRICS: &[&Metric] = &[
 static UP: Metric = Metric::gauge(
     "perfmon_exporter_target_up",
     TARGET,
-    "Whether anything was collected from the target: 1 where its state is up or partial, 0 where it is down.",
+    "Whether anything was collected from the target: 1 if its state is up or partial, 0 if it is down.",
 );
 static STATE: Metric = Metric::gauge(
     "perfmon_exporter_target_state",
     &["target", "state"],
-    "The state that the target is in has 1. up: all of it was collected; partial: a module failed, covers a part only, or \
-     matches nothing; down: nothing was collected; waiting: a module was not asked yet.",
+    "1 for the state of the target. up: everything was collected; partial: a module failed, covers only a \
+     part, or matches nothing; down: nothing was collected; waiting: a module was not collected yet.",
 );
 static LAST_SUCCESS: Metric = Metric::gauge(
     "perfmon_exporter_target_last_success_timestamp_seconds",
     TARGET,
-    "When the target last answered, every module of it.",
+    "Time of the last collection in which every module of the target answered.",
 );
 static SERIES: Metric =
     Metric::gauge("perfmon_exporter_target_series", TARGET, "Series of the target on the page.");
@@ -190,7 +190,7 @@ static COLLECTION_SECONDS: Metric = Metric::gauge(
     TARGET,
     "Duration of the target's last collection, over all its modules.",
 );
-static TARGETS: Metric = Metric::gauge("perfmon_exporter_targets", &["state"], "Targets by their state.");
+static TARGETS: Metric = Metric::gauge("perfmon_exporter_targets", &["state"], "Targets by state.");
 static STAGE_SECONDS: Metric = Metric::gauge(
     "perfmon_exporter_target_stage_seconds",
     TARGET_STAGE,
@@ -224,22 +224,22 @@ static COLLECTIONS: Metric = Metric::counter(
 static FAILURES: Metric = Metric::counter(
     "perfmon_exporter_failures",
     &["target", "stage", "reason"],
-    "Collections of the target that failed, wholly or in part.",
+    "Collections of the target that failed, completely or in part.",
 );
 static DROPPED: Metric = Metric::counter(
     "perfmon_exporter_series_dropped",
     &["target", "reason"],
-    "Families, series and values that a plugin sent for the target and that are not on the page.",
+    "Families, series and values that a plugin sent for the target but that are not on the page.",
 );
 static DROPPED_BY_RULE: Metric = Metric::counter(
     "perfmon_exporter_series_dropped_by_rule",
     TARGET,
-    "Families and series of the target that rules of the configuration drop, as it asks.",
+    "Families and series of the target that are dropped by rules of the configuration.",
 );
 static MATCHES_NOTHING: Metric = Metric::gauge(
     "perfmon_exporter_module_matches_nothing",
     &["target", "module"],
-    "A module that the target answered in full, without a single series.",
+    "A module whose collection succeeded without a single series.",
 );
 
 const TARGET: &[&str] = &["target"];

@@ -29,7 +29,7 @@ pub(super) fn page(target_registry: &TargetRegistry, query: &Query<'_>, caller: 
             .ours("</mark>. What is not here has its ");
         html.ours("default.</p>");
         if !caller.is_authenticated {
-            html.ours("<p>Identities are shown by name only. Readers who gave a password or a certificate ");
+            html.ours("<p>Identities are shown by name only. Readers with a password or a certificate ");
             html.ours("(<code>web.config_file</code>) see their accounts and hosts, too.</p>");
         }
         let files = target_registry.files();
@@ -67,7 +67,7 @@ fn target_files(html: &mut Html, files: &[FileState]) {
         if !file.is_good {
             html.ours("<span class=\"sub\">It cannot be read now").ours(match file.targets {
                 0 => ".</span>",
-                _ => ", so its last good targets are asked.</span>",
+                _ => ", so its last good targets stay in use.</span>",
             });
         }
         for problem in &file.problems {

@@ -33,7 +33,7 @@ pub(in crate::web) fn error_page(status: StatusCode, path: &str, text: &str) -> 
             .name(path)
             .ours("</code>: ")
             .text(text.trim());
-        html.ours(".</p><h2>What is there</h2><ul>");
+        html.ours(".</p><h2>Available pages</h2><ul>");
         for (path, name) in THERE {
             html.ours("<li><a").href(&Url::of(path)).ours(">").ours(name).ours("</a></li>");
         }

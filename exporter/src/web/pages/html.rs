@@ -136,7 +136,7 @@ fn encode(text: &str, out: &mut String) {
     out.extend(utf8_percent_encode(text, KEPT));
 }
 
-/// Undoes [`encode`]; what is no UTF-8 becomes U+FFFD.
+/// Undoes [`encode`]; what is not UTF-8 becomes U+FFFD.
 pub(super) fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -236,9 +236,9 @@ fn left_out(html: &mut Html, entry: &Entry, module: usize) {
 fn advice(refusal: Refusal) -> &'static str {
     match refusal.as_str() {
         "series_limit" => {
-            "The target has as many series as it may: select less in its modules, or raise max_series."
+            "The target has reached its maximum of series: select less in its modules, or raise max_series."
         }
-        "family_limit" => "The module has more counters than one may have: split it.",
+        "family_limit" => "The module has too many counters: split it.",
         "family_collision" => "Two counters would have the same name: choose one of them, or another naming.",
         "duplicate_series" => {
             "The target has this series already: set instance_id, or remove a counterset that two modules have."
@@ -248,7 +248,7 @@ fn advice(refusal: Refusal) -> &'static str {
         "name_too_long" => "The name of a metric is too long.",
         "invalid_count" => "A counter was negative or not a number.",
         "retired_series" | "unknown_family" | "unsupported" | "wrong_value_kind" => {
-            "The plugin sent something that it had not registered so: report it to its author."
+            "The plugin sent data that does not match its registration: report it to its author."
         }
         _ => "See the documentation of this reason.",
     }

@@ -78,7 +78,7 @@ fn write_all(lines: &Receiver<Message>, left_out: &AtomicU64) {
         let lines = left_out.swap(0, Ordering::Relaxed);
         if lines > 0 {
             // There is room for it now.
-            warn!(lines, "Lines of the log were left out, since nobody read them in time");
+            warn!(lines, "Log lines were dropped, because the output was not read in time");
         }
     }
 }

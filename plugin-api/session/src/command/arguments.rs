@@ -7,10 +7,10 @@ use crate::Encryption;
 /// Options that say which host is asked, and as whom.
 #[derive(Args, Clone, Debug)]
 pub struct HostArguments {
-    /// The host, or a target of the configuration by its name
+    /// The host, or the name of a target in the configuration
     #[arg(long, value_name = "HOST")]
     pub(super) target: String,
-    /// Who logs on: one of the configuration's identities [default: the target's, or the only one allowed]
+    /// The identity that logs on, from the configuration [default: the target's, or the only one allowed]
     #[arg(long, value_name = "NAME")]
     pub(super) identity: Option<String>,
 }
@@ -21,7 +21,7 @@ pub struct TransportArguments {
     /// The port of SMB
     #[arg(long, value_name = "N", default_value_t = 445)]
     pub(super) port: u16,
-    /// What name look-up and TCP may take each
+    /// Time limit of the name lookup, and of the TCP connection
     #[arg(long, value_name = "TIME", default_value = "3s", value_parser = parse_duration)]
     pub(super) connect_timeout: Duration,
     #[arg(long, value_name = "MODE", default_value = "preferred")]

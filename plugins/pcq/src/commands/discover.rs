@@ -27,13 +27,13 @@ pub(crate) struct Discover;
 pub(crate) struct DiscoverArguments {
     #[command(flatten)]
     host: HostArguments,
-    /// Only countersets of this name, with * for any characters: 'Process*'
+    /// Only countersets with this name; * matches any characters: 'Process*'
     #[arg(long = "counterset", value_name = "PATTERN", value_parser = wildcard)]
     patterns: Vec<(String, NamePattern)>,
-    /// Leaves out counters above
+    /// Excludes counters above
     #[arg(long, value_name = "LEVEL")]
     detail: Option<DetailSettings>,
-    /// Shows the host's names in this language beside the English ones; 1031 is German
+    /// Also shows the host's names in this language; 1031 is German
     #[arg(long, value_name = "N")]
     lcid: Option<u32>,
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
@@ -64,7 +64,7 @@ enum Format {
 
 impl Command for Discover {
     const NAME: &'static str = "discover";
-    const HELP: &'static str = "Lists what a host offers, and writes a module that asks for it";
+    const HELP: &'static str = "Lists the countersets of a host, and writes a module that selects them";
     const ALIASES: &'static [&'static str] = &["discover"];
     type Arguments = DiscoverArguments;
 

@@ -12,7 +12,8 @@ pub(super) fn parse(text: &str) -> Result<CounterPath, CommandError> {
     text.parse().map_err(|error: counter_types::PathError| {
         let before: usize = text.chars().take(error.position).count();
         CommandError::usage(format!(
-            "no counter path: {}\n  {text}\n  {:before$}^\nwrite it as \\Counterset(instance)\\Counter or \\Counterset\\Counter, in single quotes for the shell",
+            "invalid counter path: {}\n  {text}\n  {:before$}^\nwrite it as \\Counterset(instance)\\Counter \
+             or \\Counterset\\Counter, in single quotes for the shell",
             error.reason, ""
         ))
     })
@@ -23,7 +24,7 @@ pub(super) fn explain(problem: &PathProblem) -> CommandError {
     let next_step = match problem {
         PathProblem::Pattern(_) => return CommandError::usage(problem.to_string()),
         PathProblem::UnknownCounterset { .. } | PathProblem::Classic { .. } => {
-            "see what there is: perfmon-exporter discover --format table".to_owned()
+            "list what exists: perfmon-exporter discover --format table".to_owned()
         }
         PathProblem::Unusable { .. } => "see whether its provider runs on the host".to_owned(),
         PathProblem::LacksInstance { path, counterset } => {
@@ -33,7 +34,7 @@ pub(super) fn explain(problem: &PathProblem) -> CommandError {
             format!("write \\{counterset}\\{}", path.counter)
         }
         PathProblem::UnknownCounter { counterset, .. } => {
-            format!("see what there is: \\{counterset}(*)\\*")
+            format!("list what exists: \\{counterset}(*)\\*")
         }
     };
     CommandError::failed(problem.to_string(), next_step)

@@ -24,18 +24,18 @@ pub(crate) struct Query;
 
 #[derive(clap::Args)]
 pub(crate) struct QueryArguments {
-    /// What is shown, with * for any characters in each part: '\Processor Information(_Total)\% Processor Time'
+    /// The values to show; * matches any characters in each part: '\Processor Information(_Total)\% Processor Time'
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
     #[command(flatten)]
     host: HostArguments,
-    /// What a path may call the target besides its host [default: its name in the configuration]
+    /// Another name for the target in a path, besides its host [default: its name in the configuration]
     #[arg(long, value_name = "NAME")]
     target_name: Option<String>,
-    /// Between two samples, such as 500ms or 5s
+    /// Time between two samples, such as 500ms or 5s
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     interval: Duration,
-    /// Ends after so many rows [default: at Ctrl-C]
+    /// Stops after this many rows [default: at Ctrl-C]
     #[arg(long, value_name = "N")]
     count: Option<u64>,
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -69,7 +69,7 @@ struct Open {
 
 impl Command for Query {
     const NAME: &'static str = "query";
-    const HELP: &'static str = "Shows values of a host live, computed as Windows shows them";
+    const HELP: &'static str = "Shows live values of a host, computed as Windows shows them";
     const ALIASES: &'static [&'static str] = &["query"];
     type Arguments = QueryArguments;
 

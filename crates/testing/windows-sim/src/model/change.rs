@@ -68,7 +68,7 @@ impl FromStr for Change {
 
 fn parse_every(text: &str) -> Result<(Duration, Duration), ParseChangeError> {
     let duration = |text: &str| {
-        humantime::parse_duration(text).map_err(|_| ParseChangeError(format!("`{text}` is no time")))
+        humantime::parse_duration(text).map_err(|_| ParseChangeError(format!("`{text}` is not a valid time")))
     };
     let (period, length) = text
         .split_once('/')

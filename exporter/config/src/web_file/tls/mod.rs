@@ -122,12 +122,12 @@ fn check_clients(item: &Item<'_>, auth: ClientAuth, authority: Option<&Pem>, san
     match (authority, auth) {
         (Some(authority), ClientAuth::NoClientCert) => {
             let hint = "write `client_auth_type: RequireAndVerifyClientCert`".to_owned();
-            let message = format!("`{}` is given, but nobody is asked for a certificate", authority.key);
+            let message = format!("`{}` is given, but no client is asked for a certificate", authority.key);
             item.problem_at(authority.position, message, Some(hint));
         }
         (None, auth) if auth.is_verified() => {
-            let hint = "name who signs your clients' certificates; without it everybody with a certificate of a \
-                        public authority would be let in";
+            let hint = "name the authority of your clients' certificates; without it every client with a \
+                        certificate of a public authority would be accepted";
             item.problem("`client_ca_file` is missing", Some(hint.to_owned()));
         }
         _ => {}
@@ -137,7 +137,7 @@ fn check_clients(item: &Item<'_>, auth: ClientAuth, authority: Option<&Pem>, san
         let hint = "write `client_auth_type: RequireAndVerifyClientCert`, so that each client shows one";
         sans.problem("a client without a certificate has no names to compare", Some(hint.to_owned()));
     } else if sans.list().is_empty() {
-        sans.problem("nobody would be let in", Some("list names, or remove the key".to_owned()));
+        sans.problem("no client would be accepted", Some("list names, or remove the key".to_owned()));
     }
 }
 
@@ -156,7 +156,7 @@ fn version(item: &Item<'_>) -> Option<u8> {
         "TLS12" => Some(12),
         "TLS13" => Some(13),
         old @ ("TLS10" | "TLS11") => {
-            let message = format!("`{old}` is not spoken here: it is broken, and the TLS library lacks it");
+            let message = format!("`{old}` is not supported: it is insecure, and the TLS library lacks it");
             item.problem(message, Some("write `TLS12` or `TLS13`".to_owned()));
             None
         }

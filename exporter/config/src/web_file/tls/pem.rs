@@ -55,7 +55,7 @@ pub(super) fn read(
 ) -> Option<Pem> {
     match (section.get(inline), section.get(file)) {
         (Some(_), Some(file_item)) => {
-            file_item.problem(format!("`{inline}` is there too"), Some("keep one of them".to_owned()));
+            file_item.problem(format!("`{inline}` is also set"), Some("keep one of them".to_owned()));
             None
         }
         (Some(item), None) => {

@@ -55,7 +55,7 @@ fn choices<T: Copy + PartialEq>(
         let Some(name) = item.text() else { continue };
         match table.iter().find(|(known, _)| *known == name) {
             Some((_, value)) if chosen.contains(value) => {
-                item.problem(format!("`{name}` is here twice"), None);
+                item.problem(format!("`{name}` is listed twice"), None);
             }
             Some((_, value)) => chosen.push(*value),
             None => match lacking(name) {
@@ -85,11 +85,11 @@ pub(super) fn check_suites(item: &Item<'_>, suites: &[CipherSuite], versions: Ve
     }
     if !versions.tls12 && of_12 > 0 {
         let hint = "remove those of TLS 1.2, or write `min_version: TLS12`".to_owned();
-        item.problem("has suites of TLS 1.2, which is not spoken", Some(hint));
+        item.problem("has suites of TLS 1.2, which is not enabled", Some(hint));
     }
     if !versions.tls13 && of_12 < suites.len() {
         let hint = "remove those of TLS 1.3, or write `max_version: TLS13`".to_owned();
-        item.problem("has suites of TLS 1.3, which is not spoken", Some(hint));
+        item.problem("has suites of TLS 1.3, which is not enabled", Some(hint));
     }
 }
 

@@ -160,7 +160,7 @@ impl RelabelConfig {
     fn check_names(&self, action: &str, utf8: bool) -> Result<(), BadRule> {
         for name in self.source_labels.iter().flatten() {
             if !is_label_name(name, utf8) {
-                return Err(BadRule::new("source_labels", format!("`{name}` is no label name")));
+                return Err(BadRule::new("source_labels", format!("`{name}` is not a valid label name")));
             }
         }
         let target = self.target_label.as_deref().unwrap_or_default();
@@ -178,14 +178,14 @@ impl RelabelConfig {
             _ => true,
         };
         if !is_target_good {
-            return Err(BadRule::new("target_label", format!("`{target}` is no label name")));
+            return Err(BadRule::new("target_label", format!("`{target}` is not a valid label name")));
         }
         let replacement = self.replacement.as_deref().unwrap_or(DEFAULT_REPLACEMENT);
         if action == "labelmap" && replacement == TARGET {
             return Err(BadRule::new("replacement", "`target` tells the targets apart and stays as it is"));
         }
         if action == "labelmap" && !is_good(replacement) {
-            return Err(BadRule::new("replacement", format!("`{replacement}` is no label name")));
+            return Err(BadRule::new("replacement", format!("`{replacement}` is not a valid label name")));
         }
         Ok(())
     }
