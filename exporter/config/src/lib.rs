@@ -40,7 +40,7 @@
 //! telemetry: {endpoint: 'http://otel.example:4318'}            # the exporter's own figures; as above, by HTTP
 //! ```
 //!
-//! Target files may change at any time: [`TargetFiles`] looks at them, [`parse_target_file`] says what they hold.
+//! Target files may change at any time: [`TargetFiles`] looks at them, [`target_files::parse_target_file`] says what they hold.
 //! Relative paths start at the file's own folder. Keys that later versions will have are told apart from
 //! mistakes. The file's tree is kept (in [`Module::source`]), so that what a plugin says of its settings is
 //! shown with line and column as well. What transports can be set is declared by plugins, which are loaded later:

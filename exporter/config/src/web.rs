@@ -31,7 +31,7 @@ pub struct Web {
     pub header_timeout: Duration,
     /// `write_timeout`: a reader that takes nothing for so long is dropped. Default 30 s.
     pub write_timeout: Duration,
-    /// `config_file`: TLS, passwords, headers, a limit of requests. See [`WebFile`](super::WebFile).
+    /// `config_file`: TLS, passwords, headers, a limit of requests. See [`WebFile`](crate::web_file::WebFile).
     pub config_file: Option<PathBuf>,
     /// `max_connections_per_peer`: of one address, or of one /64 of IPv6; more are closed. Default half of
     /// `max_connections`.

@@ -87,19 +87,19 @@ impl Output {
         }
     }
 
-    /// A value of a family of [`ValueKind::F64`].
+    /// A value of a family of [`crate::ValueKind::F64`].
     #[inline]
     pub fn push_f64(&mut self, id: SeriesId, value: f64) {
         self.rejected += self.f64.push(self.instance, VALUE_F64, id, value);
     }
 
-    /// A value of a family of [`ValueKind::U64`].
+    /// A value of a family of [`crate::ValueKind::U64`].
     #[inline]
     pub fn push_u64(&mut self, id: SeriesId, value: u64) {
         self.rejected += self.u64.push(self.instance, VALUE_U64, id, value);
     }
 
-    /// A value of a family of [`ValueKind::I64`].
+    /// A value of a family of [`crate::ValueKind::I64`].
     #[inline]
     pub fn push_i64(&mut self, id: SeriesId, value: i64) {
         self.rejected += self.i64.push(self.instance, VALUE_I64, id, value);
