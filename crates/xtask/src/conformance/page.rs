@@ -128,7 +128,7 @@ impl Visit {
         )?;
         self.holds(
             "it says what to do",
-            "document.querySelector('#live-targets').innerText.includes('See that the service is started')",
+            "document.querySelector('#live-targets').innerText.includes('Check that the service is started')",
         )?;
         let shown = HOSTILE.replace('\u{202e}', "[U+202E]");
         let shown = serde_json::to_string(&shown)?;

@@ -61,10 +61,12 @@ impl Fixture<'_> {
         self.mapped(text)
     }
 
-    /// A configuration: its transports have the simulated hosts' port.
+    /// A configuration: its transports have the simulated hosts' port, unless it loads plugins that know no SMB.
     pub(super) fn configuration(&self, text: &str) -> String {
         let (mapped, port) = (self.mapped(text), self.smb_port);
-        if mapped.lines().any(|line| line.starts_with("transports:")) {
+        if mapped.contains("load: [") && !mapped.contains("pcq") {
+            mapped
+        } else if mapped.lines().any(|line| line.starts_with("transports:")) {
             mapped.replace("smb: {", &format!("smb: {{port: {port}, "))
         } else {
             format!("{mapped}transports: {{default: {{smb: {{port: {port}}}}}}}\n")
@@ -129,6 +131,7 @@ mod tests {
             "a: 1\ntransports:\n  default: {smb: {port: 4450, encryption: required}}\n"
         );
         assert_eq!(here.configuration("a: 1\n"), "a: 1\ntransports: {default: {smb: {port: 4450}}}\n");
+        assert_eq!(here.configuration("plugins: {load: [pulse]}\n"), "plugins: {load: [pulse]}\n");
     }
 
     #[test]
