@@ -79,6 +79,7 @@ impl Before {
     }
 
     /// What a series of `chunk` was then, if it was.
+    #[inline]
     pub(super) fn value(&self, chunk: &Arc<Chunk>, id: u32, prefix: &[u8]) -> Option<Value> {
         self.counts.values().value(self.id(chunk, id, prefix)?)
     }
@@ -89,6 +90,7 @@ impl Before {
     }
 
     /// The id that the series had then.
+    #[inline]
     fn id(&self, chunk: &Arc<Chunk>, id: u32, prefix: &[u8]) -> Option<u32> {
         let stayed = self.chunks.as_ref().is_none_or(|chunks| chunks.contains(&address(chunk)));
         if stayed { Some(id) } else { self.ids.get(prefix).copied() }

@@ -103,6 +103,7 @@ impl Roster {
         self.cells = other.cells;
     }
 
+    #[inline]
     fn start(&self, id: u32) -> i64 {
         self.starts.get(id as usize).copied().unwrap_or(0)
     }
@@ -177,6 +178,23 @@ impl Values {
         }
     }
 
+    /// Takes away those values of counters that no counter can have. Answers how many are left, and how many were taken
+    /// away.
+    pub(crate) fn keep_counts(&mut self, ids: &[u32]) -> (usize, u64) {
+        let (mut kept, mut removed) = (0, 0);
+        for &id in ids {
+            match self.value(id) {
+                Some(value) if value.is_count() => kept += 1,
+                Some(_) => {
+                    self.clear(id);
+                    removed += 1;
+                }
+                None => {}
+            }
+        }
+        (kept, removed)
+    }
+
     /// Whether the collection brought a value, or a histogram.
     #[inline]
     #[must_use]
@@ -197,6 +215,7 @@ impl Values {
     }
 
     /// When the series began to count, in Unix nanoseconds, where that is known.
+    #[inline]
     #[must_use]
     pub fn start_time_unix_nanos(&self, id: u32) -> Option<i64> {
         Some(self.roster.start(id)).filter(|&start| start != 0)

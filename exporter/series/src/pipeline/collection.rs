@@ -122,20 +122,14 @@ fn settle_counts(values: &mut Values, layout: &Layout, refusals: &Refusals) -> S
     let (mut size, mut invalid) = (Size::default(), 0);
     for block in layout.blocks() {
         let family = block.family();
-        if family.kind == Kind::Histogram {
-            size.add(family, block.ids().filter(|&id| values.has_value(id)).count());
-            continue;
-        }
-        let (counts, mut points) = (family.kind == Kind::Counter, 0);
-        for id in block.ids() {
-            match values.value(id) {
-                Some(value) if counts && !value.is_count() => {
-                    values.clear(id);
-                    invalid += 1;
-                }
-                Some(_) => points += 1,
-                None => {}
-            }
+        let mut points = 0;
+        for chunk in block.chunks() {
+            let (kept, removed) = match family.kind {
+                Kind::Counter => values.keep_counts(chunk.ids()),
+                _ => (chunk.ids().iter().filter(|&&id| values.has_value(id)).count(), 0),
+            };
+            points += kept;
+            invalid += removed;
         }
         size.add(family, points);
     }
