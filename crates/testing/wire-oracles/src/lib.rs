@@ -28,13 +28,14 @@ pub mod ms_pcq;
 pub mod ms_rrp;
 pub mod ms_smb2;
 pub mod ndr;
+pub mod perflib_v1;
 pub mod seeds;
 pub mod ssp;
 
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 20] = [
+pub const ORACLES: [(&str, Oracle); 22] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -47,6 +48,8 @@ pub const ORACLES: [(&str, Oracle); 20] = [
     ("pcq_conversation", ms_pcq::conversation),
     ("rrp_requests", ms_rrp::requests),
     ("rrp_responses", ms_rrp::responses),
+    ("perflib_block", perflib_v1::block),
+    ("perflib_names", perflib_v1::names),
     ("counter_path", counter_types::path),
     ("dcerpc_pdu", dcerpc::pdu),
     ("dcerpc_client", dcerpc::client),

@@ -16,7 +16,7 @@ use rpc_stub::Message;
 
 use super::{MADE, Seed, chunk};
 use crate::ms_pcq::{HANDLE, SET, Service, honest_conversation};
-use crate::{law, ms_rrp};
+use crate::{law, ms_rrp, perflib_v1};
 
 /// The blocks of replies one by one, each behind its kind.
 pub(super) fn blocks() -> Vec<Seed> {
@@ -136,6 +136,8 @@ pub(super) fn calls() -> Vec<Seed> {
     seeds.push(("pcq_requests", "query".to_owned(), requests));
     seeds.push(("pcq_conversation", "honest".to_owned(), honest_conversation()));
     seeds.push(("rrp_requests", "honest".to_owned(), ms_rrp::honest_requests()));
+    seeds.push(("perflib_block", "honest".to_owned(), perflib_v1::honest_block()));
+    seeds.push(("perflib_names", "honest".to_owned(), perflib_v1::honest_names()));
     seeds.push(("rrp_responses", "honest".to_owned(), ms_rrp::honest_responses()));
     seeds
 }
