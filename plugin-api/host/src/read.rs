@@ -155,15 +155,13 @@ pub(crate) fn series<'a>(raw: &abi::Series, labels: &'a [(&'a str, &'a str)]) ->
 /// The call that brought the batch has not returned.
 pub(crate) unsafe fn batch<'a>(raw: &abi::Batch, rows_max: usize) -> Result<(Batch<'a>, bool), Violation> {
     let rows = raw.ids.len;
-    let optional = |column: &Array| column.len == 0 || column.len == rows;
-    if raw.values.len != rows || !optional(&raw.timestamps) || !optional(&raw.start_times) {
+    if raw.values.len != rows || !is_optional(&raw.timestamps, rows) || !is_optional(&raw.start_times, rows) {
         return Err(Violation::LengthMismatch);
     }
     let full = rows > rows_max as u64;
-    let cut = |column: Array| Array { len: column.len.min(rows_max as u64), ..column };
     // SAFETY: the caller promises it; cutting makes the length smaller at most.
-    let ids = unsafe { cut(raw.ids).column(rows_max) }?;
-    let values = cut(raw.values);
+    let ids = unsafe { cut(raw.ids, rows_max).column(rows_max) }?;
+    let values = cut(raw.values, rows_max);
     let values = match raw.value_kind {
         // SAFETY: as above.
         abi::VALUE_F64 => Column::F64(unsafe { values.column(rows_max) }?),
@@ -174,11 +172,30 @@ pub(crate) unsafe fn batch<'a>(raw: &abi::Batch, rows_max: usize) -> Result<(Bat
         _ => return Err(Violation::BadEnum),
     };
     // SAFETY: as above.
-    let timestamps: &[i64] = unsafe { cut(raw.timestamps).column(rows_max) }?;
+    let timestamps = unsafe { times(raw.timestamps, rows_max) }?;
     // SAFETY: as above.
-    let start_times: &[i64] = unsafe { cut(raw.start_times).column(rows_max) }?;
-    let present = |column: &'a [i64]| (!column.is_empty()).then_some(column);
-    Ok((Batch { ids, values, timestamps: present(timestamps), start_times: present(start_times) }, full))
+    let start_times = unsafe { times(raw.start_times, rows_max) }?;
+    Ok((Batch { ids, values, timestamps, start_times }, full))
+}
+
+/// The beginning of a column.
+fn cut(column: Array, len_max: usize) -> Array {
+    Array { len: column.len.min(len_max as u64), ..column }
+}
+
+/// Whether a column that may be left out is, or has all rows.
+fn is_optional(column: &Array, rows: u64) -> bool {
+    column.len == 0 || column.len == rows
+}
+
+/// The beginning of a column of times, where it is not left out.
+///
+/// # Safety
+/// The call that brought the column has not returned.
+unsafe fn times<'a>(column: Array, rows_max: usize) -> Result<Option<&'a [i64]>, Malformed> {
+    // SAFETY: the caller promises it; cutting makes the length smaller at most.
+    let times: &[i64] = unsafe { cut(column, rows_max).column(rows_max) }?;
+    Ok((!times.is_empty()).then_some(times))
 }
 
 /// A completion whose lists are our own.

@@ -7,7 +7,7 @@ use std::mem::offset_of;
 use plugin_abi::{self as abi, Array, HISTOGRAM_BOUNDS_MAX};
 use plugin_contract::{HistogramBatch, Kind, ValueKind};
 
-use super::{Refusal, UNSUPPORTED};
+use super::{Refusal, UNSUPPORTED, cut, is_optional, times};
 use crate::violation::Violation;
 
 /// The bounds of a histogram; none of other families.
@@ -48,14 +48,12 @@ pub(crate) unsafe fn batch<'a>(
     counts_max: usize,
 ) -> Result<(HistogramBatch<'a>, bool), Violation> {
     let rows = raw.ids.len;
-    let optional = |column: &Array| column.len == 0 || column.len == rows;
     let is_whole = rows.checked_mul(buckets as u64) == Some(raw.counts.len) && raw.sums.len == rows;
-    if !is_whole || !optional(&raw.timestamps) || !optional(&raw.start_times) {
+    if !is_whole || !is_optional(&raw.timestamps, rows) || !is_optional(&raw.start_times, rows) {
         return Err(Violation::LengthMismatch);
     }
     let rows_max = (counts_max / buckets.max(1)).max(1);
     let full = rows > rows_max as u64;
-    let cut = |column: Array, rows_max: usize| Array { len: column.len.min(rows_max as u64), ..column };
     // SAFETY: the caller promises it; cutting makes the length smaller at most. So for all of these.
     let ids: &[u32] = unsafe { cut(raw.ids, rows_max).column(rows_max) }?;
     // SAFETY: as above.
@@ -63,11 +61,9 @@ pub(crate) unsafe fn batch<'a>(
     // SAFETY: as above.
     let sums = unsafe { cut(raw.sums, rows_max).column(rows_max) }?;
     // SAFETY: as above.
-    let timestamps: &[i64] = unsafe { cut(raw.timestamps, rows_max).column(rows_max) }?;
+    let timestamps = unsafe { times(raw.timestamps, rows_max) }?;
     // SAFETY: as above.
-    let start_times: &[i64] = unsafe { cut(raw.start_times, rows_max).column(rows_max) }?;
-    let present = |column: &'a [i64]| (!column.is_empty()).then_some(column);
-    let (timestamps, start_times) = (present(timestamps), present(start_times));
+    let start_times = unsafe { times(raw.start_times, rows_max) }?;
     let family = raw.family;
     Ok((HistogramBatch { family, buckets, ids, counts, sums, timestamps, start_times }, full))
 }
