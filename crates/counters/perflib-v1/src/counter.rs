@@ -11,7 +11,7 @@ pub struct CounterDefinition {
     pub help_index: u32,
     /// `DefaultScale`: the power of ten that fits its values into a graph.
     pub default_scale: i32,
-    /// `DetailLevel`: whom it is meant for.
+    /// `DetailLevel`: the audience, from novice to expert.
     pub detail_level: DetailLevel,
     /// `CounterType`: what its values mean.
     pub counter_type: CounterType,
@@ -37,7 +37,6 @@ impl CounterDefinition {
 
     /// Reads one at the cursor and leaves the cursor where its length says.
     fn decode(src: &mut ReadCursor<'_>) -> DecodeResult<Self> {
-        let start = src.pos();
         let size = step(src, Self::NAME, Self::FIXED_PART_SIZE)?;
         let mut fields = *src;
         fields.read_u32(/* ByteLength */);
@@ -45,7 +44,6 @@ impl CounterDefinition {
         fields.read_u32(/* CounterNameTitle */);
         let help_index = fields.read_u32();
         fields.read_u32(/* CounterHelpTitle */);
-        debug_assert_eq!(fields.pos(), start + 20);
         let definition = Self {
             name_index,
             help_index,

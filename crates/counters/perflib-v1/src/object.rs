@@ -1,7 +1,7 @@
 use codec::{DecodeError, DecodeResult, ReadCursor};
 use ms_pcq::types::DetailLevel;
 
-use crate::counter::{CounterDefinition, Counters};
+use crate::counter::Counters;
 use crate::instance::{Instances, Many};
 
 /// `PERF_OBJECT_TYPE` of winperf.h: an object with its counters, instances and values.
@@ -14,7 +14,7 @@ pub struct ObjectType<'a> {
     pub name_index: u32,
     /// `ObjectHelpTitleIndex`: its explanation in the table of explanations.
     pub help_index: u32,
-    /// `DetailLevel`: whom it is meant for.
+    /// `DetailLevel`: the audience, from novice to expert.
     pub detail_level: DetailLevel,
     /// `PerfTime`: its own clock; zero where it has none.
     pub perf_time: u64,
@@ -136,6 +136,3 @@ impl<'a> ObjectType<'a> {
         })
     }
 }
-
-/// A definition's values must fit where the counter says: see [`crate::CounterBlock::value`].
-const _: () = assert!(ObjectType::FIXED_PART_SIZE == 64 && CounterDefinition::FIXED_PART_SIZE == 40);

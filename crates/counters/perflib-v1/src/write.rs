@@ -29,7 +29,7 @@ pub struct Object {
     pub name_index: u32,
     /// The index of its explanation.
     pub help_index: u32,
-    /// Whom it is meant for.
+    /// The audience, from novice to expert.
     pub detail_level: DetailLevel,
     /// Its own clock.
     pub perf_time: u64,
@@ -50,7 +50,7 @@ pub struct Counter {
     pub help_index: u32,
     /// The power of ten that fits its values into a graph.
     pub default_scale: i32,
-    /// Whom it is meant for.
+    /// The audience, from novice to expert.
     pub detail_level: DetailLevel,
     /// What its values mean; the type's size bits say how long they are.
     pub counter_type: CounterType,
@@ -108,10 +108,9 @@ impl Default for Counter {
 
 /// Structures begin at multiples of this.
 const ALIGNMENT: usize = 8;
-/// Bits of a counter's type that say how long its values are, and the values that mean 8 bytes and none.
+/// Bits of a counter's type that say how long its values are: zero for 4 bytes, and this for 8.
 const SIZE_BITS: u32 = 0x300;
 const SIZE_LARGE: u32 = 0x100;
-const SIZE_ZERO: u32 = 0x200;
 
 /// Writes a data block, as `RegQueryValueEx` returns it.
 ///
@@ -207,7 +206,6 @@ fn layout(counters: &[Counter]) -> (Vec<(usize, usize)>, usize) {
         let bytes = match counter.counter_type.0 & SIZE_BITS {
             0 => 4,
             SIZE_LARGE => 8,
-            SIZE_ZERO => 0,
             _ => 0,
         };
         let offset = if bytes == 0 { end } else { end.next_multiple_of(bytes) };

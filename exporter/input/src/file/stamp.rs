@@ -29,11 +29,7 @@ impl Stamp {
     /// was looked at that a second change would leave no trace.
     #[must_use]
     pub fn may_differ(before: Option<&Self>, now: Option<&Self>) -> bool {
-        match (before, now) {
-            (None, None) => false,
-            (Some(before), Some(now)) => !before.is_settled || !before.is_same(now),
-            _ => true,
-        }
+        Self::differs(before, now) || before.is_some_and(|before| !before.is_settled)
     }
 
     /// Whether the file is not the one that it was before, as far as its stamp tells.

@@ -68,14 +68,14 @@ pub(super) struct Template {
     /// The key of the flags.
     flags: u8,
     /// Where the counts of a histogram are.
-    histogram: Option<histograms::Places>,
+    histogram: Option<histograms::NumberOffsets>,
 }
 
 impl Template {
     fn new(chunk: &Arc<Chunk>, family: &Family, resource: &Resource) -> Self {
         let starts = family.kind == Kind::Counter;
-        let histogram = histograms::Places::of(family);
-        let numbers = histogram.map_or(numbers_len(starts), |places| places.end);
+        let histogram = histograms::NumberOffsets::of(family);
+        let numbers = histogram.map_or(numbers_len(starts), |offsets| offsets.end);
         let (attribute, flags) = if histogram.is_some() { (9, 10) } else { (7, 8) };
         let (mut attributes, mut attribute_ends) = (Vec::new(), Vec::with_capacity(chunk.len()));
         for (_, prefix) in chunk.iter() {
@@ -98,7 +98,7 @@ impl Template {
             points[at] = POINT;
             padded_varint(&mut points[at + 1..], end - begin + numbers);
             match histogram {
-                Some(places) => places.put_empty(&family.bounds, &mut points),
+                Some(offsets) => offsets.put_empty(&family.bounds, &mut points),
                 None => put_numbers(starts, &mut points),
             }
             points.extend_from_slice(&attributes[begin..end]);

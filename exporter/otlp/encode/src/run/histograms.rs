@@ -7,12 +7,14 @@ use crate::change::Before;
 use crate::templates::HistogramNumbers;
 use crate::writing::Writing;
 
+/// Takes the numbers and the counts of a histogram.
+type Out<'a> = dyn FnMut(HistogramNumbers, &mut dyn Iterator<Item = u64>) + 'a;
+
 impl Run<'_> {
     /// Writes histograms as they are, as many as fit. Answers the series to go on with.
     pub(crate) fn write_histograms(&self, writing: &mut Writing<'_>) -> usize {
         let (values, time) = (self.part.snapshot.values(), self.part.time_unix_nanos);
-        self.write_each(writing, |id, _, out| {
-            let Some(now) = values.histogram(id) else { return false };
+        self.write_each(writing, |id, _, now, out| {
             let numbers = HistogramNumbers { start: start(values, id), time, count: now.count, sum: now.sum };
             out(numbers, &mut now.counts.iter().copied());
             true
@@ -22,22 +24,21 @@ impl Run<'_> {
     /// The same for what they grew by. Nothing for a series that is seen for the first time, as with counters.
     pub(crate) fn write_histogram_growth(&self, before: Option<&Before>, writing: &mut Writing<'_>) -> usize {
         let (values, time) = (self.part.snapshot.values(), self.part.time_unix_nanos);
-        self.write_each(writing, |id, prefix, out| {
-            let (Some(before), Some(now)) = (before, values.histogram(id)) else { return false };
+        self.write_each(writing, |id, prefix, now, out| {
+            let Some(before) = before else { return false };
             let start = start(values, id);
+            let since = before.time_unix_nanos.max(start);
             let is_new = start > before.time_unix_nanos;
             match before.histogram(self.chunk, id, prefix) {
-                Some(then) if !is_new && has_grown(&then, &now) => {
+                Some(then) if !is_new && has_grown(&then, now) => {
                     let sum = now.sum - then.sum;
                     let sum = if self.block.family().bounds.are_signed() { sum } else { sum.max(0.0) };
-                    let since = before.time_unix_nanos.max(start);
                     let numbers = HistogramNumbers { start: since, time, count: now.count - then.count, sum };
                     out(numbers, &mut now.counts.iter().zip(then.counts).map(|(now, then)| now - then));
                 }
                 // It began anew, and all of it is growth.
                 then if is_new || then.is_some() => {
-                    let start = before.time_unix_nanos.max(start);
-                    let numbers = HistogramNumbers { start, time, count: now.count, sum: now.sum };
+                    let numbers = HistogramNumbers { start: since, time, count: now.count, sum: now.sum };
                     out(numbers, &mut now.counts.iter().copied());
                 }
                 _ => return false,
@@ -50,15 +51,13 @@ impl Run<'_> {
     fn write_each(
         &self,
         writing: &mut Writing<'_>,
-        write: impl Fn(u32, &[u8], &mut dyn FnMut(HistogramNumbers, &mut dyn Iterator<Item = u64>)) -> bool,
+        write: impl Fn(u32, &[u8], &HistogramPoint<'_>, &mut Out<'_>) -> bool,
     ) -> usize {
         for (series, (id, prefix)) in self.chunk.iter().enumerate().skip(self.at.series) {
-            if self.part.snapshot.values().histogram(id).is_none() {
-                continue;
-            }
+            let Some(now) = self.part.snapshot.values().histogram(id) else { continue };
             let (begin, end) = (self.template.begin(series), self.template.ends[series] as usize);
             let mut is_full = false;
-            let written = write(id, prefix, &mut |numbers, counts| {
+            let written = write(id, prefix, &now, &mut |numbers, counts| {
                 if !self.begin_point(writing, end - begin) {
                     is_full = true;
                     return;

@@ -11,7 +11,7 @@ use crate::wire::{BYTES, FIXED64, key, put_fixed64, put_varint, varint_len};
 
 /// Where in a point the numbers stand, behind the point's length.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
+pub(super) struct NumberOffsets {
     has_sum: bool,
     /// The first count.
     counts: usize,
@@ -30,7 +30,7 @@ pub(crate) struct HistogramNumbers {
     pub(crate) sum: f64,
 }
 
-impl Places {
+impl NumberOffsets {
     /// Those of the family's points, where they are histograms.
     pub(super) fn of(family: &Family) -> Option<Self> {
         if family.kind != Kind::Histogram {
@@ -46,10 +46,7 @@ impl Places {
 
     /// Appends a point's numbers: the bounds, the others as zeros.
     pub(super) fn put_empty(self, bounds: &Bounds, points: &mut Vec<u8>) {
-        for (key, _) in [(START, true), (TIME, true), (COUNT, true), (SUM, self.has_sum)]
-            .into_iter()
-            .filter(|(_, is_there)| *is_there)
-        {
+        for key in [START, TIME, COUNT].into_iter().chain(self.has_sum.then_some(SUM)) {
             put_fixed64(points, key, 0);
         }
         points.push(BUCKET_COUNTS);
@@ -69,16 +66,16 @@ impl Template {
         numbers: HistogramNumbers,
         counts: &mut dyn Iterator<Item = u64>,
     ) {
-        let (Some(places), Some(out)) = (self.histogram, out.get_mut(self.head..)) else { return };
+        let (Some(offsets), Some(out)) = (self.histogram, out.get_mut(self.head..)) else { return };
         let HistogramNumbers { start, time, count, sum } = numbers;
         for (index, bits) in [start, time, count].into_iter().enumerate() {
             put(out, index * NUMBER + 1, bits);
         }
-        if places.has_sum {
+        if offsets.has_sum {
             put(out, 3 * NUMBER + 1, sum.to_bits());
         }
         for (index, count) in counts.enumerate() {
-            put(out, places.counts + 8 * index, count);
+            put(out, offsets.counts + 8 * index, count);
         }
     }
 }
