@@ -101,8 +101,8 @@ impl<'a> Item<'a> {
         self.text().map(|text| base.join(text))
     }
 
-    /// The value as one of a few words.
-    pub(crate) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Option<T> {
+    /// The value as one of these choices.
+    pub(crate) fn choice<T: Copy>(&self, words: &[(&str, T)]) -> Option<T> {
         let text = self.text()?;
         match words.iter().find(|(word, _)| *word == text) {
             Some((_, value)) => Some(*value),

@@ -69,7 +69,7 @@ pub(super) fn normalize(item: &Item<'_>, outer: Option<&NormalizeSection>) -> No
     let mut normalize = NormalizeSection::default();
     let Some(mut section) = item.section(&[]) else { return normalize };
     let words = Profile::ALL.map(|profile| (profile.as_str(), profile));
-    normalize.naming = section.get("naming").and_then(|item| item.word(&words));
+    normalize.naming = section.get("naming").and_then(|item| item.choice(&words));
     let naming = normalize.naming.or(outer.and_then(|outer| outer.naming)).unwrap_or_default();
     let mut rules = Vec::new();
     let mut read = |item: Option<Item<'_>>, rule: &dyn Fn(&Item<'_>) -> Option<Rule>| {

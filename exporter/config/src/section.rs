@@ -112,8 +112,8 @@ impl<'a> Section<'a> {
     }
 
     /// One of a few words.
-    pub(crate) fn word<T: Copy>(&mut self, key: &'a str, words: &[(&str, T)]) -> Option<T> {
-        self.get(key)?.word(words)
+    pub(crate) fn choice<T: Copy>(&mut self, key: &'a str, words: &[(&str, T)]) -> Option<T> {
+        self.get(key)?.choice(words)
     }
 
     /// Yes or no.

@@ -184,7 +184,7 @@ fn value(item: &Item<'_>, setting: &SettingInfo) -> Option<Value> {
         SettingKind::Text => item.text_or_empty().map(Value::from),
         SettingKind::Word(words) => {
             let words: Vec<(&str, &str)> = words.iter().map(|word| (word.as_str(), word.as_str())).collect();
-            item.word(&words).map(Value::from)
+            item.choice(&words).map(Value::from)
         }
         SettingKind::Integer { min, max } => item.integer(*min..=*max).map(Value::from),
         SettingKind::Bool => item.flag().map(Value::from),

@@ -39,12 +39,12 @@ pub(super) fn endpoints(item: Option<Item<'_>>, base: &Path) -> Vec<Arc<OtlpEndp
 
 fn endpoint(item: &Item<'_>, base: &Path) -> Option<OtlpEndpoint> {
     let mut section = item.section(&["targets", "proxy"])?;
-    let protocol = section.word("protocol", PROTOCOLS).unwrap_or_default();
+    let protocol = section.choice("protocol", PROTOCOLS).unwrap_or_default();
     let hint = "write it like `https://collector.example.com:4317`";
     let plain = plain_endpoint(&mut section, protocol, hint, base);
     let name = section.text("name");
-    let compression = section.word("compression", COMPRESSIONS);
-    let temporality = section.word("temporality", TEMPORALITIES);
+    let compression = section.choice("compression", COMPRESSIONS);
+    let temporality = section.choice("temporality", TEMPORALITIES);
     let queue_points = section.count("queue_points", 1_000..=1_000_000_000);
     let request_bytes = section.count("request_bytes", REQUEST_BYTES);
     let logs = section.flag("logs");

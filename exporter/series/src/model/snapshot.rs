@@ -25,7 +25,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// So many points more of the family.
+    /// Adds points of the family.
     pub(crate) fn add(&mut self, family: &Family, points: usize) {
         self.points += points;
         self.series += points * family.samples();

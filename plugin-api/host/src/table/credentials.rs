@@ -45,7 +45,7 @@ pub(super) unsafe extern "C" fn credential_acquire(
     })
 }
 
-/// Who asks for a secret.
+/// The instance or run that requests a secret.
 struct Owner {
     library: Arc<LibraryShared>,
     leases: Arc<Leases>,

@@ -121,5 +121,5 @@ impl HistogramColumn {
     }
 }
 
-/// So many counts are sent at a time: what a host takes at once.
+/// Maximum counts per batch: the limit of a host.
 const BATCH_COUNTS: usize = 65_536;

@@ -24,7 +24,7 @@ pub struct Counterset {
     pub german: Option<&'static str>,
     /// Who updates its values.
     pub provider: &'static Provider,
-    /// Whom it is meant for.
+    /// The audience, from novice to expert.
     pub detail: DetailLevel,
     /// Whether it has instances, and who aggregates them.
     pub instances: InstanceType,
@@ -60,7 +60,7 @@ pub struct Counter {
     pub explain: &'static str,
     /// Its German name, where there is one.
     pub german: Option<&'static str>,
-    /// Whom it is meant for.
+    /// The audience, from novice to expert.
     pub detail: DetailLevel,
     /// How it is displayed, if it is.
     pub attributes: Attrib,

@@ -91,7 +91,7 @@ pub(super) fn server(item: &Item<'_>, base: &Path) -> Option<TlsServer> {
     let key = pem::required(&mut section, "key", "key_file", base);
     let client_ca = pem::read(&mut section, "client_ca", "client_ca_file", base);
     let auth_item = section.get("client_auth_type");
-    let client_auth = auth_item.as_ref().and_then(|item| item.word(&ClientAuth::WORDS)).unwrap_or_default();
+    let client_auth = auth_item.as_ref().and_then(|item| item.choice(&ClientAuth::WORDS)).unwrap_or_default();
     let sans = section.get("client_allowed_sans");
     let client_allowed_sans = sans.as_ref().map(Item::texts).unwrap_or_default();
     check_clients(item, client_auth, client_ca.as_ref(), sans.as_ref());
