@@ -232,7 +232,7 @@ fn a_module_that_matches_nothing_is_told_once_and_until_it_does() {
     assert_eq!(matches_nothing(&entry), [false, false]);
     let told: Vec<&str> = log.lines().filter(|line| line.contains("Module")).collect();
     expect![[r#"
-        WARN Module matches nothing on the target target="web1" module="iis" next_step="compare its names and patterns with what `perfmon-exporter discover` lists"
+        WARN Module matches nothing on the target target="web1" module="iis" next_step="compare its names and patterns with what the target offers: `perfmon-exporter --help` shows the commands that list it"
         INFO Module matches something again target="web1" module="iis" series=3"#]]
     .assert_eq(&told.join("\n"));
 }

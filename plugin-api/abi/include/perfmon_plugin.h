@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * perfmon_plugin.h: how a plugin and perfmon-exporter talk. Plain C11, also C++.
+ * perfmon_plugin.h: the interface between plugins and perfmon-exporter. Plain C11, also C++.
  *
- * TRUST. A plugin runs inside the exporter with all its rights: it reads what the exporter may read, among it
- * the secrets of the identities that it asks for. Nothing here is a sandbox. The host checks what a plugin sends,
- * so that wrong data cannot harm the exporter; it cannot protect itself against wrong code. Load what you trust.
+ * TRUST. A plugin runs inside the exporter with all its rights. It can read what the exporter can read, including
+ * the secrets of the identities that it asks for. There is no sandbox. The host checks the data that a plugin sends,
+ * so that wrong data cannot harm the exporter; it cannot protect itself against wrong code. Load only what you trust.
  *
  * A PLUGIN is a shared library that exports one symbol, perfmon_plugin_entry_v1. It is opened once with
  * RTLD_NOW | RTLD_LOCAL and never closed. It offers SOURCES (kinds of things to collect) and COMMANDS (for the
  * command line). An INSTANCE is one source on one target. The host decides when an instance collects.
  *
- * VERSIONS. The major version is part of the symbol and must match. Of two minor versions the smaller counts:
- * both sides say what they have in abi_minor and in the size of each struct, and neither reads or calls what the
+ * VERSIONS. The major version is part of the symbol and must match. The smaller of the two minor versions is used:
+ * both sides declare their version in abi_minor and in the size of each struct, and neither reads or calls what the
  * other does not have. A later minor version only appends to structs and adds values to enumerations.
- * What came after version 1.0 says since when it is there.
+ * Additions after version 1.0 are marked "since".
  *
- * STRUCTS begin with their size in bytes, as the side that filled them knows it; who reads one takes a member as
- * zero where the size ends before it. Arrays carry the size of their elements, which is also their stride.
+ * STRUCTS begin with their size in bytes, as known to the side that filled them. The reader takes a member as
+ * zero if the size ends before it. Arrays carry the size of their elements, which is also their stride.
  * The four pairs below (perfmon_str, perfmon_bytes, perfmon_label, perfmon_verdict) never grow and have no size.
  * Reserved members and padding are zero. Booleans are uint8_t, 0 or 1.
  *
  * TEXT is UTF-8, not terminated; (NULL, 0) is empty. An array of (NULL, 0) is empty, too.
  *
- * OWNERSHIP. Who made memory frees it. What a pointer handed to a call points to belongs to the caller and is
- * valid until the call returns; the callee copies what it wants to keep. The exceptions say so: what
- * perfmon_plugin points to after the entry, and the host table, live as long as the process; the strings of a lease
- * live until it is answered. Members that the callee writes are named by their owner: ..._host or ..._plugin.
+ * OWNERSHIP. Memory is freed by the side that allocated it. Data behind a pointer that is passed to a call belongs to
+ * the caller and is valid until the call returns; the callee copies what it wants to keep. Exceptions are marked: the
+ * host table, and the data that perfmon_plugin points to after the entry, live as long as the process; the strings of
+ * a lease live until the lease ends. Members that the callee writes are named by their owner: ..._host or ..._plugin.
  *
  * TOKENS (instance, collection, report, lease, run) are numbers that the host chooses. They are never 0, never
- * used twice and never pointers. A call with a token that is over is answered STALE and does nothing.
+ * reused and never pointers. A call with an expired token returns STALE and does nothing.
  *
  * THREADS. Calls from the plugin to the host (perfmon_host) may come from any thread at any time, also after the
  * instance was destroyed. They never block on the plugin, on the network, or on other instances. Calls
- * from the host to the plugin (perfmon_plugin) come from threads of the host's; each function says what may overlap.
- * They must return at once unless they say otherwise: the host counts a call that takes more than 10 ms, and
- * puts an instance that does it repeatedly, or hangs, into quarantine.
+ * from the host to the plugin (perfmon_plugin) come from the host's threads; each function says what may overlap.
+ * They must return at once unless they say otherwise: the host counts calls that take more than 10 ms. It
+ * quarantines an instance whose calls hang or are repeatedly slow.
  *
  * PANICS, EXCEPTIONS and longjmp must not leave a function of the plugin: that ends the process. Catch them
- * and answer PERFMON_PANICKED; the host then starts the instance anew after a pause. Do not install signal handlers,
- * and block signals on threads of your own.
+ * and return PERFMON_PANICKED; the host then restarts the instance after a pause. Do not install signal handlers,
+ * and block signals on your own threads.
  *
  * TIME. deadline_ns and the like are nanoseconds of CLOCK_MONOTONIC; ..._unix_ns are nanoseconds since 1970 UTC.
  */
@@ -78,7 +78,7 @@ typedef struct perfmon_label {
     perfmon_str value;
 } perfmon_label;
 
-/* The host's answer for one family or series. id is valid where verdict is PERFMON_ACCEPTED. */
+/* The host's answer for one family or series. id is valid if verdict is PERFMON_ACCEPTED. */
 typedef struct perfmon_verdict {
     uint32_t id;
     uint32_t verdict; /* PERFMON_ACCEPTED or PERFMON_DROPPED_... */
@@ -100,7 +100,7 @@ typedef struct perfmon_array_mut {
     uint32_t reserved;
 } perfmon_array_mut;
 
-/* Room of the host's for a message of the plugin's. Write up to capacity bytes to ptr and their number to len. */
+/* A buffer of the host for a message from the plugin. Write up to capacity bytes to ptr and their number to len. */
 typedef struct perfmon_text {
     uint32_t size;
     uint32_t reserved;
@@ -111,66 +111,66 @@ typedef struct perfmon_text {
 
 /* ---------------------------------------------------------------------------------------------- enumerations */
 
-/* What a call answers. Take a value that you do not know as PERFMON_FAILED. */
+/* What a call returns. Take an unknown value as PERFMON_FAILED. */
 typedef int32_t perfmon_status;
 #define PERFMON_OK 0
-#define PERFMON_FULL 1        /* a part was taken; the out argument says how much */
-#define PERFMON_WAIT 2        /* not yet; wake() is called when it is worth asking again */
-#define PERFMON_DENIED 3      /* no */
-#define PERFMON_STALE 4       /* the token is over: forget what belongs to it */
+#define PERFMON_FULL 1        /* only a part was accepted; the out argument says how much */
+#define PERFMON_WAIT 2        /* not yet; retry after wake() is called */
+#define PERFMON_DENIED 3      /* refused */
+#define PERFMON_STALE 4       /* the token has expired: drop what belongs to it */
 #define PERFMON_STOPPED 5     /* the instance is being destroyed, or the process ends: send no more */
-#define PERFMON_INVALID 6     /* an argument breaks a rule of this file; nothing was done */
-#define PERFMON_UNSUPPORTED 7 /* this side has no such thing */
-#define PERFMON_FAILED 8      /* it did not work */
+#define PERFMON_INVALID 6     /* an argument breaks a rule of this file; the call had no effect */
+#define PERFMON_UNSUPPORTED 7 /* this side does not support it */
+#define PERFMON_FAILED 8      /* another failure */
 #define PERFMON_PANICKED 9    /* a panic or exception was caught inside */
 #define PERFMON_VERSION 10    /* from the entry: the major versions differ */
-#define PERFMON_NOT_FOUND 11  /* since 1.3: there is none of this name */
+#define PERFMON_NOT_FOUND 11  /* since 1.3: nothing has this name */
 
 /* How a source collects. */
 #define PERFMON_MODE_ASYNC 1    /* collect() starts the work and returns within 10 ms */
-#define PERFMON_MODE_BLOCKING 2 /* collect() does the work, on one of a few threads that the host keeps for it */
+#define PERFMON_MODE_BLOCKING 2 /* collect() does the work, on a thread of the host's pool */
 
 /* What the values of a family mean. The host takes an unknown one as PERFMON_KIND_UNKNOWN. */
 #define PERFMON_KIND_UNKNOWN 0
 #define PERFMON_KIND_GAUGE 1     /* goes up and down */
-#define PERFMON_KIND_COUNTER 2   /* only grows, or starts anew */
+#define PERFMON_KIND_COUNTER 2   /* only grows, or is reset */
 #define PERFMON_KIND_INFO 3      /* labels that describe; the value is 1 */
-#define PERFMON_KIND_HISTOGRAM 4 /* since 1.3: how observations are spread over buckets; perfmon_host.histograms takes them.
-                                  * A host before 1.3 drops it as unsupported, and so does this one where the plugin is
-                                  * older: perfmon_family.size ends before `bounds` */
+#define PERFMON_KIND_HISTOGRAM 4 /* since 1.3: observations counted in buckets, sent with perfmon_host.histograms. A host
+                                  * before 1.3 drops it as unsupported, and so does this one if the plugin is older:
+                                  * perfmon_family.size ends before `bounds` */
 
 /* The column type of a family. The host drops a family with an unknown one. */
 #define PERFMON_VALUE_F64 1
-#define PERFMON_VALUE_U64 2 /* counters pass 2^53 */
+#define PERFMON_VALUE_U64 2 /* counters exceed 2^53 */
 #define PERFMON_VALUE_I64 3
-#define PERFMON_VALUE_HISTOGRAM 4 /* since 1.3: of families of the kind HISTOGRAM, and only of those */
+#define PERFMON_VALUE_HISTOGRAM 4 /* since 1.3: for families of the kind HISTOGRAM only */
 
-/* Since 1.3. So many bounds a histogram may have; with +Inf there is a bucket more. */
+/* Since 1.3. Maximum bounds of a histogram. It has one bucket more, up to +Inf. */
 #define PERFMON_HISTOGRAM_BOUNDS_MAX 64
 
-/* Since 1.2. How a family's values are shown to a person. The value itself goes out as it is; the rule says what a page
- * computes of it. N0 and N1 are the values of a series in two collections, the newer last; B0 and B1 are those of its
- * base, which is the series with the same labels in the family that perfmon_family.base names; T is the seconds between
- * the two. Nothing is shown where a difference is negative (the series began anew), where a divisor is zero, or
- * where the base has no value. Where it says "percent", the result is a number of percent; else it is in the unit that the
- * rule says, or in the family's own. The host takes an unknown value as PERFMON_DISPLAY_NONE. */
-#define PERFMON_DISPLAY_NONE 0                        /* not said: the value, of a counter its rate */
+/* Since 1.2. How pages show a family's values. The exported value does not change; the rule says what a page computes
+ * from it. N0 and N1 are the values of a series in two collections, the newer last; B0 and B1 are those of its
+ * base, which is the series with the same labels in the family that perfmon_family.base names; T is the time between
+ * the two in seconds. No value is shown if a difference is negative (the series was reset), if a divisor is zero, or
+ * if the base has no value. With "percent" the result is in percent; else it is in the unit of the
+ * rule, or in the family's own. The host takes an unknown value as PERFMON_DISPLAY_NONE. */
+#define PERFMON_DISPLAY_NONE 0                        /* not declared: the value; for a counter, its rate */
 #define PERFMON_DISPLAY_VALUE 1                       /* N1 */
-#define PERFMON_DISPLAY_PERCENT 2                     /* 100 * N1, percent: of a ratio */
+#define PERFMON_DISPLAY_PERCENT 2                     /* 100 * N1, percent: N is a ratio */
 #define PERFMON_DISPLAY_DELTA 3                       /* N1 - N0 */
-#define PERFMON_DISPLAY_RATE 4                        /* (N1 - N0) / T, a second */
+#define PERFMON_DISPLAY_RATE 4                        /* (N1 - N0) / T, per second */
 #define PERFMON_DISPLAY_QUEUE_LENGTH 5                /* (N1 - N0) / T, no unit: N is in seconds times the length */
 #define PERFMON_DISPLAY_PERCENT_OF_TIME 6             /* 100 * (N1 - N0) / T, percent: N is in seconds */
 #define PERFMON_DISPLAY_PERCENT_NOT_OF_TIME 7         /* 100 * (1 - (N1 - N0) / T), percent, not below 0: inverse timers */
-#define PERFMON_DISPLAY_PERCENT_OF_TIME_OF_MANY 8     /* 100 * (N1 - N0) / T / B1, percent: B is how many there are */
+#define PERFMON_DISPLAY_PERCENT_OF_TIME_OF_MANY 8     /* 100 * (N1 - N0) / T / B1, percent: B is the number of items */
 #define PERFMON_DISPLAY_PERCENT_NOT_OF_TIME_OF_MANY 9 /* 100 * (B1 - (N1 - N0) / T), percent, not below 0 */
 #define PERFMON_DISPLAY_PERCENT_OF_BASE 10            /* 100 * N1 / B1, percent */
 #define PERFMON_DISPLAY_PERCENT_OF_BASE_DELTA 11      /* 100 * (N1 - N0) / (B1 - B0), percent */
 #define PERFMON_DISPLAY_AVERAGE 12                    /* (N1 - N0) / (B1 - B0) */
 #define PERFMON_DISPLAY_ELAPSED 13                    /* now - N1, seconds, not below 0: N is in seconds since 1970 */
-#define PERFMON_DISPLAY_BASE 14                       /* a base of others: not shown by itself */
+#define PERFMON_DISPLAY_BASE 14                       /* a base of other families: not shown by itself */
 
-/* What became of a family or series. Take an unknown value as dropped. */
+/* Whether a family or series was accepted. Take an unknown value as dropped. */
 #define PERFMON_ACCEPTED 0
 #define PERFMON_DROPPED_LIMIT 1
 #define PERFMON_DROPPED_RULE 2
@@ -180,16 +180,16 @@ typedef int32_t perfmon_status;
 #define PERFMON_DROPPED_UNSUPPORTED 6
 
 /* Since 1.1. How the start time of a series is known. The host takes an unknown value as PERFMON_START_TIME_UNKNOWN. */
-#define PERFMON_START_TIME_UNKNOWN 0  /* not said: a start time that is there nevertheless is taken as known */
-#define PERFMON_START_TIME_KNOWN 1    /* the target said so, or the plugin saw it */
-#define PERFMON_START_TIME_INFERRED 2 /* it follows from something else: from when the target was started, say */
+#define PERFMON_START_TIME_UNKNOWN 0  /* not declared: a start time, if there is one, is taken as known */
+#define PERFMON_START_TIME_KNOWN 1    /* the target reported it, or the plugin observed it */
+#define PERFMON_START_TIME_INFERRED 2 /* derived from something else, such as the start of the target */
 
 /* How a collection ended. */
-#define PERFMON_OUTCOME_FULL 1    /* all there is was sent: a series without a value is gone */
-#define PERFMON_OUTCOME_PARTIAL 2 /* the listed families were sent in full; of the others nothing is known */
-#define PERFMON_OUTCOME_FAILED 3  /* nothing may be believed */
+#define PERFMON_OUTCOME_FULL 1    /* everything was sent: a series without a value is gone */
+#define PERFMON_OUTCOME_PARTIAL 2 /* the listed families were sent completely; the others are unknown */
+#define PERFMON_OUTCOME_FAILED 3  /* no data of the collection is valid */
 
-/* Where time is spent and where failures happen, in this order. */
+/* The stages of a collection, in this order. */
 #define PERFMON_STAGE_DNS 1
 #define PERFMON_STAGE_TCP 2
 #define PERFMON_STAGE_SMB 3
@@ -232,7 +232,7 @@ typedef int32_t perfmon_status;
 #define PERFMON_REASON_DECLARED 256
 #define PERFMON_DECLARED_REASONS_MAX 64
 
-/* How much a record or an event matters. The host takes an unknown one as PERFMON_LEVEL_TRACE. */
+/* The severity of a record or an event. The host takes an unknown one as PERFMON_LEVEL_TRACE. */
 #define PERFMON_LEVEL_ERROR 1
 #define PERFMON_LEVEL_WARN 2
 #define PERFMON_LEVEL_INFO 3
@@ -242,15 +242,15 @@ typedef int32_t perfmon_status;
 /* Since 1.3. The state of the alert that an event is about. The host takes an unknown one as PERFMON_ALERT_NONE. */
 #define PERFMON_ALERT_NONE 0   /* the event is about no alert */
 #define PERFMON_ALERT_OPENED 1 /* it fires from now on */
-#define PERFMON_ALERT_OPEN 2   /* it still fires: for who missed that it opened. Say so now and then */
-#define PERFMON_ALERT_CLOSED 3 /* it fires no longer */
+#define PERFMON_ALERT_OPEN 2   /* it still fires. Repeat this from time to time, for receivers that missed OPENED */
+#define PERFMON_ALERT_CLOSED 3 /* it no longer fires */
 
-/* What a lease holds. Answer an unknown one with PERFMON_CREDENTIAL_UNKNOWN. */
+/* The kind of a leased secret. End a lease of an unknown kind with PERFMON_CREDENTIAL_UNKNOWN. */
 #define PERFMON_CREDENTIAL_KIND_PASSWORD 1
 #define PERFMON_CREDENTIAL_KIND_KERBEROS 2 /* reserved */
 
-/* What the target said to a secret. The host takes an unknown one as PERFMON_CREDENTIAL_UNKNOWN. */
-#define PERFMON_CREDENTIAL_UNKNOWN 0  /* no verdict: connection lost, cancelled */
+/* The target's answer to a secret. The host takes an unknown one as PERFMON_CREDENTIAL_UNKNOWN. */
+#define PERFMON_CREDENTIAL_UNKNOWN 0  /* no answer: connection lost, cancelled */
 #define PERFMON_CREDENTIAL_ACCEPTED 1
 #define PERFMON_CREDENTIAL_REJECTED 2 /* wrong user name or password */
 #define PERFMON_CREDENTIAL_LOCKED 3   /* account locked, disabled or expired */
@@ -258,40 +258,40 @@ typedef int32_t perfmon_status;
 /* Where a command writes. */
 #define PERFMON_OUTPUT_OUT 1
 #define PERFMON_OUTPUT_ERR 2
-#define PERFMON_OUTPUT_PROGRESS 3 /* one line, shown on a terminal in the place of the one before; empty clears */
+#define PERFMON_OUTPUT_PROGRESS 3 /* one line; on a terminal it replaces the previous one; empty clears */
 
-/* Since 1.3. In the place of a source's number: the library as a whole. */
+/* Since 1.3. Instead of a source's number: the library as a whole. */
 #define PERFMON_SOURCE_LIBRARY 4294967295u
 
-/* Since 1.3. In the place of a number of perfmon_run.configured. */
+/* Since 1.3. Instead of an index into perfmon_run.configured. */
 #define PERFMON_NO_MODULE 4294967295u
 
 /* Since 1.3. Why an instance ends. Take an unknown one as PERFMON_END_REMOVED. */
-#define PERFMON_END_REMOVED 1 /* it is not wanted any more, or another one takes its place */
+#define PERFMON_END_REMOVED 1 /* it was removed or replaced */
 #define PERFMON_END_PROCESS 2 /* the process ends */
 
-/* Of an option. */
+/* Flags of an option. */
 #define PERFMON_OPTION_REQUIRED 1u
 #define PERFMON_OPTION_REPEATED 2u
 
-/* Since 1.3. What a setting of a transport is. The host refuses a plugin with an unknown one: nobody could read it. */
+/* Since 1.3. The type of a transport's setting. The host refuses a plugin that declares an unknown one. */
 #define PERFMON_SETTING_KIND_TEXT 1
 #define PERFMON_SETTING_KIND_WORD 2     /* text: one of perfmon_setting.words */
 #define PERFMON_SETTING_KIND_INTEGER 3  /* a whole number from min to max */
 #define PERFMON_SETTING_KIND_BOOL 4     /* true or false */
-#define PERFMON_SETTING_KIND_DURATION 5 /* people write it with a unit; the plugin gets milliseconds, from min to max */
-#define PERFMON_SETTING_KIND_PORT 6     /* from 1 to 65535; comes as perfmon_configure.port, not among the settings */
+#define PERFMON_SETTING_KIND_DURATION 5 /* written with a unit; the plugin gets milliseconds, from min to max */
+#define PERFMON_SETTING_KIND_PORT 6     /* from 1 to 65535; passed as perfmon_configure.port, not in the settings */
 
-/* Since 1.3. Of a setting. */
-#define PERFMON_SETTING_SHOWN 1u /* its value is no secret: pages show it. Others are shown as `hidden` */
+/* Since 1.3. Flags of a setting. */
+#define PERFMON_SETTING_SHOWN 1u /* pages show its value. Others are shown as `hidden` */
 
 /* ------------------------------------------------------------------------------------ what a plugin declares */
 
-/* A failure reason of a source's own. */
+/* A failure reason that a source declares. */
 typedef struct perfmon_reason {
     uint32_t size;
     uint32_t reserved;
-    perfmon_str word;      /* for labels and logs: [a-z][a-z0-9_]*, none of the general ones, at most 64 bytes */
+    perfmon_str word;      /* for labels and logs: [a-z][a-z0-9_]*, not a general one, at most 64 bytes */
     perfmon_str sentence;  /* what happened */
     perfmon_str next_step; /* what to do about it */
 } perfmon_reason;
@@ -304,25 +304,25 @@ typedef struct perfmon_setting {
     uint32_t reserved;
     perfmon_str key;             /* [a-z][a-z0-9_]*, at most 64 bytes, unique in its transport */
     perfmon_str help;            /* one line */
-    perfmon_str default_value;   /* as JSON: 445, "preferred", true; a duration in milliseconds. Empty: there is none,
-                                  * and where nobody gives one the plugin gets none */
-    perfmon_array words;         /* of perfmon_str: of a word those that there are, each [a-z][a-z0-9_-]*; else empty */
-    int64_t min;                 /* of an integer, and of a duration in milliseconds, which is never negative */
+    perfmon_str default_value;   /* as JSON: 445, "preferred", true; a duration in milliseconds. If empty, there is no
+                                  * default: the plugin gets the setting only if it is configured */
+    perfmon_array words;         /* of perfmon_str: the values of a word, each [a-z][a-z0-9_-]*; else empty */
+    int64_t min;                 /* of an integer or of a duration, in milliseconds and never negative */
     int64_t max;                 /* not below min */
 } perfmon_setting;
 
-/* Since 1.3. A way to reach a target: a section of `transports:` in the configuration. Its settings come to the source as
- * an object under `transport`, beside `connect_timeout_ms`, which every transport has:
+/* Since 1.3. A way to reach a target: a section of `transports:` in the configuration. The source gets its settings as
+ * an object in `transport`, beside `connect_timeout_ms`, which every transport has:
  * {"transport": {"connect_timeout_ms": 3000, "smb": {"encryption": "preferred"}}}
- * Of the kinds that it declares, a source gets those that the target's transport has in the configuration, or the first
- * where there is none of them. What a section does not say has its default. */
+ * A source gets those of its declared kinds that are configured in the target's transport. If none is, it gets the first
+ * one that it declares. Missing settings have their defaults. */
 typedef struct perfmon_transport {
     uint32_t size;
     uint32_t reserved;
     perfmon_str kind;       /* [a-z][a-z0-9_]*, at most 64 bytes, unique in its source; not connect_timeout,
                              * connect_timeout_ms or addresses */
     perfmon_str help;       /* one line */
-    perfmon_array settings; /* of perfmon_setting; one port at most. Sources that name one kind declare it alike */
+    perfmon_array settings; /* of perfmon_setting; at most one port. All sources declare the same kind equally */
 } perfmon_transport;
 
 /* A kind of thing to collect. Its number is its place in perfmon_plugin.sources. */
@@ -332,20 +332,20 @@ typedef struct perfmon_source {
     perfmon_str name;      /* [a-z][a-z0-9_-]*, at most 64 bytes, unique in the library */
     perfmon_str help;      /* one line */
     perfmon_array reasons; /* of perfmon_reason; at most PERFMON_DECLARED_REASONS_MAX */
-    perfmon_array shown;   /* since 1.3: of perfmon_str: keys of its settings whose values are no secrets, so that pages
-                            * show them, wherever in the settings they stand; of items of a list, the list's key counts.
-                            * Values of other keys are shown as `hidden` */
-    perfmon_array transports; /* since 1.3: of perfmon_transport; those that it can be reached by */
+    perfmon_array shown;   /* since 1.3: of perfmon_str: keys of its settings whose values are not secret. Pages show
+                            * these values at any level of the settings; items of a list belong to the list's key. Values of
+                            * other keys are shown as `hidden` */
+    perfmon_array transports; /* since 1.3: of perfmon_transport; the ways to reach its targets */
 } perfmon_source;
 
-/* An option of a command, for its help; the command parses its arguments itself. Of these the host fills in those that nobody
- * gave, as far as the configuration knows them of `--target`: target-name, port, identity, connect-timeout, and for each
- * setting of a transport KIND-KEY, with dashes for underscores: smb-encryption. */
+/* An option of a command, for its help; the command parses its arguments itself. If an option is not given, the host adds
+ * it from the configuration of `--target`. It does so for target-name, port, identity, connect-timeout, and KIND-KEY of each
+ * setting of a transport, with dashes for underscores: smb-encryption. */
 typedef struct perfmon_option {
     uint32_t size;
     uint32_t flags;         /* PERFMON_OPTION_... */
-    perfmon_str name;       /* without dashes; empty for arguments that are no option */
-    perfmon_str value_name; /* what stands for the value in the help; empty where it takes none */
+    perfmon_str name;       /* without dashes; empty for positional arguments */
+    perfmon_str value_name; /* the name of the value in the help; empty if it takes none */
     perfmon_str help;       /* one line */
 } perfmon_option;
 
@@ -355,11 +355,11 @@ typedef struct perfmon_command {
     uint32_t reserved;
     perfmon_str name;      /* [a-z][a-z0-9_-]*, at most 64 bytes, unique in the library */
     perfmon_str help;      /* one line */
-    perfmon_array aliases; /* of perfmon_str; other names, also directly under the program */
+    perfmon_array aliases; /* of perfmon_str; other names, also usable without the plugin's name */
     perfmon_array options; /* of perfmon_option */
 } perfmon_command;
 
-/* ------------------------------------------------------------------------------- what the host asks a plugin */
+/* ------------------------------------------------------------------------------- what the host passes to a plugin */
 
 /* Settings for validate(), create(), reconfigure() and configure(). */
 typedef struct perfmon_configure {
@@ -369,11 +369,11 @@ typedef struct perfmon_configure {
     uint64_t report;       /* the token for perfmon_host.problem, valid until the call returns */
     perfmon_str target;    /* the target's unique name */
     perfmon_str host;      /* its host name or address */
-    uint32_t port;         /* 0 where the configuration names none: the default of the source's transport holds */
+    uint32_t port;         /* 0 if none is configured: use the default of the source's transport */
     uint32_t reserved;
     perfmon_str identity;  /* the name of the identity to use; empty for none */
     perfmon_str settings;  /* a JSON object */
-    perfmon_text *error_host; /* room for a message with a status other than OK; never null */
+    perfmon_text *error_host; /* a buffer for a message with a status other than OK; never null */
 } perfmon_configure;
 
 /* One collection. */
@@ -383,7 +383,7 @@ typedef struct perfmon_collect {
     uint64_t instance;
     uint64_t collection;  /* the token for perfmon_host.complete and perfmon_plugin.cancel */
     uint64_t now_ns;      /* the monotonic clock when the host called */
-    uint64_t deadline_ns; /* be done by then; what comes later is dropped */
+    uint64_t deadline_ns; /* complete before; later data is dropped */
 } perfmon_collect;
 
 /* Since 1.3. The end of an instance. */
@@ -392,7 +392,7 @@ typedef struct perfmon_end {
     uint32_t reason;      /* PERFMON_END_... */
     uint64_t instance;
     uint64_t now_ns;      /* the monotonic clock when the host called */
-    uint64_t deadline_ns; /* be done by then: the instance's token is STALE afterwards, and the process may be gone */
+    uint64_t deadline_ns; /* finish before: then the instance's token is STALE, and the process may have ended */
 } perfmon_end;
 
 /* One run of a command. */
@@ -400,49 +400,49 @@ typedef struct perfmon_run {
     uint32_t size;
     uint32_t command;        /* which command */
     uint64_t run;            /* the token for output, log, credentials and cancel */
-    perfmon_array args;      /* of perfmon_str: what stands behind the command's name */
-    uint32_t terminal_width; /* in columns; 0 where the output is no terminal */
+    perfmon_array args;      /* of perfmon_str: the arguments after the command's name */
+    uint32_t terminal_width; /* in columns; 0 if the output is not a terminal */
     uint32_t reserved;
-    perfmon_array configured; /* since 1.3: of perfmon_configure: what the configuration has for the target that `--target`
-                               * names, one for each of its modules of this library; instance and report are 0, error_host
-                               * is null. Empty where there is no such target */
+    perfmon_array configured; /* since 1.3: of perfmon_configure: the configuration of the target that `--target` names, one
+                               * for each of its modules of this library; instance and report are 0, error_host is null.
+                               * Empty if there is no such target */
 } perfmon_run;
 
-/* ------------------------------------------------------------------------------- what a plugin tells the host */
+/* ------------------------------------------------------------------------------- what a plugin sends to the host */
 
 /* A problem with settings. */
 typedef struct perfmon_problem {
     uint32_t size;
     uint32_t reserved;
-    perfmon_str pointer;    /* RFC 6901 JSON pointer into the settings; empty for the whole. `/target/identity`, where the
-                             * settings have no such member, says that this target needs an identity and has none */
+    perfmon_str pointer;    /* RFC 6901 JSON pointer into the settings; empty for the whole. If the settings have no such
+                             * member, `/target/identity` means that this target needs an identity and has none */
     perfmon_str message;    /* what is wrong */
-    perfmon_str suggestion; /* what would be right; may be empty */
+    perfmon_str suggestion; /* a valid value; may be empty */
 } perfmon_problem;
 
-/* A family: what the exporter makes a metric of. It makes the metric's name, too. */
+/* A family. The exporter makes a metric from it, and the metric's name. */
 typedef struct perfmon_family {
     uint32_t size;
     uint32_t kind;       /* PERFMON_KIND_... */
     uint32_t value_kind; /* PERFMON_VALUE_... */
     uint32_t reserved;
-    perfmon_str space;   /* which world it is from; empty for performance counters. Some belong to somebody already: exporter,
-                          * probe, pcq, complus, pla, rpc */
+    perfmon_str space;   /* its namespace; empty for performance counters. Reserved ones: exporter, probe, pcq, complus, pla,
+                          * rpc */
     perfmon_str object;  /* in the source's own words; not empty */
     perfmon_str item;    /* in the source's own words; not empty */
-    perfmon_str part;    /* which part of the item, where it has several */
+    perfmon_str part;    /* the part of the item, if it has several */
     perfmon_str unit;    /* base unit: seconds, bytes, ratio; empty for none */
     perfmon_str help;    /* a sentence */
     perfmon_str origin;  /* where it comes from, in the source's own notation */
-    perfmon_str base;    /* since 1.2: which part of the same space, object and item is its base. Not empty, and not its
-                          * own part, where `display` computes with a base: else the family is dropped as invalid.
-                          * With other rules it is not looked at */
-    uint32_t display;    /* since 1.2: PERFMON_DISPLAY_...; of a histogram not looked at: pages show the mean */
+    perfmon_str base;    /* since 1.2: its base: a part of the same space, object and item. If `display` computes with a base,
+                          * it must not be empty or the family's own part: else the family is dropped as invalid. Ignored
+                          * with other rules */
+    uint32_t display;    /* since 1.2: PERFMON_DISPLAY_...; ignored for histograms: pages show the mean */
     uint32_t reserved2;
-    perfmon_array bounds; /* since 1.3: of double: of a histogram the largest value that each bucket takes, in the family's
-                           * unit: 1 to PERFMON_HISTOGRAM_BOUNDS_MAX, finite, strictly ascending. Behind them follows a
-                           * bucket up to +Inf, which is not among them. Else, or where only one of kind and value_kind is
-                           * HISTOGRAM, the family is dropped as invalid. Of other kinds not looked at */
+    perfmon_array bounds; /* since 1.3: of double: inclusive upper bounds of a histogram's buckets, in the family's unit:
+                           * 1 to PERFMON_HISTOGRAM_BOUNDS_MAX, finite, strictly ascending. The last bucket, up to +Inf,
+                           * has no bound here. Otherwise, or if only one of kind and value_kind is HISTOGRAM, the family
+                           * is dropped as invalid. Ignored for other kinds */
 } perfmon_family;
 
 /* A series of a family. */
@@ -450,44 +450,44 @@ typedef struct perfmon_series {
     uint32_t size;
     uint32_t family;            /* an id that register_families accepted */
     perfmon_array labels;       /* of perfmon_label; names match [a-zA-Z_][a-zA-Z0-9_]* and are distinct */
-    int64_t start_time_unix_ns; /* when it began to count; 0 where that is not known */
+    int64_t start_time_unix_ns; /* when it began to count; 0 if not known */
     uint32_t start_time_kind;   /* since 1.1: PERFMON_START_TIME_... */
     uint32_t reserved;
 } perfmon_series;
 
-/* Values by series. All columns that are there have the length of ids. */
+/* Values by series. All columns that are not empty have the length of ids. */
 typedef struct perfmon_batch {
     uint32_t size;
     uint32_t value_kind;         /* PERFMON_VALUE_...: what `values` holds */
     perfmon_array ids;           /* of uint32_t: accepted series, in any order; ascending is fastest */
     perfmon_array values;        /* of double, uint64_t or int64_t */
     perfmon_array timestamps;    /* of int64_t, Unix ns; empty for "now" */
-    perfmon_array start_times;   /* of int64_t, Unix ns: it began anew then, which the plugin saw; 0 or empty for "as
-                                  * before" */
+    perfmon_array start_times;   /* of int64_t, Unix ns: the plugin saw that the series was reset then; 0 or empty
+                                  * for "as before" */
 } perfmon_batch;
 
-/* Since 1.3. Histograms by series, all of one family, so that all rows have as many buckets. All columns that are there
- * have the length of ids; counts has it once for each bucket. */
+/* Since 1.3. Histograms by series, all of one family, so that all rows have the same buckets. All columns that are not
+ * empty have the length of ids; counts has that length times the number of buckets. */
 typedef struct perfmon_histogram_batch {
     uint32_t size;
     uint32_t family;             /* an id that register_families accepted for a family of the kind HISTOGRAM */
     perfmon_array ids;           /* of uint32_t: accepted series of the family, in any order; ascending is fastest */
     perfmon_array counts;        /* of uint64_t: row by row the observations in each bucket: one for each bound, and one for
-                                  * +Inf. Each bucket counts its own alone, not those of the buckets before it; over time they
-                                  * only grow, or start anew. A row must not add up to more than 2^64 - 1 */
-    perfmon_array sums;          /* of double: all observations added up; finite. Not negative, unless the first bound is:
-                                  * where observations may be, declare a bound that says so. Such sums go to readers of
-                                  * OpenMetrics and OTLP not at all, whose rules want them to grow */
+                                  * +Inf. Counts are not cumulative over the buckets; over time they only grow, or are reset.
+                                  * The sum of a row must not exceed 2^64 - 1 */
+    perfmon_array sums;          /* of double: the sum of all observations; finite. It may be negative only if the first
+                                  * bound is: declare a negative bound if observations can be negative. Such sums are left
+                                  * out of OpenMetrics and OTLP, where sums must not decrease */
     perfmon_array timestamps;    /* as in perfmon_batch */
     perfmon_array start_times;   /* as in perfmon_batch */
 } perfmon_histogram_batch;
 
-/* What a stage of a collection cost. */
+/* Duration and traffic of a stage of a collection. */
 typedef struct perfmon_stage {
     uint32_t size;
     uint32_t stage;       /* PERFMON_STAGE_... */
     uint64_t start_ns;    /* on the monotonic clock */
-    uint64_t duration_ns; /* in all */
+    uint64_t duration_ns; /* total */
     uint64_t calls;       /* to the target */
     uint64_t bytes_in;
     uint64_t bytes_out;
@@ -497,14 +497,14 @@ typedef struct perfmon_stage {
 typedef struct perfmon_completion {
     uint32_t size;
     uint32_t outcome;       /* PERFMON_OUTCOME_... */
-    perfmon_array families; /* of uint32_t: for PARTIAL the ids of those that are covered */
+    perfmon_array families; /* of uint32_t: for PARTIAL: the ids of the completely sent families */
     perfmon_array stages;   /* of perfmon_stage: each at most once */
-    uint32_t failure_stage; /* for FAILED, and for PARTIAL where there is a reason: PERFMON_STAGE_..., else 0 */
+    uint32_t failure_stage; /* for FAILED, and for PARTIAL with a reason: PERFMON_STAGE_..., else 0 */
     uint32_t failure_reason;
     perfmon_str message;    /* details for people, no secrets */
-    uint64_t retry_after_ms; /* since 1.3: with FAILED: please not again before so many milliseconds have passed, since it
-                              * would not help: of the whole target where the failure's stage is BIND or before, else of this
-                              * instance. The host has a longest pause of its own. 0: as the host likes */
+    uint64_t retry_after_ms; /* since 1.3: with FAILED: the earliest useful retry, in milliseconds from now. It holds for the
+                              * whole target if the failure's stage is BIND or before, else for this instance. The host limits
+                              * the pause. 0: the host decides */
 } perfmon_completion;
 
 /* A log record. */
@@ -515,30 +515,30 @@ typedef struct perfmon_log {
     perfmon_array fields; /* of perfmon_label */
 } perfmon_log;
 
-/* Something that happened on the target: an alert that fired. */
+/* Something that happened on the target, such as an alert that fired. */
 typedef struct perfmon_event {
     uint32_t size;
     uint32_t level;       /* PERFMON_LEVEL_... */
-    perfmon_str name;     /* what kind: [a-z][a-z0-9_.]* */
-    int64_t time_unix_ns; /* 0 where it is not known */
+    perfmon_str name;     /* its kind: [a-z][a-z0-9_.]* */
+    int64_t time_unix_ns; /* 0 if not known */
     perfmon_str body;     /* a sentence */
     perfmon_array fields; /* of perfmon_label */
     uint32_t alert_state; /* since 1.3: PERFMON_ALERT_... */
     uint32_t reserved;
-    perfmon_str alert;    /* since 1.3: which alert: not empty, of one line, and unique in the instance, where alert_state is
-                           * not PERFMON_ALERT_NONE; else not looked at */
+    perfmon_str alert;    /* since 1.3: the alert's name: not empty, one line, unique in the instance. Ignored if
+                           * alert_state is PERFMON_ALERT_NONE */
 } perfmon_event;
 
 /* A request for a secret. */
 typedef struct perfmon_credential_request {
     uint32_t size;
     uint32_t reserved;
-    perfmon_str host;     /* host name or address that it will be proven to */
+    perfmon_str host;     /* host name or address to which the plugin will authenticate */
     perfmon_str identity; /* the identity's name */
 } perfmon_credential_request;
 
-/* A secret lent for one authentication. The plugin owns the struct and sets its size, the host fills it.
- * The strings belong to the host and are valid until credential_result; they are wiped then. */
+/* A secret that is leased for one authentication. The plugin owns the struct and sets its size; the host fills it.
+ * The strings belong to the host. They are valid until credential_result, which wipes them. */
 typedef struct perfmon_credential_lease {
     uint32_t size;
     uint32_t kind;           /* PERFMON_CREDENTIAL_KIND_... */
@@ -547,170 +547,170 @@ typedef struct perfmon_credential_lease {
     perfmon_str username_host;
     perfmon_bytes secret_host;
     uint32_t reason;         /* with DENIED: PERFMON_REASON_... */
-    uint32_t retry_after_ms; /* with WAIT: ask again after that, whether woken or not */
+    uint32_t retry_after_ms; /* with WAIT: retry after this time even without wake() */
 } perfmon_credential_lease;
 
 /* --------------------------------------------------------------------------------------------- the host table */
 
-/* What the host offers. Made by the host, const, lives as long as the process. Any thread may call any function
- * at any time; a null `taken_plugin` is allowed everywhere. */
+/* What the host offers. The host makes it; it is constant and lives as long as the process. Any thread may call any
+ * function at any time; a null `taken_plugin` is allowed everywhere. */
 typedef struct perfmon_host {
     uint32_t size;
     uint16_t abi_major;
     uint16_t abi_minor;
     uint64_t library;        /* a token for this library, for log() */
-    uint32_t worker_threads; /* how many threads a run time of the plugin's should have */
+    uint32_t worker_threads; /* how many threads the plugin's runtime should have */
     uint32_t reserved;
     perfmon_str program;     /* name and version of the program, for people */
 
     /* The monotonic clock. */
     uint64_t (*now_ns)(void);
 
-    /* Offers families (of perfmon_family). Writes a perfmon_verdict for each to verdicts_plugin, which has room for
-     * all of them. Ids are dense, per instance; dropped ones are not offered again.
+    /* Offers families (of perfmon_family). Writes a perfmon_verdict for each to verdicts_plugin, which has as
+     * many elements. Ids are dense, per instance; do not offer dropped ones again.
      * OK; FULL: only the first *taken_plugin have a verdict, offer the rest in another call; STALE; STOPPED; INVALID.
-     * A family with a fault of its own, or above the instance's limit, has a verdict that says so. */
+     * For an invalid family, or one above the instance's limit, the verdict is the reason. */
     perfmon_status (*register_families)(uint64_t instance, const perfmon_array *families,
                                         const perfmon_array_mut *verdicts_plugin, uint64_t *taken_plugin);
 
-    /* Offers series (of perfmon_series), as register_families. An id is used again only after retire(). */
+    /* Offers series (of perfmon_series), like register_families. An id is used again only after retire(). */
     perfmon_status (*register_series)(uint64_t instance, const perfmon_array *series,
                                       const perfmon_array_mut *verdicts_plugin, uint64_t *taken_plugin);
 
-    /* Ends series (ids, of uint32_t). What is retired already is passed over. OK, STALE, STOPPED, INVALID. */
+    /* Ends series (ids, of uint32_t). Series that are retired already are skipped. OK, STALE, STOPPED, INVALID. */
     perfmon_status (*retire)(uint64_t instance, const perfmon_array *ids);
 
-    /* Sends values, inside or outside of a collection. The plugin may use its buffers again at once.
-     * OK; FULL: only the first *taken_plugin rows were taken, send the rest in another batch; STALE; STOPPED; INVALID:
-     * nothing was taken. Rows of retired series, or of another value kind, are counted and left out. */
+    /* Sends values, inside or outside of a collection. The plugin may reuse its buffers at once.
+     * OK; FULL: only the first *taken_plugin rows were accepted, send the rest in another batch; STALE; STOPPED;
+     * INVALID: nothing was accepted. Rows of retired series, or of another value kind, are counted and dropped. */
     perfmon_status (*batch)(uint64_t instance, const perfmon_batch *batch, uint64_t *taken_plugin);
 
-    /* Ends a collection; exactly once for each collect() that answered OK. What the collection sent must have been
-     * sent before. OK; STALE: completed before, or given up after its deadline (dropped and counted); INVALID. */
+    /* Ends a collection; exactly once for each collect() that returned OK. Send all data of the collection
+     * before. OK; STALE: completed already, or aborted after its deadline (dropped and counted); INVALID. */
     perfmon_status (*complete)(uint64_t instance, uint64_t collection, const perfmon_completion *completion);
 
-    /* Ends an instance after destroy(): the plugin has forgotten it. Its token is STALE from now on. */
+    /* Ends an instance after destroy(): the plugin no longer uses it. Its token is STALE from now on. */
     perfmon_status (*destroyed)(uint64_t instance);
 
     /* Reports a problem with settings, during the call that has the report token. */
     perfmon_status (*problem)(uint64_t report, const perfmon_problem *problem);
 
-    /* Whether a record of this level would be kept: 1 or 0. owner: an instance, a run, or the library. */
+    /* Whether a record of this level would be logged: 1 or 0. owner: an instance, a run, or the library. */
     uint8_t (*log_enabled)(uint64_t owner, uint32_t level);
 
-    /* Writes a log record. FULL: too much in this second, dropped and counted. */
+    /* Writes a log record. FULL: too many bytes in this second; dropped and counted. */
     perfmon_status (*log)(uint64_t owner, const perfmon_log *record);
 
-    /* Reports an event. FULL as with log(); since 1.3 also where more alerts of the instance are open than may be. One that
-     * is opened while it is open is told as still open. */
+    /* Reports an event. FULL as with log(); since 1.3 also if the instance has too many open alerts. If an open alert
+     * is opened again, the host passes it on as still open. */
     perfmon_status (*event)(uint64_t instance, const perfmon_event *event);
 
     /* Asks for a secret. owner: an instance or a run. OK: *lease_plugin is filled; end it with credential_result.
-     * WAIT: another target tries this secret first, and wake(owner) follows. DENIED: see lease_plugin->reason.
-     * FULL: too many leases were not answered. STALE, STOPPED, INVALID. */
+     * WAIT: another target tries this secret first; wake(owner) follows. DENIED: see lease_plugin->reason.
+     * FULL: too many leases are open. STALE, STOPPED, INVALID. */
     perfmon_status (*credential_acquire)(uint64_t owner, const perfmon_credential_request *request,
                                          perfmon_credential_lease *lease_plugin);
 
-    /* Ends a lease: what the target said (PERFMON_CREDENTIAL_...). The lease's strings are gone when it returns. */
+    /* Ends a lease with the target's answer (PERFMON_CREDENTIAL_...). The lease's strings are invalid when it returns. */
     perfmon_status (*credential_result)(uint64_t lease, uint32_t verdict);
 
-    /* Writes output of a command. stream: PERFMON_OUTPUT_... FULL: more than a command may print. */
+    /* Writes output of a command. stream: PERFMON_OUTPUT_... FULL: the command has printed too much. */
     perfmon_status (*output)(uint64_t run, uint32_t stream, const perfmon_bytes *bytes);
 
-    /* Since 1.1. Tells what the target says of itself: a name, [a-z][a-z0-9_.]*, and a value, which takes the place of
-     * the one before; an empty one takes it back. The host uses os.type ("windows", as OpenTelemetry has it) and
-     * os.version ("10.0.20348"), which go to collectors and pages from then on, and passes over the others.
+    /* Since 1.1. Reports a fact about the target: a name, [a-z][a-z0-9_.]*, and a value, which replaces the
+     * previous one; an empty value removes it. The host uses os.type ("windows", as in OpenTelemetry) and
+     * os.version ("10.0.20348") for collectors and pages, and ignores other names.
      * OK; STALE; STOPPED; INVALID. */
     perfmon_status (*fact)(uint64_t instance, const perfmon_label *fact);
 
-    /* Since 1.3. Asks that collections of the instance begin interval_ms apart or more, since what they bring changes no
-     * faster, or costs the target much. The last call counts, from the next collection on; 0 takes it back. The host keeps
-     * its own interval where that is longer, and has a longest one of its own.
+    /* Since 1.3. Asks for at least interval_ms between the starts of two collections of the instance, because its data
+     * changes no faster, or is expensive for the target. The last call counts, from the next collection on; 0 removes the
+     * request. The host keeps its own interval if that is longer, and limits interval_ms.
      * OK; STALE; STOPPED; INVALID: more than a day. */
     perfmon_status (*min_interval)(uint64_t instance, uint64_t interval_ms);
 
-    /* Since 1.3. Tells a command by which name the exporter would show a family's samples: as module number `configured` of
-     * perfmon_run, or by the rules for all where that is PERFMON_NO_MODULE. The plugin owns name_plugin, its room and its
-     * capacity; the host writes there and sets len. Rules that look at labels see those of a series without any.
-     * OK; FULL: nothing is written, len says how much room is needed; DENIED: a rule drops it; STALE; UNSUPPORTED;
+    /* Since 1.3. Writes the metric name of a family's samples for a command: the name in the module at index `configured`
+     * of perfmon_run, or by the general rules if that is PERFMON_NO_MODULE. The plugin owns name_plugin, its buffer and its
+     * capacity; the host writes the text and sets len. Rules on labels are applied to a series without labels.
+     * OK; FULL: nothing is written, len is the needed capacity; DENIED: a rule drops the family; STALE; UNSUPPORTED;
      * INVALID. */
     perfmon_status (*metric_name)(uint64_t run, uint32_t configured, const perfmon_family *family,
                                   perfmon_text *name_plugin);
 
-    /* Since 1.3. Hands over a listening TCP socket that the service manager opened for this library, by its name there less
-     * `plugin.` and the library's own: `events` for FileDescriptorName=plugin.pla.events. [a-z][a-z0-9_.-]*, at most 64
-     * bytes. Writes a descriptor that belongs to the plugin, close-on-exec and non-blocking; each call hands over another one
-     * of the same socket. Not from the entry. OK; NOT_FOUND; FAILED: no descriptors are left; STALE; INVALID. */
+    /* Since 1.3. Hands over a listening TCP socket that the service manager opened for this library, by its name there without
+     * `plugin.` and the library's name: `events` for FileDescriptorName=plugin.pla.events. [a-z][a-z0-9_.-]*, at most 64
+     * bytes. Writes a descriptor that belongs to the plugin, close-on-exec and non-blocking; each call makes a new one
+     * of the same socket. Do not call it in the entry. OK; NOT_FOUND; FAILED: no descriptors are left; STALE; INVALID. */
     perfmon_status (*listening_socket)(uint64_t library, const perfmon_str *name, int32_t *descriptor_plugin);
 
-    /* Since 1.3. Sends histograms, as batch() sends values. OK; FULL; STALE; STOPPED; INVALID: nothing was taken. Rows of
-     * retired series or of another family, and those whose counts or sum cannot be, are counted and left out; they are among
-     * the rows that were taken. */
+    /* Since 1.3. Sends histograms, like batch() for values. OK; FULL; STALE; STOPPED; INVALID: nothing was accepted. Rows of
+     * retired series or of another family, and rows with impossible counts or sums, are counted and dropped; *taken_plugin
+     * includes them. */
     perfmon_status (*histograms)(uint64_t instance, const perfmon_histogram_batch *batch, uint64_t *taken_plugin);
 } perfmon_host;
 
 /* -------------------------------------------------------------------------------------------- the plugin table */
 
-/* What a plugin offers. The host owns the struct and sets `size` to what it has room for; the plugin writes at
- * most so many bytes of its own table into it, with `size` set to the number written. Everything that it
- * points to lives as long as the process. A plugin without sources may leave the functions of instances null; one
- * without commands may leave run null. */
+/* What a plugin offers. The host owns the struct and sets `size` to its capacity; the plugin writes at
+ * most that many bytes of its own table into it, with `size` set to the number written. Everything that it
+ * points to lives as long as the process. The functions of instances may be null in a plugin without sources; run may
+ * be null in one without commands. */
 typedef struct perfmon_plugin {
     uint32_t size;
     uint16_t abi_major;
     uint16_t abi_minor;
     perfmon_str name;        /* [a-z][a-z0-9_-]*, at most 64 bytes */
-    perfmon_str version;     /* in its own words */
+    perfmon_str version;     /* any text */
     perfmon_str description; /* one line */
     perfmon_array sources;   /* of perfmon_source */
     perfmon_array commands;  /* of perfmon_command */
 
-    /* Checks settings without an instance; reports problems by perfmon_host.problem. May take seconds; may overlap
-     * with anything. OK: no problem. INVALID: problems were reported. FAILED, PANICKED: with a message. */
+    /* Checks settings without an instance; reports problems with perfmon_host.problem. May take seconds; may overlap
+     * with any call. OK: no problem. INVALID: problems were reported. FAILED, PANICKED: with a message. */
     perfmon_status (*validate)(const perfmon_configure *request);
 
-    /* Makes the instance that the host has chosen the token of. Does no network. Answers as validate().
-     * Calls for one instance follow each other, but for cancel() and wake(), which may overlap with anything. */
+    /* Makes the instance with the token that the host has chosen, without using the network. Returns the same as
+     * validate(). Calls for one instance do not overlap, except cancel() and wake(), which may overlap with any call. */
     perfmon_status (*create)(const perfmon_configure *request);
 
-    /* Gives an instance new settings, perhaps while it collects. With any answer but OK the old ones stay. */
+    /* Gives an instance new settings, even while it collects. Unless it returns OK, the old settings stay. */
     perfmon_status (*reconfigure)(const perfmon_configure *request);
 
-    /* Collects. An async source starts the work and answers within 10 ms; a blocking one does it. After OK it owes
-     * one complete(), from any thread, which may come before this returns; after anything else it owes none. */
+    /* Collects. An async source starts the work and returns within 10 ms; a blocking one does the work. After OK
+     * the plugin must call complete() once, from any thread, even before this returns; else it must not. */
     perfmon_status (*collect)(const perfmon_collect *request);
 
-    /* Asks for the early end of a collection or a run. May come twice, late, or for a token that is not known any
-     * more: then nothing is to be done. A collection that was cancelled is still completed. */
+    /* Asks to end a collection or a run early. May be called twice, late, or for a token that the plugin no longer
+     * knows: ignore that. Complete a cancelled collection, too. */
     void (*cancel)(uint64_t token);
 
     /* Asks an instance to end: cancel what runs, close what is open, then call perfmon_host.destroyed, from any
-     * thread and perhaps after this returned. Comes once; a token that is not known is to be ignored. */
+     * thread, also after this has returned. Called once. Ignore an unknown token. */
     void (*destroy)(uint64_t instance);
 
-    /* Something that an instance or a run was told to WAIT for may be there now. May come when nothing waits. */
+    /* An instance or a run that got WAIT should retry. May be called when nothing waits. */
     void (*wake)(uint64_t owner);
 
-    /* Runs a command on the calling thread, as long as it takes. Answers the exit code: 0 success, 1 failure,
+    /* Runs a command on the calling thread until it ends. Returns the exit code: 0 success, 1 failure,
      * 2 wrong usage, 130 cancelled. Runs may overlap. */
     int32_t (*run)(const perfmon_run *request);
 
-    /* Since 1.3. Takes the settings of the library as a whole: once in the process, before the first create(); {} where the
-     * configuration has none. Answers as validate(); as long as it does not answer OK, no instance is made. The request has
-     * the source PERFMON_SOURCE_LIBRARY, the instance 0, and no target; validate() gets such requests too, before and after.
-     * Commands run without it. A plugin without such settings leaves it null. */
+    /* Since 1.3. Takes the settings of the library as a whole: once in the process, before the first create(); {} if none
+     * are configured. Returns the same as validate(); no instance is made until it returns OK. The request has the source
+     * PERFMON_SOURCE_LIBRARY, the instance 0, and no target; validate() gets such requests, too, before and after.
+     * Commands run without it. Null in a plugin without such settings. */
     perfmon_status (*configure)(const perfmon_configure *request);
 
-    /* Since 1.3. In the place of destroy(), for a plugin whose instances take their time to end: to unsubscribe, or to release
-     * what they hold on the target. As with destroy() it starts that, returns at once, and calls perfmon_host.destroyed when
-     * it is done; until then the instance may log and ask for secrets, all else is answered STOPPED. Comes once. A plugin
-     * that has it still offers destroy(), for older hosts. */
+    /* Since 1.3. Called instead of destroy(), for instances that need time to end: to unsubscribe, or to release what they
+     * hold on the target. Like destroy() it starts the work and returns at once; the plugin calls perfmon_host.destroyed when
+     * the work is done. Until then the instance may log and ask for secrets; other calls return STOPPED. Called once. A
+     * plugin with end() must also offer destroy(), for older hosts. */
     void (*end)(const perfmon_end *request);
 } perfmon_plugin;
 
-/* The one symbol. Called once, on the thread that loads. `host` lives as long as the process. The plugin looks at
- * host->abi_major, answers PERFMON_VERSION where it is not its own, and else fills plugin_host. On FAILED it says why
- * in error_host. It starts no thread before the first create() or run(). */
+/* The exported symbol. Called once, on the thread that loads the library. `host` lives as long as the process. The plugin
+ * compares host->abi_major with its own: if they differ it returns PERFMON_VERSION, else it fills plugin_host. With FAILED it
+ * writes the cause to error_host. It starts no thread before the first create() or run(). */
 typedef perfmon_status (*perfmon_plugin_entry_fn)(const perfmon_host *host, perfmon_plugin *plugin_host,
                                                   perfmon_text *error_host);
 #define PERFMON_ENTRY_SYMBOL "perfmon_plugin_entry_v1"

@@ -110,7 +110,7 @@ fn grouped<'a>(target: &Target, fared: &'a Fared) -> BTreeMap<Trouble, Vec<&'a s
             },
             None if collected.series == 0 => Trouble {
                 message: "the module matches nothing on the target".to_owned(),
-                next_step: "compare its names and patterns with what `perfmon-exporter discover` lists"
+                next_step: "compare its names and patterns with what the target offers: `perfmon-exporter --help` shows the commands that list it"
                     .to_owned(),
                 help: String::new(),
             },

@@ -252,7 +252,7 @@ impl JobStatus {
         }
         self.told_nothing = self.matches_nothing;
         if self.matches_nothing {
-            let next_step = "compare its names and patterns with what `perfmon-exporter discover` lists";
+            let next_step = "compare its names and patterns with what the target offers: `perfmon-exporter --help` shows the commands that list it";
             warn!(target, module, next_step, "Module matches nothing on the target");
         } else {
             info!(target, module, series, "Module matches something again");

@@ -1,4 +1,4 @@
-//! Figures as people read them.
+//! Numbers, sizes and durations in a form for people.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(super) fn count(number: u64) -> String {
     text
 }
 
-/// `12 s`, `5 min 10 s`, `14 h 24 min`, `3 d 4 h`: how long something lasts, in whole seconds.
+/// A duration in whole seconds: `12 s`, `5 min 10 s`, `14 h 24 min`, `3 d 4 h`.
 pub(super) fn span(time: Duration) -> String {
     const UNITS: [(u64, &str); 4] = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
     let seconds = time.as_secs();
@@ -30,12 +30,12 @@ pub(super) fn span(time: Duration) -> String {
     }
 }
 
-/// `840 µs`, `12.4 ms`, `3.21 s`, and from a minute on as [`span`] has it: what something took.
+/// A measured duration: `840 µs`, `12.4 ms`, `3.21 s`; like [`span`] from one minute on.
 pub(super) fn took(time: Duration) -> String {
     seconds(time.as_secs_f64())
 }
 
-/// `5 s`, `1 min 30 s`, `500 ms`: a duration that somebody wrote.
+/// A configured duration: `5 s`, `1 min 30 s`, `500 ms`.
 pub(super) fn setting(time: Duration) -> String {
     if time.subsec_nanos() == 0 { span(time) } else { took(time) }
 }
@@ -65,7 +65,7 @@ fn hertz(hertz: f64) -> String {
     }
 }
 
-/// What a page shows of a family whose unit is `unit`.
+/// A shown value with its unit. `unit` is the unit of its family.
 pub(super) fn shown(Shown { value, unit: shown }: Shown, kind: Kind, unit: &str) -> String {
     match shown {
         ShownUnit::Percent => format!("{} %", percent(value)),
@@ -93,7 +93,7 @@ fn with_unit(value: f64, kind: Kind, unit: &str) -> String {
     }
 }
 
-/// The value as it is exported, so that it is found again by a query.
+/// The value as it is exported, so that a query finds the same text.
 pub(super) fn exported(value: Value) -> String {
     match value {
         Value::F64(value) if value.fract() == 0.0 && value.abs() < 1e15 => format!("{value:.0}"),
@@ -104,10 +104,10 @@ pub(super) fn exported(value: Value) -> String {
     }
 }
 
-/// Seconds that are a moment in Unix time: from 2001 to 2100. Nothing measured takes thirty years.
+/// Values in seconds that are taken for Unix time: from 2001 to 2100. No measured duration is thirty years long.
 const MOMENTS: std::ops::Range<f64> = 978_307_200.0..4_102_444_800.0;
 
-/// Whether so many seconds are a moment in Unix time.
+/// Whether a value in seconds is taken for Unix time.
 pub(super) fn is_moment(seconds: f64) -> bool {
     MOMENTS.contains(&seconds)
 }
@@ -128,7 +128,7 @@ fn seconds(seconds: f64) -> String {
         size if size < 60.0 => format!("{} s", three_digits(seconds)),
         size => {
             let sign = if seconds < 0.0 { "−" } else { "" };
-            // What is longer than the universe is old is no span that a person reads.
+            // Durations longer than the age of the universe are shown as plain numbers.
             Duration::try_from_secs_f64(size.round())
                 .ok()
                 .filter(|time| time.as_secs() < 1 << 59)
@@ -137,7 +137,7 @@ fn seconds(seconds: f64) -> String {
     }
 }
 
-/// `26`, `3.4`, `0.05`: percent with one decimal where that says something.
+/// `26`, `3.4`, `0.05`: percent, with decimals only if they are significant.
 fn percent(value: f64) -> String {
     let text = match value.abs() {
         0.95.. if value.abs() < 1e6 => format!("{value:.1}"),

@@ -1,4 +1,4 @@
-//! Style, script and icon: files of ours that are part of the program.
+//! Style, script and icon: files that are compiled into the program.
 
 use std::sync::LazyLock;
 
@@ -35,7 +35,7 @@ impl Asset {
         }
     }
 
-    /// Told by what is in it, so that a browser asks again and takes it once.
+    /// A hash of the contents, so that browsers revalidate the file and download it only when it changed.
     fn etag(self) -> HeaderValue {
         static TAGS: LazyLock<[HeaderValue; 3]> = LazyLock::new(|| {
             [Asset::Style, Asset::Script, Asset::Icon].map(|asset| {

@@ -1,4 +1,4 @@
-//! What a target has, as Windows calls it: countersets, their counters, and the instances of these.
+//! What a target has, in its source's words: countersets, their counters, and their instances.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -12,7 +12,7 @@ use super::Entry;
 use crate::targets::{JobStatus, TargetState};
 use crate::web::page_state::{Collected, Moment};
 
-/// The counterset of families that do not say which one they come from.
+/// The counterset shown for families that have none.
 pub(super) const OTHER: &str = "Other";
 
 /// The last collections of all modules of a target.
@@ -38,7 +38,7 @@ impl Taken {
         Self(modules.collect())
     }
 
-    /// The same as if it had been collected then.
+    /// Sets the time of the collections.
     #[cfg(test)]
     pub(super) fn collected_at(mut self, collected: Instant, unix_s: f64) -> Self {
         for module in &mut self.0 {
@@ -47,7 +47,7 @@ impl Taken {
         self
     }
 
-    /// Every counter that has series, in the order of registration, without those that others are divided by.
+    /// Every counter that has series, in the order of registration, without the bases of other counters.
     pub(super) fn counters(&self) -> impl Iterator<Item = Counter<'_>> {
         self.with_bases().filter(|counter| counter.rule() != DisplayRule::Base)
     }
@@ -79,7 +79,7 @@ impl<'a> Counter<'a> {
         self.points.family()
     }
 
-    /// What is computed of its values for a person.
+    /// How pages compute the shown value.
     pub(super) fn rule(&self) -> DisplayRule {
         self.family().display_rule()
     }
@@ -89,7 +89,7 @@ impl<'a> Counter<'a> {
         self.points.points()
     }
 
-    /// What its values are divided by.
+    /// The base: the family that its values are divided by.
     pub(super) fn base(&self) -> Option<FamilyPoints<'a>> {
         self.module.snapshot.base_of(self.family())
     }
@@ -99,7 +99,8 @@ impl<'a> Counter<'a> {
         self.module.moment
     }
 
-    /// A series of it, with the value of its base; of a histogram the sum, over the number of observations.
+    /// A series of it, with the value of its base. For a histogram these are the sum and the number of
+    /// observations.
     pub(super) fn collected(&self, point: Point<'a>, base: Option<Value>) -> Collected<'a> {
         let (point, base) = match point.histogram {
             Some(histogram) => {
@@ -125,7 +126,7 @@ impl Bases {
         Self { hasher, values }
     }
 
-    /// The one of the instance that `point` is of.
+    /// The base's value for the instance of `point`.
     pub(super) fn beside(&self, point: &Point<'_>) -> Option<Value> {
         if self.values.is_empty() {
             None
@@ -146,7 +147,7 @@ pub(super) struct Origin<'a> {
     pub(super) object: &'a str,
     /// The counter.
     pub(super) item: &'a str,
-    /// What it is, in sentences.
+    /// Its help text.
     pub(super) help: &'a str,
 }
 
@@ -158,12 +159,12 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// Which series of a counter: its labels without those that all series of the target have.
+/// The instance of a series as a text: its labels without those that all series of the target have.
 pub(super) fn instance(point: &Point<'_>, entry: &TargetState) -> String {
     let mut text = String::new();
     let is_common = |name: &str| name == "target" || entry.labels.iter().any(|(common, _)| common == name);
     for (name, value) in point.labels().filter(|(name, _)| !is_common(name)) {
-        // As Windows writes it: `svchost:1124`.
+        // A process and its id are written `svchost:1124`.
         let is_behind_process = name == "process_id" && !text.is_empty();
         if !text.is_empty() {
             text.push_str(if is_behind_process { ":" } else { ", " });

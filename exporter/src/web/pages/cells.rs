@@ -1,4 +1,4 @@
-//! One value of a series: what Windows shows of it, its chart, and what is exported.
+//! One value of a series: the value in the form for people, its chart, and the exported value.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::targets::TargetState;
 use crate::web::page_state::{POINTS_MAX, Seen, unit_of};
 use crate::web::site::Site;
 
-/// A series of a table.
+/// One series in a table.
 pub(super) struct Cell<'a> {
     pub(super) counter: Counter<'a>,
     pub(super) point: Point<'a>,
@@ -20,7 +20,7 @@ pub(super) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// The series as it is now, and from now on watched.
+    /// The series as it is now. The page state keeps its values from now on.
     pub(super) fn look(
         site: &Site,
         entry: &TargetState,
@@ -59,7 +59,7 @@ impl<'a> Cell<'a> {
         html.ours("</td>");
     }
 
-    /// Why there is no figure. That a second collection is needed stands above the table, once.
+    /// Why no value is shown. A note above the table explains that a second collection is needed.
     fn why_nothing(&self) -> &'static str {
         match self.counter.rule() {
             _ if self.seen.needs_second => "–",
@@ -86,7 +86,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Whether the values make a line: not texts, and not moments, nor the time since one.
+/// Whether the values are drawn as a line: not texts, not points in time, and not the time since one.
 fn is_drawn(cell: &Cell<'_>) -> bool {
     let family = cell.counter.family();
     let is_moment = family.unit == "seconds" && is_moment(cell.point.value.as_f64());
@@ -104,7 +104,7 @@ pub(super) fn headings(html: &mut Html, entry: &TargetState) {
     html.ours("</th><th role=\"columnheader\" scope=\"col\" class=\"number\">Exported value</th>");
 }
 
-/// Says once that there is nothing to see yet of values that are computed from two collections.
+/// Writes a note if values that are computed from two collections are not available yet.
 pub(super) fn note<'a>(html: &mut Html, mut cells: impl Iterator<Item = &'a Cell<'a>>, now: Instant) {
     let Some(waiting) = cells.find(|cell| cell.seen.needs_second) else { return };
     let moment = waiting.counter.moment();

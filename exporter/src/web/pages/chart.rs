@@ -1,4 +1,4 @@
-//! Small pictures of figures, as SVG without scripts or styles of their own.
+//! Small charts, as SVG without scripts or styles of their own.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use super::html::Html;
 
 const WIDTH: f64 = 120.0;
 const HEIGHT: f64 = 28.0;
-/// Lines are not cut in half at the edges.
+/// Space at the edges, so that lines are not cut off.
 const MARGIN: f64 = 2.0;
 
-/// What a chart reaches over.
+/// The axes of a chart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
-    /// So long ago is its left edge.
+    /// The age of the left edge.
     pub(super) window: Duration,
-    /// The value that is all there can be, where there is one: 100 of percent.
+    /// The highest possible value, if there is one: 100 for percent.
     pub(super) whole: Option<f64>,
 }
 
-/// A line through `points`, each with its age, the newest last and on the right; `show` makes figures of values.
+/// A line through `points`, each with its age, the newest last and on the right; `show` formats values.
 ///
-/// It begins at zero, so that a small change looks small, and its highest and lowest figure stand beside it.
+/// The axis begins at zero, so that a small change looks small. The highest and lowest values stand beside it.
 pub(super) fn line(html: &mut Html, points: &[(Duration, f64)], scale: Scale, show: impl Fn(f64) -> String) {
     let values = || points.iter().map(|&(_, value)| value);
     let (Some(last), true) = (values().next_back(), points.len() > 1) else { return };
@@ -61,7 +61,7 @@ pub(super) fn bar(html: &mut Html, begin: f64, length: f64) {
         "<svg class=\"stage\" aria-hidden=\"true\" viewBox=\"0 0 1000 8\" preserveAspectRatio=\"none\">",
     );
     html.ours("<rect class=\"track\" width=\"1000\" height=\"8\"/><rect class=\"bar\" height=\"8\"");
-    // What took any time is seen.
+    // A stage that took any time stays visible.
     let width = (length * 1000.0).max(4.0);
     let x = (begin * 1000.0).min(1000.0 - width);
     html.attr("x", format_args!("{x:.0}")).attr("width", format_args!("{width:.0}")).ours("/></svg>");
@@ -71,7 +71,7 @@ pub(super) fn bar(html: &mut Html, begin: f64, length: f64) {
 mod tests {
     use super::*;
 
-    /// What is drawn of values that were collected ten seconds after one another.
+    /// The chart of values that were collected ten seconds after one another.
     fn drawn(values: &[f64], whole: Option<f64>) -> String {
         let mut html = Html::new("");
         let ages = (0..u64::MAX).map(|number| Duration::from_secs(10 * number));
@@ -97,12 +97,12 @@ mod tests {
         let html = drawn(&[100.0, 101.0], None);
         assert!(html.contains("points=\"106.4,2.2 118.0,2.0 \""), "{html}");
         assert!(html.contains("<span>101 &lt;B&gt;</span><span>0 &lt;B&gt;</span>"), "{html}");
-        // Percent reach from 0 to 100, and further where there is more.
+        // The axis of percent reaches from 0 to 100, and further for higher values.
         let html = drawn(&[25.0, 50.0], Some(100.0));
         assert!(html.contains("points=\"106.4,20.0 118.0,14.0 \""), "{html}");
         assert!(html.contains("<span>100 &lt;B&gt;</span><span>0 &lt;B&gt;</span>"), "{html}");
         assert!(drawn(&[25.0, 400.0], Some(100.0)).contains("<span>400 &lt;B&gt;</span>"));
-        // Below zero there is room, too.
+        // The axis extends below zero for negative values.
         assert!(drawn(&[-2.0, 2.0], None).contains("points=\"106.4,26.0 118.0,2.0 \""));
     }
 

@@ -21,16 +21,14 @@ pub(super) fn page(target_registry: &TargetRegistry, query: &Query<'_>, caller: 
     let paging = Paging::new(query.page(), lines.len(), LINES_MAX);
     let frame = Frame { title: "Configuration", section: Section::Config, root: "", refresh_s: None };
     respond(frame.write(|html| {
-        html.ours(
-            "<h1>Configuration</h1><p>As it is in use. Comments are left out, and so is every value that is ",
-        );
-        html.ours("not known to be harmless: it reads <mark>")
+        html.ours("<h1>Configuration</h1><p>The configuration in use, without comments. Values that are ");
+        html.ours("not known to be harmless are shown as <mark>")
             .ours(HIDDEN)
-            .ours("</mark>. What is not here has its ");
-        html.ours("default.</p>");
+            .ours("</mark>. Keys that are not listed have their ");
+        html.ours("defaults.</p>");
         if !caller.is_authenticated {
-            html.ours("<p>Identities are shown by name only. Readers with a password or a certificate ");
-            html.ours("(<code>web.config_file</code>) see their accounts and hosts, too.</p>");
+            html.ours("<p>Identities are shown by name only. Authenticated readers ");
+            html.ours("(<code>web.config_file</code>) also see their accounts and hosts.</p>");
         }
         let files = target_registry.files();
         if !files.is_empty() {
@@ -45,7 +43,7 @@ pub(super) fn page(target_registry: &TargetRegistry, query: &Query<'_>, caller: 
     }))
 }
 
-/// A line; what is hidden looks so.
+/// Writes a line and marks hidden values.
 fn config_line(html: &mut Html, line: &str) {
     let mut parts = line.split(HIDDEN).peekable();
     while let Some(part) = parts.next() {
@@ -65,9 +63,9 @@ fn target_files(html: &mut Html, files: &[FileState]) {
             html.ours(", ").text(file.refused).ours(" of them refused");
         }
         if !file.is_good {
-            html.ours("<span class=\"sub\">It cannot be read now").ours(match file.targets {
+            html.ours("<span class=\"sub\">The file cannot be read now").ours(match file.targets {
                 0 => ".</span>",
-                _ => ", so its last good targets stay in use.</span>",
+                _ => ", so its last valid targets stay in use.</span>",
             });
         }
         for problem in &file.problems {

@@ -1,4 +1,4 @@
-//! An error as a page, for who reads it in a browser.
+//! An error as a page, for browsers.
 
 use hyper::{Response, StatusCode};
 
@@ -7,7 +7,7 @@ use super::html::Url;
 use super::respond;
 use crate::web::body::Answer;
 
-/// Where a page that is not there may have been looked for.
+/// The pages that an error page links to.
 const THERE: [(&str, &str); 6] = [
     ("", "Targets"),
     ("plugins", "Plugins"),
@@ -17,7 +17,7 @@ const THERE: [(&str, &str); 6] = [
     ("-/ready", "Whether the exporter is ready"),
 ];
 
-/// The way up from the deepest path that links are right for.
+/// The path to the root from the deepest path for which links are correct.
 const UP: &str = "../../../../../../../../../../../../../../../../../../../../../../../../";
 
 /// A page that says `text` about the request for `path`.

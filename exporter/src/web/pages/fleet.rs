@@ -5,15 +5,15 @@ use super::groups::Groups;
 use super::wanted::Wanted;
 use crate::targets::{JobStatus, TargetHealth};
 
-/// The whole fleet in figures, and those targets that a reader asked for.
+/// The counts of the whole fleet, and the targets that a reader asked for.
 pub(super) struct Fleet {
     /// Targets by state, in the order of [`TargetHealth::ALL`].
     pub(super) counts: [usize; TargetHealth::ALL.len()],
     pub(super) series: usize,
     pub(super) collections: u64,
-    /// Indexes of the targets that are wanted: the failing ones first, else in the order of the configuration.
+    /// Indexes of the requested targets: the failing ones first, then in the order of the configuration.
     pub(super) wanted: Vec<(TargetHealth, usize)>,
-    /// Why those of them that fail do so.
+    /// The failures of these targets, grouped.
     pub(super) groups: Groups,
 }
 

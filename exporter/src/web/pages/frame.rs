@@ -1,4 +1,4 @@
-//! What all pages have around them.
+//! The header and footer of all pages.
 
 use super::html::{Html, Url};
 
@@ -8,7 +8,7 @@ pub(super) enum Section {
     Targets,
     Plugins,
     Config,
-    /// None of them: an error.
+    /// No part: an error page.
     None,
 }
 
@@ -16,14 +16,14 @@ pub(super) enum Section {
 pub(super) struct Frame<'a> {
     pub(super) title: &'a str,
     pub(super) section: Section,
-    /// The way to the first page.
+    /// The relative path to the first page.
     pub(super) root: &'static str,
-    /// So often the script looks for news, where there may be some.
+    /// How often the script refreshes the page; `None` if the page does not change.
     pub(super) refresh_s: Option<u64>,
 }
 
 impl Frame<'_> {
-    /// The page; `fill` writes what is between the landmarks of `<main>`.
+    /// Writes the page; `fill` writes the contents of `<main>`.
     pub(super) fn write(&self, fill: impl FnOnce(&mut Html)) -> Html {
         let mut html = Html::new(self.root);
         html.ours("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -67,7 +67,7 @@ impl Frame<'_> {
     }
 }
 
-/// The way back, above a page's heading. The last step is the page itself.
+/// Links to the pages above this one.
 pub(super) fn crumbs(html: &mut Html, steps: &[(&str, Url)]) {
     html.ours("<nav class=\"crumbs\" aria-label=\"Breadcrumb\"><ol>");
     for (name, url) in steps {

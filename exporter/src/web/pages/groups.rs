@@ -10,16 +10,16 @@ use super::troubles::{NAMES_SHOWN, reason, step};
 use super::wanted::Wanted;
 use crate::targets::{Down, TargetHealth};
 
-/// So many targets that fail alike are shown as one group; fewer say it themselves.
+/// From this number on, targets that fail for the same reason are shown as one group.
 const TARGETS_MIN: usize = 3;
 
 /// Targets that are down or partial for the same reason.
 pub(super) struct Group {
-    /// Of the first one.
+    /// The failure of the first target.
     down: Down,
     state: TargetHealth,
     targets: usize,
-    /// Indexes of the first ones.
+    /// Indexes of the first targets.
     first: Vec<usize>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Group {
 pub(super) struct Groups(Vec<Group>);
 
 impl Groups {
-    /// Enters that a target is in trouble.
+    /// Adds a failing target.
     pub(super) fn enter(&mut self, state: TargetHealth, down: &Down, index: usize) {
         let is_like = |group: &Group| group.state == state && is_same(&group.down, down.stage, &down.reason);
         let place = self.0.iter().position(is_like).unwrap_or_else(|| {
@@ -42,7 +42,7 @@ impl Groups {
         }
     }
 
-    /// Whether a group says what to do about this, so that a row need not.
+    /// Whether a group shows the next step for this failure, so that the row can omit it.
     pub(super) fn has(&self, state: TargetHealth, down: &Down) -> bool {
         self.shown().any(|group| group.state == state && is_same(&group.down, down.stage, &down.reason))
     }

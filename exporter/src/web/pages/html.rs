@@ -1,21 +1,21 @@
-//! Writing HTML so that a text which is not ours cannot become markup: markup is `&'static str`, everything else is
-//! escaped, and a link is an [`Url`] whose parts are encoded one by one.
+//! Writes HTML so that foreign text cannot become markup: markup is `&'static str`, everything else is escaped, and
+//! a link is a [`Url`] whose parts are encoded one by one.
 //!
-//! It is not maud or one of its peers because these escape what is markup and no more: control characters and marks that
-//! turn the text around would need a wrapper at each place, and nothing would notice a place that lacks it.
+//! Template crates such as maud escape only markup. Control characters and marks that reverse the direction of text
+//! would need a wrapper at each place, and nothing would detect a missing one.
 
 use std::fmt::{self, Display, Write};
 
 use config::PasswordFiles;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// A document under way.
+/// A document that is being written.
 #[derive(Debug, Default)]
 pub(super) struct Html {
     out: String,
-    /// The way from this page to the first one, so that all of them may stand below any path.
+    /// The relative path from this page to the first one, so that the pages work below any path.
     root: &'static str,
-    /// Paths that this reader may not see.
+    /// Paths that are hidden from this reader.
     hidden: PasswordFiles,
 }
 
@@ -24,7 +24,7 @@ impl Html {
         Self { out: String::with_capacity(16 << 10), root, hidden: PasswordFiles::default() }
     }
 
-    /// Leaves these paths out of the details of failures from now on.
+    /// Removes these paths from the details of failures from now on.
     pub(super) fn hide(&mut self, hidden: PasswordFiles) {
         self.hidden = hidden;
     }
@@ -35,20 +35,20 @@ impl Html {
         self.name(shown)
     }
 
-    /// Markup that stands in this program.
+    /// Markup that is part of this program.
     pub(super) fn ours(&mut self, markup: &'static str) -> &mut Self {
         self.out.push_str(markup);
         self
     }
 
-    /// A text, escaped for every place between tags and in quoted attributes.
+    /// A text, escaped for use between tags and in quoted attributes.
     pub(super) fn text(&mut self, text: impl Display) -> &mut Self {
         // Writing into a string does not fail.
         let _ = write!(Escaping(&mut self.out), "{text}");
         self
     }
 
-    /// A name that somebody else chose: whatever its direction of writing, it changes nothing around it.
+    /// A foreign name. Its direction of writing does not affect the text around it.
     pub(super) fn name(&mut self, name: impl Display) -> &mut Self {
         self.ours("<bdi>").text(name).ours("</bdi>")
     }
@@ -87,9 +87,10 @@ impl fmt::Write for Escaping<'_> {
                 '"' => self.0.push_str("&quot;"),
                 '\'' => self.0.push_str("&#39;"),
                 '\u{7f}' => self.0.push('\u{2421}'),
-                // The picture of the control character: a newline in a name is seen as one.
+                // The symbol of the control character, so that a newline in a name is visible.
                 '\0'..' ' => self.0.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
-                // Marks that turn the text behind them around are told by number, and turn nothing.
+                // Marks that reverse the direction of text are written as their code points, so they have no
+                // effect.
                 '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                     write!(self.0, "[U+{:04X}]", u32::from(c))?;
                 }
@@ -105,19 +106,19 @@ impl fmt::Write for Escaping<'_> {
 pub(super) struct Url(String);
 
 impl Url {
-    /// A path of ours, with neither a slash before it nor behind it; empty for the first page.
+    /// A path of this site without leading or trailing slash; empty for the first page.
     pub(super) fn of(path: &'static str) -> Self {
         Self(if path.is_empty() { "./".to_owned() } else { path.to_owned() })
     }
 
-    /// One step further down.
+    /// Appends a path segment.
     pub(super) fn step(mut self, name: &str) -> Self {
         self.0.push('/');
         encode(name, &mut self.0);
         self
     }
 
-    /// With one more parameter, unless it is empty.
+    /// Appends a parameter, unless it is empty.
     pub(super) fn with(mut self, name: &'static str, value: impl Display) -> Self {
         let value = value.to_string();
         if !value.is_empty() {
@@ -130,7 +131,7 @@ impl Url {
     }
 }
 
-/// Appends `text` for use in one step of a path, or in the value of a parameter.
+/// Appends `text` for use in a path segment or in the value of a parameter.
 fn encode(text: &str, out: &mut String) {
     const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
     out.extend(utf8_percent_encode(text, KEPT));
@@ -141,11 +142,11 @@ pub(super) fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// The parameters of a request, as a reader's browser or a reader wrote them.
+/// The query parameters of a request.
 #[derive(Debug, Default)]
 pub(super) struct Query<'a>(&'a str);
 
-/// A parameter has so many bytes at most; of a longer one the rest is left out.
+/// Maximum bytes of a parameter; longer ones are cut off.
 const PARAMETER_BYTES_MAX: usize = 2_048;
 
 impl<'a> Query<'a> {
@@ -153,7 +154,7 @@ impl<'a> Query<'a> {
         Self(uri.query().unwrap_or_default())
     }
 
-    /// The first value of a parameter; empty where there is none.
+    /// The first value of a parameter; empty if there is none.
     pub(super) fn get(&self, name: &str) -> String {
         let found = self.0.split('&').find_map(|pair| {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -164,7 +165,7 @@ impl<'a> Query<'a> {
         value
     }
 
-    /// A number from 1.
+    /// The page number, from 1.
     pub(super) fn page(&self) -> usize {
         self.get("page").parse().unwrap_or(1).max(1)
     }

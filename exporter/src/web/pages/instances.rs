@@ -19,7 +19,7 @@ use crate::web::site::Site;
 
 /// Instances on one page.
 const ROWS_MAX: usize = 60;
-/// So many instances are watched to put them in order by what is shown; of more, the rest comes behind these.
+/// Maximum instances that are sorted by their shown value; the others follow in the order of their exported value.
 const ORDERED_MAX: usize = TRACKS_MAX / 4;
 
 /// One of the modules that have the counter, the values of its base, and a series of it.
@@ -95,7 +95,7 @@ fn no_counter(entry: &Entry, name: &str) -> Response<Answer> {
     }))
 }
 
-/// What the counter means.
+/// Writes what the counter means.
 fn about(html: &mut Html, entry: &Entry, counter: &Counter<'_>) {
     let family = counter.family();
     if !counter.origin.help.is_empty() {
@@ -116,12 +116,12 @@ fn about(html: &mut Html, entry: &Entry, counter: &Counter<'_>) {
     html.ours("<div><dt>Instances</dt><dd>").text(count(counter.series as u64)).ours("</dd></div></dl>\n");
     let base = counter.base().map(FamilyPoints::family);
     if let Some(query) = promql::expression(family, base, &entry.name) {
-        html.ours("<p class=\"query\"><span class=\"label\">As shown, in PromQL:</span> <code>");
+        html.ours("<p class=\"query\"><span class=\"label\">Shown value in PromQL:</span> <code>");
         html.text(query).ours("</code></p>\n");
     }
 }
 
-/// Puts the series in order by what is shown of them, where there is nothing yet by what is exported.
+/// Sorts the series by shown value; those without one come last, by exported value.
 fn largest_first<'a>(site: &Site, entry: &Entry, rows: &mut [Row<'a>]) {
     rows.sort_by(|(_, one), (_, other)| other.value.as_f64().total_cmp(&one.value.as_f64()));
     let ordered = rows.len().min(ORDERED_MAX);

@@ -1,14 +1,16 @@
-//! The pages for people: HTML made here, without a build step and without a script that anything depends on.
+//! The status pages: HTML written by this module. There is no build step, and every page works without its script.
 //!
-//! * `/` — the targets: what fails and what to do about it first. `?q=` searches, `?state=` filters, `?page=` turns.
+//! * `/` — the targets, failing ones first, with what to do about them. `?q=` searches, `?state=` filters, `?page=`
+//!   turns.
 //! * `/targets/NAME` — one target: stages and their times, failures, what was left out, series by counterset.
 //! * `/targets/NAME/values` — its countersets, counters and current values, each with a small chart.
 //! * `/plugins` — what is loaded.
 //! * `/config` — the configuration in use without its secrets.
 //!
-//! One file a page. [`html::Html`] keeps texts that are not ours from becoming markup, [`html::Url`] from becoming
-//! other links; all links are relative, so that the pages may stand below any path. [`POLICY`] keeps browsers from
-//! everything else. A page shows so many rows and has links to the next ones: its size does not grow with the fleet.
+//! One file a page. [`html::Html`] escapes foreign text, so that it cannot become markup; [`html::Url`] encodes it,
+//! so that it cannot change a link. All links are relative, so the pages work below any path. [`POLICY`] forbids
+//! browsers everything else. The rows of a page are limited, with links to further pages, so its size does not grow
+//! with the fleet.
 
 mod amount;
 mod assets;
@@ -51,7 +53,7 @@ use crate::targets::TargetState;
 use http_server::Caller;
 use http_server::typed;
 
-/// Something for people, or what belongs to it.
+/// A status page, or an asset of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Page {
     Overview,
@@ -105,7 +107,7 @@ pub(super) fn answer<B>(site: &Site, page: Page, request: &Request<B>, caller: &
     }
 }
 
-/// The paths that the caller may not see.
+/// The paths that are hidden from the caller.
 fn hidden_from(caller: &Caller, site: &Site) -> PasswordFiles {
     if caller.is_authenticated { PasswordFiles::default() } else { site.target_registry.password_files() }
 }
@@ -131,7 +133,7 @@ fn no_target(page: Page, name: &str) -> Response<Answer> {
     let frame = Frame { title: "No such target", section: Section::Targets, root, refresh_s: None };
     let html = frame.write(|html| {
         html.ours("<h1>No such target</h1><p>There is no target ").name(name);
-        html.ours(". It may have been taken out of the configuration or of its file.</p><p><a")
+        html.ours(". It may have been removed from the configuration or from its target file.</p><p><a")
             .href(&Url::of(""));
         html.ours(">All targets</a></p>");
     });
@@ -152,7 +154,8 @@ fn respond(html: Html) -> Response<Answer> {
 
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// What a browser may do with a page: load our style, script and icon, ask us again, send a search to us.
+/// What a browser may do with a page: load our style, script and icon, fetch pages from us, and submit a search to
+/// us.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -165,7 +168,7 @@ struct Paging {
 }
 
 impl Paging {
-    /// Page `page` of `rows`, `rows_max` at a time; the last one where there are fewer.
+    /// Page `page` of `rows`, `rows_max` on each; the last page if `page` is beyond it.
     fn new(page: usize, rows: usize, rows_max: usize) -> Self {
         let pages = rows.div_ceil(rows_max).max(1);
         Self { page: page.min(pages), pages, rows, rows_max }
@@ -176,7 +179,7 @@ impl Paging {
         begin..(begin + self.rows_max).min(self.rows)
     }
 
-    /// The links, where there is more than one page. `url` is this page without its number.
+    /// Writes links to other pages, if there are any. `url` is this page without its number.
     fn write(&self, html: &mut Html, url: &Url) {
         if self.pages < 2 {
             return;

@@ -1,4 +1,4 @@
-//! Which instances of a counterset there are to choose from, and which one is shown to who has chosen none.
+//! Which instances of a counterset a reader can choose, and which one is shown by default.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use series::model::{DisplayRule, Point};
 use super::catalogue::{Counter, instance};
 use crate::targets::TargetState;
 
-/// Instances that the box offers; of more, the pages of the counters have all.
+/// Maximum instances in the list; the pages of the counters show all.
 const OFFERED_MAX: usize = 200;
-/// So many series of a counterset are looked through for the names of its instances.
+/// Maximum series of a counterset that are searched for the names of its instances.
 const LOOKED_AT_MAX: usize = 20_000;
-/// The instance that is all others together.
+/// The instance that adds up all others.
 const TOTAL: &str = "_Total";
-/// The process that runs when no other one does is never the busiest.
+/// The idle process never counts as the busiest.
 const IDLE: &str = "Idle";
 
-/// The instances that there are to choose from, by name.
+/// The instances that a reader can choose, by name.
 pub(super) fn offered(all: &[Counter<'_>], entry: &TargetState) -> Vec<String> {
     let mut instances = BTreeSet::new();
     let mut left = LOOKED_AT_MAX;
@@ -33,19 +33,19 @@ pub(super) fn offered(all: &[Counter<'_>], entry: &TargetState) -> Vec<String> {
     instances.into_iter().collect()
 }
 
-/// The instance that is shown to who has chosen none.
+/// The instance that is shown by default.
 pub(super) struct Usual {
     pub(super) instance: String,
-    /// Why it is this one, for people; empty where there is no other.
+    /// Why it is this one, for people; empty if it is the only one.
     pub(super) reason: &'static str,
 }
 
-/// The instance that is shown at first: all together where there is one for that, else the busiest, else the first.
+/// Chooses the default instance: the total if there is one, else the busiest, else the first.
 pub(super) fn usual(all: &[Counter<'_>], offered: &[String], entry: &TargetState) -> Usual {
     let (instance, reason) = if offered.iter().any(|name| name == TOTAL) {
         (TOTAL.to_owned(), "total")
     } else if let Some(busiest) = busiest(all, entry) {
-        // By what was done since it began, which one collection says; what is done now takes two of all instances.
+        // Activity since the instance began is known after one collection; current activity needs two.
         (busiest, "busiest so far")
     } else {
         (offered.first().cloned().unwrap_or_default(), "first by name")
@@ -53,7 +53,7 @@ pub(super) fn usual(all: &[Counter<'_>], offered: &[String], entry: &TargetState
     Usual { instance, reason: if offered.len() > 1 { reason } else { "" } }
 }
 
-/// The instance that did most since it began, by the first counter that counts what is done.
+/// The instance with the most activity since it began, by the first counter that measures activity.
 fn busiest(all: &[Counter<'_>], entry: &TargetState) -> Option<String> {
     let counts = |rule| all.iter().find(|counter| counter.rule() == rule);
     let counter = counts(DisplayRule::PercentOfTime)

@@ -54,8 +54,7 @@ pub(super) fn page(site: &Site, query: &Query<'_>, caller: &Caller) -> Response<
     }))
 }
 
-/// How many are how. Each figure is a link to those targets; the text that a screen reader hears of when it changes
-/// is made of them, too.
+/// The number of targets in each state, as links to those targets.
 fn summary(html: &mut Html, fleet: &Fleet, wanted: &Wanted, rate: Option<f64>) {
     html.ours("<ul class=\"tiles\">");
     let all: usize = fleet.counts.iter().sum();
@@ -88,18 +87,16 @@ fn summary(html: &mut Html, fleet: &Fleet, wanted: &Wanted, rate: Option<f64>) {
     html.ours("</ul>");
 }
 
-/// That targets of files are not asked, and where it says why.
+/// Writes that targets of files are refused, with a link to the reasons.
 fn refused(html: &mut Html, files: &[FileState]) {
     let targets: usize = files.iter().map(|file| file.refused).sum();
     let broken = files.iter().filter(|file| !file.is_good).count();
     if targets + broken == 0 {
         return;
     }
-    html.ours("<p class=\"trouble\">Of the target files ")
-        .text(count(broken as u64))
-        .ours(" cannot be read and ");
+    html.ours("<p class=\"trouble\">Target files: ").text(count(broken as u64)).ours(" cannot be read, ");
     html.text(count(targets as u64)).ours(" targets are refused: <a").href(&Url::of("config"));
-    html.ours(">what is wrong with them</a></p>");
+    html.ours(">show the reasons</a></p>");
 }
 
 fn search(html: &mut Html, wanted: &Wanted) {
@@ -173,7 +170,7 @@ fn targets(
     paging.write(html, &wanted.url(wanted.state));
 }
 
-/// What there is to say of a target besides its state.
+/// What is wrong with a target.
 enum Problem<'a> {
     Failure(&'a Down),
     MatchesNothing,
@@ -188,7 +185,7 @@ fn problem(status: &TargetStatus) -> Option<Problem<'_>> {
 struct Row<'a> {
     entry: &'a Entry,
     state: TargetHealth,
-    /// Whether the table has a column for them.
+    /// Whether the table has a column for problems.
     has_problems: bool,
     now: Instant,
 }
@@ -235,7 +232,7 @@ impl Row<'_> {
             "\">"
         });
         match problem {
-            // What to do stands above the table, once.
+            // The next step is shown once, above the table.
             Some(Problem::Failure(down)) if groups.has(self.state, down) => failure(html, down),
             Some(Problem::Failure(down)) => trouble(html, down),
             Some(Problem::MatchesNothing) => {
@@ -250,13 +247,13 @@ impl Row<'_> {
 fn last_changes(html: &mut Html, site: &Site, now: Instant) {
     let last = site.target_registry.changes();
     if last.is_empty() {
-        html.ours("<p class=\"empty\">Nothing failed since the start.</p>");
+        html.ours("<p class=\"empty\">No failures since the start.</p>");
     } else {
         changes(html, last.iter().map(|change| &**change), CHANGES_SHOWN, now);
     }
 }
 
-/// What the process itself costs and does.
+/// The process' own resource usage and activity.
 fn own_figures(html: &mut Html, site: &Site) {
     let usage = ProcessUsage::read();
     html.ours("<dl class=\"figures\">");

@@ -1,7 +1,7 @@
-// Keeps a page up to date. Without it the pages say the same; a reload shows what is new.
+// Keeps a page up to date. The pages work without it; a reload shows new values.
 //
-// Every few seconds the page asks for itself again and takes over the parts that are marked `data-live`. It waits
-// while nobody sees it, while something in such a part is being selected, and while the reader has paused it.
+// Every few seconds the script fetches the page again and replaces the parts that are marked `data-live`. It waits
+// while the page is not visible, while text in such a part is selected, and while the reader has paused it.
 "use strict";
 (() => {
   const seconds = Number(document.body.dataset.refresh);
@@ -30,7 +30,7 @@
     button.setAttribute("aria-label", paused ? "Resume updating" : "Pause updating");
     place.classList.toggle("paused", paused);
     place.classList.toggle("lost", failures > 0);
-    say(paused ? "Paused" : failures > 0 ? "No answer, trying again" : "Live");
+    say(paused ? "Paused" : failures > 0 ? "No answer, retrying" : "Live");
   };
 
   const isSelecting = (part) => {

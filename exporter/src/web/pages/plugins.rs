@@ -17,7 +17,7 @@ pub(super) fn page(site: &Site) -> Response<Answer> {
     respond(frame.write(|html| {
         html.ours("<h1>Plugins</h1>");
         if plugins.is_empty() {
-            html.ours("<p class=\"empty\">No plugin is loaded. Name them under <code>plugins:</code>.</p>");
+            html.ours("<p class=\"empty\">No plugin is loaded. List plugins under <code>plugins:</code> in the configuration.</p>");
         }
         for (index, plugin) in plugins.iter().enumerate() {
             one(html, index, plugin);
@@ -41,7 +41,7 @@ fn one(html: &mut Html, index: usize, plugin: &PluginSource) {
     fact("ABI", info.abi.to_string());
     fact(
         "File",
-        info.file.as_ref().map_or("part of the program".to_owned(), |file| file.display().to_string()),
+        info.file.as_ref().map_or("built into the program".to_owned(), |file| file.display().to_string()),
     );
     fact("In quarantine", count(plugin.library.quarantined(plugin_host::monotonic_ns()) as u64));
     fact("Hung threads", count(plugin.library.lost_threads() as u64));
@@ -55,7 +55,7 @@ fn one(html: &mut Html, index: usize, plugin: &PluginSource) {
 fn violations(html: &mut Html, plugin: &PluginSource) {
     let mut counts = plugin.library.violations().iter().filter(|(_, count)| *count > 0).peekable();
     if counts.peek().is_none() {
-        html.ours("<p>No contract violations so far.</p>");
+        html.ours("<p>No contract violations.</p>");
         return;
     }
     html.ours("<h3>Contract violations</h3><ul class=\"counted\">");
@@ -66,7 +66,7 @@ fn violations(html: &mut Html, plugin: &PluginSource) {
             .text(violation.as_str())
             .ours("</code></li>");
     }
-    html.ours("</ul><p>Report it to the plugin's author.</p>");
+    html.ours("</ul><p>Report them to the plugin's author.</p>");
 }
 
 fn sources(html: &mut Html, info: &PluginInfo) {
@@ -111,19 +111,19 @@ fn commands(html: &mut Html, plugin: &str, commands: &[CommandInfo]) {
     html.ours("</dl>");
 }
 
-/// What any plugin may have.
+/// Writes the limits of every plugin.
 fn limits(html: &mut Html, limits: &Limits) {
     html.ours("<section aria-labelledby=\"limits\"><h2 id=\"limits\">Limits of every plugin</h2><dl class=\"figures\">");
     for (name, limit) in [
-        ("Families of an instance", u64::from(limits.families_max)),
-        ("Series of an instance", u64::from(limits.series_max)),
-        ("Labels of a series", u64::from(limits.labels_max)),
-        ("Bytes of a label’s value", u64::from(limits.label_value_bytes_max)),
-        ("Rows of a batch", u64::from(limits.batch_rows_max)),
+        ("Families per instance", u64::from(limits.families_max)),
+        ("Series per instance", u64::from(limits.series_max)),
+        ("Labels per series", u64::from(limits.labels_max)),
+        ("Bytes per label value", u64::from(limits.label_value_bytes_max)),
+        ("Rows per batch", u64::from(limits.batch_rows_max)),
         ("Instances", u64::from(limits.instances_max)),
-        ("Collections of a host at a time", u64::from(limits.collections_per_target_max)),
-        ("Faults before a quarantine", u64::from(limits.faults_max)),
-        ("Log bytes a second", u64::from(limits.log_bytes_per_second_max)),
+        ("Concurrent collections per host", u64::from(limits.collections_per_target_max)),
+        ("Faults before quarantine", u64::from(limits.faults_max)),
+        ("Log bytes per second", u64::from(limits.log_bytes_per_second_max)),
     ] {
         html.ours("<div><dt>").ours(name).ours("</dt><dd>").text(count(limit)).ours("</dd></div>");
     }

@@ -1,8 +1,8 @@
-//! The query that computes what a page shows.
+//! The query that computes the value that a page shows.
 
 use series::model::{DisplayRule, Family, Kind, escape_label_value, is_legacy_name};
 
-/// The values of a counter on a target in PromQL, as the page shows them; `base` is what they are divided by.
+/// The PromQL expression for the shown values of a counter on a target; `base` is the divisor.
 pub(super) fn expression(family: &Family, base: Option<&Family>, target: &str) -> Option<String> {
     use DisplayRule as R;
     if family.kind == Kind::Histogram {

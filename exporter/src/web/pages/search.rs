@@ -1,8 +1,8 @@
-//! What people look for, and what Windows calls it.
+//! Searches for counters, with synonyms for words in their names.
 
 use super::wanted::contains;
 
-/// A word of people, and the word that Windows has for it.
+/// Words that people search for, and the words that names of counters contain instead.
 const SYNONYMS: &[(&str, &str)] = &[
     ("cpu", "processor"),
     ("core", "processor"),
@@ -17,24 +17,24 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("storage", "disk"),
 ];
 
-/// What somebody searches: words which all have to be there, each itself or as Windows says it.
+/// A search: every word, or its synonym, must be found.
 pub(super) struct Search(Vec<[String; 2]>);
 
 impl Search {
     pub(super) fn of(text: &str) -> Self {
         let words = text.split_whitespace().map(str::to_lowercase);
-        Self(words.map(|word| [windows_word(&word).to_owned(), word]).collect())
+        Self(words.map(|word| [synonym(&word).to_owned(), word]).collect())
     }
 
-    /// Whether every word is in one of these texts.
+    /// Whether every word or its synonym is in one of these texts.
     pub(super) fn finds(&self, texts: &[&str]) -> bool {
         let is_there = |word: &String| texts.iter().any(|text| contains(text, word));
         self.0.iter().all(|either| either.iter().any(is_there))
     }
 }
 
-fn windows_word(word: &str) -> &str {
-    SYNONYMS.iter().find(|(own, _)| *own == word).map_or(word, |(_, windows)| windows)
+fn synonym(word: &str) -> &str {
+    SYNONYMS.iter().find(|(own, _)| *own == word).map_or(word, |(_, synonym)| synonym)
 }
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_find_what_windows_calls_otherwise() {
+    fn a_search_finds_synonyms() {
         let finds = |text: &str, names: &[&str]| Search::of(text).finds(names);
         assert!(finds("cpu", &["Processor Information", "% Idle Time"]));
         assert!(finds("CPU idle", &["Processor Information", "% Idle Time"]));

@@ -1,8 +1,8 @@
-//! How a target's health looks, beside the word for it.
+//! Signs and titles of a target's health.
 
 use crate::targets::TargetHealth;
 
-/// A sign of another shape for each state, beside the word.
+/// A sign that is shown before the state's name. Each state has another shape.
 pub(super) const fn sign(state: TargetHealth) -> &'static str {
     match state {
         TargetHealth::Down => "✕",
@@ -12,7 +12,7 @@ pub(super) const fn sign(state: TargetHealth) -> &'static str {
     }
 }
 
-/// The state above a figure.
+/// The title of a state's count.
 pub(super) const fn title(state: TargetHealth) -> &'static str {
     match state {
         TargetHealth::Down => "Down",

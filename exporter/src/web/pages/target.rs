@@ -18,7 +18,7 @@ use crate::targets::{JobStatus, StageCost, TargetStatus};
 use crate::web::body::Answer;
 use crate::web::site::Site;
 
-/// Countersets on the page; the browser has all.
+/// Countersets on the page; the page of values lists all.
 const SETS_MAX: usize = 50;
 /// Changes of state on the page.
 const CHANGES_SHOWN: usize = 10;
@@ -33,7 +33,7 @@ pub(super) fn page(site: &Site, entry: &Entry, caller: &Caller) -> Response<Answ
         html.ours("<h1>").name(&entry.name).ours("</h1>\n<div id=\"live-state\" data-live>");
         standing(html, entry, &status, now);
         html.ours("</div>\n<p class=\"actions\"><a class=\"button\"").href(&values_url(entry));
-        html.ours(">Browse its values</a></p>\n");
+        html.ours(">Show values</a></p>\n");
         facts(html, entry);
         html.ours("<div id=\"live-modules\" data-live>");
         for (index, (name, job)) in entry.modules.iter().zip(&status.jobs).enumerate() {
@@ -53,7 +53,7 @@ pub(super) fn page(site: &Site, entry: &Entry, caller: &Caller) -> Response<Answ
     }))
 }
 
-/// How the target is, and what to do.
+/// Writes the target's state, and what to do about failures.
 fn standing(html: &mut Html, entry: &Entry, status: &TargetStatus, now: Instant) {
     html.ours("<p class=\"standing\">");
     state(html, status.health());
@@ -79,7 +79,7 @@ fn standing(html: &mut Html, entry: &Entry, status: &TargetStatus, now: Instant)
     }
 }
 
-/// What the configuration says of it, and what it says of itself.
+/// Writes the target's configuration and its operating system.
 fn facts(html: &mut Html, entry: &Entry) {
     html.ours("<dl class=\"figures\">");
     let mut fact = |name: &str, text: &str| {
@@ -108,7 +108,7 @@ fn facts(html: &mut Html, entry: &Entry) {
     }
 }
 
-/// An operating system as a headline: `Windows` for `windows`.
+/// The title of an operating system: `Windows` for `windows`.
 fn titled(system: &str) -> String {
     let mut chars = system.chars();
     chars.next().map_or("System".to_owned(), |first| first.to_uppercase().chain(chars).collect())
@@ -132,9 +132,11 @@ fn module(html: &mut Html, entry: &Entry, index: usize, name: &str, job: &JobSta
     html.ours("</dl>");
     if job.matches_nothing {
         html.ours(
-            "<p class=\"notice\">It matches nothing on the target: compare its names and patterns with what ",
+            "<p class=\"notice\">It matches nothing on the target: compare its names and patterns with what the target offers. ",
         );
-        html.ours("<code>perfmon-exporter discover</code> lists.</p>");
+        html.ours("The commands that list it are among those of its <a")
+            .href(&Url::of("plugins"))
+            .ours(">plugin</a>.</p>");
     }
     stages(html, job);
     failures(html, job);
@@ -142,7 +144,7 @@ fn module(html: &mut Html, entry: &Entry, index: usize, name: &str, job: &JobSta
     html.ours("</section>\n");
 }
 
-/// Where the time of the last collection went, one stage behind the other.
+/// Writes how long each stage of the last collection took.
 fn stages(html: &mut Html, job: &JobStatus) {
     let whole: Duration = job.last_stages.iter().map(|cost| cost.duration).sum();
     let whole = whole.max(job.last_duration.unwrap_or_default()).as_secs_f64();
@@ -196,7 +198,7 @@ fn stages(html: &mut Html, job: &JobStatus) {
     html.ours("</tbody></table>");
 }
 
-/// Why collections failed since the start.
+/// Writes the failures since the start, by reason.
 fn failures(html: &mut Html, job: &JobStatus) {
     if job.failures.is_empty() {
         return;
@@ -217,7 +219,7 @@ fn failures(html: &mut Html, job: &JobStatus) {
     html.ours("</ul>");
 }
 
-/// What the plugin sent and no reader gets.
+/// Writes what the plugin sent and the exporter dropped, by reason.
 fn left_out(html: &mut Html, entry: &Entry, module: usize) {
     let Some(store) = entry.store(module) else { return };
     let mut refusals = store.refusals().iter().peekable();
@@ -232,18 +234,20 @@ fn left_out(html: &mut Html, entry: &Entry, module: usize) {
     html.ours("</ul>");
 }
 
-/// What a refusal means, and what to do where something can be done here.
+/// What a refusal means, and what the operator can do about it.
 fn advice(refusal: Refusal) -> &'static str {
     match refusal.as_str() {
         "series_limit" => {
-            "The target has reached its maximum of series: select less in its modules, or raise max_series."
+            "The target has its maximum number of series: select less in its modules, or raise max_series."
         }
         "family_limit" => "The module has too many counters: split it.",
-        "family_collision" => "Two counters would have the same name: choose one of them, or another naming.",
+        "family_collision" => {
+            "Two counters would have the same name: select one of them, or use another naming."
+        }
         "duplicate_series" => {
             "The target has this series already: set instance_id, or remove a counterset that two modules have."
         }
-        "too_many_labels" => "A series has more labels than it may.",
+        "too_many_labels" => "A series has too many labels.",
         "label_too_long" => "The value of a label is too long.",
         "name_too_long" => "The name of a metric is too long.",
         "invalid_count" => "A counter was negative or not a number.",

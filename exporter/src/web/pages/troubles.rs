@@ -1,4 +1,4 @@
-//! What went wrong, and what to do about it.
+//! Failures and next steps.
 
 use std::time::Instant;
 
@@ -7,10 +7,10 @@ use super::html::{Html, Url};
 use super::signs::sign;
 use crate::targets::{Change, Down, TargetHealth, Turn};
 
-/// Names that are shown of targets that fare alike.
+/// Maximum names that are shown of targets with the same change or failure.
 pub(super) const NAMES_SHOWN: usize = 5;
 
-/// A target's state: sign, word, and a class for the style. Colour says nothing that these do not.
+/// A target's state: sign, word, and a class for the style. The colour adds no information.
 pub(super) fn state(html: &mut Html, state: TargetHealth) {
     html.ours("<span class=\"state ")
         .ours(state.as_str())
@@ -53,15 +53,15 @@ pub(super) fn step(html: &mut Html, down: &Down) {
     }
 }
 
-/// Changes of state, one after the other, that are alike: of one target, or of several.
+/// Consecutive changes of state that are alike, of one or more targets.
 struct Run<'a> {
-    /// The newest.
+    /// The newest change.
     change: &'a Change,
     targets: Vec<&'a str>,
 }
 
 impl<'a> Run<'a> {
-    /// Whether `next` is the same change of another target.
+    /// Whether `next` is the same change, of another target.
     fn takes(&self, next: &Change) -> bool {
         let is_like = match (&self.change.turn, &next.turn) {
             (Turn::Down(one), Turn::Down(other)) | (Turn::Partial(Some(one)), Turn::Partial(Some(other))) => {
@@ -73,7 +73,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The last changes of state, the newest first. Targets that changed alike, one after the other, are one entry.
+/// Writes the last changes of state, newest first. Consecutive equal changes of several targets are one entry.
 pub(super) fn changes<'a>(
     html: &mut Html,
     changes: impl Iterator<Item = &'a Change>,

@@ -1,4 +1,4 @@
-//! `/targets/NAME/values`: the browser of what a target has.
+//! `/targets/NAME/values`: the current values of a target.
 //!
 //! Without parameters it lists countersets; `?q=` searches counters; `?set=` shows the counters of one counterset for
 //! one `instance=`; `?counter=` shows all instances of one counter.
@@ -18,16 +18,16 @@ use super::{Entry, Paging, Query, counters, instances, respond, target_url, valu
 use crate::web::body::Answer;
 use crate::web::site::Site;
 
-/// Countersets, or counters that were found, on one page.
+/// Maximum countersets, or found counters, on one page.
 const ROWS_MAX: usize = 100;
-/// Countersets that were found, above the counters.
+/// Maximum found countersets that are listed above the counters.
 const SETS_FOUND_MAX: usize = 10;
 
 pub(super) fn page(site: &Site, entry: &Entry, query: &Query<'_>) -> Response<Answer> {
     page_of(site, entry, &Taken::from(entry), query)
 }
 
-/// The page about these values.
+/// The page of these values.
 pub(super) fn page_of(site: &Site, entry: &Entry, taken: &Taken, query: &Query<'_>) -> Response<Answer> {
     let (set, counter) = (query.get("set"), query.get("counter"));
     if !counter.is_empty() {
@@ -68,7 +68,7 @@ fn list_of_sets(html: &mut Html, entry: &Entry, taken: &Taken, page: usize) {
 /// Countersets by name.
 pub(super) type Sets<'a> = BTreeMap<&'a str, Size>;
 
-/// How much there is in a counterset.
+/// The size of a counterset.
 #[derive(Default)]
 pub(super) struct Size {
     counters: usize,
@@ -110,7 +110,7 @@ pub(super) fn table_of_sets<'a>(
     html.ours("</tbody></table>");
 }
 
-/// Counters in whose name, counterset or metric the text is.
+/// Writes the counters whose name, counterset or metric contains the text.
 fn found(html: &mut Html, entry: &Entry, taken: &Taken, text: &str, page: usize) {
     let search = Search::of(text);
     let is_wanted = |counter: &Counter<'_>| {
@@ -118,9 +118,9 @@ fn found(html: &mut Html, entry: &Entry, taken: &Taken, text: &str, page: usize)
     };
     let all: Vec<Counter<'_>> = taken.counters().filter(is_wanted).collect();
     if all.is_empty() {
-        html.ours("<p class=\"empty\">No counter, counterset or metric has ")
+        html.ours("<p class=\"empty\">No name of a counter, counterset or metric contains ")
             .name(text)
-            .ours(" in its name. <a")
+            .ours(". <a")
             .href(&values_url(entry));
         html.ours(">All countersets</a></p>");
         return;

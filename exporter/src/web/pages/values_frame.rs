@@ -1,16 +1,16 @@
-//! What all pages of a target's values have in common.
+//! The common parts of all pages of a target's values.
 
 use super::catalogue::Counter;
 use super::frame::{Frame, Section};
 use super::html::{Html, Url};
 use super::{Entry, target_url, values_url};
 
-/// So often a page of values asks again: about twice as often as there are new ones.
+/// How often a page of values is refreshed: about twice per collection.
 pub(super) fn refresh_s(entry: &Entry) -> Option<u64> {
     Some((entry.interval.as_secs() / 2).clamp(1, 15))
 }
 
-/// The frame of all pages of the browser.
+/// The frame of all pages of values.
 pub(super) fn frame<'a>(entry: &Entry, title: &'a str) -> Frame<'a> {
     Frame { title, section: Section::Targets, root: "../../", refresh_s: refresh_s(entry) }
 }
@@ -25,7 +25,7 @@ pub(super) fn counter_url(entry: &Entry, counter: &Counter<'_>) -> Url {
     values_url(entry).with("counter", &counter.family().name)
 }
 
-/// A box to search in; `hidden` are parameters that stay.
+/// Writes a search box; `hidden` are parameters that the search keeps.
 pub(super) fn search(
     html: &mut Html,
     entry: &Entry,
@@ -42,8 +42,8 @@ pub(super) fn search(
     html.ours("><button type=\"submit\">Search</button></form>\n");
 }
 
-/// What is said where there is nothing to show.
+/// Writes that there are no values.
 pub(super) fn nothing(html: &mut Html, entry: &Entry) {
-    html.ours("<p class=\"empty\">There are no values: the target is down, nothing was collected yet, or it does not have this. <a");
-    html.href(&target_url(entry)).ours(">Its page</a> says which.</p>");
+    html.ours("<p class=\"empty\">There are no values: the target is down, it was not collected yet, or it does not have this counter. <a");
+    html.href(&target_url(entry)).ours(">The target's page</a> shows the reason.</p>");
 }

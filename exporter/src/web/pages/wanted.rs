@@ -8,7 +8,7 @@ use crate::targets::{Down, TargetHealth, TargetStatus};
 pub(super) struct Wanted {
     pub(super) text: String,
     pub(super) state: Option<TargetHealth>,
-    /// Those alone that fail for this reason.
+    /// Only targets that fail for this reason.
     pub(super) cause: Option<Cause>,
 }
 
@@ -21,7 +21,7 @@ impl Wanted {
         Self { text: query.get("q").trim().to_owned(), state, cause }
     }
 
-    /// Whether it is all targets.
+    /// Whether it selects all targets.
     pub(super) fn is_all(&self) -> bool {
         self.text.is_empty() && self.state.is_none() && self.cause.is_none()
     }
@@ -35,19 +35,19 @@ impl Wanted {
         }
     }
 
-    /// The address of those of this choice that fail in the same way as `down`.
+    /// The address of the targets of this choice that fail in the same way as `down`.
     pub(super) fn url_of(&self, state: TargetHealth, down: &Down) -> Url {
         let url = Url::of("").with("q", &self.text).with("state", state.as_str());
         url.with("stage", down.stage.as_str()).with("reason", &down.reason)
     }
 
-    /// Whether the target is in trouble as it was asked for.
+    /// Whether the target fails for the requested reason.
     pub(super) fn has_cause(&self, status: &TargetStatus) -> bool {
         let is_it = |cause: &Cause| status.trouble().is_some_and(|down| cause.is_of(down));
         self.cause.as_ref().is_none_or(is_it)
     }
 
-    /// Whether the text is in the target's name, host, a label or the reason that it is down for.
+    /// Whether the target's name, host, labels or failure contain the text.
     pub(super) fn has_text(&self, needle: &str, entry: &Entry, status: &TargetStatus) -> bool {
         let has = |text: &str| contains(text, needle);
         needle.is_empty()
@@ -70,7 +70,7 @@ pub(super) fn contains(text: &str, needle: &str) -> bool {
     }
 }
 
-/// A reason at a stage, which a reader asked for.
+/// The stage and reason that a reader asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cause {
     pub(super) stage: String,

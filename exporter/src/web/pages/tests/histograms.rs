@@ -1,4 +1,4 @@
-//! Histograms, of which people are shown the mean and how many observations there are.
+//! Pages show the mean of a histogram and the number of its observations.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ async fn a_histogram_is_shown_by_the_mean_since_the_collection_before() {
         assert!(body.contains("<strong>5.00 ms</strong>"), "{body}");
         assert!(body.contains(">12 observations</td>"), "{body}");
         assert_eq!(body.contains("no activity"), query.starts_with("counter"), "{body}");
-        // The first one began anew.
+        // The first one was reset.
         bring(&fleet, &[1, 0, 0, 1, 0, 0], &[0.25, 0.25]);
         let body = fleet.page_at(query, begin + Duration::from_secs(20), 1_700_000_020.0).await;
         assert!(body.contains(">1 observations</td>"), "{body}");

@@ -1,4 +1,4 @@
-//! The pages of a site whose targets say what these tests let them say.
+//! The pages of a site with targets whose data the tests choose.
 
 mod histograms;
 mod troubles;
@@ -126,7 +126,7 @@ impl Fleet {
         store.complete(CollectionId(1), Completion { outcome: Outcome::Full, stages: &stages });
     }
 
-    /// A target has these series from now on.
+    /// Registers these series of a target.
     fn offer(&self, target: usize, series: &[(FamilyDef<'_>, &str)]) {
         let (store, mut verdicts) = (&self.stores[target], Vec::new());
         let mut families: Vec<FamilyDef<'_>> = Vec::new();
@@ -184,7 +184,7 @@ impl Fleet {
     }
 }
 
-/// A schedule to which nobody listens.
+/// A schedule without a receiver.
 fn schedule() -> Schedule {
     struct NoDeadlines;
     impl Deadlines for NoDeadlines {
@@ -279,7 +279,7 @@ async fn a_target_shows_its_stages_and_how_often_it_failed() {
     let fleet = Fleet::of(&["web1"]);
     fleet.fail(0, GeneralReason::ConnectionRefused);
     fleet.collect(0, [1, 2]);
-    assert!(!fleet.page("/targets/web1").await.contains("<dt>Windows"), "it has told none");
+    assert!(!fleet.page("/targets/web1").await.contains("<dt>Windows"), "no version is known");
     let target = Arc::clone(&fleet.site.target_registry.targets()[0]);
     target.set_fact("os.type", "windows");
     target.set_fact("os.version", "10.0.20348<b>");

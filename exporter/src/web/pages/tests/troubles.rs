@@ -1,4 +1,4 @@
-//! Many targets that fail alike.
+//! Many targets that fail for the same reason.
 
 use super::*;
 

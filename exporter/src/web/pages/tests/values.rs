@@ -26,8 +26,8 @@ fn family(
     }
 }
 
-/// The page after collections of these values, ten seconds after one another, each of which somebody looked at. The last
-/// one was at 2023-11-14 22:13:20 UTC.
+/// The page after collections of these values, ten seconds after one another, with a request for the page after
+/// each. The last one was at 2023-11-14 22:13:20 UTC.
 async fn looked_at(
     family: &FamilyDef<'static>,
     base: Option<[f64; 2]>,
@@ -166,17 +166,17 @@ async fn the_total_is_shown_first_else_the_busiest_instance() {
         fleet.bring(0, &values);
         let body = fleet.page("/targets/web1/values?set=Zoo").await;
         assert!(body.contains(&format!("value=\"{expected}\" selected")), "{expected}: {body}");
-        // Beside the values, which are those of another instance as soon as that one is the busiest.
+        // The note is refreshed with the values, because another instance may become the busiest.
         let said = format!(
             "data-live><p class=\"note\">Instance <strong><bdi>{expected}</bdi></strong>, {reason}</p>"
         );
         assert!(body.contains(&said), "{said}: {body}");
-        // Whoever has chosen an instance knows why it is shown.
+        // There is no note if the reader chose the instance.
         let chosen = fleet.page("/targets/web1/values?set=Zoo&instance=0%2C1").await;
         assert!(chosen.contains("value=\"0,1\" selected"), "{chosen}");
         assert!(!chosen.contains("Instance <strong>"), "{chosen}");
     }
-    // Where there is one instance alone there is nothing to explain.
+    // There is no note if there is only one instance.
     let fleet = Fleet::of(&["web1"]);
     fleet.offer(0, &[(busy, "0,0")]);
     fleet.bring(0, &[1.0]);
@@ -215,7 +215,7 @@ async fn a_counter_shows_its_rate_and_a_line_when_it_was_looked_at_twice() {
     assert!(body.contains("iB/s</strong>") && body.contains(">4000000</td>"), "{body}");
     assert!(!body.contains("second collection"), "{body}");
     assert_eq!(body.matches("<polyline points=").count(), 1);
-    // Nobody looked at the other instance: its line has not begun.
+    // The other instance was not requested before, so it has no line yet.
     let all = fleet.page("/targets/web1/values?counter=perfmon_web_service_sent_bytes&sort=largest").await;
     assert_eq!(all.matches("<polyline points=").count(), 1);
     assert!(all.contains("Bytes that were sent."), "{all}");
