@@ -178,7 +178,7 @@ fn a_pattern_that_is_no_expression_is_shown_as_it_was_written() {
         &installed,
         &instances("'svchost(:.*'"),
         &expect![[r#"
-        perfmon.yml:6:76: modules.os.countersets[0].instances.include[0]: `svchost(:.*` is no regular expression: unclosed group; write `\` before a sign that stands for itself, such as `\(`
+        perfmon.yml:6:76: modules.os.countersets[0].instances.include[0]: `svchost(:.*` is not a valid regular expression: unclosed group; write `\` before a sign that stands for itself, such as `\(`
         exit code 1
     "#]],
     );
@@ -186,7 +186,7 @@ fn a_pattern_that_is_no_expression_is_shown_as_it_was_written() {
         &installed,
         &instances("'*'"),
         &expect![[r#"
-        perfmon.yml:6:76: modules.os.countersets[0].instances.include[0]: `*` is no regular expression: repetition operator missing expression; write {wildcard: '*'}
+        perfmon.yml:6:76: modules.os.countersets[0].instances.include[0]: `*` is not a valid regular expression: repetition operator missing expression; write {wildcard: '*'}
         exit code 1
     "#]],
     );
@@ -194,7 +194,7 @@ fn a_pattern_that_is_no_expression_is_shown_as_it_was_written() {
         &installed,
         &instances("{regex: 'a['}"),
         &expect![[r#"
-        perfmon.yml:6:76: modules.os.countersets[0].instances.include[0]: `a[` is no regular expression: unclosed character class; write a regular expression for the whole name, such as `.*,_Total`
+        perfmon.yml:6:76: modules.os.countersets[0].instances.include[0]: `a[` is not a valid regular expression: unclosed character class; write a regular expression for the whole name, such as `.*,_Total`
         exit code 1
     "#]],
     );

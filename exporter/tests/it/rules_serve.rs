@@ -61,7 +61,7 @@ fn changed_rules_make_their_targets_anew_and_leave_the_others() {
     let answer = exporter.reload();
     assert_eq!(answer.status, 500);
     assert!(
-        answer.body.contains("perfmon.yml:5:20: normalize.drop[0]: `(` is no regular expression"),
+        answer.body.contains("perfmon.yml:5:20: normalize.drop[0]: `(` is not a valid regular expression"),
         "{}",
         answer.body
     );

@@ -1,4 +1,4 @@
-/// The clocks of one reply, as they come.
+/// The clocks of one reply, unconverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct RawClocks {
     /// `PerfTimeStamp` of the data header.
@@ -14,7 +14,7 @@ pub struct RawClocks {
 }
 
 impl RawClocks {
-    /// The object's clock, and where it has none the performance clock.
+    /// The object's clock; the performance clock if it has none.
     #[must_use]
     pub(crate) fn object(&self) -> (u64, u64) {
         (self.object_time.unwrap_or(self.perf_time), self.object_freq.unwrap_or(self.perf_freq))
@@ -26,10 +26,10 @@ impl RawClocks {
         freq == INTERVALS_PER_SECOND && now > UNIX_EPOCH
     }
 
-    /// How many seconds ago a moment on the object's clock was, or `None` if that is unknown. What is later than the
-    /// reply has not elapsed.
+    /// How many seconds ago a moment on the object's clock was, or `None` if that is unknown. A moment after the
+    /// reply gives zero.
     ///
-    /// By the time of day no object began before 1970: zero stands for one that never began.
+    /// On a clock of the time of day, moments before 1970 are invalid: zero means that the object never began.
     #[must_use]
     pub(crate) fn elapsed_seconds(&self, moment: u64) -> Option<f64> {
         let (now, freq) = self.object();
@@ -39,8 +39,8 @@ impl RawClocks {
 
     /// A moment on the object's clock in seconds since 1970, or `None` if that is unknown.
     ///
-    /// Where that clock shows the time of day the answer is exact and the same in each reply. Else it is the time of
-    /// the reply less what has elapsed, so that it wavers by as much as the two clocks do.
+    /// If that clock shows the time of day, the result is exact and the same for each reply. Else it is the time of
+    /// the reply minus the elapsed time, so it varies with the drift between the two clocks.
     #[must_use]
     pub(crate) fn unix_seconds(&self, moment: u64) -> Option<f64> {
         let elapsed = self.elapsed_seconds(moment)?;
@@ -52,11 +52,11 @@ impl RawClocks {
     }
 }
 
-/// When the host was started, in nanoseconds since 1970: what its performance clock has counted before the time of
-/// day, which the reply tells both. `None` where a clock is missing or they do not fit together.
+/// When the host was started, in nanoseconds since 1970: the reply's time of day minus its performance clock.
+/// `None` if a clock is missing or they contradict each other.
 ///
-/// This is inferred: the performance clock of a virtual machine may begin earlier than its system, each reply gives
-/// another answer by some milliseconds, and setting the time of day moves it. Take it once a boot.
+/// This is inferred: the performance clock of a virtual machine may begin earlier than its system, results of two
+/// replies differ by some milliseconds, and setting the time of day moves the result. Compute it once per boot.
 #[must_use]
 pub fn boot_time(perf_time: u64, perf_freq: u64, time_100ns: u64) -> Option<i64> {
     let uptime_ns = (u128::from(perf_time) * NANOS_PER_SECOND).checked_div(perf_freq.into())?;
@@ -95,6 +95,6 @@ mod tests {
         assert_eq!(boot_time(1, 0, NEW_YEAR), None, "without a frequency");
         assert_eq!(boot_time(u64::MAX, 1, NEW_YEAR), None, "before 1970");
         assert_eq!(boot_time(1, 1, 0), None, "without a time of day");
-        assert_eq!(boot_time(0, 1, u64::MAX), None, "later than 64 bits can say");
+        assert_eq!(boot_time(0, 1, u64::MAX), None, "beyond 64 bits");
     }
 }

@@ -16,34 +16,34 @@ pub struct Reading {
     pub clocks: RawClocks,
 }
 
-/// What becomes of two samples.
+/// The result of two samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cooked {
-    /// What is displayed. It is finite.
+    /// The displayed value. It is finite.
     Value(f64),
     /// One sample is not enough for this type.
     NeedsTwo,
-    /// Between the two the counter, its base or the host's clock began anew. The next pair is right again.
+    /// The counter, its base or the host's clock was reset between the two. The next pair gives a value again.
     Restarted,
-    /// The formula has no answer: nothing happened that could be divided by, no time has passed, the base or a
-    /// clock is missing or stands still.
+    /// The formula has no result: the base did not change, no time has passed, or the base or a clock is missing or
+    /// stopped.
     Undefined,
-    /// The type has no number.
+    /// The type is not a number.
     NoValue,
 }
 
-/// Computes what a counter displays, by the formula of its type ([`Formula`] tells what was decided where the documents
-/// disagree). A type without a row in the table shows its newer value.
+/// Computes the displayed value of a counter, by the formula of its type ([`Formula`] lists the decisions where the
+/// documents disagree). A type without a row in the table shows its newer value.
 ///
 /// What goes wrong between two samples of a real host:
 ///
-/// - 32-bit counters and bases go round: differences are taken in 32 bits. A decrease by which one would have counted
-///   2³¹ or more was no turn, and the counter began anew; the same of 64 bits.
+/// - 32-bit counters and bases wrap around: differences are computed in 32 bits. If a decrease would mean a
+///   difference of 2³¹ or more, it is a reset and not a wrap; a decrease of a 64-bit counter is always a reset.
 /// - The host was restarted: its performance clock went back, and all counters were reset.
-/// - The time of day was set. `PerfTime100NSec` then jumps; where it disagrees with the performance
-///   clock about the interval by more than an eighth and 100 ms (its own steps may be 16 ms), the performance clock
-///   is believed.
-/// - The base did not move: no operation, no average. That is no zero, and [`Cooked::Undefined`].
+/// - The time of day was set. `PerfTime100NSec` then jumps; if the intervals of the two clocks differ by more than
+///   an eighth and 100 ms (its own steps may be 16 ms), the performance clock is used.
+/// - The base did not change: without operations there is no average. The result is [`Cooked::Undefined`], not
+///   zero.
 ///
 /// ```
 /// use counter_types::{Cooked, CounterType, RawClocks, Reading, cook};
@@ -94,7 +94,7 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     fn cook(&self) -> Result<f64, Cooked> {
-        // If the performance clock went back, the host was restarted, whatever the counters look like.
+        // If the performance clock went back, the host was restarted, even if the counters increased.
         if self.newer.clocks.perf_time < self.older.clocks.perf_time {
             return Err(Cooked::Restarted);
         }
@@ -164,7 +164,7 @@ fn restarted(delta: Option<u64>) -> Result<f64, Cooked> {
     delta.map(real).ok_or(Cooked::Restarted)
 }
 
-/// Undefined where there is nothing to divide by.
+/// Undefined if the denominator is missing or zero.
 fn quotient(numerator: f64, denominator: Option<f64>) -> Result<f64, Cooked> {
     let denominator = denominator.filter(|denominator| *denominator > 0.0).ok_or(Cooked::Undefined)?;
     Ok(numerator / denominator)
@@ -176,7 +176,7 @@ const fn real(value: u64) -> f64 {
 }
 
 impl Properties {
-    /// In how many bits the base of this type counts: winperf.h knows one of 64 bits only.
+    /// The width of this type's base: winperf.h has only one base of 64 bits.
     const fn base_width(&self) -> Width {
         match self.counter_type {
             CounterType::PERF_PRECISION_100NS_TIMER
@@ -188,5 +188,5 @@ impl Properties {
 }
 
 const INTERVALS_PER_SECOND: f64 = 10_000_000.0;
-/// 100 ms: what the time of day may be behind, since it moves in steps.
+/// 100 ms: the maximum lag of the time of day, which moves in steps.
 const CLOCK_JITTER: f64 = 1_000_000.0;

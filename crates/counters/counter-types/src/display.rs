@@ -1,14 +1,14 @@
 use ms_pcq::types::{Attrib, CounterType};
 
-/// A cooked value as a person reads it, in the form that `attrib` asks for.
+/// A cooked value as text for people, in the form that `attrib` selects.
 ///
 /// - [`Attrib::DISPLAY_AS_HEX`]: `0x1f`, rounded down. [`display_exact`] keeps the bits beyond 2⁵³.
-/// - [`Attrib::DISPLAY_AS_REAL`]: always three decimals. Without it a number that is whole has none, and of others
-///   zeros at the end are left out; rounding all to whole numbers would make nothing of a rate below one.
+/// - [`Attrib::DISPLAY_AS_REAL`]: always three decimals. Without it whole numbers have none, and others have no
+///   trailing zeros; rounding everything to whole numbers would show small rates as zero.
 /// - [`Attrib::NO_GROUP_SEPARATOR`]: `1234567`, else `1,234,567`.
 ///
-/// `DefaultScale` of [MS-PCQ] 2.2.4.2 is not applied: it fits values into a graph. typeperf and the numbers of the
-/// Performance Monitor leave it out, and a counter in bytes would no longer show bytes.
+/// `DefaultScale` of [MS-PCQ] 2.2.4.2 is not applied: it scales values for a graph. typeperf and the numbers of the
+/// Performance Monitor ignore it, and a counter in bytes would no longer show bytes.
 ///
 /// ```
 /// use counter_types::display;
@@ -36,7 +36,7 @@ pub fn display(value: f64, attrib: Attrib) -> String {
     let decimals =
         if attrib.contains(Attrib::DISPLAY_AS_REAL) { decimals } else { decimals.trim_end_matches('0') };
     let mut text = if whole.trim_start_matches('-') == "0" && decimals.chars().all(|digit| digit == '0') {
-        // No minus before what was rounded to zero.
+        // No minus sign if the value was rounded to zero.
         "0".to_owned()
     } else {
         grouped(whole, attrib)
@@ -48,7 +48,7 @@ pub fn display(value: f64, attrib: Attrib) -> String {
     text
 }
 
-/// The same of a value that is an integer: all of its 64 bits are shown.
+/// Like [`display`], for integers: all 64 bits are shown.
 #[must_use]
 pub fn display_exact(value: u64, attrib: Attrib) -> String {
     if attrib.contains(Attrib::DISPLAY_AS_HEX) {
@@ -122,7 +122,7 @@ mod tests {
         let hex = shown_as(CounterType::PERF_COUNTER_LARGE_RAWCOUNT_HEX, PLAIN);
         assert_eq!(display_exact(0xFEED_C0DE_0000_0001, hex), "0xfeedc0de00000001");
         assert_eq!(display(255.9, hex), "0xff");
-        assert_eq!(display(-1.0, hex), "-1", "there is no such thing");
+        assert_eq!(display(-1.0, hex), "-1", "a negative value is not written in hexadecimal");
         assert_eq!(shown_as(CounterType::PERF_COUNTER_RAWCOUNT, PLAIN), PLAIN);
     }
 

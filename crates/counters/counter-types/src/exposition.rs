@@ -9,25 +9,25 @@ use crate::scale::Scale;
 use crate::unit::Unit;
 use crate::widen::Width;
 
-/// How a counter's raw values go out.
+/// How a counter's raw values are exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exposition {
-    /// What kind of family it is.
+    /// The kind of the family.
     pub kind: Kind,
-    /// What its values are in.
+    /// The unit of its values.
     pub unit: Unit,
     /// What a raw value is multiplied or divided by.
     pub scale: Scale,
     /// Which part of the counter it is.
     pub part: Part,
-    /// Whether values come back to zero at 2³², so that [`crate::Widen`] has to make them go on.
+    /// Whether values wrap to zero at 2³², so that [`crate::Widen`] must extend them.
     pub wraps: bool,
 }
 
-/// What kind of family a counter becomes.
+/// The kind of a counter's family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Goes up, or back to the beginning.
+    /// Goes up, or is reset.
     Counter,
     /// Goes up and down.
     Gauge,
@@ -37,12 +37,12 @@ pub enum Kind {
     Unknown,
 }
 
-/// Which part of a counter a family is; what the exporter puts behind the counter's name.
+/// Which part of a counter a family is; the exporter appends it to the counter's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The counter itself.
     Whole,
-    /// What it is divided by.
+    /// The divisor.
     Base,
     /// The time in which the object was not busy.
     Inactive,
@@ -51,7 +51,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The word; empty for the counter itself.
+    /// The part as a word; empty for the counter itself.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// An exported value. Integers stay what they are, since counters pass 2⁵³.
+/// An exported value. Integers stay integers, because counters exceed 2⁵³.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// A value without a scale.
@@ -83,7 +83,7 @@ impl Exposition {
     pub(crate) const UNKNOWN: Self =
         Self { kind: Kind::Unknown, unit: Unit::None, scale: Scale::One, part: Part::Whole, wraps: false };
 
-    /// For a type of its own; `None` where there is nothing to show.
+    /// The exposition of a counter by its own type; `None` if it has no value.
     pub(crate) fn of(properties: &Properties, unit: Unit) -> Option<Self> {
         let wraps = properties.wraps_at_32_bits();
         let part = if properties.inverse { Part::Inactive } else { Part::Whole };
@@ -108,7 +108,7 @@ impl Exposition {
         })
     }
 
-    /// The same in what documents say that a momentary value is in.
+    /// The same with the documented unit of a momentary value.
     pub(crate) fn in_quantity(self, properties: &Properties, quantity: Option<Quantity>) -> Self {
         match quantity {
             Some(Quantity { unit, scale }) if properties.measure == Measure::Momentary => {
@@ -145,13 +145,13 @@ impl Exposition {
         matches!(self.scale, Scale::One | Scale::Megahertz)
     }
 
-    /// In how many bits values count: what [`crate::Widen::update`] wants to know.
+    /// The width of the values, for [`crate::Widen::update`].
     #[must_use]
     pub const fn width(&self) -> Width {
         if self.wraps { Width::Bits32 } else { Width::Bits64 }
     }
 
-    /// Makes the exported value of a raw one; `None` where the clock that it needs stands still.
+    /// Converts a raw value to the exported one; `None` if the clock that it needs stands still.
     ///
     /// A counter without an object clock uses the performance clock.
     #[must_use]
@@ -170,14 +170,14 @@ impl Exposition {
         }
     }
 
-    /// The same of the mean of `count` values of a gauge, whose sum is `sum`.
+    /// The same for the mean of `count` values of a gauge, whose sum is `sum`.
     #[expect(clippy::cast_precision_loss, reason = "means are floating-point by nature")]
     pub(crate) fn export_mean(&self, sum: u128, count: u64, clocks: &RawClocks) -> Option<Value> {
         let mean = || sum as f64 / count as f64;
         match self.scale {
             Scale::One => Some(Value::F64(mean())),
             Scale::Percent => Some(Value::F64(mean() / 100.0)),
-            // The fraction of a tick is below what a clock can tell.
+            // Fractions of a tick are below the resolution of the clock.
             _ => self.export(u64::try_from(sum.checked_div(count.into())?).ok()?, clocks),
         }
     }
@@ -186,7 +186,7 @@ impl Exposition {
 const HERTZ_PER_MEGAHERTZ: u64 = 1_000_000;
 const AVERAGE_TIMER: ms_pcq::types::CounterType = ms_pcq::types::CounterType::PERF_AVERAGE_TIMER;
 
-/// What makes seconds of ticks.
+/// The scale from ticks to seconds.
 const fn ticks(clock: Clock) -> Scale {
     match clock {
         Clock::None => Scale::One,
@@ -196,7 +196,7 @@ const fn ticks(clock: Clock) -> Scale {
     }
 }
 
-/// Parts of a kelvin in degrees Celsius; rounded, so that no digits come of the subtraction that the host did not send.
+/// Parts of a kelvin in degrees Celsius; rounded, so that the subtraction adds no digits.
 #[expect(clippy::cast_precision_loss, reason = "scaled values are floating-point by nature")]
 fn celsius(raw: u64, parts: f64) -> Value {
     const ZERO_CELSIUS_KELVIN: f64 = 273.15;

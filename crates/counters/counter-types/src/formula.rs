@@ -1,24 +1,24 @@
 use core::fmt;
 
-/// What is computed of two samples of a counter.
+/// The formula that computes a displayed value from two samples of a counter.
 ///
-/// N is the counter, D its clock, F the clock's frequency, B its base or how many things it covers; 0 is the older
-/// sample and 1 the newer one. Where the documents contradict one another or themselves, this is what was decided:
+/// N is the counter, D its clock, F the clock's frequency, B its base or the number of items that it covers; 0 is
+/// the older sample and 1 the newer one. Decisions where the documents contradict each other or themselves:
 ///
 /// - [`Formula::BusyOfMany`]: the Win32 pages divide the interval of `PERF_COUNTER_MULTI_TIMER` by the frequency as
 ///   well. N counts ticks of the clock that D shows, so that this would be off by the frequency; [MS-PCQ] and
 ///   the same pages' row for 100 ns have no such factor.
-/// - [`Formula::IdleOfMany`]: the Win32 pages and [MS-PCQ] subtract from the number of things and do not divide by
-///   it, so that four idle disks show 0 and four busy ones 400 %. The pages for Windows CE divide. What a user
-///   of Windows sees is the former, though the timers that are not inverse are divided.
+/// - [`Formula::IdleOfMany`]: the Win32 pages and [MS-PCQ] subtract from the number of items and do not divide by
+///   it, so that four idle disks show 0 and four busy ones 400 %. The pages for Windows CE divide. Windows shows
+///   the former, although it divides timers that are not inverse.
 /// - [`Formula::Idle`] and [`Formula::IdleOfMany`] are never below zero: the clock of idle time is read some
-///   moments after that of the reply. Nothing is cut off at 100 %, since two processors do twice the work of one.
-/// - [`Formula::Share`] of a precision timer: its base is a time stamp that is taken with the value, and the
-///   reply's own clock has no part in it. That is what the type is for. [MS-PCQ] gives `PERF_PRECISION_OBJECT_TIMER`
-///   the object's clock instead; winperf.h and the other two types say it has a base.
-/// - [`Formula::Elapsed`]: [MS-PCQ] subtracts the other way round, which would be negative.
-/// - [`Formula::Rate`] goes by the performance clock for all of its types. [MS-PCQ] has `PERF_COUNTER_COUNTER` and
-///   `PERF_SAMPLE_COUNTER` differ in their clocks; winperf.h has not.
+///   moments after that of the reply. Values above 100 % are kept, because two processors do twice the work of one.
+/// - [`Formula::Share`] of a precision timer: its base is a time stamp that is taken with the value; the reply's
+///   own clock is not used. That is the purpose of the type. [MS-PCQ] gives `PERF_PRECISION_OBJECT_TIMER` the
+///   object's clock instead; By winperf.h and the other two types it has a base.
+/// - [`Formula::Elapsed`]: [MS-PCQ] swaps the operands, which would give a negative value.
+/// - [`Formula::Rate`] uses the performance clock for all of its types. In [MS-PCQ] the clocks of
+///   `PERF_COUNTER_COUNTER` and `PERF_SAMPLE_COUNTER` differ; in winperf.h they do not.
 /// - [`Formula::MeanTime`]: `PERF_AVERAGE_TIMER` has 32 bits by its type and in [MS-PCQ], and 64 in an example of the
 ///   Win32 pages. A value that does not fit into 32 bits is taken to have 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,27 +27,27 @@ pub enum Formula {
     Value,
     /// The newer value, whose 64 bits are a number in IEEE 754.
     Double,
-    /// How much it has changed.
+    /// The difference of the two values.
     Delta,
-    /// Events a second.
+    /// Events per second.
     Rate,
     /// The mean length of a queue.
     QueueLength,
     /// Percent of the time in which the object was busy.
     Busy,
-    /// The same of what counts the time in which it was not.
+    /// The same from a counter of the time in which it was not busy.
     Idle,
     /// Mean percent of the time in which several objects were busy.
     BusyOfMany,
-    /// The same of what counts the time in which they were not, for all of them together.
+    /// The same from a counter of the time in which they were not busy, for all of them together.
     IdleOfMany,
     /// Percent of the base.
     Part,
-    /// Percent of what the base has changed.
+    /// Percent of the difference of the base.
     Share,
-    /// Seconds for each of what the base counts.
+    /// Seconds per operation that the base counts.
     MeanTime,
-    /// Items for each of what the base counts.
+    /// Items per operation that the base counts.
     Mean,
     /// Seconds since something began.
     Elapsed,
@@ -56,7 +56,7 @@ pub enum Formula {
 }
 
 impl Formula {
-    /// The formula in letters; empty for [`Formula::Nothing`].
+    /// The formula as text; empty for [`Formula::Nothing`].
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -78,7 +78,7 @@ impl Formula {
         }
     }
 
-    /// What is written behind the result.
+    /// The unit that is written after the result.
     #[must_use]
     pub const fn suffix(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl Formula {
         }
     }
 
-    /// Whether one sample is not enough.
+    /// Whether it needs two samples.
     #[must_use]
     pub const fn needs_two(self) -> bool {
         !matches!(self, Self::Value | Self::Double | Self::Part | Self::Elapsed | Self::Nothing)

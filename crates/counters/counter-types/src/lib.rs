@@ -1,13 +1,13 @@
-//! Counter types, units and selection of Windows performance counters: one table for those of [MS-PCQ] and, later,
-//! those of the performance registry. No input or output, and no clock: samples and their times come in.
+//! Counter types, units and selection of Windows performance counters: one table for the types of [MS-PCQ] and of
+//! the performance registry. The crate has no input or output, and no clock: callers pass samples and their times.
 //!
-//! # What goes out
+//! # What is exported
 //!
-//! Values go out as a server gives them and are never turned into rates here: a query language does that better,
-//! over any time. What has to be done to a raw value depends on its [`CounterType`] alone and is a row of
-//! [`properties`]; [`plan`] makes the families of a whole counterset of it:
+//! Values are exported as the server sends them and are never turned into rates: a query language does that better,
+//! over any time. How a raw value is converted depends only on its [`CounterType`]; it is a row of [`properties`].
+//! [`plan`] makes the families of a whole counterset from these rows:
 //!
-//! | type | goes out as |
+//! | type | exported as |
 //! | --- | --- |
 //! | counts shown per second, deltas | counter |
 //! | timers, lengths of queues over time | counter in seconds, by the clock of the type |
@@ -19,8 +19,9 @@
 //! | text | info |
 //! | a type without a row | raw, of unknown kind |
 //!
-//! Counters of 32 bits wrap around; [`Widen`] makes 64-bit ones of them, and reports resets.
-//! [`boot_time`] infers when a host was started. [`aggregate`] does what aggregate countersets leave to the client.
+//! Counters of 32 bits wrap around; [`Widen`] makes 64-bit ones of them, and reports resets. [`boot_time`] infers
+//! when a host was started. [`aggregate`] aggregates the instances of aggregate countersets, which the protocol
+//! leaves to the client.
 //!
 //! ```
 //! use counter_types::{Kind, Part, RawClocks, Unit, Value, plan};
@@ -36,17 +37,17 @@
 //!
 //! # What is displayed
 //!
-//! [`cook`] computes what a counter displays from two samples, for every type, and [`display`] writes it down. The
-//! formulas are those of [`Formula`], where N is the counter, D its clock, F the clock's frequency, B its base, and 0 and
-//! 1 are the older and the newer sample. All types:
+//! [`cook`] computes the displayed value of a counter from two samples, for every type, and [`display`] formats it.
+//! The formulas are those of [`Formula`], where N is the counter, D its clock, F the clock's frequency, B its base,
+//! and 0 and 1 are the older and the newer sample. All types:
 //!
 #![doc = include_str!("../TYPES.md")]
 //!
-//! # What is chosen
+//! # Selection
 //!
-//! People write [`PatternText`]; a [`Selection`] is made of these once and then asked about each counter and instance.
-//! [`CounterPath`] reads `\\Machine\Counterset(Instance)\Counter`. [`nearest`] finds names that are similar
-//! to one that does not exist.
+//! People write [`PatternText`]. A [`Selection`] compiles these once; it then decides about each counter and
+//! instance. [`CounterPath`] reads `\\Machine\Counterset(Instance)\Counter`. [`nearest`] finds names that are
+//! similar to one that does not exist.
 //!
 //! ```
 //! use counter_types::{Choice, Filter, PatternText, Selection, SelectionRules, Totals};

@@ -2,15 +2,15 @@ use strsim::osa_distance;
 
 use crate::pattern::{folded, same_name};
 
-/// The name that `wanted` most likely was meant to be; the first of several, and none where all are too far away.
+/// The name that is most similar to `wanted`; the first of several, and `None` if no name is similar enough.
 ///
-/// Upper and lower case, the order of words and what stands between them cost little; of the rest each character
-/// that is missing, wrong, too much, or swapped with its neighbour counts. Names may come from a hostile host: a
-/// long one is compared by its beginning, and when [`WORK_MAX`] is done the best so far is it.
+/// Differences in case, in the order of words and in separators cost little. Otherwise each missing, wrong, extra
+/// or swapped character counts. Names may come from a hostile host: of long names only the beginning is compared,
+/// and after [`WORK_MAX`] comparisons the best name so far is returned.
 #[must_use]
 pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted_form = Form::new(wanted);
-    // A third of the characters may be wrong, and in a short name one.
+    // A third of the characters may be wrong, or one in a short name.
     let farthest = wanted_form.chars.max(3) / 3;
     let mut best: Option<(usize, &str)> = None;
     let mut work_left = WORK_MAX;
@@ -35,20 +35,20 @@ const COMPARED_CHARS_MAX: usize = 128;
 /// Pairs of characters that one search may compare: well below a second, and some thousand names.
 pub const WORK_MAX: usize = 1 << 25;
 
-/// A name in the two forms in which it is compared.
+/// A name in the two forms that are compared.
 struct Form {
-    /// Without upper and lower case.
+    /// The name in one case.
     text: String,
-    /// How many characters that has.
+    /// Characters of `text`.
     chars: usize,
-    /// Its words only, in the order of the alphabet.
+    /// Its words only, in alphabetical order.
     words: String,
 }
 
 impl Form {
     fn new(name: &str) -> Self {
         let text: String = folded(name).take(COMPARED_CHARS_MAX).collect();
-        // A slash is read as "per", and people write what they read.
+        // A slash is read as "per", and some people write it like that.
         let is_word = |word: &&str| !word.is_empty() && *word != "per";
         let mut split: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(is_word).collect();
         split.sort_unstable();
@@ -62,7 +62,7 @@ impl Form {
         if self.words.is_empty() {
             return as_written;
         }
-        // Words in another order, or other signs between them, are one mistake.
+        // Another order of words, or other separators, count as one mistake.
         as_written.min(1 + osa_distance(&self.words, &other.words))
     }
 }
@@ -92,7 +92,7 @@ mod tests {
         check("Interupts per sec", Some("Interrupts/sec"));
         check("avg disk sec read", Some("Avg. Disk sec/Read"));
         check("User Time %", Some("% User Time"));
-        // Neighbours that are swapped are one mistake, which is what a short name may have.
+        // Two swapped neighbours are one mistake, and a short name may have one.
         assert_eq!(nearest("ids", ["dis"]), Some("dis"));
         assert_eq!(nearest("ids", ["das"]), None);
     }

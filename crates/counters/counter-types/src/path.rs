@@ -3,8 +3,8 @@ use core::str::FromStr;
 
 use crate::pattern::{PatternText, WILDCARDS, same_name};
 
-/// A counter path as the tools of Windows take and show it: [MS-PLA] 2.2.10 and the Win32 page "Specifying a Counter
-/// Path".
+/// A counter path as the tools of Windows read and show it: [MS-PLA] 2.2.10 and the Win32 page "Specifying a
+/// Counter Path".
 ///
 /// ```text
 /// \\Machine\Counterset(Parent/Instance#Index)\Counter
@@ -13,20 +13,20 @@ use crate::pattern::{PatternText, WILDCARDS, same_name};
 /// Machine, instance, parent and index may be left out. `*` stands for any characters and `?` for one, in every part
 /// but the machine.
 ///
-/// Windows has no escapes, and names may contain any of these characters. So a path is split like this:
+/// Windows has no escapes, and names may contain any of these characters. A path is split like this:
 ///
 /// - The counter begins after the last `\`. It may contain parentheses (`Average Wait Time (ms)`) and slashes
 ///   (`Bytes/sec`), and a counter whose name contains `\` has no path.
-/// - The counterset ends at the first `(` or, where that comes earlier, at `\`.
+/// - The counterset ends at the first `(` or `\`, whichever comes first.
 /// - The instance is all from there to the `)` before the last `\`, so that it may contain parentheses, slashes and
-///   backslashes itself (`pid_4(x)`, `http://+:80/\`). Windows replaces some of these signs when it makes names of
-///   instances, and mostly only for those of old providers.
-/// - `#` and a number at the end of an instance are the index, counted from 0; `#*` is any. Numbers that one would not
-///   write (`#01`) and any other `#` (`C# app`) belong to the name.
-/// - The first `/` ends the parent, unless one of the two would be empty. What [MS-PCQ] calls an instance has no
-///   parent: compare with [`InstancePath::matches`], which puts the two together again.
+///   backslashes itself (`pid_4(x)`, `http://+:80/\`). Windows replaces some of these characters in names of
+///   instances, mostly only in those of old providers.
+/// - `#` and a number at the end of an instance are the index, counted from 0; `#*` is any. Numbers with leading
+///   zeros (`#01`) and any other `#` (`C# app`) belong to the name.
+/// - The first `/` ends the parent, unless one of the two would be empty. Instances in [MS-PCQ] have no parent:
+///   compare them with [`InstancePath::matches`], which joins the two again.
 ///
-/// A path that was parsed is given back by `Display` as it was.
+/// `Display` writes a parsed path exactly as it was.
 ///
 /// ```
 /// use counter_types::CounterPath;
@@ -43,24 +43,24 @@ use crate::pattern::{PatternText, WILDCARDS, same_name};
 #[doc(alias = "PDH_COUNTER_PATH_ELEMENTS")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CounterPath {
-    /// The host; none where it is understood.
+    /// The host, if the path names one.
     pub machine: Option<String>,
     /// The counterset.
     pub counterset: String,
-    /// The instance; none for a counterset that has one only.
+    /// The instance; none for a counterset with a single instance.
     pub instance: Option<InstancePath>,
     /// The counter.
     pub counter: String,
 }
 
-/// What stands in the parentheses.
+/// The text in the parentheses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InstancePath {
-    /// What the instance belongs to.
+    /// The parent of the instance.
     pub parent: Option<String>,
     /// The instance.
     pub name: String,
-    /// Which one of those that have this name. None is the first one to Windows.
+    /// Which one of the instances with this name. To Windows, none means the first one.
     pub index: Option<InstanceIndex>,
 }
 
@@ -73,7 +73,7 @@ pub enum InstanceIndex {
     Any,
 }
 
-/// A text that is no counter path.
+/// A text that is not a valid counter path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("counter path: {reason}, at character {}", position + 1)]
 pub struct PathError {
@@ -84,13 +84,13 @@ pub struct PathError {
 }
 
 impl CounterPath {
-    /// Which countersets are meant.
+    /// The pattern of countersets.
     #[must_use]
     pub fn counterset_pattern(&self) -> PatternText {
         pattern(self.counterset.clone())
     }
 
-    /// Which counters are meant.
+    /// The pattern of counters.
     #[must_use]
     pub fn counter_pattern(&self) -> PatternText {
         pattern(self.counter.clone())
@@ -98,17 +98,17 @@ impl CounterPath {
 }
 
 impl InstancePath {
-    /// Which instances are meant, by their whole names; the index is left to the reader.
+    /// The pattern of instances, by whole names; the caller checks the index.
     #[must_use]
     pub fn pattern(&self) -> PatternText {
         pattern(self.whole_name())
     }
 
-    /// Whether the instance of this name is meant that has `index` others of the same name before it. Patterns of many
-    /// instances are better compiled once: [`InstancePath::pattern`] and [`InstancePath::wants_index`].
+    /// Whether it selects the instance of this name with `index` others of the same name before it. For many
+    /// instances compile the pattern once: [`InstancePath::pattern`] and [`InstancePath::wants_index`].
     ///
-    /// An instance whose name itself looks as if it had an index (`svchost#1`, as old providers call theirs) is meant,
-    /// too.
+    /// It also selects an instance whose own name looks like one with an index (`svchost#1`, as old providers
+    /// write).
     #[must_use]
     pub fn matches(&self, name: &str, index: u32) -> bool {
         let is_named = |pattern: PatternText| {
@@ -118,8 +118,8 @@ impl InstancePath {
         is_called_so || (self.wants_index(index) && is_named(self.pattern()))
     }
 
-    /// Whether the instance is meant that has `index` others of the same name before it. Without an index that is the
-    /// first one, and with a wildcard in the name all of them.
+    /// Whether it selects the instance with `index` others of the same name before it. Without an index it selects
+    /// the first one, or all of them if the name has a wildcard.
     #[must_use]
     pub fn wants_index(&self, index: u32) -> bool {
         match self.index {
@@ -129,7 +129,7 @@ impl InstancePath {
         }
     }
 
-    /// The name that [MS-PCQ] has for it.
+    /// Its name in [MS-PCQ].
     #[must_use]
     pub fn whole_name(&self) -> String {
         match &self.parent {
@@ -138,7 +138,7 @@ impl InstancePath {
         }
     }
 
-    /// Cuts what stands in the parentheses. It is not empty.
+    /// Splits the text in the parentheses, which is not empty.
     fn cut(text: &str) -> Self {
         let (text, index) = cut_index(text);
         match text.split_once('/').filter(|(parent, name)| !parent.is_empty() && !name.is_empty()) {
@@ -156,7 +156,7 @@ fn pattern(text: String) -> PatternText {
 fn cut_index(text: &str) -> (&str, Option<InstanceIndex>) {
     let index = |digits: &str| match digits {
         "*" => Some(InstanceIndex::Any),
-        // Only the numbers that `Display` would write: the path is given back as it was.
+        // Only numbers as `Display` writes them, so that the path is written exactly as it was.
         _ => {
             digits.parse().ok().filter(|number: &u32| number.to_string() == digits).map(InstanceIndex::Number)
         }
@@ -247,5 +247,5 @@ impl fmt::Display for InstancePath {
     }
 }
 
-/// `PDH_MAX_COUNTER_PATH`: Windows takes no longer ones.
+/// `PDH_MAX_COUNTER_PATH`: Windows refuses longer ones.
 pub const PATH_CHARS_MAX: usize = 2_048;

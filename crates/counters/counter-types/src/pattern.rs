@@ -1,11 +1,11 @@
 use regex::{Regex, RegexBuilder};
 
-/// What a person writes to say which names are meant. Upper and lower case are one, as they are to Windows.
+/// A pattern of names as a person writes it. Case is ignored, as Windows does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PatternText {
     /// A name that equals the text, or that the text describes as a regular expression for whole names.
     ///
-    /// So a name of a counter can be written as it is, and `.*,_Total` means what it looks like.
+    /// So the name of a counter can be written unchanged, and `.*,_Total` is a regular expression.
     Plain(String),
     /// An exact name; no character is special.
     Exact(String),
@@ -25,23 +25,23 @@ impl PatternText {
     }
 }
 
-/// A [`PatternText`] that was checked once.
+/// A checked [`PatternText`].
 ///
-/// A compiled regular expression is tens of kilobytes, and a process may keep patterns for thousands of hosts; what can
-/// be told without one is.
+/// A compiled regular expression takes tens of kilobytes, and a process may keep patterns for thousands of hosts.
+/// So names and wildcards are matched without one.
 #[derive(Clone, Debug)]
 pub struct NamePattern {
     /// As it was written.
     text: Box<str>,
     /// Whether a name that equals the text matches.
     is_name: bool,
-    /// A name that it describes matches, too.
+    /// The regular expression or wildcard that also matches names.
     described: Option<Description>,
 }
 
 #[derive(Clone, Debug)]
 enum Description {
-    /// What each character of the name is to be, without upper and lower case.
+    /// One token for each expected character, in one case.
     Tokens(Box<[Token]>),
     Expression(Regex),
 }
@@ -50,28 +50,27 @@ enum Description {
 enum Token {
     /// This character.
     Literal(char),
-    /// Any one.
+    /// Any one character.
     One,
-    /// Any number of them.
+    /// Any number of characters.
     Many,
 }
 
-/// A text that is no pattern.
+/// A text that is not a valid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct PatternError {
-    /// What is wrong with which text, on one line.
+    /// The text and what is wrong with it, on one line.
     pub reason: String,
-    /// What was meant, as a configuration says it.
+    /// The probable intention, as written in a configuration.
     pub suggestion: Option<String>,
 }
 
 impl NamePattern {
     /// Checks the text.
     ///
-    /// # Errors
-    /// Where it is no regular expression, or too large a one. [`PatternText::Exact`] and all wildcards that are no
-    /// longer than [`WILDCARD_BYTES_MAX`] are right.
+    /// # Errors If it is not a valid regular expression, or too large. [`PatternText::Exact`] and wildcards up to
+    /// [`WILDCARD_BYTES_MAX`] are always valid.
     pub fn new(text: &PatternText) -> Result<Self, PatternError> {
         let (is_name, described) = match text {
             PatternText::Exact(_) => (true, None),
@@ -98,7 +97,7 @@ impl NamePattern {
         &self.text
     }
 
-    /// Whether a name is meant.
+    /// Whether a name matches.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.is_name && same_name(&self.text, name)
@@ -109,8 +108,8 @@ impl NamePattern {
             }
     }
 
-    /// The name, where one is meant. Of a plain text that is a matter of what it looks like: a dot or parentheses
-    /// are found in names every day, the other signs of regular expressions are not.
+    /// The name, if the pattern is a single name. For a plain text this is a guess: names often contain dots and
+    /// parentheses, but hardly ever the other special characters of regular expressions.
     #[must_use]
     pub fn exact_name(&self) -> Option<&str> {
         let is_meant = self.is_name && (self.described.is_none() || is_free_of(&RARE_SIGNS, &self.text));
@@ -118,13 +117,13 @@ impl NamePattern {
     }
 }
 
-/// Whether two names are one to Windows.
+/// Whether two names are equal to Windows.
 #[must_use]
 pub fn same_name(one: &str, other: &str) -> bool {
     folded(one).eq(folded(other))
 }
 
-/// The characters of a name without upper and lower case.
+/// The characters of a name in one case.
 pub(crate) fn folded(name: &str) -> impl Iterator<Item = char> + Clone + '_ {
     name.chars().flat_map(char::to_lowercase)
 }
@@ -133,14 +132,14 @@ fn is_free_of(signs: &[char], text: &str) -> bool {
     !text.contains(signs)
 }
 
-/// What a plain text that is no regular expression was meant to be.
+/// The error for a plain text that is not a valid regular expression, with the probable intention.
 fn plain_error(text: &str, reason: String) -> PatternError {
-    // A dot there is a sign of a regular expression.
+    // Such a dot suggests a regular expression.
     let is_expression = [".*", ".+", ".?"].iter().any(|signs| text.contains(signs));
     let kind = if is_free_of(&WILDCARDS, text) { "exact" } else { "wildcard" };
     // YAML doubles a quote within quotes.
     let suggestion = if is_expression {
-        r"write `\` before a sign that stands for itself, such as `\(`".to_owned()
+        r"write `\` before a special character to match it literally, such as `\(`".to_owned()
     } else {
         format!("write {{{kind}: '{}'}}", text.replace('\'', "''"))
     };
@@ -148,7 +147,7 @@ fn plain_error(text: &str, reason: String) -> PatternError {
 }
 
 fn expression(text: &str) -> Result<Description, String> {
-    // Alone first: parentheses that do not match must not find their partners in what anchors them.
+    // First without anchors: unbalanced parentheses must not be closed by those around the anchored text.
     let build =
         |text: &str| RegexBuilder::new(text).case_insensitive(true).size_limit(PATTERN_BYTES_MAX).build();
     let anchored = build(text).and_then(|_alone| build(&format!("^(?:{text})$")));
@@ -156,7 +155,7 @@ fn expression(text: &str) -> Result<Description, String> {
         // The library draws the text with a mark below it; the last line says what is wrong.
         let drawn = error.to_string();
         let reason = drawn.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
-        format!("`{text}` is no regular expression: {reason}")
+        format!("`{text}` is not a valid regular expression: {reason}")
     })
 }
 
@@ -176,14 +175,14 @@ fn tokens(text: &str, signs: &[(char, Token)]) -> Description {
     Description::Tokens(folded(text).map(token).collect())
 }
 
-/// Whether a name has the characters that `tokens` say.
+/// Whether a name matches `tokens`.
 ///
-/// Whatever stands between two [`Token::Many`] is taken where it fits first; only the last of them is tried at other
-/// places. So the work is at most the product of the two lengths.
+/// Tokens between two [`Token::Many`] are matched at the first possible place; only those after the last one are
+/// tried at other places. So the work is at most the product of the two lengths.
 fn is_described(name: &str, tokens: &[Token]) -> bool {
     let mut rest = folded(name);
     let mut at = 0;
-    // Where to go on when what follows the last `Many` does not fit.
+    // Where to continue if the tokens after the last `Many` do not match.
     let mut retry = None;
     loop {
         if tokens.get(at) == Some(&Token::Many) {
@@ -213,9 +212,9 @@ fn is_described(name: &str, tokens: &[Token]) -> bool {
 pub(crate) const WILDCARDS: [char; 2] = ['*', '?'];
 /// The special characters of a regular expression, except the dot.
 const SIGNS: [char; 13] = ['*', '+', '?', '|', '^', '$', '[', ']', '{', '}', '\\', '(', ')'];
-/// Those of them that names hardly ever contain.
+/// The special characters that names hardly ever contain.
 const RARE_SIGNS: [char; 11] = ['*', '+', '?', '|', '^', '$', '[', ']', '{', '}', '\\'];
-/// Bytes of a wildcard; an instance's name is far shorter.
+/// Maximum bytes of a wildcard; instances' names are far shorter.
 pub const WILDCARD_BYTES_MAX: usize = 2_048;
-/// Bytes that one compiled expression may take; patterns come from people, so this only stops accidents.
+/// Maximum bytes of one compiled expression; patterns come from people, so this only prevents accidents.
 const PATTERN_BYTES_MAX: usize = 1 << 20;

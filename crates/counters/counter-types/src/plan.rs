@@ -9,23 +9,23 @@ use crate::properties::{Properties, properties};
 use crate::quantity::quantity;
 use crate::unit::{Unit, unit_of_name};
 
-/// One family that a counterset gives.
+/// One family of a counterset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family {
     /// The counter whose name it carries.
     pub item: CounterId,
     /// The counter whose values it shows: another one for part `base`.
     pub source: CounterId,
-    /// How they go out.
+    /// How they are exported.
     pub exposition: Exposition,
     /// The counters of the same instance that are its clock.
     pub clock: ObjectClock,
-    /// What is displayed of it: the formula of the counter's type, or [`Formula::Value`] where what that divides by is
-    /// not there. Of part `base`, too, which is displayed by the counter that it is the base of.
+    /// The formula of the counter's type, or [`Formula::Value`] if its divisor is missing. Part `base` has one,
+    /// too, but is displayed by the counter whose base it is.
     pub formula: Formula,
 }
 
-/// The counters that `PerfTimeId` and `PerfFreqId` name, where the scale asks for them and they are there.
+/// The counters that `PerfTimeId` and `PerfFreqId` name, if the scale needs them and they exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ObjectClock {
     /// The clock.
@@ -34,16 +34,16 @@ pub struct ObjectClock {
     pub freq: Option<CounterId>,
 }
 
-/// Which families a counterset gives of which nothing is known but its counters; see [`plan_of`].
+/// The families of a counterset of which only the counters are known; see [`plan_of`].
 pub fn plan<'n>(counters: &[CounterRegInfo], name_of: impl Fn(CounterId) -> Option<&'n str>) -> Vec<Family> {
     plan_of("", counters, name_of)
 }
 
-/// Which families the counterset of that English name gives, in the order of registration; `name_of` answers English
+/// The families of the counterset with that English name, in the order of registration; `name_of` returns English
 /// names of counters.
 ///
-/// A base goes out with each counter that is divided by it, and alone if there is no such counter. Counters that are not
-/// to be shown ([`Attrib::NO_DISPLAYABLE`]) go out as a base only. Of an id that occurs twice the first counts.
+/// A base is exported with each counter that is divided by it, or alone if there is no such counter. Hidden
+/// counters ([`Attrib::NO_DISPLAYABLE`]) are exported only as a base. If an id occurs twice, the first one is used.
 pub fn plan_of<'n>(
     counterset: &str,
     counters: &[CounterRegInfo],
@@ -75,11 +75,11 @@ pub fn plan_of<'n>(
     families
 }
 
-/// The counters of a set by their ids. A host decides how many there are, so that none is looked for in a list.
+/// The counters of a set by their ids. The host decides their number, so lists are not searched.
 struct CounterIndex<'a> {
     /// The first of each id, and its index.
     by_id: HashMap<CounterId, (usize, &'a CounterRegInfo)>,
-    /// Those that a counter which is shown is divided by.
+    /// The bases of shown counters.
     bases: HashSet<CounterId>,
 }
 
@@ -108,7 +108,7 @@ impl<'a> CounterIndex<'a> {
         Some(self.family(counter, base.counter_id, exposition))
     }
 
-    /// The formula of a counter, where all that it needs is there.
+    /// The formula of a counter, if everything that it needs exists.
     fn formula(&self, item: &CounterRegInfo) -> Option<Formula> {
         let row = properties(item.counter_type)?;
         base_id(item, row).is_none_or(|base| self.find(base).is_some()).then_some(row.formula)
@@ -127,7 +127,7 @@ fn shown(counter: &CounterRegInfo) -> bool {
     !counter.attrib.contains(Attrib::NO_DISPLAYABLE)
 }
 
-/// The id by which a counter names what it is divided by.
+/// The id of a counter's divisor.
 const fn base_id(counter: &CounterRegInfo, row: &Properties) -> Option<CounterId> {
     if row.needs.multi {
         Some(counter.multi_id)

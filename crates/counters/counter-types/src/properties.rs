@@ -3,7 +3,7 @@ use ms_pcq::types::CounterType;
 use crate::formula::Formula;
 use crate::widen::Width;
 
-/// What a counter type says about its values.
+/// The properties of a counter type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
     /// The type.
@@ -14,24 +14,24 @@ pub struct Properties {
     pub clock: Clock,
     /// What a value counts.
     pub measure: Measure,
-    /// What is computed of two samples.
+    /// The formula for two samples.
     pub formula: Formula,
     /// Which other counters the formula needs.
     pub needs: Needs,
     /// Whether the value is the time in which the object was *not* busy.
     pub inverse: bool,
-    /// Whether it exists for the sake of another counter, and has no use of its own.
+    /// Whether it is only the base of another counter.
     pub is_base: bool,
 }
 
 impl Properties {
-    /// In how many bits the value counts.
+    /// The width of the value.
     #[must_use]
     pub const fn width(&self) -> Width {
         if matches!(self.size, Size::Dword) { Width::Bits32 } else { Width::Bits64 }
     }
 
-    /// Whether the value goes up and comes back to zero at 2³².
+    /// Whether the value goes up and wraps to zero at 2³².
     #[must_use]
     pub const fn wraps_at_32_bits(&self) -> bool {
         matches!(self.size, Size::Dword)
@@ -48,7 +48,7 @@ pub enum Size {
     Large,
     /// No value.
     Zero,
-    /// As long as it is: text.
+    /// Variable: text.
     Variable,
 }
 
@@ -74,9 +74,9 @@ pub enum Measure {
     Time,
     /// Ticks of the clock, times the length of a queue: goes up.
     QueueTime,
-    /// How it is now.
+    /// The current state.
     Momentary,
-    /// How it is now, in IEEE 754.
+    /// The current state, in IEEE 754.
     MomentaryDouble,
     /// When something began.
     Beginning,
@@ -104,7 +104,7 @@ pub fn properties(counter_type: CounterType) -> Option<&'static Properties> {
 }
 
 /// [MS-PCQ] 2.2.4.2, with the corrections that winperf.h makes: the queue length by object time has 64 bits, the
-/// plain counter goes by the performance clock, and elapsed time is the object's time less the value.
+/// plain counter uses the performance clock, and elapsed time is the object's time minus the value.
 pub static ALL: &[Properties] = &[
     // Counts.
     row(T::PERF_COUNTER_COUNTER, Size::Dword, Clock::PerfTime, Measure::Events, F::Rate),
@@ -255,7 +255,7 @@ mod tests {
                 0x200 => Size::Zero,
                 _ => Size::Variable,
             };
-            // The types of bases carry a number in the bits of the size.
+            // Types of bases have a number in the bits of the size.
             let numbered = bits & 0xFF != 0;
             // The bits of the size are those of 32 bits, and the value has 64.
             let is_double = row.measure == Measure::MomentaryDouble;

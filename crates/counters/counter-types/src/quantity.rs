@@ -2,7 +2,7 @@ use crate::pattern::same_name;
 use crate::scale::Scale;
 use crate::unit::Unit;
 
-/// What the values of a momentary counter are in, and what makes base units of them.
+/// The unit of a momentary counter, and the scale to base units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantity {
     /// The base unit.
@@ -11,8 +11,8 @@ pub struct Quantity {
     pub scale: Scale,
 }
 
-/// The unit of a counter that neither its type nor its name tells, by the English names of its counterset and
-/// itself: what documents say of it.
+/// The documented unit of a counter whose type and name do not contain it, by the English names of its counterset
+/// and itself.
 ///
 /// ```
 /// use counter_types::{Unit, quantity};

@@ -1,4 +1,4 @@
-/// What makes an exported value of a raw one.
+/// The conversion from a raw value to the exported one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Nothing: integers stay integers.

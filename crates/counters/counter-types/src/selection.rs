@@ -2,55 +2,55 @@ use ms_pcq::types::DetailLevel;
 
 use crate::pattern::{NamePattern, PatternError, PatternText};
 
-/// Which counters and instances of a counterset are wanted, as a configuration says it. What is excluded is not
-/// wanted even if it is included; nothing included means all.
+/// The selected counters and instances of a counterset, as a configuration has them. Exclusion overrides inclusion;
+/// an empty inclusion means all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelectionRules {
     /// Which counters, by their English names.
     pub counters: Filter,
     /// Which instances, by their names.
     pub instances: Filter,
-    /// What becomes of the instances that sum up others ([`Selection::is_total`]).
+    /// How instances that sum up others ([`Selection::is_total`]) are handled.
     pub totals: Totals,
-    /// Counters above this level are not wanted.
+    /// Counters above this level are not selected.
     pub detail: Option<DetailLevel>,
 }
 
-/// What is in and what is out.
+/// Included and excluded names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only these; all where there are none.
+    /// Only these; all if empty.
     pub include: Vec<PatternText>,
     /// Not these.
     pub exclude: Vec<PatternText>,
 }
 
-/// What becomes of the instances that sum up others.
+/// How instances that sum up others are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Totals {
     /// They are instances like the others. A sum over all instances counts everything twice.
     #[default]
     Keep,
-    /// They are left out.
+    /// They are dropped.
     Drop,
-    /// They are left out where instances are there that they sum up; see [`Selection::instance_among`].
+    /// They are dropped if there are instances that they sum up; see [`Selection::instance_among`].
     DropBesideParts,
     /// They are shown apart from the others.
     Separate,
 }
 
-/// What is done with an instance.
+/// Whether an instance is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// It is left out.
+    /// It is not selected.
     No,
-    /// It is wanted.
+    /// It is selected.
     Yes,
-    /// It sums up others and is wanted apart from them ([`Totals::Separate`]).
+    /// It sums up others and is shown separately ([`Totals::Separate`]).
     Total,
 }
 
-/// [`SelectionRules`] that were checked once.
+/// Checked [`SelectionRules`].
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     counters: Names,
@@ -59,18 +59,18 @@ pub struct Selection {
     detail: Option<DetailLevel>,
 }
 
-/// A pattern that is none, and where it stands.
+/// An invalid pattern, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {error}")]
 pub struct SelectionError {
     /// Which pattern.
     pub place: Place,
-    /// What is wrong with it, and what may have been meant.
+    /// What is wrong with it, and the probable intention.
     #[source]
     pub error: PatternError,
 }
 
-/// Where a pattern stands in [`SelectionRules`].
+/// The place of a pattern in [`SelectionRules`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// `counters` or `instances`.
@@ -82,7 +82,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The JSON pointer from where the rules stand: `/instances/include/0`.
+    /// The JSON pointer relative to the rules: `/instances/include/0`.
     #[must_use]
     pub fn pointer(&self) -> String {
         format!("/{}/{}/{}", self.filter, self.list, self.index)
@@ -98,8 +98,7 @@ impl core::fmt::Display for Place {
 impl Selection {
     /// Checks the rules.
     ///
-    /// # Errors
-    /// At the first pattern that is none.
+    /// # Errors At the first invalid pattern.
     pub fn new(rules: &SelectionRules) -> Result<Self, SelectionError> {
         Ok(Self {
             counters: Names::new(&rules.counters, "counters")?,
@@ -109,14 +108,14 @@ impl Selection {
         })
     }
 
-    /// Whether a counter is wanted. One without a name is wanted as long as none are chosen by name.
+    /// Whether a counter is selected. One without a name is selected unless counters are included by name.
     #[must_use]
     pub fn wants_counter(&self, name: Option<&str>, detail: DetailLevel) -> bool {
         let is_for_us = self.detail.is_none_or(|highest| detail.0 <= highest.0);
         is_for_us && name.map_or(self.counters.include.is_empty(), |name| self.counters.contain(name))
     }
 
-    /// What is done with an instance.
+    /// Whether an instance is selected.
     #[must_use]
     pub fn instance(&self, name: &str) -> Choice {
         match (self.instances.contain(name), self.totals) {
@@ -128,7 +127,7 @@ impl Selection {
         }
     }
 
-    /// What is done with an instance; `has_parts` says whether any instance beside it sums up no others.
+    /// Whether an instance is selected; `has_parts` says whether there are instances that sum up no others.
     #[must_use]
     pub fn instance_among(&self, name: &str, has_parts: bool) -> Choice {
         if self.drops_totals_beside_parts() && has_parts && Self::is_total(name) {
@@ -138,38 +137,38 @@ impl Selection {
         }
     }
 
-    /// Whether it matters what else is there.
+    /// Whether the decision depends on other instances.
     #[must_use]
     pub const fn drops_totals_beside_parts(&self) -> bool {
         matches!(self.totals, Totals::DropBesideParts)
     }
 
-    /// Whether an instance is wanted at all.
+    /// Whether an instance is selected or a total.
     #[must_use]
     pub fn wants_instance(&self, name: &str) -> bool {
         self.instance(name) != Choice::No
     }
 
-    /// Whether instances that sum up others are shown apart.
+    /// Whether instances that sum up others are shown separately.
     #[must_use]
     pub const fn separates_totals(&self) -> bool {
         matches!(self.totals, Totals::Separate)
     }
 
-    /// The patterns of counters that are to be in, in the order of the rules: each of them should match something.
+    /// The patterns of included counters, in the order of the rules. Each of them should match something.
     #[must_use]
     pub fn included_counters(&self) -> &[NamePattern] {
         &self.counters.include
     }
 
-    /// The patterns of instances that are to be in, in the order of the rules.
+    /// The patterns of included instances, in the order of the rules.
     #[must_use]
     pub fn included_instances(&self) -> &[NamePattern] {
         &self.instances.include
     }
 
-    /// Whether an instance sums up others: `_Total` (as ASP.NET writes it `__Total__`, as the .NET run time `_Global_`),
-    /// and one whose last part behind a comma is that (`0,_Total`).
+    /// Whether an instance sums up others: `_Total` (`__Total__` in ASP.NET, `_Global_` in the .NET runtime), or a
+    /// name whose part after the last comma is one of these (`0,_Total`).
     #[must_use]
     pub fn is_total(name: &str) -> bool {
         let last = name.rsplit(',').next().unwrap_or_default().trim();
@@ -179,7 +178,7 @@ impl Selection {
 
 const TOTALS: [&str; 3] = ["_total", "__total__", "_global_"];
 
-/// A [`Filter`] that was checked once.
+/// A checked [`Filter`].
 #[derive(Clone, Debug, Default)]
 struct Names {
     include: Vec<NamePattern>,

@@ -1,6 +1,6 @@
 use core::fmt;
 
-/// What values are in, as far as a type or a name says so.
+/// The unit of values, as far as the type or the name defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// Unknown.
@@ -11,7 +11,7 @@ pub enum Unit {
     Bytes,
     /// Parts of one.
     Ratio,
-    /// Cycles a second.
+    /// Cycles per second.
     Hertz,
     /// Degrees Celsius.
     Celsius,
@@ -31,7 +31,7 @@ impl Unit {
         }
     }
 
-    /// The unit of values that are amounts, for which a name with percent means nothing.
+    /// The unit of values that are amounts; percent in the name is ignored.
     pub(crate) const fn amount(self) -> Self {
         match self {
             Self::Ratio => Self::None,
@@ -46,17 +46,17 @@ impl fmt::Display for Unit {
     }
 }
 
-/// What an English counter name says about the unit of its raw values.
+/// The unit of a counter's raw values by its English name.
 ///
-/// Only what is safe: `Bytes` as a word of its own that is what is counted (`Bytes Received/sec`, `Private Bytes`,
-/// `Avg. Disk Bytes/Read`), and a `%` at the beginning. Multiples (`MBytes`, `KB`) stay without a unit, since their
-/// values would have to be changed on a guess.
+/// Only safe cases: `Bytes` as a separate word before a slash (`Bytes Received/sec`, `Private Bytes`, `Avg. Disk
+/// Bytes/Read`), and a leading `%`. Multiples (`MBytes`, `KB`) get no unit, because their values would have to be
+/// converted on a guess.
 #[must_use]
 pub fn unit_of_name(name: &str) -> Unit {
     if name.trim_start().starts_with('%') {
         return Unit::Ratio;
     }
-    // What stands behind a slash is what is divided by.
+    // The part after a slash is the divisor.
     let counted = name.split('/').next().unwrap_or_default();
     let is_bytes = |word: &str| word.eq_ignore_ascii_case("bytes");
     if counted.split(|c: char| !c.is_alphanumeric()).any(is_bytes) { Unit::Bytes } else { Unit::None }

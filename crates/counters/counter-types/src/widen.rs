@@ -1,13 +1,13 @@
-/// A counter over several polls: wraps at 2³² are undone, and resets are reported.
+/// Extends a counter over several polls to 64 bits: wraps at 2³² are undone, and resets are reported.
 ///
-/// A counter that comes back lower went round, or began anew; both look the same. Less than 2³¹ events on the way
-/// round are taken for the former, as long as the host and the instance are still the same: whoever knows that they
-/// are not says so by [`Widen::begin_anew`]. Polling faster than the counter makes 2³¹ events keeps it right.
+/// A decrease is a wrap or a reset; both look the same. It is taken for a wrap if it means fewer than 2³¹ events.
+/// Callers that know that the host or the instance was replaced call [`Widen::begin_anew`]. The result is correct
+/// if there are fewer than 2³¹ events between two polls.
 ///
-/// What a counter of 64 bits has counted is its own value; here one only learns that it began anew.
+/// For a counter of 64 bits the total is its own value; only resets are detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Widen {
-    /// INVARIANT: of a counter of 32 bits the lower half is the value that was seen last.
+    /// INVARIANT: the lower half of a 32-bit counter's total is the last seen value.
     total: u64,
     state: State,
 }
@@ -17,34 +17,34 @@ enum State {
     /// No value was seen.
     #[default]
     Unseen,
-    /// The next value goes on where the last one was.
+    /// The next value continues the last one.
     Seen,
-    /// The next value does not.
+    /// The next value does not continue the last one.
     Anew,
 }
 
-/// In how many bits a counter counts.
+/// The width of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
-    /// It comes back to zero at 2³².
+    /// It wraps to zero at 2³².
     Bits32,
-    /// It never does.
+    /// It never wraps.
     Bits64,
 }
 
-/// What [`Widen::update`] answers.
+/// The result of [`Widen::update`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Widened {
     /// The counter with 64 bits.
     pub total: u64,
-    /// How much that is more than before. All of it where it began anew or was not seen before.
+    /// The increase since the last value; the whole value after a reset or if it was not seen before.
     pub delta: u64,
-    /// Whether it began anew, so that it has a new start time. Not so where it was not seen before.
+    /// Whether it was reset, so that it has a new start time. False if it was not seen before.
     pub reset: bool,
 }
 
 impl Widen {
-    /// A counter that was not seen yet: its first value is taken as it is.
+    /// A counter that was not seen yet: its first value is used unchanged.
     #[must_use]
     pub const fn new() -> Self {
         Self { total: 0, state: State::Unseen }
@@ -57,7 +57,7 @@ impl Widen {
             State::Seen => delta(self.total, raw, width),
         };
         let reset = delta.is_none() && self.state != State::Unseen;
-        // A sum that passes 2⁶⁴ has no place to go on in.
+        // A sum that exceeds 2⁶⁴ is reset.
         let total = delta.and_then(|delta| self.total.checked_add(delta));
         *self = Self { total: total.unwrap_or(raw), state: State::Seen };
         Widened {
@@ -67,7 +67,7 @@ impl Widen {
         }
     }
 
-    /// The host or the instance is another one: the next value does not go on where the last one was.
+    /// Call it if the host or the instance was replaced: the next value does not continue the last one.
     pub fn begin_anew(&mut self) {
         if self.state == State::Seen {
             self.state = State::Anew;
@@ -84,8 +84,8 @@ impl Widen {
     }
 }
 
-/// What was counted between two values, or `None` where the counter began anew. Of `older` only as many bits count
-/// as `width` says.
+/// The increase between two values, or `None` if the counter was reset. Only the lower `width` bits of `older` are
+/// used.
 pub(crate) fn delta(older: u64, newer: u64, width: Width) -> Option<u64> {
     let (before, turn) = match u32::try_from(newer) {
         Ok(_) if width == Width::Bits32 => (older & u64::from(u32::MAX), u64::from(u32::MAX)),
@@ -95,7 +95,7 @@ pub(crate) fn delta(older: u64, newer: u64, width: Width) -> Option<u64> {
     (newer >= before || delta < WRAP_DELTA_MAX).then_some(delta)
 }
 
-/// A decrease by which a counter would have counted this much or more is none that went round.
+/// A decrease that would mean an increase of this much or more is not a wrap.
 const WRAP_DELTA_MAX: u64 = 1 << 31;
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(totals(Width::Bits32, &[0, MAX]), [(0, false), (MAX, false)]);
     }
 
-    // 2³¹ is the border: from 2³¹ + 1 to 0 are 2³¹ − 1 steps.
+    // 2³¹ is the limit: from 2³¹ + 1 to 0 are 2³¹ − 1 steps.
     #[test]
     fn half_a_turn_is_the_border_between_going_round_and_beginning_anew() {
         let half = 1 << 31;

@@ -9,7 +9,7 @@ pub struct CounterDefinition {
     pub name_index: u32,
     /// `CounterHelpTitleIndex`: its explanation in the table of explanations.
     pub help_index: u32,
-    /// `DefaultScale`: the power of ten that fits its values into a graph.
+    /// `DefaultScale`: the power of ten that scales its values for a graph.
     pub default_scale: i32,
     /// `DetailLevel`: the audience, from novice to expert.
     pub detail_level: DetailLevel,
@@ -35,7 +35,7 @@ impl CounterDefinition {
         + 4 /* CounterOffset */;
     const NAME: &'static str = "PERF_COUNTER_DEFINITION";
 
-    /// Reads one at the cursor and leaves the cursor where its length says.
+    /// Reads one at the cursor, and moves the cursor by its length.
     fn decode(src: &mut ReadCursor<'_>) -> DecodeResult<Self> {
         let size = step(src, Self::NAME, Self::FIXED_PART_SIZE)?;
         let mut fields = *src;
@@ -58,7 +58,7 @@ impl CounterDefinition {
     }
 }
 
-/// How many bytes the structure at the cursor takes: its first four say so.
+/// The size in bytes of the structure at the cursor, from its first four bytes.
 pub(crate) fn step(src: &ReadCursor<'_>, name: &'static str, size_min: usize) -> DecodeResult<usize> {
     if src.len() < size_min {
         return Err(DecodeError::not_enough_bytes(name, "", src.pos(), src.len(), size_min));
@@ -144,13 +144,13 @@ pub enum Value<'a> {
 impl<'a> CounterBlock<'a> {
     const NAME: &'static str = "PERF_COUNTER_BLOCK";
 
-    /// Reads one at the cursor and leaves the cursor behind it.
+    /// Reads one at the cursor, and moves the cursor behind it.
     pub(crate) fn decode(src: &mut ReadCursor<'a>) -> DecodeResult<Self> {
         let size = step(src, Self::NAME, 4 /* ByteLength */)?;
         Ok(Self { bytes: src.read_slice(size) })
     }
 
-    /// The value of a counter; nothing where the counter has none, or where it lies outside of the block.
+    /// The value of a counter; `None` if the counter has none, or if it lies outside of the block.
     ///
     /// `CounterSize` decides how many bytes it has, and not its type: Samba writes eight where the type says four.
     #[must_use]
@@ -168,7 +168,7 @@ impl<'a> CounterBlock<'a> {
 }
 
 impl Value<'_> {
-    /// As a number; nothing of a text.
+    /// As a number; `None` for a text.
     #[must_use]
     pub const fn number(self) -> Option<u64> {
         match self {

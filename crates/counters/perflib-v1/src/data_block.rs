@@ -9,7 +9,7 @@ use crate::object::ObjectType;
 #[doc(alias = "PERF_DATA_BLOCK")]
 #[derive(Clone, Copy, Debug)]
 pub struct DataBlock<'a> {
-    /// What it says of all of them.
+    /// The header.
     pub header: DataHeader,
     /// The name of the host, as it calls itself.
     pub system_name: WideStr<'a>,
@@ -19,7 +19,8 @@ pub struct DataBlock<'a> {
 /// The fixed part of a [`DataBlock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct DataHeader {
-    /// `TotalByteLength`: the block, as the host counts. Samba leaves the header out, so nothing is cut by it.
+    /// `TotalByteLength`: the size of the block according to the host. Samba omits the header, so it is not used to
+    /// cut the data.
     pub total_size_bytes: u32,
     /// `HeaderLength`: where the first object begins.
     pub header_size_bytes: u32,
@@ -95,8 +96,7 @@ impl<'de> Decode<'de> for DataHeader {
 impl<'a> DataBlock<'a> {
     /// Reads the header. Objects are read by [`DataBlock::objects`].
     ///
-    /// # Errors
-    /// When it is no block, or its header does not fit into it.
+    /// # Errors If it is not a block, or its header does not fit.
     pub fn decode(bytes: &'a [u8]) -> DecodeResult<Self> {
         let mut src = ReadCursor::new(bytes);
         let header = DataHeader::decode(&mut src)?;
@@ -105,7 +105,7 @@ impl<'a> DataBlock<'a> {
             let reason = "is not between the fixed part of the header and the end of the data";
             return Err(DecodeError::invalid_field(DataHeader::NAME, "HeaderLength", 24, reason));
         }
-        // A name that is not there is no reason to do without the values.
+        // The values are used even if the name is missing.
         let name = header.system_name_offset as usize;
         let name = bytes.get(name..name.saturating_add(header.system_name_size_bytes as usize));
         let system_name = WideStr::until_nul_or_end(name.unwrap_or_default());
@@ -132,7 +132,7 @@ pub struct Objects<'a> {
 /// An object that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadObject {
-    /// The index of its name, where as much could be read.
+    /// The index of its name, if it could be read.
     pub name_index: Option<u32>,
     /// What is wrong with it.
     pub error: DecodeError,
@@ -158,7 +158,7 @@ impl<'a> Iterator for Objects<'a> {
         let start = self.offset;
         match ObjectType::size_of(rest, start) {
             Ok(size) => self.offset += size,
-            // Nobody knows where the next one begins.
+            // It is unknown where the next one begins.
             Err(_) => (self.left, self.offset) = (0, self.bytes.len()),
         }
         Some(

@@ -9,7 +9,7 @@ pub enum Instances<'a> {
     Single(CounterBlock<'a>),
     /// Some, or none at the moment.
     Many(Many<'a>),
-    /// Only the definition of the object was asked for.
+    /// Only the definition of the object was requested.
     Unasked,
 }
 
@@ -26,9 +26,9 @@ pub struct Many<'a> {
 #[doc(alias = "PERF_INSTANCE_DEFINITION")]
 #[derive(Clone, Copy, Debug)]
 pub struct Instance<'a> {
-    /// What it is part of, as a thread is of a process.
+    /// Its parent, like the process of a thread.
     pub parent: Option<Parent>,
-    /// `UniqueID`: tells instances of one name apart; most objects have none.
+    /// `UniqueID`: distinguishes instances of the same name; most objects have none.
     pub unique_id: Option<i32>,
     /// Its values.
     pub values: CounterBlock<'a>,
@@ -36,7 +36,7 @@ pub struct Instance<'a> {
     is_wide: bool,
 }
 
-/// What an instance is part of.
+/// The parent of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parent {
     /// `ParentObjectTitleIndex`: the object of that instance.
@@ -45,7 +45,7 @@ pub struct Parent {
     pub position: u32,
 }
 
-/// What a [`Many`] is part of.
+/// The context of errors.
 const OBJECT: &str = "PERF_OBJECT_TYPE";
 /// `UniqueID` of an instance that has none.
 pub(crate) const NO_UNIQUE_ID: i32 = -1;
@@ -119,7 +119,7 @@ impl<'a> Instance<'a> {
         + 4 /* NameLength */;
     const NAME: &'static str = "PERF_INSTANCE_DEFINITION";
 
-    /// Reads an instance and its counter block, and leaves the cursor behind them.
+    /// Reads an instance and its counter block, and moves the cursor behind them.
     fn decode(src: &mut ReadCursor<'a>, is_wide: bool) -> DecodeResult<Self> {
         let start = src.pos();
         let size = step(src, Self::NAME, Self::FIXED_PART_SIZE)?;
@@ -130,7 +130,7 @@ impl<'a> Instance<'a> {
         let unique_id = fields.read_i32();
         let (name_offset, name_size) = (fields.read_u32() as usize, fields.read_u32() as usize);
         let name = definition.get(name_offset..name_offset.saturating_add(name_size)).ok_or_else(|| {
-            let reason = "leads, with its length, out of the instance";
+            let reason = "with its length exceeds the instance";
             DecodeError::invalid_field(Self::NAME, "NameOffset", start + 16, reason)
         })?;
         let values = CounterBlock::decode(src)?;
@@ -149,7 +149,7 @@ impl<'a> Instance<'a> {
         self.name
     }
 
-    /// The characters of its name. One of a code page shows what is not ASCII as replacement characters.
+    /// The characters of its name. If it is in a code page, characters beyond ASCII become replacement characters.
     pub fn name(&self) -> impl Iterator<Item = char> + 'a {
         let (wide, narrow) = if self.is_wide { (self.name, &[][..]) } else { (&[][..], self.name) };
         let narrow = narrow.iter().take_while(|byte| **byte != 0).map(|byte| match byte {

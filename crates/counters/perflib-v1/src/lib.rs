@@ -1,18 +1,18 @@
-//! Performance data of the registry, version 1 of the performance library: what values of `HKEY_PERFORMANCE_DATA` hold.
-//! No input or output, and no clock.
+//! Performance data of the registry, version 1 of the performance library: the values of `HKEY_PERFORMANCE_DATA`.
+//! The crate has no input or output, and no clock.
 //!
-//! A client asks for objects by their indexes ([`value_name`]) and gets a [`DataBlock`]: a header with the host's clocks,
-//! and one [`ObjectType`] for each object, with its counters, instances and values. Names are not in it. A [`NameTable`],
-//! another value of the same key, says which index is which name.
+//! A client asks for objects by their indexes ([`value_name`]) and gets a [`DataBlock`]: a header with the host's
+//! clocks, and one [`ObjectType`] for each object, with its counters, instances and values. It has no names. A
+//! [`NameTable`], another value of the same key, maps indexes to names.
 //!
 //! The layout is that of winperf.h, which is public documentation: `PERF_DATA_BLOCK`, `PERF_OBJECT_TYPE`,
 //! `PERF_COUNTER_DEFINITION`, `PERF_INSTANCE_DEFINITION`, `PERF_COUNTER_BLOCK`.
 //!
-//! # What is believed
+//! # Checks
 //!
-//! Providers are libraries of many authors, and what they write is not checked by the host. Each structure is left by its
-//! length field, and no length leads out of what contains it. An object whose lengths do not add up is an error of that
-//! object alone; the next one begins where its length says. Only where that is impossible the block ends there, with an
+//! Providers are libraries of many authors, and the host does not check what they write. Each structure ends where
+//! its length field says, and no length may exceed its container. Inconsistent lengths in an object are an error of
+//! that object only; the next one begins where its length says. If that is impossible, the block ends there with an
 //! error. Reading borrows from the bytes and allocates nothing.
 //!
 //! ```

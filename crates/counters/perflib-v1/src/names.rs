@@ -4,9 +4,9 @@ use codec::WideStr;
 
 /// A table of texts by index: the value `Counter 009` or `Help 009` of `HKEY_PERFORMANCE_DATA`.
 ///
-/// It is a `REG_MULTI_SZ` of an index, its text, the next index, and so on. Tables in the wild are damaged: installers
-/// write two texts under one index, or leave one out, so that all behind it is shifted. What is no index is passed over
-/// until there is one again.
+/// It is a `REG_MULTI_SZ` of an index, its text, the next index, and so on. Real tables are damaged: installers
+/// write two texts for one index, or omit one, so that everything after it is shifted. Texts are skipped until the
+/// next index.
 #[derive(Clone, Debug, Default)]
 pub struct NameTable {
     texts: HashMap<u32, String>,
@@ -16,16 +16,16 @@ pub struct NameTable {
 /// What is wrong with a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct NameTableFaults {
-    /// Indexes that were there before; the first text counts.
+    /// Repeated indexes; the first text is used.
     pub duplicates: usize,
-    /// Texts where an index should have been.
+    /// Texts instead of an index.
     pub stray_texts: usize,
     /// Whether there were more entries than [`NameTable::ENTRIES_MAX`].
     pub is_cut: bool,
 }
 
 impl NameTable {
-    /// Texts that are kept. A host with all of Microsoft's servers has some 20,000.
+    /// Maximum texts. A host with all of Microsoft's servers has some 20,000.
     pub const ENTRIES_MAX: usize = 1 << 17;
 
     /// Reads the value's bytes.
@@ -96,7 +96,7 @@ impl NameTable {
     }
 }
 
-/// Digits only: a counter is called `2` nowhere.
+/// Digits only: no counter is called `2`.
 fn index_of(text: WideStr<'_>) -> Option<u32> {
     let mut index = 0_u32;
     for character in text.chars() {

@@ -6,7 +6,7 @@ use crate::instance::{Instances, Many};
 
 /// `PERF_OBJECT_TYPE` of winperf.h: an object with its counters, instances and values.
 ///
-/// INVARIANT: all structures in it were walked once, so that reading them meets no errors.
+/// INVARIANT: all structures in it were checked once, so reading them cannot fail.
 #[doc(alias = "PERF_OBJECT_TYPE")]
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectType<'a> {
@@ -16,21 +16,21 @@ pub struct ObjectType<'a> {
     pub help_index: u32,
     /// `DetailLevel`: the audience, from novice to expert.
     pub detail_level: DetailLevel,
-    /// `PerfTime`: its own clock; zero where it has none.
+    /// `PerfTime`: its own clock; zero if it has none.
     pub perf_time: u64,
     /// `PerfFreq`: ticks of that clock in a second.
     pub perf_freq: u64,
-    /// `CodePage`: zero where names of instances are UTF-16.
+    /// `CodePage`: zero if names of instances are UTF-16.
     pub code_page: u32,
     counters: Counters<'a>,
     instances: Instances<'a>,
 }
 
-/// Counters that one object may have: those of Windows have some hundred at most.
+/// Maximum counters of an object: those of Windows have some hundred at most.
 const COUNTERS_MAX: u32 = 4_096;
 /// `NumInstances` of an object that has none, and never has.
 pub(crate) const NO_INSTANCES: i32 = -1;
-/// `NumInstances` of an object that came without data, because only its definition was asked for.
+/// `NumInstances` of an object without data, because only its definition was requested.
 pub(crate) const METADATA_MULTIPLE_INSTANCES: i32 = -2;
 /// The same of an object that never has instances.
 pub(crate) const METADATA_NO_INSTANCES: i32 = -3;
@@ -65,7 +65,7 @@ impl<'a> ObjectType<'a> {
         self.instances
     }
 
-    /// How many bytes the object at the beginning of `rest`, which is at `offset` of the data, takes.
+    /// The size in bytes of the object at the beginning of `rest`, which is at `offset` of the data.
     pub(crate) fn size_of(rest: &[u8], offset: usize) -> DecodeResult<usize> {
         let needed = Self::FIXED_PART_SIZE;
         if rest.len() < needed {
@@ -80,7 +80,7 @@ impl<'a> ObjectType<'a> {
         }
     }
 
-    /// The index of its name, where there are enough bytes to tell.
+    /// The index of its name, if there are enough bytes.
     pub(crate) fn name_index_of(rest: &[u8]) -> Option<u32> {
         rest.get(12..)?.first_chunk().copied().map(u32::from_le_bytes)
     }
@@ -121,7 +121,7 @@ impl<'a> ObjectType<'a> {
             METADATA_MULTIPLE_INSTANCES | METADATA_NO_INSTANCES => Instances::Unasked,
             count => match u32::try_from(count) {
                 Ok(count) => Instances::Many(Many::decode(bytes, data, (count, start + 40), code_page)?),
-                Err(_) => return Err(invalid("NumInstances", 40, "is below zero and means nothing")),
+                Err(_) => return Err(invalid("NumInstances", 40, "is negative and has no meaning")),
             },
         };
         Ok(Self {

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-/// The value with all objects but the costly ones. Ask for it only where somebody wants all of them: the host calls
-/// every provider.
+/// The value with all objects but the costly ones. Request it only if all of them are needed: the host calls every
+/// provider.
 pub const GLOBAL: &str = "Global";
 /// The value with the costly objects.
 pub const COSTLY: &str = "Costly";

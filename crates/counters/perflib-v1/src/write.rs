@@ -1,4 +1,4 @@
-//! The other side: what a provider and its host write.
+//! The server side: encodes data of providers and their host.
 
 use codec::{Encode, EncodeError, EncodeResult, WriteCursor, encode_utf16};
 use ms_dtyp::{FileTime, SystemTime};
@@ -48,7 +48,7 @@ pub struct Counter {
     pub name_index: u32,
     /// The index of its explanation.
     pub help_index: u32,
-    /// The power of ten that fits its values into a graph.
+    /// The power of ten that scales its values for a graph.
     pub default_scale: i32,
     /// The audience, from novice to expert.
     pub detail_level: DetailLevel,
@@ -63,7 +63,7 @@ pub enum Data {
     Single(Vec<u64>),
     /// Of each instance.
     Instances(Vec<Instance>),
-    /// None, because only the definition was asked for.
+    /// None, because only the definition was requested.
     Unasked,
 }
 
@@ -72,9 +72,9 @@ pub enum Data {
 pub struct Instance {
     /// Its name.
     pub name: String,
-    /// What it is part of.
+    /// Its parent.
     pub parent: Option<Parent>,
-    /// What tells it from others of that name.
+    /// The number that distinguishes it from others of that name.
     pub unique_id: Option<i32>,
     /// Its values.
     pub values: Vec<u64>,
@@ -114,8 +114,7 @@ const SIZE_LARGE: u32 = 0x100;
 
 /// Writes a data block, as `RegQueryValueEx` returns it.
 ///
-/// # Errors
-/// When it is too large for its own lengths.
+/// # Errors If it is too large for its length fields.
 pub fn encode(header: &Header, objects: &[Object]) -> EncodeResult<Vec<u8>> {
     let objects: Vec<Vec<u8>> = objects.iter().map(object).collect::<Result<_, _>>()?;
     let name = with_nul(&header.system_name);
@@ -199,7 +198,7 @@ fn object(object: &Object) -> EncodeResult<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Where in a counter block each counter's value is and how long it is, and how long the block is.
+/// The offset and size of each counter's value in a counter block, and the size of the block.
 fn layout(counters: &[Counter]) -> (Vec<(usize, usize)>, usize) {
     let mut end: usize = 4 /* ByteLength */;
     let places = counters.iter().map(|counter| {
@@ -263,14 +262,14 @@ fn values_block(
 ) -> EncodeResult<()> {
     const NAME: &str = "PERF_COUNTER_BLOCK";
     if values.len() != counters.len() {
-        return Err(EncodeError::new(NAME, "", "has not as many values as there are counters"));
+        return Err(EncodeError::new(NAME, "", "needs one value per counter"));
     }
     let start = bytes.len();
     bytes.extend(size(NAME, "ByteLength", length)?.to_le_bytes());
     bytes.resize(start + length, 0);
     for (value, (offset, size)) in values.iter().zip(offsets) {
         let at = start + offset;
-        // Of a value that is too large for its counter the low bits are kept, as hardware does.
+        // Only the low bits are kept of a value that is too large for its counter, as in hardware.
         bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..*size]);
     }
     Ok(())

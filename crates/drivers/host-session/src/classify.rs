@@ -1,4 +1,4 @@
-//! What statuses and errors mean for a session.
+//! Maps statuses and errors to reasons and recoveries.
 
 use dcerpc::FaultStatus;
 use ms_dtyp::{NtStatus, Win32Error};
@@ -6,7 +6,7 @@ use rpc_client::{ErrorKind, Operation};
 
 use crate::{Reason, Recovery};
 
-/// Why an error arose; `stopped` is the reason of one that says that the service behind the endpoint does not run.
+/// The reason of an error; `stopped` is the reason if the service behind the endpoint does not run.
 pub(crate) fn reason_of(error: &rpc_client::Error, stopped: Reason) -> Reason {
     match error.kind() {
         ErrorKind::Timeout => Reason::Timeout,
@@ -18,7 +18,7 @@ pub(crate) fn reason_of(error: &rpc_client::Error, stopped: Reason) -> Reason {
         ErrorKind::Smb1Only => Reason::Smb1Only,
         ErrorKind::Encryption => Reason::EncryptionRequired,
         ErrorKind::Signing | ErrorKind::Downgrade => Reason::SigningRequired,
-        // A server whose first answer is no SMB is another kind of server.
+        // A server whose first answer is not SMB is another kind of server.
         ErrorKind::Malformed if error.operation() == Operation::Negotiate => Reason::ProtocolError,
         ErrorKind::Malformed => Reason::MalformedReply,
         ErrorKind::Protocol | ErrorKind::Security => Reason::ProtocolError,
@@ -78,7 +78,7 @@ fn reason_of_fault(status: FaultStatus, stopped: Reason) -> Reason {
     match status {
         FaultStatus::NCA_S_FAULT_ACCESS_DENIED => Reason::AccessDenied,
         status if is_busy(status) => Reason::Busy,
-        // It was there at the bind.
+        // The interface existed at the bind.
         FaultStatus::NCA_S_UNK_IF => stopped,
         _ => Reason::ServerFault,
     }
@@ -87,7 +87,7 @@ fn reason_of_fault(status: FaultStatus, stopped: Reason) -> Reason {
 /// What has to be opened again after an error.
 pub(crate) fn recovery_of(error: &rpc_client::Error) -> Recovery {
     match error.kind() {
-        // A bind that was answered by a fault leaves no association.
+        // After a fault in reply to a bind there is no association.
         ErrorKind::Fault(_) if error.operation() != Operation::Call => Recovery::Pipe,
         ErrorKind::Fault(status) if is_handle_gone(status) => Recovery::Handle,
         ErrorKind::Fault(status) if is_service_gone(status) => Recovery::Pipe,
@@ -95,7 +95,7 @@ pub(crate) fn recovery_of(error: &rpc_client::Error) -> Recovery {
             Recovery::Connection
         }
         ErrorKind::Fault(status) if is_busy(status) => Recovery::Nothing,
-        // It is unknown whether handles survive a failure of the server. A kept one might fail for ever.
+        // It is unknown whether handles survive a failure of the server. A kept one might fail forever.
         ErrorKind::Fault(_) => Recovery::Handle,
         ErrorKind::Refused(status) if is_session_gone(status) => Recovery::Connection,
         ErrorKind::Refused(_) if error.operation() == Operation::Authenticate => Recovery::Connection,
@@ -104,7 +104,7 @@ pub(crate) fn recovery_of(error: &rpc_client::Error) -> Recovery {
     }
 }
 
-/// A right that is granted to the account takes effect at its next logon, so a kept session would be denied for ever.
+/// New rights of an account take effect at its next logon, so a kept session would be denied forever.
 pub(crate) const fn recovery_of_win32(status: Win32Error) -> Recovery {
     match status {
         Win32Error::ERROR_ACCESS_DENIED => Recovery::Connection,
@@ -149,7 +149,7 @@ const fn is_session_gone(status: NtStatus) -> bool {
     matches!(status, NtStatus::STATUS_USER_SESSION_DELETED | NtStatus::STATUS_NETWORK_NAME_DELETED)
 }
 
-/// The service does not run, or is being started because we asked.
+/// The service does not run, or our request is starting it.
 pub(crate) const fn is_service_stopped(status: NtStatus) -> bool {
     matches!(status, NtStatus::STATUS_PIPE_NOT_AVAILABLE | NtStatus::STATUS_OBJECT_NAME_NOT_FOUND)
 }

@@ -12,8 +12,8 @@ use crate::{Endpoint, HostInfo, Options, Session, SessionError, StageReport, Tar
 
 /// A connected host with SMB negotiated, before authentication.
 ///
-/// Credentials are needed from here on. A host that does not answer never delays others that wait for the same
-/// credentials.
+/// The next step needs credentials. They are requested only now, so that a host that does not answer never delays
+/// others that wait for the same credentials.
 #[must_use = "a connection that nobody logs on to is closed"]
 pub struct Reached {
     target: Target,
@@ -51,7 +51,7 @@ impl Reached {
         }
     }
 
-    /// What the stages so far took.
+    /// The stages so far.
     #[must_use]
     pub fn stages(&self) -> &[StageReport] {
         &self.stages
@@ -80,8 +80,7 @@ impl Reached {
 impl LoggedOn {
     /// Opens `endpoint` and binds `interfaces`. Sends the credentials once more, in RPC.
     ///
-    /// # Errors
-    /// From the stages pipe and bind. Where the host has some of the interfaces and others not, that is no error: see
+    /// # Errors From the stages pipe and bind. It is not an error if the host lacks some of the interfaces: see
     /// [`Session::contexts`].
     pub async fn open(
         self,
@@ -126,8 +125,7 @@ impl Session {
     /// Sends the credentials once in SMB and, if that succeeds, once more in RPC. A caller that leases them goes step
     /// by step: [`Reached`], [`LoggedOn`], session.
     ///
-    /// # Errors
-    /// With the stage that failed, why, and what the stages until then took.
+    /// # Errors With the failed stage, the reason, and the durations of the stages so far.
     pub async fn connect(
         target: Target,
         credentials: Credentials,

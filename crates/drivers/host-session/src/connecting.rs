@@ -28,12 +28,12 @@ impl<'a> Connecting<'a> {
         Self { target, options, deadline, bytes, running: None, reports: Vec::new() }
     }
 
-    /// Counts the bytes of a connection that is there already.
+    /// Counts the bytes of an existing connection.
     pub(crate) fn count(&mut self, bytes: &ByteCounter) {
         self.bytes = bytes.clone();
     }
 
-    /// The stages, where one that failed is the last.
+    /// The stages; a failed one is the last.
     pub(crate) fn finish(self) -> (Vec<StageReport>, ByteCounter) {
         (self.reports, self.bytes)
     }
@@ -57,7 +57,7 @@ impl<'a> Connecting<'a> {
         self.host_info(smb)
     }
 
-    /// The share behind which the pipe is.
+    /// Connects the share of the pipe.
     pub(crate) async fn connect_ipc(&mut self, smb: &mut SmbConnection) -> Result<(), SessionError> {
         self.begin(Stage::Pipe, smb.requests());
         let outcome = smb.connect_ipc(self.deadline).await;
@@ -102,7 +102,7 @@ impl<'a> Connecting<'a> {
         timeout_at(self.deadline, connection.lock()).await.map_or(otherwise, |smb| smb.requests())
     }
 
-    /// The stream, and where it leads, for people.
+    /// The stream, and its address for messages.
     async fn dial(&mut self, connector: &dyn Connector) -> Result<(BoxStream, String), SessionError> {
         let failed = |error| SessionError::of_connect(&error);
         self.begin(Stage::Dns, 0);
@@ -126,7 +126,7 @@ impl<'a> Connecting<'a> {
         self.check(outcome)
     }
 
-    /// Opens the pipe, and waits for the service behind it where opening the pipe is what starts it.
+    /// Opens the pipe. If that starts the service behind it, waits for the service.
     async fn open_pipe(
         &self,
         connection: &SharedSmbConnection,

@@ -8,13 +8,13 @@ pub enum Endpoint {
     NamedPipe {
         /// The name without `\PIPE\`.
         name: &'static str,
-        /// Why the pipe cannot be opened while the service behind it does not run.
+        /// The reason of failures while the service behind the pipe does not run.
         stopped: Reason,
     },
 }
 
 impl Endpoint {
-    /// The reason of a failure, where the service does not run.
+    /// The reason of failures while the service does not run.
     pub(crate) const fn stopped(self) -> Reason {
         match self {
             Self::NamedPipe { stopped, .. } => stopped,

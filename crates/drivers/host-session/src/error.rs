@@ -7,18 +7,18 @@ use transport::{ConnectError, ConnectErrorKind, ConnectStage};
 use crate::classify::{reason_of, reason_of_win32, recovery_of, recovery_of_win32};
 use crate::{Endpoint, Reason, Recovery, Stage, StageReport, Target, Verdict};
 
-/// Why a host gave no answer: a stage and a reason from closed lists, and one sentence for a person.
+/// Why a host did not answer: a stage and a reason from closed lists, and a sentence for people.
 ///
-/// The text names the host, the stage, the whole chain of causes and what to do next; it holds nothing secret.
+/// The text names the host, the stage, all causes and the next step. It contains no secrets.
 #[derive(Clone, Debug)]
 pub struct SessionError {
-    /// How far it went.
+    /// The stage that failed.
     pub stage: Stage,
-    /// Why it ended there.
+    /// Why it failed.
     pub reason: Reason,
-    /// What to build anew before trying again.
+    /// What to rebuild before the next attempt.
     pub recovery: Recovery,
-    /// The stages until then; the last one is that of the failure.
+    /// The stages until then; the last one failed.
     pub stages: Vec<StageReport>,
     target: Target,
     detail: String,
@@ -55,7 +55,7 @@ impl SessionError {
         Self::new(&error.endpoint, stage, reason, Recovery::Connection, detail)
     }
 
-    /// `endpoint` is where the error arose, where it was one.
+    /// `endpoint` is where the error occurred, if at one.
     pub(crate) fn of_rpc(target: &Target, endpoint: Option<Endpoint>, error: &rpc_client::Error) -> Self {
         let stage = match error.stage() {
             rpc_client::Stage::Smb => Stage::Smb,
@@ -68,8 +68,8 @@ impl SessionError {
         Self::new(target, stage, reason, recovery_of(error), chain(error))
     }
 
-    /// The error of a call that got no answer, or a fault. `endpoint` is where it went, `method` begins the message, such
-    /// as "query counter data".
+    /// The error of a call without an answer, or with a fault. `endpoint` is where the call was sent; the message
+    /// begins with `method`, such as "query counter data".
     #[must_use]
     pub fn of_call(
         target: &Target,
@@ -95,7 +95,7 @@ impl SessionError {
         Self::new(target, stage, reason, Recovery::Nothing, chain(error))
     }
 
-    /// Names the place where a connection was made and nothing came back: it may not be the host that is meant.
+    /// Adds the address that accepted the connection but did not answer: it may belong to another host.
     pub(crate) fn at(mut self, place: &str) -> Self {
         if matches!(self.reason, Reason::Timeout | Reason::ConnectionReset) {
             self.detail = format!("{place}: {}", self.detail);
@@ -114,7 +114,7 @@ impl SessionError {
         self.recovery == Recovery::Connection
     }
 
-    /// Whether context handles, such as a query's, are gone while calls still work.
+    /// Whether context handles, such as a query's, are invalid while calls still work.
     #[must_use]
     pub fn is_handle_lost(&self) -> bool {
         self.recovery == Recovery::Handle
@@ -140,7 +140,7 @@ impl SessionError {
 impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { target, stage, reason, detail, .. } = self;
-        // The detail may begin with the host and its addresses, for readers who see the detail alone.
+        // The detail may begin with the host and its addresses, because it is also shown alone.
         let named = detail.strip_prefix(&target.to_string()).and_then(|rest| rest.split_once(": "));
         let (addresses, detail) = named.unwrap_or(("", detail));
         write!(f, "{target}{addresses}: {stage}: {detail}; {}", reason.advice())

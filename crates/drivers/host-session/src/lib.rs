@@ -26,9 +26,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! * [`Session`] is kept between polls. A [`SessionError`] says by its [`Recovery`] what to build anew.
-//! * [`Endpoint`] and the interfaces behind it are the caller's, as are their typed stubs: what those report becomes a
-//!   [`SessionError`] by its constructors.
+//! * [`Session`] is kept between polls. The [`Recovery`] of a [`SessionError`] says what to rebuild.
+//! * The caller chooses the [`Endpoint`], the interfaces behind it and their typed stubs. Constructors of
+//!   [`SessionError`] convert the stubs' errors.
 //! * [`Stage`] and [`Reason`] are closed lists with the words of the plugins' header, and every reason has an
 //!   [`advice`](Reason::advice) for the person who reads the message.
 //! * Opening a pipe starts a trigger-started service; [`PipeRetry`] says how long to wait for it.

@@ -1,11 +1,10 @@
 use dcerpc::FaultStatus;
 use rpc_client::{ErrorKind, Operation};
 
-/// Whether an error is about what one call asked for alone, so that calls for other things may succeed over the same
-/// association.
+/// Whether an error concerns only the data of one call, so that other calls may succeed over the same association.
 ///
-/// A fault PDU ends its call and nothing else (C706 12.6.4.7). Some faults are about more than the call all the same:
-/// the caller's rights, the interface, the service behind it, or a server that is too busy to execute anything.
+/// A fault PDU ends its call and nothing else (C706 12.6.4.7). But some faults concern more than the call: the
+/// caller's rights, the interface, the service behind it, or a server that is too busy to execute anything.
 #[must_use]
 pub fn concerns_one_call(error: &rpc_client::Error) -> bool {
     match error.kind() {

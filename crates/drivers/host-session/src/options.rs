@@ -10,9 +10,9 @@ pub type Target = transport::Endpoint;
 /// How to talk to a host.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What each of the stages dns and tcp may take.
+    /// Maximum time of each of the stages dns and tcp.
     pub connect_timeout: Duration,
-    /// How to speak SMB; encryption is one of its fields.
+    /// Options of SMB, including encryption.
     pub smb: SmbOptions,
     /// How RPC authenticates. Calls are sealed with each mechanism.
     pub mechanism: Mechanism,
@@ -37,9 +37,9 @@ impl Default for Options {
 /// Windows starts some services when a client opens their pipe, and refuses the pipe until they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipeRetry {
-    /// Attempts in all.
+    /// Maximum attempts.
     pub attempts_max: u32,
-    /// Between two attempts.
+    /// Time between two attempts.
     pub pause: Duration,
 }
 

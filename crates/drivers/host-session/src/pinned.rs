@@ -4,11 +4,11 @@ use std::sync::{Mutex, PoisonError};
 use tokio::time::Instant;
 use transport::{Addresses, BoxFuture, BoxStream, ConnectError, Connector, Endpoint, TcpConnector};
 
-/// Connects over TCP, and if it was given addresses, to those only: they were resolved and checked before, and a second
-/// look-up may return others.
+/// Connects over TCP. If it has addresses, it connects only to these: they were resolved and checked before, and a
+/// second look-up may return others.
 ///
-/// It remembers the address that it reached, so that credentials are requested for that address: a look-up by whoever
-/// checks the name may return another host than the one that is about to see the credentials.
+/// It remembers the address that it reached, so that credentials are requested for that address: a separate look-up
+/// of the name may return another host than the one that gets the credentials.
 #[derive(Debug)]
 pub struct PinnedConnector {
     tcp: TcpConnector,
@@ -17,7 +17,7 @@ pub struct PinnedConnector {
 }
 
 impl PinnedConnector {
-    /// Connects by `tcp`, and to these addresses if there are any.
+    /// Connects with `tcp`; only to these addresses, if there are any.
     #[must_use]
     pub fn new(tcp: TcpConnector, addresses: Vec<IpAddr>) -> Self {
         Self { tcp, addresses, reached: Mutex::default() }
@@ -52,7 +52,7 @@ impl Connector for PinnedConnector {
     ) -> BoxFuture<'a, Result<BoxStream, ConnectError>> {
         Box::pin(async move {
             let stream = self.tcp.open(endpoint, addresses, deadline).await?;
-            // The connection is closed if this fails, and nothing else is done over it.
+            // If this fails, the connection is closed without being used.
             let peer = stream.peer_addr().ok().map(|peer| peer.ip());
             *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = peer;
             Ok(Box::new(stream) as BoxStream)

@@ -1,6 +1,6 @@
 use core::fmt;
 
-/// How far an operation on a host got. The words are those of the plugins' header.
+/// The stages of an operation on a host. The words are those of the plugins' header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// Finding the host's address.
@@ -65,7 +65,7 @@ pub enum Reason {
     Unreachable,
     /// The host, or something before it, ended the connection.
     ConnectionReset,
-    /// The host does what the protocol does not allow.
+    /// The host violates the protocol.
     ProtocolError,
     /// The host speaks SMB1 only, or nothing from SMB 2.1 on.
     Smb1Only,
@@ -79,25 +79,25 @@ pub enum Reason {
     AccountLocked,
     /// The account is disabled or has expired.
     AccountDisabled,
-    /// The password has expired, or has to be changed first.
+    /// The password has expired or must be changed first.
     PasswordExpired,
-    /// The account may not log on there, then, or in this way.
+    /// The account may not log on at this host, at this time or in this way.
     LogonRestricted,
-    /// The account may not do this.
+    /// The account lacks a right.
     AccessDenied,
     /// The host's remote registry service does not run.
     RemoteRegistryStopped,
-    /// The host does not have what was asked for.
+    /// The host does not have the requested object.
     NotFound,
-    /// A limit of this side.
+    /// A limit of this side was exceeded.
     LimitExceeded,
-    /// An answer that cannot be believed.
+    /// An invalid answer.
     MalformedReply,
     /// The host reports that it failed.
     ServerFault,
-    /// The host has too much to do.
+    /// The host is overloaded.
     Busy,
-    /// A mistake on this side.
+    /// A bug on this side.
     Internal,
     /// Something else.
     Other,
@@ -233,10 +233,10 @@ impl fmt::Display for Reason {
 pub enum Verdict {
     /// They are right.
     Accepted,
-    /// They are wrong, or of no use: trying them elsewhere is of no use either.
+    /// They are wrong or unusable; other hosts would refuse them, too.
     Rejected,
     /// The account is locked.
     Locked,
-    /// Nothing.
+    /// The host gave no verdict.
     Unknown,
 }

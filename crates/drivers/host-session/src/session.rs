@@ -9,10 +9,10 @@ use crate::connecting::Connecting;
 use crate::stages::StageTimer;
 use crate::{Endpoint, HostInfo, Options, SessionError, Stage, StageReport, Target};
 
-/// A host that we are logged on to, with interfaces bound.
+/// A host with our logon and bound interfaces.
 ///
-/// Made once and kept between polls. After an error ask [`SessionError::recovery`](crate::Recovery) what is left:
-/// make handles anew, [`reopen`](Self::reopen) the pipe, or connect again.
+/// Made once and kept between polls. After an error [`SessionError::recovery`](crate::Recovery) says what to
+/// rebuild: make new handles, [`reopen`](Self::reopen) the pipe, or connect again.
 pub struct Session {
     pub(crate) target: Target,
     pub(crate) credentials: Credentials,
@@ -27,7 +27,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens the endpoint and binds the interfaces again, on the connection that is there. Context handles are gone.
+    /// Opens the endpoint and binds the interfaces again, on the existing connection. Context handles become
+    /// invalid.
     ///
     /// # Errors
     /// As those of [`connect`](Self::connect), from the stage pipe on.
@@ -77,8 +78,8 @@ impl Session {
         opened.map_err(|error| error.with_stages(connecting.finish().0))
     }
 
-    /// Whether the connection can take another request. What the host did to it since the last request shows only with
-    /// the next one.
+    /// Whether the connection can take another request. Whether the host has closed it since the last request is
+    /// known only after the next one.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         // The holder of the lock uses the connection and notices.
@@ -104,19 +105,19 @@ impl Session {
         self.association.is_usable()
     }
 
-    /// What the stages of the last [`connect`](Self::connect) or [`reopen`](Self::reopen) took.
+    /// The stages of the last [`connect`](Self::connect) or [`reopen`](Self::reopen).
     #[must_use]
     pub fn stages(&self) -> &[StageReport] {
         &self.stages
     }
 
-    /// Begins to measure the calls that follow.
+    /// Starts to measure the following calls.
     #[must_use]
     pub fn start_stage(&self, stage: Stage) -> StageTimer {
         StageTimer::start(stage, &self.bytes, self.association.calls())
     }
 
-    /// What the calls since [`start_stage`](Self::start_stage) took.
+    /// The measured calls since [`start_stage`](Self::start_stage).
     #[must_use]
     pub fn stop_stage(&self, timer: StageTimer) -> StageReport {
         timer.stop(self.association.calls())

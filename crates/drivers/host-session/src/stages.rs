@@ -34,7 +34,7 @@ pub struct StageTimer {
 }
 
 impl StageTimer {
-    /// Begins `stage` on a connection over which `bytes` have gone, with `calls` calls made so far.
+    /// Begins `stage` on a connection with `bytes` transferred and `calls` made so far.
     pub(crate) fn start(stage: Stage, bytes: &ByteCounter, calls: u64) -> Self {
         Self {
             stage,
@@ -46,7 +46,7 @@ impl StageTimer {
         }
     }
 
-    /// Calls that had been made when it began.
+    /// Calls that were made before it began.
     pub(crate) const fn calls_before(&self) -> u64 {
         self.calls_before
     }

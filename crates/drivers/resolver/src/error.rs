@@ -5,7 +5,7 @@ pub enum LookupErrorKind {
     TimedOut,
     /// A name server said that there is no such name, or that it has no address.
     NotFound,
-    /// The name servers answered that they cannot say, or could not be reached.
+    /// The name servers failed or could not be reached.
     ServerFailed,
 }
 
@@ -18,13 +18,13 @@ pub enum LookupError {
     /// A name server said that there is no such name, or that it has no address.
     #[error("{0}")]
     NotFound(String),
-    /// The name servers answered that they cannot say, or could not be reached.
+    /// The name servers failed or could not be reached.
     #[error("{0}")]
     ServerFailed(String),
 }
 
 impl LookupError {
-    /// Which of the list it is.
+    /// The kind.
     #[must_use]
     pub const fn kind(&self) -> LookupErrorKind {
         match self {

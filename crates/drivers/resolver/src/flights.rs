@@ -13,7 +13,7 @@ use crate::servers::Found;
 /// How a look-up ended.
 pub(crate) type Outcome = Result<Found, LookupError>;
 
-/// The look-ups in flight, one a name.
+/// The look-ups in flight, one per name.
 pub(crate) struct Flights {
     in_flight_max: usize,
     by_name: Mutex<HashMap<String, Weak<Flight>>>,
@@ -39,8 +39,8 @@ impl Flights {
 
     /// The look-up of `name` that is in flight, or a new one that is made by `lookup`.
     ///
-    /// When there are too many, the oldest one ends, but not before it had [`SHORTEST`], which is longer than a name
-    /// server needs for an answer that it knows. New look-ups may wait for that long.
+    /// When there are too many, the oldest one ends, but not before [`SHORTEST`], which is longer than a name
+    /// server needs for a cached answer. New look-ups may wait for that long.
     pub(crate) async fn enter<F>(&self, name: &str, lookup: impl Fn() -> F) -> Arc<Flight>
     where
         F: Future<Output = Outcome> + Send + 'static,
@@ -97,13 +97,13 @@ impl Flight {
                 outcome = timeout(LONGEST, lookup) => outcome.unwrap_or(Err(LookupError::TimedOut)),
                 () = asked_for_room.notified() => Err(LookupError::TimedOut),
             };
-            // The caller may be gone.
+            // The caller may have dropped it.
             let _ = end.send(Some(outcome));
         });
         Self { began: Instant::now(), outcome, make_room, task: task.abort_handle() }
     }
 
-    /// How it ends.
+    /// Waits for its outcome.
     pub(crate) async fn ended(&self) -> Outcome {
         let mut outcome = self.outcome.clone();
         let ended = outcome.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());

@@ -7,7 +7,7 @@
 //! Slow names do not hold up other names:
 //!
 //! - Addresses and names of the hosts file are answered at once, without any query.
-//! - Callers that want the same name share one look-up. A look-up ends when all of its callers are gone.
+//! - Callers of the same name share one look-up. A look-up is cancelled when its last caller drops it.
 //! - The number of look-ups in flight is limited. When the limit is reached, the oldest one ends with
 //!   [`LookupError::TimedOut`] and makes room.
 //! - When a name server is silent for a second, the next server is asked as well.
@@ -19,9 +19,9 @@
 //! | `flights` | look-ups in flight: shared, limited, ended |
 //! | `answers` | addresses that were found earlier |
 //! | `system` | the two files of the machine |
-//! | `hosts` | how a hosts file is read |
+//! | `hosts` | parsing a hosts file |
 //! | `servers` | queries to the name servers |
-//! | `candidates` | which names the search domains make of one |
+//! | `candidates` | the names to try for one name, with search domains |
 //! | `order` | which address to try first |
 //! | `literal` | addresses that are written as a name |
 

@@ -1,10 +1,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 
-/// The address that `host` is, if it is one and no name.
+/// The address, if `host` is one and not a name.
 ///
-/// Besides the usual spellings this takes what the C library takes for an IPv4 address (`inet_aton`): one to four
-/// numbers, decimal, octal or hexadecimal, the last of which fills the remaining bytes. So `127.1`, `0x7f.1` and
-/// `2130706433` are 127.0.0.1, and no form of an address is taken for a name.
+/// Besides the usual spellings it accepts IPv4 addresses like the C library (`inet_aton`): one to four numbers,
+/// decimal, octal or hexadecimal; the last one fills the remaining bytes. So `127.1`, `0x7f.1` and `2130706433` are
+/// 127.0.0.1, and no form of an address is taken for a name.
 #[must_use]
 pub fn literal(host: &str) -> Option<IpAddr> {
     host.parse().ok().or_else(|| ipv4(host).map(IpAddr::V4))
@@ -30,7 +30,7 @@ fn number(text: &str) -> Option<u32> {
         None if text.len() > 1 && text.starts_with('0') => (&text[1..], 8),
         None => (text, 10),
     };
-    // `from_str_radix` accepts a sign, which is no digit here.
+    // `from_str_radix` accepts a sign, which is not valid here.
     let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
     is_number.then(|| u32::from_str_radix(digits, radix).ok()).flatten()
 }

@@ -55,7 +55,7 @@ impl Resolver {
         Self(Arc::new(Shared { system, answers: Answers::default(), flights }))
     }
 
-    /// The addresses of `host`, best first; never none. To be called on a tokio run time with input, output and time.
+    /// The addresses of `host`, best first; never empty. Call it on a tokio runtime with I/O and time enabled.
     ///
     /// # Errors
     /// When there are none, or they were not found by `deadline`.

@@ -24,7 +24,7 @@ pub(crate) struct Found {
     pub(crate) time_to_live: Duration,
 }
 
-/// The name servers of the machine, and how they are asked.
+/// The name servers of the machine, and their options.
 pub(crate) struct Servers {
     servers: Vec<Arc<Server>>,
     search: Vec<Name>,
@@ -33,16 +33,16 @@ pub(crate) struct Servers {
 }
 
 struct Server {
-    /// Asks this one server.
+    /// A client for this server only.
     client: TokioResolver,
     timeout: Duration,
     silent_since: Mutex<Option<Instant>>,
 }
 
-/// What became of one query.
+/// The result of one query.
 enum Answer {
     Found(Found),
-    /// The server knows that there is nothing.
+    /// The server says that there is no such record.
     Nothing(String),
     Failed(LookupError),
 }
@@ -67,7 +67,7 @@ impl Servers {
         Ok(Self { servers, search, ndots, attempts: settings.attempts.clamp(1, ATTEMPTS_MAX) })
     }
 
-    /// Looks up a name: with each search domain that it may have, until one has an address.
+    /// Looks up a name with each possible search domain, until one has an address.
     pub(crate) async fn lookup(&self, host: &str) -> Result<Found, LookupError> {
         let mut failed = None;
         let mut nothing = format!("`{host}` has no address");

@@ -18,7 +18,7 @@ pub struct Files {
     pub hosts: PathBuf,
     /// resolv.conf(5).
     pub resolv_conf: PathBuf,
-    /// Where name servers listen: 53, but in tests.
+    /// The port of name servers: 53, except in tests.
     pub port: u16,
 }
 
@@ -28,7 +28,7 @@ impl Default for Files {
     }
 }
 
-/// What the files say. Both are read again when they change.
+/// The contents of the files. Both are read again when they change.
 pub(crate) struct System {
     files: Files,
     state: Mutex<State>,
@@ -41,13 +41,13 @@ struct State {
     servers: Kept<Servers>,
 }
 
-/// The contents of a file, and how it looked when it was read.
+/// The contents of a file, and its stamp when it was read.
 struct Kept<T> {
     stamp: Option<Stamp>,
     contents: Option<Arc<T>>,
 }
 
-/// What changes when a file is written or replaced.
+/// File metadata that changes when the file is written or replaced.
 type Stamp = (u64, u64, u64, Option<SystemTime>);
 
 /// The files' contents for one look-up.
@@ -55,7 +55,7 @@ pub(crate) struct Current {
     pub(crate) hosts: Option<Arc<Hosts>>,
     /// None when the file cannot be used.
     pub(crate) servers: Option<Arc<Servers>>,
-    /// Other name servers than the last time.
+    /// The name servers differ from the last time.
     pub(crate) servers_changed: bool,
 }
 
@@ -71,7 +71,7 @@ impl System {
         if state.looked_at.is_none_or(|before| now.saturating_duration_since(before) >= LOOK_AGAIN) {
             state.looked_at = Some(now);
             state.hosts.read_again(hosts, |text| Some(Hosts::parse(text)));
-            // Without the file there is a name server on this machine, as the C library has it.
+            // Without the file the name server is this machine, as in the C library.
             let parse = |text: &[u8]| {
                 let servers = Servers::parse(text, *port);
                 servers.inspect_err(|error| warn!(%error, "Name servers cannot be asked")).ok()

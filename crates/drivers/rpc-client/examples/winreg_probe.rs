@@ -1,12 +1,12 @@
-//! Our client against somebody else's remote registry: SMB, logon, sealed calls, answers of many fragments.
+//! Tests our client with a third-party remote registry: SMB, logon, sealed calls, answers of many fragments.
 //!
 //! ```text
 //! winreg_probe --server 127.0.0.1:445 --user 'DOMAIN\user' --password-file FILE
 //!              [--encryption required] [--mechanism ntlm] [--calls 1000] [--pcap FILE] [--json]
 //! ```
 //!
-//! Asks for the registry's version as often as told, one call after the other on one connection, and once for all
-//! performance data. The three methods of [MS-RRP] that this takes are written here by hand.
+//! Requests the registry's version a given number of times, one call after the other on one connection, and all
+//! performance data once. The three methods of [MS-RRP] that it needs are written here by hand.
 
 use std::error::Error;
 use std::fs;
@@ -167,7 +167,7 @@ async fn probe(arguments: &Arguments) -> Result<serde_json::Value, Box<dyn Error
 async fn connect(arguments: &Arguments, deadline: Instant) -> Result<BoxStream, Box<dyn Error>> {
     let stream = TcpConnector::default().connect(&arguments.server, deadline).await?;
     match &arguments.pcap {
-        // Whatever the port is, dissectors know this one.
+        // Dissectors recognise this port.
         Some(path) => {
             let recorded_as = Endpoint::new(arguments.server.host.clone(), 445);
             Ok(Box::new(PcapFile::new(File::create(path)?)?.record(stream, &recorded_as)))

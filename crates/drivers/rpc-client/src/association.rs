@@ -14,7 +14,7 @@ use crate::{Error, Operation, Transport};
 pub struct Security {
     /// Our credentials.
     pub credentials: Credentials,
-    /// NTLM as it is, or within SPNEGO.
+    /// NTLM alone, or within SPNEGO.
     pub mechanism: Mechanism,
     /// The service, as `cifs/host`.
     pub target_name: String,
@@ -35,17 +35,17 @@ impl Security {
     }
 }
 
-/// An RPC association over a [`Transport`], driven by whoever awaits it.
+/// An RPC association over a [`Transport`], driven by its caller.
 ///
-/// One call at a time. A call that is dropped half-way, that reaches its deadline, or that breaks the protocol
-/// leaves an answer that nobody took: the association then refuses everything else, and its transport is to be
-/// thrown away. A fault is an answer, and leaves the association as it was.
+/// One call at a time. A call that is dropped, reaches its deadline, or violates the protocol leaves an unread
+/// answer: the association then refuses all calls; drop it with its transport. A fault is an answer, and the
+/// association stays usable.
 pub struct Association<T> {
     transport: T,
     rpc: ClientAssociation,
     /// INVARIANT: set from the beginning of an exchange until its answer is complete.
     is_busy: bool,
-    /// The machine has ended, whatever its last answer was.
+    /// The state machine has ended.
     is_broken: bool,
     contexts: Vec<PresentationContext>,
     calls: u64,
@@ -53,11 +53,10 @@ pub struct Association<T> {
 }
 
 impl<T: Transport> Association<T> {
-    /// Binds `interfaces`; the first is context 0, the second context 1, and so on. Where there are several, ask
-    /// [`contexts`](Self::contexts) which of them the server has.
+    /// Binds `interfaces`; the first is context 0, the second context 1, and so on. If there are several,
+    /// [`contexts`](Self::contexts) says which of them the server has.
     ///
-    /// # Errors
-    /// When the server has none of the interfaces or refuses our authentication, or the transport fails.
+    /// # Errors If the server has none of the interfaces or refuses our authentication, or the transport fails.
     pub async fn bind(
         transport: T,
         interfaces: &[SyntaxId],
@@ -93,8 +92,7 @@ impl<T: Transport> Association<T> {
 
     /// Adds another interface to the association.
     ///
-    /// # Errors
-    /// When the server refuses it, or the transport fails.
+    /// # Errors If the server refuses it, or the transport fails.
     pub async fn alter_context(
         &mut self,
         interface: SyntaxId,
@@ -118,10 +116,9 @@ impl<T: Transport> Association<T> {
         }
     }
 
-    /// Makes one call and answers the stub data of its response.
+    /// Makes one call and returns the stub data of its response.
     ///
-    /// # Errors
-    /// [`Error::Fault`] where the server says no; otherwise what ended the association.
+    /// # Errors [`Error::Fault`] if the server returns a fault; otherwise the error that ended the association.
     pub async fn call(&mut self, request: CallRequest<'_>, deadline: Instant) -> Result<Vec<u8>, Error> {
         let operation = Operation::Call;
         let opnum = request.opnum;
@@ -144,7 +141,7 @@ impl<T: Transport> Association<T> {
         Interface { association: self, context_id, deadline, call_max: None }
     }
 
-    /// The interfaces that were asked for, and the server's answers.
+    /// The requested interfaces, and the server's answers.
     #[must_use]
     pub fn contexts(&self) -> &[PresentationContext] {
         &self.contexts
@@ -162,13 +159,13 @@ impl<T: Transport> Association<T> {
         self.calls
     }
 
-    /// What the association goes over.
+    /// The transport.
     #[must_use]
     pub const fn transport(&self) -> &T {
         &self.transport
     }
 
-    /// Ends the association and gives its transport back.
+    /// Ends the association and returns its transport.
     #[must_use]
     pub fn into_transport(self) -> T {
         self.transport
@@ -181,7 +178,7 @@ impl<T: Transport> Association<T> {
         Ok(())
     }
 
-    /// Moves PDUs until there is an event and everything is sent.
+    /// Sends and receives PDUs until there is an event and everything is sent.
     async fn event(&mut self, operation: Operation, deadline: Instant) -> Result<Event, Error> {
         loop {
             let received = match self.rpc.poll_transmit() {
@@ -191,7 +188,7 @@ impl<T: Transport> Association<T> {
                     continue;
                 }
                 None => match self.rpc.poll_event() {
-                    // Associations end when we like; a server that wants them to waits for that.
+                    // The client decides when an association ends, so a server's request to end it is ignored.
                     Some(Event::Shutdown) => continue,
                     Some(event) => return Ok(event),
                     None => self.transport.receive(operation, deadline).await?,
@@ -199,7 +196,7 @@ impl<T: Transport> Association<T> {
             };
             if let Err(source) = self.rpc.handle_bytes(&received) {
                 self.is_broken = true;
-                // The fault says more than an error about its signature, which most servers leave out.
+                // The fault is more useful than an error about its signature, which most servers omit.
                 return match self.rpc.poll_event() {
                     Some(fault @ Event::Fault { .. }) => Ok(fault),
                     _ => Err(Error::Rpc { operation, source }),
@@ -228,7 +225,7 @@ pub struct Interface<'a, T> {
 }
 
 impl<T> Interface<'_, T> {
-    /// When the calls have to end.
+    /// The deadline of the calls.
     #[must_use]
     pub const fn deadline(&self) -> Instant {
         self.deadline

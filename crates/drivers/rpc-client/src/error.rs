@@ -4,7 +4,7 @@ use std::io;
 use dcerpc::FaultStatus;
 use ms_dtyp::NtStatus;
 
-/// What a driver was doing. Each belongs to one [`Stage`].
+/// The operations of a driver. Each belongs to one [`Stage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {
@@ -30,7 +30,7 @@ pub enum Operation {
     Write,
     /// Closing a pipe.
     ClosePipe,
-    /// Asking whether the server lives.
+    /// Checking whether the server is alive.
     Echo,
     /// Ending the session.
     LogOff,
@@ -92,29 +92,29 @@ pub enum Error {
     /// The deadline passed.
     #[error("{operation}: no answer in time")]
     Timeout {
-        /// What was being done.
+        /// The operation.
         operation: Operation,
     },
     /// The stream broke.
     #[error("{operation}: {source}")]
     Stream {
-        /// What was being done.
+        /// The operation.
         operation: Operation,
-        /// What the stream says.
+        /// The stream's error.
         source: io::Error,
     },
-    /// The SMB connection ended, or refused what was asked of it.
+    /// The SMB connection ended or refused the request.
     #[error("{operation}: {source}")]
     Smb {
-        /// What was being done.
+        /// The operation.
         operation: Operation,
-        /// What the protocol says.
+        /// The protocol's error.
         source: ms_smb2::Error,
     },
     /// The SMB server refused.
     #[error("{operation}: {status}")]
     Status {
-        /// What was being done.
+        /// The operation.
         operation: Operation,
         /// The server's reason.
         status: NtStatus,
@@ -122,17 +122,17 @@ pub enum Error {
     /// The security context refused a token or a message.
     #[error("{operation}: {source}")]
     Security {
-        /// What was being done.
+        /// The operation.
         operation: Operation,
-        /// What the context says.
+        /// The context's error.
         source: ssp::Error,
     },
-    /// The RPC association ended, or refused what was asked of it.
+    /// The RPC association ended or refused the request.
     #[error("{operation}: {source}")]
     Rpc {
-        /// What was being done.
+        /// The operation.
         operation: Operation,
-        /// What the protocol says.
+        /// The protocol's error.
         source: dcerpc::Error,
     },
     /// The RPC server answered with a fault.
@@ -143,18 +143,18 @@ pub enum Error {
         /// The server's reason.
         status: FaultStatus,
     },
-    /// The peer does what its protocol does not allow.
+    /// The peer violates its protocol.
     #[error("{operation}: {reason}")]
     Protocol {
-        /// What was being done.
+        /// The operation.
         operation: Operation,
-        /// The rule that it breaks.
+        /// The violated rule.
         reason: &'static str,
     },
-    /// An earlier call was abandoned, so that its answer could be taken for that of this call.
+    /// An earlier call was abandoned; its answer could be taken for that of this call.
     #[error("{operation}: {what} is unusable after an abandoned call")]
     Abandoned {
-        /// What was being done.
+        /// The operation.
         operation: Operation,
         /// The connection, the pipe or the association.
         what: &'static str,
@@ -162,7 +162,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What was being done.
+    /// The operation.
     #[must_use]
     pub const fn operation(&self) -> Operation {
         match self {
@@ -178,7 +178,7 @@ impl Error {
         }
     }
 
-    /// Where in the life of the connection it failed.
+    /// The stage of the connection in which it failed.
     #[must_use]
     pub const fn stage(&self) -> Stage {
         self.operation().stage()

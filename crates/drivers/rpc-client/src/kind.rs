@@ -1,4 +1,4 @@
-//! From errors to a closed list.
+//! Kinds of errors.
 
 use dcerpc::FaultStatus;
 use ms_dtyp::NtStatus;
@@ -27,24 +27,24 @@ pub enum ErrorKind {
     Encryption,
     /// The server does not sign, signs wrongly, or lets us in without keys.
     Signing,
-    /// What was said in the clear was altered on the way.
+    /// Unencrypted messages were altered on the way.
     Downgrade,
-    /// Bytes that cannot be believed.
+    /// Invalid bytes.
     Malformed,
-    /// The peer does what its protocol does not allow.
+    /// The peer violates its protocol.
     Protocol,
-    /// A limit of this side.
+    /// A limit of this side was exceeded.
     Limit,
     /// The security context refuses a token or a message.
     Security,
     /// An earlier call was abandoned.
     Abandoned,
-    /// A mistake on this side.
+    /// A bug on this side.
     Internal,
 }
 
 impl Error {
-    /// The reason's place in the closed list.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -1,7 +1,8 @@
-//! SMB named pipes and RPC associations, driven by whoever awaits them.
+//! SMB named pipes and RPC associations, driven by their callers.
 //!
-//! The machines of `ms-smb2` and `dcerpc` do no input or output; here they get a stream and a clock. There are no
-//! background tasks: bytes move while a call is awaited, and every call ends by the deadline that it is given.
+//! The state machines of `ms-smb2` and `dcerpc` do no input or output; this crate connects them to a stream and a
+//! clock. There are no background tasks: bytes move while a call is awaited, and every call ends by the deadline
+//! that it is given.
 //!
 //! ```no_run
 //! # async fn version(stream: transport::BoxStream, credentials: ssp::Credentials) -> Result<(), rpc_client::Error> {
@@ -26,13 +27,13 @@
 //! # Ok(()) }
 //! ```
 //!
-//! * [`SmbConnection`]: negotiation, session, tree; authenticates again when the session expires. What was given up
-//!   half-way is cancelled and its late answer thrown away, so that the connection never loses its place.
-//! * [`NamedPipe`] and [`TcpTransport`]: what an association goes over.
+//! * [`SmbConnection`]: negotiation, session, tree; authenticates again when the session expires. Abandoned
+//!   requests are cancelled and their late answers dropped, so that the connection stays in step.
+//! * [`NamedPipe`] and [`TcpTransport`]: the transports of an association.
 //! * [`Association`]: bind, calls, and [`Association::channel`] for the typed stubs of an interface.
 //!
-//! Every [`Error`] knows what was being done ([`Error::operation`], [`Error::stage`]) and has a place in a closed
-//! list ([`Error::kind`]).
+//! Every [`Error`] has its operation ([`Error::operation`], [`Error::stage`]) and a kind from a closed list
+//! ([`Error::kind`]).
 
 mod association;
 mod error;

@@ -10,10 +10,10 @@ use crate::read_ahead::ReadAhead;
 use crate::smb::{DroppedPipes, READ_BYTES_MAX, SharedSmbConnection, SmbConnection};
 use crate::{Error, Operation};
 
-/// What an association needs of its transport.
+/// The transport of an association.
 ///
-/// Bytes that come in are handed on as they came: one PDU, a part of one, or several. `operation` is what the
-/// association is doing, for errors.
+/// Received bytes are passed on as they arrive: one PDU, a part of one, or several. `operation` is the
+/// association's operation, for errors.
 pub trait Transport: Send {
     /// Sends one PDU that has no answer of its own.
     fn send(
@@ -41,20 +41,20 @@ pub trait Transport: Send {
 
 /// An open named pipe.
 ///
-/// A PDU that wants an answer goes as `FSCTL_PIPE_TRANSCEIVE`, one round trip; one that does not goes as a write;
-/// what is longer than a transceive's answer is read. A pipe in message mode and one in byte mode look alike from
-/// here, since whoever uses it puts the PDUs together by their own lengths.
+/// A PDU with an answer is sent with `FSCTL_PIPE_TRANSCEIVE`, in one round trip; one without is written. The rest
+/// of a longer answer is read. Message mode and byte mode make no difference, because the association assembles
+/// PDUs by their own lengths.
 ///
-/// An answer of many fragments is read by several READs at once (`ReadAhead` says how many, and keeps the order), so
-/// that it does not take a round trip for each fragment. READs that are left over, since the answer ended before them,
-/// are cancelled. A server that ignores that, or is late, gives them the beginning of the next answer; so a call that
-/// finds any of them goes as a write, and they are the first ones to be looked at.
+/// An answer of many fragments is read by several READs at once (`ReadAhead` says how many, and keeps the order),
+/// so that it does not take a round trip for each fragment. READs without data, because the answer ended before
+/// them, are cancelled. If the server ignores that or is late, they return the beginning of the next answer. So if
+/// there are any, the next call is sent as a write, and their results are used first.
 #[derive(Debug)]
 pub struct NamedPipe {
     connection: SharedSmbConnection,
     file: FileId,
     name: String,
-    /// Set while an operation is under way: what was sent may have an answer that was not taken.
+    /// Set during an operation: there may be an answer that was not read.
     is_busy: bool,
     is_closed: bool,
     read_ahead: ReadAhead,
@@ -64,8 +64,7 @@ pub struct NamedPipe {
 impl NamedPipe {
     /// Opens the pipe `name`, without `\PIPE\`. One attempt.
     ///
-    /// # Errors
-    /// [`Error::Status`] with the server's reason where it refuses.
+    /// # Errors [`Error::Status`] with the server's reason if it refuses.
     pub async fn open(
         connection: &SharedSmbConnection,
         name: &str,
@@ -87,8 +86,7 @@ impl NamedPipe {
 
     /// Closes the pipe at the server. One that is only dropped is closed by the connection's next call.
     ///
-    /// # Errors
-    /// When the server does not confirm in time.
+    /// # Errors If the server does not confirm in time.
     pub async fn close(mut self, deadline: Instant) -> Result<(), Error> {
         let operation = Operation::ClosePipe;
         let mut smb = lock(&self.connection, operation, deadline).await?;

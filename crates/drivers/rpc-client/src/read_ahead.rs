@@ -2,34 +2,35 @@ use std::collections::VecDeque;
 
 use dcerpc::pdu::{PfcFlags, ResponseFragment};
 
-/// How many READs of a pipe may be in flight, and in which order their results are handed on.
+/// How many READs of a pipe may be in flight, and in which order their results are returned.
 ///
-/// A server gives each READ one message of the pipe, which holds one fragment; but it may work on several READs at the
-/// same time, so that two fragments can come exchanged. `alloc_hint` tells which is the next one: most servers set it
-/// to what is left of the response. So READs overlap only once the pipe's server has shown that its hints count down
-/// by exactly the stub data of each fragment, and the results are put into the order of the hints. A server whose
-/// hints say anything else gets one READ at a time from then on.
+/// A server gives each READ one message of the pipe, which holds one fragment; but it may process several READs at
+/// the same time, so fragments can arrive out of order. `alloc_hint` identifies the next one: most servers set it
+/// to the remaining bytes of the response. READs overlap only after the server's hints have decreased by exactly
+/// the stub data of each fragment; the results are then sorted by their hints. A server with other hints gets one
+/// READ at a time from then on.
 ///
-/// The calling order: [`begin`](Self::begin) for each call, then for each result [`push`](Self::push), and take what
-/// [`pop`](Self::pop) answers before the next READ. [`wanted`](Self::wanted) says how many READs should be in flight.
+/// The calling order: [`begin`](Self::begin) for each call, then for each result [`push`](Self::push), and take the
+/// results of [`pop`](Self::pop) before the next READ. [`wanted`](Self::wanted) says how many READs should be in
+/// flight.
 #[derive(Debug, Default)]
 pub(crate) struct ReadAhead {
     hints: Hints,
     /// The `alloc_hint` that the next fragment should have, if that is known.
     next: Option<Expected>,
-    /// Fragments that came before the one that is expected, in the order in which their READs were issued.
-    /// INVARIANT: fewer than `READS_MAX`, and empty where `next` is none.
+    /// Fragments that arrived before the expected one, in the order of their READs. INVARIANT: fewer than
+    /// `READS_MAX`, and empty where `next` is none.
     held: Vec<(ResponseFragment, Vec<u8>)>,
     ready: VecDeque<Vec<u8>>,
 }
 
-/// What this pipe's server means by `alloc_hint`.
+/// The meaning of `alloc_hint` of this pipe's server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Hints {
     /// No response of several fragments came yet.
     #[default]
     Unknown,
-    /// What is left of the response.
+    /// The remaining bytes of the response.
     CountDown,
     /// Anything else.
     Meaningless,
@@ -44,10 +45,10 @@ struct Expected {
 }
 
 impl ReadAhead {
-    /// READs of one pipe in flight at once: what is gained by more is little, and each may hold 64 KiB.
+    /// Maximum READs of one pipe in flight: more gain little, and each may hold 64 KiB.
     pub(crate) const READS_MAX: usize = 16;
 
-    /// A new call begins: what is known of the last one's response does not count for it.
+    /// Starts a new call: the state of the last response is dropped.
     pub(crate) fn begin(&mut self) {
         self.give_up_order();
     }
@@ -59,7 +60,7 @@ impl ReadAhead {
         fragments.saturating_sub(self.held.len()).clamp(1, Self::READS_MAX)
     }
 
-    /// Whether reading ahead is useless: the response is complete, or nothing is known of its rest.
+    /// Whether reading ahead is useless: the response is complete, or its rest is unknown.
     pub(crate) const fn is_over(&self) -> bool {
         self.next.is_none()
     }
@@ -109,7 +110,7 @@ impl ReadAhead {
         self.ready.push_back(message);
     }
 
-    /// Hands on what was held and is expected now.
+    /// Returns held fragments that are expected now.
     fn release(&mut self) {
         while let Some(next) = self.next
             && let Some(at) = self.held.iter().position(|(held, _)| held.alloc_hint == next.alloc_hint)
@@ -122,14 +123,14 @@ impl ReadAhead {
         }
     }
 
-    /// Whether a fragment stands further behind in the response, with room for whole fragments before it, and a READ
-    /// that may still bring those.
+    /// Whether a fragment belongs further back in the response: whole fragments fit before it, and a READ in flight
+    /// may return them.
     fn may_hold(&self, next: Expected, fragment: ResponseFragment, others: usize) -> bool {
         let gap = next.alloc_hint.saturating_sub(fragment.alloc_hint);
         self.hints == Hints::CountDown && others > 0 && gap > 0 && gap.is_multiple_of(next.stub_bytes)
     }
 
-    /// Passes on everything in the order of the READs.
+    /// Returns everything in the order of the READs.
     fn give_up_order(&mut self) {
         self.next = None;
         self.ready.extend(self.held.drain(..).map(|(_, message)| message));
@@ -142,7 +143,7 @@ mod tests {
 
     const STUB_BYTES: u32 = 8;
 
-    /// C706 12.6.4.10: a fragment with so much of its response left, `STUB_BYTES` of it here.
+    /// C706 12.6.4.10: a fragment with these remaining bytes of its response, `STUB_BYTES` of them in it.
     fn fragment(alloc_hint: u32, flags: u8, name: u8) -> Vec<u8> {
         let mut pdu = vec![5, 0, 2, flags, 0x10, 0, 0, 0, 32, 0, 0, 0, 1, 0, 0, 0];
         pdu.extend(alloc_hint.to_le_bytes());

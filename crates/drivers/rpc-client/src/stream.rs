@@ -7,10 +7,10 @@ use std::task::{Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 use transport::BoxStream;
 
-/// Waits for bytes and hands them to `take`: none of them mean the end of the stream.
+/// Waits for bytes and passes them to `take`; none means the end of the stream.
 ///
-/// The room for them is on the stack, and only while the stream is asked. Thousands of connections wait for their
-/// next poll at any time, and none of them holds a buffer for that.
+/// The buffer is on the stack, and only while the stream is polled. Thousands of connections wait for their next
+/// poll at any time, and none of them holds a buffer meanwhile.
 pub(crate) async fn read_once<T>(stream: &mut BoxStream, mut take: impl FnMut(&[u8]) -> T) -> io::Result<T> {
     poll_fn(|cx| {
         let mut room = [const { MaybeUninit::<u8>::uninit() }; READ_BYTES];
@@ -21,7 +21,7 @@ pub(crate) async fn read_once<T>(stream: &mut BoxStream, mut take: impl FnMut(&[
     .await
 }
 
-/// What one read takes at most: a message of any pipe, and a small part of a thread's stack.
+/// Maximum bytes of one read: a message of any pipe, and a small part of a thread's stack.
 const READ_BYTES: usize = 64 * 1024;
 
 #[cfg(test)]

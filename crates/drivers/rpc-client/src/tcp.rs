@@ -8,15 +8,15 @@ use transport::BoxStream;
 use crate::stream::read_once;
 use crate::{Error, Operation, Transport};
 
-/// RPC straight over a stream, `ncacn_ip_tcp`.
+/// RPC directly over a stream, `ncacn_ip_tcp`.
 pub struct TcpTransport {
     stream: BoxStream,
-    /// Set while an operation is under way: a PDU may be half written, or its answer not taken.
+    /// Set during an operation: a PDU may be partly written, or its answer not read.
     is_busy: bool,
 }
 
 impl TcpTransport {
-    /// Over a stream that leads to an RPC server.
+    /// A transport over a stream to an RPC server.
     #[must_use]
     pub fn new(stream: BoxStream) -> Self {
         Self { stream, is_busy: false }

@@ -9,15 +9,14 @@ use crate::{BoxStream, ConnectError, Endpoint};
 /// A future behind a pointer, so that [`Connector`] can be a trait object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What a name resolves to, in the order in which to try. Never empty.
+/// The addresses of a name, in the order of attempts. Never empty.
 pub type Addresses = Vec<SocketAddr>;
 
 /// Opens streams. Both stages end by the deadline.
 pub trait Connector: Send + Sync {
     /// The dns stage: the addresses of `endpoint`.
     ///
-    /// # Errors
-    /// When there are none, or they were not found in time.
+    /// # Errors If there are none, or they were not found in time.
     fn resolve<'a>(
         &'a self,
         endpoint: &'a Endpoint,
@@ -51,8 +50,8 @@ pub trait Connector: Send + Sync {
     }
 }
 
-/// A connector whose every stream is wrapped by a function: the place for [`crate::Traced`],
-/// [`crate::Recorded`] and [`crate::Faulty`].
+/// A connector that wraps every stream with a function, such as [`crate::Traced`], [`crate::Recorded`] or
+/// [`crate::Faulty`].
 pub struct Layered<C, F> {
     inner: C,
     layer: F,

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::Stream;
 
-/// Bytes that went over a stream. Clones count together and may be read while the stream is in use.
+/// Bytes read from and written to a stream. Clones share the counts, which can be read while the stream is in use.
 #[derive(Clone, Debug, Default)]
 pub struct ByteCounter(Arc<Totals>);
 
@@ -45,7 +45,7 @@ impl<S: Stream> Counted<S> {
         Self { inner, counter: ByteCounter::default() }
     }
 
-    /// The count, which stays valid after the stream is gone.
+    /// The count, which stays valid after the stream is dropped.
     pub fn counter(&self) -> ByteCounter {
         self.counter.clone()
     }

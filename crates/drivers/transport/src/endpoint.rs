@@ -18,7 +18,7 @@ impl Endpoint {
         Self { host: host.into(), port }
     }
 
-    /// The endpoint as it was named, and behind it the addresses of its host: `web1.example:445 (192.0.2.7)`.
+    /// The endpoint as it was named, followed by the addresses of its host: `web1.example:445 (192.0.2.7)`.
     #[must_use]
     pub fn with_addresses(&self, addresses: &[IpAddr]) -> String {
         let addresses: Vec<String> = addresses.iter().map(IpAddr::to_string).collect();
@@ -37,9 +37,9 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// A text that is no `host:port`.
+/// A text that is not `host:port`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no endpoint: write host:port, and an IPv6 address in brackets")]
+#[error("`{0}` is not a valid endpoint: write host:port, and an IPv6 address in brackets")]
 pub struct ParseEndpointError(String);
 
 impl FromStr for Endpoint {

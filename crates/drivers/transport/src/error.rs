@@ -8,27 +8,27 @@ use crate::Endpoint;
 #[derive(Debug, thiserror::Error)]
 #[error("connect to {}: {stage}: {}", self.place(), self.what())]
 pub struct ConnectError {
-    /// Where to.
+    /// The endpoint.
     pub endpoint: Endpoint,
     /// The addresses that were tried; none before the name is resolved.
     pub addresses: Vec<IpAddr>,
-    /// How far it went.
+    /// The stage that failed.
     pub stage: ConnectStage,
     /// What went wrong.
     pub kind: ConnectErrorKind,
-    /// What the operating system or the resolver said.
+    /// The error of the operating system or the resolver.
     #[source]
     pub source: Option<io::Error>,
 }
 
 impl ConnectError {
-    /// The endpoint as it was named, and behind it the addresses that were tried.
+    /// The endpoint as it was named, followed by the addresses that were tried.
     #[must_use]
     pub fn place(&self) -> String {
         self.endpoint.with_addresses(&self.addresses)
     }
 
-    /// What went wrong, and what the operating system or the resolver said where that says more.
+    /// What went wrong, with the error of the operating system or the resolver if that adds details.
     #[must_use]
     pub fn what(&self) -> String {
         let says_all = matches!(
@@ -65,7 +65,7 @@ pub enum ConnectErrorKind {
     NameServerFailed,
     /// The host is up, and nothing listens on the port.
     ConnectionRefused,
-    /// There is no way to the host.
+    /// There is no route to the host.
     Unreachable,
     /// Nothing answered in time.
     Timeout,

@@ -8,7 +8,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::Stream;
 
-/// Which way bytes go, as seen by the holder of the stream.
+/// The direction of bytes, from the side of the stream's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Bytes that are read.
@@ -17,12 +17,12 @@ pub enum Direction {
     Sent,
 }
 
-/// What [`Faulty`] does to a stream. The default does nothing; the same plan always does the same.
+/// The faults of a [`Faulty`] stream. The default has none; the same plan always has the same effect.
 ///
 /// Offsets count the bytes of one direction from the beginning of the stream.
 #[derive(Clone, Debug, Default)]
 pub struct FaultPlan {
-    /// Where the lengths of pieces and delays come from.
+    /// Seed of the lengths of pieces and of delays.
     pub seed: u64,
     /// Reads and writes are cut into pieces of one to this many bytes.
     pub split_bytes_max: Option<usize>,
@@ -92,7 +92,7 @@ impl FaultPlan {
         wanted.min(split).min(left(self.cut)).min(left(self.stall))
     }
 
-    /// Inverts the byte that is to be corrupted, where it is among `bytes`.
+    /// Inverts the byte at the offset to corrupt, if it is in `bytes`.
     fn corrupt(&self, way: &Way, bytes: &mut [u8]) {
         if let Some((direction, offset)) = self.corrupt
             && direction == way.direction
@@ -204,5 +204,5 @@ impl SplitMix64 {
     }
 }
 
-/// Bytes that one read or write moves at most.
+/// Maximum bytes of one read or write.
 const PIECE_BYTES_MAX: usize = 64 * 1024;

@@ -1,10 +1,10 @@
-//! Byte streams under the protocols, and what can be put around them.
+//! Byte streams for the protocols, and layers around them.
 //!
 //! A [`Connector`] turns an [`Endpoint`] into a [`BoxStream`] before a deadline, in two stages that fail and are
 //! timed apart: [`Connector::resolve`] (dns) and [`Connector::connect_to`] (tcp). [`TcpConnector`] is the real
 //! one; [`MemoryNetwork`] is a network of named hosts inside one process, for tests without sockets.
 //!
-//! Everything else wraps a [`Stream`] and is one again, so that layers stack in any order:
+//! Everything else wraps a [`Stream`] and is a [`Stream`], so layers can be combined in any order:
 //!
 //! | layer | what it does |
 //! | --- | --- |

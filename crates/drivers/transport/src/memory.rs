@@ -9,10 +9,10 @@ use tokio::time::{Instant, sleep_until};
 use crate::connector::{Addresses, BoxFuture, Connector};
 use crate::{BoxStream, ConnectError, ConnectErrorKind, ConnectStage, Endpoint};
 
-/// A network inside one process: hosts with names, ports that listen, refuse, or swallow.
+/// A network inside one process: hosts with names, and ports that accept, refuse, or drop connections.
 ///
-/// Clones are the same network. A host exists once something was said about one of its ports; a name never
-/// mentioned does not resolve. Nothing here needs a clock, so tests run under paused time.
+/// Clones are the same network. A host exists after the first call that names it; other names do not resolve. It
+/// uses no clock, so tests can pause time.
 #[derive(Clone, Default)]
 pub struct MemoryNetwork(Arc<Mutex<Hosts>>);
 
@@ -44,7 +44,7 @@ impl MemoryNetwork {
         MemoryListener(receiver)
     }
 
-    /// Makes `port` on `host` swallow every attempt to connect, as a firewall does.
+    /// Makes `port` on `host` drop every attempt to connect, like a firewall.
     pub fn black_hole(&self, host: &str, port: u16) {
         self.hosts().set(host, port, Port::BlackHole);
     }
@@ -58,7 +58,7 @@ impl MemoryNetwork {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The client's end of a new stream, or `None` where nothing will ever answer.
+    /// The client's end of a new stream, or `None` if attempts are dropped.
     fn dial(&self, address: SocketAddr) -> Option<Result<DuplexStream, ConnectErrorKind>> {
         match self.hosts().ports.get(&(address.ip(), address.port())) {
             Some(Port::BlackHole) => None,
@@ -85,7 +85,7 @@ impl Hosts {
 }
 
 impl MemoryListener {
-    /// The next connection. Waits for ever once every [`MemoryNetwork`] handle is gone.
+    /// The next connection. Waits forever after the last [`MemoryNetwork`] handle was dropped.
     pub async fn accept(&mut self) -> BoxStream {
         match self.0.recv().await {
             Some(stream) => Box::new(stream),
@@ -144,5 +144,5 @@ fn failed(
 /// Bytes that one direction holds before a writer waits.
 const PIPE_BYTES_MAX: usize = 64 * 1024;
 
-/// Addresses are given out from here: RFC 2544's range for tests.
+/// The first address of hosts: RFC 2544's range for tests.
 const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);

@@ -12,9 +12,9 @@ use crate::{Endpoint, Stream};
 
 /// A capture file that several streams may write to. Clones are the same file.
 ///
-/// The frames are made up: each stream gets an IPv4 and TCP conversation of its own, with handshake, sequence
-/// numbers and checksums, between a client port of ours and the endpoint's port. So Wireshark follows the
-/// streams and reassembles SMB and RPC, whatever the real transport was.
+/// The frames are synthetic: each stream gets its own IPv4 and TCP conversation, with handshake, sequence numbers
+/// and checksums, between a client port of ours and the endpoint's port. So Wireshark follows the streams and
+/// reassembles SMB and RPC, whatever the real transport was.
 #[derive(Clone)]
 pub struct PcapFile(Arc<Mutex<Capture>>);
 
@@ -26,18 +26,16 @@ struct Capture {
 }
 
 impl PcapFile {
-    /// Begins a capture on `output`, stamped by the wall clock.
+    /// Begins a capture on `output`, with time stamps of the wall clock.
     ///
-    /// # Errors
-    /// When the header cannot be written.
+    /// # Errors If the header cannot be written.
     pub fn new(output: impl Write + Send + 'static) -> io::Result<Self> {
         Self::with_clock(output, since_unix_epoch)
     }
 
-    /// Begins a capture whose frames are stamped by `clock`, which returns the time since 1970.
+    /// Begins a capture with time stamps of `clock`, which returns the time since 1970.
     ///
-    /// # Errors
-    /// When the header cannot be written.
+    /// # Errors If the header cannot be written.
     pub fn with_clock(output: impl Write + Send + 'static, clock: fn() -> Duration) -> io::Result<Self> {
         let mut output: Box<dyn Write + Send> = Box::new(output);
         let mut header = Vec::with_capacity(24);
@@ -52,7 +50,7 @@ impl PcapFile {
         Ok(Self(Arc::new(Mutex::new(capture))))
     }
 
-    /// Copies what passes over `inner` into the capture.
+    /// Copies the traffic of `inner` into the capture.
     pub fn record<S: Stream>(&self, inner: S, endpoint: &Endpoint) -> Recorded<S> {
         let server_ip = match endpoint.host.parse() {
             Ok(IpAddr::V4(address)) => address,
@@ -77,7 +75,7 @@ impl PcapFile {
         port
     }
 
-    /// Writes one packet. A capture that cannot be written ends; the traffic goes on.
+    /// Writes one packet. If that fails, the capture ends and the traffic continues.
     fn write(&self, packet: &[u8]) {
         let mut capture = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if capture.broken {

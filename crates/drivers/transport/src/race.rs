@@ -6,8 +6,8 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::connector::BoxFuture;
 
-/// Tries `candidates` in order until one succeeds: the next one starts when the one before has failed, or has
-/// not answered within `stagger`; those started before stay in the race. Answers all errors if none succeeds.
+/// Tries `candidates` in order until one succeeds: the next one starts when the previous one has failed, or has not
+/// succeeded within `stagger`; earlier attempts continue. Returns all errors if none succeeds.
 ///
 /// Dropping the future drops every attempt.
 pub(crate) async fn first_success<'a, A, T, E>(

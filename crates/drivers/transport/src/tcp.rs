@@ -19,7 +19,7 @@ use crate::{BoxStream, ConnectError, ConnectErrorKind, ConnectStage, Endpoint};
 /// again.
 #[derive(Clone, Debug)]
 pub struct TcpConnector {
-    /// Finds addresses. Connectors that share one also share its look-ups and their limit.
+    /// Resolves names. Connectors that share one also share its look-ups and their limit.
     pub resolver: Resolver,
     /// How long one address is tried before the next one is tried as well.
     pub stagger: Duration,
@@ -61,7 +61,7 @@ impl Default for TcpConnector {
 }
 
 impl TcpConnector {
-    /// A connector that finds addresses by `resolver`.
+    /// A connector that resolves names with `resolver`.
     #[must_use]
     pub fn with_resolver(resolver: Resolver) -> Self {
         Self { resolver, ..Self::default() }
@@ -77,7 +77,7 @@ impl TcpConnector {
                 LookupErrorKind::NotFound => ConnectErrorKind::NameNotFound,
                 LookupErrorKind::ServerFailed => ConnectErrorKind::NameServerFailed,
             },
-            // The kind says already that it was too late.
+            // The kind already means a time-out.
             source: (error.kind() != LookupErrorKind::TimedOut).then(|| io::Error::other(error)),
         })?;
         let found = found.into_iter().map(|address| SocketAddr::new(address, endpoint.port)).collect();
@@ -146,7 +146,7 @@ impl Connector for TcpConnector {
     }
 }
 
-/// How much the failure of an address says about the host: a refusal proves that it is up.
+/// How informative the failure of an address is: a refusal proves that the host is up.
 fn telling(error: &io::Error) -> u8 {
     match ConnectErrorKind::of(error) {
         ConnectErrorKind::ConnectionRefused | ConnectErrorKind::ConnectionReset => 3,

@@ -8,7 +8,7 @@ use tracing::{debug, trace};
 
 use crate::{Endpoint, Stream};
 
-/// What [`Traced`] logs. By default lengths and no contents.
+/// What [`Traced`] logs. By default lengths without contents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceOptions {
     /// Bytes of each read and write that are printed in hexadecimal.
@@ -17,8 +17,8 @@ pub struct TraceOptions {
 
 /// A stream that logs its traffic with `tracing`: each read and write at trace, its end at debug.
 ///
-/// It knows what is on the wire and nothing more, so a password is never in it. What is on the wire of an
-/// unsealed connection may still be worth protecting: print contents only where that is wanted.
+/// It sees only the bytes on the wire, so it never logs a password. But an unsealed connection may carry sensitive
+/// data: log contents only if you need them.
 #[derive(Debug)]
 pub struct Traced<S> {
     inner: S,
@@ -88,7 +88,7 @@ impl<S> Drop for Traced<S> {
     }
 }
 
-/// Prints the first bytes in hexadecimal, without a heap copy, only when somebody listens.
+/// Formats the first bytes in hexadecimal, without a heap copy, only if the event is enabled.
 struct Hex<'a> {
     bytes: &'a [u8],
     shown_bytes_max: usize,

@@ -62,7 +62,10 @@ fn targets_without_a_section_have_that_of_target_defaults_and_others_their_own_i
     assert_eq!(of(&read.targets[2]), (Profile::Native, vec!["every"], 16));
     let wrong = "plugins: {load: [pcq]}\ntarget_defaults: {normalize: {drop: ['(']}}\n";
     let report = parse("perfmon.yml", wrong, Path::new("/")).expect_err("a report").to_string();
-    assert!(report.contains("target_defaults.normalize.drop[0]: `(` is no regular expression"), "{report}");
+    assert!(
+        report.contains("target_defaults.normalize.drop[0]: `(` is not a valid regular expression"),
+        "{report}"
+    );
 }
 
 #[test]
@@ -136,23 +139,23 @@ fn each_mistake_has_its_place_and_a_way_out() {
             perfmon.yml:8:28: normalize.metric_relabel_configs[5].target_label: `a-b` is not a valid label name
             perfmon.yml:9:28: normalize.metric_relabel_configs[6].target_label: `$(1)` is not a valid label name
             perfmon.yml:10:28: normalize.metric_relabel_configs[7].target_label: `target` tells the targets apart and stays as it is; write another label; rules may read `target`
-            perfmon.yml:11:21: normalize.metric_relabel_configs[8].regex: is no regular expression: unclosed group
+            perfmon.yml:11:21: normalize.metric_relabel_configs[8].regex: is not a valid regular expression: unclosed group
             perfmon.yml:12:58: normalize.metric_relabel_configs[9].source_labels: means nothing to `labelkeep`; `labelkeep` takes `regex`
             perfmon.yml:13:57: normalize.metric_relabel_configs[10].regex: means nothing to `dropequal`; `dropequal` takes `source_labels`, `target_label`
             perfmon.yml:14:63: normalize.metric_relabel_configs[11].replacement: means nothing to `lowercase`; `lowercase` takes `source_labels`, `target_label`, `regex`, `modulus`, `separator`
             perfmon.yml:15:45: normalize.metric_relabel_configs[12].replacement: `a b` is not a valid label name
-            perfmon.yml:16:21: normalize.metric_relabel_configs[13].regex: is no regular expression: `(?=` is not supported"#]],
+            perfmon.yml:16:21: normalize.metric_relabel_configs[13].regex: is not a valid regular expression: `(?=` is not supported"#]],
     );
     check(
         "{drop: ['[', {}, {name: '('}, {labels: {a: '*'}}, 7], rename: [{from: a}, {from: ')', to: b}, {from: '(a)', to: $1_b}], limits: {max_labels: 0, max_serie: 1}}",
         &expect![[r#"
-            perfmon.yml:2:20: normalize.drop[0]: `[` is no regular expression: a `[` is not closed
+            perfmon.yml:2:20: normalize.drop[0]: `[` is not a valid regular expression: a `[` is not closed
             perfmon.yml:2:25: normalize.drop[1]: says neither `name` nor `labels`; it would drop everything
-            perfmon.yml:2:36: normalize.drop[2].name: `(` is no regular expression: unclosed group
-            perfmon.yml:2:51: normalize.drop[3].labels: `*` is no regular expression: repetition operator missing expression
+            perfmon.yml:2:36: normalize.drop[2].name: `(` is not a valid regular expression: unclosed group
+            perfmon.yml:2:51: normalize.drop[3].labels: `*` is not a valid regular expression: repetition operator missing expression
             perfmon.yml:2:62: normalize.drop[4]: expected a mapping, found a number
             perfmon.yml:2:75: normalize.rename[0]: `to` is missing; write the new name
-            perfmon.yml:2:93: normalize.rename[1].from: is no regular expression: unopened group
+            perfmon.yml:2:93: normalize.rename[1].from: is not a valid regular expression: unopened group
             perfmon.yml:2:124: normalize.rename[2].to: asks for `1_b`, and `from` has no such group; write `${1}` where a letter, digit or `_` follows
             perfmon.yml:2:153: normalize.limits.max_labels: 0 is outside 1 to 64
             perfmon.yml:2:156: normalize.limits: unknown key `max_serie`; did you mean `max_series`?"#]],

@@ -1,4 +1,4 @@
-/// Amounts in all the ways in which they may be asked for.
+/// Sum, count, minimum and maximum of amounts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Amounts {
     pub(super) count: u64,
@@ -8,7 +8,7 @@ pub(super) struct Amounts {
     pub(super) real: Reals,
 }
 
-/// Those of numbers in IEEE 754.
+/// The same for numbers in IEEE 754.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reals {
     pub(super) sum: f64,

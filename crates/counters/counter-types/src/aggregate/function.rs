@@ -4,7 +4,7 @@ use ms_pcq::wire::CounterRegInfo;
 use crate::exposition::{Exposition, Part};
 use crate::properties::properties;
 
-/// What is made of the values of all instances.
+/// How the values of all instances are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     Total,
@@ -14,7 +14,7 @@ pub(super) enum Function {
 }
 
 impl Function {
-    /// The function that makes of this family what the counter's own function makes of what is displayed.
+    /// The function for this family that has the effect of the counter's own function on displayed values.
     pub(super) fn of(counter: &CounterRegInfo, exposition: &Exposition) -> Option<Self> {
         let row = properties(counter.counter_type)?;
         let function = match counter.aggregate_func {

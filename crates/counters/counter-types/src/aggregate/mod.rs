@@ -1,4 +1,4 @@
-//! What a client makes of the instances of an aggregate counterset: with these, that is left to it.
+//! Aggregates the instances of an aggregate counterset: servers leave this to the client.
 //!
 //! The types of [MS-PCQ] 2.2.4.1 (`InstanceType`), whose bits [`Scope::of`] tests:
 //!
@@ -9,32 +9,33 @@
 //! | 0xC, global aggregate history | as 4; an instance that has gone still counts with its last values |
 //! | 0x16, instance aggregate | nothing: the document says "not implemented" |
 //!
-//! and the functions of 2.2.4.2 (`AggregateFunc`). `UNDEFINED` is none: by the Win32 page of the counter schema such a
-//! counter is not to be aggregated.
+//! and the functions of 2.2.4.2 (`AggregateFunc`). `UNDEFINED` is not one of them: by the Win32 page of the counter
+//! schema such a counter is not to be aggregated.
 //!
 //! # What a user sees
 //!
 //! The aggregate is a family like that of the instances, of the same unit, and is used in the same way.
 //!
-//! - A counter that goes up is added up of what each instance has counted since the last reply. So the aggregate never
-//!   falls: not when an instance goes or begins anew, and not when one goes round at 2³². The sum begins with all that
-//!   the instances of the first reply have counted; an instance that appears later adds its whole count.
-//!   The mean, least or greatest is that of each interval, so that its rate is the mean, least or greatest rate.
-//! - A momentary value is aggregated anew from each reply. With a history, instances that have gone stay in with what
-//!   they showed last.
-//! - Numerators and bases are aggregated each for itself: the ratio of two sums is the mean that counts each operation
-//!   once. For the least and the greatest of a ratio there is no such thing, and no aggregate. The bases of precision
-//!   timers and the frequencies of clocks are no amounts: the mean of such a base goes with the sum of its timers.
-//! - Of inverse timers the least is the greatest of what is named, and of moments when something began the greatest of
-//!   what has elapsed is the least. Sums of moments mean nothing.
+//! - An aggregate counter adds the increase of each instance since the last reply. So it never falls: not when an
+//!   instance ends or is reset, and not when one wraps at 2³². The sum begins with the values of the first reply;
+//!   an instance that appears later adds its whole value. The mean, minimum or maximum is that of each interval, so
+//!   its rate is the mean, minimum or maximum rate.
+//! - A momentary value is aggregated anew from each reply. With a history, the last values of ended instances stay
+//!   in.
+//! - Numerators and bases are aggregated separately: the ratio of two sums is the mean that counts each operation
+//!   once. The minimum and maximum of a ratio cannot be computed like this, so they have no aggregate. The bases of
+//!   precision timers and the frequencies of clocks are not amounts: the sum of such timers is divided by the mean
+//!   of their bases.
+//! - For inverse timers, minimum and maximum are swapped; so they are for start times, since the greatest elapsed
+//!   time has the least start time. Sums of start times have no meaning.
 //!
-//! Leave out instances that sum up others ([`crate::Selection::is_total`]), or everything is in twice. A reply that
-//! failed is no reply: keep the shares, or all instances come anew.
+//! Leave out instances that sum up others ([`crate::Selection::is_total`]), or everything is counted twice. Ignore
+//! failed replies and keep the shares; otherwise all instances count as new.
 //!
 //! # How to call it
 //!
-//! One [`Accumulator`] a family, one [`Share`] an instance and family. With each reply: [`Accumulator::begin`], then
-//! [`Accumulator::add`] for each instance that is there and [`Accumulator::leave`] for each that has gone, then
+//! One [`Accumulator`] a family, one [`Share`] an instance and family. With each reply: [`Accumulator::begin`],
+//! then [`Accumulator::add`] for each existing instance and [`Accumulator::leave`] for each that has ended, then
 //! [`Accumulator::export`]. Nothing here allocates.
 //!
 //! ```
@@ -77,15 +78,15 @@ use crate::widen::{Widen, Width};
 /// Over which instances a counterset is aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All that are there: a filter of instances does not narrow it ([MS-PCQ] 2.2.4.2: the client MUST aggregate across
-    /// all instances).
+    /// All instances: filters do not reduce them ([MS-PCQ] 2.2.4.2: the client MUST aggregate across all
+    /// instances).
     All,
-    /// Those that the client chose.
+    /// The instances that the client selected.
     Chosen,
 }
 
 impl Scope {
-    /// The scope of a counterset; none where the client has nothing to aggregate.
+    /// The scope of a counterset; none if the client does not aggregate it.
     #[must_use]
     pub const fn of(instances: InstanceType) -> Option<Self> {
         match (instances.is_aggregate(), instances.0 & INSTANCE_BIT != 0, instances.is_multiple()) {
@@ -104,7 +105,8 @@ const INSTANCE_BIT: u32 = 0x10;
 pub struct Share(Widen);
 
 impl Share {
-    /// The instance or the host is another one of the same name: its next value is all new.
+    /// Call it if the instance or the host was replaced by another one of the same name: its next value counts in
+    /// full.
     pub fn begin_anew(&mut self) {
         self.0.begin_anew();
     }
@@ -116,9 +118,9 @@ pub struct Accumulator {
     function: Function,
     values: Values,
     has_history: bool,
-    /// Of counters: what the intervals before this one came to.
+    /// For counters: the aggregate of the intervals before this one.
     settled: u64,
-    /// Of counters: what a mean of integers left over.
+    /// For counters: the remainder of a mean of integers.
     remainder: u64,
     /// Of this reply.
     now: Amounts,
@@ -126,7 +128,7 @@ pub struct Accumulator {
     gone: Amounts,
 }
 
-/// What the values of a family are to an accumulator.
+/// How an accumulator handles the values of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Values {
     /// They go up.
@@ -138,7 +140,7 @@ enum Values {
 }
 
 impl Accumulator {
-    /// For a family of `counter`: the counter itself or its base. `None` where it is not to be aggregated.
+    /// For a family of `counter`: the counter itself or its base. `None` if it is not aggregated.
     #[must_use]
     pub fn new(counter: &CounterRegInfo, exposition: &Exposition, instances: InstanceType) -> Option<Self> {
         Scope::of(instances)?;
@@ -159,7 +161,7 @@ impl Accumulator {
         })
     }
 
-    /// Whether what [`Accumulator::export`] answers is an integer wherever the family's own values are: means of
+    /// Whether [`Accumulator::export`] returns an integer if the family's own values are integers. Means of
     /// momentary values are not.
     #[must_use]
     pub fn is_integer(&self) -> bool {
@@ -174,7 +176,7 @@ impl Accumulator {
         self.now = Amounts::NONE;
     }
 
-    /// Takes the value of an instance that is there. The share is the instance's own.
+    /// Adds the value of an instance. The share belongs to the instance.
     pub fn add(&mut self, share: &mut Share, raw: u64) {
         match self.values {
             Values::Counter(width) => self.now.add(share.0.update(raw, width).delta),
@@ -189,7 +191,7 @@ impl Accumulator {
         }
     }
 
-    /// An instance has gone. If it comes back it is another one, and needs another share.
+    /// Call it when an instance has ended. If it comes back it is a new one, and needs a new share.
     pub fn leave(&mut self, share: &Share) {
         let Some(last) = share.0.total().filter(|_| self.has_history) else { return };
         match self.values {
@@ -200,8 +202,8 @@ impl Accumulator {
         }
     }
 
-    /// The aggregate by now as the family shows it, on the clocks of any instance. `None` where there is nothing of
-    /// which it could be one, or a clock stands still.
+    /// The current aggregate as the family exports it, by the clocks of any instance. `None` if there are no
+    /// instances, or a clock stands still.
     #[must_use]
     pub fn export(&self, exposition: &Exposition, clocks: &RawClocks) -> Option<Value> {
         if let Values::Counter(_) = self.values {
@@ -223,7 +225,7 @@ impl Accumulator {
         }
     }
 
-    /// What a counter has come to with this reply, and what is left over of a mean.
+    /// The total of a counter with this reply, and the remainder of a mean.
     fn counted(&self) -> (u64, u64) {
         let all = self.now.and(&self.gone);
         if all.count == 0 {
@@ -239,7 +241,7 @@ impl Accumulator {
                 (sum / things, u64::try_from(sum % things).unwrap_or_default())
             }
         };
-        // Sums wrap at 2⁶⁴, as a counter of 64 bits does.
+        // Sums wrap at 2⁶⁴, like a 64-bit counter.
         let added = u64::try_from(added).unwrap_or(u64::MAX);
         (self.settled.wrapping_add(added), remainder)
     }

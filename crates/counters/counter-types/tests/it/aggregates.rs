@@ -69,7 +69,7 @@ fn a_sum_of_counters_never_falls() {
     let mut sum = watch(EVENTS, A::TOTAL, I::MULTIPLE_AGGREGATE);
     assert_eq!(sum.reply(&[('a', 100), ('b', 50)]), integer(150));
     assert_eq!(sum.reply(&[('a', 110), ('b', 53)]), integer(163));
-    // b has gone.
+    // b has ended.
     assert_eq!(sum.reply(&[('a', 120)]), integer(173));
     // c has come and has counted 7 by now; a was started anew and has counted 4 since.
     assert_eq!(sum.reply(&[('a', 4), ('c', 7)]), integer(184));
@@ -156,7 +156,7 @@ fn the_least_busy_is_the_most_idle() {
         time_100ns: UNIX_EPOCH + SECOND * 60,
         ..RawClocks::default()
     };
-    // What began at 200 of 1000 ticks began 8 s before the 60th second.
+    // A start at tick 200 of 1000 is 8 s before the 60th second.
     assert_eq!(oldest.accumulator.export(&oldest.family.exposition, &clocks), Some(Value::F64(52.0)));
 }
 
@@ -232,11 +232,11 @@ fn an_instance_that_is_another_one_of_the_same_name_brings_all_it_has() {
     let mut sum = watch(EVENTS, A::TOTAL, I::GLOBAL_AGGREGATE);
     sum.reply(&[('a', 100)]);
     sum.there[0].1.begin_anew();
-    // It is further than the first one was, and nothing of that was counted before.
+    // Its value is higher than the last one of the first instance, and all of it is new.
     assert_eq!(sum.reply(&[('a', 130)]), integer(230));
 }
 
-/// Replies in which up to three instances come, go, count, go round and begin anew.
+/// Replies in which up to three instances begin, end, count, wrap and are reset.
 fn replies() -> impl Strategy<Value = Vec<Vec<(char, u64)>>> {
     let instance = (prop::char::range('a', 'c'), 0..u64::from(u32::MAX));
     let reply = prop::collection::btree_map(instance.0, instance.1, 0..4);

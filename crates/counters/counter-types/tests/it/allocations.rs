@@ -1,4 +1,4 @@
-//! What is done for each value of each reply does not allocate, and what is kept for each host is small.
+//! The work for each value of a reply does not allocate, and the state of each host is small.
 
 use allocation_counter::measure;
 use counter_types::aggregate::{Accumulator, Share};

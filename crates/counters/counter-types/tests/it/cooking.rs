@@ -1,4 +1,4 @@
-//! What two samples display, type by type.
+//! The displayed value of two samples, type by type.
 
 use counter_types::{ALL, Cooked, CounterType, Formula, RawClocks, Reading, Width, cook, properties};
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ const fn over(counter_type: T, n: [u64; 2], b: [u64; 2], expected: f64) -> Row {
 
 const TERA: u64 = 1 << 40;
 
-// The arithmetic is by hand, from the formulas of the Win32 pages as Formula's documentation decides them.
+// The arithmetic is by hand, from the formulas of the Win32 pages as decided in Formula's documentation.
 const ROWS: &[Row] = &[
     // 300 events in 2000 ticks of 1/1000 s.
     row(T::PERF_COUNTER_COUNTER, [500, 800], 150.0),
@@ -145,7 +145,7 @@ fn one_sample_is_enough_only_where_nothing_is_subtracted() {
     }
 }
 
-// Wherever a counter stands, the same change displays the same; also when it goes round meanwhile.
+// The same change gives the same value at any start value; also if the counter wraps.
 #[test]
 fn values_and_bases_go_round_unnoticed() {
     for row in differences() {

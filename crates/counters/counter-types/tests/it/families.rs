@@ -1,4 +1,4 @@
-//! Which families a counterset gives.
+//! The families of countersets.
 
 use counter_types::{CounterType as T, Kind, Part, Scale, Unit, plan};
 use expect_test::{Expect, expect};
@@ -144,7 +144,7 @@ fn an_id_that_occurs_twice_counts_once() {
     assert_eq!((exposition.kind, exposition.unit, exposition.scale), (Kind::Gauge, Unit::Bytes, Scale::One));
 }
 
-// A host may say that it has as many counters as the client takes, and each of them a base.
+// A host may report the maximum number of counters, each with a base.
 #[test]
 fn a_set_of_very_many_counters_is_planned_in_one_pass() {
     let counters: Vec<_> = (0..1 << 16).map(|id| counter(id, T::PERF_AVERAGE_BASE)).collect();

@@ -1,4 +1,4 @@
-//! What a counter path means, and what is said of a text that is none.
+//! The meaning of counter paths, and the errors for invalid ones.
 
 use counter_types::{CounterPath, InstanceIndex, InstancePath, NamePattern, PATH_CHARS_MAX, PatternText};
 use expect_test::{Expect, expect};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 fn parse(text: &str) -> CounterPath {
     let path: CounterPath = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-    assert_eq!(path.to_string(), text, "a path is given back as it was");
+    assert_eq!(path.to_string(), text, "a path is written as it was");
     path
 }
 
@@ -114,12 +114,12 @@ fn an_index_counts_those_of_one_name() {
     assert!(instance("svchost#1").matches("svchost#1", 0), "as an old provider calls it");
     assert!(instance("svchost#*").matches("svchost", 7));
     assert!(instance("svc*").matches("svchost", 7) && !instance("svc*").matches("lsass", 0));
-    // What has no parent by its protocol is one name.
+    // Instances without parents in the protocol are one name.
     assert!(instance("http://+:80/").matches("http://+:80/", 0));
     assert!(instance("*/0").matches("explorer/0", 0));
 }
 
-/// The law: what is parsed is given back, and is the same when it is parsed again.
+/// The law: a parsed path is written as it was, and parsing it again gives the same.
 fn assert_round_trip(text: &str) {
     if let Ok(path) = text.parse::<CounterPath>() {
         let shown = path.to_string();

@@ -57,13 +57,13 @@ fn a_rule_that_is_no_expression_says_where_it_stands() {
     };
     let include = error(&["ok", "a)(b"], &[]);
     assert!(
-        include.to_string().starts_with("instances.include[1]: `a)(b` is no regular expression: "),
+        include.to_string().starts_with("instances.include[1]: `a)(b` is not a valid regular expression: "),
         "{include}"
     );
     assert_eq!(include.place.pointer(), "/instances/include/1");
     assert_eq!(
         error(&[], &["svchost(:.*"]).to_string(),
-        "instances.exclude[0]: `svchost(:.*` is no regular expression: unclosed group"
+        "instances.exclude[0]: `svchost(:.*` is not a valid regular expression: unclosed group"
     );
     assert!(error(&["\\w{1000}{1000}"], &[]).to_string().contains("size limit"));
     let counters = SelectionRules { counters: filter(&[], &["("]), ..SelectionRules::default() };
@@ -79,7 +79,10 @@ fn what_was_meant_is_suggested() {
     assert_eq!(suggestion("*"), "write {wildcard: '*'}");
     assert_eq!(suggestion("*,_Total"), "write {wildcard: '*,_Total'}");
     assert_eq!(suggestion("Bob's ("), "write {exact: 'Bob''s ('}");
-    assert_eq!(suggestion("svchost(:.*"), r"write `\` before a sign that stands for itself, such as `\(`");
+    assert_eq!(
+        suggestion("svchost(:.*"),
+        r"write `\` before a special character to match it literally, such as `\(`"
+    );
 }
 
 #[test]
@@ -209,7 +212,7 @@ fn counters_above_a_level_are_left_out() {
 }
 
 proptest! {
-    // The regular expression that says the same is the witness.
+    // The equivalent regular expression is the reference.
     #[test]
     fn a_wildcard_is_what_its_regular_expression_is(text in "[abA*?]{0,12}", name in "[abAB]{0,12}") {
         let expression = text.replace('*', ".*").replace('?', ".");

@@ -1,4 +1,4 @@
-//! The table of all types in TYPES.md is what the code says.
+//! TYPES.md has the table of all types in the code.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ fn exposition(row: &Properties) -> String {
     words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(", ")
 }
 
-/// What shows in PromQL what Windows shows, of a counter that is exported as `x`.
+/// The PromQL query that gives the value that Windows shows, for a counter that is exported as `x`.
 fn query(row: &Properties) -> &'static str {
     let families = plan(&[CounterRegInfo::new(CounterId(0), row.counter_type)], |_| None);
     let is_time = families.first().is_some_and(|family| family.exposition.unit == Unit::Seconds);

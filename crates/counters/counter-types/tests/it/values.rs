@@ -1,4 +1,4 @@
-//! From a raw value to the one on the page.
+//! From raw values to exported values.
 
 use counter_types::{CounterType, Exposition, Kind, Part, RawClocks, Unit, Value, plan};
 use ms_pcq::types::CounterId;
@@ -131,7 +131,7 @@ fn a_counter_whose_object_clock_is_missing_goes_by_the_performance_clock() {
     let without = RawClocks { object_time: None, object_freq: None, ..CLOCKS };
     let elapsed = exposition(CounterType::PERF_ELAPSED_TIME, "Thing");
     assert_eq!(elapsed.export(400, &without), Some(Value::F64(NEW_YEAR_UNIX - 50.0)));
-    // What begins in the future has not elapsed.
+    // A start time in the future gives no elapsed time.
     assert_eq!(elapsed.export(1000, &without), Some(Value::F64(NEW_YEAR_UNIX)));
     let timer = exposition(CounterType::PERF_OBJ_TIME_TIMER, "Thing");
     assert_eq!(timer.export(400, &without), Some(Value::F64(40.0)));

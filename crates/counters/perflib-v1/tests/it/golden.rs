@@ -1,5 +1,5 @@
-//! Blocks that Samba's smbd served for `Global`, from tables that its `perfcount` reads. It leaves the header out of the
-//! total length, gives counters of four bytes eight, and pads with what its memory held.
+//! Blocks that Samba's smbd served for `Global`, from tables that its `perfcount` reads. It omits the header from
+//! the total length, writes eight bytes for counters of four, and pads with leftover memory.
 
 use expect_test::{Expect, expect};
 use perflib_v1::{CounterBlock, DataBlock, Instances, ObjectType, Value};

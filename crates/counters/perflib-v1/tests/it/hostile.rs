@@ -1,4 +1,4 @@
-//! Lengths that lie, one at a time: what of a block is refused, and what goes on.
+//! Wrong lengths, one at a time: which part of a block is refused, and which part is still read.
 
 use ms_pcq::types::CounterType;
 use perflib_v1::write::{Counter, Data, Header, Instance, Object, encode};
@@ -25,7 +25,7 @@ fn block() -> Vec<u8> {
 /// Where the second object begins: behind a header of 96 bytes and an object of 64, two counters of 40, a block of 16.
 const SECOND: usize = 96 + 64 + 2 * 40 + 16;
 
-/// The objects' names, or what is wrong with them.
+/// The objects' names or errors.
 fn objects(bytes: &[u8]) -> Vec<String> {
     let block = DataBlock::decode(bytes).unwrap();
     let objects = block.objects().take(100);
@@ -51,7 +51,7 @@ fn an_object_whose_lengths_lie_costs_itself() {
         (4, 1 << 20, "`DefinitionLength`: is not between the header and the object's end (offset 260)"),
         (32, 5_000, "`NumCounters`: 5000 is above the limit of 4096 (offset 288)"),
         (40, 1 << 30, "`NumInstances`: 1073741824 is above the limit of 3 (offset 296)"),
-        (40, (-4_i32).cast_unsigned(), "`NumInstances`: is below zero and means nothing (offset 296)"),
+        (40, (-4_i32).cast_unsigned(), "`NumInstances`: is negative and has no meaning (offset 296)"),
     ] {
         let expected = format!("object 4: PERF_OBJECT_TYPE: {expected}");
         assert_eq!(objects(&with(at, value)), ["2", expected.as_str(), "6"], "{at} {value}");
@@ -65,12 +65,12 @@ fn an_object_whose_lengths_lie_costs_itself() {
         (
             160,
             4096,
-            "PERF_INSTANCE_DEFINITION: `NameOffset`: leads, with its length, out of the instance (offset 416)",
+            "PERF_INSTANCE_DEFINITION: `NameOffset`: with its length exceeds the instance (offset 416)",
         ),
         (
             164,
             u32::MAX,
-            "PERF_INSTANCE_DEFINITION: `NameOffset`: leads, with its length, out of the instance (offset 416)",
+            "PERF_INSTANCE_DEFINITION: `NameOffset`: with its length exceeds the instance (offset 416)",
         ),
         (176, 3, "PERF_COUNTER_BLOCK: `ByteLength`: is smaller than the structure (offset 432)"),
         (176, 4096, "PERF_COUNTER_BLOCK: `ByteLength`: 4096 bytes needed at offset 432, 64 there"),
@@ -127,7 +127,7 @@ fn a_header_that_is_none_is_refused() {
     check(24, 1 << 20, &format!("PERF_DATA_BLOCK: `HeaderLength`: {reason}"));
     let short = DataBlock::decode(&block()[..87]).unwrap_err();
     assert_eq!(short.to_string(), "PERF_DATA_BLOCK: 88 bytes needed at offset 0, 87 there");
-    // A name that is not there is left out.
+    // A missing name is empty.
     let mut bytes = block();
     bytes[84..88].copy_from_slice(&u32::MAX.to_le_bytes());
     assert_eq!(DataBlock::decode(&bytes).unwrap().system_name.to_string(), "");

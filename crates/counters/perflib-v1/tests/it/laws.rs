@@ -1,4 +1,4 @@
-//! For all blocks: what is written is read, no bytes panic, and reading allocates nothing.
+//! For all blocks: reading gives what was written, no bytes panic, and reading allocates nothing.
 
 use ms_dtyp::FileTime;
 use ms_pcq::types::{CounterType, DetailLevel};
@@ -67,7 +67,7 @@ fn header() -> impl Strategy<Value = Header> {
     )
 }
 
-/// What of `values` a block with these counters can hold.
+/// The bits of `values` that a block with these counters can hold.
 fn kept(counters: &[Counter], values: &[u64]) -> Vec<Option<u64>> {
     let kept = counters.iter().zip(values).map(|(counter, value)| match counter.counter_type.0 & 0x300 {
         0 => Some(value & u64::from(u32::MAX)),
@@ -122,7 +122,7 @@ fn check(read_object: &ObjectType<'_>, written: &Object) {
     }
 }
 
-/// Reads all there is.
+/// Reads everything.
 fn walk(bytes: &[u8]) -> usize {
     let Ok(block) = DataBlock::decode(bytes) else { return 0 };
     let mut values = 0;

@@ -1,4 +1,4 @@
-//! Performance data of the registry: what Samba writes, what cannot be believed, and what our writer makes.
+//! Performance data of the registry: blocks of Samba, hostile blocks, and blocks of our writer.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 mod golden;

@@ -67,7 +67,7 @@ async fn a_connection_that_is_refused_or_silent_names_the_host_as_it_was_named_i
     assert_eq!(hole.detail(), "web2.corp.example.com:445 (198.18.0.2): no answer in time");
     let unknown = failure(&network, "web4.corp.example.com").await;
     assert_eq!(unknown.detail(), "web4.corp.example.com:445: the name has no address");
-    // What listens there and says nothing.
+    // A server that accepts connections and never answers.
     let mute = failure(&network, "web3.corp.example.com").await;
     assert!(mute.detail().starts_with("web3.corp.example.com:445 (198.18.0.3): "), "{}", mute.detail());
     let text = mute.to_string();
@@ -98,7 +98,7 @@ async fn a_host_that_accepts_and_says_nothing_costs_the_deadline() {
     drop(silent);
 }
 
-/// The failure at a server that answers whatever it is asked with `reply`.
+/// The failure at a server that answers every request with `reply`.
 async fn failure_at(reply: &'static [u8]) -> SessionError {
     let network = MemoryNetwork::new();
     let mut listener = network.listen("web1", 445);

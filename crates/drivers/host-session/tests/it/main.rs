@@ -1,4 +1,4 @@
-//! A host in memory, from its name to its counters, and everything that goes wrong on the way.
+//! A host in memory, from its name to its counters, and every failure on the way.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail by panicking")]
 
 mod connecting;

@@ -1,4 +1,4 @@
-//! A session that is kept, and what is left of it when something ends.
+//! A kept session, and what remains usable after failures.
 
 use std::time::Duration;
 

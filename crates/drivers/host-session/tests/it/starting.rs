@@ -1,4 +1,4 @@
-//! A service starts when its pipe is opened, and takes its time.
+//! A service that starts slowly when its pipe is opened.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! One host on a network in memory, which serves a made-up interface.
+//! One host on a network in memory, with an invented interface.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

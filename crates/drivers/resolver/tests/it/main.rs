@@ -131,7 +131,7 @@ async fn the_second_server_answers_when_the_first_one_is_silent() {
     second.set("web1.example", Reply::address("192.0.2.1"));
     second.set("web2.example", Reply::address("192.0.2.2"));
     assert_eq!(world.find("web1.example").await, ["192.0.2.1"]);
-    // Now it is known which one is silent.
+    // Now the resolver knows which one is silent.
     let asked = world.server.asked().len();
     assert_eq!(world.find("web2.example").await, ["192.0.2.2"]);
     assert_eq!(world.server.asked().len(), asked);

@@ -71,7 +71,7 @@ impl World {
         self.resolver.lookup(name, late()).await.unwrap_err()
     }
 
-    /// Waits until the server was asked about so many names.
+    /// Waits until the server was asked for this number of names.
     pub(crate) async fn wait_asked(&self, names: usize) {
         self.wait("not asked", async || {
             let mut asked = self.server.asked();

@@ -11,11 +11,10 @@ const OPERATION: Operation = Operation::Authenticate;
 impl SmbConnection {
     /// Authenticates to the server by SPNEGO. One attempt: a wrong password is sent once.
     ///
-    /// The credentials stay with the connection, because a server may ask for them again
-    /// (`STATUS_NETWORK_SESSION_EXPIRED`) as long as it lives.
+    /// The credentials stay with the connection, because a server may request them again at any time
+    /// (`STATUS_NETWORK_SESSION_EXPIRED`).
     ///
-    /// # Errors
-    /// [`Error::Status`] with the server's reason where it refuses; the connection is then of no more use.
+    /// # Errors [`Error::Status`] with the server's reason if it refuses; the connection is then unusable.
     pub async fn authenticate(&mut self, credentials: Credentials, deadline: Instant) -> Result<(), Error> {
         if self.state != State::Negotiated {
             return Err(Error::Abandoned { operation: OPERATION, what: "the connection" });
@@ -27,7 +26,7 @@ impl SmbConnection {
         }
     }
 
-    /// One authentication, the first one or another. Dropped half-way it leaves the connection unusable.
+    /// One authentication, the first one or a later one. If it is dropped, the connection becomes unusable.
     pub(super) async fn exchange_tokens(&mut self) -> Result<(), Error> {
         self.state = State::Authenticating;
         let outcome = self.run_context().await;
@@ -67,21 +66,21 @@ impl SmbConnection {
         ssp::client(credentials, options).map_err(|source| Error::Security { operation: OPERATION, source })
     }
 
-    /// The server's token, and whether it waits for another of ours.
+    /// The server's token, and whether it expects another one from us.
     async fn answer(&mut self) -> Result<(Vec<u8>, bool), Error> {
         loop {
             match self.event(OPERATION).await? {
                 Event::SessionSetup { token, more } => return Ok((token, more)),
                 Event::SessionRefused { status } => return Err(self.refused(status)),
-                // Answers to requests that were under way when the session expired.
+                // Answers to requests that were in flight when the session expired.
                 Event::Pending { .. } | Event::Completed { .. } | Event::SessionExpired { .. } => {}
                 _ => return Err(unexpected(OPERATION)),
             }
         }
     }
 
-    /// [MS-SMB2] 3.3.5.5: a server that demands encryption denies access to clients that have none; it knows who
-    /// asks only later.
+    /// [MS-SMB2] 3.3.5.5: a server that requires encryption denies access to clients without it, before it knows
+    /// the user.
     fn refused(&self, status: NtStatus) -> Error {
         let has_encryption = self.negotiated().is_some_and(|negotiated| negotiated.cipher.is_some());
         if status == NtStatus::STATUS_ACCESS_DENIED && !has_encryption {
@@ -92,7 +91,7 @@ impl SmbConnection {
     }
 }
 
-/// The server has admitted us; its last token has to convince the context too, where the context waits for one.
+/// The server has accepted us. If the context expects another token, it must accept the server's last one, too.
 fn finish(context: &mut dyn SecurityContext, token: &[u8]) -> Result<(), Error> {
     if context.session_key().is_ok() {
         return Ok(());

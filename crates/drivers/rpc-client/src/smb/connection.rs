@@ -24,10 +24,9 @@ pub type SharedSmbConnection = Arc<Mutex<SmbConnection>>;
 /// then [`NamedPipe::open`](crate::NamedPipe::open) as often as wanted. Nothing runs in the background: bytes
 /// move while one of these is awaited, and each ends by its deadline.
 ///
-/// A call that is dropped half-way, or that reaches its deadline, leaves the connection usable: what was begun to
-/// be written is finished by the next call, the request is cancelled, and its late answer is thrown away. Only an
-/// abandoned authentication, a broken stream, or a peer that breaks the protocol ends the connection;
-/// [`is_usable`](Self::is_usable) tells.
+/// After a call that is dropped or reaches its deadline the connection stays usable: the next call finishes a
+/// partial write, the request is cancelled, and its late answer is dropped. Only an abandoned authentication, a
+/// broken stream, or a peer that violates the protocol ends the connection; see [`is_usable`](Self::is_usable).
 pub struct SmbConnection {
     pub(super) smb: ClientConnection,
     pub(super) state: State,
@@ -39,22 +38,22 @@ pub struct SmbConnection {
     negotiated: Option<Negotiated>,
     ipc: Option<TreeId>,
     pub(super) stream: BoxStream,
-    /// A frame that is being written, and how much of it has been.
+    /// A frame that is being written, and the number of written bytes.
     pub(super) outgoing: Vec<u8>,
     pub(super) outgoing_sent: usize,
-    /// What is awaited; still set when the next call begins if the last one was abandoned.
+    /// The awaited answer; still set when the next call begins if the last one was abandoned.
     pub(super) awaited: Option<Awaited>,
-    /// READs whose result was not taken, in the order in which they were sent.
+    /// READs whose results were not read, in the order in which they were sent.
     pub(super) reads: Vec<PipeRead>,
     pub(super) dropped_pipes: DroppedPipes,
     pub(super) requests: u64,
 }
 
-/// Pipes that were dropped, and that the next call closes at the server.
+/// Dropped pipes, which the next call closes at the server.
 pub(crate) type DroppedPipes = Arc<std::sync::Mutex<Vec<FileId>>>;
 
-/// INVARIANT: `Authenticating` is left only by the authentication that set it, so that one that was dropped
-/// half-way is seen by whatever comes next.
+/// INVARIANT: only the authentication that set `Authenticating` ends it, so later calls detect one that was
+/// dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Negotiating,
@@ -67,8 +66,7 @@ pub(super) enum State {
 impl SmbConnection {
     /// Agrees on a dialect with the server `server_name` at the other end of `stream`.
     ///
-    /// # Errors
-    /// When the server speaks SMB1 only, or shares no dialect or cipher with us.
+    /// # Errors If the server speaks only SMB1, or has no dialect or cipher in common with us.
     pub async fn negotiate(
         stream: BoxStream,
         server_name: &str,
@@ -112,8 +110,8 @@ impl SmbConnection {
         }
     }
 
-    /// Where encryption is required, only dialects with encryption are offered, and a server that has none of them
-    /// says so ([MS-SMB2] 3.3.5.4).
+    /// If encryption is required, only dialects with encryption are offered; a server without any of them reports
+    /// that ([MS-SMB2] 3.3.5.4).
     fn without_dialect(&self, error: Error) -> Error {
         let refused = ms_smb2::Error::NegotiationRefused { status: NtStatus::STATUS_NOT_SUPPORTED };
         match error {
@@ -128,8 +126,7 @@ impl SmbConnection {
 
     /// Connects the tree of pipes, `IPC$`.
     ///
-    /// # Errors
-    /// When the server refuses, or the connection fails.
+    /// # Errors If the server refuses, or the connection fails.
     pub async fn connect_ipc(&mut self, deadline: Instant) -> Result<(), Error> {
         let operation = Operation::ConnectTree;
         let unc = format!(r"\\{}\IPC$", unc_host(&self.server_name));
@@ -164,8 +161,7 @@ impl SmbConnection {
 
     /// Logs off. The connection takes no more calls.
     ///
-    /// # Errors
-    /// When the server does not confirm in time.
+    /// # Errors If the server does not confirm in time.
     pub async fn log_off(&mut self, deadline: Instant) -> Result<(), Error> {
         let outcome = self.request(Operation::LogOff, deadline, ClientConnection::logoff).await;
         self.state = State::Broken;
@@ -182,7 +178,7 @@ impl SmbConnection {
         self.state == State::Ready
     }
 
-    /// Whether messages are encrypted by SMB (the RPC inside is sealed by itself).
+    /// Whether SMB encrypts messages (RPC seals its own).
     #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.smb.is_encrypted()
@@ -226,8 +222,8 @@ pub(crate) const fn unexpected(operation: Operation) -> Error {
     Error::Protocol { operation, reason: "the answer belongs to another kind of request" }
 }
 
-/// A host as a UNC path names it: an IPv6 address cannot stand there, since a colon may not. What Windows writes
-/// instead resolves to the address, and no name server is asked for it.
+/// A host as in a UNC path. An IPv6 address cannot be part of one, because it has colons. Windows instead uses a
+/// name that it resolves to the address without a name server.
 fn unc_host(host: &str) -> Cow<'_, str> {
     let (address, zone) = host.split_once('%').map_or((host, None), |(address, zone)| (address, Some(zone)));
     if address.parse::<Ipv6Addr>().is_err() {

@@ -1,4 +1,4 @@
-//! Requests without an answer, or with one that was not taken yet.
+//! Requests without an answer, or with one that was not read yet.
 
 use ms_dtyp::NtStatus;
 use ms_smb2::client::{FileId, Reply, RequestId};
@@ -11,17 +11,17 @@ pub(super) enum Awaited {
     Reads(FileId),
 }
 
-/// A READ, from its being sent until its pipe takes the answer.
+/// A READ that was sent and whose answer its pipe has not taken yet.
 #[derive(Debug)]
 pub(super) struct PipeRead {
     pub(super) request: RequestId,
     pub(super) file: FileId,
-    /// It was cancelled because the reply ended before it. It may still return data: those of the next reply.
+    /// It was cancelled because the reply ended before it. It may still return data of the next reply.
     pub(super) is_surplus: bool,
     pub(super) outcome: Option<Outcome>,
 }
 
-/// What a READ came to.
+/// The outcome of a READ.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Answered(Result<Reply, NtStatus>),

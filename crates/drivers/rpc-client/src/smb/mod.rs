@@ -1,4 +1,4 @@
-//! One SMB connection with one session, driven by whoever awaits it.
+//! One SMB connection with one session, driven by its caller.
 
 mod authenticate;
 mod connection;

@@ -5,18 +5,18 @@ use ms_smb2::Dialect;
 use ms_smb2::client::{ClientConfig, ClientLimits, Encryption};
 use tracing::warn;
 
-/// How to speak SMB to a server.
+/// Options of SMB.
 #[derive(Clone, Debug)]
 pub struct SmbOptions {
     /// Whether messages are encrypted.
     pub encryption: Encryption,
-    /// What is offered.
+    /// The offered dialects.
     pub dialects: Vec<Dialect>,
-    /// What is accepted.
+    /// Limits on the server's messages.
     pub limits: ClientLimits,
-    /// Legs of one authentication.
+    /// Maximum legs of one authentication.
     pub auth_legs_max: usize,
-    /// Times that one request is repeated because the session had expired.
+    /// Maximum repetitions of one request because the session had expired.
     pub reauthentications_max: usize,
 }
 
@@ -51,8 +51,8 @@ fn process_guid() -> Guid {
 
 /// Random bytes of the system.
 ///
-/// The salt only has to make each negotiation's hash its own, and the keys do not depend on it; so a system
-/// without randomness is worth a warning and no more.
+/// The salt only makes the hashes of negotiations differ, and the keys do not depend on it. So a system without
+/// randomness causes only a warning.
 fn random<const LEN: usize>() -> [u8; LEN] {
     let mut bytes = [0; LEN];
     if let Err(error) = getrandom::fill(&mut bytes) {

@@ -10,8 +10,8 @@ use crate::smb::in_flight::{Awaited, Outcome, PipeRead};
 use crate::{Error, Operation};
 
 impl SmbConnection {
-    /// The result of the oldest READ of a pipe. First sends READs until `wanted` of them are in flight, as far as the
-    /// server's credits go; one in any case.
+    /// The result of the oldest READ of a pipe. First sends READs until `wanted` of them are in flight, as far as
+    /// the server's credits allow; at least one.
     pub(crate) async fn read(
         &mut self,
         file: FileId,
@@ -33,7 +33,7 @@ impl SmbConnection {
         }
     }
 
-    /// The number of READs of a pipe whose result was not taken.
+    /// The number of READs of a pipe whose results were not read.
     pub(crate) fn reads_in_flight(&self, file: FileId) -> usize {
         self.reads.iter().filter(|read| read.file == file).count()
     }
@@ -117,15 +117,15 @@ impl SmbConnection {
         Ok(())
     }
 
-    /// What became of the oldest READ of a pipe, once it was answered, and whether it was surplus.
+    /// The outcome of the oldest READ of a pipe, if it was answered, and whether it was surplus.
     fn take_oldest(&mut self, file: FileId) -> Option<(Outcome, bool)> {
         let at = self.reads.iter().position(|read| read.file == file)?;
         let outcome = self.reads[at].outcome.take()?;
         Some((outcome, self.reads.remove(at).is_surplus))
     }
 
-    /// A server refuses at once all that was sent after a session expired. Those READs got no data of the pipe, so
-    /// that without them the order of the others stays as it is.
+    /// A server refuses all requests that were sent after a session expired. Those READs got no data from the pipe,
+    /// so dropping them keeps the order of the others.
     async fn drop_expired_reads(&mut self, file: FileId, operation: Operation) -> Result<(), Error> {
         while self.reads.iter().any(|read| read.file == file && read.outcome.is_none()) {
             self.progress(operation).await?;
@@ -134,7 +134,7 @@ impl SmbConnection {
         Ok(())
     }
 
-    /// Moves bytes until the next event of any kind.
+    /// Reads and writes until the next event of any kind.
     async fn progress(&mut self, operation: Operation) -> Result<(), Error> {
         match self.any_event(operation).await? {
             None => {}
@@ -145,5 +145,5 @@ impl SmbConnection {
     }
 }
 
-/// Holds any fragment ([MS-RPCE] limits one to 65,535 bytes) and costs one credit.
+/// Fits any fragment ([MS-RPCE] limits one to 65,535 bytes) and costs one credit.
 pub(crate) const READ_BYTES_MAX: u32 = 64 * 1024;

@@ -1,4 +1,4 @@
-//! How requests and bytes move.
+//! Sends requests and receives answers.
 
 use std::io;
 use std::sync::PoisonError;
@@ -14,7 +14,7 @@ use crate::stream::read_once;
 use crate::{Error, Operation};
 
 impl SmbConnection {
-    /// Makes one request and awaits its answer, authenticating again where the session has expired meanwhile.
+    /// Makes one request and awaits its answer. Authenticates again if the session has expired meanwhile.
     pub(crate) async fn request(
         &mut self,
         operation: Operation,
@@ -55,7 +55,7 @@ impl SmbConnection {
         }
     }
 
-    /// Authenticates because the session has expired. `repeated` counts how often that was in one call.
+    /// Authenticates because the session has expired. `repeated` counts how often this happened in one call.
     pub(super) async fn authenticate_again(
         &mut self,
         operation: Operation,
@@ -110,7 +110,7 @@ impl SmbConnection {
         self.dropped_pipes.lock().unwrap_or_else(PoisonError::into_inner).push(file);
     }
 
-    /// Cancels what is awaited, and writes as much of the cancellation as the stream takes without waiting.
+    /// Cancels the awaited request, and writes as much of the cancellation as the stream takes without waiting.
     pub(super) async fn cancel_now(&mut self, operation: Operation) {
         if self.forget_abandoned(operation).is_ok() {
             self.flush_now().await;
@@ -123,8 +123,7 @@ impl SmbConnection {
         let _written_later = timeout_at(Instant::now(), self.flush()).await;
     }
 
-    /// The next event that is not the answer to a READ: writes what waits to be written, then reads until something
-    /// happens.
+    /// The next event that is not the answer to a READ: writes pending frames, then reads until there is an event.
     pub(super) async fn event(&mut self, operation: Operation) -> Result<Event, Error> {
         loop {
             if let Some(event) = self.any_event(operation).await? {
@@ -133,7 +132,7 @@ impl SmbConnection {
         }
     }
 
-    /// The same; none where a READ was answered, which is kept for its pipe.
+    /// The same; `None` if a READ was answered, whose result is kept for its pipe.
     pub(super) async fn any_event(&mut self, operation: Operation) -> Result<Option<Event>, Error> {
         match self.next_event(operation).await {
             Ok(event) => Ok(self.keep_read(event)),
@@ -161,7 +160,7 @@ impl SmbConnection {
         }
     }
 
-    /// Writes every frame that waits, each in one piece. May be dropped and called again.
+    /// Writes every pending frame, each in one piece. May be dropped and called again.
     async fn flush(&mut self) -> io::Result<()> {
         loop {
             while self.outgoing_sent < self.outgoing.len() {

@@ -20,14 +20,14 @@ use transport::{BoxStream, FaultPlan, Faulty};
 use crate::host::{Answer, PASSWORD, Rules, USER, serve};
 
 pub(crate) const ECHO: SyntaxId = SyntaxId::new(Guid::from_u128(0x0ec0), 1, 0);
-/// Answers its stub, reversed.
+/// Returns its stub, reversed.
 pub(crate) const REVERSE: u16 = 0;
 pub(crate) const FAULT: u16 = 1;
 pub(crate) const SILENCE: u16 = 2;
 pub(crate) const HANG_UP: u16 = 3;
-/// Answers with a response that has neither the first nor the last fragment of anything.
+/// Answers with a response without first or last fragment.
 pub(crate) const RAW: u16 = 4;
-/// Answers with a fault whose signature is that of nothing.
+/// Answers with a fault with an invalid signature.
 const FORGED_FAULT: u16 = 5;
 
 pub(crate) fn echo(call: &IncomingCall) -> Answer {
@@ -42,7 +42,7 @@ pub(crate) fn echo(call: &IncomingCall) -> Answer {
     }
 }
 
-/// [MS-RPCE] 2.2.2.8 and 2.2.2.11: a context handle that is not known any more, sealed by SPNEGO, it says.
+/// [MS-RPCE] 2.2.2.8 and 2.2.2.11: the fault of an unknown context handle, which claims to be sealed by SPNEGO.
 fn forged_fault(call: &IncomingCall) -> Vec<u8> {
     let mut pdu = vec![5, 0, 3, 3, 0x10, 0, 0, 0, 56, 0, 16, 0];
     pdu.extend(call.call_id.0.to_le_bytes());
@@ -114,8 +114,8 @@ pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Ou
     .await
 }
 
-/// Bytes of which no two neighbours and no two blocks are alike. A server sees stub data of any other length than a
-/// multiple of four with padding behind it, where a verification trailer follows.
+/// Bytes without equal neighbours or equal blocks. If a verification trailer follows, a server sees stub data
+/// padded to a multiple of four.
 pub(crate) fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| u8::try_from((i * 7 + i / 251) % 256).unwrap()).collect()
 }

@@ -9,7 +9,7 @@ use transport::{Counted, Direction, FaultPlan, Faulty};
 
 use crate::calls::{REVERSE, call, connect, dial, rules, soon};
 
-/// Connects, makes one call, and answers what came back.
+/// Connects, makes one call, and returns the answer.
 async fn converse(plan: FaultPlan) -> Result<Vec<u8>, Error> {
     let stream = Faulty::new(dial(&Arc::new(rules())), plan);
     let mut association = connect(Box::new(stream)).await?;

@@ -1,4 +1,4 @@
-//! Deadlines and dropped calls: nothing hangs, and no answer is ever taken for another's.
+//! Deadlines and dropped calls: nothing hangs, and no answer is taken for that of another call.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -67,7 +67,7 @@ async fn a_call_that_is_dropped_anywhere_does_not_disturb_the_other_pipes() {
     }
 }
 
-/// How often the client sent the SMB command `CANCEL`, by what is on the wire.
+/// How often the client sent the SMB command `CANCEL`, counted on the wire.
 fn cancels(wire: &Mutex<Vec<u8>>) -> usize {
     const CANCEL: [u8; 2] = [0x0c, 0];
     let wire = wire.lock().unwrap();
@@ -93,7 +93,7 @@ async fn what_reaches_its_deadline_is_cancelled_there_and_then() {
     assert_eq!(cancels(&wire.0), 2, "until the next call");
 }
 
-/// What went over a stream, in the frames of a capture.
+/// The traffic of a stream, in the frames of a capture.
 #[derive(Clone, Default)]
 struct Wire(Arc<Mutex<Vec<u8>>>);
 
@@ -183,5 +183,5 @@ async fn an_answer_that_is_no_pdu_ends_the_association_only() {
     assert!(smb.lock().await.is_usable());
 }
 
-/// What the server's own limit is.
+/// The server's own limit.
 const PIPES_OF_A_SESSION_MAX: usize = 64;

@@ -19,13 +19,13 @@ use transport::BoxStream;
 pub(crate) const USER: &str = "svc-metrics";
 pub(crate) const PASSWORD: &str = "Passw0rd-of-the-host";
 
-/// What the function behind a pipe wants to happen.
+/// What a pipe's function returns.
 pub(crate) enum Answer {
     Response(Vec<u8>),
     Fault(FaultStatus),
     /// Nothing, ever.
     Silence,
-    /// Bytes as they are, in place of an answer.
+    /// Bytes instead of an answer.
     Raw(Vec<u8>),
     /// The service behind the pipe ends.
     HangUp,
@@ -40,31 +40,31 @@ pub(crate) struct Rules {
     pub(crate) smb: ServerConfig,
     pub(crate) interface: SyntaxId,
     pub(crate) fragment_bytes_max: u16,
-    /// All PDUs of an answer in one message, as a pipe in byte mode hands them out.
+    /// All PDUs of an answer in one message, like a pipe in byte mode.
     pub(crate) coalesces: bool,
-    /// How long every frame is on its way to the client.
+    /// Delay of every frame to the client.
     pub(crate) latency: Duration,
-    /// The most frames that were on their way at once.
+    /// Maximum number of delayed frames at a time.
     pub(crate) frames_on_their_way: AtomicUsize,
-    /// The service writes one message of an answer, then waits so long, and so on.
+    /// Pause of the service between two messages of an answer.
     pub(crate) pace: Duration,
     /// Changes the messages of an answer before the pipe gets them.
     pub(crate) alter: Box<Alter>,
-    /// The session expires when the service has written so many messages.
+    /// The session expires when the service has written this number of messages.
     pub(crate) expires_after_output: AtomicUsize,
-    /// A right password is refused all the same.
+    /// A correct password is refused with this status.
     pub(crate) refuses_logon: Mutex<Option<NtStatus>>,
-    /// What opening a pipe is answered with before it succeeds.
+    /// The answers to opening a pipe before it succeeds.
     pub(crate) open_refusals: Mutex<VecDeque<NtStatus>>,
-    /// The session expires when so many pipe messages have come in.
+    /// The session expires when this number of pipe messages was received.
     pub(crate) expires_after: AtomicUsize,
-    /// Every session expires as soon as it is there, once this is set.
+    /// If set, every session expires at once.
     pub(crate) expires_at_once: AtomicBool,
     pub(crate) logons: Logons,
     pub(crate) handler: Box<Handler>,
 }
 
-/// Counts what the account database is asked.
+/// Counts requests to the account database.
 #[derive(Default)]
 pub(crate) struct Logons {
     pub(crate) accepted: AtomicUsize,
@@ -167,7 +167,7 @@ struct Connection {
     contexts: HashMap<SessionId, Box<dyn SecurityContext>>,
     pipes: HashMap<FileId, ServerAssociation>,
     session: Option<SessionId>,
-    /// What the services will write, and when.
+    /// Pending output of the services, with its time.
     output: VecDeque<(Instant, FileId, Vec<u8>)>,
     rules: Arc<Rules>,
 }

@@ -1,4 +1,4 @@
-//! Conversations with a host in memory, the good ones and the others.
+//! Conversations with a host in memory, with and without failures.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail by panicking")]
 
 mod calls;

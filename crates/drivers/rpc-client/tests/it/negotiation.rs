@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::calls::{dial, log_on, rules, soon};
 
-/// What becomes of a negotiation that is answered with `reply` and the end of the stream.
+/// The error of a negotiation that is answered with `reply` and the end of the stream.
 async fn answered_with(reply: &'static [u8]) -> Error {
     let (near, mut far) = duplex(4096);
     tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! Large replies, of which several fragments are read at once.
+//! Large replies with several READs in flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use crate::calls::{ECHO, REVERSE, SILENCE, bind, call, dial, log_on, pattern, rules, soon};
 use crate::host::{Answer, Rules};
 
-/// Answers as many bytes as the stub says.
+/// Answers with the number of bytes in the stub.
 fn as_long_as_asked(call: &IncomingCall) -> Answer {
     let size = u32::from_le_bytes(*call.stub.first_chunk().unwrap());
     Answer::Response(pattern(usize::try_from(size).unwrap()))
@@ -34,7 +34,7 @@ async fn bind_in_the_clear(smb: &SharedSmbConnection) -> Association<NamedPipe> 
     Association::bind(pipe, &[ECHO], None, ClientConfig::default(), soon()).await.unwrap()
 }
 
-/// Asks for a reply of so many bytes and answers how long it took.
+/// Requests a reply of `size` bytes and returns its duration.
 async fn timed(association: &mut Association<NamedPipe>, size: u32) -> Duration {
     let begun = Instant::now();
     let reply = association.call(call(REVERSE, &size.to_le_bytes()), soon()).await.unwrap();
@@ -52,7 +52,7 @@ async fn fragments_of_a_large_reply_are_read_at_once() {
         assert_eq!(rules.frames_on_their_way.load(Ordering::Relaxed), 16);
         let second = timed(&mut association, size).await;
         println!("{size} bytes in {fragments} fragments: {first:?}, then {second:?}");
-        // The first fragment, one more where the server is not known yet, then sixteen at a time.
+        // The first fragment, one more if the server is not known yet, then sixteen at a time.
         let windows = Duration::from_millis(fragments / 16 + 1);
         assert!(first <= latency * 3 + windows && second <= latency * 2 + windows, "{first:?}, {second:?}");
     }
@@ -92,7 +92,7 @@ async fn fragments_that_a_server_hands_out_in_another_order_are_put_right() {
     }
 }
 
-/// Writes what `hint` makes of each fragment's alloc_hint, its number, and the whole.
+/// Writes the `alloc_hint` that `hint` computes from that of each fragment, its number, and the whole.
 fn hints(hint: fn(u32, u32, u32) -> u32) -> impl Fn(Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     const RESPONSE: u8 = 2;
     move |mut messages| {
@@ -162,7 +162,7 @@ async fn a_reply_that_stops_half_way_ends_at_the_deadline_and_its_reads_with_it(
     };
     let rules = Arc::new(Rules { fragment_bytes_max: 1432, alter: Box::new(alter), ..large_rules() });
     let smb = connected(&rules).await;
-    // More than the requests that a connection may have under way.
+    // More than the maximum requests in flight of a connection.
     for _ in 0..8 {
         let mut association = bind(&smb, Mechanism::Ntlm).await.unwrap();
         let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! Associations straight over a stream.
+//! Associations directly over a stream.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout};
 use crate::calls::{ECHO, REVERSE, SILENCE, call, credentials, echo, pattern, rules, soon};
 use crate::host::{Answer, PASSWORD, acceptor, mechanism};
 
-/// A stream to an RPC server that answers as the pipes do, or for ever where `endless`.
+/// A stream to an RPC server that answers like the pipes, or endlessly if `endless`.
 fn dial(endless: bool) -> TcpTransport {
     let (near, mut far) = duplex(64 * 1024);
     let rules = Arc::new(rules());

@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::time::{Instant, timeout};
 use transport::{Direction, FaultPlan, Faulty};
 
-/// What a reader behind `plan` sees of `sent`, read by read, until the end or silence.
+/// The reads of `sent` through `plan`, until the end or silence.
 async fn reads(plan: FaultPlan, sent: &[&[u8]]) -> Vec<Vec<u8>> {
     let (near, mut far) = duplex(1024);
     let mut faulty = Faulty::new(near, plan);

@@ -64,7 +64,7 @@ async fn a_name_that_cannot_exist_fails_at_the_dns_stage() {
 
 #[tokio::test]
 async fn a_deadline_in_the_past_fails_at_once() {
-    // Nothing accepts here, and the listen queue would: the deadline must win over a connection that is ready.
+    // Nobody accepts, but the listen queue completes connections: the deadline must win over a ready connection.
     let endpoint = Endpoint::new("192.0.2.1", 445);
     let past = Instant::now() - Duration::from_millis(1);
     let error = TcpConnector::default().connect(&endpoint, past).await.err().unwrap();

@@ -69,8 +69,9 @@ impl Rule {
     /// When an expression is none.
     pub fn drop_series(name: &str, labels: &[(String, String)]) -> Result<Self, BadRule> {
         let compiled = |key, text: &str| {
-            Pattern::new(text)
-                .map_err(|problem| BadRule::new(key, format!("`{text}` is no regular expression: {problem}")))
+            Pattern::new(text).map_err(|problem| {
+                BadRule::new(key, format!("`{text}` is not a valid regular expression: {problem}"))
+            })
         };
         let name = compiled("name", name)?;
         let labels: Result<_, BadRule> =
@@ -84,8 +85,9 @@ impl Rule {
     /// # Errors
     /// When `from` is no expression, or `to` asks for a group that it does not have.
     pub fn rename(from: &str, to: &str) -> Result<Self, BadRule> {
-        let pattern = Pattern::new(from)
-            .map_err(|problem| BadRule::new("from", format!("is no regular expression: {problem}")))?;
+        let pattern = Pattern::new(from).map_err(|problem| {
+            BadRule::new("from", format!("is not a valid regular expression: {problem}"))
+        })?;
         let to = Template::new(to, &pattern);
         if let Some(name) = to.missing() {
             let number: String = name.chars().take_while(char::is_ascii_digit).collect();

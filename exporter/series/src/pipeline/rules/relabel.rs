@@ -101,8 +101,9 @@ impl RelabelConfig {
             labels: self.source_labels.iter().flatten().map(|name| name.as_str().into()).collect(),
             separator: self.separator.as_deref().unwrap_or(";").into(),
         };
-        let regex = Pattern::new(self.regex.as_deref().unwrap_or(ANYTHING))
-            .map_err(|problem| BadRule::new("regex", format!("is no regular expression: {problem}")))?;
+        let regex = Pattern::new(self.regex.as_deref().unwrap_or(ANYTHING)).map_err(|problem| {
+            BadRule::new("regex", format!("is not a valid regular expression: {problem}"))
+        })?;
         let target = self.target_label.clone().unwrap_or_default();
         let replacement = Template::new(self.replacement.as_deref().unwrap_or(DEFAULT_REPLACEMENT), &regex);
         let action = match action.as_str() {
@@ -236,9 +237,9 @@ mod tests {
         };
         assert_eq!(
             said("\\x{8\n\u{2028}"),
-            r"regex: is no regular expression: `\x8\n\u{2028}` is no character"
+            r"regex: is not a valid regular expression: `\x8\n\u{2028}` is not a character"
         );
-        assert_eq!(said("(?\r)"), r"regex: is no regular expression: `(?\r` is not supported");
+        assert_eq!(said("(?\r)"), r"regex: is not a valid regular expression: `(?\r` is not supported");
         assert!(said(&format!(r"\x{{{}", "8".repeat(1 << 16))).len() < 100);
     }
 }

@@ -161,7 +161,7 @@ impl Reader<'_> {
             self.chars.by_ref().take(2).collect()
         };
         let code = u32::from_str_radix(&digits, 16).ok().filter(|_| !digits.starts_with('+'));
-        code.and_then(char::from_u32).ok_or_else(|| format!("`\\x{digits}` is no character"))
+        code.and_then(char::from_u32).ok_or_else(|| format!("`\\x{digits}` is not a character"))
     }
 
     /// `\0` and up to two digits more; another first digit needs a second one, since alone it would refer back.
@@ -178,7 +178,7 @@ impl Reader<'_> {
         if digits == 1 && first != '0' {
             return Err(format!("`\\{first}` would refer back, which is not supported"));
         }
-        char::from_u32(code).ok_or_else(|| "an octal escape is no character".to_owned())
+        char::from_u32(code).ok_or_else(|| "an octal escape is not a character".to_owned())
     }
 
     /// `\pL`, `\p{Greek}`, `\p{^Greek}`.
