@@ -178,7 +178,7 @@ fn a_pattern_that_is_no_expression_is_shown_as_it_was_written() {
         &installed,
         &instances("'svchost(:.*'"),
         &expect![[r#"
-        perfmon.yml:6:76: modules.os.countersets[0].instances.include[0]: `svchost(:.*` is not a valid regular expression: unclosed group; write `\` before a sign that stands for itself, such as `\(`
+        perfmon.yml:6:76: modules.os.countersets[0].instances.include[0]: `svchost(:.*` is not a valid regular expression: unclosed group; write `\` before a special character to match it literally, such as `\(`
         exit code 1
     "#]],
     );
