@@ -1,4 +1,4 @@
-//! The constants of the header, under their names there less `PERFMON_`.
+//! The constants of the header, named as there without `PERFMON_`.
 
 macro_rules! constants {
     ($($name:ident: $type:ty = $value:literal;)*) => {

@@ -1,20 +1,20 @@
-//! How the values of a family are shown to a person.
+//! How pages show the values of a family.
 
-/// What is computed of a series' values for a person. N is the series, B its base, T the seconds between two
-/// collections, 0 the older and 1 the newer one; the header says what happens where a formula has no answer.
+/// The rule by which pages compute a shown value from a series. N is the series, B its base, T the seconds between
+/// two collections, 0 the older and 1 the newer one; the header says what happens if a formula has no result.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DisplayRule {
-    /// Not said: the value, of a counter its rate.
+    /// Not declared: the value; for a counter, its rate.
     #[default]
     None = 0,
     /// N1
     Value = 1,
-    /// 100 · N1, percent: of a ratio.
+    /// 100 · N1, percent: N is a ratio.
     Percent = 2,
     /// N1 − N0
     Delta = 3,
-    /// (N1 − N0) / T, a second.
+    /// (N1 − N0) / T, per second.
     Rate = 4,
     /// (N1 − N0) / T, without a unit.
     QueueLength = 5,
@@ -89,12 +89,12 @@ impl DisplayRule {
 pub struct Display<'a> {
     /// The rule.
     pub rule: DisplayRule,
-    /// Which part of the same item is the base; empty where the rule needs none.
+    /// The part of the same item that is the base; empty if the rule needs none.
     pub base: &'a str,
 }
 
 impl<'a> Display<'a> {
-    /// Not said.
+    /// Not declared.
     pub const NONE: Display<'static> = Display::by(DisplayRule::None);
 
     /// By a rule without a base.

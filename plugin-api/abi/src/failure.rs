@@ -1,8 +1,8 @@
-//! Where a collection can fail, and why: the two closed lists that every failure is told in.
+//! Stages and general reasons of failures: two closed lists.
 
 use core::fmt;
 
-/// A part of a collection: what time, calls and bytes are accounted to, and where a failure is placed.
+/// A stage of a collection. Time, calls, bytes and failures are assigned to stages.
 ///
 /// The declaration order is the order in which a collection passes them.
 #[repr(u32)]
@@ -22,9 +22,9 @@ pub enum Stage {
     Bind = 6,
     /// Calling the target's methods.
     Query = 7,
-    /// Understanding the replies.
+    /// Decoding the replies.
     Decode = 8,
-    /// The plugin itself, or what stands between it and the host.
+    /// The plugin itself, or its interface to the exporter.
     Plugin = 9,
 }
 
@@ -70,7 +70,7 @@ impl Stage {
         }
     }
 
-    /// What is done in it, as a sentence for people.
+    /// What happens in it, as a sentence for people.
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
@@ -95,9 +95,9 @@ impl fmt::Display for Stage {
 
 macro_rules! general_reasons {
     ($($variant:ident = $code:literal, $word:literal, $sentence:literal, $next_step:literal;)*) => {
-        /// Why a collection failed, as far as it is not peculiar to one source.
+        /// General reasons for failures of collections.
         ///
-        /// A source declares up to [`crate::DECLARED_REASONS_MAX`] more of its own.
+        /// A source can declare up to [`crate::DECLARED_REASONS_MAX`] more.
         #[repr(u32)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]

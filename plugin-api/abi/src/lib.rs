@@ -1,8 +1,8 @@
 //! The plugin ABI: the C header `include/perfmon_plugin.h` and its Rust mirror.
 //!
-//! The header is the product and says what everything means. This crate repeats its structs and constants for
-//! Rust, with assertions on every offset, and holds the only code that follows pointers between both sides
-//! ([`Str::read`], [`Array::structs`], [`read_struct`] …). Plugins in Rust use `plugin-sdk` instead.
+//! The header is the specification. This crate repeats its structs and constants for Rust, with assertions on every
+//! offset, and has the only code that follows pointers between both sides ([`Str::read`], [`Array::structs`],
+//! [`read_struct`] …). Plugins in Rust use `plugin-sdk` instead.
 
 mod constants;
 mod display;
@@ -23,5 +23,5 @@ pub const HEADER: &str = include_str!("../include/perfmon_plugin.h");
 pub type EntryFn =
     unsafe extern "C" fn(host: *const HostApi, plugin_host: *mut PluginApi, error_host: *mut Text) -> i32;
 
-/// The size of a version 1.0 plugin table: what a plugin must at least fill.
+/// The size of a version 1.0 plugin table, the minimum that a plugin must fill.
 pub const PLUGIN_SIZE_V1_0: usize = 168;

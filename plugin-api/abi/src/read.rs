@@ -1,6 +1,6 @@
-//! Making the pairs of the header from Rust values, and reading those that came from the other side.
+//! Converts Rust values to pairs of the header, and reads those of the other side.
 //!
-//! Two traps are closed here once: C passes `(NULL, 0)` for "empty", which no Rust slice may be made of, and a
+//! Two special cases are handled here: C passes `(NULL, 0)` for "empty", which is not a valid Rust slice, and a
 //! struct may be shorter (older) or longer (newer) than ours.
 #![expect(unsafe_code, reason = "reads what pointers of the other side point to")]
 // UNSAFETY: every function here that follows a pointer is `unsafe` and asks its caller for what the header
@@ -16,11 +16,11 @@ use crate::structs::{Array, ArrayMut, Bytes, HostApi, Label, Plain, PluginApi, S
 /// Why something from the other side could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Malformed {
-    /// A null pointer with a length, or in the place of a struct.
+    /// A null pointer with a length, or instead of a struct.
     NullPointer,
     /// A pointer that is not aligned for its type.
     Misaligned,
-    /// A struct or element size below what version 1.0 has.
+    /// A struct or element size below that of version 1.0.
     BadSize,
     /// A length above the limit.
     TooLong,
@@ -221,7 +221,7 @@ impl<T: Plain> Iterator for Structs<'_, T> {
 
 impl<T: Plain> ExactSizeIterator for Structs<'_, T> {}
 
-/// Copies a struct that begins with its size: as much as both sides have, the rest is zero.
+/// Copies a struct that begins with its size: the part that both sides have; the rest is zero.
 ///
 /// # Errors
 /// When the pointer is null or misaligned, or the struct is shorter than in version 1.0.
@@ -255,7 +255,7 @@ pub unsafe fn read_part<T: Plain>(ptr: *const T, size_min: usize) -> Result<T, M
     Ok(unsafe { value.assume_init() })
 }
 
-/// Copies `table` into the host's struct, as much as there is room for, and sets its size.
+/// Copies as much of `table` into the host's struct as fits, and sets its size.
 ///
 /// # Safety
 /// `plugin_host` points to a struct that is as long as its first member says and that nobody else touches.
@@ -275,7 +275,7 @@ pub unsafe fn write_plugin(plugin_host: *mut PluginApi, table: &PluginApi) {
     unsafe { plugin_host.cast::<u32>().write(len) };
 }
 
-/// Writes as much of `message` as there is room for; a null pointer is passed over.
+/// Writes as much of `message` as fits; ignores a null pointer.
 ///
 /// # Safety
 /// A pointer that is not null points to a `Text` whose `ptr` has room for `capacity` bytes; nobody else touches both.
@@ -301,7 +301,7 @@ pub const fn struct_size<T>() -> u32 {
     size_of::<T>() as u32
 }
 
-/// No version will make an element larger; a length times this stays within the address space.
+/// Elements are never larger, in any version. A length times this stays within the address space.
 const ELEMENT_BYTES_MAX: usize = 4096;
 
 // SAFETY: the host's table is const and what it points to lives as long as the process.

@@ -1,6 +1,6 @@
 //! The structs of the header, in its order, with the size and the offsets that a C compiler gives them.
 //!
-//! What the members mean, who owns them and how long they live stands in `include/perfmon_plugin.h` alone.
+//! Meaning, ownership and lifetime of the members are documented only in `include/perfmon_plugin.h`.
 
 #![expect(unsafe_code, reason = "promises which types are plain data")]
 // UNSAFETY: `Plain` is a promise about types; each is made beside the definition that it is about.
@@ -24,10 +24,10 @@ pub struct Layout {
 /// # Safety
 /// Every member is an integer, a raw pointer, an optional function pointer, or such a struct.
 pub unsafe trait Plain: Copy + 'static {
-    /// How large it was in version 1.0: what the other side has at least.
+    /// Its size in version 1.0, the minimum size on the other side.
     const FIRST_SIZE: usize = size_of::<Self>();
 
-    /// All members zero, which is what the other side has where its version knows less.
+    /// All members zero, which is their value if the other side's version lacks them.
     const ZERO: Self = {
         let zeros = MaybeUninit::<Self>::zeroed();
         // SAFETY: by the contract of this trait it may be filled with zeros.
@@ -118,7 +118,7 @@ abi_structs! {
         20 => reserved: u32,
     }
 
-    /// `perfmon_text`: room of the host's for a message of the plugin's.
+    /// `perfmon_text`: a buffer of the host for a message from the plugin.
     pub struct Text as "perfmon_text", size 32 {
         0 => size: u32,
         4 => reserved: u32,
@@ -127,7 +127,7 @@ abi_structs! {
         24 => len: u64,
     }
 
-    /// `perfmon_reason`: a failure reason of a source's own.
+    /// `perfmon_reason`: a failure reason that a source declares.
     pub struct Reason as "perfmon_reason", size 56 {
         0 => size: u32,
         4 => reserved: u32,
@@ -243,7 +243,7 @@ abi_structs! {
         40 => suggestion: Str,
     }
 
-    /// `perfmon_family`: a family: what the exporter makes a metric of.
+    /// `perfmon_family`: a family. The exporter makes a metric from it.
     pub struct Family as "perfmon_family", size 176, at first 128 {
         0 => size: u32,
         4 => kind: u32,
@@ -293,7 +293,7 @@ abi_structs! {
         104 => start_times: Array,
     }
 
-    /// `perfmon_stage`: what a stage of a collection cost.
+    /// `perfmon_stage`: duration and traffic of a stage of a collection.
     pub struct StageCost as "perfmon_stage", size 48 {
         0 => size: u32,
         4 => stage: u32,
@@ -324,7 +324,7 @@ abi_structs! {
         24 => fields: Array,
     }
 
-    /// `perfmon_event`: something that happened on the target: an alert that fired.
+    /// `perfmon_event`: something that happened on the target, such as an alert that fired.
     pub struct Event as "perfmon_event", size 96, at first 72 {
         0 => size: u32,
         4 => level: u32,
@@ -345,7 +345,7 @@ abi_structs! {
         24 => identity: Str,
     }
 
-    /// `perfmon_credential_lease`: a secret lent for one authentication.
+    /// `perfmon_credential_lease`: a secret that is leased for one authentication.
     pub struct CredentialLease as "perfmon_credential_lease", size 72 {
         0 => size: u32,
         4 => kind: u32,

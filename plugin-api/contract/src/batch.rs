@@ -14,7 +14,7 @@ pub enum Column<'a> {
 }
 
 impl Column<'_> {
-    /// How many rows it has.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -24,7 +24,7 @@ impl Column<'_> {
         }
     }
 
-    /// Whether it has none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -43,27 +43,27 @@ impl Column<'_> {
 
 /// Values by series id.
 ///
-/// INVARIANT: all columns have the length of `ids`, and every id is below the highest that was ever accepted
-/// plus one. Whether it is still live, and of this value kind, the sink finds when it stores the value.
+/// INVARIANT: all columns have the length of `ids`, and every id is at most the highest id that was ever accepted.
+/// The sink checks whether the series is still live and of this value kind when it stores the value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Batch<'a> {
     /// Series ids, in any order.
     pub ids: &'a [u32],
     /// The value of each.
     pub values: Column<'a>,
-    /// The time of each in Unix nanoseconds, where the source knows better than "now".
+    /// The time of each in Unix nanoseconds, if it is not "now".
     pub timestamps: Option<&'a [i64]>,
-    /// The start of each in Unix nanoseconds; 0 where it is not known.
+    /// The start of each in Unix nanoseconds; 0 if it is not known.
     pub start_times: Option<&'a [i64]>,
 }
 
-/// What became of a batch. Rows that are not stored are counted and left out; they do no other harm.
+/// The outcome of a batch. Rows that are not stored are counted and dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchOutcome {
     /// Rows stored.
     pub stored: u64,
     /// Rows whose series is retired.
     pub retired: u64,
-    /// Rows whose family has another value kind, or is another one.
+    /// Rows with another value kind than their family, or of another family.
     pub wrong_kind: u64,
 }

@@ -1,4 +1,4 @@
-//! How a collection ended, and what it cost.
+//! How a collection ended, and the time and traffic of its stages.
 
 use plugin_abi::Stage;
 
@@ -11,36 +11,36 @@ pub struct CollectionId(pub u64);
 /// How a collection ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion<'a> {
-    /// With what.
+    /// The outcome.
     pub outcome: Outcome<'a>,
-    /// Where the time went; each stage at most once, in the order of [`Stage`].
+    /// Its stages; each at most once, in the order of [`Stage`].
     pub stages: &'a [StageReport],
 }
 
-/// The end of a collection.
+/// The outcome of a collection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome<'a> {
-    /// All there is was sent: a series that got no value is gone.
+    /// Everything was sent: a series without a value is gone.
     Full,
-    /// These families were sent in full; of the others nothing is known.
+    /// These families were sent completely; the others are unknown.
     Partial {
-        /// Ids of the families that are covered.
+        /// Ids of the completely sent families.
         families: &'a [u32],
-        /// Why the others are not, where the source tells.
+        /// Why the others were not sent, if the source reports it.
         failure: Option<Failure>,
     },
-    /// Nothing may be believed.
+    /// No data of the collection is valid.
     Failed(Failure),
 }
 
-/// What one stage of a collection cost.
+/// Duration and traffic of one stage of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageReport {
     /// Which.
     pub stage: Stage,
     /// When it began, on the monotonic clock.
     pub start_ns: u64,
-    /// How long it took in all.
+    /// Its total duration.
     pub duration_ns: u64,
     /// Calls to the target.
     pub calls: u64,

@@ -1,4 +1,4 @@
-//! The boundary to who keeps the secrets.
+//! The interface to the credentials of the exporter.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use crate::target::TargetInfo;
 /// A request for a secret.
 #[derive(Clone, Copy, Debug)]
 pub struct CredentialRequest<'a> {
-    /// The target that the asking instance was created for; nothing for a command.
+    /// The target of the requesting instance; `None` for a command.
     pub configured: Option<&'a TargetInfo>,
-    /// Host name or address that the secret will be proven to.
+    /// Host name or address to which the plugin will authenticate.
     pub host: &'a str,
     /// The identity's name in the configuration.
     pub identity: &'a str,
 }
 
-/// One lease. The broker chooses it and never uses it again.
+/// The id of a lease. The broker chooses it and never reuses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LeaseId(pub u64);
 
-/// What kind of secret a lease holds.
+/// The kind of a leased secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CredentialKind {
     /// Domain, user name and password.
     Password,
 }
 
-/// Bytes that never show.
+/// Secret bytes, which are never printed.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(Zeroizing<Vec<u8>>);
 
@@ -54,12 +54,12 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A secret lent for one authentication.
+/// A secret that is leased for one authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The broker's name for it.
+    /// The broker's id.
     pub id: LeaseId,
-    /// What the secret is.
+    /// The kind of the secret.
     pub kind: CredentialKind,
     /// The account's domain; empty for a local account.
     pub domain: String,
@@ -72,15 +72,15 @@ pub struct Lease {
 /// The broker's answer.
 #[derive(Clone, Debug)]
 pub enum CredentialAnswer {
-    /// Try it, then tell [`CredentialBroker::result`].
+    /// Try it, then call [`CredentialBroker::result`].
     Lease(Lease),
-    /// Another target tries this secret now. The waiter is woken when the verdict is there; a source that cannot
-    /// wait for that asks again after so many milliseconds.
+    /// Another target tries this secret now. The waiter is woken when the verdict is known; a source that cannot
+    /// wait for that retries after `retry_after_ms`.
     Wait {
-        /// When to ask again at the latest.
+        /// Maximum delay of the retry, in milliseconds.
         retry_after_ms: u32,
     },
-    /// No. Mostly [`GeneralReason::CredentialsWithheld`].
+    /// Refused. Mostly with [`GeneralReason::CredentialsWithheld`].
     Denied {
         /// Why.
         reason: GeneralReason,
@@ -89,20 +89,20 @@ pub enum CredentialAnswer {
     },
 }
 
-/// What the target said to the secret.
+/// The target's answer to the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CredentialVerdict {
-    /// It let us in.
+    /// The secret was accepted.
     Accepted,
     /// Wrong user name or password.
     Rejected,
     /// The account is locked, disabled or expired.
     Locked,
-    /// It never came to a verdict (connection lost, cancelled, instance destroyed).
+    /// There was no verdict (connection lost, cancelled, instance destroyed).
     Unknown,
 }
 
-/// Wakes whoever was told to wait. Cheap to clone; waking twice, or after the owner is gone, does nothing.
+/// Wakes the waiting instance or run. Cheap to clone; waking twice, or after the owner is gone, does nothing.
 #[derive(Clone)]
 pub struct Waiter(Arc<dyn Fn() + Send + Sync>);
 
@@ -113,7 +113,7 @@ impl Waiter {
         Self(Arc::new(wake))
     }
 
-    /// The verdict is there: ask again.
+    /// The verdict is known: retry.
     pub fn wake(&self) {
         (self.0)();
     }
@@ -125,15 +125,15 @@ impl fmt::Debug for Waiter {
     }
 }
 
-/// Keeps the secrets. The exporter implements it.
+/// Leases secrets. The exporter implements it.
 ///
-/// INVARIANT: each lease handed out is answered by exactly one [`CredentialBroker::result`]; the host sees to it,
-/// also when the plugin forgets it.
+/// INVARIANT: each lease ends with exactly one [`CredentialBroker::result`]; the host ensures it even if the plugin
+/// does not report.
 pub trait CredentialBroker: Send + Sync {
-    /// Asks for a secret. Never blocks; a broker that says `Wait` keeps a clone of `waiter`.
+    /// Requests a secret. Never blocks; a broker that returns `Wait` keeps a clone of `waiter`.
     fn acquire(&self, request: &CredentialRequest<'_>, waiter: &Waiter) -> CredentialAnswer;
 
-    /// The lease is over.
+    /// Ends the lease.
     fn result(&self, lease: LeaseId, verdict: CredentialVerdict);
 }
 

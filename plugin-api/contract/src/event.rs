@@ -1,6 +1,6 @@
 //! Log records and events.
 
-/// How much a log record matters.
+/// The severity of a log record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Somebody must act.
@@ -9,20 +9,20 @@ pub enum Level {
     Warn,
     /// Worth knowing.
     Info,
-    /// For who searches a fault.
+    /// For debugging.
     Debug,
     /// Everything.
     Trace,
 }
 
-/// Something that happened on the target: an alert that fired.
+/// Something that happened on the target, such as an alert that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event<'a> {
-    /// What kind of event: `[a-z][a-z0-9_.]*`.
+    /// The kind of event: `[a-z][a-z0-9_.]*`.
     pub name: &'a str,
-    /// How much it matters.
+    /// Its severity.
     pub level: Level,
-    /// When it happened, in Unix nanoseconds, where the source knows it.
+    /// When it happened, in Unix nanoseconds, if known.
     pub time_unix_nanos: Option<i64>,
     /// A sentence for people.
     pub body: &'a str,
@@ -32,10 +32,10 @@ pub struct Event<'a> {
     pub alert: Option<Alert<'a>>,
 }
 
-/// An alert, and what became of it.
+/// An alert and its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alert<'a> {
-    /// Which: not empty, one line, unique in its instance.
+    /// Its name: not empty, one line, unique in its instance.
     pub id: &'a str,
     /// Whether it fires.
     pub state: AlertState,
@@ -44,11 +44,11 @@ pub struct Alert<'a> {
 /// Whether an alert fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AlertState {
-    /// From now on.
+    /// It fires from now on.
     Opened,
-    /// Still, for who missed that it opened.
+    /// It still fires. Repeated for receivers that missed `Opened`.
     Open,
-    /// No longer.
+    /// It no longer fires.
     Closed,
 }
 

@@ -9,13 +9,13 @@ use plugin_abi::{GeneralReason, Stage};
 /// Where and why a collection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Where.
+    /// The stage.
     pub stage: Stage,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// Details for people; may be empty.
     pub message: String,
-    /// It would not help to try again before so long, says who failed.
+    /// The earliest useful retry, according to the source.
     pub retry_after: Option<Duration>,
 }
 
@@ -26,7 +26,7 @@ impl Failure {
         Self { stage, reason: reason.into(), message: message.into(), retry_after: None }
     }
 
-    /// The same, with the wish not to be tried again before so long.
+    /// The same with the earliest useful retry.
     #[must_use]
     pub fn with_retry_after(self, retry_after: Duration) -> Self {
         Self { retry_after: Some(retry_after), ..self }
@@ -40,12 +40,12 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Why, from a closed list: the general reasons and those that the source declared.
+/// The reason, from a closed list: the general reasons and those that the source declared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// One of the header's.
+    /// A reason of the header.
     General(GeneralReason),
-    /// One of the source's own.
+    /// A reason that the source declared.
     Declared(Arc<DeclaredReason>),
 }
 
@@ -87,7 +87,7 @@ impl From<GeneralReason> for Reason {
 /// A reason that a source declared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeclaredReason {
-    /// The word for labels and logs: `[a-z][a-z0-9_]*`, none of the general ones.
+    /// The word for labels and logs: `[a-z][a-z0-9_]*`, not a general one.
     pub word: String,
     /// What happened, as a sentence.
     pub sentence: String,

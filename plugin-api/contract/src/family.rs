@@ -1,4 +1,4 @@
-//! Families and series as a plugin declares them, and the answers.
+//! Families and series as a plugin declares them, and the host's verdicts.
 
 use plugin_abi::Display;
 
@@ -7,20 +7,20 @@ use plugin_abi::Display;
 pub enum Kind {
     /// A value that goes up and down.
     Gauge,
-    /// A sum that only grows, or starts anew.
+    /// A sum that only grows, or is reset.
     Counter,
     /// Labels that describe something; the value is 1.
     Info,
-    /// How observations are spread over buckets; it only grows, or starts anew.
+    /// Observations counted in buckets; the counts only grow, or are reset.
     Histogram,
-    /// Nobody knows; shown as it is.
+    /// Unknown; exported unchanged.
     #[default]
     Unknown,
 }
 
 impl Kind {
-    /// What OpenMetrics puts behind the family's name on the lines of its samples. The samples of a histogram have several
-    /// suffixes; rules and people know it by its family's name.
+    /// The suffix of the family's samples in OpenMetrics. The samples of a histogram have several suffixes; rules
+    /// and pages use its family's name.
     #[must_use]
     pub fn sample_suffix(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Kind {
 pub enum ValueKind {
     /// Double precision.
     F64,
-    /// Unsigned: counters pass 2⁵³.
+    /// Unsigned: counters exceed 2⁵³.
     U64,
     /// Signed.
     I64,
@@ -44,20 +44,20 @@ pub enum ValueKind {
     Histogram,
 }
 
-/// Namespaces with an owner: the exporter, its probes, and sources that have one each. A performance counter whose object
-/// begins with such a word gets a name that is none of these, whichever plugins are loaded.
+/// Reserved namespaces: of the exporter, of its probes, and of sources that have one each. A performance counter
+/// whose object begins with such a word gets a name outside of them, whichever plugins are loaded.
 pub const RESERVED_NAMESPACES: &[&str] = &["exporter", "probe", "pcq", "complus", "pla", "rpc"];
 
-/// A family as the plugin declares it. The exporter makes the metric's name of it.
+/// A family as the plugin declares it. The exporter makes the metric's name from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FamilyDef<'a> {
-    /// Which world it is from: empty for performance counters, else a word such as `complus`.
+    /// Its namespace: empty for performance counters, else a word such as `complus`.
     pub namespace: &'a str,
     /// The object in the source's own words: `Processor Information`.
     pub object: &'a str,
     /// The item of the object: `% Processor Time`.
     pub item: &'a str,
-    /// Which part of the item, where it has several: empty, `base`, `inactive` …
+    /// The part of the item, if it has several: empty, `base`, `inactive` …
     pub part: &'a str,
     /// What the values mean.
     pub kind: Kind,
@@ -67,12 +67,12 @@ pub struct FamilyDef<'a> {
     pub help: &'a str,
     /// Where it comes from: `\Processor Information(*)\% Processor Time [PERF_100NSEC_TIMER_INV]`.
     pub origin: &'a str,
-    /// The column type of its values. INVARIANT: `Histogram` exactly where the kind is.
+    /// The column type of its values. INVARIANT: `Histogram` if and only if the kind is.
     pub value: ValueKind,
-    /// The largest value that each bucket takes; behind them follows one up to +Inf. INVARIANT: of histograms 1 to
-    /// [`HISTOGRAM_BOUNDS_MAX`](plugin_abi::HISTOGRAM_BOUNDS_MAX), finite and strictly ascending; else empty.
+    /// The inclusive upper bound of each bucket; the last bucket, up to +Inf, has none. INVARIANT: for histograms 1
+    /// to [`HISTOGRAM_BOUNDS_MAX`](plugin_abi::HISTOGRAM_BOUNDS_MAX), finite and strictly ascending; else empty.
     pub bounds: &'a [f64],
-    /// How they are shown to a person. INVARIANT: its base is empty exactly where the rule needs none, and is not `part`.
+    /// How pages show them. INVARIANT: its base is empty if and only if the rule needs none, and is not `part`.
     pub display: Display<'a>,
 }
 
@@ -83,14 +83,14 @@ pub struct SeriesDef<'a> {
     pub family: u32,
     /// Name and value of each label; names are distinct and match `[a-zA-Z_][a-zA-Z0-9_]*`.
     pub labels: &'a [(&'a str, &'a str)],
-    /// When the series began to count, where that is known.
+    /// When the series began to count, if known.
     pub start_time_unix_nanos: Option<i64>,
-    /// How that is known. INVARIANT: `Unknown` where there is no start time, and only there.
+    /// How that is known. INVARIANT: `Unknown` if and only if there is no start time.
     pub start_time_kind: StartTimeKind,
 }
 
 impl<'a> SeriesDef<'a> {
-    /// A series whose start, where there is one, is known and not inferred.
+    /// A series whose start, if there is one, is known and not inferred.
     #[must_use]
     pub const fn new(
         family: u32,
@@ -108,27 +108,27 @@ impl<'a> SeriesDef<'a> {
 /// How it is known when a series began to count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StartTimeKind {
-    /// It is not.
+    /// It is not known.
     #[default]
     Unknown,
-    /// The target said so, or the plugin saw it.
+    /// The target reported it, or the plugin observed it.
     Known,
-    /// It follows from something else, such as when the target was started.
+    /// It is derived from something else, such as the start of the target.
     Inferred,
 }
 
 /// The answer for one family or series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Taken, under this id. Ids are dense from 0, per instance, families and series apart.
+    /// Accepted with this id. Ids are dense from 0, per instance, separately for families and series.
     ///
-    /// INVARIANT: an id is handed out again only after its series was retired.
+    /// INVARIANT: an id is reused only after its series was retired.
     Accepted(u32),
-    /// Not wanted; the plugin does not send it again.
+    /// Dropped; the plugin does not send it again.
     Dropped(DropReason),
 }
 
-/// Why a family or series was not taken.
+/// Why a family or series was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DropReason {
     /// The instance or the process is at its limit.

@@ -2,10 +2,10 @@
 
 /// Histograms by series id, all of one family.
 ///
-/// INVARIANT: all columns have the length of `ids`, `counts` has `buckets` times as many; every id is below the highest that
-/// was ever accepted plus one, and the family is a histogram with one bound less than `buckets`. The counts of a row add up to
-/// no more than `u64::MAX`. Sums are finite, and not negative unless the family's first bound is. Whether a series is still
-/// live, and of this family, the sink finds when it stores the row.
+/// INVARIANT: all columns have the length of `ids`, `counts` has `buckets` times as many; every id is at most the
+/// highest id that was ever accepted, and the family is a histogram with one bound less than `buckets`. The counts
+/// of a row add up to no more than `u64::MAX`. Sums are finite, and not negative unless the family's first bound
+/// is. The sink checks whether a series is still live and of this family when it stores the row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HistogramBatch<'a> {
     /// An id that [`register_families`](crate::InstanceSink::register_families) accepted.
@@ -14,13 +14,13 @@ pub struct HistogramBatch<'a> {
     pub buckets: usize,
     /// Series ids, in any order.
     pub ids: &'a [u32],
-    /// Row by row the observations in each bucket alone.
+    /// Row by row the observations in each bucket, not cumulative.
     pub counts: &'a [u64],
-    /// What the observations of each row add up to.
+    /// The sum of the observations of each row.
     pub sums: &'a [f64],
-    /// The time of each in Unix nanoseconds, where the source knows better than "now".
+    /// The time of each in Unix nanoseconds, if it is not "now".
     pub timestamps: Option<&'a [i64]>,
-    /// The start of each in Unix nanoseconds; 0 where it is as before.
+    /// The start of each in Unix nanoseconds; 0 if unchanged.
     pub start_times: Option<&'a [i64]>,
 }
 

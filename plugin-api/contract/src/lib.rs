@@ -1,9 +1,10 @@
-//! What the exporter and the host of its plugins have in common: the data that plugins send, after it was checked, and who
-//! takes it.
+//! The interface between the exporter and its plugin host: the checked data of plugins, and the traits that receive
+//! it.
 //!
-//! The exporter implements [`InstanceSink`] once per instance and [`CredentialBroker`] once per process; the host of the
-//! plugins calls them. Everything that arrives is valid: strings are UTF-8 within the limits, columns have one length, ids
-//! lie below what was handed out, enum values are known. Nothing here may block: the caller is a thread of the plugin.
+//! The exporter implements [`InstanceSink`] once per instance and [`CredentialBroker`] once per process; the host
+//! of the plugins calls them. Everything that arrives is valid: strings are UTF-8 within the limits, columns have
+//! one length, ids were assigned before, enum values are known. Nothing here may block: the caller is a thread of
+//! the plugin.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod batch;

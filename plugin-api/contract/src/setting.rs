@@ -1,13 +1,13 @@
-//! What a source declares of its settings.
+//! The schema of a source's settings.
 
 use serde_json::Value;
 
-/// What a source declares of its settings, so that the exporter need not know them.
+/// What a source declares about its settings, so that the exporter need not know them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SettingsSchema {
-    /// Keys whose values are no secrets, wherever in the settings they stand.
+    /// Keys whose values are not secret, at any level of the settings.
     pub shown: Vec<String>,
-    /// How its targets can be reached; the first one where the configuration names none of them.
+    /// The ways to reach its targets; the first one is used if the configuration names none of them.
     pub transports: Vec<TransportInfo>,
 }
 
@@ -18,7 +18,7 @@ pub struct TransportInfo {
     pub kind: String,
     /// One line for people.
     pub help: String,
-    /// What can be set; one port at most.
+    /// Its settings; at most one port.
     pub settings: Vec<SettingInfo>,
 }
 
@@ -29,7 +29,7 @@ impl TransportInfo {
         self.settings.iter().find(|setting| setting.kind == SettingKind::Port)
     }
 
-    /// Whether both have the same settings, whatever is said of them to people.
+    /// Whether both have the same settings. Texts for people are not compared.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         let is_there = |setting: &SettingInfo| {
@@ -51,15 +51,15 @@ pub struct SettingInfo {
     pub key: String,
     /// One line for people.
     pub help: String,
-    /// What it can be.
+    /// Its type.
     pub kind: SettingKind,
-    /// What it is where nobody says anything; `kind` admits it.
+    /// Its default value, which is valid for `kind`.
     pub default: Option<Value>,
-    /// Whether its value is no secret.
+    /// Whether pages show its value.
     pub is_shown: bool,
 }
 
-/// What a setting can be.
+/// The type of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingKind {
     /// Any text.
@@ -87,7 +87,7 @@ pub enum SettingKind {
 }
 
 impl SettingKind {
-    /// Whether a value, as the source gets it, is one of this kind.
+    /// Whether a value, as the source gets it, is valid for this type.
     #[must_use]
     pub fn admits(&self, value: &Value) -> bool {
         match self {

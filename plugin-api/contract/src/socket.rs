@@ -5,14 +5,14 @@ use std::os::fd::OwnedFd;
 
 /// Keeps listening sockets for plugins. The exporter implements it.
 pub trait ListeningSockets: Send + Sync {
-    /// Another descriptor, close-on-exec and non-blocking, of the plugin's socket of this name; nothing where it has none.
+    /// Another descriptor, close-on-exec and non-blocking, of the plugin's socket with this name; `None` if it has
+    /// none.
     ///
-    /// # Errors
-    /// When there are no descriptors left.
+    /// # Errors If there are no descriptors left.
     fn socket(&self, plugin: &str, name: &str) -> io::Result<Option<OwnedFd>>;
 }
 
-/// Nobody opened any.
+/// No sockets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSockets;
 

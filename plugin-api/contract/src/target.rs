@@ -7,7 +7,7 @@ pub struct TargetInfo {
     pub name: String,
     /// Host name or address.
     pub host: String,
-    /// The port, where the configuration names one.
+    /// The port, if it is configured.
     pub port: Option<u16>,
     /// The name of the identity to use; empty for none.
     pub identity: String,

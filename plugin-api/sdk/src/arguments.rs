@@ -1,5 +1,5 @@
-//! The arguments of a command: declared by a type that derives [`clap::Args`], shown by the program's help, and parsed
-//! with the program's own words for what is wrong.
+//! The arguments of a command: declared by a type that derives [`clap::Args`], shown by the program's help, and
+//! parsed with the program's own error messages.
 
 use std::error::Error as _;
 use std::num::ParseIntError;
@@ -10,9 +10,9 @@ use clap::{Arg, ArgAction, ArgMatches, Args};
 /// One option or argument, for the program's help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandOption {
-    /// Without dashes; empty for arguments that are no option.
+    /// Without dashes; empty for positional arguments.
     pub(crate) name: String,
-    /// What stands for its value; empty where it takes none.
+    /// The name of its value; empty if it takes none.
     pub(crate) value_name: String,
     /// One line for people, with the possible values and the default.
     pub(crate) help: String,
@@ -22,12 +22,12 @@ pub(crate) struct CommandOption {
     pub(crate) repeated: bool,
 }
 
-/// What the program's help says of `A`.
+/// The options of `A` for the program's help.
 pub(crate) fn options_of<A: Args>() -> Vec<CommandOption> {
     command_of::<A>().get_arguments().map(CommandOption::of).collect()
 }
 
-/// Reads `A` from the words behind a command's name.
+/// Reads `A` from the words after a command's name.
 ///
 /// # Errors
 /// What is wrong with the words, in one line.
@@ -103,7 +103,7 @@ fn needs_value(argument: &Arg) -> String {
     format!("--{} needs a value: {}", argument.get_long().unwrap_or_default(), value_name(argument))
 }
 
-/// What is wrong with the words, as this program says it.
+/// The error about the words, in this program's wording.
 fn message_of(error: &clap::Error, command: &clap::Command) -> String {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.as_str(),

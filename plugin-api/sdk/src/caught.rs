@@ -1,7 +1,7 @@
-//! No panic leaves the library, and each is told with its place.
+//! Catches panics, with the place where they occurred.
 //!
-//! A panic that nobody expects prints itself to the standard error, where no operator looks. Inside of [`caught`] it
-//! is kept instead, with the file and line at which it happened, for who catches it to put into the host's log.
+//! By default a panic prints to the standard error, where no operator sees it. Inside of [`caught`] it is kept
+//! instead, with file and line, so that the caller can write it to the host's log.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -47,7 +47,7 @@ pub(crate) async fn caught_future<F: Future>(work: F) -> Result<F::Output, Panic
 }
 
 impl Panic {
-    /// The payload is leaked: its destructor is not ours to trust.
+    /// The payload is leaked, because its destructor could panic.
     fn of(payload: Box<dyn Any + Send>) -> Self {
         let message = payload
             .downcast_ref::<&str>()
@@ -62,7 +62,7 @@ impl Panic {
 thread_local! {
     /// How many calls of [`caught`] this thread is in.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// Where its last panic inside of one happened.
+    /// The place of its last panic inside of one.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -78,7 +78,7 @@ fn install_hook() {
     });
 }
 
-/// Whether the place could be kept: a panic while another one is being kept is for the hook that was there before.
+/// Whether the place could be kept. A panic while another one is being kept goes to the previous hook.
 fn keep_place(info: &PanicHookInfo<'_>) -> bool {
     let place = info.location().map(ToString::to_string);
     PLACE.with(|kept| kept.try_borrow_mut().map(|mut kept| *kept = place).is_ok())

@@ -33,65 +33,64 @@ impl Collection {
         &self.target
     }
 
-    /// When it is dropped.
+    /// The deadline, at which it is dropped.
     #[must_use]
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// What is left until then.
+    /// The time until then.
     #[must_use]
     pub fn remaining(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Whether the host asked to end it. An async source need not ask: its future is dropped.
+    /// Whether the host cancelled it. An async source need not check: its future is dropped.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Where families, series and values go.
+    /// The output for families, series and values.
     pub fn output(&mut self) -> &mut Output {
         &mut self.output
     }
 
-    /// The instance's line to the host.
+    /// The instance's handle of the host.
     #[must_use]
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// Time runs on `stage` from now on. A failure by deadline is told as one of the stage entered last.
+    /// Time counts for `stage` from now on. A timeout is reported as a failure of the stage entered last.
     pub fn enter(&self, stage: Stage) {
         self.stages.enter(stage);
     }
 
-    /// Time runs on no stage until the next [`Collection::enter`]: what follows is measured elsewhere and told by
-    /// [`Stages::account`]. The stage entered last stays the one that a failure by deadline is told of.
+    /// Time counts for no stage until the next [`Collection::enter`]: it is measured elsewhere and reported with
+    /// [`Stages::account`]. A timeout is still reported for the stage entered last.
     pub fn leave(&self) {
         self.stages.leave();
     }
 
-    /// The accounts of the stages, to be handed to whatever drives the connection.
+    /// The accounts of the stages, for the driver of the connection.
     #[must_use]
     pub fn stages(&self) -> &Stages {
         &self.stages
     }
 
-    /// Leases the secret of the target's identity, to be proven to the target. Waits while another target tries it.
+    /// Leases the secret of the target's identity, to authenticate to the target. Waits while another target tries
+    /// it.
     ///
-    /// # Errors
-    /// When the exporter withholds it.
+    /// # Errors If the exporter withholds it.
     pub async fn credential(&self) -> Result<Credential, Failure> {
         self.handle.credential(&self.target.host, &self.target.identity).await
     }
 
-    /// The same for the host that was reached at `address`, where that is known: so the exporter judges the address that
-    /// sees the secret, and not what the name leads to when it is asked again.
+    /// The same for the host that was reached at `address`, if known. The exporter then checks the address that
+    /// gets the secret, and not the result of another name lookup.
     ///
-    /// # Errors
-    /// When the exporter withholds it.
+    /// # Errors If the exporter withholds it.
     pub async fn credential_at(&self, address: Option<IpAddr>) -> Result<Credential, Failure> {
         match address {
             Some(address) => {
@@ -103,8 +102,7 @@ impl Collection {
 
     /// The same for a [`crate::BlockingSource`], until the deadline.
     ///
-    /// # Errors
-    /// When the exporter withholds it, or the deadline passes while another target tries it.
+    /// # Errors If the exporter withholds it, or the deadline passes while another target tries it.
     pub fn credential_blocking(&self) -> Result<Credential, Failure> {
         self.runtime.block_on(async {
             tokio::time::timeout_at(self.deadline.into(), self.credential()).await.unwrap_or_else(|_| {
@@ -124,13 +122,13 @@ pub struct Stages(Arc<Mutex<Accounts>>);
 
 #[derive(Debug, Default)]
 struct Accounts {
-    /// The stage entered last, and since when time runs on it.
+    /// The stage entered last, and since when time counts for it.
     current: Option<(Stage, Option<u64>)>,
     costs: Vec<StageCost>,
 }
 
 impl Stages {
-    /// Time runs on `stage` from now on.
+    /// Time counts for `stage` from now on.
     pub fn enter(&self, stage: Stage) {
         self.with(|accounts| {
             let now_ns = host::now_ns();
@@ -153,7 +151,7 @@ impl Stages {
         });
     }
 
-    /// Adds what was measured elsewhere to `stage`, which ends now. Does not change the stage entered last.
+    /// Adds measured values to `stage`, which ends now. Does not change the stage entered last.
     pub fn account(&self, stage: Stage, duration: Duration, calls: u64, bytes_in: u64, bytes_out: u64) {
         self.with(|accounts| {
             let start_ns = host::now_ns().saturating_sub(nanos(duration));
@@ -161,13 +159,13 @@ impl Stages {
         });
     }
 
-    /// The stage entered last; the plugin itself where none was.
+    /// The stage entered last; the plugin itself if there was none.
     #[must_use]
     pub fn current(&self) -> Stage {
         self.with(|accounts| accounts.current.map_or(Stage::Plugin, |(stage, _)| stage))
     }
 
-    /// Ends the stage entered last and hands the accounts out, in the order of the stages.
+    /// Ends the stage entered last and returns the accounts, in the order of the stages.
     pub(crate) fn close(&self) -> Vec<StageCost> {
         self.with(|accounts| {
             accounts.pause(host::now_ns());

@@ -1,4 +1,4 @@
-//! Families and series, as the host hears of them.
+//! Families and series that are registered with the host.
 #![expect(unsafe_code, reason = "says that a series id is an integer")]
 // UNSAFETY: the one implementation below makes columns of ids what the header calls an array of uint32_t.
 
@@ -11,15 +11,15 @@ use plugin_abi::{
 pub enum Kind {
     /// A value that goes up and down.
     Gauge,
-    /// A sum that only grows, or starts anew.
+    /// A sum that only grows, or is reset.
     Counter,
     /// Labels that describe something; send the value 1.
     Info,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
-/// The type of a family's values: which `push_*` they go through.
+/// The type of a family's values, which selects the `push_*` method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ValueKind {
     /// [`crate::Output::push_f64`].
@@ -30,16 +30,16 @@ pub enum ValueKind {
     I64,
 }
 
-/// A family. The exporter makes the metric's name of it.
+/// A family. The exporter makes the metric's name from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Family<'a> {
-    /// Which world it is from: empty for performance counters, `complus`, `pla`, `rpc`.
+    /// Its namespace: empty for performance counters, `complus`, `pla`, `rpc`.
     pub namespace: &'a str,
     /// The object in the source's own words: `Processor Information`.
     pub object: &'a str,
     /// The item of the object: `% Processor Time`.
     pub item: &'a str,
-    /// Which part of the item, where it has several: empty, `base`, `inactive` …
+    /// The part of the item, if it has several: empty, `base`, `inactive` …
     pub part: &'a str,
     /// What the values mean.
     pub kind: Kind,
@@ -51,8 +51,7 @@ pub struct Family<'a> {
     pub origin: &'a str,
     /// The type of its values.
     pub value: ValueKind,
-    /// How they are shown to a person; [`Display::NONE`] leaves it to the exporter. A host before version 1.2 does not
-    /// hear of it.
+    /// How pages show them; [`Display::NONE`] leaves it to the exporter. Hosts before version 1.2 ignore it.
     pub display: Display<'a>,
 }
 
@@ -63,7 +62,7 @@ pub struct Series<'a> {
     pub family: FamilyId,
     /// Name and value of each label: `counter_instance`, `instance_id` … The exporter adds those of the target.
     pub labels: &'a [(&'a str, &'a str)],
-    /// When it began to count, where that is known.
+    /// When it began to count, if known.
     pub start: Option<Start>,
 }
 
@@ -72,8 +71,7 @@ pub struct Series<'a> {
 pub struct Start {
     /// In Unix nanoseconds.
     pub unix_nanos: i64,
-    /// Whether it follows from something else, such as when the target was started. A host of version 1.0 does not
-    /// hear of it.
+    /// Whether it is derived from something else, such as the start of the target. Hosts of version 1.0 ignore it.
     pub is_inferred: bool,
 }
 
@@ -81,7 +79,7 @@ pub struct Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FamilyId(pub(crate) u32);
 
-/// A series that the host accepted. Dense within an instance; used again after [`crate::Output::retire`].
+/// A series that the host accepted. Dense within an instance; reused after [`crate::Output::retire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct SeriesId(pub(crate) u32);
@@ -90,7 +88,7 @@ pub struct SeriesId(pub(crate) u32);
 unsafe impl Plain for SeriesId {}
 
 impl FamilyId {
-    /// As an index into a table of one's own.
+    /// As an index into the plugin's tables.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -98,7 +96,7 @@ impl FamilyId {
 }
 
 impl SeriesId {
-    /// As an index into a table of one's own.
+    /// As an index into the plugin's tables.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize

@@ -1,4 +1,4 @@
-//! An instance's line to the host, for use at any time from any task.
+//! An instance's handle of the host, for use at any time from any task.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::host;
 use crate::output::Output;
 use crate::token::Signal;
 
-/// An instance's line to the host. Cheap to clone; does nothing any more when the instance is gone.
+/// An instance's handle of the host. Cheap to clone; does nothing after the instance has ended.
 #[derive(Clone, Debug)]
 pub struct Handle {
     pub(crate) instance: u64,
@@ -24,23 +24,23 @@ impl Handle {
         Output::new(self.instance)
     }
 
-    /// Leases the secret of `identity`, to be proven to `host`. Waits while another target tries it.
+    /// Leases the secret of `identity`, to authenticate to `host`. Waits while another target tries it.
     ///
-    /// # Errors
-    /// When the exporter withholds it.
+    /// # Errors If the exporter withholds it.
     pub async fn credential(&self, host: &str, identity: &str) -> Result<Credential, Failure> {
         credential::acquire(self.instance, &self.wake, host, identity).await
     }
 
-    /// Tells what the target says of itself, such as its `os.type` and `os.version`; `name` is `[a-z][a-z0-9_.]*`. The
-    /// last value counts, and an empty one takes it back. A host that is older than this, or does not know the name, passes over it.
+    /// Reports a fact about the target, such as its `os.type` and `os.version`; `name` is `[a-z][a-z0-9_.]*`. The
+    /// last value counts, and an empty one removes the fact. Older hosts, and hosts that do not know the name,
+    /// ignore it.
     pub fn fact(&self, name: &str, value: &str) {
         host::fact(self.instance, name, value);
     }
 
-    /// Asks that collections begin so far apart or more, since what they bring changes no faster, or costs the target
-    /// much. The last wish counts, and zero takes it back. The exporter keeps its own interval where that is longer; one
-    /// before version 1.3 does not hear of it. At most a day.
+    /// Asks for at least `interval` between the starts of two collections, because the data changes no faster, or
+    /// is expensive for the target. The last call counts, and zero removes the request. The exporter keeps its own
+    /// interval if that is longer; versions before 1.3 ignore it. At most a day.
     pub fn min_interval(&self, interval: Duration) {
         host::min_interval(self.instance, u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));
     }
@@ -57,7 +57,7 @@ impl Handle {
         self.report(&Event { name, severity, time_unix_nanos, body, fields, alert: None });
     }
 
-    /// Reports something that happened on the target, of an alert or not.
+    /// Reports something that happened on the target, with or without an alert.
     pub fn report(&self, event: &Event<'_>) {
         host::event(self.instance, event);
     }

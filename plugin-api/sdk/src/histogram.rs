@@ -1,8 +1,8 @@
-//! Histograms, as a source knows them.
+//! Histograms of a source.
 
 use crate::family::FamilyId;
 
-/// A family of histograms: how observations, such as the durations of calls, are spread over buckets.
+/// A family of histograms: observations, such as the durations of calls, counted in buckets.
 ///
 /// ```
 /// use plugin_sdk::{Buckets, HistogramFamily, HistogramId, Output, Series, SeriesId};
@@ -36,14 +36,14 @@ pub struct HistogramFamily<'a> {
     pub item: &'a str,
     /// As [`crate::Family::part`].
     pub part: &'a str,
-    /// The base unit of what is observed: `seconds`, `bytes` …
+    /// The base unit of observations: `seconds`, `bytes` …
     pub unit: &'a str,
     /// A sentence for people.
     pub help: &'a str,
     /// As [`crate::Family::origin`].
     pub origin: &'a str,
-    /// The largest value that each bucket takes: 1 to 64, finite, ascending. One up to +Inf follows by itself. Where
-    /// observations may be negative, the first bound is.
+    /// The inclusive upper bounds of the buckets: 1 to 64, finite, ascending. A bucket up to +Inf is added. If
+    /// observations can be negative, the first bound must be, too.
     pub bounds: &'a [f64],
 }
 
@@ -78,7 +78,7 @@ impl Buckets {
         Self { bounds: bounds.to_vec(), counts: vec![0; bounds.len() + 1], sum: 0.0 }
     }
 
-    /// Counts an observation. What is not finite, or would make the sum so, is passed over.
+    /// Counts an observation. Ignores it if it, or the new sum, is not finite.
     pub fn observe(&mut self, value: f64) {
         let sum = self.sum + value;
         if sum.is_finite() {
@@ -87,13 +87,13 @@ impl Buckets {
         }
     }
 
-    /// How many observations are in each bucket alone, the last of which ends at +Inf.
+    /// The observations in each bucket, not cumulative; the last bucket ends at +Inf.
     #[must_use]
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// What they add up to.
+    /// The sum of the observations.
     #[must_use]
     pub fn sum(&self) -> f64 {
         self.sum

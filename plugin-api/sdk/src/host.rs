@@ -1,4 +1,4 @@
-//! The host's table, as safe functions. A function that an older host lacks answers UNSUPPORTED.
+//! The host's table, as safe functions. A function that an older host lacks returns UNSUPPORTED.
 #![expect(unsafe_code, reason = "calls the functions of the host's table")]
 // UNSAFETY: the table was copied at the entry from the host, whose header promises that it lives as long as the
 // process and that any thread may call any function at any time. Each argument points to values on the caller's stack or
@@ -22,7 +22,7 @@ use crate::problem::Problem;
 
 static HOST: OnceLock<HostApi> = OnceLock::new();
 
-/// Remembers the table. All hosts of a process have the same functions, so that the first one serves.
+/// Keeps the table. All hosts of a process have the same functions, so the first one is used.
 pub(crate) fn install(host: HostApi) -> &'static HostApi {
     HOST.get_or_init(|| host)
 }
@@ -48,7 +48,7 @@ pub(crate) fn library() -> u64 {
     HOST.get().map_or(0, |host| host.library)
 }
 
-/// How many threads the host would like the run time to have.
+/// How many threads the host suggests for the runtime.
 pub(crate) fn worker_threads() -> u32 {
     HOST.get().map_or(1, |host| host.worker_threads)
 }
@@ -59,7 +59,7 @@ pub(crate) fn now_ns() -> u64 {
     unsafe { function() }
 }
 
-/// Offers families, tells `each` verdict, and answers how many there are.
+/// Offers families, passes each verdict to `each`, and returns their number.
 pub(crate) fn register_families(instance: u64, families: &[Family<'_>], each: impl FnMut(Verdict)) -> usize {
     let rows: Vec<plugin_abi::Family> = families.iter().map(row_of).collect();
     register_rows(instance, &rows, each)
@@ -127,7 +127,7 @@ fn row_of_histogram(family: &HistogramFamily<'_>) -> plugin_abi::Family {
     }
 }
 
-/// The name of a family's samples, where the host tells one.
+/// The name of a family's samples, if the host provides it.
 pub(crate) fn metric_name(run: u64, configured: Option<usize>, family: &Family<'_>) -> Option<String> {
     let function = HOST.get().and_then(|host| host.metric_name)?;
     let configured = match configured {
@@ -203,7 +203,7 @@ pub(crate) fn retire(instance: u64, ids: &[u32]) {
     unsafe { function(instance, &Array::of(ids)) };
 }
 
-/// The status and how many rows were taken.
+/// The status and the number of accepted rows.
 pub(crate) fn batch(instance: u64, batch: &Batch) -> (i32, usize) {
     let Some(function) = HOST.get().and_then(|host| host.batch) else { return (UNSUPPORTED, 0) };
     let mut taken = 0_u64;
@@ -284,7 +284,7 @@ pub(crate) fn fact(instance: u64, name: &str, value: &str) {
     unsafe { function(instance, &Label::of(name, value)) };
 }
 
-/// A descriptor of the library's socket of this name; nothing where it has none, or where the host is older.
+/// A descriptor of the library's socket with this name; `None` if it has none, or if the host is older.
 ///
 /// # Errors
 /// The status of the host.
@@ -355,7 +355,7 @@ fn answered(status: i32, taken: u64, verdicts: &[Verdict]) -> &[Verdict] {
     }
 }
 
-/// Copies a lease; it is ended unused where it is not what this version knows.
+/// Copies a lease; ends it unused if this version does not know its kind.
 fn leased(lease: &CredentialLease) -> Acquired {
     let refused = match copied(lease) {
         Ok(copy) if lease.kind == plugin_abi::CREDENTIAL_KIND_PASSWORD => return Acquired::Lease(copy),

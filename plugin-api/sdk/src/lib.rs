@@ -1,8 +1,8 @@
-//! For plugin authors: a source as a few safe traits and one macro.
+//! For plugin authors: a source is a few safe traits and one macro.
 //!
-//! A plugin is a crate of the types `cdylib` and `rlib` with one [`export_plugin!`]. A [`Source`] says what its
-//! settings look like, and collects; everything else (the C ABI, one tokio run time per library, batches, deadline,
-//! cancellation, panics, logs) is done here. Nothing in a plugin needs `unsafe`.
+//! A plugin is a crate of the types `cdylib` and `rlib` with one [`export_plugin!`]. A [`Source`] declares its
+//! settings and collects. The SDK does everything else: the C ABI, one tokio runtime per library, batches,
+//! deadlines, cancellation, panics, logs. Nothing in a plugin needs `unsafe`.
 //!
 //! ```
 //! use plugin_sdk::{Collection, Coverage, Display, DisplayRule, Failure, Family, Kind, Problem, Series};
@@ -102,10 +102,10 @@ pub use self::socket::listening_socket;
 pub use self::source::{BlockingSource, End, EndReason, LibrarySettings, Setup, Source};
 pub use self::target::Target;
 
-/// Makes a crate a plugin: declares its sources and commands, and its settings as a whole where it has any
+/// Makes a crate a plugin: declares its sources and commands, and settings of the whole library if there are any
 /// (`settings: SettingsEntry::of::<MySettings>()`), and exports the entry function.
 ///
-/// Besides the symbol it defines `entry`, by which a program that links the crate hands it to its host.
+/// Besides the symbol it defines `entry`, for programs that link the crate and pass it to their host.
 #[macro_export]
 macro_rules! export_plugin {
     (
@@ -116,7 +116,7 @@ macro_rules! export_plugin {
         commands: [$($command:expr),* $(,)?]
         $(, settings: $settings:expr)? $(,)?
     ) => {
-        /// What this crate exports.
+        /// The library that this crate exports.
         #[derive(Debug)]
         pub struct ExportedPlugin;
 
@@ -143,7 +143,7 @@ macro_rules! export_plugin {
             plugin_host: *mut $crate::plugin_abi::PluginApi,
             error_host: *mut $crate::plugin_abi::Text,
         ) -> i32 {
-            // SAFETY: handed through from the host.
+            // SAFETY: passed on from the host.
             unsafe { $crate::exports::entry::<ExportedPlugin>(host, plugin_host, error_host) }
         }
 
@@ -165,7 +165,7 @@ macro_rules! __export_symbol {
             plugin_host: *mut $crate::plugin_abi::PluginApi,
             error_host: *mut $crate::plugin_abi::Text,
         ) -> i32 {
-            // SAFETY: handed through from the host.
+            // SAFETY: passed on from the host.
             unsafe { entry(host, plugin_host, error_host) }
         }
     };

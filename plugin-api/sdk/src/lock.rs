@@ -1,8 +1,8 @@
-//! Locks whose poison does not count.
+//! Locks that ignore poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A panic while a lock was held is told elsewhere; the maps behind our locks are whole at any time.
+/// A panic while a lock was held is reported elsewhere; the data behind our locks is always consistent.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What the plugin says through `tracing` goes to the host, as a record of the instance that is at work.
+//! Passes events of `tracing` to the host, as records of the current instance.
 
 use std::cell::Cell;
 use std::fmt::{self, Write as _};
@@ -17,12 +17,12 @@ use crate::host;
 thread_local! {
     /// The token of the instance or run that this thread works for.
     static OWNER: Cell<u64> = const { Cell::new(0) };
-    /// Whether this thread is telling the host something. In a program that links the plugin, the host may log in turn.
+    /// Whether this thread is calling the host's log. In a program that links the plugin, the host may log in turn.
     static TELLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes `tracing` write to the host. Where something else was installed before (the plugin is linked into a program
-/// that has its own), that stays.
+/// Makes `tracing` write to the host. A subscriber that was installed before stays (if the plugin is linked into a
+/// program with its own).
 pub(crate) fn install() {
     // An error means that there is a subscriber already, as the doc says.
     let _ = tracing::subscriber::set_global_default(ToHost);
@@ -78,7 +78,7 @@ fn level_code(level: Level) -> u32 {
     }
 }
 
-/// Events become records; spans are passed over.
+/// Events become records; spans are ignored.
 struct ToHost;
 
 impl Subscriber for ToHost {

@@ -1,4 +1,4 @@
-//! Families, series and values on their way to the host.
+//! Sends families, series and values to the host.
 
 mod histograms;
 
@@ -9,17 +9,17 @@ use crate::host;
 
 use self::histograms::HistogramColumn;
 
-/// Times of a value that differ from "now" and "as before", which zero stands for.
+/// Times of a value; zero means "now" and "as before".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// When it was measured, in Unix nanoseconds.
     pub time_unix_nanos: i64,
-    /// When it began to count anew, in Unix nanoseconds: a start that the source saw.
+    /// When it was reset, in Unix nanoseconds, if the source saw the reset.
     pub start_unix_nanos: i64,
 }
 
 impl Stamp {
-    /// Notes the times of row number `rows` in columns that are no longer than that.
+    /// Adds the times of row number `rows` to columns that are not longer than that.
     fn enter(self, rows: usize, times: &mut Vec<i64>, starts: &mut Vec<i64>) {
         for (column, time) in [(times, self.time_unix_nanos), (starts, self.start_unix_nanos)] {
             if time != 0 {
@@ -30,8 +30,8 @@ impl Stamp {
     }
 }
 
-/// Where families, series and values go. Values are sent in batches from buffers that are used again, so that a
-/// steady state allocates nothing.
+/// Sends families, series and values to the host. Values are sent in batches from reused buffers, so that a steady
+/// state allocates nothing.
 #[derive(Debug)]
 pub struct Output {
     instance: u64,
@@ -54,8 +54,8 @@ impl Output {
         }
     }
 
-    /// Registers families, once for the instance's life. `None` for those that the host does not want: do not send
-    /// them, and do not register series of them.
+    /// Registers families, once for the instance's life. `None` for dropped ones: do not send them, and do not
+    /// register series of them.
     #[must_use]
     pub fn register_families(&mut self, families: &[Family<'_>]) -> Vec<Option<FamilyId>> {
         in_parts(families, |part, ids| {
@@ -65,7 +65,7 @@ impl Output {
         })
     }
 
-    /// Registers series, once until they are retired. `None` for those that the host does not want.
+    /// Registers series, once until they are retired. `None` for dropped ones.
     #[must_use]
     pub fn register_series(&mut self, series: &[Series<'_>]) -> Vec<Option<SeriesId>> {
         in_parts(series, |part, ids| {
@@ -75,7 +75,7 @@ impl Output {
         })
     }
 
-    /// These series are gone. What was pushed for them is sent first.
+    /// Ends series. Values that were pushed for them are sent first.
     pub fn retire(&mut self, ids: &[SeriesId]) {
         if ids.is_empty() {
             return;
@@ -123,8 +123,8 @@ impl Output {
         self.rejected += self.i64.push(self.instance, VALUE_I64, id, value);
     }
 
-    /// Values that stand in columns already: sent at once, from where they are, behind what was pushed before. Rows
-    /// that only one of the columns has are rejected.
+    /// Sends values that are in columns already, without copying, after all pushed ones. Rows that only one of the
+    /// columns has are rejected.
     pub fn send_f64(&mut self, ids: &[SeriesId], values: &[f64]) {
         self.rejected += self.f64.flush(self.instance, VALUE_F64);
         let rows = ids.len().min(values.len());
@@ -133,7 +133,7 @@ impl Output {
         self.rejected += (ids.len().max(values.len()) - taken) as u64;
     }
 
-    /// Sends what is buffered. Happens by itself when a buffer is full and before a collection is completed.
+    /// Sends the buffered values. Called automatically when a buffer is full and before a collection is completed.
     pub fn flush(&mut self) {
         self.rejected += self.f64.flush(self.instance, VALUE_F64);
         self.rejected += self.u64.flush(self.instance, VALUE_U64);
@@ -141,7 +141,7 @@ impl Output {
         self.flush_histograms();
     }
 
-    /// Forgets what is buffered: the collection failed.
+    /// Drops the buffered values: the collection failed.
     pub(crate) fn clear(&mut self) {
         self.f64.clear();
         self.u64.clear();
@@ -149,7 +149,7 @@ impl Output {
         self.histograms.iter_mut().for_each(HistogramColumn::clear);
     }
 
-    /// How many values the host did not take so far (the instance was stopped, or a value was invalid).
+    /// How many values the host has rejected so far (the instance was stopped, or a value was invalid).
     #[must_use]
     pub fn rejected(&self) -> u64 {
         self.rejected
@@ -160,7 +160,7 @@ impl Output {
 struct Column<T> {
     ids: Vec<u32>,
     values: Vec<T>,
-    /// INVARIANT: no longer than `ids`; rows behind its end have none. Most rows have none.
+    /// INVARIANT: not longer than `ids`; rows after its end have none. Most rows have none.
     times: Vec<i64>,
     /// As `times`.
     starts: Vec<i64>,
@@ -180,12 +180,12 @@ impl<T: Plain> Column<T> {
         if self.ids.len() < BATCH_ROWS { 0 } else { self.flush(instance, value_kind) }
     }
 
-    /// Notes the times of the row that is pushed next.
+    /// Adds the times of the row that is pushed next.
     fn stamp(&mut self, stamp: Stamp) {
         stamp.enter(self.ids.len(), &mut self.times, &mut self.starts);
     }
 
-    /// Sends the column and answers how many rows were not taken.
+    /// Sends the column and returns the number of rejected rows.
     fn flush(&mut self, instance: u64, value_kind: u32) -> u64 {
         let rows = self.ids.len();
         let columns = Columns {
@@ -208,7 +208,7 @@ impl<T: Plain> Column<T> {
     }
 }
 
-/// A column with all its rows, where any has a time.
+/// The column with all rows, if any has a time.
 fn filled(column: &mut Vec<i64>, rows: usize) -> Option<&[i64]> {
     if column.is_empty() {
         return None;
@@ -226,7 +226,7 @@ struct Columns<'a, I, T> {
 }
 
 impl<I: Plain, T: Plain> Columns<'_, I, T> {
-    /// Sends them in as many batches as the host wants, and answers how many rows it took.
+    /// Sends them in as many batches as the host needs, and returns the number of accepted rows.
     fn send(&self, instance: u64, value_kind: u32) -> usize {
         let mut from = 0;
         while from < self.ids.len() {
@@ -248,7 +248,7 @@ impl<I: Plain, T: Plain> Columns<'_, I, T> {
     }
 }
 
-/// Offers `rows` in parts, as many as the host takes at once; what it does not answer for is not wanted.
+/// Offers `rows` in parts, as many as the host takes at once; rows without a verdict count as dropped.
 fn in_parts<T, I: Clone>(rows: &[T], offer: impl Fn(&[T], &mut Vec<Option<I>>) -> usize) -> Vec<Option<I>> {
     let mut ids = Vec::with_capacity(rows.len());
     let mut rest = rows;

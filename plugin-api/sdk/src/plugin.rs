@@ -1,4 +1,4 @@
-//! A library: what it declares, and what lives in it while the process runs.
+//! A library: its declarations and its state.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +18,7 @@ use crate::source::{BlockingSource, LibrarySettings, Source};
 use crate::state::{Cancel, Slot, State};
 use crate::target::Target;
 
-/// What [`crate::export_plugin`] makes of a crate.
+/// The trait that [`crate::export_plugin`] implements for a crate.
 pub trait PluginDef: 'static {
     /// The library.
     fn plugin() -> &'static Plugin;
@@ -38,7 +38,7 @@ pub struct Plugin {
 /// An instance, or what is wrong with its settings.
 type Created = Result<Arc<dyn Slot>, Vec<Problem>>;
 
-/// A [`Source`] or [`BlockingSource`], its type forgotten.
+/// A type-erased [`Source`] or [`BlockingSource`].
 pub struct SourceEntry {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
@@ -90,7 +90,7 @@ impl SourceEntry {
     }
 }
 
-/// A type of [`LibrarySettings`], forgotten.
+/// A type-erased [`LibrarySettings`].
 #[derive(Clone, Copy)]
 pub struct SettingsEntry {
     pub(crate) validate: fn(&str) -> Vec<Problem>,
@@ -112,7 +112,7 @@ fn library_settings<S: LibrarySettings>(text: &str) -> Result<S, Vec<Problem>> {
     checked(text, &Target::default(), |settings: &S, _target| settings.check())
 }
 
-/// A [`Command`], its type forgotten.
+/// A type-erased [`Command`].
 pub struct CommandEntry {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
@@ -146,7 +146,7 @@ impl CommandEntry {
 }
 
 impl Plugin {
-    /// Made by the macro alone.
+    /// Used only by the macro.
     #[must_use]
     pub const fn new(
         name: &'static str,
@@ -158,20 +158,20 @@ impl Plugin {
         Self { name, version, description, sources, commands, settings: None, state: OnceLock::new() }
     }
 
-    /// The same with settings as a whole. Used by the macro alone.
+    /// The same with settings of the library. Used only by the macro.
     #[must_use]
     pub const fn with_settings(mut self, settings: SettingsEntry) -> Self {
         self.settings = Some(settings);
         self
     }
 
-    /// What lives in it; the first call starts the run time.
+    /// Its state; the first call starts the runtime.
     pub(crate) fn state(&'static self, workers: u32) -> Result<&'static State, std::io::Error> {
         if let Some(state) = self.state.get() {
             return Ok(state);
         }
         let runtime = runtime::build(self.name, workers)?;
-        // The run time lives as long as the library, which is never closed.
+        // The runtime lives as long as the library, which is never closed.
         Ok(self.state.get_or_init(|| State::new(Box::leak(Box::new(runtime)))))
     }
 }

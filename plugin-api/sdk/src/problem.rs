@@ -1,13 +1,14 @@
-//! What is wrong with settings.
+//! Problems with settings.
 
 /// One thing that a source does not accept about its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where: a JSON pointer (`/countersets/2/name`), empty for the whole; [`Problem::NO_IDENTITY`] for what is no setting.
+    /// A JSON pointer (`/countersets/2/name`), empty for the whole; [`Problem::NO_IDENTITY`] for a problem with the
+    /// target.
     pub pointer: String,
     /// What is wrong.
     pub message: String,
-    /// What would be right; may be empty.
+    /// A valid value; may be empty.
     pub suggestion: String,
 }
 

@@ -1,4 +1,4 @@
-//! The library's one tokio run time.
+//! The library's tokio runtime.
 #![expect(unsafe_code, reason = "masks signals on the threads of the run time")]
 // UNSAFETY: the calls change the signal mask of the calling thread only, on sets that live on its stack. Signals
 // belong to the exporter's threads; a plugin's thread must never run its handlers.
@@ -7,13 +7,12 @@ use std::mem::MaybeUninit;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// Builds a run time with so many workers, whose threads take no signals.
+/// Builds a runtime with this number of workers; their threads block signals.
 ///
-/// # Errors
-/// When the operating system gives no threads.
+/// # Errors If the operating system cannot create threads.
 pub(crate) fn build(plugin: &'static str, workers: u32) -> std::io::Result<Runtime> {
     let workers = usize::try_from(workers).unwrap_or(1).clamp(1, WORKERS_MAX);
-    // Threads inherit the mask, so that there is no moment at which a new one takes signals.
+    // Threads inherit the mask, so a new one never handles signals.
     let before = block_signals();
     let runtime = Builder::new_multi_thread()
         .worker_threads(workers)
@@ -28,7 +27,7 @@ pub(crate) fn build(plugin: &'static str, workers: u32) -> std::io::Result<Runti
     runtime
 }
 
-/// Blocks all signals on this thread but those that its own instructions cause. Answers the mask before.
+/// Blocks all signals on this thread but those that its own instructions cause. Returns the previous mask.
 fn block_signals() -> libc::sigset_t {
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: fills the set that it is given.

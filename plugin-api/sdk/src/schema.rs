@@ -1,4 +1,4 @@
-//! What a source says of settings, so that the program need not know them.
+//! The schema of a source's settings, so that the program need not know them.
 
 /// A way to reach a target: a section of `transports:` in the configuration, which the source gets as an object under
 /// `transport` of its settings, beside `connect_timeout_ms`, which every transport has.
@@ -8,7 +8,7 @@ pub struct Transport {
     pub kind: &'static str,
     /// One line for people.
     pub help: &'static str,
-    /// What can be set; one port at most.
+    /// Its settings; at most one port.
     pub settings: &'static [Setting],
 }
 
@@ -19,15 +19,15 @@ pub struct Setting {
     pub key: &'static str,
     /// One line for people.
     pub help: &'static str,
-    /// What it can be.
+    /// Its type.
     pub kind: SettingKind,
-    /// What it is where nobody says anything, as JSON: `445`, `"preferred"`; empty where it is nothing then.
+    /// Its default value as JSON: `445`, `"preferred"`; empty for none.
     pub default: &'static str,
-    /// Whether its value is no secret, so that pages show it.
+    /// Whether pages show its value.
     pub is_shown: bool,
 }
 
-/// What a setting can be.
+/// The type of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
     /// Any text.

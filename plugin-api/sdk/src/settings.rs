@@ -1,4 +1,4 @@
-//! JSON settings to typed ones; what serde refuses is told with its place.
+//! Converts JSON settings to typed ones; errors of serde are reported with their place.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde_path_to_error::{Path, Segment};
 use crate::problem::Problem;
 use crate::target::Target;
 
-/// Reads `T`, or says what is wrong and where.
+/// Reads `T`, or returns the problem with its place.
 ///
 /// # Errors
 /// The first thing that serde refuses.
@@ -32,7 +32,7 @@ fn pointer(path: &Path) -> String {
         Segment::Map { key } | Segment::Enum { variant: key } => {
             format!("/{}", key.replace('~', "~0").replace('/', "~1"))
         }
-        // A key that is no text, which JSON does not have.
+        // A key that is not text, which JSON does not have.
         Segment::Unknown => String::new(),
     });
     tokens.collect()
@@ -49,7 +49,7 @@ pub(crate) fn checked<T: DeserializeOwned>(
     if problems.is_empty() { Ok(settings) } else { Err(problems) }
 }
 
-/// What serde refused.
+/// The error of serde.
 #[derive(Debug)]
 struct Refused {
     message: String,
@@ -107,7 +107,7 @@ impl de::Error for Refused {
     }
 }
 
-/// What is expected, as whoever writes settings calls it: they know no types of Rust.
+/// The expected type in words for people who do not know Rust.
 fn in_words(expected: &dyn Expected) -> String {
     let text = expected.to_string();
     let is_type =
@@ -156,7 +156,7 @@ fn value_of(found: Unexpected<'_>) -> String {
     }
 }
 
-/// A value that is read with errors in words for people, which serde_json's own reader does not have.
+/// A deserializer with error messages for people, which serde_json does not have.
 #[derive(Clone, Copy)]
 struct Node<'a>(&'a Value);
 
@@ -207,7 +207,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Refused> {
-        // A list would be its fields in their order, which is nothing for people.
+        // Serde would accept a list of the fields in their order, which is unusable for people.
         if self.0.is_array() {
             return Err(de::Error::invalid_type(Unexpected::Seq, &visitor));
         }
@@ -220,7 +220,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Refused> {
-        // A variant that stands alone has nothing for its content.
+        // A variant without content.
         let (name, content) = match self.0 {
             Value::String(name) => (name, &Value::Null),
             Value::Object(members)
@@ -240,7 +240,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 }
 
-/// Which of the words was meant, or which there are.
+/// The most similar word, or all words.
 fn suggestion(found: &str, words: &[&str]) -> String {
     const LISTED_MAX: usize = 8;
     let near = words.iter().map(|word| (distance(found, word), word));
@@ -252,7 +252,7 @@ fn suggestion(found: &str, words: &[&str]) -> String {
     }
 }
 
-/// How many insertions, deletions and replacements lead from one word to the other.
+/// The number of insertions, deletions and replacements between two words.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -1,4 +1,4 @@
-//! An instance inside the library: the source, its buffers, and the collection that it owes.
+//! An instance inside the library: the source, its buffers, and its pending collection.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -28,13 +28,13 @@ struct Work<S> {
     output: Output,
 }
 
-/// What both kinds of instance have.
+/// The common part of both kinds of instance.
 struct Common<T> {
     target: Arc<Target>,
     handle: Handle,
     /// New settings for the next collection.
     pending: Mutex<Option<T>>,
-    /// What `destroy` cancels.
+    /// The collection that `destroy` cancels.
     current: Mutex<Option<Arc<Cancel>>>,
 }
 
@@ -235,7 +235,7 @@ impl<S: BlockingSource> Slot for BlockingSlot<S> {
     }
 }
 
-/// A completion that the host waits for: where it is forgotten (a panic in a destructor), dropping says so.
+/// A completion that the host waits for. If it is lost (a panic in a destructor), dropping reports a failure.
 struct Owed {
     instance: u64,
     collection: u64,
@@ -296,7 +296,7 @@ impl Drop for Owed {
     }
 }
 
-/// In milliseconds, and never zero, which would say nothing.
+/// In milliseconds, and never zero, which means "none".
 fn whole_ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
 }
@@ -304,7 +304,7 @@ fn whole_ms(time: Duration) -> u64 {
 /// The status for a collection on an instance that is not there.
 pub(crate) const NO_INSTANCE: i32 = STALE;
 
-/// The host cancels at the deadline, too: who comes first shall not make a difference.
+/// The host cancels at the deadline, too; the result must not depend on which comes first.
 fn interrupted(stages: &Stages, deadline: Instant) -> Failure {
     if deadline.saturating_duration_since(Instant::now()) <= DEADLINE_NEAR {
         Failure::new(stages.current(), GeneralReason::Timeout, "the deadline passed")

@@ -7,12 +7,11 @@ use plugin_abi::FAILED;
 
 use crate::host;
 
-/// The listening socket that the service manager opened for this library, by its name there less `plugin.` and the
-/// library's own: `events` for `FileDescriptorName=plugin.pla.events`. It does not block. Nothing where there is none, or
-/// where the exporter is older than version 1.3. To be called from [`crate::Source::create`] on at the earliest.
+/// The listening socket that the service manager opened for this library, by its name there without `plugin.` and
+/// the library's name: `events` for `FileDescriptorName=plugin.pla.events`. It does not block. `None` if there is
+/// none, or if the exporter is older than version 1.3. Do not call it before [`crate::Source::create`].
 ///
-/// # Errors
-/// When the name is none, or no descriptors are left.
+/// # Errors If the name is invalid, or no descriptors are left.
 pub fn listening_socket(name: &str) -> io::Result<Option<TcpListener>> {
     let socket = host::listening_socket(name).map_err(|status| {
         let kind = if status == FAILED { io::ErrorKind::Other } else { io::ErrorKind::InvalidInput };

@@ -1,4 +1,4 @@
-//! What lives in a library while the process runs: instances, runs of commands, and what cancels them.
+//! The state of a library: instances, runs of commands, and their cancel tokens.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::source::End;
 use crate::token::Signal;
 
-/// What lives in a library.
+/// The state of a library.
 pub(crate) struct State {
     runtime: &'static Runtime,
     instances: Mutex<HashMap<u64, Arc<dyn Slot>>>,
@@ -24,7 +24,7 @@ pub(crate) struct State {
     runs: Mutex<HashMap<u64, Run>>,
 }
 
-/// What the exported functions need of an instance, whatever its source is.
+/// An instance of any source, as the exported functions use it.
 pub(crate) trait Slot: Send + Sync {
     fn reconfigure(&self, settings: &str) -> Result<(), Vec<Problem>>;
     fn collect(self: Arc<Self>, state: &'static State, request: Collect) -> i32;
@@ -53,7 +53,7 @@ impl State {
         lock(&self.instances).remove(&token)
     }
 
-    /// A cancel token that `cancel` finds until the answer is dropped.
+    /// A cancel token that `cancel` finds until the returned entry is dropped.
     pub(crate) fn cancel_for(&'static self, token: u64) -> CancelEntry {
         let cancel = Arc::new(Cancel::default());
         lock(&self.cancels).insert(token, Arc::clone(&cancel));

@@ -1,4 +1,4 @@
-//! What an instance collects from.
+//! The target of an instance.
 
 /// The target of an instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct Target {
     pub name: String,
     /// Host name or address.
     pub host: String,
-    /// The port, where the configuration names one.
+    /// The port, if it is configured.
     pub port: Option<u16>,
     /// The identity to use; empty for none.
     pub identity: String,

@@ -1,13 +1,13 @@
-//! Waiting for what the host says.
+//! Waiting for wake-ups from the host.
 
 use tokio::sync::Notify;
 
-/// Raised any number of times; wakes everybody who waits at that moment.
+/// Can be raised any number of times; wakes all current waiters.
 #[derive(Debug, Default)]
 pub(crate) struct Signal(Notify);
 
 impl Signal {
-    /// Wakes who waits.
+    /// Wakes all waiters.
     pub(crate) fn raise(&self) {
         self.0.notify_waiters();
     }

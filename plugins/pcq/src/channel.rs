@@ -1,4 +1,4 @@
-//! The calls of PerflibV2 over a session's pipe, as `counter-poll` asks for them.
+//! The calls of PerflibV2 that `counter-poll` needs, over a session's pipe.
 
 use std::future::Future;
 use std::time::Duration;

@@ -1,17 +1,17 @@
 //! Source plugin: the performance counters of a Windows host by [MS-PCQ].
 //!
-//! For each target: connect and log on, find the wanted countersets by their English names, open one query, add
-//! each counterset by wildcard, and from then on one call a collection. `plugin-session` keeps the connection and opens
-//! again what was lost, `counter-poll` finds, fetches and reads.
+//! For each target the plugin connects and logs on, finds the selected countersets by their English names, opens
+//! one query and adds each counterset with a wildcard. After that each collection is one call. `plugin-session`
+//! keeps the connection and reopens it; `counter-poll` finds countersets, fetches and reads their data.
 //!
 //! | module | job |
 //! | --- | --- |
 //! | `config` | a module's settings |
-//! | `series` | families, series and values of countersets, as the exporter takes them |
+//! | `series` | families, series and values of countersets for the exporter |
 //! | `channel` | the calls of `counter-poll`, over a session |
-//! | `missing` | how a collection fails over countersets without values |
-//! | `notes` | what the plugin tells of its own work |
-//! | `source` | one collection, from whatever state the last one left |
+//! | `missing` | failures because of countersets without values |
+//! | `notes` | the plugin's own metrics |
+//! | `source` | one collection, from any state after the last one |
 //! | `commands` | `discover` and `query` on the command line |
 
 mod channel;

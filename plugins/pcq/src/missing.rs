@@ -1,4 +1,4 @@
-//! How a collection fails over countersets of which it has no values.
+//! Failures of collections because of countersets without values.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ impl fmt::Display for Unlisted {
     }
 }
 
-/// One failure for all countersets that are missing; its reason is that of the first.
+/// One failure for all missing countersets, with the reason of the first one.
 pub(crate) fn explain(missing: &[Missing<Unlisted>]) -> Failure {
     let (stage, reason) = match missing.first() {
         Some(missing) => reason_of(&missing.why),

@@ -1,6 +1,6 @@
-//! What the plugin tells of its own work, as families of its own: `perfmon_pcq_…`.
+//! The plugin's own families: `perfmon_pcq_…`.
 //!
-//! A series appears when there is something to tell, and stays from then on.
+//! A series appears when there is something to report, and stays from then on.
 
 use counter_poll::LeftOut;
 use plugin_sdk::{Display, DisplayRule, Family, FamilyId, Kind, Output, Series, SeriesId, ValueKind};
@@ -32,8 +32,8 @@ impl Notes {
         [self.left_out, self.unknown_types].into_iter().flatten()
     }
 
-    /// Reports how many instances of a counterset are not shown although they are wanted, and how many of its counters
-    /// have a type that nobody described.
+    /// Reports how many selected instances of a counterset are not shown, and how many of its counters have an
+    /// undocumented type.
     pub(crate) fn report(
         &mut self,
         counterset: &str,

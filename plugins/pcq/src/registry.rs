@@ -1,8 +1,8 @@
-//! The countersets of a host that has more than it can list by PCQ: its registry lists them.
+//! The countersets of a host with more of them than PCQ can list. They are read from its registry.
 //!
-//! That takes another pipe and another proof of who we are, and a host may refuse it, or fail at it. So a failure is
-//! remembered for a number of collections, whatever becomes of the connection meanwhile: a host is not logged on to
-//! again and again for a list that it does not give.
+//! This needs another pipe and another logon, which the host may refuse. So after a failure the registry is not
+//! read for a number of collections, even over a new connection. This avoids repeated logons for a list that the
+//! host does not return.
 
 use ms_dtyp::Guid;
 use ms_rrp::RegisteredCounterSets;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::session;
 
-/// Reads the list, and remembers where that failed.
+/// Reads the list, and delays the next attempt after failures.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     failed: Option<Failed>,
@@ -20,26 +20,25 @@ pub(crate) struct Registry {
 
 #[derive(Debug)]
 struct Failed {
-    /// One after the other, this one included.
+    /// Consecutive failures, including this one.
     times: u32,
-    /// The collection from which on it is tried again.
+    /// The first collection that may try again.
     next_poll: u64,
     why: Failure,
 }
 
-/// What the registry lists.
+/// The countersets in the registry.
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub(crate) guids: Vec<Guid>,
-    /// Why there may be more.
+    /// Why there may be more countersets.
     pub(crate) unlisted: Option<Failure>,
 }
 
 impl Registry {
-    /// The list, by the collection `poll` over `open`.
+    /// Reads the list in collection number `poll`, over `open`.
     ///
-    /// # Errors
-    /// When the host does not give it, or did not lately. The connection may be lost then.
+    /// # Errors If the host does not return it, or recently did not. The connection may be lost then.
     pub(crate) async fn read<H>(
         &mut self,
         open: &mut OpenSession<H>,
@@ -52,7 +51,7 @@ impl Registry {
             Some(failed) => failed.times + 1,
             None => 1,
         };
-        // Before the attempt, which may be given up half-way with the whole collection.
+        // Set before the attempt, because the collection may be aborted during it.
         let next_poll = poll + polls_until_retry(times);
         let why =
             Failure::new(Stage::Bind, GeneralReason::Timeout, "the collection ended before the list did");
@@ -79,13 +78,13 @@ impl Registry {
         }
     }
 
-    /// Forgets what failed: somebody may have changed what it failed by.
+    /// Drops the record of failures: their cause may have been removed.
     pub(crate) fn forget(&mut self) {
         self.failed = None;
     }
 }
 
-/// The countersets in the registry of the host. That is a logon, too, so that it takes a lease.
+/// The countersets in the registry of the host. This is a logon, too, so it needs a lease.
 async fn list<H>(
     open: &mut OpenSession<H>,
     collection: &Collection,
@@ -97,7 +96,7 @@ async fn list<H>(
     listed.map_err(|error| failure_of(&error))
 }
 
-/// Twice as many after each failure, up to a limit.
+/// The number of collections until the next attempt doubles with each failure, up to a limit.
 fn polls_until_retry(times: u32) -> u64 {
     POLLS_UNTIL_RETRY << times.saturating_sub(1).min(DOUBLINGS_MAX)
 }
@@ -106,7 +105,7 @@ fn polls_until_retry(times: u32) -> u64 {
 const POLLS_UNTIL_RETRY: u64 = 20;
 const DOUBLINGS_MAX: u32 = 6;
 
-/// What the list may take of a collection: the values of known countersets shall still come.
+/// The share of a collection's time for the list; the rest is for the values of known countersets.
 fn share(deadline: Instant) -> Instant {
     let now = Instant::now();
     now + deadline.saturating_duration_since(now) * 3 / 4

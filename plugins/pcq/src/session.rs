@@ -1,4 +1,4 @@
-//! The interfaces that this plugin asks a host for, over a session that knows none of them.
+//! The interfaces of hosts that this plugin uses.
 
 use host_session::{Endpoint, Reason, Session, SessionError, Stage, Target};
 use ms_rrp::RegisteredCounterSets;
@@ -12,7 +12,7 @@ use crate::channel::{Client, PcqError, PipeChannel};
 /// [MS-PCQ] 2.1: the pipe of the remote registry service, which offers both interfaces.
 const WINREG: Endpoint = Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped };
 
-/// What this plugin asks of a host.
+/// The service of a host that this plugin uses.
 pub(crate) const PERFLIB: Service = Service { endpoint: WINREG, interfaces: &[ms_pcq::SYNTAX_ID] };
 
 /// Each association has one interface.
@@ -23,7 +23,7 @@ pub(crate) trait PerflibSession {
     /// The methods of PerflibV2 until `deadline`.
     fn perflib(&mut self, deadline: Instant) -> Client<'_>;
 
-    /// What went wrong in a method of [`perflib`](Self::perflib).
+    /// Converts the error of a method of [`perflib`](Self::perflib).
     fn error(&self, error: &PcqError) -> SessionError;
 }
 
@@ -38,11 +38,10 @@ impl PerflibSession for Session {
     }
 }
 
-/// The countersets in the host's registry, by `deadline`: for hosts that have more than PCQ can list. Needs a caller
-/// who may read `HKEY_LOCAL_MACHINE`, and takes a pipe of its own, on which the credentials are shown once more.
+/// The countersets in the host's registry, by `deadline`: for hosts that have more than PCQ can list. The account
+/// needs the right to read `HKEY_LOCAL_MACHINE`. Opens another pipe, which sends the credentials once more.
 ///
-/// # Errors
-/// When the host does not offer its registry, or does not let us see it.
+/// # Errors If the host does not offer its registry, or denies access to it.
 pub(crate) async fn registered_counter_sets(
     session: &mut Session,
     deadline: Instant,

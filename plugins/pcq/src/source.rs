@@ -1,4 +1,4 @@
-//! One collection, from whatever state the last one left.
+//! One collection, from any state after the last one.
 
 use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN};
 use host_session::Recovery;
@@ -37,7 +37,7 @@ impl Source for PcqSource {
 
     fn check(settings: &Settings, target: &Target) -> Vec<Problem> {
         let mut problems = config::compile(settings).err().unwrap_or_default();
-        // Without a host the settings alone are asked about.
+        // Without a host only the settings are checked.
         if target.identity.is_empty() && !target.host.is_empty() {
             problems.push(Problem::new(Problem::NO_IDENTITY, "the host asks who logs on"));
         }
@@ -58,7 +58,7 @@ impl Source for PcqSource {
     }
 
     fn reconfigure(&mut self, settings: Settings) {
-        // Per the calling order of a source the settings were checked; those that are wrong change nothing.
+        // Per the calling order of a source the settings were checked before; invalid ones change nothing.
         let Ok(wanted) = config::compile(&settings) else { return };
         self.poller.select(wanted, config::language(&settings));
         self.registry.forget();
@@ -91,7 +91,7 @@ impl HostSource for PcqSource {
         let mut timer = open.begin_calls(collection);
         let mut enumerated = self.enumerate(&mut open, collection, deadline).await;
         if enumerated.is_ok() && !open.is_connected() {
-            // The host let go of the connection over its registry, which it is not asked for again soon.
+            // The host closed the connection because of the registry; its next read is delayed.
             drop(open);
             open = self.connection.take(collection, deadline).await?;
             timer = open.begin_calls(collection);
@@ -116,7 +116,7 @@ impl HostSource for PcqSource {
             Err(FetchError::Call(error)) => {
                 let error = open.session().error(&error);
                 if self.poller.stalls_met() > stalls {
-                    // One provider hangs, and the host does not: others are asked about over another pipe.
+                    // One provider hangs, but the host does not: the other countersets are read over another pipe.
                     self.connection.put_back(open);
                     let retry =
                         if stalls < STALLS_MAX { Retry::Always } else { Retry::IfLost }(Recovery::Pipe);
@@ -133,8 +133,8 @@ impl HostSource for PcqSource {
 }
 
 impl PcqSource {
-    /// Finds out which countersets the host has, where that is due. What it cannot say by PCQ, whose limit is 256, its
-    /// registry says.
+    /// Lists the host's countersets if it is time to do so. If there are more than the 256 that PCQ can list, reads
+    /// them from its registry.
     async fn enumerate(
         &mut self,
         open: &mut OpenSession<OpenQuery>,
@@ -160,7 +160,7 @@ impl PcqSource {
         Ok(())
     }
 
-    /// Sends what the reply holds.
+    /// Sends the values of the reply.
     fn emit(
         &mut self,
         data: &CounterData,
@@ -192,6 +192,6 @@ impl PcqSource {
     }
 }
 
-/// Countersets that may let their time pass in one collection; the search goes on in the next one.
+/// Maximum countersets that may time out in one collection; the search continues in the next one.
 const STALLS_MAX: u32 = 3;
 const SMB_PORT: u16 = 445;

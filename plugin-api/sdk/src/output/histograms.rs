@@ -1,4 +1,4 @@
-//! Histograms on their way to the host.
+//! Sends histograms to the host.
 
 use plugin_abi::{ACCEPTED, Array, FULL, HistogramBatch, OK, struct_size};
 
@@ -8,8 +8,8 @@ use crate::histogram::{HistogramFamily, HistogramId};
 use crate::host;
 
 impl Output {
-    /// Registers families of histograms, once for the instance's life. `None` for those that the host does not want, which
-    /// a host before version 1.3 says of all of them.
+    /// Registers families of histograms, once for the instance's life. `None` for dropped ones; hosts before
+    /// version 1.3 drop all of them.
     #[must_use]
     pub fn register_histograms(&mut self, families: &[HistogramFamily<'_>]) -> Vec<Option<HistogramId>> {
         let ids = in_parts(families, |part, ids| {
@@ -23,8 +23,8 @@ impl Output {
             .collect()
     }
 
-    /// A histogram of the family: how many observations fell into each bucket alone since the series began, one count for
-    /// each bound and one for +Inf, and what all of them add up to. Another number of counts is rejected.
+    /// A histogram of the family: the observations in each bucket since the series began (not cumulative; one count
+    /// for each bound and one for +Inf), and their sum. Another number of counts is rejected.
     pub fn push_histogram(&mut self, id: HistogramId, series: SeriesId, counts: &[u64], sum: f64) {
         self.push_histogram_at(id, series, counts, sum, Stamp::default());
     }
@@ -68,7 +68,7 @@ pub(super) struct HistogramColumn {
     /// INVARIANT: as many for each of `ids` as the family has buckets.
     counts: Vec<u64>,
     sums: Vec<f64>,
-    /// INVARIANT: no longer than `ids`; rows behind its end have none.
+    /// INVARIANT: not longer than `ids`; rows after its end have none.
     times: Vec<i64>,
     /// As `times`.
     starts: Vec<i64>,
@@ -87,7 +87,7 @@ impl HistogramColumn {
         self.sums.push(sum);
     }
 
-    /// Sends the rows and answers how many were not taken.
+    /// Sends the rows and returns the number of rejected ones.
     fn flush(&mut self, instance: u64) -> u64 {
         let rows = self.ids.len();
         let (times, starts) = (filled(&mut self.times, rows), filled(&mut self.starts, rows));

@@ -1,7 +1,7 @@
-//! A host made of memory, for the unit tests of plugins.
+//! A fake host, for the unit tests of plugins.
 //!
-//! It speaks the ABI itself, so that what a test sees went the way that it goes in the exporter; it believes what it
-//! is told, which the real host does not.
+//! It uses the real ABI, so test data takes the same path as in the exporter. Unlike the real host, it does not
+//! check data.
 //!
 //! ```text
 //! let mut fake = FakeInstance::<MySource>::create(target, json!({"start": 1})).unwrap();
@@ -32,7 +32,7 @@ use crate::source::{BlockingSource, End, EndReason, Source};
 use crate::state::Slot;
 use crate::target::Target;
 
-/// An instance of a source in a host made of memory.
+/// An instance of a source in a fake host.
 pub struct FakeInstance {
     token: u64,
     slot: Arc<dyn Slot>,
@@ -42,16 +42,14 @@ pub struct FakeInstance {
 impl FakeInstance {
     /// Makes an instance of an async source, without an identity.
     ///
-    /// # Errors
-    /// What the source does not accept.
+    /// # Errors Problems with the settings.
     pub fn create<S: Source>(target: Target, settings: &Value) -> Result<Self, Vec<Problem>> {
         Self::of(&SourceEntry::of::<S>(), target, settings, None)
     }
 
-    /// Makes an instance of an async source that is lent `identity` when it asks for a secret.
+    /// Makes an instance of an async source that gets `identity` when it requests a secret.
     ///
-    /// # Errors
-    /// What the source does not accept.
+    /// # Errors Problems with the settings.
     pub fn create_with<S: Source>(
         target: Target,
         settings: &Value,
@@ -62,8 +60,7 @@ impl FakeInstance {
 
     /// Makes an instance of a blocking source.
     ///
-    /// # Errors
-    /// What the source does not accept.
+    /// # Errors Problems with the settings.
     pub fn create_blocking<S: BlockingSource>(
         target: Target,
         settings: &Value,
@@ -88,15 +85,14 @@ impl FakeInstance {
         Ok(Self { token, slot, world })
     }
 
-    /// Gives it new settings, which hold from the next collection on.
+    /// Gives it new settings, which apply from the next collection on.
     ///
-    /// # Errors
-    /// What the source does not accept.
+    /// # Errors Problems with the settings.
     pub fn reconfigure(&self, settings: &Value) -> Result<(), Vec<Problem>> {
         self.slot.reconfigure(&settings.to_string())
     }
 
-    /// Collects once, and waits for the end. Nothing where the SDK itself broke its word, ten seconds after the deadline.
+    /// Collects once, and waits for the end. `None` if the SDK did not complete it ten seconds after the deadline.
     #[must_use]
     pub fn collect(&self, deadline: Duration) -> Option<FakeCompletion> {
         let collection = new_token();

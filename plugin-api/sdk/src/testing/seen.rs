@@ -12,7 +12,7 @@ pub struct Seen {
     pub families: Vec<(String, String, String)>,
     /// How each of them is shown, and its base.
     pub displays: Vec<(DisplayRule, String)>,
-    /// The bounds of each; none where it is no histogram.
+    /// The bounds of each; empty if it is not a histogram.
     pub bounds: Vec<Vec<f64>>,
     /// The help of each.
     pub helps: Vec<String>,
@@ -22,9 +22,9 @@ pub struct Seen {
     pub logs: Vec<(String, Vec<(String, String)>)>,
     /// Events: name and body.
     pub events: Vec<(String, String)>,
-    /// What the target says of itself: names and values, in order.
+    /// Facts about the target: names and values, in order.
     pub facts: Vec<(String, String)>,
-    /// How far apart it wants collections to begin, where it cares.
+    /// The requested interval between collections, if any.
     pub min_interval: Option<Duration>,
     /// The verdicts of leases, in order: `accepted`, `rejected`, `locked`, `unknown`.
     pub verdicts: Vec<&'static str>,
@@ -39,7 +39,7 @@ pub struct SeenSeries {
     pub labels: Vec<(String, String)>,
     /// Its last value.
     pub value: Option<SeenValue>,
-    /// Of a histogram its last counts and sum.
+    /// The last counts and sum of a histogram.
     pub histogram: Option<(Vec<u64>, f64)>,
     /// The times of its last value.
     pub stamp: Stamp,
@@ -78,7 +78,7 @@ pub struct FakeCompletion {
     pub stages: Vec<(Stage, u64, u64, u64)>,
 }
 
-/// A password that the host lends.
+/// A password that the host leases.
 #[derive(Clone, Debug, Default)]
 pub struct FakeIdentity {
     /// The account's domain.

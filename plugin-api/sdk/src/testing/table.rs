@@ -19,7 +19,7 @@ use crate::output::Stamp;
 
 const ROWS_MAX: usize = 1 << 24;
 
-/// The functions of the host, which write down what they are told.
+/// The functions of the host, which record their arguments.
 pub(super) const TABLE: HostApi = HostApi {
     size: struct_size::<HostApi>(),
     abi_major: ABI_MAJOR,

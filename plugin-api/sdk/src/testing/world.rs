@@ -7,14 +7,14 @@ use plugin_abi::STALE;
 use super::seen::{FakeCompletion, FakeIdentity, Seen};
 use crate::lock::lock;
 
-/// What one instance sees of its host.
+/// The host's state for one instance.
 #[derive(Default)]
 pub(super) struct World {
     pub(super) state: Mutex<State>,
     changed: Condvar,
 }
 
-/// All that arrived for it, and what it is lent.
+/// All that arrived for it, and its leased identity.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) seen: Seen,
@@ -24,7 +24,7 @@ pub(super) struct State {
 }
 
 impl World {
-    /// That of a new instance, from now on found by its token.
+    /// The state of a new instance, found by its token from now on.
     pub(super) fn of(token: u64, identity: Option<FakeIdentity>) -> Arc<Self> {
         let world = Arc::new(Self::default());
         lock(&world.state).identity = identity;
@@ -32,7 +32,7 @@ impl World {
         world
     }
 
-    /// What `look` finds, or nothing after `patience`.
+    /// The result of `look`, or `None` after `patience`.
     pub(super) fn wait<R>(
         &self,
         patience: Duration,

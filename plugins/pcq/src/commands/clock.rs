@@ -12,7 +12,7 @@ pub(super) fn american(time: FileTime) -> String {
     format!("{month:02}/{day:02}/{year:04} {hour:02}:{minute:02}:{second:02}.{milliseconds:03}")
 }
 
-/// `12:00:00`, with milliseconds where values come several times a second.
+/// `12:00:00`, with milliseconds if there are several samples per second.
 pub(super) fn of_day(time: FileTime, with_milliseconds: bool) -> String {
     let SystemTime { hour, minute, second, milliseconds, .. } = time.into();
     let fraction = if with_milliseconds { format!(".{milliseconds:03}") } else { String::new() };

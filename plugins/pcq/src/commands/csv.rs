@@ -4,9 +4,9 @@ use counter_types::Cooked;
 use super::clock;
 use super::formatter::Formatter;
 
-/// What typeperf writes: everything in quotes, the paths in the first line, then a line a sample.
+/// The format of typeperf: everything in quotes, the paths in the first line, then a line for each sample.
 ///
-/// The columns are those of the first sample, since the first line cannot be changed later.
+/// The columns are those of the first sample, because the first line cannot be changed later.
 #[derive(Debug)]
 pub(super) struct Csv {
     host: String,
@@ -43,7 +43,7 @@ impl Formatter for Csv {
     }
 }
 
-/// A blank where there is no value, as typeperf does it.
+/// A space if there is no value, as in typeperf.
 fn cell(value: Option<&Value>) -> String {
     match value {
         Some(Value::Number(_, Cooked::Value(value))) => format!("{value:.6}"),

@@ -1,4 +1,4 @@
-//! What was found, as a module, as a table, and as JSON.
+//! The results, as a module, as a table, and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,25 +14,25 @@ use serde_json::{Value, json};
 use super::table::{cut, wrapped};
 use crate::config::DetailSettings;
 
-/// A counterset with the instances that it has now.
+/// A counterset with its current instances.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) counterset: Counterset,
     pub(super) instances: Vec<InstanceInfo>,
-    /// What its counters become: the names of the metrics that each gives, as far as the exporter tells them.
+    /// The names of the metrics of each counter, if the exporter provides them.
     pub(super) metrics: BTreeMap<CounterId, Vec<String>>,
 }
 
-/// Everything that was found at a host.
+/// All results of a host.
 #[derive(Debug)]
 pub(super) struct Findings {
     pub(super) host: String,
-    /// Name and version, as the host tells them, and when it was asked.
+    /// Name and version as the host reports them, and the time of the query.
     pub(super) about: String,
     pub(super) found: Vec<Found>,
-    /// Countersets that the host has and tells nothing of, in words.
+    /// Countersets that the host did not describe, with the reasons.
     pub(super) refused: Vec<String>,
-    /// Counters above it are left out.
+    /// Counters above this level are excluded.
     pub(super) detail: Option<DetailSettings>,
 }
 
@@ -66,7 +66,7 @@ impl Found {
         })
     }
 
-    /// `(Prozessorinformationen)` in the language that was asked for.
+    /// `(Prozessorinformationen)`: the name in the requested language.
     fn local(name: &str, local: Option<&String>) -> String {
         match local {
             Some(local) if local != name => format!(" ({})", plain(local)),
@@ -76,7 +76,7 @@ impl Found {
 }
 
 impl Findings {
-    /// A configuration with one module, which asks for all of it.
+    /// A configuration with one module that selects all of it.
     pub(super) fn yaml(&self) -> String {
         let mut text = format!("# What {} offers{}.\n", plain(&self.host), self.about);
         text += "# Copy the module into the configuration, name it, and delete what is not wanted.\n";
@@ -112,7 +112,7 @@ impl Findings {
             }
             let _ = writeln!(text, "      - name: {}", quoted(&name.text));
         } else {
-            // A name that several countersets have, or that is not English, finds nothing.
+            // Names that several countersets share, or that are not English, cannot be used.
             comment(text, &title);
             let _ = writeln!(text, "      - guid: {guid}");
         }
@@ -211,16 +211,16 @@ fn rows(found: &Found, detail: Option<DetailSettings>, width: usize) -> Vec<Stri
     shown.collect()
 }
 
-/// What an explain text begins with: to the first full stop before a space.
+/// The beginning of an explain text, up to the first full stop before a space.
 fn first_sentence(help: &str) -> String {
     let help = plain(help);
     let mut ends = help.match_indices(". ").map(|(at, _)| at + 1);
-    // `e.g. ` and the like end no sentence.
+    // `e.g. ` and the like do not end a sentence.
     let end = ends.find(|end| help[..*end].rsplit(' ').next().is_some_and(|word| word.chars().count() > 4));
     help[..end.unwrap_or(help.len())].trim().to_owned()
 }
 
-/// In one line, without control characters: texts come from a host.
+/// One line without control characters, because texts come from a host.
 fn plain(text: &str) -> String {
     let is_bad = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
     let words: Vec<&str> =
@@ -228,7 +228,7 @@ fn plain(text: &str) -> String {
     words.join(" ")
 }
 
-/// A YAML scalar that is this text, whatever is in it.
+/// A YAML scalar for any text.
 fn quoted(text: &str) -> String {
     let is_harmless = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '.' | '/' | '(' | ')');
     let begins_well = text.starts_with(|c: char| c.is_alphabetic()) && !text.ends_with(' ');
@@ -238,7 +238,7 @@ fn quoted(text: &str) -> String {
     if begins_well && !is_word && text.chars().all(is_harmless) {
         text.to_owned()
     } else if text.chars().any(char::is_control) {
-        // The strings of JSON are scalars of YAML.
+        // JSON strings are valid YAML scalars.
         Value::from(text).to_string()
     } else {
         format!("'{}'", text.replace('\'', "''"))
@@ -247,7 +247,7 @@ fn quoted(text: &str) -> String {
 
 const INSTANCES_SHOWN_MAX: usize = 8;
 const COMMENT_CHARS: usize = 110;
-/// A row of a counter goes beyond the screen rather than hiding what it says.
+/// Rows of counters may exceed the screen, so that no text is hidden.
 const ROW_CHARS: usize = 220;
 const NAME_CHARS_MAX: usize = 48;
 const HELP_CHARS_MIN: usize = 20;

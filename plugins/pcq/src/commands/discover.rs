@@ -1,4 +1,4 @@
-//! `discover`: what a host offers, and a module that asks for it.
+//! `discover`: the countersets of a host, and a module that selects them.
 
 use std::time::Duration;
 
@@ -42,10 +42,10 @@ pub(crate) struct DiscoverArguments {
     transport: TransportArguments,
 }
 
-/// What the command line asks for.
+/// The parsed arguments.
 struct Wish {
     access: HostAccess,
-    /// As they were written, and compiled. None: everything.
+    /// The patterns as written, and compiled. If empty, everything.
     patterns: Vec<(String, NamePattern)>,
     lcid: Option<Lcid>,
     detail: Option<DetailSettings>,
@@ -96,7 +96,7 @@ impl Wish {
     }
 }
 
-/// A pattern with what was written.
+/// A pattern with its text.
 fn wildcard(text: &str) -> Result<(String, NamePattern), String> {
     let pattern = NamePattern::new(&PatternText::Wildcard(text.to_owned()));
     pattern.map(|pattern| (text.to_owned(), pattern)).map_err(|error| error.to_string())
@@ -175,7 +175,7 @@ async fn look_at(
     };
     match looked {
         Ok(Ok(found)) => findings.found.push(found),
-        // Its provider may not be running; the others are of interest all the same.
+        // Its provider may not be running; the others are still listed.
         Ok(Err(trouble)) => findings.refused.push(format!("{text}: {trouble}")),
         Err(error) => return Err(CommandError::of_session(&session.error(&error))),
     }

@@ -5,7 +5,7 @@ pub(super) trait Formatter: Send {
     /// The text of one sample.
     fn format(&mut self, plan: &PathPlan, sample: &Sample) -> String;
 
-    /// What somebody should know beside it, once.
+    /// A note for the user, returned once.
     fn note(&mut self) -> Option<String> {
         None
     }

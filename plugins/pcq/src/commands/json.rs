@@ -5,8 +5,8 @@ use serde_json::{Map, json};
 use super::clock;
 use super::formatter::Formatter;
 
-/// One JSON object a line: the host, the clocks of the reply, and for each value what was read beside what is displayed, so
-/// that another client can be compared.
+/// One JSON object per line: the host, the clocks of the reply, and the raw and displayed form of each value, so
+/// that other clients can be compared.
 #[derive(Debug)]
 pub(super) struct Json {
     host: String,

@@ -1,4 +1,4 @@
-//! What the counters of a host become in the exporter.
+//! The metric names of a host's counters.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use plugin_sdk::{Display, Family, Run, ValueKind};
 
 use crate::series::kind_of;
 
-/// The names of the metrics that each counter gives: by the rules of the target's first module, or by those for all where
-/// the configuration has none. Empty where the exporter tells no names.
+/// The metric names of each counter, by the rules of the target's first module, or by the general rules if there is
+/// none. Empty if the exporter does not provide names.
 pub(super) fn names_of(run: &Run, counterset: &Counterset) -> BTreeMap<CounterId, Vec<String>> {
     let infos: Vec<CounterRegInfo> = counterset.counters.iter().map(|counter| counter.info).collect();
     let name_of = |id| {

@@ -1,8 +1,8 @@
-//! What the plugin adds to the command line: `discover` and `query`.
+//! The plugin's commands: `discover` and `query`.
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `discover`, `describe` | lists them, and writes a module of them |
+//! | `discover`, `describe` | lists countersets, and writes a module with them |
 //! | `query` | values, live |
 //! | `paths` | counter paths on the command line |
 //! | `formatter`; `table`, `csv`, `json` | how values are shown |

@@ -1,4 +1,4 @@
-//! Counter paths on the command line: how they are read, and what is said of those that mean nothing.
+//! Counter paths on the command line: parsing, and errors for invalid ones.
 
 use counter_poll::paths::PathProblem;
 use counter_types::CounterPath;
@@ -6,8 +6,7 @@ use plugin_session::command::CommandError;
 
 /// Reads a counter path.
 ///
-/// # Errors
-/// The path with a caret below the place where it goes wrong.
+/// # Errors The path with a caret below the error.
 pub(super) fn parse(text: &str) -> Result<CounterPath, CommandError> {
     text.parse().map_err(|error: counter_types::PathError| {
         let before: usize = text.chars().take(error.position).count();
@@ -19,7 +18,7 @@ pub(super) fn parse(text: &str) -> Result<CounterPath, CommandError> {
     })
 }
 
-/// What is printed of a path that means nothing at the host.
+/// The error for a path that the host does not have.
 pub(super) fn explain(problem: &PathProblem) -> CommandError {
     let next_step = match problem {
         PathProblem::Pattern(_) => return CommandError::usage(problem.to_string()),

@@ -1,4 +1,4 @@
-//! `query`: values of a host, live.
+//! `query`: current values of a host.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(crate) struct QueryArguments {
     transport: TransportArguments,
 }
 
-/// What the command line asks for.
+/// The parsed arguments.
 struct Wish {
     access: HostAccess,
     interval: Duration,
@@ -61,7 +61,7 @@ enum Format {
     Json,
 }
 
-/// A session with the query that is open in it.
+/// A session with an open query.
 struct Open {
     session: Session,
     query: PathQuery,
@@ -109,8 +109,8 @@ impl Wish {
     }
 }
 
-/// Whether a path without a machine, or with this one, is meant for the host: by its name, the first part of that, or the
-/// name that the configuration has for it.
+/// Whether a path is for this host: it has no machine, or the host's name, the first part of that name, or its name
+/// in the configuration.
 fn is_of(path: &CounterPath, host: &str, name: Option<&str>) -> bool {
     let Some(machine) = path.machine.as_deref() else { return true };
     let short = host.split('.').next().filter(|_| host.parse::<IpAddr>().is_err());
@@ -141,13 +141,13 @@ async fn watch(run: &Run, wish: &Wish, formatter: &mut dyn Formatter) -> Result<
         }
     }
     if let Some(Open { mut session, query }) = open {
-        // A host that is slow to forget a query forgets it with the connection.
+        // If the host is slow to close the query, it closes it with the connection.
         let _ = query.close(&mut session.perflib(Instant::now() + CLOSE_MAX)).await;
     }
     Ok(())
 }
 
-/// What goes on from sample to sample.
+/// The state that is kept from sample to sample.
 struct Watching<'a> {
     run: &'a Run,
     wish: &'a Wish,
@@ -159,7 +159,7 @@ struct Watching<'a> {
 }
 
 impl Watching<'_> {
-    /// Takes a sample and shows it; false where the connection is lost.
+    /// Takes a sample and shows it. Returns false if the connection is lost.
     async fn step(&mut self, open: &mut Open, formatter: &mut dyn Formatter) -> Result<bool, CommandError> {
         let deadline = Instant::now() + CALL_MAX.max(self.wish.interval);
         let data = match open.query.fetch(&mut open.session.perflib(deadline)).await {
@@ -195,7 +195,7 @@ impl Watching<'_> {
         Ok(true)
     }
 
-    /// Tells of paths without values, and what they may have meant.
+    /// Prints notes about paths without values, with suggestions.
     async fn note_missing(&mut self, open: &mut Open, sample: &Sample) {
         let plan = self.plan;
         for pick in &plan.matches {
@@ -206,7 +206,7 @@ impl Watching<'_> {
             }
             let mut client = open.session.perflib(Instant::now() + CALL_MAX);
             let counterset = &plan.countersets[pick.counterset];
-            // Only a hint: what goes wrong is told by the next sample.
+            // Only a hint: the next sample reports errors.
             let there = survey::instances(&mut client, counterset).await.unwrap_or_default();
             let wanted = pick.path.instance.as_ref().map(InstancePath::whole_name);
             let names = there.iter().map(|instance| instance.name.as_str());
@@ -223,7 +223,7 @@ impl Watching<'_> {
         }
     }
 
-    /// One attempt; the next tick makes another.
+    /// One attempt; the next tick tries again.
     async fn connect_again(&mut self) -> Result<Option<Open>, CommandError> {
         let session = match self.wish.access.connect(PERFLIB, self.run).await {
             Ok(session) => session,
@@ -249,7 +249,7 @@ impl Watching<'_> {
 }
 
 impl Open {
-    /// Opens a query with what the plan needs.
+    /// Opens a query for the plan.
     async fn new(mut session: Session, plan: &PathPlan) -> Result<Self, (Recovery, CommandError)> {
         let opened = PathQuery::open(&mut session.perflib(Instant::now() + CALL_MAX), plan).await;
         match opened {
@@ -268,7 +268,7 @@ impl Open {
         }
     }
 
-    /// What is said of identifiers whose blocks cannot be told apart from others.
+    /// Messages about identifiers whose blocks cannot be distinguished from others.
     fn problems(&self, plan: &PathPlan) -> Vec<String> {
         let say = |(counterset, problem): (usize, _)| {
             let name: &str = &plan.countersets[counterset].name.text;
@@ -278,13 +278,13 @@ impl Open {
     }
 }
 
-/// The instance that was meant: one that begins like it, such as `chrome:4242`, or one that is written almost so.
+/// The instance that was probably meant: one with this prefix, such as `chrome:4242`, or one with a similar name.
 fn near_instance<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let begins = |name: &&str| name.to_lowercase().starts_with(&wanted.to_lowercase());
     names.clone().find(begins).or_else(|| nearest(wanted, names))
 }
 
-/// Names are asked for one by one, over a slow line maybe.
+/// Names are read one by one, possibly over a slow connection.
 const SEARCH_MAX: Duration = Duration::from_secs(120);
 const CALL_MAX: Duration = Duration::from_secs(10);
 const CLOSE_MAX: Duration = Duration::from_secs(1);

@@ -7,14 +7,14 @@ use counter_types::{Cooked, display, display_exact, shown_as};
 use super::clock;
 use super::formatter::Formatter;
 
-/// For people: a line a sample where all values fit beside each other, else a block a sample with instances below
-/// and counters beside each other.
+/// A table for people. If all values fit into one line, there is a line for each sample. Otherwise there is a block
+/// for each sample, with a row for each instance and a column for each counter.
 #[derive(Debug)]
 pub(super) struct Table {
     width: usize,
     is_terminal: bool,
     with_milliseconds: bool,
-    /// What the last heading was about, and how many lines ago it was.
+    /// The last heading, and the number of lines since then.
     heading: Option<Heading>,
 }
 
@@ -36,13 +36,13 @@ impl Table {
         clock::of_day(sample.time, self.with_milliseconds)
     }
 
-    /// The columns' widths and heads, where all fit beside each other.
+    /// The columns' widths and heads, if all fit into one line.
     fn columns(&self, plan: &PathPlan, sample: &Sample) -> Option<(Vec<usize>, Vec<Vec<String>>)> {
         if sample.values.len() > COLUMNS_MAX {
             return None;
         }
         let cells: Vec<String> = sample.values.iter().map(|(key, value)| cell(plan, key, value)).collect();
-        // Short heads where long ones do not fit.
+        // Short heads if long ones do not fit.
         [HEAD_MAX, HEAD_MAX / 2].into_iter().find_map(|head_max| {
             let heads = sample.values.iter().map(|(key, _)| head(plan, key, head_max));
             let heads: Vec<Vec<String>> = heads.collect();
@@ -73,7 +73,7 @@ impl Table {
                 let time = if index + 1 == height { "Time" } else { "" };
                 let mut line = format!("{time:width$}", width = self.time(sample).len());
                 for (head, width) in heads.iter().zip(&widths) {
-                    // What belongs together ends on one line.
+                    // Heads are aligned at the bottom.
                     let part = (index + head.len()).checked_sub(height).and_then(|index| head.get(index));
                     let _ = write!(line, "{GAP}{:>width$}", part.map_or("", String::as_str));
                 }
@@ -125,7 +125,7 @@ impl Formatter for Table {
     }
 }
 
-/// The values of one counterset: instances below each other, counters beside each other.
+/// The values of one counterset: a row for each instance, a column for each counter.
 struct Grid<'a> {
     plan: &'a PathPlan,
     title: &'a str,
@@ -212,7 +212,7 @@ impl Grid<'_> {
         text.push('\n');
     }
 
-    /// A counterset without instances: counters below each other.
+    /// A counterset without instances: a row for each counter.
     fn list(&self) -> String {
         let rows = self.values.iter().map(|(key, value)| {
             let counterset = &self.plan.countersets[key.counterset];
@@ -230,7 +230,7 @@ impl Grid<'_> {
     }
 }
 
-/// Counterset, instance and counter, below each other.
+/// Counterset, instance and counter, one per line.
 fn head(plan: &PathPlan, key: &Key, width: usize) -> Vec<String> {
     let counterset = &plan.countersets[key.counterset];
     let mut lines = wrapped(&counterset.name.text, width);
@@ -254,7 +254,7 @@ fn cell(plan: &PathPlan, key: &Key, value: &Value) -> String {
     }
 }
 
-/// With room for the decimals that it does not have, so that the points of a column stand below each other.
+/// Padded to the maximum decimals, so that the decimal points of a column are aligned.
 fn aligned(number: String) -> String {
     let decimals = match number.split_once('.') {
         _ if number.starts_with("0x") => return number,
@@ -271,7 +271,7 @@ fn add_new<T: PartialEq>(known: &mut Vec<T>, new: T) {
     }
 }
 
-/// Lines of at most `width` characters, cut between words; a word that is longer is a line of its own.
+/// Lines of at most `width` characters, wrapped between words; a longer word is a line of its own.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -286,7 +286,7 @@ pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// At most `width` characters, with a sign that something is missing.
+/// At most `width` characters, with an ellipsis if it was cut.
 pub(super) fn cut(text: &str, width: usize) -> String {
     if length(text) <= width {
         return text.to_owned();
@@ -302,15 +302,15 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Where there is no value.
+/// Shown if there is no value.
 const NOTHING: &str = "-    ";
 const GAP: &str = "  ";
 const INDENT: &str = "  ";
 const CELL_MIN: usize = 9;
 const HEAD_MAX: usize = 22;
-/// As many as [`display`] shows at most.
+/// Maximum decimals of [`display`].
 const DECIMALS: usize = 3;
 const COLUMNS_MAX: usize = 16;
 const LINES_BETWEEN_HEADINGS: usize = 20;
-/// Where the output is no terminal.
+/// Width if the output is not a terminal.
 const WIDTH: usize = 120;

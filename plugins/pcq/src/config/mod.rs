@@ -1,4 +1,4 @@
-//! The settings of a module, as the exporter hands them over.
+//! The settings of a module, as the exporter passes them.
 
 mod names;
 mod schema;
@@ -16,17 +16,17 @@ use self::names::{FilterSettings, NameSettings};
 pub(crate) use self::schema::SHOWN;
 pub(crate) use self::wanted::{compile, language};
 
-/// What is fetched, and how the host is spoken to.
+/// What is collected, and how the host is reached.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping such as `countersets: [{name: Processor Information}]`")]
 pub(crate) struct Settings {
     /// At least one.
     #[serde(deserialize_with = "countersets")]
     pub(crate) countersets: Vec<CountersetSettings>,
-    /// An LCID: help shows the host's own names in this language, too.
+    /// An LCID: HELP also has the host's names in this language.
     #[serde(default)]
     pub(crate) language: Option<u32>,
-    /// Counters above this level are left out.
+    /// Counters above this level are excluded.
     #[serde(default)]
     pub(crate) detail: Option<DetailSettings>,
     /// The target's transport; the exporter fills it in.
@@ -34,31 +34,31 @@ pub(crate) struct Settings {
     pub(crate) transport: TransportSettings,
 }
 
-/// One counterset, or those whose names match.
+/// One counterset, or all whose names match.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, expecting = "a counterset such as `name: Processor Information`")]
 pub(crate) struct CountersetSettings {
     /// The English name; case does not matter. A plain text is the name itself.
     #[serde(default)]
     pub(crate) name: Option<NameSettings>,
-    /// Its identifier, for those that cannot be found by name.
+    /// Its identifier, for countersets that cannot be found by name.
     #[serde(default)]
     pub(crate) guid: Option<String>,
-    /// Which instances; all where nothing is said.
+    /// Which instances; all by default.
     #[serde(default)]
     pub(crate) instances: FilterSettings,
-    /// Which counters, by English name; all where nothing is said.
+    /// Which counters, by English name; all by default.
     #[serde(default)]
     pub(crate) counters: FilterSettings,
-    /// What becomes of the instances that sum up others. Where nothing is said they are left out if the instances that
-    /// they sum up are there, and if `instances` does not name them.
+    /// How instances that sum up others are handled. By default they are dropped if there are instances that they
+    /// sum up and `instances` does not name them.
     #[serde(default)]
     pub(crate) totals: Option<TotalsSettings>,
     /// Whether series carry the instance's number as label `instance_id`, for countersets whose instances
     /// share names.
     #[serde(default)]
     pub(crate) instance_id: bool,
-    /// Whether the instances of an aggregate counterset are added up here.
+    /// Whether the plugin aggregates the instances of an aggregate counterset.
     #[serde(default, deserialize_with = "aggregate")]
     pub(crate) aggregate: Aggregate,
     /// Only the instances with the largest values of a counter.
@@ -66,19 +66,19 @@ pub(crate) struct CountersetSettings {
     pub(crate) top_n: Option<TopNSettings>,
 }
 
-/// What becomes of the instances that sum up others.
+/// How instances that sum up others are handled.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum TotalsSettings {
     /// They are instances like the others.
     Keep,
-    /// They are left out.
+    /// They are dropped.
     Drop,
     /// They have families of their own.
     Separate,
 }
 
-/// The highest level of detail that is wanted.
+/// The highest selected level of detail.
 #[derive(Clone, Copy, Debug, Deserialize, clap::ValueEnum, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DetailSettings {
@@ -109,7 +109,7 @@ impl DetailSettings {
     }
 }
 
-/// A list, of which a refusal shows an example.
+/// A list; the error shows an example.
 fn countersets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<CountersetSettings>, D::Error> {
     struct List;
 

@@ -1,4 +1,4 @@
-//! Names and patterns of names, as the settings say them.
+//! Names and patterns of names in the settings.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 /// A name, or a pattern of names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NameSettings {
-    /// What it means depends on where it stands.
+    /// Its meaning depends on the key.
     Plain(String),
     /// The name itself.
     Exact(String),
@@ -19,7 +19,7 @@ pub(crate) enum NameSettings {
     Regex(String),
 }
 
-/// What settings may hold in the place of a name.
+/// The forms of a name in settings.
 const EXPECTED: &str = "a name, `{exact: NAME}`, `{wildcard: 'svchost*'}` or `{regex: 'svchost.*'}`";
 
 impl<'de> Deserialize<'de> for NameSettings {
@@ -54,20 +54,20 @@ impl<'de> Deserialize<'de> for NameSettings {
     }
 }
 
-/// What is in and what is out.
+/// Included and excluded names.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, expecting = "a mapping such as `{include: ['svchost.*']}`")]
 pub(crate) struct FilterSettings {
-    /// What is wanted; everything where nothing is said.
+    /// Included; everything by default.
     #[serde(default)]
     pub(crate) include: Vec<NameSettings>,
-    /// What is not, even when it is included.
+    /// Excluded, even if included.
     #[serde(default)]
     pub(crate) exclude: Vec<NameSettings>,
 }
 
 impl FilterSettings {
-    /// Whether instances that sum up others are asked for by name.
+    /// Whether it includes instances that sum up others by name.
     pub(super) fn names_totals(&self) -> bool {
         self.include.iter().any(|name| name.text().to_ascii_lowercase().contains("_total"))
     }

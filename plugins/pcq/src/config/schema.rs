@@ -1,6 +1,6 @@
-//! What the exporter may show of the settings.
+//! The settings that the exporter may show.
 
-/// Keys whose values are no secrets: all that there are.
+/// Keys whose values are not secret: all of them.
 pub(crate) const SHOWN: &[&str] = &[
     "aggregate",
     "counter",

@@ -1,4 +1,4 @@
-//! Settings that were checked once, with their patterns compiled.
+//! Checked settings with compiled patterns.
 
 use counter_poll::{TopN, Wanted, Which};
 use counter_types::{NamePattern, PatternText, Selection, SelectionRules, Totals, same_name};
@@ -8,7 +8,7 @@ use plugin_sdk::Problem;
 use super::names::NameSettings;
 use super::{CountersetSettings, DetailSettings, Settings, TopNSettings, TotalsSettings};
 
-/// Compiles all countersets, or says everything that is wrong with them.
+/// Compiles all countersets, or returns all problems.
 pub(crate) fn compile(settings: &Settings) -> Result<Vec<Wanted>, Vec<Problem>> {
     let mut problems = Vec::new();
     if settings.countersets.is_empty() {
@@ -39,7 +39,7 @@ pub(crate) fn language(settings: &Settings) -> Option<Lcid> {
 }
 
 impl CountersetSettings {
-    /// Compiles the patterns, or says what is wrong first.
+    /// Compiles the patterns, or returns the first problem.
     fn compile(&self, pointer: &str, detail: Option<DetailSettings>) -> Result<Wanted, Problem> {
         let (label, which) = self.which(pointer)?;
         if let Some(TopNSettings { counter, n }) = &self.top_n

@@ -1,11 +1,11 @@
-//! How the values of a counter are shown to a person.
+//! How pages show the values of a counter.
 
 use counter_types::{Formula, Part, Scale};
 use plugin_sdk::{Display, DisplayRule};
 
-/// What a page computes of a family's values, so that it shows what Windows shows.
+/// The rule by which a page computes the value that Windows shows.
 ///
-/// Values go out in base units: what the formula takes in ticks is there in seconds.
+/// Values are exported in base units, so ticks in the formula are seconds here.
 pub(super) fn display_of(family: &counter_types::Family) -> Display<'static> {
     if family.exposition.part == Part::Base {
         return Display::by(DisplayRule::Base);
@@ -42,7 +42,8 @@ mod tests {
     use CounterType as T;
     use DisplayRule as R;
 
-    /// What the Win32 pages say that the Performance Monitor displays of each type, by [MS-PCQ] 2.2.4.2.
+    /// The values that the Performance Monitor displays for each type by the Win32 pages, in the order of [MS-PCQ]
+    /// 2.2.4.2.
     const EXPECTED: &[(DisplayRule, &[CounterType])] = &[
         (R::Rate, &[T::PERF_COUNTER_COUNTER, T::PERF_COUNTER_BULK_COUNT, T::PERF_SAMPLE_COUNTER]),
         (R::Delta, &[T::PERF_COUNTER_DELTA, T::PERF_COUNTER_LARGE_DELTA]),
@@ -54,7 +55,7 @@ mod tests {
                 T::PERF_COUNTER_LARGE_RAWCOUNT,
                 T::PERF_COUNTER_LARGE_RAWCOUNT_HEX,
                 T::PERF_DOUBLE_RAW,
-                // Bases that nobody names.
+                // Bases that no type names.
                 T::PERF_COUNTER_MULTI_BASE,
                 T::PERF_SAMPLE_BASE,
                 T::PERF_RAW_BASE,

@@ -1,4 +1,4 @@
-//! What a counterset's counters are called on the way to the host.
+//! Registers the families of a counterset's counters.
 
 use counter_poll::registration::Counter;
 use counter_poll::{Counterset, FamilyGroup, PolledFamily};
@@ -9,11 +9,11 @@ use plugin_sdk::{Display, Family, FamilyId, Output, ValueKind};
 use super::display::display_of;
 use super::help::help;
 
-/// Told of counters whose instances do not say when they were created: those that are there at first are taken to count
-/// since the host was started, which follows from its clocks.
+/// Added for counters whose instances have no creation time. Instances of the first reply are assumed to count
+/// since the start of the host, which is computed from its clocks.
 const INFERRED: &str = " (start time inferred from the host's start)";
 
-/// What is told of a family, made once.
+/// Texts of a family.
 struct Told<'a> {
     counter: Option<&'a Counter>,
     display: Display<'static>,
@@ -22,7 +22,7 @@ struct Told<'a> {
     origin: String,
 }
 
-/// Registers `families`, in their order; `None` for those that the host does not want.
+/// Registers `families`, in their order; `None` for those that the host drops.
 pub(super) fn register(
     counterset: &Counterset,
     group: FamilyGroup,
@@ -36,7 +36,7 @@ pub(super) fn register(
     output.register_families(&offered)
 }
 
-/// What stands behind a counterset's name.
+/// The suffix of a counterset's name.
 const fn suffix(group: FamilyGroup) -> &'static str {
     match group {
         FamilyGroup::Instances => "",
@@ -45,7 +45,7 @@ const fn suffix(group: FamilyGroup) -> &'static str {
     }
 }
 
-/// Where a family comes from: its path with the counter's type, and the same in the language of the settings.
+/// The origin of a family: its path with the counter's type, also in the language of the settings.
 fn describe<'a>(counterset: &'a Counterset, family: &counter_types::Family, group: FamilyGroup) -> Told<'a> {
     let is_item = |counter: &&Counter| counter.info.counter_id == family.item;
     let counter = counterset.counters.iter().find(is_item);
@@ -75,7 +75,7 @@ fn describe<'a>(counterset: &'a Counterset, family: &counter_types::Family, grou
     }
 }
 
-/// Whether instances say when they were created.
+/// Whether instances have a creation time.
 fn tells_creation(counterset: &Counterset) -> bool {
     let is_creation =
         |counter: &Counter| counter.info.counter_type == counter_types::CounterType::PERF_ELAPSED_TIME;
@@ -83,7 +83,7 @@ fn tells_creation(counterset: &Counterset) -> bool {
 }
 
 impl Told<'_> {
-    /// The family as it is offered.
+    /// The family to register.
     fn family(&self, polled: &PolledFamily) -> Family<'_> {
         let Exposition { kind, unit, part, .. } = polled.family.exposition;
         Family {
@@ -101,7 +101,7 @@ impl Told<'_> {
     }
 }
 
-/// Whether a family's values are of counters that the registration does not know the type of.
+/// The number of counters with an undocumented type.
 pub(crate) fn unknown_types(counterset: &Counterset) -> u64 {
     let is_unknown = |counter: &&Counter| counter_types::properties(counter.info.counter_type).is_none();
     counterset.counters.iter().filter(is_unknown).count() as u64

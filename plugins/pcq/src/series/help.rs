@@ -1,7 +1,7 @@
-//! What HELP says of a counter: what its values count and in which unit, then the host's own text.
+//! The HELP text of a counter: what its values count and in which unit, then the host's text.
 //!
-//! The host's text describes what Windows displays, which is computed of the counter. Alone it would be wrong of
-//! what goes out: "percentage of time" of seconds, "per second" of a count.
+//! The host's text describes the value that Windows computes from the counter. Alone it would be wrong for the
+//! exported value: "percentage of time" for seconds, "per second" for a count.
 
 use counter_types::{Family, Formula, Part, Scale, Unit};
 
@@ -18,7 +18,7 @@ pub(super) fn help(family: &Family, formula: Formula, item: &str, text: &str) ->
     if text.is_empty() { counted } else { format!("{counted} Windows describes what it shows: {text}") }
 }
 
-/// What a base is the base of.
+/// The counter of a base.
 fn base(formula: Formula, item: &str) -> String {
     match formula {
         Formula::BusyOfMany | Formula::IdleOfMany => format!("How many things `{item}` covers."),
@@ -32,7 +32,7 @@ fn base(formula: Formula, item: &str) -> String {
     }
 }
 
-/// What the values count; empty where they are what Windows shows, without a unit.
+/// What the values count; empty if they are the values that Windows shows, without a unit.
 fn counted(family: &Family) -> String {
     let unit = family.exposition.unit;
     let so_far = if unit == Unit::Bytes { "Bytes so far" } else { "Count so far" };

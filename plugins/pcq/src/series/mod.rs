@@ -1,4 +1,4 @@
-//! Families, series and values of polled countersets, as the exporter takes them.
+//! Families, series and values of polled countersets for the exporter.
 
 mod display;
 mod families;

@@ -17,7 +17,7 @@ use crate::config::{self, Settings};
 const INSTANCES: u32 = 64;
 const COUNTERS: u32 = 8;
 
-/// Decodes and emits one made-up reply in each collection, and notes what that allocates.
+/// Decodes and emits one invented reply in each collection, and records allocations.
 struct Replay {
     wanted: Vec<Wanted>,
     polled: Option<CountersetPoller<ExporterIds>>,
@@ -25,7 +25,7 @@ struct Replay {
 }
 
 static ALLOCATIONS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
-/// What was kept from reply to reply, told when it goes.
+/// Memory kept between replies, recorded when the source is dropped.
 static KEPT_BYTES: Mutex<Option<i64>> = Mutex::new(None);
 
 impl Drop for Replay {
@@ -109,7 +109,7 @@ fn reply(round: u64) -> Vec<u8> {
     writer.finish().expect("a reply that fits")
 }
 
-/// All of a source, its line to the host's buffers aside: 12 bytes a value, 8,192 values at most.
+/// All memory of a source except its buffers of 12 bytes per value, at most 8,192 values.
 const KEPT_BYTES_A_SERIES_MAX: i64 = 80;
 
 // 64 instances × 8 counters.
@@ -126,7 +126,7 @@ fn a_steady_reply_is_emitted_without_an_allocation_from_at_most_80_bytes_a_serie
     assert!(seen.series.iter().all(|series| series.value.is_some()));
     let allocations = ALLOCATIONS.lock().expect("nobody panicked").clone();
     assert!(allocations[0] > 0, "the first one registers");
-    // Of two buffers that take turns the second one has its size after the second reply.
+    // Two buffers alternate, so the second one has its size after the second reply.
     assert!(allocations[1] < 10, "{allocations:?}");
     assert_eq!(allocations[2..], [0, 0]);
     assert!(fake.destroy(), "it says that it is destroyed");

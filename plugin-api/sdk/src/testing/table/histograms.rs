@@ -7,7 +7,7 @@ use super::super::world::change;
 use super::column;
 use crate::output::Stamp;
 
-/// Takes so many rows at a time, so that who sends them learns to send the rest again.
+/// Maximum rows per call, so that tests cover partial acceptance.
 const ROWS_MAX: usize = 100;
 
 pub(super) unsafe extern "C" fn histograms(
