@@ -1,8 +1,8 @@
 //! The plugin's functions, as safe methods.
 #![expect(unsafe_code, reason = "calls the functions of the plugin's table")]
-// UNSAFETY: the table was filled by the plugin's entry, and its functions stay loaded for the life of the process. Each
-// argument lives on the caller's stack or is borrowed by it, and outlives the call. That the functions keep to the header
-// is the trust that the header speaks of.
+// UNSAFETY: the table was filled by the plugin's entry, and its functions stay loaded for the life of the process.
+// Each argument lives on the caller's stack or is borrowed by it, and outlives the call. The plugin is trusted to
+// keep the header's rules.
 
 use plugin_abi::{
     Array, Collect, Configure, End, FAILED, INVALID, PANICKED, PluginApi, Run, STALE, Str, Text, UNSUPPORTED,
@@ -45,7 +45,7 @@ pub(crate) struct Asked {
 }
 
 impl Calls {
-    /// Answers the status and the plugin's message.
+    /// Returns the status and the plugin's message.
     pub(crate) fn configure(&self, asking: Asking, asked: Asked, config: &InstanceConfig) -> (i32, String) {
         let function = match asking {
             Asking::Validate => self.0.validate,
@@ -88,7 +88,7 @@ impl Calls {
         self.0.end.is_some()
     }
 
-    /// Asks an instance to end: by the deadline, where the plugin hears of one.
+    /// Asks an instance to end; by the deadline, if the plugin supports one.
     pub(crate) fn end(&self, request: &End) {
         if let Some(function) = self.0.end {
             // SAFETY: the request outlives the call.
@@ -134,7 +134,7 @@ impl Calls {
     }
 }
 
-/// What an instance is made of. It points to the target and to `settings`, which must outlive its use.
+/// The request for an instance. It points to the target and to `settings`, which must outlive its use.
 fn row_of(asked: Asked, config: &InstanceConfig, settings: &str) -> Configure {
     Configure {
         size: struct_size::<Configure>(),
@@ -151,7 +151,7 @@ fn row_of(asked: Asked, config: &InstanceConfig, settings: &str) -> Configure {
     }
 }
 
-/// What was written into the room for a message; the plugin's length is not believed.
+/// The message in the buffer; the plugin's length is checked.
 pub(crate) fn message(room: &[u8], len: u64) -> String {
     let len = usize::try_from(len).unwrap_or(usize::MAX).min(room.len());
     String::from_utf8_lossy(&room[..len]).into_owned()

@@ -1,4 +1,4 @@
-//! `plugin check`: a plugin alone, led through the contract.
+//! `plugin check`: tests whether a plugin keeps the contract.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,16 +19,16 @@ use crate::state::InstanceConfig;
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How many laws were kept.
+    /// Number of kept laws.
     pub passed: usize,
-    /// How many could not be tried, because the source does not accept the settings at hand.
+    /// Number of laws that could not be tested, because the source did not accept the settings.
     pub skipped: usize,
     /// The laws that were broken.
     pub failed: Vec<String>,
 }
 
 impl Report {
-    /// Whether nothing was broken.
+    /// Whether no law was broken.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.failed.is_empty()
@@ -37,16 +37,14 @@ impl Report {
 
 /// Checks the plugin in `file` with empty settings and a target that does not exist; writes what it finds to `out`.
 ///
-/// # Errors
-/// When `out` cannot be written.
+/// # Errors If `out` cannot be written.
 pub fn run(file: &Path, out: &mut dyn Write) -> io::Result<Report> {
     run_with(file, &[json!({}), json!({"transport": {}})], out)
 }
 
-/// As [`run`], with settings to try: the first ones that a source accepts are taken for it.
+/// Like [`run`], with settings to try: a source gets the first ones that it accepts.
 ///
-/// # Errors
-/// When `out` cannot be written.
+/// # Errors If `out` cannot be written.
 pub fn run_with(file: &Path, settings: &[Value], out: &mut dyn Write) -> io::Result<Report> {
     let host = Host::new(HostOptions::default());
     let mut check = Check { out, report: Report::default() };
@@ -130,7 +128,7 @@ impl Check<'_> {
         self.law(left == 0, &format!("{name}: a destroyed instance says so within 10 s"))
     }
 
-    /// Settings of the wrong shape give problems with places, and no crash.
+    /// Invalid settings give problems with places, and no crash.
     fn bad_settings(&mut self, library: &Library, name: &str) -> io::Result<()> {
         for settings in [json!([]), json!({"no such setting": 1})] {
             let said = format!(
@@ -168,7 +166,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// One collection, driven as the exporter does. Nothing where it may not begin.
+    /// One collection, driven like in the exporter. `None` if it cannot begin.
     fn collect(
         &mut self,
         host: &Host,
@@ -194,7 +192,7 @@ impl Check<'_> {
             instance.cancel(collection);
             instance.cancel(collection);
         }
-        // The host gives a collection up itself, so that this ends.
+        // The host aborts late collections, so this ends.
         loop {
             host.poll_deadlines(crate::monotonic_ns());
             if let Some(recorded) = sink.wait_for(POLL, |recorded| recorded.completions.len() > before) {
@@ -241,14 +239,14 @@ impl Check<'_> {
 
 const POLL: Duration = Duration::from_millis(5);
 
-/// A target that nobody has: the name is reserved for that.
+/// A target that does not exist: the name is reserved for that.
 fn config(settings: &Value) -> InstanceConfig {
     let name = "check.invalid".to_owned();
     let target = TargetInfo { host: name.clone(), name, port: None, identity: "check".to_owned() };
     InstanceConfig { target, settings: settings.clone() }
 }
 
-/// Whether the last completion came from the plugin and not from the host that gave it up.
+/// Whether the plugin completed the last collection, and the host did not abort it.
 fn is_in_time(recorded: &Recorded) -> bool {
     !recorded.completions.last().is_some_and(|completion| match &completion.outcome {
         RecordedOutcome::Failed(failure) => failure.message.contains("did not end the collection"),

@@ -1,9 +1,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What checking the batches of a collection takes, reckoned from the largest of them.
+/// The time of checking the batches of a collection, estimated from the largest ones.
 ///
-/// A look at the clock costs as much as checking a small batch, so not every batch is timed: one is when it has more
-/// rows than any before it in the collection. The others count as if each of their rows had taken as long.
+/// Reading the clock takes as long as checking a small batch, so not every batch is timed, but only one with more
+/// rows than any before it in the collection. The time of the others is estimated from its time per row.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     rows: AtomicU64,
@@ -13,7 +13,7 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// When a batch of so many rows came, where it is to be timed; then [`Checks::end`] follows.
+    /// The start time of a batch with this number of rows, if it is timed; call [`Checks::end`] then.
     pub(crate) fn begin(&self, rows: u64, now_ns: impl FnOnce() -> u64) -> Option<u64> {
         self.rows.fetch_add(rows, Ordering::Relaxed);
         (self.rows_max.fetch_max(rows, Ordering::Relaxed) < rows).then(now_ns)
@@ -25,7 +25,7 @@ impl Checks {
         self.timed_ns.fetch_add(now_ns.saturating_sub(began_ns), Ordering::Relaxed);
     }
 
-    /// What checking took since this was asked last, in nanoseconds; nothing where there was no row.
+    /// The time of checks since the last call, in nanoseconds; `None` if there were no rows.
     pub(crate) fn take_ns(&self) -> Option<u64> {
         let take = |figure: &AtomicU64| u128::from(figure.swap(0, Ordering::Relaxed));
         self.rows_max.store(0, Ordering::Relaxed);
@@ -49,7 +49,7 @@ mod tests {
             began.into_iter().for_each(|began| checks.end(rows, began, began + 3 * rows));
         }
         assert_eq!(checks.take_ns(), Some(300));
-        // The next collection begins anew, and a clock that goes back takes nothing.
+        // The next collection starts from zero, and a clock that goes back counts as zero.
         assert_eq!(checks.begin(1, || 7), Some(7));
         checks.end(1, 7, 5);
         assert_eq!(checks.take_ns(), Some(0));

@@ -13,15 +13,15 @@ pub struct CommandRequest {
     pub command: String,
     /// The arguments after it.
     pub args: Vec<String>,
-    /// Columns of the terminal; nothing where the output is none.
+    /// Columns of the terminal; `None` if the output is not a terminal.
     pub terminal_width: Option<u16>,
-    /// What the configuration has for the target that the arguments name: one for each of its modules of this library.
+    /// The configuration of the target that the arguments name, one for each of its modules of this library.
     pub configured: Vec<ConfiguredModule>,
-    /// Who names metrics; nobody by default.
+    /// Names metrics; `None` by default.
     pub metric_names: Option<MetricNames>,
 }
 
-/// What an instance of a module on a target is made of.
+/// The configuration of a module on a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfiguredModule {
     /// The name of its source.
@@ -37,8 +37,8 @@ pub struct MetricNames(Arc<NameMetric>);
 type NameMetric = dyn Fn(Option<usize>, &FamilyDef<'_>) -> Result<String, DropReason> + Send + Sync;
 
 impl MetricNames {
-    /// `name` answers the name of a family's samples for a module by its index in [`CommandRequest::configured`], or by the
-    /// rules for all; or why there are none.
+    /// `name` returns the name of a family's samples: for the module at an index of [`CommandRequest::configured`],
+    /// or by the general rules; or the reason why there is none.
     #[must_use]
     pub fn new(
         name: impl Fn(Option<usize>, &FamilyDef<'_>) -> Result<String, DropReason> + Send + Sync + 'static,
@@ -48,8 +48,7 @@ impl MetricNames {
 
     /// The name of a family's samples.
     ///
-    /// # Errors
-    /// Why there are none.
+    /// # Errors The reason why there is none.
     pub fn name(&self, module: Option<usize>, family: &FamilyDef<'_>) -> Result<String, DropReason> {
         (self.0)(module, family)
     }
@@ -61,7 +60,7 @@ impl std::fmt::Debug for MetricNames {
     }
 }
 
-/// Where a command's output goes.
+/// The output of a command.
 pub trait CommandOutput: Send + Sync {
     /// Bytes for the standard output.
     fn out(&self, bytes: &[u8]);

@@ -1,4 +1,4 @@
-//! Calls that take settings, and the problems that come back.
+//! Calls that take settings, and the problems that they report.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -34,9 +34,9 @@ impl Report {
     }
 }
 
-/// Gives a library its settings as a whole, unless it has them.
+/// Gives a library its settings, unless it has them.
 pub(crate) fn library(library: &Arc<LibraryShared>, settings: &Value) -> Result<(), ConfigureError> {
-    // Held while it is asked: who comes at the same time waits, and finds it done.
+    // Held during the call: concurrent callers wait and then find it done.
     let mut had = library.settings();
     match &*had {
         Some(had) if had == settings => return Ok(()),
@@ -51,13 +51,13 @@ pub(crate) fn library(library: &Arc<LibraryShared>, settings: &Value) -> Result<
     Ok(())
 }
 
-/// As [`library`], with empty settings where it has none yet.
+/// Like [`library`], with empty settings if it has none yet.
 pub(crate) fn library_unless_done(shared: &Arc<LibraryShared>) -> Result<(), ConfigureError> {
     let has_settings = shared.settings().is_some();
     if has_settings { Ok(()) } else { library(shared, &Value::Object(Map::new())) }
 }
 
-/// Asks on a thread of the library's, and waits as long as the limit says.
+/// Calls the plugin on a thread of the library, and waits up to the limit.
 pub(crate) fn ask(
     library: &Arc<LibraryShared>,
     asking: Asking,
@@ -71,7 +71,7 @@ pub(crate) fn ask(
     let work = {
         let (library, config) = (Arc::clone(library), config.clone());
         Box::new(move || {
-            // Nobody waits any more when this fails.
+            // If this fails, the caller no longer waits.
             let _ = sender.send(ask_here(&library, asking, source, instance, &config));
         })
     };
@@ -82,7 +82,7 @@ pub(crate) fn ask(
     receiver.recv_timeout(Duration::from_millis(waited_ms)).unwrap_or_else(|_| Err(hung()))
 }
 
-/// Asks on the calling thread.
+/// Calls the plugin on the calling thread.
 pub(crate) fn ask_here(
     library: &Arc<LibraryShared>,
     asking: Asking,
@@ -100,7 +100,7 @@ pub(crate) fn ask_here(
     let mut problems = std::mem::take(&mut *lock(&report.problems));
     match status {
         OK => Ok(()),
-        // A plugin need not be able to check settings without an instance.
+        // Plugins need not support checks without an instance.
         UNSUPPORTED if asking == Asking::Validate => Ok(()),
         INVALID => {
             if problems.is_empty() {

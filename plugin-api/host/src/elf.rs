@@ -1,21 +1,21 @@
-//! What a library's file says of itself, read before the dynamic linker believes it.
+//! Checks a library's file before the dynamic linker reads it.
 
 use object::elf::{DT_RPATH, DT_RUNPATH, ELFMAG, FileHeader64, SHT_NOBITS};
 use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _, SectionHeader as _};
 
 type Header = FileHeader64<object::Endianness>;
 
-/// A file ends before what its headers say is in it. The linker maps what is not there, and who touches it is ended by
-/// SIGBUS.
+/// The file is shorter than its headers say. The linker would map the missing part, and a read of it would end the
+/// process with SIGBUS.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Truncated {
-    /// Where the part begins that ends behind the file.
+    /// The part that exceeds the file.
     pub(crate) part: &'static str,
     pub(crate) expected_bytes: u64,
 }
 
-/// Checks that all headers, segments and sections lie in the file. What is no 64-bit ELF file is left to the linker,
-/// which refuses it in its own words.
+/// Checks that all headers, segments and sections are in the file. Files other than 64-bit ELF are left to the
+/// linker, which refuses them.
 pub(crate) fn check_extents(file: &[u8]) -> Result<(), Truncated> {
     let end_of = |part, offset: u64, bytes: u64| match offset.saturating_add(bytes) {
         end if end <= file.len() as u64 => Ok(()),
@@ -43,8 +43,7 @@ pub(crate) fn check_extents(file: &[u8]) -> Result<(), Truncated> {
     Ok(())
 }
 
-/// Whether the library has the linker look for others beside its own file (`$ORIGIN`), so that it has to be opened where
-/// it lies.
+/// Whether the library needs others from its own folder (`$ORIGIN`), so that it must be opened there.
 pub(crate) fn needs_its_folder(file: &[u8]) -> bool {
     run_paths(file).is_some_and(|mut paths| paths.any(contains_origin))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong between the exporter and a plugin, told so that the reader knows what to do.
+//! Errors between the exporter and a plugin, with the next step.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ pub enum LoadError {
     /// There is no such file.
     #[error("load plugin {file}: no such file; {folder} holds {}; install the plugin there or correct `plugins.load` or `plugins.path`", list(.found), file = .file.display(), folder = .folder.display())]
     Missing {
-        /// What was looked for.
+        /// The missing file.
         file: PathBuf,
-        /// Where.
+        /// Its folder.
         folder: PathBuf,
         /// The plugin files in that folder.
         found: Vec<String>,
@@ -24,7 +24,7 @@ pub enum LoadError {
     Open {
         /// The file.
         file: PathBuf,
-        /// The linker's words.
+        /// The linker's message.
         reason: String,
     },
     /// It cannot be read.
@@ -32,27 +32,27 @@ pub enum LoadError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// The system's words.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// It ends before what its headers say is in it.
+    /// The file is shorter than its headers say.
     #[error("load plugin {file}: the file is truncated: {part} ends at byte {expected_bytes}, the file has {found_bytes}; install it anew", file = .file.display())]
     Truncated {
         /// The file.
         file: PathBuf,
-        /// What lies behind the end.
+        /// The missing part.
         part: &'static str,
         /// Where that part ends.
         expected_bytes: u64,
-        /// What the file has.
+        /// The size of the file.
         found_bytes: u64,
     },
-    /// It hung, crashed or ended the process when it was loaded in a process of its own.
+    /// It hung, crashed or ended the process when it was loaded in a separate process.
     #[error("load plugin {file}: tried in a process of its own: {outcome}; report it to the plugin's author", file = .file.display())]
     Trial {
         /// The file.
         file: PathBuf,
-        /// What became of that process.
+        /// How that process ended.
         outcome: String,
     },
     /// It is some other library.
@@ -60,10 +60,10 @@ pub enum LoadError {
     NoEntry {
         /// The file.
         file: PathBuf,
-        /// What a plugin exports.
+        /// The symbol that plugins export.
         symbol: &'static str,
     },
-    /// It speaks another version.
+    /// It has another ABI version.
     #[error("load plugin {file}: expected plugin ABI {expected}, found {found}; install the plugin that was built for this version of the program", file = .file.display())]
     Major {
         /// The file.
@@ -73,14 +73,14 @@ pub enum LoadError {
         /// Its version.
         found: crate::info::AbiVersion,
     },
-    /// Its entry function said no.
+    /// Its entry function failed.
     #[error("load plugin {file}: its entry function failed with status {status}: {message}; see what the plugin asks for", file = .file.display())]
     Entry {
         /// The file.
         file: PathBuf,
         /// Its status, by name.
         status: String,
-        /// Its words.
+        /// Its message.
         message: String,
     },
     /// The process has loaded more libraries than it can number.
@@ -89,16 +89,16 @@ pub enum LoadError {
         /// The file.
         file: PathBuf,
     },
-    /// What it declares breaks the contract.
+    /// Its declaration violates the contract.
     #[error("load plugin {file}: `{field}`: expected {expected}, found {found}; report it to the plugin's author", file = .file.display())]
     Declaration {
         /// The file.
         file: PathBuf,
-        /// Which part of the declaration.
+        /// The field of the declaration.
         field: String,
         /// The rule.
         expected: &'static str,
-        /// What stands there.
+        /// The declared value.
         found: String,
     },
 }
@@ -110,11 +110,11 @@ fn list(found: &[String]) -> String {
 /// One thing that a source does not accept about its configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where in [`crate::InstanceConfig::settings`]: a JSON pointer, empty for the whole.
+    /// A JSON pointer into [`crate::InstanceConfig::settings`], empty for the whole.
     pub pointer: String,
     /// What is wrong.
     pub message: String,
-    /// What would be right; may be empty.
+    /// A valid value; may be empty.
     pub suggestion: String,
 }
 
@@ -127,9 +127,9 @@ pub enum ConfigureError {
     NoSource {
         /// The library.
         plugin: String,
-        /// What was asked for.
+        /// The requested name.
         source_name: String,
-        /// What it has.
+        /// The names that it has.
         found: Vec<String>,
     },
     /// The library has no such command.
@@ -137,9 +137,9 @@ pub enum ConfigureError {
     NoCommand {
         /// The library.
         plugin: String,
-        /// What was asked for.
+        /// The requested name.
         command: String,
-        /// What it has.
+        /// The names that it has.
         found: Vec<String>,
     },
     /// The source does not accept the settings. At least one.
@@ -154,7 +154,7 @@ pub enum ConfigureError {
         call: &'static str,
         /// Its status, by name.
         status: String,
-        /// Its words.
+        /// Its message.
         message: String,
     },
     /// The source did not answer in time.
@@ -164,23 +164,23 @@ pub enum ConfigureError {
         plugin: String,
         /// Which call.
         call: &'static str,
-        /// How long it was waited for.
+        /// The time limit.
         waited_ms: u64,
     },
-    /// The library has other settings as a whole, which it keeps as long as the process runs.
+    /// The library has other settings already, which it keeps as long as the process runs.
     #[error("plugin {plugin} has other settings already; they change when the program is restarted")]
     OtherSettings {
         /// The library.
         plugin: String,
     },
-    /// A limit of the host's.
+    /// A limit of the host.
     #[error("{plugin}: more than {limit} {what}")]
     Limit {
         /// The library.
         plugin: String,
-        /// Of what.
+        /// The limited thing.
         what: &'static str,
-        /// How many there may be.
+        /// The maximum.
         limit: u64,
     },
     /// The instance or the process is ending.
@@ -211,26 +211,26 @@ impl fmt::Display for Problem {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CollectError {
-    /// The one before has not ended.
+    /// The previous one has not ended.
     #[error("a collection is in flight")]
     InFlight,
-    /// The one before passed its deadline and the plugin still does not answer.
+    /// The previous one was aborted after its deadline, and the plugin still works on it.
     #[error("the plugin still works on a collection that was given up")]
     Hung,
-    /// The instance misbehaved and is given a pause.
+    /// The instance is in quarantine.
     #[error("the instance is in quarantine for {left_s} s more: {why}")]
     Quarantined {
         /// The end of the pause on the monotonic clock.
         until_ns: u64,
-        /// What is left of it.
+        /// The remaining time.
         left_s: u64,
-        /// What it did.
+        /// The cause.
         why: crate::state::QuarantineCause,
     },
     /// Too many collections of other plugins run against this target.
     #[error("{limit} collections run against this target")]
     TargetBusy {
-        /// How many there may be.
+        /// The maximum.
         limit: u32,
     },
     /// Destroyed, or the host is stopping.

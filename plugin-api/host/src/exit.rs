@@ -1,5 +1,5 @@
-//! How the process ends: by its own decision. A plugin that calls `exit` would end it with a status of the plugin's, and
-//! the service manager would take 0 for an end that was asked for.
+//! Ensures that only the program itself ends the process. A plugin that calls `exit` would end it with the plugin's
+//! status, and the service manager would take 0 for a normal end.
 #![expect(
     unsafe_code,
     reason = "registers a handler of the C library and ends the process without the others"
@@ -16,19 +16,19 @@ pub const ENDED_BY_PLUGIN: i32 = 70;
 static IS_ALLOWED: AtomicBool = AtomicBool::new(false);
 static GUARD: Once = Once::new();
 
-/// From now on the process may end in any way. To be called when the program itself decided to end.
+/// Allows the process to end. Call it when the program itself has decided to end.
 pub fn allow_exit() {
     IS_ALLOWED.store(true, Ordering::SeqCst);
 }
 
-/// Ends the process at once. Destructors and exit handlers of plugins do not run: one that hangs in a constructor holds
-/// a lock of the dynamic linker that they would wait for.
+/// Ends the process at once, without destructors and exit handlers of plugins: they would wait for a lock of the
+/// dynamic linker if a plugin hangs in a constructor.
 pub fn leave(status: i32) -> ! {
     // SAFETY: it does not return, and nothing of this process is used any more.
     unsafe { libc::_exit(status) }
 }
 
-/// Sees to it that `exit`, called before [`allow_exit`], ends the process with [`ENDED_BY_PLUGIN`] and a line that says so.
+/// Makes `exit`, if called before [`allow_exit`], end the process with [`ENDED_BY_PLUGIN`] and a message.
 pub fn guard_exit() {
     GUARD.call_once(|| {
         // SAFETY: the handler is a function of this program, which is never unloaded.
@@ -44,7 +44,8 @@ extern "C" fn at_exit() {
         return;
     }
     let thread = rustix::thread::name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    // Nowhere to print is nothing to report. No log: whoever called `exit` may hold its locks.
+    // Errors of printing are ignored. There is no log record, because the caller of `exit` may hold locks of the
+    // log.
     let _ = writeln!(
         std::io::stderr(),
         "A plugin ended the process: it called exit() in thread `{thread}`; exit status {ENDED_BY_PLUGIN}"

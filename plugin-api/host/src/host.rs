@@ -1,4 +1,4 @@
-//! The process's one host and the libraries in it.
+//! The plugin host of the process, and its libraries.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -40,8 +40,7 @@ impl Host {
 
     /// Loads a plugin file. Once loaded it stays for the life of the process.
     ///
-    /// # Errors
-    /// When it is no plugin, or not one for this version.
+    /// # Errors If it is not a plugin, or not one for this version.
     pub fn load(&self, file: &Path) -> Result<Library, LoadError> {
         if !file.is_file() {
             return Err(load::missing(file));
@@ -68,15 +67,14 @@ impl Host {
 
     /// Takes a plugin that is linked into the program.
     ///
-    /// # Errors
-    /// As [`Host::load`], with `name` in the place of the file.
+    /// # Errors As [`Host::load`], with `name` instead of the file.
     pub fn link(&self, name: &str, entry: EntryFn) -> Result<Library, LoadError> {
         self.enter(entry, None, Path::new(name))
     }
 
     fn enter(&self, entry: EntryFn, file: Option<&Path>, name: &Path) -> Result<Library, LoadError> {
         let options = &self.0.options;
-        // The library's number is known only once it is among the others; its own token carries it.
+        // The library's token contains its number, which is known only after it was added.
         let mut failure = None;
         let library = library::add(|number| match self.make(number, entry, file, name) {
             Ok(library) => Some(Arc::new(library)),
@@ -111,9 +109,9 @@ impl Host {
         Ok(LibraryShared::new(number, calls, info, &self.0))
     }
 
-    /// Cancels collections that passed their deadline, gives those up that passed the grace too, and notices calls
-    /// that do not return. Answers when it wants to be called again (at the latest), if anything is under way.
-    /// The host has no timer of its own: call this at that time, or every few milliseconds while collections run.
+    /// Cancels collections after their deadline, aborts them after the grace period, and detects calls that do not
+    /// return. Returns the time by which it must be called again, if anything is in progress. The host has no
+    /// timer: call this at that time, or every few milliseconds while collections run.
     pub fn poll_deadlines(&self, now_ns: u64) -> Option<u64> {
         let libraries = lock(&self.0.libraries).clone();
         let pools = libraries.iter().flat_map(|library| [&library.control, &library.blocking]);
@@ -136,7 +134,7 @@ impl Host {
         }
     }
 
-    /// Answers STOPPED to every call from now on and destroys all instances, which have so long for it.
+    /// Returns STOPPED to every call from now on, and destroys all instances, which have `end_max` to end.
     pub fn stop(&self, end_max: Duration) {
         self.0.stopping.store(true, Ordering::Release);
         let end_max_ns = u64::try_from(end_max.as_nanos()).unwrap_or(u64::MAX);
@@ -146,8 +144,8 @@ impl Host {
         }
     }
 
-    /// Waits until every destroyed instance has said so. Answers how many instances have not (those that were
-    /// not destroyed are among them).
+    /// Waits until all destroyed instances have ended. Returns the number of instances that have not (including
+    /// those that were not destroyed).
     #[must_use]
     pub fn wait_destroyed(&self, timeout: Duration) -> usize {
         let until = Instant::now() + timeout;
@@ -159,7 +157,7 @@ impl Host {
             if left == 0 || pause.is_zero() {
                 return left;
             }
-            // The one who ends does not take this lock, so that a wake-up may be missed: look again soon.
+            // An ending instance does not take this lock, so a wake-up may be missed: check again soon.
             let waited = self.0.ended.wait_timeout(guard, pause.min(LOOK_AGAIN));
             guard = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -179,7 +177,7 @@ impl Library {
         &self.0.info
     }
 
-    /// What it did that the contract forbids, over all its instances.
+    /// Its violations of the contract, over all its instances.
     #[must_use]
     pub fn violations(&self) -> &Violations {
         &self.0.violations
@@ -191,7 +189,7 @@ impl Library {
         self.0.control.lost() + self.0.blocking.lost()
     }
 
-    /// How many instances have not said that they are destroyed.
+    /// How many instances have not ended.
     #[must_use]
     pub fn instances(&self) -> usize {
         lock(&self.0.instances).len()
@@ -204,10 +202,9 @@ impl Library {
         states.filter(|state| matches!(state, InstanceState::Quarantined { .. })).count()
     }
 
-    /// Asks the library what it thinks of settings for it as a whole. Blocks up to `configure_ms_max`.
+    /// Checks settings of the library. Blocks up to `configure_ms_max`.
     ///
-    /// # Errors
-    /// When it fails; problems are not an error here.
+    /// # Errors If the check fails; problems are not an error here.
     pub fn validate_settings(&self, settings: &Value) -> Result<Vec<Problem>, ConfigureError> {
         if self.0.info.has_settings {
             let config = InstanceConfig { settings: settings.clone(), ..InstanceConfig::default() };
@@ -219,34 +216,31 @@ impl Library {
         Ok(if is_empty { Vec::new() } else { vec![problem] })
     }
 
-    /// Gives the library its settings as a whole: once in the process; the same again do nothing. A library that got none
-    /// has empty ones from its first instance on. Blocks up to `configure_ms_max`.
+    /// Gives the library its settings, once in the process; the same settings again have no effect. A library
+    /// without settings gets empty ones with its first instance. Blocks up to `configure_ms_max`.
     ///
-    /// # Errors
-    /// When it does not accept them, fails, or has others.
+    /// # Errors If it does not accept them, fails, or has others.
     pub fn configure(&self, settings: &Value) -> Result<(), ConfigureError> {
         configure::library(&self.0, settings)
     }
 
-    /// The settings that the library got as a whole.
+    /// The settings of the library.
     #[must_use]
     pub fn settings(&self) -> Option<Value> {
         self.0.settings().clone()
     }
 
-    /// Asks a source what it thinks of settings, without an instance. Blocks up to `configure_ms_max`.
+    /// Checks settings of a source, without an instance. Blocks up to `configure_ms_max`.
     ///
-    /// # Errors
-    /// When the source is unknown or fails; problems are not an error here.
+    /// # Errors If the source is unknown or fails; problems are not an error here.
     pub fn validate(&self, source: &str, config: &InstanceConfig) -> Result<Vec<Problem>, ConfigureError> {
         let source = self.0.source(source)?;
         problems_of(configure::ask(&self.0, Asking::Validate, source, 0, config))
     }
 
-    /// Makes an instance. Blocks up to `configure_ms_max`; does no network.
+    /// Makes an instance. Blocks up to `configure_ms_max`; does not use the network.
     ///
-    /// # Errors
-    /// When the source is unknown, does not accept the settings, or fails.
+    /// # Errors If the source is unknown, does not accept the settings, or fails.
     pub fn create(
         &self,
         source: &str,
@@ -258,10 +252,9 @@ impl Library {
         InstanceShared::create(&self.0, source, config, sink).map(Instance)
     }
 
-    /// Runs a command on a thread of its own and answers its exit code through the returned handle.
+    /// Runs a command on its own thread; the returned handle gets its exit code.
     ///
-    /// # Errors
-    /// When there is no such command.
+    /// # Errors If there is no such command.
     pub fn run(
         &self,
         request: &CommandRequest,

@@ -1,7 +1,7 @@
-//! A private copy of a library's file, so that nobody changes what is mapped.
+//! A private copy of a library's file, so that the mapped file cannot change.
 //!
-//! `cp` over a library that is loaded changes the code under the threads that run it. So the file is copied into memory
-//! of its own, sealed against changes, and the dynamic linker opens the copy.
+//! `cp` over a loaded library changes code while threads run it. So the file is copied into memory that is sealed
+//! against changes, and the dynamic linker opens the copy.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -14,13 +14,14 @@ use tracing::warn;
 use crate::elf::{self, Truncated};
 use crate::error::LoadError;
 
-/// What the dynamic linker opens.
+/// The file that the dynamic linker opens.
 #[derive(Debug)]
 pub(crate) enum Image {
     /// A sealed copy.
     ///
-    /// INVARIANT: the descriptor stays open as long as the library is loaded. Its number is in the path, and the linker
-    /// knows libraries by their paths: for the next one with that number it would give this one again.
+    /// INVARIANT: the descriptor stays open as long as the library is loaded. Its number is in the path, and the
+    /// linker identifies libraries by their paths: for another library with that number it would return this one
+    /// again.
     Copy(OwnedFd),
     /// The file itself.
     InPlace(PathBuf),
@@ -57,7 +58,7 @@ impl Image {
         }
     }
 
-    /// Where this process opens it.
+    /// The path at which this process opens it.
     pub(crate) fn path(&self) -> PathBuf {
         match self {
             Self::Copy(copy) => PathBuf::from(format!("/proc/self/fd/{}", copy.as_raw_fd())),
@@ -67,22 +68,22 @@ impl Image {
 }
 
 fn sealed_copy(file: &Path, bytes: &[u8]) -> io::Result<OwnedFd> {
-    // What /proc/PID/maps and debuggers show, behind `memfd:`.
+    // The name that /proc/PID/maps and debuggers show, after `memfd:`.
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let name: String = name.chars().filter(|c| *c != '\0').take(NAME_CHARS_MAX).collect();
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    // Kernels before 6.3 do not know that a copy may be executable, and need not be told.
+    // Kernels before 6.3 do not have this flag and do not need it.
     let copy = memfd_create(&name, flags | MemfdFlags::EXEC).or_else(|_| memfd_create(&name, flags))?;
     let mut writer = File::from(copy);
     writer.write_all(bytes)?;
     let copy = OwnedFd::from(writer);
     fcntl_add_seals(&copy, SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL)?;
-    // Without /proc there is no path to it.
+    // Without /proc it has no path.
     std::fs::metadata(format!("/proc/self/fd/{}", copy.as_raw_fd()))?;
     Ok(copy)
 }
 
-/// No library is larger; one with all of its debug information has a tenth of it.
+/// Maximum size of a library; one with all its debug information has a tenth of it.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 /// A name may have 249 bytes.
 const NAME_CHARS_MAX: usize = 60;

@@ -10,7 +10,7 @@ use plugin_contract::{DeclaredReason, SettingsSchema};
 pub struct PluginInfo {
     /// Its name: `[a-z][a-z0-9_-]*`.
     pub name: String,
-    /// Its version, in its own words.
+    /// Its version, any text.
     pub version: String,
     /// One line for people.
     pub description: String,
@@ -20,9 +20,9 @@ pub struct PluginInfo {
     pub file: Option<PathBuf>,
     /// What it can collect.
     pub sources: Vec<SourceInfo>,
-    /// What it adds to the command line.
+    /// Its commands.
     pub commands: Vec<CommandInfo>,
-    /// Whether it takes settings as a whole.
+    /// Whether the library has settings.
     pub has_settings: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct PluginInfo {
 pub struct AbiVersion {
     /// Must be the same on both sides.
     pub major: u16,
-    /// The smaller one counts.
+    /// The smaller one is used.
     pub minor: u16,
 }
 
@@ -46,7 +46,7 @@ impl std::fmt::Display for AbiVersion {
 pub enum Mode {
     /// `collect` starts the work and returns at once.
     Async,
-    /// `collect` does the work and runs on a thread of the host's.
+    /// `collect` does the work, on a thread of the host.
     Blocking,
 }
 
@@ -61,7 +61,7 @@ pub struct SourceInfo {
     pub mode: Mode,
     /// The failure reasons that it adds to the general ones.
     pub reasons: Vec<Arc<DeclaredReason>>,
-    /// What it declares of its settings.
+    /// The schema of its settings.
     pub schema: Arc<SettingsSchema>,
 }
 
@@ -72,7 +72,7 @@ pub struct CommandInfo {
     pub name: String,
     /// One line for people.
     pub help: String,
-    /// Other names, also directly under the program: `discover`.
+    /// Other names, also usable without the plugin's name: `discover`.
     pub aliases: Vec<String>,
     /// Its options, for `--help`; the command parses them itself.
     pub options: Vec<OptionInfo>,
@@ -83,7 +83,7 @@ pub struct CommandInfo {
 pub struct OptionInfo {
     /// Its name without dashes; empty for positional arguments.
     pub name: String,
-    /// What stands for its value in the help; empty where it takes none.
+    /// The name of its value in the help; empty if it takes none.
     pub value_name: String,
     /// One line for people.
     pub help: String,

@@ -1,4 +1,4 @@
-//! Secrets on loan.
+//! Leases of secrets.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use crate::violation::Violation;
 
 static LEASES: Tokens<LeaseShared> = Tokens::new();
 
-/// A lease that has not been answered. Its strings stay where they are until it is.
+/// An open lease. Its strings do not move until it ends.
 pub(crate) struct LeaseShared {
     pub(crate) library: Arc<LibraryShared>,
     pub(crate) lease: Lease,
@@ -22,11 +22,12 @@ pub(crate) struct LeaseShared {
 #[derive(Default)]
 pub(crate) struct Leases {
     held: Mutex<Vec<u64>>,
-    /// Why the last one was denied. Plugins hear the reason only; this is for who reads of the failure that follows.
+    /// Why the last one was denied. Plugins get only the reason; this is added to the message of the failure that
+    /// follows.
     denied: Mutex<Option<String>>,
 }
 
-/// What the plugin is told.
+/// The answer to the plugin.
 pub(crate) enum Lent {
     Lease { token: u64, lease: Arc<LeaseShared> },
     Wait { retry_after_ms: u32 },
@@ -72,7 +73,7 @@ pub(crate) fn acquire(
     }
 }
 
-/// Ends a lease. Answers false where there is no such lease (any more).
+/// Ends a lease. Returns false if it does not exist (any more).
 pub(crate) fn end(token: u64, verdict: CredentialVerdict) -> bool {
     let Some(lease) = LEASES.remove(token) else { return false };
     lock(&lease.owner.held).retain(|held| *held != token);
@@ -86,7 +87,7 @@ impl Leases {
         lock(&self.denied).take()
     }
 
-    /// The owner is gone: what it forgot to answer has no verdict.
+    /// The owner is gone: its open leases end without a verdict.
     pub(crate) fn end_all(&self) {
         let tokens = lock(&self.held).clone();
         for token in tokens {

@@ -1,10 +1,10 @@
 //! Loads plugins and guards the exporter against them.
 //!
-//! One [`Host`] per process. It loads a [`Library`] from a file, or takes one that is linked in; a library makes
-//! an [`Instance`] of one of its sources for one target, which collects into a
-//! [sink](plugin_contract::InstanceSink) of the exporter's.
-//! Schedule, deadline and cancellation are the exporter's; it calls [`Host::poll_deadlines`] so that they are kept.
-//! What a plugin does wrong is answered, counted by [`Violation`], and costs the instance a pause at worst.
+//! One [`Host`] per process. It loads a [`Library`] from a file, or takes one that is linked in. A library makes an
+//! [`Instance`] of one of its sources for one target; the instance sends data to a
+//! [sink](plugin_contract::InstanceSink) of the exporter. The exporter controls schedule, deadlines and
+//! cancellation, and calls [`Host::poll_deadlines`] to enforce them. Violations of a plugin are counted by
+//! [`Violation`]; at worst they put the instance into quarantine.
 
 mod calls;
 pub mod check;
@@ -53,7 +53,7 @@ pub use self::trial::Trial;
 pub use self::trial_run::run_trial;
 pub use self::violation::{Violation, Violations};
 
-/// A sink that keeps everything, for the tests of who uses this crate; [`check`] uses it, too.
+/// A sink that keeps everything, for tests of dependent crates; [`check`] uses it, too.
 pub mod testing {
     pub use crate::recording::{
         Recorded, RecordedCompletion, RecordedFamily, RecordedLog, RecordedOutcome, RecordedSeries,

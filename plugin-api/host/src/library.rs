@@ -1,4 +1,4 @@
-//! A loaded library and the host that it belongs to, as the rest of this crate sees them.
+//! The shared state of a loaded library and of the host.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,15 +28,15 @@ pub(crate) struct LibraryShared {
     pub(crate) calls: Calls,
     pub(crate) host: Arc<HostShared>,
     pub(crate) violations: Violations,
-    /// Short calls: one after the other, in the order in which they were made.
+    /// Short calls, one after the other, in order.
     pub(crate) control: ThreadPool,
     /// Collections of blocking sources.
     pub(crate) blocking: ThreadPool,
-    /// What it may log about no instance.
+    /// The limit of log records that belong to no instance.
     pub(crate) log_budget: LogBudget,
-    /// The settings of the library as a whole, once it has them.
+    /// The settings of the library, once it has them.
     settings: Mutex<Option<Value>>,
-    /// Instances that have not said that they are destroyed.
+    /// Instances that have not ended.
     pub(crate) instances: Mutex<HashMap<u64, Weak<dyn LiveInstance>>>,
 }
 
@@ -66,7 +66,7 @@ impl LibraryShared {
         }
     }
 
-    /// The settings of the library as a whole, once it has them.
+    /// The settings of the library, once it has them.
     pub(crate) fn settings(&self) -> MutexGuard<'_, Option<Value>> {
         lock(&self.settings)
     }
@@ -100,7 +100,7 @@ impl LibraryShared {
         self.violations.count(if status == PANICKED { Violation::Panic } else { Violation::FailedCall });
     }
 
-    /// Queues a short call about no instance in particular.
+    /// Queues a short call that belongs to no instance.
     pub(crate) fn call(self: &Arc<Self>, work: impl FnOnce(&Calls) + Send + 'static) {
         let calls = self.calls;
         let slow = Arc::clone(self);
@@ -111,19 +111,19 @@ impl LibraryShared {
         });
     }
 
-    /// Asks an instance to end, on a thread of the library's.
+    /// Asks an instance to end, on a thread of the library.
     pub(crate) fn end(self: &Arc<Self>, instance: u64, reason: u32, deadline_ns: u64) {
         let request =
             End { size: struct_size::<End>(), reason, instance, now_ns: self.now_ns(), deadline_ns };
         self.call(move |calls| calls.end(&request));
     }
 
-    /// When an instance that is asked to end now has to be done.
+    /// The deadline of an instance that is asked to end now.
     pub(crate) fn end_deadline_ns(&self) -> u64 {
         self.now_ns().saturating_add(self.limits().end_ms_max.saturating_mul(1_000_000))
     }
 
-    /// Tells an instance or a run that it is worth asking again.
+    /// Wakes an instance or a run to retry.
     pub(crate) fn wake(self: &Arc<Self>, owner: u64) {
         self.call(move |calls| calls.wake(owner));
     }
@@ -133,13 +133,13 @@ impl LibraryShared {
         lock(&self.instances).values().filter_map(Weak::upgrade).collect()
     }
 
-    /// An instance has said that it is destroyed, or never came to be.
+    /// Removes an instance that has ended or was never made.
     pub(crate) fn forget(&self, token: u64) {
         lock(&self.instances).remove(&token);
         self.host.ended.notify_all();
     }
 
-    /// Whether so many bytes may be logged in this second, which `budget` knows; counted where they may not.
+    /// Whether `budget` allows `bytes` more bytes in this second; counted if not.
     pub(crate) fn may_log(&self, budget: &LogBudget, bytes: usize) -> bool {
         let second = self.now_ns() / 1_000_000_000;
         let fits = budget.take(bytes, second, self.limits().log_bytes_per_second_max.into());
@@ -170,15 +170,15 @@ impl LibraryShared {
     }
 }
 
-/// What the library and the host know of an instance.
+/// An instance, as the library and the host use it.
 pub(crate) trait LiveInstance: Send + Sync {
     /// What it is doing.
     fn state_at(&self, now_ns: u64) -> InstanceState;
 
-    /// Looks at a collection, or at an end under the instance's token, whose time has come.
+    /// Checks a collection, or an end under the instance's token, whose time has come.
     fn look(&self, collection: u64, now_ns: u64);
 
-    /// Asks the plugin to end the instance by the deadline, for a reason of the header's.
+    /// Asks the plugin to end the instance by the deadline, with a reason of the header.
     fn destroy(&self, reason: u32, deadline_ns: u64);
 }
 
@@ -187,11 +187,11 @@ pub(crate) struct HostShared {
     pub(crate) options: HostOptions,
     pub(crate) stopping: AtomicBool,
     pub(crate) libraries: Mutex<Vec<Arc<LibraryShared>>>,
-    /// What is to be looked at when: time and collection.
+    /// Pending checks: time and collection.
     pub(crate) deadlines: Mutex<BTreeMap<(u64, u64), Weak<dyn LiveInstance>>>,
     /// Collections in flight by host name.
     targets: Mutex<HashMap<String, u32>>,
-    /// Told whenever an instance has ended; waited for with `waiting`.
+    /// Notified when an instance has ended; waited for with `waiting`.
     pub(crate) ended: Condvar,
     pub(crate) waiting: Mutex<()>,
 }
@@ -246,13 +246,13 @@ impl HostShared {
 
 static LIBRARIES: RwLock<Vec<Option<Arc<LibraryShared>>>> = RwLock::new(Vec::new());
 
-/// Makes a library known under the next number; `make` gets the number. Nothing where it makes none, or where the
-/// numbers are used up.
+/// Adds a library with the next number, which `make` gets. `None` if it makes none, or if there are no more
+/// numbers.
 pub(crate) fn add(make: impl FnOnce(u16) -> Option<Arc<LibraryShared>>) -> Option<Arc<LibraryShared>> {
     let number = {
         let mut libraries = LIBRARIES.write().unwrap_or_else(PoisonError::into_inner);
         let number = u16::try_from(libraries.len() + 1).ok()?;
-        // The place is taken before the entry runs, which may call the host already.
+        // The number is reserved before the entry runs, because the entry may call the host.
         libraries.push(None);
         number
     };
@@ -262,7 +262,7 @@ pub(crate) fn add(make: impl FnOnce(u16) -> Option<Arc<LibraryShared>>) -> Optio
     Some(library)
 }
 
-/// The library that a token was made for, whether the token is over or not.
+/// The library of a token, even if the token has expired.
 pub(crate) fn of_token(token: u64) -> Option<Arc<LibraryShared>> {
     let number = usize::try_from(tokens::library_number(token)).ok()?;
     LIBRARIES.read().unwrap_or_else(PoisonError::into_inner).get(number.checked_sub(1)?).cloned().flatten()

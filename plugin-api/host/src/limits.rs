@@ -1,4 +1,4 @@
-//! What one plugin may ask of the exporter.
+//! Limits for plugins.
 
 /// Every limit of the host, with its default.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Limits {
     pub async_call_ms_max: u64,
     /// How long validate, create and reconfigure may take.
     pub configure_ms_max: u64,
-    /// How long after its deadline a collection is waited for before it is given up.
+    /// Time after its deadline until a collection is aborted.
     pub deadline_grace_ms: u64,
     /// Threads for blocking sources, per library.
     pub blocking_threads_max: u32,
@@ -59,9 +59,9 @@ pub struct Limits {
     pub alerts_max: u32,
     /// How long an instance may take to end.
     pub end_ms_max: u64,
-    /// The longest time between collections that an instance may ask for; a longer one is refused.
+    /// Maximum interval that an instance may ask for; longer ones are refused.
     pub min_interval_ms_max: u64,
-    /// The longest pause that a failure may ask for; of a longer one so much is told.
+    /// Maximum pause that a failure may ask for; longer ones are reduced to it.
     pub retry_after_ms_max: u64,
 }
 

@@ -1,8 +1,8 @@
-//! From a file, or an entry function, to the table that the library fills.
+//! Opens a library and calls its entry, which fills the table.
 #![expect(unsafe_code, reason = "opens shared libraries and calls their entry")]
-// UNSAFETY: opening a library runs its initialisers, and calling its entry runs its code: that is what loading a
-// plugin means, and the header speaks of the trust in it. The library is never closed, so that what its table points to
-// lives as long as the process.
+// UNSAFETY: opening a library runs its initialisers, and calling its entry runs its code: this is what loading a
+// plugin means, and it requires trust, as the header says. The library is never closed, so that what its table
+// points to lives as long as the process.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ pub(crate) fn missing(file: &Path) -> LoadError {
     LoadError::Missing { file: file.to_owned(), folder: folder.to_owned(), found }
 }
 
-/// A plugin of another major version exports another symbol: then that is what is wrong with it.
+/// The error for a library without the symbol: if it exports that of another major version, the version is wrong.
 fn no_entry(file: &Path, opened: &Opened) -> LoadError {
     let file = file.to_owned();
     for major in (0..MAJORS_TRIED).filter(|major| *major != ABI_MAJOR) {

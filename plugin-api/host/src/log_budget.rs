@@ -1,4 +1,4 @@
-//! How much may be logged in a second.
+//! The limit of log bytes per second.
 
 use std::sync::Mutex;
 
@@ -15,7 +15,7 @@ struct Spent {
 }
 
 impl LogBudget {
-    /// Takes so many bytes of a second; false where it has not as many left.
+    /// Takes bytes of a second; false if not as many are left.
     pub(crate) fn take(&self, bytes: usize, second: u64, bytes_max: u64) -> bool {
         let mut spent = lock(&self.0);
         if spent.second != second {

@@ -1,4 +1,4 @@
-//! What a host is made of.
+//! The options of a host.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use plugin_contract::{CredentialBroker, LibraryLog, ListeningSockets, NoCredenti
 use crate::limits::Limits;
 use crate::trial::Trial;
 
-/// What a host is made of.
+/// The options of a host.
 #[derive(Clone)]
 pub struct HostOptions {
     /// The limits of every library.
@@ -17,17 +17,17 @@ pub struct HostOptions {
     pub broker: Arc<dyn CredentialBroker>,
     /// Keeps the sockets that were opened for plugins; none by default.
     pub sockets: Arc<dyn ListeningSockets>,
-    /// Takes log records that are about no instance; by default they go to `tracing`.
+    /// Receives log records that belong to no instance; by default they go to `tracing`.
     pub log: Option<Arc<dyn LibraryLog>>,
-    /// How many threads a library's run time should have.
+    /// How many threads a library's runtime should have.
     pub worker_threads: u32,
     /// The program's name and version, for the plugin's log.
     pub program: String,
     /// The monotonic clock in nanoseconds; tests hand in their own.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
-    /// How libraries are tried before they are loaded; not at all by default.
+    /// How libraries are tested before they are loaded; `None` by default.
     pub trial: Option<Trial>,
-    /// The minor version that the host says it speaks; tests of compatibility say another.
+    /// The minor version that the host declares; tests of compatibility change it.
     pub abi_minor: u16,
 }
 

@@ -1,4 +1,4 @@
-//! From the header's structs to the boundary's types, checking all that can be checked.
+//! Converts the header's structs to checked types of the contract.
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: every function follows pointers inside a struct that the plugin handed to a call; its caller promises that
 // the call has not returned, which is as long as the header obliges the plugin to keep them valid.
@@ -27,7 +27,7 @@ pub(crate) type Pairs<'a> = Vec<(&'a str, &'a str)>;
 /// Why a row is not offered to the sink.
 pub(crate) struct Refusal {
     pub(crate) reason: DropReason,
-    /// Nothing where a later version may well send it.
+    /// `None` if a later version may send it.
     pub(crate) violation: Option<Violation>,
 }
 
@@ -98,7 +98,7 @@ pub(crate) unsafe fn family<'a>(raw: &abi::Family, limits: &Limits) -> Result<Fa
     if kind == Kind::Histogram {
         return Ok(family);
     }
-    // A rule of a later version is none, whatever its base means there.
+    // An unknown rule counts as none, and its base is ignored.
     let rule = DisplayRule::from_code(raw.display).unwrap_or_default();
     if !rule.needs_base() {
         return Ok(FamilyDef { display: Display::by(rule), ..family });
@@ -111,7 +111,7 @@ pub(crate) unsafe fn family<'a>(raw: &abi::Family, limits: &Limits) -> Result<Fa
     }
 }
 
-/// Appends the labels of a series to `labels` and answers where they stand.
+/// Appends the labels of a series to `labels` and returns their range.
 ///
 /// # Safety
 /// The call that brought the row has not returned.
@@ -140,7 +140,7 @@ pub(crate) unsafe fn labels<'a>(
 
 pub(crate) fn series<'a>(raw: &abi::Series, labels: &'a [(&'a str, &'a str)]) -> SeriesDef<'a> {
     let start = (raw.start_time_unix_ns != 0).then_some(raw.start_time_unix_ns);
-    // A plugin of version 1.0 does not say how it knows what it tells.
+    // A plugin of version 1.0 does not say how it knows the start time.
     let def = SeriesDef::new(raw.family, labels, start);
     if start.is_some() && raw.start_time_kind == abi::START_TIME_INFERRED {
         SeriesDef { start_time_kind: StartTimeKind::Inferred, ..def }
@@ -183,12 +183,12 @@ fn cut(column: Array, len_max: usize) -> Array {
     Array { len: column.len.min(len_max as u64), ..column }
 }
 
-/// Whether a column that may be left out is, or has all rows.
+/// Whether an optional column is empty or has all rows.
 fn is_optional(column: &Array, rows: u64) -> bool {
     column.len == 0 || column.len == rows
 }
 
-/// The beginning of a column of times, where it is not left out.
+/// The beginning of an optional column of times.
 ///
 /// # Safety
 /// The call that brought the column has not returned.
@@ -332,7 +332,7 @@ pub(crate) unsafe fn event<'a>(
     Ok(Event { name, level: level(raw.level), time_unix_nanos, body, fields, alert })
 }
 
-/// Name and value of what the target says of itself.
+/// Name and value of a fact about the target.
 ///
 /// # Safety
 /// The call that brought the fact has not returned.
@@ -357,7 +357,7 @@ pub(crate) unsafe fn host_and_identity<'a>(
     Ok((host, identity))
 }
 
-/// The name of a socket, less that of the library.
+/// The name of a socket, without that of the library.
 ///
 /// # Safety
 /// The call that brought the name has not returned.

@@ -33,20 +33,20 @@ pub struct Recorded {
     pub events: Vec<(String, String)>,
     /// The alerts that events were about, in order.
     pub alerts: Vec<(String, AlertState)>,
-    /// What the target says of itself, in order.
+    /// Facts about the target, in order.
     pub facts: Vec<(String, String)>,
     /// How many batches came.
     pub batches: u64,
-    /// What checking those of each collection took, in nanoseconds.
+    /// Times of checking the batches of each collection, in nanoseconds.
     pub checked_ns: Vec<u64>,
-    /// How often the instance was started anew.
+    /// How often the instance was restarted.
     pub resets: u64,
 }
 
 /// A log record that arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedLog {
-    /// How much it matters.
+    /// Its severity.
     pub level: Level,
     /// Its message.
     pub message: String,
@@ -90,15 +90,15 @@ pub struct RecordedSeries {
     pub family: u32,
     /// Its labels.
     pub labels: Vec<(String, String)>,
-    /// Its start, where one was told; a batch may tell another one.
+    /// Its start, if known; a batch may change it.
     pub start_time_unix_nanos: Option<i64>,
     /// As [`SeriesDef::start_time_kind`].
     pub start_time_kind: StartTimeKind,
     /// Its last value.
     pub value: Option<Value>,
-    /// Of a histogram its last counts and sum.
+    /// The last counts and sum of a histogram.
     pub histogram: Option<(Vec<u64>, f64)>,
-    /// The time of its last value, where one was told.
+    /// The time of its last value, if there was one.
     pub timestamp: Option<i64>,
     /// Whether it was retired.
     pub retired: bool,
@@ -144,13 +144,13 @@ impl RecordingSink {
         lock(&self.recorded).clone()
     }
 
-    /// Waits until `count` collections were completed. Nothing where that takes longer than ten seconds.
+    /// Waits until `count` collections were completed. `None` after ten seconds.
     #[must_use]
     pub fn wait_completions(&self, count: usize) -> Option<Recorded> {
         self.wait(|recorded| recorded.completions.len() >= count)
     }
 
-    /// Waits until `condition` holds. Nothing where that takes longer than ten seconds.
+    /// Waits until `condition` holds. `None` after ten seconds.
     pub fn wait(&self, condition: impl Fn(&Recorded) -> bool) -> Option<Recorded> {
         self.wait_for(PATIENCE, condition)
     }
@@ -344,7 +344,7 @@ impl RecordedSeries {
 }
 
 impl RecordedSeries {
-    /// Notes the start that a batch tells of it.
+    /// Sets the start from a batch.
     fn begin_anew(&mut self, start_times: Option<&[i64]>, row: usize) {
         let anew = start_times.and_then(|starts| starts.get(row)).copied();
         if let Some(start) = anew.filter(|start| *start != 0) {

@@ -1,4 +1,4 @@
-//! A command at work.
+//! A running command.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -19,7 +19,7 @@ pub(crate) struct RunShared {
     pub(crate) library: Arc<LibraryShared>,
     pub(crate) leases: Arc<Leases>,
     pub(crate) metric_names: Option<MetricNames>,
-    /// How many modules the configuration has for its target.
+    /// The number of configured modules of its target.
     pub(crate) modules: usize,
     output: Arc<dyn CommandOutput>,
     written: AtomicU64,
@@ -50,7 +50,7 @@ impl RunShared {
     }
 }
 
-/// A command at work.
+/// A running command.
 #[derive(Debug)]
 pub struct RunningCommand {
     /// Ends it.
@@ -66,7 +66,7 @@ impl RunningCommand {
     }
 }
 
-/// Starts a command on a thread of its own.
+/// Starts a command on its own thread.
 pub(crate) fn start(
     library: &Arc<LibraryShared>,
     request: &CommandRequest,

@@ -1,16 +1,16 @@
-//! What an instance is made of, and what it is doing.
+//! The configuration and the state of an instance.
 
 use std::fmt;
 
 use plugin_contract::TargetInfo;
 
-/// What an instance is made of.
+/// The configuration of an instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InstanceConfig {
     /// The target.
     pub target: TargetInfo,
-    /// What the source is told, as JSON: the module as the configuration has it, less `plugin`, and the target's
-    /// transport under `transport`. Problems come back as pointers into this value.
+    /// The settings as JSON: the module of the configuration without `plugin`, and the target's transport in
+    /// `transport`. Problems are pointers into this value.
     pub settings: serde_json::Value,
 }
 
@@ -18,7 +18,7 @@ pub struct InstanceConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum QuarantineCause {
-    /// A call or a collection did not come back.
+    /// A call or a collection did not return.
     Hung,
     /// Calls that must return at once took too long, several times in a row.
     SlowCalls,
@@ -26,7 +26,7 @@ pub enum QuarantineCause {
     Panicked,
     /// Its calls failed, several times in a row.
     Faults,
-    /// It sent what the contract forbids, again and again.
+    /// It violated the contract repeatedly.
     Violations,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for QuarantineCause {
     }
 }
 
-/// What an instance is doing.
+/// The state of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstanceState {
@@ -50,9 +50,9 @@ pub enum InstanceState {
     Idle,
     /// Collecting.
     Collecting,
-    /// A collection was given up and the plugin still works on it.
+    /// A collection was aborted and the plugin still works on it.
     Hung,
-    /// It misbehaved and is given a pause.
+    /// It is in quarantine.
     Quarantined {
         /// The end of the pause on the monotonic clock.
         until_ns: u64,

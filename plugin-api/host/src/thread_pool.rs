@@ -1,4 +1,4 @@
-//! Threads that call into a plugin. A thread that does not come back is given up and replaced, a few times.
+//! Threads that call plugins. A thread that does not return is abandoned and replaced, a few times.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ pub(crate) type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 /// When a call has taken too long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limit {
-    /// So long after it began.
+    /// This long after its start.
     Within { ns: u64 },
     /// At this time.
     At { ns: u64 },
@@ -51,7 +51,7 @@ struct State {
 
 struct Running {
     until_ns: u64,
-    /// Nothing once the thread was given up.
+    /// `None` after the thread was abandoned.
     overrun: Option<Box<dyn FnOnce() + Send>>,
 }
 
@@ -61,7 +61,7 @@ impl ThreadPool {
         Self(Arc::new(Shared { name, clock, threads_max, lost_max, state, ready: Condvar::new() }))
     }
 
-    /// Queues a call. Answers false where every thread hangs and no more are given.
+    /// Queues a call. Returns false if all threads hang and no more are allowed.
     pub(crate) fn submit(&self, job: Job) -> bool {
         let mut state = lock(&self.0.state);
         if state.threads == 0 && state.lost >= self.0.lost_max {
@@ -75,7 +75,7 @@ impl ThreadPool {
         true
     }
 
-    /// Gives up threads whose call has passed its limit. Answers when the next one will, at the earliest.
+    /// Abandons threads whose call has passed its limit. Returns the earliest time of the next one.
     pub(crate) fn check(&self, now_ns: u64) -> Option<u64> {
         let mut overruns = Vec::new();
         let next = {
@@ -105,7 +105,7 @@ impl ThreadPool {
         lock(&self.0.state).lost
     }
 
-    /// Sees to it that what is queued has a thread.
+    /// Ensures that there is a thread for queued calls.
     fn staff(&self, state: &mut State) {
         while state.idle < state.queue.len()
             && state.threads < self.0.threads_max
@@ -124,7 +124,7 @@ impl ThreadPool {
     fn work(self) {
         loop {
             let (id, work) = self.take();
-            // A panic here is one of the host's own; the border inside has told it already.
+            // A panic here is a bug of the host; the inner boundary has reported it already.
             let _ = catch_unwind(AssertUnwindSafe(work));
             let mut state = lock(&self.0.state);
             let given_up = state.running.remove(&id).is_some_and(|running| running.overrun.is_none());
@@ -139,7 +139,7 @@ impl ThreadPool {
         }
     }
 
-    /// Waits for a call and enters it as running. The thread counts as idle before.
+    /// Waits for a call and marks it as running. The thread counts as idle before.
     fn take(&self) -> (u64, Box<dyn FnOnce() + Send>) {
         let mut state = lock(&self.0.state);
         loop {

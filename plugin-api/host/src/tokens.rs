@@ -1,7 +1,7 @@
-//! Tokens and what they stand for.
+//! Tokens and their values.
 //!
-//! A token holds the number of its library in the upper 16 bits, so that a call with one that is over can still be
-//! counted against who made it; the rest is a serial number. INVARIANT: no token is 0, none is given out twice.
+//! A token has the number of its library in the upper 16 bits, so that calls with expired tokens are counted for
+//! the right library; the rest is a serial number. INVARIANT: no token is 0 or reused.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ pub(crate) fn library_number(token: u64) -> u64 {
     token >> SERIAL_BITS
 }
 
-/// What the tokens of one kind stand for.
+/// The values of tokens of one kind.
 pub(crate) struct Tokens<T>(LazyLock<RwLock<HashMap<u64, Arc<T>>>>);
 
 impl<T> Tokens<T> {
@@ -32,7 +32,7 @@ impl<T> Tokens<T> {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(token, value);
     }
 
-    /// Of two who remove one token at the same time, one finds it gone.
+    /// If two callers remove the same token, only one gets the value.
     pub(crate) fn remove(&self, token: u64) -> Option<Arc<T>> {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(&token)
     }

@@ -1,4 +1,4 @@
-//! Loads a library in a process of its own first. What hangs, crashes or ends the process there does it there.
+//! Loads a library in a separate process first, so that it cannot hang, crash or end this one.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -13,12 +13,12 @@ use tracing::warn;
 use crate::error::LoadError;
 use crate::image::Image;
 
-/// How a library is tried before it is loaded.
+/// How a library is tested before it is loaded.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// A program that calls [`crate::run_trial`] with the last two of its arguments.
     pub program: PathBuf,
-    /// What it is given before those arguments.
+    /// The arguments before these two.
     pub arguments: Vec<OsString>,
     /// How long loading may take.
     pub time_max: Duration,
@@ -26,11 +26,11 @@ pub struct Trial {
 
 /// The library was loaded.
 pub(crate) const LOADED: i32 = 99;
-/// It was refused: the one who loads it hears why.
+/// It was refused; loading it in this process reports why.
 pub(crate) const REFUSED: i32 = 98;
 
 impl Trial {
-    /// Tries the library; an error says what it did.
+    /// Tests the library; the error says how the process ended.
     pub(crate) fn run(&self, image: &Image, file: &Path) -> Result<(), LoadError> {
         let mut child = match self.begin(image) {
             Ok(child) => child,
@@ -58,7 +58,7 @@ impl Trial {
         command.spawn()
     }
 
-    /// How it ended; nothing where it had to be ended.
+    /// Its exit status; `None` if it had to be killed.
     fn wait(&self, child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
         let has_ended = has_ended_within(child, self.time_max);
         if !matches!(has_ended, Ok(true)) {

@@ -1,4 +1,4 @@
-//! What the process of a trial does.
+//! The process of a trial.
 
 use std::path::Path;
 
@@ -10,9 +10,10 @@ use crate::image::Image;
 use crate::options::HostOptions;
 use crate::trial::{LOADED, REFUSED};
 
-/// Loads the library at `path` and ends the process: what a [`crate::Trial`]'s program does for the process `parent`.
+/// Loads the library at `path` and ends the process. The program of a [`crate::Trial`] calls it for the process
+/// `parent`.
 pub fn run_trial(parent: &str, path: &Path) -> ! {
-    // A library that hangs must not outlive the one who tries it, who may have ended before this was said.
+    // A hanging library must not outlive the parent, which may have ended before this call.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     if getppid().is_none_or(|now| now.as_raw_nonzero().to_string() != parent) {
         exit::leave(REFUSED);

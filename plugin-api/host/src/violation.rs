@@ -1,11 +1,11 @@
-//! What a plugin did that the contract forbids: a closed list, counted for metrics.
+//! A plugin's violations of the contract: a closed list, counted for metrics.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! violations {
     ($($variant:ident = $word:literal, $doc:literal;)*) => {
-        /// One kind of misbehaviour.
+        /// One kind of violation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Violation {

@@ -24,11 +24,11 @@ use crate::watch::Watch;
 /// Calls in one input.
 const CALLS_MAX: usize = 24;
 
-/// Families, series, values, completions, records, events and requests of one instance: only what is as the header says
-/// reaches the exporter, within the limits; what is not is refused as a whole or row by row, and says so; and nothing
-/// panics.
+/// Families, series, values, completions, records, events and requests of one instance: only data that the header
+/// allows reaches the exporter, within the limits. Other data is refused as a whole or row by row, with a status or
+/// verdict; and nothing panics.
 pub fn handed_over(bytes: &[u8]) {
-    // The library knows the instance that was made last.
+    // The library knows only the last created instance.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let watch = Arc::new(Watch::default());
@@ -78,7 +78,7 @@ impl Plugin {
         assert!(recorded.families.len() <= LIMITS.families_max as usize);
     }
 
-    /// The instance's token, but for now and then.
+    /// Mostly the instance's token.
     fn token(&self, input: &mut Input<'_>) -> u64 {
         match input.byte() {
             0 => 0,
@@ -272,7 +272,7 @@ impl Plugin {
         status
     }
 
-    /// What brings no series: a request for a secret, a fact, a problem that nobody asked for, a null pointer for a struct.
+    /// Calls without series: a request for a secret, a fact, an unexpected problem, a null pointer for a struct.
     fn others(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let token = self.token(input);
         match input.byte() % 8 {
@@ -383,7 +383,7 @@ impl Tally {
 
 type Register = unsafe extern "C" fn(u64, *const Array, *const abi::ArrayMut, *mut u64) -> i32;
 
-/// An id that may have been handed out.
+/// An id that may have been assigned.
 fn id(input: &mut Input<'_>) -> u32 {
     match input.byte() {
         255 => u32::MAX,

@@ -1,4 +1,4 @@
-//! What the header says of a call, by who knows how its arguments were made.
+//! The results that the header requires for a call with known arguments.
 
 use plugin_abi::{self as abi, ACCEPTED, Array, DROPPED_UNSUPPORTED, FULL, INVALID, OK, STALE, Verdict};
 
@@ -8,8 +8,8 @@ use plugin_host::testing::RecordedFamily;
 use crate::guest::LIMITS;
 use crate::memory::Verdicts;
 
-/// Answers of `register_families` and `register_series`: one verdict for each row that was taken, and nothing else is
-/// written. Answers how many rows were accepted.
+/// Checks `register_families` and `register_series`: there is one verdict for each taken row, and nothing else is
+/// written. Returns the number of accepted rows.
 pub(crate) fn registered(
     status: i32,
     rows: u64,

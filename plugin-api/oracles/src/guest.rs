@@ -29,7 +29,7 @@ pub(crate) const LIMITS: Limits = Limits {
     sources_max: 4,
     commands_max: 4,
     instances_max: 1_000,
-    // Of time and patience there is enough: what is proved is what the host makes of data.
+    // Limits of time are not reached: only the handling of data is tested.
     async_call_ms_max: 600_000,
     configure_ms_max: 600_000,
     deadline_grace_ms: 600_000,
@@ -49,7 +49,7 @@ pub(crate) const LIMITS: Limits = Limits {
 static HOST: OnceLock<&'static HostApi> = OnceLock::new();
 static INSTANCE: AtomicU64 = AtomicU64::new(0);
 
-/// The plugin, loaded once: a host keeps its libraries for ever.
+/// The plugin, loaded once: a host never unloads libraries.
 pub(crate) fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     LIBRARY.get_or_init(|| {

@@ -1,9 +1,9 @@
-//! Laws that the plugin host keeps whatever a plugin hands over.
+//! Laws that the plugin host keeps for any data of a plugin.
 //!
 //! [`handed_over`] is a plugin whose calls are made of bytes: rows, columns and texts with null and misaligned
-//! pointers, with lengths, sizes, kinds and ids that lie. It keeps to the one promise that the host cannot check, that
-//! there is as much memory behind a pointer as the host may read by its limits. It stands in this folder since calling
-//! the host's table is unsafe; `exporter-oracles` has its inputs and replays them.
+//! pointers, with wrong lengths, sizes, kinds and ids. It keeps the one promise that the host cannot check: behind
+//! a pointer there is as much memory as the host may read by its limits. It is in this folder because calling the
+//! host's table is unsafe; `exporter-oracles` has its inputs and replays them.
 
 mod calls;
 mod expected;

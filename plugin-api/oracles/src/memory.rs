@@ -1,12 +1,12 @@
-//! What the plugin's pointers point to.
+//! The memory behind the plugin's pointers.
 #![expect(unsafe_code, reason = "lays rows out in memory at a distance of its own")]
 // UNSAFETY: bytes of plain structs are copied into buffers that are larger than what is written.
 
 use plugin_abi::{Array, ArrayMut, Plain, Str, Verdict, struct_size};
 use test_support::oracle::Input;
 
-/// Memory of one call. INVARIANT: behind each pointer into it that is handed out are as many bytes or rows as any limit
-/// of the host allows it to read, whatever the length beside the pointer says, and all of them are initialised.
+/// Memory of one call. INVARIANT: behind each returned pointer there are as many initialised bytes or rows as any
+/// limit of the host allows it to read, whatever the length beside the pointer is.
 #[derive(Default)]
 pub(crate) struct Memory {
     texts: Vec<Box<[u8]>>,
@@ -19,7 +19,7 @@ const TEXT_ROOM_BYTES: usize = 128;
 const STRIDE_MAX: usize = 4_096;
 
 impl Memory {
-    /// A text: mostly one that is there, sometimes none, or one whose length lies.
+    /// A text: mostly a valid one, sometimes none, or one with a wrong length.
     pub(crate) fn text(&mut self, input: &mut Input<'_>) -> Str {
         let kind = input.byte();
         let wanted = usize::from(kind & 0x1f);
@@ -125,7 +125,7 @@ impl Memory {
     }
 }
 
-/// Room for verdicts, with something in it that no verdict is.
+/// A buffer for verdicts, filled with an invalid verdict.
 pub(crate) struct Verdicts(Box<[Verdict]>);
 
 impl Verdicts {
@@ -134,7 +134,7 @@ impl Verdicts {
         Self(vec![UNTOUCHED; rows_max as usize + 2].into_boxed_slice())
     }
 
-    /// An array of them: mostly one of `len` rows, sometimes one that lies.
+    /// An array of them: mostly of `len` rows, sometimes with a wrong length.
     pub(crate) fn array(&mut self, input: &mut Input<'_>, len: u64) -> ArrayMut {
         let ptr = self.0.as_mut_ptr();
         let element_size = struct_size::<Verdict>();
@@ -148,7 +148,7 @@ impl Verdicts {
         ArrayMut { ptr: ptr.cast(), len, element_size, reserved: 0 }
     }
 
-    /// The first rows, and whether nothing was written behind them.
+    /// The first rows, and whether nothing was written after them.
     pub(crate) fn split(&self, rows: usize) -> (&[Verdict], bool) {
         let (written, rest) = self.0.split_at(rows);
         let is_untouched = |verdict: &Verdict| verdict.verdict == UNTOUCHED.verdict;
@@ -158,7 +158,7 @@ impl Verdicts {
 
 const UNTOUCHED: Verdict = Verdict { id: 0, verdict: u32::MAX };
 
-/// A length that has nothing to do with what is there.
+/// An arbitrary length.
 pub(crate) fn lie(input: &mut Input<'_>) -> u64 {
     match input.byte() {
         0 => u64::MAX,

@@ -1,4 +1,4 @@
-//! The exporter's side: it keeps everything, and sees to it that only what was promised to it arrives.
+//! The exporter's side: it keeps all data, and checks that it is valid.
 
 use plugin_contract::{
     Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, HistogramBatch, InstanceSink, Kind,
@@ -8,7 +8,7 @@ use plugin_host::testing::RecordingSink;
 
 use crate::guest::LIMITS;
 
-/// A panic in here is the host's to catch; the call then answers FAILED, which no law allows.
+/// The host catches panics in it; the call then returns FAILED, which no law allows.
 #[derive(Default)]
 pub(crate) struct Watch(pub(crate) RecordingSink);
 

@@ -181,7 +181,7 @@ impl Stages {
 }
 
 impl Accounts {
-    /// Puts what has passed on the stage entered last.
+    /// Adds the elapsed time to the stage entered last.
     fn pause(&mut self, now_ns: u64) {
         if let Some((stage, since)) = &mut self.current
             && let Some(since_ns) = since.take()

@@ -15,11 +15,11 @@ use crate::token::Signal;
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// It did what it was asked for.
+    /// It succeeded.
     Success,
-    /// It did not; it has said why.
+    /// It failed, and has printed why.
     Failure,
-    /// The arguments are wrong; it has said how.
+    /// The arguments are wrong, and it has printed why.
     Usage,
     /// It was cancelled.
     Cancelled,
@@ -66,21 +66,21 @@ pub trait Command: 'static {
     const NAME: &'static str;
     /// One line for people.
     const HELP: &'static str;
-    /// Other names, also directly under the program.
+    /// Other names, also usable without the plugin's name.
     const ALIASES: &'static [&'static str] = &[];
 
     /// Options and arguments. Words that do not fit end the run with [`Exit::Usage`].
     ///
-    /// Options have long names only. The help of each is one line; the possible values and the default are added to it,
-    /// and what stands in single quotes at its end, behind a colon, is shown as an example.
+    /// Options have long names only. The help of each is one line; the possible values and the default are added to
+    /// it. Text in single quotes after a colon at its end is shown as an example.
     ///
-    /// The program knows some names. What its configuration says of the target that `target` names is filled in, where
-    /// nobody gave it, as `target-name`, `port`, `identity`, `connect-timeout`, and as the kind and the key of each setting
-    /// of a transport, such as `smb-encryption`, as far as they are declared. `config`, `username`, `password-file`, `password-env`, `log.level` and `help` are the program's own and
-    /// never arrive.
+    /// Some names are special. If they are declared and not given, the program adds them from its configuration of
+    /// the target that `target` names: `target-name`, `port`, `identity`, `connect-timeout`, and the kind and the
+    /// key of each setting of a transport, such as `smb-encryption`. `config`, `username`, `password-file`,
+    /// `password-env`, `log.level` and `help` belong to the program and are never passed.
     type Arguments: clap::Args + Send + 'static;
 
-    /// Runs it inside the library's tokio run time. The future is dropped when the run is cancelled.
+    /// Runs it inside the library's tokio runtime. The future is dropped when the run is cancelled.
     fn run(run: Run, arguments: Self::Arguments) -> impl Future<Output = Exit> + Send;
 }
 
@@ -88,7 +88,7 @@ pub trait Command: 'static {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct NoArguments {}
 
-/// What the configuration has for a module on the target of a command.
+/// The configuration of a module on the target of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configured {
     /// The number of its source, in the order of [`crate::export_plugin`].
@@ -110,22 +110,22 @@ pub struct Run {
 }
 
 impl Run {
-    /// Columns of the terminal; nothing where the output is none.
+    /// Columns of the terminal; `None` if the output is not a terminal.
     #[must_use]
     pub fn terminal_width(&self) -> Option<u32> {
         self.terminal_width
     }
 
-    /// What the configuration has for the target that `--target` names: one for each of its modules of this plugin. Empty
-    /// where there is no such target, or the exporter is older than version 1.3.
+    /// The configuration of the target that `--target` names, one for each of its modules of this plugin. Empty if
+    /// there is no such target, or if the exporter is older than version 1.3.
     #[must_use]
     pub fn configured(&self) -> &[Configured] {
         &self.configured
     }
 
-    /// By which name the exporter would show the samples of a family: as the module of that index in [`Run::configured`], or
-    /// by the rules for all. Nothing where a rule drops it, or where the exporter is older than version 1.3. Rules that look
-    /// at labels see those of a series without any.
+    /// The metric name of a family's samples: in the module at that index of [`Run::configured`], or by the general
+    /// rules. `None` if a rule drops it, or if the exporter is older than version 1.3. Rules on labels are applied
+    /// to a series without labels.
     #[must_use]
     pub fn metric_name(&self, configured: Option<usize>, family: &Family<'_>) -> Option<String> {
         host::metric_name(self.token, configured, family)
@@ -141,15 +141,14 @@ impl Run {
         host::output(self.token, OUTPUT_ERR, text.as_bytes());
     }
 
-    /// Shows a line in the place of the one before, where there is a terminal; empty clears it.
+    /// Shows a line on a terminal, in place of the previous one; empty clears it.
     pub fn progress(&self, line: &str) {
         host::output(self.token, OUTPUT_PROGRESS, line.as_bytes());
     }
 
-    /// Leases the secret of `identity`, to be proven to `host`. Waits while another target tries it.
+    /// Leases the secret of `identity`, to authenticate to `host`. Waits while another target tries it.
     ///
-    /// # Errors
-    /// When the exporter withholds it.
+    /// # Errors If the exporter withholds it.
     pub async fn credential(&self, host: &str, identity: &str) -> Result<Credential, Failure> {
         credential::acquire(self.token, &self.wake, host, identity).await
     }

@@ -1,4 +1,4 @@
-//! Secrets, lent for one authentication.
+//! Secrets that are leased for one authentication.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,7 +11,8 @@ use crate::failure::{Failure, Reason};
 use crate::host::{self, Acquired, Lease};
 use crate::token::Signal;
 
-/// A secret lent for one authentication. Say how it went; dropping it says that nobody knows.
+/// A secret that is leased for one authentication. Report the target's answer; dropping it reports that the answer
+/// is unknown.
 pub struct Credential(Lease);
 
 impl Credential {
@@ -33,7 +34,7 @@ impl Credential {
         &self.0.password
     }
 
-    /// The target let us in.
+    /// The target accepted it.
     pub fn accepted(self) {
         self.end(CREDENTIAL_ACCEPTED);
     }
@@ -71,7 +72,7 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// Asks until the answer is not "wait".
+/// Requests the secret until the answer is not "wait".
 pub(crate) async fn acquire(
     owner: u64,
     wake: &Signal,
@@ -89,7 +90,7 @@ pub(crate) async fn acquire(
             }
             Acquired::Wait { retry_after_ms } => {
                 let pause = Duration::from_millis(u64::from(retry_after_ms.max(RETRY_MS_MIN)));
-                // Whether woken or timed out: the next turn asks again.
+                // Retry after a wake-up or the time-out.
                 let _ = tokio::time::timeout(pause, woken).await;
             }
             Acquired::Refused(status) => {

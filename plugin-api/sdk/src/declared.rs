@@ -1,4 +1,4 @@
-//! What a library declares, as the header has it.
+//! The declarations of a library, in the header's structs.
 
 use plugin_abi::{Array, Plain as _, Str, struct_size};
 
@@ -6,7 +6,7 @@ use crate::arguments::CommandOption;
 use crate::plugin::Plugin;
 use crate::schema::{Setting, SettingKind, Transport};
 
-/// The declarations as the header has them. They live as long as the process, as the header asks.
+/// The declarations in the header's structs. They live as long as the process, as the header requires.
 pub(crate) struct Tables {
     pub(crate) sources: &'static [plugin_abi::Source],
     pub(crate) commands: &'static [plugin_abi::Command],

@@ -1,8 +1,8 @@
-//! What happens on a target.
+//! Events on a target.
 
 use plugin_abi::{ALERT_CLOSED, ALERT_OPEN, ALERT_OPENED, LEVEL_DEBUG, LEVEL_ERROR, LEVEL_INFO, LEVEL_WARN};
 
-/// How much an event matters.
+/// The severity of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// Somebody must act.
@@ -11,35 +11,35 @@ pub enum Severity {
     Warn,
     /// Worth knowing.
     Info,
-    /// For who searches a fault.
+    /// For debugging.
     Debug,
 }
 
 /// Something that happened on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event<'a> {
-    /// What kind of event: `[a-z][a-z0-9_.]*`.
+    /// The kind of event: `[a-z][a-z0-9_.]*`.
     pub name: &'a str,
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
-    /// When it happened, where that is known.
+    /// When it happened, if known.
     pub time_unix_nanos: Option<i64>,
     /// A sentence for people.
     pub body: &'a str,
     /// Details.
     pub fields: &'a [(&'a str, &'a str)],
-    /// The alert that it is about, and what became of it. An exporter before version 1.3 does not hear of it.
+    /// The alert that it is about, and its state. Exporters before version 1.3 ignore it.
     pub alert: Option<(&'a str, AlertState)>,
 }
 
 /// Whether an alert fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AlertState {
-    /// From now on.
+    /// It fires from now on.
     Opened,
-    /// Still: say so now and then, for who missed that it opened.
+    /// It still fires. Repeat this from time to time, for receivers that missed `Opened`.
     Open,
-    /// No longer.
+    /// It no longer fires.
     Closed,
 }
 

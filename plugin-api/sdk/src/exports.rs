@@ -24,7 +24,7 @@ use crate::source::{End, EndReason};
 use crate::state::State;
 use crate::target::Target;
 
-/// The entry of a plugin. Called by what [`crate::export_plugin`] makes.
+/// The entry of a plugin. Called by the code that [`crate::export_plugin`] generates.
 ///
 /// # Safety
 /// The pointers are those of the header's `perfmon_plugin_entry_v1`.
@@ -54,7 +54,7 @@ pub unsafe fn entry<P: PluginDef>(
     })
 }
 
-/// What of the host's table must be there: everything up to the first function.
+/// Minimum size of the host's table: everything up to the first function.
 const HOST_SIZE_MIN: usize = 48;
 
 fn declaration<P: PluginDef>() -> PluginApi {
@@ -83,7 +83,7 @@ fn declaration<P: PluginDef>() -> PluginApi {
 }
 
 unsafe extern "C" fn validate<P: PluginDef>(request: *const Configure) -> i32 {
-    // SAFETY: handed through from the host.
+    // SAFETY: passed on from the host.
     unsafe {
         configured::<P>("validate", request, |plugin, _, call| {
             let problems = match (plugin.sources.get(call.source), plugin.settings) {
@@ -97,7 +97,7 @@ unsafe extern "C" fn validate<P: PluginDef>(request: *const Configure) -> i32 {
 }
 
 unsafe extern "C" fn configure<P: PluginDef>(request: *const Configure) -> i32 {
-    // SAFETY: handed through from the host.
+    // SAFETY: passed on from the host.
     unsafe {
         configured::<P>("configure", request, |plugin, _, call| match plugin.settings {
             Some(settings) if call.source == OF_LIBRARY => (settings.configure)(&call.settings),
@@ -107,7 +107,7 @@ unsafe extern "C" fn configure<P: PluginDef>(request: *const Configure) -> i32 {
 }
 
 unsafe extern "C" fn create<P: PluginDef>(request: *const Configure) -> i32 {
-    // SAFETY: handed through from the host.
+    // SAFETY: passed on from the host.
     unsafe {
         configured::<P>("create", request, |plugin, state, call| {
             let Some(source) = plugin.sources.get(call.source) else { return Err(unknown_source()) };
@@ -120,7 +120,7 @@ unsafe extern "C" fn create<P: PluginDef>(request: *const Configure) -> i32 {
 }
 
 unsafe extern "C" fn reconfigure<P: PluginDef>(request: *const Configure) -> i32 {
-    // SAFETY: handed through from the host.
+    // SAFETY: passed on from the host.
     unsafe {
         configured::<P>("reconfigure", request, |_, state, call| match state.instance(call.instance) {
             Some(slot) => slot.reconfigure(&call.settings),
@@ -131,7 +131,7 @@ unsafe extern "C" fn reconfigure<P: PluginDef>(request: *const Configure) -> i32
 
 unsafe extern "C" fn collect<P: PluginDef>(request: *const Collect) -> i32 {
     guard("collect", || {
-        // SAFETY: handed through from the host.
+        // SAFETY: passed on from the host.
         let Ok(request) = (unsafe { read_struct(request) }) else { return INVALID };
         let Some(state) = P::plugin().state.get() else { return NO_INSTANCE };
         match state.instance(request.instance) {
@@ -150,7 +150,7 @@ unsafe extern "C" fn cancel<P: PluginDef>(token: u64) {
     });
 }
 
-/// From a host that knows no deadline of an end.
+/// Called by hosts that have no deadline for the end.
 unsafe extern "C" fn destroy<P: PluginDef>(instance: u64) {
     guard("destroy", || {
         ended::<P>(instance, End { reason: EndReason::Removed, deadline: Instant::now() + END_MAX })
@@ -159,7 +159,7 @@ unsafe extern "C" fn destroy<P: PluginDef>(instance: u64) {
 
 unsafe extern "C" fn end<P: PluginDef>(request: *const plugin_abi::End) {
     guard("end", || {
-        // SAFETY: handed through from the host.
+        // SAFETY: passed on from the host.
         let Ok(request) = (unsafe { read_struct(request) }) else { return INVALID };
         let reason = match request.reason {
             plugin_abi::END_PROCESS => EndReason::ProcessEnds,
@@ -178,7 +178,7 @@ fn ended<P: PluginDef>(instance: u64, end: End) -> i32 {
     OK
 }
 
-/// An older host does not say how long it waits at the end of the process.
+/// The deadline if an older host passes none.
 const END_MAX: Duration = Duration::from_secs(3);
 /// A time that can be added to any other.
 const END_MAX_FAR: Duration = Duration::from_secs(86_400);
@@ -194,7 +194,7 @@ unsafe extern "C" fn wake<P: PluginDef>(owner: u64) {
 
 unsafe extern "C" fn run<P: PluginDef>(request: *const Run) -> i32 {
     guard("run", || {
-        // SAFETY: handed through from the host.
+        // SAFETY: passed on from the host.
         let Ok((index, run)) = (unsafe { read_run(request) }) else { return command::Exit::Usage.code() };
         let plugin = P::plugin();
         let Some(command) = plugin.commands.get(index) else { return command::Exit::Usage.code() };
@@ -223,7 +223,7 @@ struct Call {
     settings: String,
 }
 
-/// Reads the request, runs `action` inside the run time and reports what it says.
+/// Reads the request, runs `action` inside the runtime and reports its result.
 ///
 /// # Safety
 /// `request` is the host's.
@@ -310,7 +310,7 @@ fn guard(what: &'static str, action: impl FnOnce() -> i32) -> i32 {
         Ok(status) => status,
         Err(panic) => {
             let message = panic.to_string();
-            // The log goes through the host; should even that panic, nothing is left to say.
+            // The log goes through the host; if even that panics, nothing can be reported.
             let _ = caught(|| {
                 log::error(host::library(), "Call panicked", &[("call", what), ("panic", &message)]);
             });

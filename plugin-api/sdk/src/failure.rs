@@ -1,4 +1,4 @@
-//! How a collection ends.
+//! The outcome of a collection.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use plugin_abi::{GeneralReason, REASON_DECLARED, Stage};
 
 use crate::family::FamilyId;
 
-/// A failure reason of a source's own: an element of [`crate::Source::REASONS`].
+/// A failure reason that a source declares: an element of [`crate::Source::REASONS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeclaredReason {
-    /// For labels and logs: `[a-z][a-z0-9_]*`, none of the general ones.
+    /// For labels and logs: `[a-z][a-z0-9_]*`, not a general one.
     pub word: &'static str,
     /// What happened.
     pub sentence: &'static str,
@@ -18,10 +18,10 @@ pub struct DeclaredReason {
     pub next_step: &'static str,
 }
 
-/// Why, from a closed list.
+/// The reason, from a closed list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// One that every source knows.
+    /// A general reason.
     General(GeneralReason),
     /// The element of [`crate::Source::REASONS`] with this index.
     Declared(u32),
@@ -45,14 +45,14 @@ impl From<GeneralReason> for Reason {
 /// Where and why a collection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Where.
+    /// The stage.
     pub stage: Stage,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// Details for people, no secrets; may be empty.
     pub message: String,
-    /// It would not help to try again before so long: to connect where the stage is [`Stage::Bind`] or before, else to
-    /// collect. The exporter has a longest pause of its own; before version 1.3 it does not hear of this.
+    /// The earliest useful retry: of connecting if the stage is [`Stage::Bind`] or before, else of collecting. The
+    /// exporter limits the pause; versions before 1.3 ignore it.
     pub retry_after: Option<Duration>,
 }
 
@@ -62,23 +62,23 @@ impl Failure {
         Self { stage, reason: reason.into(), message: message.to_string(), retry_after: None }
     }
 
-    /// The same, with the wish not to be tried again before so long.
+    /// The same with the earliest useful retry.
     #[must_use]
     pub fn with_retry_after(self, retry_after: Duration) -> Self {
         Self { retry_after: Some(retry_after), ..self }
     }
 }
 
-/// What a collection that did not fail has covered.
+/// The outcome of a collection that did not fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// All there is was sent: a series that got no value is gone.
+    /// Everything was sent: a series without a value is gone.
     Full,
-    /// These families were sent in full; of the others nothing is known.
+    /// These families were sent completely; the others are unknown.
     Partial {
-        /// The families that are covered.
+        /// The completely sent families.
         families: Vec<FamilyId>,
-        /// Why the others are not.
+        /// Why the others were not sent.
         failure: Option<Failure>,
     },
 }

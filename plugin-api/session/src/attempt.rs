@@ -1,4 +1,4 @@
-//! Why an attempt of a collection failed, and whether it makes another one.
+//! Why an attempt of a collection failed, and whether the collection retries.
 
 use host_session::Recovery;
 use plugin_sdk::Failure;
@@ -8,25 +8,25 @@ use plugin_sdk::Failure;
 pub struct AttemptError {
     /// For the exporter.
     pub failure: Failure,
-    /// Whether the same collection makes another attempt.
+    /// Whether the same collection retries.
     pub retry: Retry,
 }
 
-/// Whether a collection makes another attempt after one that failed.
+/// Whether a collection retries after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// The failure is the answer.
+    /// The failure is the result.
     Never,
-    /// If something was kept from an earlier collection, which may have been lost meanwhile: at least this has to be opened
-    /// again.
+    /// Retry if something was kept from an earlier collection, because it may have been lost meanwhile. At least
+    /// this must be reopened.
     IfLost(Recovery),
-    /// Once this is opened again: the source has learnt something, and the next attempt goes another way. The source sees
-    /// to it that this does not go on for ever.
+    /// Retry after reopening this: the next attempt of the source proceeds differently. The source must ensure that
+    /// this ends.
     Always(Recovery),
 }
 
 impl Retry {
-    /// That of an error which leaves so much to be opened again.
+    /// The retry after an error that needs this recovery.
     pub(crate) const fn after(recovery: Recovery) -> Self {
         match recovery {
             Recovery::Nothing => Self::Never,

@@ -1,4 +1,4 @@
-//! What a method's error is called.
+//! Converts errors of methods.
 
 use host_session::{Endpoint, Reason, SessionError, Stage, Target};
 use ms_dtyp::Win32Error;

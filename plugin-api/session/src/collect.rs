@@ -1,4 +1,4 @@
-//! One collection, from whatever the last one left: what was lost meanwhile is opened again within it.
+//! One collection, from any state after the last one: it reopens what was lost meanwhile.
 
 use std::future::Future;
 use std::time::Duration;
@@ -9,15 +9,15 @@ use tokio::time::Instant;
 
 use crate::{AttemptError, HostConnection, Retry};
 
-/// A source that asks one host over a connection that it keeps.
+/// A source that reads one host over a kept connection.
 pub trait HostSource: Send {
-    /// What it keeps open at the host from collection to collection; `()` for nothing.
+    /// The handles that it keeps open at the host between collections; `()` for none.
     type Handles: Send;
 
     /// The connection.
     fn connection(&mut self) -> &mut HostConnection<Self::Handles>;
 
-    /// Collects once, over whatever is open. Time is up at `deadline`, a little before that of the collection.
+    /// Collects once, over whatever is open. `deadline` is a little before that of the collection.
     fn attempt(
         &mut self,
         collection: &mut Collection,
@@ -25,11 +25,11 @@ pub trait HostSource: Send {
     ) -> impl Future<Output = Result<Coverage, AttemptError>> + Send;
 }
 
-/// Collects by as many attempts as it takes.
+/// Collects, with retries.
 ///
-/// Only what was kept from an earlier collection may have been lost meanwhile; what fails right after it was opened would
-/// fail again. Each attempt begins with less than the one before, so that there are four at most, and those that
-/// [`Retry::Always`] asks for.
+/// Only handles and connections of earlier collections may have been lost meanwhile; those that fail right after
+/// they were opened would fail again. Each attempt begins with less open than the one before, so there are at most
+/// four, and those for [`Retry::Always`].
 ///
 /// # Errors
 /// The failure of the last attempt.
@@ -62,7 +62,7 @@ pub async fn collect<S: HostSource>(
     }
 }
 
-/// What a collection keeps for itself, so that it ends by its own account and not by being dropped.
+/// Time that a collection reserves, so that it ends by itself before it is dropped.
 fn margin(remaining: Duration) -> Duration {
     (remaining / 20).min(Duration::from_millis(250))
 }

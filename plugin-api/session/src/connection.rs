@@ -10,32 +10,32 @@ use crate::failure::{add_stages, failure_of};
 use crate::lease::{self, credentials, is_refusal, report_verdict};
 use crate::{AttemptError, OpenSession, Retry, TransportSettings, connector};
 
-/// What of a host a plugin asks.
+/// The service of a host that a plugin uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// Where the host offers it.
+    /// The endpoint.
     pub endpoint: Endpoint,
-    /// What is bound there.
+    /// The interfaces to bind.
     pub interfaces: &'static [SyntaxId],
 }
 
-/// The connection to one host, or what is left of it. `H` is what a plugin keeps open on top of the interfaces, such as
-/// the handle of a query; it is dropped as soon as the host cannot know it any more.
+/// The connection to one host, as far as it is open. `H` is what a plugin keeps open over the interfaces, such as
+/// the handle of a query; it is dropped when it becomes invalid at the host.
 #[derive(Debug)]
 pub struct HostConnection<H = ()> {
     target: Target,
     service: Service,
     connector: PinnedConnector,
     transport: TransportSettings,
-    /// It was reported that the host runs Windows.
+    /// Whether the operating system was reported.
     is_os_reported: bool,
-    /// Which version it was last reported to run.
+    /// The last reported version of Windows.
     os_version: Option<OsVersion>,
     kept: Option<OpenSession<H>>,
 }
 
 impl<H> HostConnection<H> {
-    /// A host that was not asked yet.
+    /// A host without a connection.
     #[must_use]
     pub fn new(target: Target, service: Service, transport: TransportSettings) -> Self {
         let connector = connector::pinned(&transport);
@@ -51,7 +51,7 @@ impl<H> HostConnection<H> {
         }
     }
 
-    /// What has to be opened before handles can be used, as far as it is known.
+    /// What must be opened before handles can be used, as far as it is known.
     #[must_use]
     pub fn missing(&self) -> Recovery {
         match &self.kept {
@@ -62,7 +62,7 @@ impl<H> HostConnection<H> {
         }
     }
 
-    /// Closes what `recovery` says has to be opened again.
+    /// Closes what must be reopened according to `recovery`.
     pub fn close(&mut self, recovery: Recovery) {
         if recovery == Recovery::Connection {
             self.kept = None;
@@ -75,10 +75,9 @@ impl<H> HostConnection<H> {
         }
     }
 
-    /// The connection, opened as far as it is not. A session that is taken and not put back ends.
+    /// Takes the connection, and opens the missing parts. A session that is taken and not put back is closed.
     ///
-    /// # Errors
-    /// When it cannot be opened.
+    /// # Errors If it cannot be opened.
     pub async fn take(
         &mut self,
         collection: &Collection,
@@ -93,12 +92,12 @@ impl<H> HostConnection<H> {
         Ok(open)
     }
 
-    /// Keeps a session that was taken.
+    /// Puts back a session that was taken.
     pub fn put_back(&mut self, open: OpenSession<H>) {
         self.kept = Some(open);
     }
 
-    /// Keeps of a session that was taken what `error` left, and says what a collection makes of the error.
+    /// Puts back the parts of a session that are usable after `error`, and converts the error.
     pub async fn fail(
         &mut self,
         open: OpenSession<H>,
@@ -109,7 +108,7 @@ impl<H> HostConnection<H> {
         let failure = failure_of(error);
         let verdict = error.verdict();
         if error.stage == host_session::Stage::Auth && is_refusal(verdict) {
-            // The session had expired, and the host refuses the credentials by now, which nobody had leased.
+            // The session had expired, and the host refused the credentials of the new logon, which had no lease.
             if let Ok(credential) = lease::lease(collection, open.address, deadline).await
                 && credentials(&credential) == open.credentials
             {
@@ -133,7 +132,7 @@ impl<H> HostConnection<H> {
         let options = self.transport.options();
         let reached = Reached::connect(self.target.clone(), options, &self.connector, deadline).await;
         let reached = reached.map_err(|error| not_opened(collection, &error))?;
-        // Only now: a host that does not answer must not hold up others that wait for the verdict.
+        // Not before: a host that does not answer must not delay others that wait for the verdict.
         let address = self.connector.reached();
         let credential = lease::lease(collection, address, deadline).await.inspect_err(|_withheld| {
             add_stages(collection, reached.stages());
@@ -156,8 +155,8 @@ impl<H> HostConnection<H> {
         Ok(OpenSession { session, credentials, address, is_pipe_lost: false, handles: None })
     }
 
-    /// Opens the endpoint over the connection that is there. That is a logon, too, so that it takes a lease; where the
-    /// credentials are others by now, the connection is made anew with them.
+    /// Opens the endpoint over the existing connection. This is a logon, too, so it needs a lease; if the
+    /// credentials have changed, it connects again with the new ones.
     async fn reopen(
         &mut self,
         mut open: OpenSession<H>,
@@ -191,7 +190,7 @@ impl<H> HostConnection<H> {
         }
     }
 
-    /// Reports that the host runs Windows, and which, where that is news.
+    /// Reports the operating system of the host and its version, if they changed.
     fn report_os(&mut self, version: Option<OsVersion>, collection: &Collection) {
         if !self.is_os_reported {
             self.is_os_reported = true;
@@ -205,7 +204,7 @@ impl<H> HostConnection<H> {
     }
 }
 
-/// The failure of something that was just being opened: trying again at once would fail again.
+/// The failure of opening something: an immediate retry would fail again.
 fn not_opened(collection: &Collection, error: &SessionError) -> AttemptError {
     add_stages(collection, &error.stages);
     failure_of(error).into()

@@ -1,4 +1,4 @@
-//! How hosts are found and connected to.
+//! Name lookup and connections to hosts.
 
 use std::sync::LazyLock;
 
@@ -8,15 +8,15 @@ use transport::TcpConnector;
 
 use crate::TransportSettings;
 
-/// Finds the addresses of all targets, so that there is one limit for all look-ups.
+/// Shared by all targets, so that there is one limit for all look-ups.
 static RESOLVER: LazyLock<Resolver> = LazyLock::new(Resolver::default);
 
-/// A TCP connector that shares its look-ups with all others of this plugin.
+/// A TCP connector that shares its look-ups with all connections of this plugin.
 pub(crate) fn shared() -> TcpConnector {
     TcpConnector::with_resolver(RESOLVER.clone())
 }
 
-/// The same, for the addresses that the settings name, if they do.
+/// The same, limited to the addresses in the settings, if there are any.
 pub(crate) fn pinned(transport: &TransportSettings) -> PinnedConnector {
     PinnedConnector::new(shared(), transport.addresses.clone())
 }

@@ -1,4 +1,4 @@
-//! What a session's errors are called on the plugin's side: the words are the same, the lists are closed on both.
+//! Converts a session's errors to failures of the plugin. Both have the same closed lists of words.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use host_session::{SessionError, StageReport};
 use plugin_sdk::{Collection, DeclaredReason, Failure, GeneralReason, Reason, Stage};
 use resolver::LookupErrorKind;
 
-/// Reasons of sessions that are not among the general ones. [`plugin_sdk::Source::REASONS`] of a plugin begins with these.
+/// Reasons of sessions beyond the general ones. [`plugin_sdk::Source::REASONS`] of a plugin begins with these.
 pub const DECLARED_REASONS: [DeclaredReason; 2] =
     [declared(LookupErrorKind::TimedOut), declared(LookupErrorKind::ServerFailed)];
 
@@ -27,7 +27,7 @@ pub fn failure_of(error: &SessionError) -> Failure {
     }
 }
 
-/// A service that does not run is asked for again after this: starting it is a person's work.
+/// The earliest retry for a service that does not run: somebody has to start it.
 const STOPPED_RETRY: Duration = Duration::from_secs(300);
 
 /// Adds what the session measured to the collection's stages.
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_stage_of_a_session_has_the_same_word_and_place_on_the_plugins_side() {
         let sessions = host_session::Stage::ALL.map(|stage| (stage.as_str(), stage_of(stage)));
-        // The plugin's own stage is behind those of a session.
+        // The plugin's own stage is after those of a session.
         let plugins: Vec<_> = Stage::ALL.into_iter().take_while(|stage| *stage != Stage::Plugin).collect();
         assert_eq!(
             sessions.to_vec(),

@@ -1,7 +1,7 @@
-//! Credentials, lent by the exporter for one logon.
+//! Credentials that the exporter leases for one logon.
 //!
-//! Whenever we prove who we are, the exporter has lent the credentials for it and is told the verdict: it sees to it
-//! that a wrong password is tried once and not once by each target.
+//! Every logon uses credentials that the exporter leased, and reports the host's verdict. So the exporter can
+//! ensure that a wrong password is tried only once and not once per target.
 
 use std::net::IpAddr;
 
@@ -10,20 +10,20 @@ use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
 use ssp::{Credentials, Secret};
 use tokio::time::{Instant, timeout_at};
 
-/// Credentials, lent for one more logon over a session. Dropped, it says that nobody knows whether they are right.
+/// Credentials that are leased for one more logon over a session. Dropping it reports that the verdict is unknown.
 #[derive(Debug)]
 #[must_use = "the exporter waits for the verdict"]
 pub struct SessionLease(pub(crate) Credential);
 
 impl SessionLease {
-    /// Reports what the host made of the credentials.
+    /// Reports the host's verdict on the credentials.
     pub fn settle<T>(self, result: &Result<T, SessionError>) {
         let verdict = result.as_ref().map_or_else(SessionError::verdict, |_| Verdict::Accepted);
         report_verdict(self.0, verdict);
     }
 }
 
-/// Leases the credentials for the host that was reached at `address`, as soon as the exporter lends them.
+/// Leases the credentials for the host that was reached at `address`. Waits until the exporter leases them.
 pub(crate) async fn lease(
     collection: &Collection,
     address: Option<IpAddr>,
@@ -43,7 +43,7 @@ pub(crate) fn credentials(credential: &Credential) -> Credentials {
     Credentials::new(credential.domain(), credential.username(), Secret::new(credential.password()))
 }
 
-/// Tells the exporter what became of the credentials that it lent.
+/// Reports the verdict on leased credentials to the exporter.
 pub(crate) fn report_verdict(credential: Credential, verdict: Verdict) {
     match verdict {
         Verdict::Accepted => credential.accepted(),
@@ -53,7 +53,7 @@ pub(crate) fn report_verdict(credential: Credential, verdict: Verdict) {
     }
 }
 
-/// Whether the host takes the credentials from nobody.
+/// Whether the host refuses the credentials themselves.
 pub(crate) const fn is_refusal(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Rejected | Verdict::Locked)
 }

@@ -1,8 +1,8 @@
 //! For plugins that read Windows hosts over RPC: a connection that is kept between collections, logons with leased
-//! credentials, and the failures that all of them report alike.
+//! credentials, and common failures.
 //!
-//! It knows no interface. A plugin says which [`Service`] of a host it asks, and what it keeps open there: handles, such
-//! as that of a query, are the type parameter of [`HostConnection`].
+//! It knows no interface. A plugin names the [`Service`] of a host that it uses, and the handles that it keeps open
+//! there: they are the type parameter of [`HostConnection`].
 //!
 //! ```no_run
 //! # use dcerpc::SyntaxId;
@@ -46,14 +46,14 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `collect` | attempts until one succeeds or nothing lost can be opened again |
-//! | `connection` | connects, logs on, opens again what was lost |
+//! | `collect` | attempts until one succeeds or nothing lost can be reopened |
+//! | `connection` | connects, logs on, reopens what was lost |
 //! | `open` | a connection in use |
-//! | `lease` | credentials, lent by the exporter for one logon |
-//! | `call` | what errors of methods are called |
-//! | `failure` | what a session's errors are called on the plugin's side |
-//! | `settings` | how a host is reached, as the exporter hands it over |
-//! | [`command`] | the same for commands: arguments, a session, what is printed when there is none |
+//! | `lease` | credentials that the exporter leases for one logon |
+//! | `call` | errors of methods |
+//! | `failure` | conversion of a session's errors to failures of the plugin |
+//! | `settings` | the transport settings that the exporter passes |
+//! | [`command`] | the same for commands: arguments, a session, errors if there is none |
 
 mod attempt;
 mod call;

@@ -13,12 +13,12 @@ use crate::lease::{self, SessionLease};
 #[derive(Debug)]
 pub struct OpenSession<H> {
     pub(crate) session: Session,
-    /// As whom we are logged on.
+    /// The credentials of the logon.
     pub(crate) credentials: Credentials,
-    /// Where the host is, which is who sees the credentials.
+    /// The address of the host that gets the credentials.
     pub(crate) address: Option<IpAddr>,
     pub(crate) is_pipe_lost: bool,
-    /// INVARIANT: there are some only while the endpoint is open that they were made over.
+    /// INVARIANT: there are handles only while the endpoint that they were opened over is open.
     pub(crate) handles: Option<H>,
 }
 
@@ -28,23 +28,23 @@ impl<H> OpenSession<H> {
         &mut self.session
     }
 
-    /// What the plugin keeps open over the session; nothing when the endpoint was just opened.
+    /// The plugin's handles over the session; `None` after the endpoint was opened.
     pub const fn handles(&mut self) -> &mut Option<H> {
         &mut self.handles
     }
 
-    /// The session and what is kept open over it.
+    /// The session and the plugin's handles over it.
     pub const fn parts(&mut self) -> (&mut Session, &mut Option<H>) {
         (&mut self.session, &mut self.handles)
     }
 
-    /// Whether the host still holds the connection, as far as anybody has noticed.
+    /// Whether the connection is still open, as far as it is known.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.session.is_connected()
     }
 
-    /// Begins the stage query of a collection: calls are counted from here on.
+    /// Begins the query stage of a collection: calls are counted from now on.
     #[must_use = "the calls are added by end_calls"]
     pub fn begin_calls(&self, collection: &Collection) -> StageTimer {
         collection.enter(Stage::Query);
@@ -57,11 +57,9 @@ impl<H> OpenSession<H> {
         collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
     }
 
-    /// Leases the credentials of the session for one more logon, such as
-    /// [`Session::open_association`]: a logon takes a lease.
+    /// Leases the credentials of the session for one more logon, such as [`Session::open_association`].
     ///
-    /// # Errors
-    /// When the exporter withholds them, or lends others than those of the session.
+    /// # Errors If the exporter withholds them, or leases others than those of the session.
     pub async fn lease(
         &mut self,
         collection: &Collection,
@@ -75,7 +73,7 @@ impl<H> OpenSession<H> {
         Err(Failure::new(Stage::Auth, GeneralReason::Other, message))
     }
 
-    /// Whether calls can succeed. One that was given up half-way leaves the pipe out of step.
+    /// Whether calls can succeed. An aborted call leaves the pipe out of step.
     pub(crate) const fn is_bound(&self) -> bool {
         !self.is_pipe_lost && self.session.is_usable()
     }

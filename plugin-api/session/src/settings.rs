@@ -1,4 +1,4 @@
-//! How a host is reached, as the exporter hands it over in a module's settings.
+//! The transport settings that the exporter passes in a module's settings.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub struct TransportSettings {
-    /// What each of the stages dns and tcp may take, in milliseconds.
+    /// Maximum time of each of the stages dns and tcp, in milliseconds.
     pub connect_timeout_ms: u64,
-    /// The only addresses that the host's name may lead to. Empty: the plugin resolves the name.
+    /// The allowed addresses of the host. If empty, the plugin resolves the name.
     pub addresses: Vec<IpAddr>,
     /// SMB.
     pub smb: SmbSettings,
 }
 
-/// How SMB is spoken.
+/// Settings of SMB.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub struct SmbSettings {
@@ -31,14 +31,14 @@ pub struct SmbSettings {
 #[derive(Clone, Copy, Debug, Default, Deserialize, clap::ValueEnum, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Encryption {
-    /// Never; a server that insists is refused.
+    /// Never; servers that require it are refused.
     #[value(help = "never")]
     Disabled,
-    /// Where the server can: from SMB 3 on, unless it is switched off there.
+    /// If the server supports it: from SMB 3 on, unless it is disabled there.
     #[default]
     #[value(help = "where the server can")]
     Preferred,
-    /// Or not at all.
+    /// Always; servers without it are refused.
     #[value(help = "a server without it is refused")]
     Required,
 }
@@ -78,7 +78,7 @@ impl TransportSettings {
     }
 }
 
-/// The options of a session whose stages dns and tcp take `connect_timeout` each at most.
+/// The options of a session with `connect_timeout` as the limit of each of the stages dns and tcp.
 pub(crate) fn options(connect_timeout: Duration, encryption: Encryption) -> Options {
     use ms_smb2::client::Encryption as Smb;
     let mut options = Options { connect_timeout, ..Options::default() };

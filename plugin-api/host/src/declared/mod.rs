@@ -1,4 +1,4 @@
-//! What a library declares about itself, checked and copied.
+//! The declarations of a library, checked and copied.
 #![expect(unsafe_code, reason = "reads what a plugin's table points to")]
 // UNSAFETY: what a plugin's table points to lives as long as the process, as the header says; what can be checked is.
 

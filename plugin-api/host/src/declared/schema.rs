@@ -1,4 +1,4 @@
-//! What a source says of settings: which may be shown, and those of the transports that it is reached by.
+//! The schema of a source's settings: keys that may be shown, and its transports.
 #![expect(unsafe_code, reason = "reads what a plugin's table points to")]
 // UNSAFETY: what a plugin's table points to lives as long as the process, as the header says; what can be checked is.
 

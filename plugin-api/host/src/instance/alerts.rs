@@ -1,4 +1,4 @@
-//! Which alerts of an instance are open.
+//! The open alerts of an instance.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -9,12 +9,12 @@ use super::InstanceShared;
 use crate::sync::lock;
 use crate::violation::Violation;
 
-/// The alerts of an instance that are open.
+/// The open alerts of an instance.
 #[derive(Default)]
 pub(super) struct OpenAlerts(Mutex<HashSet<String>>);
 
 impl InstanceShared {
-    /// Remembers what is open, and tells what is opened again as still open. Nothing where too much is open already.
+    /// Tracks open alerts. An alert that is opened again is returned as still open. `None` if too many are open.
     pub(crate) fn note_alert<'a>(&self, alert: Option<Alert<'a>>) -> Option<Option<Alert<'a>>> {
         let Some(Alert { id, state }) = alert else { return Some(None) };
         let mut open = lock(&self.alerts.0);
@@ -33,7 +33,7 @@ impl InstanceShared {
         Some(Some(Alert { id, state }))
     }
 
-    /// After a new start nothing is known to be open.
+    /// Called after a restart: all alerts are unknown.
     pub(crate) fn forget_alerts(&self) {
         lock(&self.alerts.0).clear();
     }

@@ -1,4 +1,4 @@
-//! A collection, from the moment it is due to its end, whoever ends it.
+//! A collection from start to end.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl InstanceShared {
         Err(CollectError::Hung)
     }
 
-    /// Queues the plugin's `collect`. Answers false where every thread of the library hangs.
+    /// Queues the plugin's `collect`. Returns false if all threads of the library hang.
     fn dispatch(&self, collection: u64, deadline_ns: u64) -> bool {
         let Some(me) = self.me.upgrade() else { return false };
         let limits = self.library.limits();
@@ -80,7 +80,7 @@ impl InstanceShared {
         })
     }
 
-    /// On a thread of the library's: starts the instance anew where it must be, and collects.
+    /// Runs on a thread of the library: restarts the instance if needed, and collects.
     fn call_collect(&self, collection: u64, deadline_ns: u64) {
         if !self.is_flying(collection) {
             return;
@@ -152,7 +152,7 @@ impl InstanceShared {
         }
     }
 
-    /// The plugin ends a collection. Answers false where it is over already.
+    /// The plugin completes a collection. Returns false if it has ended already.
     pub(crate) fn complete(&self, token: u64, collection: u64, mut completion: Completion<'_>) -> bool {
         self.say_why_denied(&mut completion.outcome);
         let _data = lock(&self.data);
@@ -176,7 +176,7 @@ impl InstanceShared {
         }
     }
 
-    /// Where a secret was withheld, the exporter knows more of that than the plugin, which only heard that it was.
+    /// If a secret was withheld, adds the exporter's details, which the plugin does not have.
     fn say_why_denied(&self, outcome: &mut Outcome<'_>) {
         let denied = self.leases.take_denied();
         if let Outcome::Failed(failure) | Outcome::Partial { failure: Some(failure), .. } = outcome
@@ -187,7 +187,7 @@ impl InstanceShared {
         }
     }
 
-    /// The host ends a collection that the plugin does not end (any more).
+    /// The host ends a collection that the plugin does not complete (any more).
     fn end(&self, collection: u64, failure: &Failure) {
         let _data = lock(&self.data);
         let completion = Completion { outcome: Outcome::Failed(failure.clone()), stages: &[] };
@@ -197,7 +197,7 @@ impl InstanceShared {
         }
     }
 
-    /// The sink hears that a collection is over. To be called under `data`.
+    /// Reports the end of a collection to the sink. Call it with `data` locked.
     pub(super) fn report_end(&self, collection: u64, completion: Completion<'_>) {
         if let Some(took_ns) = self.checks.take_ns() {
             self.sink.checked(took_ns);
@@ -205,7 +205,7 @@ impl InstanceShared {
         self.sink.complete(CollectionId(collection), completion);
     }
 
-    /// Takes the collection out of flight and judges the plugin by its end.
+    /// Removes the collection in progress and counts faults of the plugin by its outcome.
     fn land(&self, state: &mut State, collection: u64, completion: &Completion<'_>) -> Result<(), Violation> {
         let Some(flight) = state.flight.take_if(|flight| flight.collection == collection) else {
             return Err(match state.given_up.take_if(|given_up| *given_up == collection) {

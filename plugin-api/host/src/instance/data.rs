@@ -15,9 +15,9 @@ use crate::violation::Violation;
 /// What an instance has registered.
 #[derive(Default)]
 pub(super) struct Data {
-    /// How many family ids the sink has handed out; they are dense.
+    /// The number of family ids that the sink has assigned; they are dense.
     families: u32,
-    /// One bit per series id that was handed out: whether it is live.
+    /// One bit per assigned series id: whether it is live.
     live: Vec<u64>,
     /// One more than the highest series id.
     series_end: u32,
@@ -27,7 +27,7 @@ pub(super) struct Data {
 }
 
 impl InstanceShared {
-    /// Offers what is well-formed to the sink; what is not was judged before. One verdict for each row.
+    /// Offers valid rows to the sink; invalid ones have a verdict already. Writes one verdict for each row.
     pub(crate) fn register_families(
         &self,
         token: u64,
@@ -79,7 +79,7 @@ impl InstanceShared {
         Admission::Open
     }
 
-    /// Hands `room` rows at most to the sink and writes all verdicts. Answers the ids that were accepted.
+    /// Passes at most `room` rows to the sink and writes all verdicts. Returns the accepted ids.
     fn offer<T: Copy>(
         &self,
         rows: &[Result<T, DropReason>],
@@ -117,7 +117,7 @@ impl InstanceShared {
         accepted
     }
 
-    /// Ends series. Ids that were never handed out are counted.
+    /// Ends series. Ids that were never assigned are counted.
     pub(crate) fn retire(&self, token: u64, ids: &[u32]) -> Admission {
         let unknown = {
             let mut data = lock(&self.data);
@@ -141,7 +141,7 @@ impl InstanceShared {
         Admission::Open
     }
 
-    /// Takes values. `None` where an id was never handed out: the whole batch is refused.
+    /// Takes values. `None` if an id was never assigned: the whole batch is refused.
     pub(crate) fn batch(&self, token: u64, batch: &Batch<'_>) -> Result<Option<BatchOutcome>, Admission> {
         let rows = batch.ids.len() as u64;
         let began_ns = self.checks.begin(rows, || self.library.now_ns());
@@ -169,17 +169,17 @@ impl InstanceShared {
         Ok(outcome)
     }
 
-    /// Whether there is room for so many bytes of log in this second.
+    /// Whether `bytes` more bytes may be logged in this second.
     pub(crate) fn may_log(&self, bytes: usize) -> bool {
         let fits = self.library.may_log(&self.log_budget, bytes);
-        // Counted, but no fault: a chatty plugin is not a broken one.
+        // Counted, but not a fault: a chatty plugin is not broken.
         self.violations.add(Violation::LogOverflow, u64::from(!fits));
         fits
     }
 }
 
 impl Data {
-    /// How many family ids were handed out.
+    /// The number of assigned family ids.
     pub(super) fn families(&self) -> u32 {
         self.families
     }
@@ -196,7 +196,7 @@ impl Data {
         self.series_end = self.series_end.max(id.saturating_add(1));
     }
 
-    /// Answers whether it was live.
+    /// Returns whether it was live.
     fn remove_series(&mut self, id: u32) -> bool {
         let (word, bit) = place(id);
         match self.live.get_mut(word) {

@@ -1,4 +1,4 @@
-//! One source on one target, as the exporter holds it.
+//! The exporter's handle of one source on one target.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,16 +20,15 @@ pub struct Instance(pub(crate) Arc<InstanceShared>);
 
 impl Instance {
     /// Starts a collection that must end before `deadline_ns` on the monotonic clock ([`crate::monotonic_ns`]).
-    /// Never blocks. The end is told by [`plugin_contract::InstanceSink::complete`], from any thread, perhaps before this
-    /// returns.
+    /// Never blocks. Its end is reported with [`plugin_contract::InstanceSink::complete`], from any thread,
+    /// possibly before this returns.
     ///
-    /// # Errors
-    /// When it cannot begin; the sink then hears nothing.
+    /// # Errors If it cannot begin; then nothing is reported to the sink.
     pub fn collect(&self, deadline_ns: u64) -> Result<CollectionId, CollectError> {
         self.0.collect(deadline_ns)
     }
 
-    /// Asks the plugin to end the collection early. Idempotent; does nothing when it is over.
+    /// Asks the plugin to end the collection early. Idempotent; does nothing after its end.
     pub fn cancel(&self, collection: CollectionId) {
         self.0.cancel(collection.0);
     }
@@ -42,7 +41,7 @@ impl Instance {
         self.0.reconfigure(config)
     }
 
-    /// How far apart the source wants its collections to begin, where it cares. It may change its mind in each of them.
+    /// The interval that the source asks for, if any. It may change with each collection.
     #[must_use]
     pub fn min_interval(&self) -> Option<Duration> {
         self.0.min_interval()
@@ -54,7 +53,7 @@ impl Instance {
         self.0.state_at(self.0.library.now_ns())
     }
 
-    /// What it did that the contract forbids.
+    /// Its violations of the contract.
     #[must_use]
     pub fn violations(&self) -> &Violations {
         &self.0.violations

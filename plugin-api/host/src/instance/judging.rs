@@ -1,4 +1,4 @@
-//! What becomes of an instance that breaks the contract: counted, then left alone for a while.
+//! Violations of the contract: they are counted, and too many lead to quarantine.
 
 use super::{InstanceShared, State};
 use crate::state::QuarantineCause;

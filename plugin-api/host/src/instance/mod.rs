@@ -1,5 +1,5 @@
-//! The state behind an instance and behind its token: what it is, from its making to its end. How its collections go
-//! stands in `collecting`, what becomes of one that misbehaves in `judging`.
+//! The state behind an instance and behind its token. Its collections are in `collecting`, violations and
+//! quarantine in `judging`.
 
 mod alerts;
 mod collecting;
@@ -47,39 +47,39 @@ pub(crate) struct InstanceShared {
     checks: Checks,
     pub(crate) leases: Arc<Leases>,
     source: u32,
-    /// How far apart the plugin wants collections to begin; 0 where it does not care.
+    /// The interval that the plugin asks for; 0 for none.
     min_interval_ms: AtomicU64,
     state: Mutex<State>,
     me: Weak<Self>,
 }
 
 struct State {
-    /// Another after each new start.
+    /// A new one after each restart.
     token: u64,
     config: InstanceConfig,
     stopped: bool,
-    /// When the host stops to wait for the end, where the plugin was told.
+    /// When the host stops waiting for the end, if the plugin was asked to end.
     ending_until_ns: Option<u64>,
     flight: Option<Flight>,
-    /// A collection that was given up and that the plugin has not ended yet.
+    /// A collection that was aborted and that the plugin has not completed yet.
     given_up: Option<u64>,
     poisoned: bool,
     faults: u32,
-    /// Whether nothing was wrong with the last collection; what makes faults "in a row".
+    /// Whether the last collection had no faults; used to count consecutive faults.
     clean: bool,
     /// The collection whose call was slow, so that it is counted once.
     slow: Option<u64>,
     quarantine: Option<(u64, QuarantineCause)>,
-    /// How many in a row: each is twice as long as the one before.
+    /// Consecutive quarantines: each is twice as long as the previous one.
     quarantines: u32,
     violations: u32,
 }
 
-/// The collection under way.
+/// The collection in progress.
 struct Flight {
     collection: u64,
     deadline_ns: u64,
-    /// When the host looks at it next.
+    /// When the host checks it next.
     watched_ns: u64,
     host: String,
 }
@@ -122,7 +122,7 @@ impl InstanceShared {
         match configure::ask(library, Asking::Create, source, token, config) {
             Ok(()) => Ok(instance),
             Err(error) => {
-                // A create that hangs may still succeed later: it is to be destroyed then.
+                // A hanging create may still succeed later: then the instance is destroyed.
                 if matches!(error, ConfigureError::Hung { .. }) {
                     library.end(token, END_REMOVED, library.end_deadline_ns());
                 } else {
@@ -138,7 +138,7 @@ impl InstanceShared {
         self.min_interval_ms.store(interval_ms, Ordering::Relaxed);
     }
 
-    /// How far apart the plugin wants collections to begin, where it cares.
+    /// The interval that the plugin asks for, if any.
     pub(crate) fn min_interval(&self) -> Option<Duration> {
         let interval_ms = self.min_interval_ms.load(Ordering::Relaxed);
         (interval_ms > 0).then(|| Duration::from_millis(interval_ms))
@@ -148,7 +148,7 @@ impl InstanceShared {
         lock(&self.state).config.target.clone()
     }
 
-    /// Whether data for `token` is taken: yes, no more, or never again.
+    /// Whether data for `token` is accepted.
     pub(crate) fn admits(&self, token: u64) -> Admission {
         let state = lock(&self.state);
         if state.token != token {
@@ -180,14 +180,14 @@ impl InstanceShared {
             }
             (state.token, state.poisoned)
         };
-        // A poisoned instance is made anew from its configuration: the source only says whether it would accept it.
+        // A poisoned instance is restarted from its configuration; the source only checks whether it accepts it.
         let asking = if poisoned { Asking::Validate } else { Asking::Reconfigure };
         configure::ask(&self.library, asking, self.source, token, config)?;
         lock(&self.state).config = config.clone();
         Ok(())
     }
 
-    /// The plugin has said that it is done with the instance.
+    /// The plugin has ended the instance.
     pub(crate) fn ended(&self, token: u64) {
         let until_ns = {
             let mut state = lock(&self.state);
@@ -199,13 +199,13 @@ impl InstanceShared {
         }
     }
 
-    /// Whether the instance still takes leave of its target, for which it may ask for secrets.
+    /// Whether the instance is ending; it may request secrets until it has ended.
     pub(crate) fn is_ending(&self, token: u64) -> bool {
         let state = lock(&self.state);
         state.token == token && state.ending_until_ns.is_some()
     }
 
-    /// The host waits no longer where this is the end that it waits for.
+    /// Stops waiting, if the host waits for this end.
     fn give_up_end(&self, token: u64) -> bool {
         let is_due = {
             let mut state = lock(&self.state);
@@ -226,7 +226,7 @@ impl InstanceShared {
         self.library.info.sources.get(self.source as usize)
     }
 
-    /// How many family ids were handed out.
+    /// The number of assigned family ids.
     pub(crate) fn family_count(&self) -> u32 {
         lock(&self.data).families()
     }
@@ -235,7 +235,7 @@ impl InstanceShared {
         self.source_info().is_none_or(|source| source.mode == Mode::Async)
     }
 
-    /// A plugin that ends what `destroy` has ended already does nothing wrong.
+    /// Completing a collection that `destroy` has ended is not a violation.
     fn is_stopped(&self) -> bool {
         lock(&self.state).stopped
     }
@@ -313,7 +313,7 @@ impl State {
     }
 }
 
-/// Whether a call for an instance is taken.
+/// Whether a call for an instance is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     Open,

@@ -10,7 +10,7 @@ use plugin_contract::{HistogramBatch, Kind, ValueKind};
 use super::{Refusal, UNSUPPORTED, cut, is_optional, times};
 use crate::violation::Violation;
 
-/// The bounds of a histogram; none of other families.
+/// The bounds of a histogram; empty for other families.
 ///
 /// # Safety
 /// The call that brought the row has not returned.
@@ -38,7 +38,7 @@ pub(super) unsafe fn bounds<'a>(
     }
 }
 
-/// The batch, cut to so many rows that their counts are no more than `counts_max`, and whether it was cut.
+/// The batch, cut to at most `counts_max` counts, and whether it was cut.
 ///
 /// # Safety
 /// The call that brought the batch has not returned.

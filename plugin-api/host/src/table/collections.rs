@@ -1,4 +1,4 @@
-//! How collections and instances end, and what an instance says of itself.
+//! The end of collections and instances, and requests of instances.
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: as in the module above.
 

@@ -1,4 +1,4 @@
-//! What a command prints, and the names of metrics that it asks for.
+//! Output of commands, and metric names.
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: as in the module above.
 
@@ -45,7 +45,7 @@ pub(super) unsafe extern "C" fn metric_name(
     })
 }
 
-/// Writes a text whole, or says how much room it needs.
+/// Writes a whole text, or returns the needed capacity.
 ///
 /// # Safety
 /// A pointer that is not null is the plugin's room for a text, which nobody else touches until the call returns.

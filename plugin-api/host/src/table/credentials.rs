@@ -1,4 +1,4 @@
-//! Secrets on loan.
+//! Leases of secrets.
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: as in the module above.
 
@@ -49,11 +49,11 @@ pub(super) unsafe extern "C" fn credential_acquire(
 struct Owner {
     library: Arc<LibraryShared>,
     leases: Arc<Leases>,
-    /// Of an instance, as the configuration has it.
+    /// The target of an instance, as configured.
     target: Option<TargetInfo>,
 }
 
-/// The instance or run of a token, or the status that says why it gets nothing.
+/// The instance or run of a token, or the status for an unknown token.
 fn owner_of(owner: u64) -> Result<Owner, i32> {
     if let Some(it) = INSTANCES.find(owner) {
         return match it.admits(owner) {
@@ -73,7 +73,7 @@ fn owner_of(owner: u64) -> Result<Owner, i32> {
     }
 }
 
-/// Fills the answer. The strings belong to the lease, which stays in `lease::LEASES` until it is answered.
+/// Fills the answer. The strings belong to the lease, which stays in `lease::LEASES` until it ends.
 fn lend(answer: &mut abi::CredentialLease, lent: Lent) -> i32 {
     match lent {
         Lent::Lease { token, lease } => {

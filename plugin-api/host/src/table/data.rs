@@ -99,7 +99,7 @@ pub(super) unsafe extern "C" fn batch(
     })
 }
 
-/// Rows to register, the room for their verdicts, and whether there were more than one call may bring.
+/// Rows to register, the buffer for their verdicts, and whether there were too many for one call.
 ///
 /// # Safety
 /// The pointers are the plugin's, valid until the call returns.
@@ -127,7 +127,7 @@ unsafe fn rows_and_verdicts<'a, T: abi::Plain>(
 }
 
 impl Refusal {
-    /// Remembers the violation and answers the verdict.
+    /// Records the violation and returns the verdict.
     fn note(self, refused: &mut Vec<Violation>) -> plugin_contract::DropReason {
         refused.extend(self.violation);
         self.reason

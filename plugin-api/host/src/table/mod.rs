@@ -1,7 +1,7 @@
 //! The host's table: the functions that plugins call.
 //!
-//! Each function reads what it is given (with the limits, and copying nothing large), hands it on as safe types,
-//! and answers a status. A panic of ours stops here.
+//! Each function reads its arguments (within the limits, and without large copies), passes them on as safe types,
+//! and returns a status. Panics of the host stop here.
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: every function follows pointers of the plugin, whom the header obliges to pass memory as long as it says
 // that stays valid until the call returns. Nulls, alignment, lengths, sizes, UTF-8 and enumerations are checked.
@@ -69,7 +69,7 @@ unsafe extern "C" fn now_ns() -> u64 {
     crate::monotonic_ns()
 }
 
-/// Runs `action` for the instance of a token; a violation that it answers is counted.
+/// Runs `action` for the instance of a token; counts a violation that it returns.
 fn for_instance(token: u64, action: impl FnOnce(&InstanceShared) -> Result<i32, Violation>) -> i32 {
     guarded(token, || {
         let Some(it) = INSTANCES.find(token) else { return unknown(token) };
@@ -88,7 +88,7 @@ fn for_instance(token: u64, action: impl FnOnce(&InstanceShared) -> Result<i32, 
     })
 }
 
-/// No panic of ours crosses the border.
+/// Catches panics, so that none crosses the ABI.
 fn guarded(token: u64, action: impl FnOnce() -> i32) -> i32 {
     catch_unwind(AssertUnwindSafe(action)).unwrap_or_else(|_| {
         if let Some(library) = library::of_token(token) {
@@ -98,7 +98,7 @@ fn guarded(token: u64, action: impl FnOnce() -> i32) -> i32 {
     })
 }
 
-/// A token that is over, or never was.
+/// The status for an expired or unknown token.
 fn unknown(token: u64) -> i32 {
     if let Some(library) = library::of_token(token) {
         library.violations.count(Violation::UnknownToken);

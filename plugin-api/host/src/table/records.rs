@@ -71,7 +71,7 @@ pub(super) unsafe extern "C" fn log(owner: u64, record: *const abi::Log) -> i32 
                 it.sink.log(level, message, &fields);
                 OK
             }
-            // The library itself, a run, or an instance that is gone: worth keeping, under the library's name.
+            // The library itself, a run, or an ended instance: logged under the library's name.
             _ if !library.may_log(&library.log_budget, bytes) => FULL,
             _ => {
                 library.log(level, message, &fields);

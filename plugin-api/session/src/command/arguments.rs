@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::Encryption;
 
-/// Options that say which host is asked, and as whom.
+/// Options for the host and the identity.
 #[derive(Args, Clone, Debug)]
 pub struct HostArguments {
     /// The host, or the name of a target in the configuration
@@ -15,7 +15,7 @@ pub struct HostArguments {
     pub(super) identity: Option<String>,
 }
 
-/// Options that say how the host is reached. The exporter fills in what its configuration knows.
+/// Options for the transport. The exporter adds those of its configuration.
 #[derive(Args, Clone, Debug)]
 pub struct TransportArguments {
     /// The port of SMB
@@ -30,10 +30,9 @@ pub struct TransportArguments {
 
 /// A time such as `500ms`, `1s`, `1m` or `1m 30s`, at most a day: the value parser of options.
 ///
-/// # Errors
-/// When the text is none, or zero.
+/// # Errors If the text is not a time, or zero.
 pub fn parse_duration(text: &str) -> Result<Duration, &'static str> {
-    // The exporter writes `1m 30s` for what nobody would write as one number.
+    // The exporter writes some durations as `1m 30s`.
     let parts: Option<Vec<Duration>> = text.split_whitespace().map(duration).collect();
     let sum = parts.map(|parts| parts.iter().sum()).filter(|sum: &Duration| !sum.is_zero());
     sum.ok_or("write a time such as `500ms`, `1s` or `1m`")

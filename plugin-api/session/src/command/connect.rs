@@ -9,7 +9,7 @@ use super::{CommandError, HostArguments, TransportArguments};
 use crate::lease::{credentials, is_refusal, report_verdict};
 use crate::{Service, connector, settings};
 
-/// Which host a command asks, and how.
+/// The host of a command, and how to reach it.
 #[derive(Debug)]
 pub struct HostAccess {
     target: Target,
@@ -21,20 +21,19 @@ pub struct HostAccess {
 /// Why there is no session.
 #[derive(Debug)]
 pub struct ConnectError {
-    /// What is printed.
+    /// The message to print.
     pub error: CommandError,
-    /// Whether trying again is of no use: the host refuses the credentials, or the exporter withholds them.
+    /// Whether a retry is useless: the host refuses the credentials, or the exporter withholds them.
     pub is_final: bool,
 }
 
-/// How long connecting may take in all: the service may have to be started first.
+/// Maximum time of connecting: the service may have to be started first.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
 
 impl HostAccess {
-    /// The access that the options of a command name.
+    /// The access from the options of a command.
     ///
-    /// # Errors
-    /// When no identity is named, neither by the options nor by the exporter, which adds the target's.
+    /// # Errors If neither the options nor the exporter, which adds that of the target, name an identity.
     pub fn new(host: HostArguments, transport: &TransportArguments) -> Result<Self, CommandError> {
         let HostArguments { target, identity } = host;
         let identity = identity.ok_or_else(|| CommandError::usage("--identity NAME is missing"))?;
@@ -49,7 +48,7 @@ impl HostAccess {
         &self.target.host
     }
 
-    /// Connects, logs on with credentials that the exporter lends for it, and opens `service`.
+    /// Connects, logs on with credentials that the exporter leases, and opens `service`.
     ///
     /// # Errors
     /// With the stage that failed.

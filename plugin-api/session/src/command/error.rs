@@ -3,11 +3,11 @@ use plugin_sdk::{Exit, Failure, Reason, Run};
 
 use crate::{DECLARED_REASONS, failure_of};
 
-/// Why a command ends early: where it failed, why, and what to do next.
+/// Why a command ends early: the stage, the reason, and the next step.
 #[derive(Debug)]
 pub struct CommandError {
     exit: Exit,
-    /// Where it failed and why, in closed words; nothing where there is no stage.
+    /// Stage and reason, if there is a stage.
     stage: Option<(&'static str, &'static str)>,
     message: String,
     next_step: String,
@@ -20,19 +20,19 @@ impl CommandError {
         Self { exit: Exit::Usage, stage: None, message: message.into(), next_step: String::new() }
     }
 
-    /// It cannot be done, and `next_step` is what to do about it.
+    /// It cannot be done; `next_step` is what to do about it.
     #[must_use]
     pub fn failed(message: impl Into<String>, next_step: impl Into<String>) -> Self {
         Self { exit: Exit::Failure, stage: None, message: message.into(), next_step: next_step.into() }
     }
 
-    /// The host did not answer as it should.
+    /// The host failed to answer correctly.
     #[must_use]
     pub fn of_session(error: &SessionError) -> Self {
         Self::of_failure(&failure_of(error))
     }
 
-    /// As a collection would have failed.
+    /// The failure of a collection.
     #[must_use]
     pub fn of_failure(failure: &Failure) -> Self {
         let (word, next_step) = match failure.reason {

@@ -1,4 +1,4 @@
-//! For commands of plugins that ask one host: how it is reached, and what is printed when it does not answer.
+//! For commands of plugins that read one host: connecting, and error messages.
 
 mod arguments;
 mod connect;

@@ -10,7 +10,7 @@ use crate::instance::{Admission, InstanceShared};
 use crate::sync::lock;
 use crate::violation::Violation;
 
-/// What the histograms of a family look like.
+/// The shape of a family's histograms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// How many counts each has.
@@ -24,7 +24,7 @@ pub(crate) struct Shape {
 pub(super) struct Shapes(HashMap<u32, Shape>);
 
 impl Shapes {
-    /// Enters those of `rows` that were accepted.
+    /// Adds the accepted ones of `rows`.
     pub(super) fn enter(&mut self, rows: &[Result<FamilyDef<'_>, DropReason>], verdicts: &[RawVerdict]) {
         for (row, verdict) in rows.iter().zip(verdicts) {
             if let Ok(FamilyDef { kind: Kind::Histogram, bounds, .. }) = row
@@ -38,7 +38,7 @@ impl Shapes {
 }
 
 impl InstanceShared {
-    /// What the histograms of a family look like.
+    /// The shape of a family's histograms.
     pub(crate) fn histogram_shape(&self, family: u32) -> Result<Shape, Violation> {
         let data = lock(&self.data);
         match data.histograms.0.get(&family) {
@@ -48,8 +48,8 @@ impl InstanceShared {
         }
     }
 
-    /// Takes histograms. `None` where an id was never handed out: the whole batch is refused. Rows that cannot be are left
-    /// out: the sink gets those between them, where they are.
+    /// Takes histograms. `None` if an id was never assigned: the whole batch is refused. Invalid rows are dropped;
+    /// the sink gets the valid runs between them without copying.
     pub(crate) fn histograms(
         &self,
         token: u64,
@@ -92,7 +92,7 @@ impl InstanceShared {
     }
 }
 
-/// Answers how many rows cannot be. Where there are any, appends those that can, side by side as they are.
+/// Returns the number of invalid rows. If there are any, appends the runs of valid ones.
 fn sound_runs(batch: &HistogramBatch<'_>, shape: Shape, runs: &mut Vec<Range<usize>>) -> u64 {
     let rows = batch.sums.iter().zip(batch.counts.chunks_exact(batch.buckets));
     let (mut begin, mut invalid) = (0, 0);
