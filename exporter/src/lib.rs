@@ -2,9 +2,9 @@
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | [`credentials`] | who gets which secret, and when not |
+//! | [`credentials`] | which targets get which secrets |
 //! | [`schedule`] | when which target is asked |
-//! | [`targets`] | how each target fares, and since when |
+//! | [`targets`] | the health of each target, and since when |
 //! | [`web`] | the HTTP server |
 //! | [`process`] | the command line, start and end |
 //!

@@ -40,7 +40,7 @@ pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
     }
 }
 
-/// Whether each module's plugin is loaded. Where the two lists differ by a slip, it is told where the slip is.
+/// Checks that each module's plugin is loaded; a misspelt name is reported with a suggestion.
 fn check_plugins(config: &Config, problems: &Problems) {
     let loaded = || config.plugins.load.iter().map(|plugin| plugin.name.as_str());
     let mut installed = Installed::of(&config.plugins);
@@ -69,7 +69,7 @@ fn check_plugins(config: &Config, problems: &Problems) {
     }
 }
 
-/// The plugins that are there, read when somebody asks.
+/// The installed plugins, read on first use.
 struct Installed<'a> {
     plugins: &'a Plugins,
     names: Option<Vec<String>>,

@@ -9,8 +9,8 @@ use super::target::Target;
 use super::transport::{self, TransportSettings};
 
 impl Config {
-    /// Has the transports and the shown text of the configuration mean what the loaded plugins declare, once after it was
-    /// read. Answers what is wrong with its transports, which have their defaults there.
+    /// Applies the declarations of loaded plugins to the transports and the shown text of the configuration, once
+    /// after it was read. Returns problems of its transports, which get their defaults.
     pub fn set_schemas(&mut self, schemas: &Schemas) -> Vec<Problem> {
         let problems = Problems::default();
         self.report_contradictions(schemas, &problems);
@@ -31,7 +31,7 @@ impl Config {
         transports.find_map(|transport| Some(format!("{}: {{{}: …}}", transport.kind, transport.port()?.key)))
     }
 
-    /// What the module's source is told of a transport.
+    /// The transport settings for the module's source.
     ///
     /// # Panics
     /// When the configuration does not have the transport.
@@ -40,7 +40,7 @@ impl Config {
         self.transports[transport].settings(&module.schema)
     }
 
-    /// The port that a target is asked at: that of its first module which has one.
+    /// The port of a target: that of its first module with one.
     #[must_use]
     pub fn port(&self, target: &Target) -> Option<u16> {
         let transport = self.transports.get(&target.transport)?;

@@ -31,11 +31,11 @@ pub struct Config {
     pub plugins: Plugins,
     /// When targets are asked.
     pub scrape: Scrape,
-    /// Who may be asked for by URL.
+    /// Settings of `/probe`.
     pub probe: Probe,
     /// How secrets are guarded.
     pub credentials: Credentials,
-    /// Who we are.
+    /// The identities.
     pub identities: BTreeMap<String, Identity>,
     /// How targets are reached; `default` always exists.
     pub transports: BTreeMap<String, Transport>,
@@ -43,8 +43,8 @@ pub struct Config {
     pub normalize: NormalizeSection,
     /// What is asked.
     pub modules: BTreeMap<String, Module>,
-    /// The modules whose plugins log on, so that their targets need an identity. The file does not say it: whoever has
-    /// asked the plugins does.
+    /// The modules whose plugins log on, so that their targets need an identity. It is not in the file; it is set
+    /// after the plugins were asked.
     pub logs_on: BTreeSet<String>,
     /// What a target has that does not say otherwise, in this file and in target files.
     pub target_defaults: TargetDefaults,
@@ -62,7 +62,7 @@ pub struct Config {
     pub tree: Tree,
     /// `config.watch` and `config.watch_interval`: how often the file is looked at for changes. Default not at all.
     pub watch: Option<Duration>,
-    /// `log.level`: what is logged, unless the command line says it. Default `info`.
+    /// `log.level`: the log level, unless the command line sets it. Default `info`.
     pub log_level: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl Config {
             && target.modules.iter().all(|name| self.modules.contains_key(name))
     }
 
-    /// What holds for series of which no target and no module says more.
+    /// The rules for series without rules of their target or module.
     #[must_use]
     pub fn normalize_all(&self) -> Normalize {
         joined(&[&self.normalize], self.scrape.max_series)

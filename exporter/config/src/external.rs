@@ -5,7 +5,7 @@ use super::item::Item;
 pub struct ExternalUrl {
     /// `https://`, not `http://`.
     pub is_secure: bool,
-    /// Host, and port where it is said.
+    /// Host, and port if given.
     pub address: String,
     /// What stands in front of every path, without a slash at its end; mostly empty.
     pub path: String,

@@ -19,7 +19,7 @@ pub struct FilePattern {
     name: String,
 }
 
-/// So many patterns may be listed: each is looked at every few seconds.
+/// Maximum patterns: each is checked every few seconds.
 const PATTERNS_MAX: usize = 100;
 
 /// What is wrong with a pattern.

@@ -26,7 +26,7 @@ pub struct AllowHosts {
 /// The longest name that the domain name system has.
 const HOST_BYTES_MAX: usize = 253;
 
-/// So many entries are shown.
+/// Maximum shown entries.
 const SHOWN_MAX: usize = 20;
 
 /// Why an entry is neither a network nor a name.
@@ -75,7 +75,7 @@ impl AllowHosts {
         Ok(())
     }
 
-    /// Whether a host may be tried at all, by what the configuration says of it.
+    /// Whether the configuration allows a host.
     #[must_use]
     pub fn allows_host(&self, host: &str) -> bool {
         match address(host) {

@@ -1,4 +1,4 @@
-//! `identities:`, who we are, and `credentials:`, how their secrets are guarded.
+//! `identities:`, and `credentials:`, how their secrets are guarded.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ pub struct Identity {
     pub username: String,
     /// `password_file` or `password_env`
     pub secret: SecretSource,
-    /// `allow_hosts`: who may see it.
+    /// `allow_hosts`: the hosts that may get it.
     pub allow_hosts: AllowHosts,
     /// Where the file has it.
     pub position: Position,
 }
 
 impl Identity {
-    /// What tells one account from another, and where its secret comes from.
+    /// The account, and the source of its secret.
     #[must_use]
     pub fn account(&self) -> (&str, &str, &SecretSource) {
         (&self.domain, &self.username, &self.secret)

@@ -2,7 +2,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::document::Config;
 
-/// The configuration that is in use: it changes when the file is read again. Who asks has one that stays whole.
+/// The configuration in use, which changes with a reload. Readers get a consistent copy.
 #[derive(Debug)]
 pub struct InUse(RwLock<Arc<Config>>);
 

@@ -33,7 +33,7 @@ impl<'a> Item<'a> {
         self.problems.push_hint(position, &self.path, message, hint);
     }
 
-    /// The value of one of its keys, or the value itself where there is no such key.
+    /// The value of one of its keys, or the value itself if there is no such key.
     pub(crate) fn key(&self, key: &str) -> Item<'a> {
         let entries = if let Value::Map(entries) = &self.node.value { entries.as_slice() } else { &[] };
         match entries.iter().find(|entry| entry.key == key) {
@@ -65,7 +65,7 @@ impl<'a> Item<'a> {
         items.collect()
     }
 
-    /// The value as a list of texts; those that are none were told.
+    /// The value as a list of texts; other values are reported.
     pub(crate) fn texts(&self) -> Vec<String> {
         self.list().iter().filter_map(Item::text).map(str::to_owned).collect()
     }

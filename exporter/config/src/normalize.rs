@@ -8,7 +8,7 @@ use super::node::Value;
 use super::scrape::SERIES_MAX;
 use super::section::{RELABEL, Section};
 
-/// So many rules one section may have.
+/// Maximum rules of one section.
 const RULES_MAX: usize = 1_000;
 
 /// One of `normalize:`. Where several hold for a series, the rules of its module come first, then those of its target,
@@ -138,7 +138,7 @@ fn relabel_rule(item: &Item<'_>, utf8: bool) -> Option<Rule> {
     report_error(config.compile(utf8), |key| item.key(key))
 }
 
-/// The word, known and in lower case; nothing at all where it is wrong and was told.
+/// The known word in lower case; `None` if it is invalid, which is reported.
 fn action(section: &mut Section<'_>) -> Option<Option<String>> {
     let Some(item) = section.get("action") else { return Some(None) };
     let word = item.text()?.to_lowercase();

@@ -10,7 +10,7 @@ use super::item::Item;
 const WATCH_INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
 const WATCH_INTERVAL: Duration = Duration::from_secs(5);
 
-/// `config:` about this file; answers how often it is looked at.
+/// `config:` about this file; returns how often it is checked.
 pub(super) fn watch(item: &Item<'_>) -> Option<Duration> {
     let mut section = item.section(&[])?;
     let watch = section.flag("watch").unwrap_or(false);
@@ -19,7 +19,7 @@ pub(super) fn watch(item: &Item<'_>) -> Option<Duration> {
     watch.then(|| interval.unwrap_or(WATCH_INTERVAL))
 }
 
-/// `log:` answers its `level`.
+/// `log:` returns its `level`.
 pub(super) fn log(item: &Item<'_>) -> Option<String> {
     let mut section = item.section(&["format"])?;
     let level = section.get("level");

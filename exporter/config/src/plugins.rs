@@ -13,7 +13,7 @@ pub struct Plugins {
     pub path: Option<PathBuf>,
     /// `load`: names; `pcq` is the file `libplugin_pcq.so`.
     pub load: Vec<PluginName>,
-    /// `settings`: what plugins are told as a whole, by their names.
+    /// `settings`: library settings of plugins, by their names.
     pub settings: BTreeMap<String, PluginSettings>,
 }
 

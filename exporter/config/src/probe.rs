@@ -14,13 +14,13 @@ const IDLE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_s
 /// `probe:`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// `enabled`: whether `/probe` answers at all. Default true.
+    /// `enabled`: whether `/probe` is served. Default true.
     pub enabled: bool,
     /// `allow_targets`: hosts that may be asked for besides those of the configured targets. Default none.
     pub allow_targets: AllowHosts,
     /// `deadline`: of one probe, where Prometheus does not say less. Default 10 s.
     pub deadline: Duration,
-    /// `timeout_offset`: so much earlier than Prometheus gives up there is an answer. Default 500 ms.
+    /// `timeout_offset`: how long before Prometheus' timeout it answers. Default 500 ms.
     pub timeout_offset: Duration,
     /// `cache`: an answer that is younger is given again. Default 0, never.
     pub cache: Duration,
@@ -28,7 +28,7 @@ pub struct Probe {
     pub max_concurrent: u32,
     /// `max_targets`: hosts that are not configured and kept connected; more are answered 503. Default 1000.
     pub max_targets: u32,
-    /// `idle`: hosts that nobody asked for so long are let go of. Default 5 min.
+    /// `idle`: hosts without requests for this time are dropped. Default 5 min.
     pub idle: Duration,
 }
 

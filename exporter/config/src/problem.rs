@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::node::Position;
 
-/// So many problems are printed; the rest is a count.
+/// Maximum printed problems; the rest is a count.
 const PROBLEMS_SHOWN_MAX: usize = 50;
-/// So many are kept.
+/// Maximum kept problems.
 const PROBLEMS_MAX: usize = 10_000;
 /// Maximum places shown for one problem. One line counts the others.
 const PLACES_SHOWN: usize = 3;
@@ -23,7 +23,7 @@ pub struct Problem {
     pub path: String,
     /// What is wrong, lower case and without a full stop.
     pub message: String,
-    /// The next step, where there is an obvious one.
+    /// The next step, if there is an obvious one.
     pub hint: Option<String>,
 }
 
@@ -105,7 +105,7 @@ fn write_count(f: &mut fmt::Formatter<'_>, group: &[&Problem]) -> fmt::Result {
 impl std::error::Error for Report {}
 
 impl Problem {
-    /// What is the same wherever somebody makes this mistake: all but the numbers of lists and the names in parentheses.
+    /// The problem without indexes of lists and names in parentheses: the same for each occurrence of this mistake.
     fn shape(&self) -> (String, &str, Option<&str>) {
         let path = self.path.split(" (").next().unwrap_or_default();
         let without_numbers =
@@ -115,7 +115,7 @@ impl Problem {
 }
 
 impl fmt::Display for Problem {
-    /// One line, whatever the texts of the file have in them that are repeated here.
+    /// One line, even if it quotes texts with line breaks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
             write_line(f, &self.path)?;
@@ -145,7 +145,7 @@ fn write_line(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     f.write_str(rest)
 }
 
-/// The text, or its beginning where it is longer than so many bytes.
+/// The text, cut to `bytes_max` bytes.
 pub(super) fn shortened(text: &str, bytes_max: usize) -> Cow<'_, str> {
     if text.len() <= bytes_max {
         text.into()

@@ -11,7 +11,7 @@ use super::problem::Problems;
 /// A key that a later version will understand.
 pub(crate) type Later = &'static [&'static str];
 
-/// A mapping that is being read key by key; what nobody asked for is an error at the end.
+/// A mapping that is read key by key; unread keys are errors at the end.
 pub(crate) struct Section<'a> {
     entries: &'a [Entry],
     taken: Vec<bool>,
@@ -62,7 +62,7 @@ impl<'a> Section<'a> {
         item
     }
 
-    /// The entries that nobody asked for; they stop being unknown.
+    /// The unread entries, which count as read from now on.
     pub(crate) fn rest(&mut self) -> Vec<&'a Entry> {
         let rest = self.entries.iter().zip(&self.taken).filter(|(_, taken)| !**taken);
         let rest = rest.map(|(entry, _)| entry).collect();
@@ -77,7 +77,7 @@ impl<'a> Section<'a> {
         is_empty.then(|| format!("indent it if it belongs to `{}`, which is empty", before.key))
     }
 
-    /// Reports the keys that nobody asked for.
+    /// Reports the unread keys.
     pub(crate) fn finish(self) {
         self.finish_or(None);
     }
@@ -151,7 +151,7 @@ fn way_to_rules(path: &str, key: &str) -> Option<String> {
 /// The key of Prometheus' rules.
 pub(super) const RELABEL: &str = "metric_relabel_configs";
 
-/// Puts what a key says in the place of the default.
+/// Replaces the default by the value of a key.
 pub(super) fn set<T>(slot: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *slot = value;

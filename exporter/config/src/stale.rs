@@ -1,19 +1,19 @@
-//! `stale_after`: how long series outlive the collection that should have brought them anew.
+//! `stale_after`: how long series are kept after a failed collection.
 
 use std::time::Duration;
 
 use super::item::Item;
 use super::node::Value;
 
-/// Series are kept for so many intervals at most.
+/// Maximum intervals for which series are kept.
 const INTERVALS_MAX: u32 = 3;
 
 /// For how long the series of a target stay where a collection fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaleAfter {
-    /// For so many of the target's intervals. 0: they vanish with the first collection that fails.
+    /// For this number of the target's intervals. 0: they vanish with the first failed collection.
     Intervals(u32),
-    /// For so long, and never longer than three intervals.
+    /// For this time, at most three intervals.
     Time(Duration),
 }
 

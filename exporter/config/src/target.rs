@@ -89,7 +89,7 @@ impl Target {
 
 const LATER: Later = &["probe", "address"];
 const NAME_BYTES_MAX: usize = 253;
-/// So many modules a target may have.
+/// Maximum modules per target.
 pub(super) const MODULES_MAX: usize = 100;
 const DEADLINE: Duration = Duration::from_secs(10);
 

@@ -43,7 +43,7 @@ impl KindSettings {
     }
 }
 
-/// What a source is told of the transport of a target.
+/// A source's settings of a target's transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransportSettings {
     /// `connect_timeout`
@@ -64,7 +64,7 @@ impl Default for Transport {
 }
 
 impl Transport {
-    /// What a source is told that declares `schema`: of its kinds those that the file has, or else the first.
+    /// The settings for a source that declares `schema`: of its kinds those that the file has, or else the first.
     #[must_use]
     pub fn settings(&self, schema: &SettingsSchema) -> TransportSettings {
         let declared = schema.transports.iter();
@@ -112,7 +112,7 @@ impl Transport {
 }
 
 impl TransportSettings {
-    /// The port that hosts are asked at, where that is known.
+    /// The port of hosts, if known.
     #[must_use]
     pub fn asked_port(&self) -> Option<u16> {
         self.port.or(self.default_port)
@@ -177,7 +177,7 @@ fn of_kind_settings<'a>(info: &'a TransportInfo, mut section: Option<Section<'a>
     settings
 }
 
-/// A value as sources get it; nothing where it is wrong, which is reported.
+/// A value as sources get it; `None` if it is invalid, which is reported.
 fn value(item: &Item<'_>, setting: &SettingInfo) -> Option<Value> {
     let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     match &setting.kind {

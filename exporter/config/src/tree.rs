@@ -6,11 +6,11 @@ use super::lines::Lines;
 use super::node::{Node, Position, SyntaxError, Value};
 use super::syntax;
 
-/// A configuration file may have so many bytes.
+/// Maximum size of a configuration file.
 pub const CONFIG_BYTES_MAX: usize = 8 << 20;
-/// So many scalars, sequences and mappings, aliases expanded.
+/// Maximum scalars, sequences and mappings, with aliases expanded.
 const NODES_MAX: usize = 500_000;
-/// So many events may come out of aliases: anchors are for a few shared settings, not for bombs.
+/// Maximum events from aliases: anchors are for a few shared settings, not for bombs.
 const ALIAS_EVENTS_MAX: usize = 50_000;
 /// Sequences and mappings may nest so deep.
 const DEPTH_MAX: usize = 32;
@@ -68,7 +68,7 @@ impl SyntaxError {
     }
 }
 
-/// What the parser says of its limits, for who wrote the file.
+/// The parser's errors about limits, in words for the file's author.
 fn in_our_words(message: &str) -> String {
     let is = |part: &str| message.contains(part);
     if is("budget breached: Documents") {

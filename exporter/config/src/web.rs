@@ -20,7 +20,7 @@ pub struct Web {
     pub max_scrapes: u32,
     /// `metrics_targets`: whether `/metrics` shows the targets' series beside the exporter's own. Default true.
     pub metrics_targets: bool,
-    /// `enable_lifecycle`: whether who reaches the server may ask for a reload. Default false.
+    /// `enable_lifecycle`: whether reloads can be requested by HTTP. Default false.
     pub enable_lifecycle: bool,
     /// `allowed_hosts`: names by which browsers may ask for pages, besides addresses, names without a dot, the name of
     /// this machine and that of `external_url`.
@@ -29,7 +29,7 @@ pub struct Web {
     pub external_url: Option<ExternalUrl>,
     /// `header_timeout`: a request's head must be there within it. Default 10 s.
     pub header_timeout: Duration,
-    /// `write_timeout`: a reader that takes nothing for so long is dropped. Default 30 s.
+    /// `write_timeout`: a reader that takes nothing for this time is dropped. Default 30 s.
     pub write_timeout: Duration,
     /// `config_file`: TLS, passwords, headers, a limit of requests. See [`WebFile`](crate::web_file::WebFile).
     pub config_file: Option<PathBuf>,
@@ -38,7 +38,7 @@ pub struct Web {
     pub max_connections_per_peer: Option<u32>,
     /// `answer_timeout`: an answer is taken within it, however steadily. Default 5 min.
     pub answer_timeout: Duration,
-    /// `idle_timeout`: a connection without a request for so long is closed. Default 3 min.
+    /// `idle_timeout`: a connection without a request for this time is closed. Default 3 min.
     pub idle_timeout: Duration,
     /// `handshake_timeout`: of TLS. Default 10 s.
     pub handshake_timeout: Duration,

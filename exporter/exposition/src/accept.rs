@@ -11,7 +11,7 @@ pub(super) struct Ranges<'a> {
 pub(super) struct Range<'a> {
     /// `text/plain` or `gzip`, in lower case.
     pub(super) name: String,
-    /// What stands behind it, for [`parameters`].
+    /// The rest of the entry, for [`parameters`].
     pub(super) parameters: &'a str,
     /// In thousandths.
     pub(super) quality: u16,
@@ -56,5 +56,5 @@ fn thousandths(quality: &str) -> Option<u16> {
 }
 
 pub(super) const QUALITY_MAX: u16 = 1_000;
-/// More entries than anybody sends.
+/// Maximum entries that are read.
 const RANGES_MAX: usize = 64;

@@ -32,10 +32,10 @@ impl Coding {
         }
     }
 
-    /// The coding that an Accept-Encoding header wants most; nothing if it rules out all that there are.
+    /// The preferred coding of an Accept-Encoding header; `None` if it excludes all of them.
     ///
-    /// Without a header pages stay as they are. Among equals zstd comes first, which is cheaper than gzip, then gzip.
-    /// What a header does not name has the q of `*`; without a `*`, only the page as it is may come then.
+    /// Without a header pages are not compressed. Among equals zstd comes first, because it is cheaper, then gzip.
+    /// What a header does not name has the q of `*`; without a `*`, it is allowed only if it is identity.
     #[must_use]
     pub fn negotiate(accept_encoding: Option<&str>) -> Option<Self> {
         let Some(header) = accept_encoding else { return Some(Self::Identity) };
@@ -54,17 +54,17 @@ impl Coding {
     }
 }
 
-/// A page under way in a coding.
+/// A page that is being encoded and compressed.
 ///
-/// Call [`CodedPage::next_chunk`] with the same emptied buffer until it answers `false`. Between calls there are one
-/// piece of the page and what the coding keeps.
+/// Call [`CodedPage::next_chunk`] with the same emptied buffer until it answers `false`. Between calls it holds one
+/// piece of the page and the state of the coding.
 pub struct CodedPage {
     encoder: Encoder,
     sink: Sink,
     cost: Cost,
 }
 
-/// What a page took so far.
+/// The time that a page took so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Writing it.
@@ -73,7 +73,7 @@ pub struct Cost {
     pub compression: Duration,
 }
 
-/// Where pieces go to be compressed; each holds what came out of it.
+/// A compressor of pieces; each holds its output.
 enum Sink {
     Identity,
     Gzip(GzEncoder<Vec<u8>>),
@@ -84,8 +84,7 @@ enum Sink {
 impl CodedPage {
     /// A page in this coding.
     ///
-    /// # Errors
-    /// When there is no memory for the coding's state.
+    /// # Errors If there is no memory for the coding's state.
     pub fn new(encoder: Encoder, coding: Coding) -> io::Result<Self> {
         let sink = match coding {
             Coding::Identity => Sink::Identity,
@@ -95,7 +94,7 @@ impl CodedPage {
         Ok(Self { encoder, sink, cost: Cost::default() })
     }
 
-    /// What the page took so far, by the clock of [`CodedPage::next_chunk_by`].
+    /// The time that the page took so far, by the clock of [`CodedPage::next_chunk_by`].
     #[must_use]
     pub fn cost(&self) -> Cost {
         self.cost
@@ -107,7 +106,8 @@ impl CodedPage {
         self.next_chunk_by(out, || Duration::ZERO)
     }
 
-    /// The same, and enters what it takes into [`CodedPage::cost`] by `clock`, which tells the time since any moment.
+    /// The same, and adds its time to [`CodedPage::cost`] by `clock`, which returns the time since any fixed
+    /// moment.
     pub fn next_chunk_by(&mut self, out: &mut Vec<u8>, clock: impl Fn() -> Duration) -> bool {
         let begin = out.len();
         let wanted = if matches!(self.sink, Sink::Identity) { IDENTITY_BYTES } else { 1 };
@@ -129,7 +129,7 @@ impl CodedPage {
 }
 
 impl Sink {
-    /// Takes a piece, and gives out what is ready. Writing into vectors does not fail.
+    /// Compresses a piece, and appends the ready output. Writing into vectors does not fail.
     fn take(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         let ready = match self {
             Self::Gzip(sink) => sink.write_all(piece).map(|()| sink.get_mut()),

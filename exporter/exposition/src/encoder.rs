@@ -14,7 +14,7 @@ use super::{Format, OwnMetrics, Representation};
 
 /// Writes one page, piece by piece.
 ///
-/// Call [`Encoder::next_piece`] until it answers nothing.
+/// Call [`Encoder::next_piece`] until it returns `None`.
 #[derive(Debug)]
 pub struct Encoder {
     representation: Representation,
@@ -23,7 +23,7 @@ pub struct Encoder {
     steps: Vec<Step>,
     position: Position,
     room: Room,
-    /// Lines of one series whose names are escaped, or a family of the exporter's own.
+    /// Lines of one series with escaped names, or of one own family of the exporter.
     scratch: Vec<u8>,
     own: OwnMetrics,
     /// How much of an own family in `scratch` was written.
@@ -42,7 +42,7 @@ struct Position {
 }
 
 impl Encoder {
-    /// A page of these snapshots and, behind them, the exporter's own metrics.
+    /// A page of these snapshots, followed by the exporter's own metrics.
     #[must_use]
     pub fn new(
         representation: impl Into<Representation>,
@@ -64,7 +64,7 @@ impl Encoder {
         }
     }
 
-    /// The same in pieces of about so many bytes.
+    /// The same with the approximate size of pieces.
     #[must_use]
     pub fn with_chunk_bytes(mut self, chunk_bytes: usize) -> Self {
         self.chunk_bytes = chunk_bytes.max(1);
@@ -144,7 +144,7 @@ impl Encoder {
         position.next_step();
     }
 
-    /// What stands before the series of the family at the position.
+    /// The header lines of the family at the position.
     fn header(&self, step: Step) -> Vec<u8> {
         let (block, _) = block_of(&self.snapshots, step);
         match self.representation.format {
@@ -164,7 +164,7 @@ impl Encoder {
         }
     }
 
-    /// Writes of the exporter's own metrics until the piece is full, and the page's end.
+    /// Writes the exporter's own metrics until the piece is full, and the page's end.
     fn write_own(&mut self) {
         if self.own_written == self.scratch.len() {
             self.scratch.clear();
@@ -231,7 +231,7 @@ fn write_histograms(
     scratch.clear();
 }
 
-/// Writes series whose names are not as they stand in their prefixes: the slow way, for names beyond the usual.
+/// Writes series whose names differ from those in their prefixes: the slow path for unusual names.
 fn write_escaped(
     samples: TextSamples,
     representation: Representation,
@@ -257,5 +257,5 @@ fn write_escaped(
     scratch.clear();
 }
 
-/// What is written stays in the processor's nearest cache, beside what is read: pieces of 32 KiB take a tenth longer.
+/// Input and output of a piece fit into the processor's first-level cache: pieces of 32 KiB take a tenth longer.
 const CHUNK_BYTES: usize = 8 << 10;

@@ -1,4 +1,4 @@
-//! Which format a reader gets.
+//! Content negotiation.
 
 use series::model::Escaping;
 
@@ -7,7 +7,7 @@ use super::accept::{Ranges, parameters};
 /// A format of metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Prometheus text, which everybody reads.
+    /// Prometheus text, the default.
     #[default]
     Text,
     /// OpenMetrics text.
@@ -28,7 +28,7 @@ pub struct Representation {
 }
 
 impl From<Format> for Representation {
-    /// What a reader gets who says nothing more.
+    /// The representation without further parameters.
     fn from(format: Format) -> Self {
         let version = match format {
             Format::Text => TEXT_0,
@@ -61,7 +61,7 @@ impl Representation {
         }
     }
 
-    /// What one media range of an Accept header asks for, if we speak it.
+    /// The representation of one media range of an Accept header, if supported.
     fn of_range(media_type: &str, rest: &str) -> Option<Self> {
         let (mut version, mut proto, mut encoding) = (None, "", "");
         let mut escaping = Escaping::Underscores;
@@ -70,7 +70,7 @@ impl Representation {
                 "version" => version = Some(value),
                 "proto" => proto = value,
                 "encoding" => encoding = value,
-                // A scheme that nobody knows is passed over.
+                // An unknown scheme is ignored.
                 "escaping" => escaping = Escaping::of_word(value).unwrap_or(escaping),
                 _ => {}
             }
@@ -90,10 +90,9 @@ impl Representation {
     }
 }
 
-/// What an Accept header wants most, of what we speak; text 0.0.4 if it wants none of it.
+/// The preferred supported representation of an Accept header; text 0.0.4 if it has none.
 ///
-/// As Prometheus' own exporters do it: the highest q wins, among equals the first; what cannot be read is passed
-/// over.
+/// As Prometheus' own exporters do it: the highest q wins, among equals the first; invalid entries are ignored.
 #[must_use]
 pub fn negotiate(accept: Option<&str>) -> Representation {
     let mut best: Option<(u16, Representation)> = None;
@@ -156,7 +155,7 @@ mod tests {
                 &format!("text/plain; version=1.0.0; charset=utf-8; escaping={escaping}"),
             );
         }
-        // No version without quotes is told that there will be some.
+        // A version without quotes never gets the parameter for quoted names.
         check("text/plain;version=0.0.4;escaping=allow-utf-8", TEXT);
         check("text/plain;version=1.0.0;escaping=nonsense", &TEXT.replace("0.0.4", "1.0.0"));
         check(

@@ -1,4 +1,4 @@
-//! Histograms as text: a sample for each bucket, the sum, the count, and in OpenMetrics since when they count.
+//! Histograms as text: a sample for each bucket, the sum, the count, and in OpenMetrics the start time.
 
 use series::model::{Family, HistogramPoint, Labels, Value, is_legacy_name, push_prefix};
 

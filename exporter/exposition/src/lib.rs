@@ -1,14 +1,14 @@
-//! Pages for Prometheus. Bytes out, nothing else: no sockets, no clocks.
+//! Pages for Prometheus. It only makes bytes: no sockets, no clocks.
 //!
 //! [`negotiate`] picks the [`Representation`] from an Accept header and [`Coding::negotiate`] the compression from
-//! an Accept-Encoding header. An [`Encoder`] over snapshots then gives the page in pieces, so that a page of any size
-//! needs one buffer; a [`CodedPage`] around it compresses them. Both hold the snapshots until they are dropped. The
-//! exporter's own metrics join as [`OwnMetrics`], read from a `prometheus_client` registry. [`page`] makes a small
-//! page in one go.
+//! an Accept-Encoding header. An [`Encoder`] over snapshots then gives the page in pieces, so that a page of any
+//! size needs one buffer; a [`CodedPage`] around it compresses them. Both hold the snapshots until they are
+//! dropped. The exporter's own metrics are added as [`OwnMetrics`], read from a `prometheus_client` registry.
+//! [`page`] makes a small page in one call.
 //!
-//! Families of one name stand together, whichever targets they come from, under one HELP and one TYPE. Samples
-//! have no time stamps: those would switch off Prometheus' staleness. OpenMetrics and protobuf say since when a
-//! counter or a histogram counts, where that is known.
+//! Families of one name stand together, whichever targets they come from, under one HELP and one TYPE. Samples have
+//! no time stamps, because these disable Prometheus' staleness handling. OpenMetrics and protobuf have the start
+//! times of counters and histograms, if known.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod accept;

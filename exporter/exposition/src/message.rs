@@ -1,4 +1,4 @@
-//! The messages of `io.prometheus.client` as far as a page needs them: their numbers, and writing them the plain way.
+//! The messages of `io.prometheus.client` as far as a page needs them: field numbers, and simple writers.
 
 use super::wire::{bytes_tag, push_bytes, push_double, push_len, push_number, push_varint, varint_len};
 

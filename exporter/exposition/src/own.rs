@@ -17,7 +17,7 @@ use super::own_protobuf::push_protobuf;
 use super::own_text::push_text;
 use super::{Format, Representation};
 
-/// What a registry holds when it is read: at once, or when a page comes to it.
+/// The contents of a registry, read at once or when a page reaches them.
 #[derive(Clone, Debug, Default)]
 pub struct OwnMetrics {
     unread: Option<Arc<Registry>>,
@@ -26,8 +26,8 @@ pub struct OwnMetrics {
 }
 
 impl OwnMetrics {
-    /// A registry that is read when the page comes to it: the targets' series need not wait for that. If it fails
-    /// then, the page ends without them, and the log says so.
+    /// A registry that is read when the page reaches it, so that the targets' series need not wait for it. If that
+    /// fails, the page ends without it, and the error is logged.
     #[must_use]
     pub fn of(registry: Arc<Registry>) -> Self {
         Self { unread: Some(registry), families: Vec::new() }
@@ -35,8 +35,7 @@ impl OwnMetrics {
 
     /// Reads a registry.
     ///
-    /// # Errors
-    /// When a metric of the registry fails to encode itself.
+    /// # Errors If a metric of the registry fails to encode itself.
     pub fn read(registry: &Registry) -> Result<Self, fmt::Error> {
         let families = encode(registry)?.into_iter().rev().filter_map(family);
         Ok(Self { unread: None, families: families.collect() })

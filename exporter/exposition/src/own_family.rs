@@ -35,7 +35,7 @@ pub(super) enum OwnValue {
 }
 
 impl OwnKind {
-    /// What a sample's name has behind the family's name.
+    /// The suffix of a sample's name.
     pub(super) fn sample_suffix(self) -> &'static str {
         match self {
             Self::Counter => "_total",

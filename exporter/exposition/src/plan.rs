@@ -1,4 +1,4 @@
-//! In which order the blocks of many snapshots go onto one page.
+//! The order of the blocks of many snapshots on one page.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ pub(super) struct Step {
 
 /// All blocks that have series: by the family's name, then in the order of the snapshots.
 ///
-/// Two families of one name but of different kinds, or that only differ until names are escaped, cannot stand on one
-/// page; the catalog lets no such pair live. Should snapshots of different catalogs meet, the one that comes first
-/// stays and the other is left out.
+/// Two families of one name but of different kinds, or that only differ until names are escaped, cannot stand on
+/// one page; the catalog lets no such pair live. If there are snapshots of different catalogs, the first family is
+/// kept and the other is dropped.
 pub(super) fn plan(snapshots: &[Arc<Snapshot>], escaping: Escaping) -> Vec<Step> {
     let mut places: HashMap<*const Family, u32> = HashMap::new();
     let mut families: Vec<&Family> = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn plan(snapshots: &[Arc<Snapshot>], escaping: Escaping) -> Vec<Step>
     steps
 }
 
-/// The place of each family by name; nothing for one that would break the page.
+/// The rank of each family by name; `None` for one that would make the page invalid.
 fn ranks(families: &[&Family], escaping: Escaping) -> Vec<Option<u32>> {
     let shown: Vec<_> = families.iter().map(|family| escaping.metric_name(&family.name)).collect();
     let mut order: Vec<usize> = (0..families.len()).collect();

@@ -16,7 +16,7 @@ use super::room::{put, put_wide};
 use super::text::{known, shown_names};
 use super::wire::{bytes_tag, fixed64_tag, varint_len, varint_tag};
 
-/// What stands before a family's metrics.
+/// The fields of a family before its metrics.
 pub(super) fn header(representation: Representation, family: &Family, metrics_bytes: usize) -> Vec<u8> {
     let shown = shown_names(representation, family);
     let kind = match family.kind {
@@ -139,7 +139,7 @@ impl Metrics {
     }
 }
 
-/// Where the labels of a chunk's regular series stand.
+/// The lengths of the labels of a chunk's regular series.
 struct LabelLengths {
     head: usize,
     names: [u8; LABELS_MAX],

@@ -1,4 +1,4 @@
-//! Where the piece of a page is made.
+//! The buffer of a piece.
 
 /// A buffer that is kept from piece to piece, so that neither a sample nor a piece asks for memory.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl Room {
     }
 }
 
-// Positions go in and out by value: behind a reference, each write would wait for the one before to reach memory.
+// Positions are passed by value: through a reference, each write would wait for the previous one to reach memory.
 
 /// Writes a text of any length; answers where it ends.
 #[inline]

@@ -1,4 +1,4 @@
-//! How an answer is put together, whatever it says.
+//! Building responses.
 
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode};

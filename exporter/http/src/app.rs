@@ -22,7 +22,7 @@ pub trait App: Send + Sync + 'static {
     /// Whether a request is for what people read or do in a browser. By a name that is not ours it is refused then.
     fn is_for_people(&self, request: &Request<Incoming>) -> bool;
 
-    /// How an answer looks to who asked: an error, also one of the server's, as a page for people.
+    /// Formats a response for its client: errors, also those of the server, as a page for people.
     fn dress(&self, request: &Request<Incoming>, response: Response<Self::Body>) -> Response<Self::Body> {
         let _ = request;
         response

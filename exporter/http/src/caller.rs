@@ -7,7 +7,7 @@ use crate::peers::PeerKey;
 /// What an answer depends on of the client that asks for it.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// Who asks.
+    /// The peer.
     pub peer: PeerKey,
     /// A password or a verified certificate was asked for and given.
     pub is_authenticated: bool,

@@ -24,7 +24,7 @@ use crate::middleware::Middleware;
 use crate::streams::Streams;
 use crate::traffic::{Activity, Timed, Traffic};
 
-/// A request's head has so many bytes at most.
+/// Maximum bytes of a request's head.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 /// Requests of an HTTP/2 connection at a time.
 const STREAMS_MAX: u32 = 32;
@@ -32,14 +32,14 @@ const STREAMS_MAX: u32 = 32;
 const RESETS_MAX: usize = 20;
 /// Streams of HTTP/2 that we reset for a peer's mistakes; more end the connection.
 const MISTAKES_MAX: usize = 100;
-/// Of each answer by HTTP/2 so much is made before its reader has room for it.
+/// Maximum bytes of an HTTP/2 response that are buffered before the reader takes them.
 const SEND_BYTES_MAX: usize = 64 << 10;
 /// A peer of HTTP/2 is asked so often whether it is still there, and has as long to answer.
 const PING_EVERY: Duration = Duration::from_secs(20);
 /// A connection that was asked to end does so within it.
 const GOODBYE: Duration = Duration::from_secs(5);
 
-/// While all places are taken, a connection without a request keeps its own for so long.
+/// How long a connection without a request keeps its permit while all are taken.
 const IDLE_IN_A_CROWD: Duration = Duration::from_secs(1);
 /// And one whose first request is not there yet.
 const NEW_IN_A_CROWD: Duration = Duration::from_secs(5);

@@ -12,12 +12,12 @@ use tokio_rustls::server::TlsStream;
 
 use crate::gate::{NotAllowed, Refusal};
 
-/// What is told to who speaks HTTP where TLS is spoken.
+/// The answer to HTTP on a TLS port.
 const SPEAK_TLS: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\
     Content-Length: 43\r\n\r\nTLS is spoken here; write https:// instead\n";
 
-/// Where handshakes take place, so many at a time.
+/// Limits concurrent handshakes.
 #[derive(Clone)]
 pub(crate) struct Handshakes(Arc<Semaphore>);
 
@@ -47,11 +47,11 @@ impl Handshakes {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let shaking = async {
-            // Who says nothing takes nobody's place.
+            // A silent peer takes no permit.
             let first = first_byte(&stream).await.map_err(|error| (Refusal::HandshakeClosed, error))?;
             let mut stream = wrap(stream);
             if first.is_ascii_uppercase() {
-                // It is told, whether it listens or not.
+                // Errors of this message are ignored.
                 let _ = stream.write_all(SPEAK_TLS).await;
                 let _ = stream.shutdown().await;
                 return Err((Refusal::HandshakeNotTls, io::Error::other("HTTP instead of TLS")));
@@ -76,7 +76,7 @@ impl Handshakes {
     }
 }
 
-/// The first byte that a peer sends, which stays where it is.
+/// Waits for the first byte of a peer without reading it.
 async fn first_byte(stream: &TcpStream) -> io::Result<u8> {
     let mut byte = [0];
     match stream.peek(&mut byte).await? {

@@ -68,7 +68,7 @@ impl<S> Heads<S> {
             let is_empty = self.line_bytes == 1;
             (self.line_bytes, self.spaces) = (0, 0);
             self.place = match self.place {
-                // Empty lines before a request mean nothing.
+                // Empty lines before a request are ignored.
                 Place::FirstLine if is_empty => Place::FirstLine,
                 Place::Fields if is_empty => Place::Between,
                 _ => Place::Fields,

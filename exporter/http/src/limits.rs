@@ -13,11 +13,11 @@ pub struct Limits {
     pub handshake_timeout: Duration,
     /// A request's head must be there within it.
     pub header_timeout: Duration,
-    /// A reader may take nothing for so long.
+    /// Maximum time without reads of the reader.
     pub write_timeout: Duration,
     /// A reader has taken its answer within it.
     pub answer_timeout: Duration,
-    /// A connection may be without a request for so long.
+    /// Maximum time of a connection without a request.
     pub idle_timeout: Duration,
 }
 

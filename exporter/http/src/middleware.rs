@@ -1,4 +1,4 @@
-//! What each request passes before the site answers it.
+//! The checks of each request before the app answers it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

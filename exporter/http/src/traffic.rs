@@ -24,7 +24,7 @@ struct State {
     since: Instant,
 }
 
-/// Whether somebody still waits for something.
+/// Whether a response is pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Activity {
     /// No request has come yet.

@@ -1,4 +1,4 @@
-//! What somebody probably meant who wrote a name that does not exist.
+//! Suggestions for names that do not exist.
 
 /// The candidate that `word` was probably meant to be: fewest edits, at most a third of its letters.
 #[must_use]

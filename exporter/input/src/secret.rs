@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use crate::file;
 
-/// A secret file may have so many bytes.
+/// Maximum size of a secret file.
 const SECRET_BYTES_MAX: usize = 64 << 10;
 
 /// Where a secret comes from.

@@ -1,7 +1,7 @@
-//! From what plugins send to immutable snapshots. No clock, no socket, no file, no plugin.
+//! Makes immutable snapshots from the data of plugins. It uses no clock, socket, file or plugin.
 //!
-//! [`model`] is the vocabulary: families, series, values, snapshots. [`pipeline`] takes what plugins send, gives it names and
-//! labels, applies rules and limits, and publishes a snapshot after each collection.
+//! [`model`] is the vocabulary: families, series, values, snapshots. [`pipeline`] receives the data of plugins,
+//! gives it names and labels, applies rules and limits, and publishes a snapshot after each collection.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod model;

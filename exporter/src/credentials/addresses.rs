@@ -8,9 +8,9 @@ use plugin_contract::Waiter;
 use super::clock::Clock;
 use super::lock;
 
-/// A resolved name is believed for so long.
+/// How long a resolved name is cached.
 const FRESH: Duration = Duration::from_secs(10);
-/// Where so many names are known, those that are not believed any more go.
+/// When this number of names is cached, expired ones are removed.
 const NAMES_MAX: usize = 4096;
 
 /// The addresses of a name, at least one; or the reason why there is none.

@@ -1,4 +1,4 @@
-//! What the exporter says of its secrets.
+//! Metrics of secrets.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use telemetry::{Metric, Writer};
 use super::{Broker, IdentityState};
 
 impl Broker {
-    /// What the exporter says of its secrets.
+    /// Metrics of secrets.
     pub(crate) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
         let states = self.states();
         let each = |count: fn(&IdentityState) -> u64| {

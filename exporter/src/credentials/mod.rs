@@ -1,7 +1,7 @@
 //! Keeps the secrets: [`Broker`] lends them to plugins, one authentication at a time.
 //!
-//! A plugin never sees the configuration's secret sources. It asks for an identity by name and gets a lease, is
-//! told to wait, or is denied:
+//! A plugin never sees the configuration's secret sources. It requests an identity by name, and the answer is a
+//! lease, "wait" or a refusal:
 //!
 //! - **Bound to targets.** An instance gets only the identity that its target names, for its target's own host. The
 //!   host is checked against `allow_hosts` when the configuration is read and again at every lease; where
@@ -9,8 +9,8 @@
 //!   (The plugin resolves on its own when it connects. Somebody who answers the two questions differently gets past
 //!   the network list, but not past the name pattern.)
 //! - **Read at the lease.** A rotated file is used without a restart.
-//! - **Guarded.** [`Guard`] sees to it that a wrong password costs one attempt, not one per target, and that one host that
-//!   refuses a good one is left out alone.
+//! - **Guarded.** [`Guard`] ensures that a wrong password costs one attempt, not one per target, and that a host
+//!   that refuses a good password affects only itself.
 //! - **Remembered.** With `credentials.state_dir`, what hosts said survives a restart in a file that holds a salted slow
 //!   hash of the secret. Without it, a restart tries a refused secret once more, and one host can withhold an accepted
 //!   one again: run it with one where a supervisor restarts the process.

@@ -20,8 +20,8 @@ const ACCOUNTS_MAX: usize = 4_096;
 /// Hosts of an account in the file, of each kind; the oldest go first.
 const HOSTS_MAX: usize = 256;
 
-/// A small JSON file that says which accounts' secrets were refused or accepted, and by whom. Of a secret it holds a
-/// salted, slow hash, so that a changed one is known; nothing in it lets anyone log in.
+/// A small JSON file with the accounts whose secrets were refused or accepted, and by which hosts. It has a salted,
+/// slow hash of each secret to detect changes; it cannot be used to log in.
 #[derive(Debug)]
 pub struct VerdictFile {
     path: PathBuf,
@@ -122,7 +122,7 @@ impl VerdictFile {
         Ok(Self { path, salt, verdicts: verdicts.ok_or_else(|| invalid("has a broken verdict"))? })
     }
 
-    /// Puts `stored` in the place of what was known of its scope; [`VerdictFile::write`] brings it to the disk.
+    /// Replaces the entry of its scope by `stored`; [`VerdictFile::write`] writes it to disk.
     pub fn put(&mut self, stored: Stored) {
         self.verdicts.retain(|known| known.scope != stored.scope);
         if self.verdicts.len() >= ACCOUNTS_MAX {

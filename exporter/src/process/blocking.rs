@@ -3,8 +3,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// Runs work that blocks, and may hang: a file on a dead server, a plugin that does not answer. Nobody waits for it longer
-/// than was said, and what hangs is not begun a second time beside itself.
+/// Runs work that blocks and may hang: a file on a dead server, a plugin that does not answer. Callers wait up to a
+/// limit, and hanging work is not started a second time meanwhile.
 #[derive(Debug, Default)]
 pub(super) struct Blocking {
     /// Work that took too long.
@@ -34,7 +34,7 @@ impl Blocking {
         }
         let (done, result) = oneshot::channel();
         let running = tokio::task::spawn_blocking(move || {
-            // Who gave up does not want it any more.
+            // The caller may have given up.
             drop(done.send(work()));
         });
         match tokio::time::timeout(time_max, result).await {

@@ -49,7 +49,7 @@ pub(super) fn secrets(file: &Path, config: &Config) -> Result<(), Report> {
     if problems.is_empty() { Ok(()) } else { Err(Report::new(&file.display().to_string(), problems)) }
 }
 
-/// Who may read, by the file that the command line or the configuration names.
+/// The access rules of the web file that the command line or the configuration names.
 pub(super) fn gate(config: &Config, web_file: Option<&Path>) -> Result<Gate, Report> {
     Gate::open(web_file.or(config.web.config_file.as_deref()), SystemTime::now())
 }

@@ -19,8 +19,8 @@ use crate::targets::{
 
 /// The targets that are asked, each with its stores, instances and jobs.
 ///
-/// [`Engine::apply`] makes them those that are wanted: what is as it was goes on undisturbed, over the connection
-/// that it has; what changed in any way is made anew; what is not wanted any more ends, and its series with it.
+/// [`Engine::apply`] changes them to the configured ones: unchanged targets keep their connections, changed ones
+/// are restarted, and removed ones end with their series.
 pub(super) struct Engine {
     libraries: Libraries,
     catalog: Arc<Catalog>,
@@ -72,17 +72,17 @@ impl Engine {
         }
     }
 
-    /// Gives metric names their meaning, for whoever else collects.
+    /// The catalog of metric names, for other collectors.
     pub(super) fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
-    /// The same, with collectors that are told at once what happens.
+    /// The same, with an event router.
     pub(super) fn with_event_router(self, event_router: &Arc<EventRouter>) -> Self {
         Self { event_router: Some(Arc::clone(event_router)), ..self }
     }
 
-    /// The same, with somebody who answers for its targets.
+    /// The same, with probes.
     pub(super) fn with_probes(self, probes: &Arc<Probes>) -> Self {
         Self { probes: Some(Arc::clone(probes)), ..self }
     }
@@ -209,7 +209,7 @@ impl Engine {
         })
     }
 
-    /// For targets and jobs alike; never used twice.
+    /// An id for a target or a job; never reused.
     fn next_id(&mut self) -> u64 {
         self.ids += 1;
         self.ids
@@ -217,8 +217,8 @@ impl Engine {
 }
 
 impl Living {
-    /// Whether the target was shown who we are, and may still be. A list of hosts that grows or shrinks elsewhere
-    /// disturbs nobody.
+    /// Whether the target has the same identity, and may still use it. Changes of other entries in lists of hosts
+    /// do not matter.
     fn keeps_identity(&self, config: &Config, name: &str) -> bool {
         let (Some(old), Some(new)) = (self.config.identities.get(name), config.identities.get(name)) else {
             return false;

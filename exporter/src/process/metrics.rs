@@ -15,7 +15,7 @@ use crate::schedule::{self, Figures};
 use crate::targets::{self, Costs, Plugins, TargetRegistry};
 use crate::web::{self, Scrapes};
 
-/// Everything that the exporter says of itself. Read at each scrape; between scrapes it costs nothing.
+/// The exporter's own metrics. They are read at each scrape and cost nothing between scrapes.
 #[derive(Clone)]
 pub(super) struct SelfMetrics {
     /// The targets.
@@ -32,7 +32,7 @@ pub(super) struct SelfMetrics {
     pub(super) costs: Arc<Costs>,
     /// How long everything takes.
     pub(super) timings: Timings,
-    /// Who runs the exporter's own tasks.
+    /// The runtime of the exporter's own tasks.
     pub(super) runtime: tokio::runtime::Handle,
     /// What became of the configurations that were read.
     pub(super) reloads: Arc<ReloadCounts>,

@@ -109,7 +109,7 @@ impl<'a> Asking<'a> {
         (Self { config, libraries, host, waiting, running: BTreeMap::new(), ends }, ended)
     }
 
-    /// Asks until all have answered; tells how many have, which one, and how it fares.
+    /// Collects until all targets have answered; reports each one with its health and the number of answers.
     fn run(mut self, ended: &Ends, mut tell: impl FnMut(usize, usize, Fared)) {
         let mut done = 0;
         loop {

@@ -128,8 +128,7 @@ pub(super) async fn stop_telemetry(own: Option<OwnTelemetry>) {
     }
 }
 
-/// What the exporter tells of itself where `telemetry:` asks for it: the few figures that say whether it is well.
-/// Everything else is on `/metrics`.
+/// The exporter's own metrics for `telemetry:`: a few values that show its health. All others are on `/metrics`.
 #[expect(clippy::cast_precision_loss, reason = "counts and bytes below 2⁵³")]
 fn own_figures(target_registry: &Arc<TargetRegistry>, endpoints: Arc<AllCounts>) -> Vec<Figure> {
     let (targets, series) = (Arc::clone(target_registry), Arc::clone(target_registry));

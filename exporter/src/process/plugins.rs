@@ -42,8 +42,7 @@ pub(super) fn load_by(
 /// A plugin that takes longer to load is not loaded.
 const LOAD_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Has every plugin loaded by a process of its own first, which is this program again: whatever happens there happens to
-/// no collection.
+/// Loads every plugin in a separate process of this program first, so that failures there affect no collection.
 pub(super) fn trial() -> Trial {
     Trial {
         // This program also when its file was replaced.
@@ -53,7 +52,7 @@ pub(super) fn trial() -> Trial {
     }
 }
 
-/// Which plugin was meant by a name that has no file.
+/// The probable plugin for a name without a file.
 fn hint(plugins: &Plugins, name: &str) -> Option<String> {
     if plugin_file(&plugins.folder(), name).exists() {
         return None;
@@ -139,8 +138,8 @@ fn settings_problems(config: &Config, name: &str, library: &Library) -> Vec<Prob
     }
 }
 
-/// Gives the plugins their settings as a whole, where they do not have them yet, before any instance is made of them.
-/// Answers which of them have others, and keep those as long as the process runs.
+/// Gives plugins their library settings, if they do not have them yet, before any of their instances are made.
+/// Returns the plugins that have other settings, which they keep as long as the process runs.
 pub(super) fn configure(libraries: &Libraries, config: &Config) -> Result<Vec<String>, Vec<Problem>> {
     let (mut others, mut problems) = (Vec::new(), Vec::new());
     for (name, library) in libraries {
@@ -229,8 +228,7 @@ pub(super) fn source_of<'a>(module: &Module, library: &'a Library) -> Result<&'a
     }
 }
 
-/// Has the configuration mean what the plugins declare of its transports and of what may be shown. Answers what is wrong
-/// with it then.
+/// Applies the plugins' declarations of transports and shown keys to the configuration. Returns its problems.
 pub(super) fn set_schemas(libraries: &Libraries, config: &mut Config) -> Vec<Problem> {
     let mut schemas = Schemas::default();
     for (name, library) in libraries {
@@ -245,8 +243,7 @@ pub(super) fn set_schemas(libraries: &Libraries, config: &mut Config) -> Vec<Pro
     config.set_schemas(&schemas)
 }
 
-/// What an instance is made of: the module's settings as they stand in the file, and what its source is told of the
-/// target's transport beside them under `transport`.
+/// The configuration of an instance: the module's settings of the file, and the target's transport in `transport`.
 ///
 /// # Panics
 /// When the configuration does not have the transport.

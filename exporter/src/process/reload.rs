@@ -13,7 +13,7 @@ use super::systemd::{Notifier, status};
 use super::watch::Watch;
 use crate::web::{NotReloaded, Reloader, Reloading};
 
-/// So many may wait for a reload at a time.
+/// Maximum requests that wait for a reload.
 const WAITING_MAX: usize = 64;
 /// A reload that is not prepared by then has failed: a disk hangs, or a plugin that is asked about its settings.
 const PREPARE_TIME_MAX: Duration = Duration::from_secs(60);
@@ -25,7 +25,7 @@ type Answer = Result<String, NotReloaded>;
 /// Asks for reloads.
 pub(super) struct Requests(mpsc::Sender<oneshot::Sender<Answer>>);
 
-/// Hears of those who ask.
+/// Receives requests for reloads.
 pub(super) struct Asked(mpsc::Receiver<oneshot::Sender<Answer>>);
 
 pub(super) fn requests() -> (Arc<Requests>, Asked) {
@@ -46,10 +46,10 @@ impl Reloader for Requests {
     }
 }
 
-/// Reads the configuration again whenever somebody asks for it: by HTTP, by SIGHUP, or by changing the file.
+/// Reloads the configuration on request: by HTTP, by SIGHUP, or by a change of the file.
 ///
-/// One reload at a time; it is for all who asked before it began. Who asks while it runs gets the next one, since the
-/// file may have changed after it was read.
+/// One reload at a time, for all requests before its start. Requests during a reload wait for the next one, because
+/// the file may have changed after it was read.
 pub(super) struct Reloads {
     pub(super) state: ReloadableState,
     pub(super) asked: Asked,
@@ -62,7 +62,7 @@ pub(super) struct Reloads {
 }
 
 impl Reloads {
-    /// Runs until `stop` says so; gives back what it worked on.
+    /// Runs until `stop`; returns the state that it worked on.
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) -> ReloadableState {
         let mut looked = Instant::now();
         loop {
@@ -94,7 +94,7 @@ impl Reloads {
             };
             let answer = self.reload(cause, prepared).await;
             for waiter in waiting {
-                // Who has gone does not want to know.
+                // The requester may be gone.
                 let _ = waiter.send(answer.clone());
             }
             looked = Instant::now();
@@ -159,7 +159,7 @@ impl Reloads {
     }
 }
 
-/// Whoever ends the program has said so, or is gone.
+/// Waits until the program should end, or until the sender is gone.
 async fn ended(stop: &mut watch::Receiver<bool>) {
     drop(stop.wait_for(|stop| *stop).await);
 }

@@ -34,7 +34,7 @@ const HOST_NAME_BYTES_MAX: usize = 255;
 pub(super) struct Prepared {
     pub(super) config: Arc<Config>,
     pub(super) libraries: Libraries,
-    /// What of it the process cannot have before it begins anew.
+    /// Changes that need a restart of the process.
     needs_restart: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct ReloadableState {
     pub(super) pusher: Pusher,
     pub(super) own: Option<OwnTelemetry>,
     pub(super) reloads: Arc<ReloadCounts>,
-    /// The command line says what is logged.
+    /// The command line sets the log level.
     pub(super) log_is_fixed: bool,
 }
 
@@ -139,8 +139,8 @@ impl Fixed {
 }
 
 impl ReloadableState {
-    /// Reads the file and checks it, which changes nothing: who does not wait for the end of it leaves all as it was.
-    /// To be called where blocking is allowed.
+    /// Reads and checks the file without changing anything, so the caller may stop waiting for it. Call it where
+    /// blocking is allowed.
     pub(super) fn preparation(&self) -> impl FnOnce() -> Result<Prepared, Report> + Send + 'static {
         let (file, library_cache, fixed) =
             (self.file.clone(), Arc::clone(&self.library_cache), Arc::clone(&self.fixed));
@@ -158,14 +158,14 @@ impl ReloadableState {
         }
     }
 
-    /// Each key of the configuration is here with what takes it over; what came to be with a target is the engine's.
+    /// Applies each key of the configuration; targets belong to the engine.
     async fn apply(&mut self, Prepared { config, libraries, needs_restart }: Prepared) -> Applied {
         let before = self.in_use.get();
         let Config {
             web,
             plugins: _,
             scrape,
-            // The engine tells those who probe.
+            // The engine updates the probes.
             probe: _,
             credentials,
             identities,
@@ -191,10 +191,10 @@ impl ReloadableState {
         }
         if before.identities != *identities {
             let new = Arc::clone(&config);
-            // Files are read for it; nobody waits for what it finds.
+            // It reads files; nothing waits for its result.
             tokio::task::spawn_blocking(move || secrets::log_problems(&new));
         }
-        // Before the targets, so that new ones find who they are.
+        // Before the targets, so that new ones have their identities.
         self.broker.set_identities(identities.clone(), credentials.cooldown);
         self.schedule.set_limits(schedule_limits(scrape));
         self.server.set(Limits::from(web), page_hosts(web));

@@ -1,4 +1,4 @@
-//! Where names lead to, for who checks that before anything is sent there.
+//! Name lookups for checks before data is sent to a host.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl Lookups {
     }
 }
 
-/// Resolves names for who lends secrets.
+/// Resolves names for the broker.
 pub(super) struct SystemResolver {
     runtime: Handle,
     lookups: Lookups,

@@ -7,10 +7,10 @@ use config::{Config, Identity, Problem};
 use input::secret::{self, SecretSource};
 use tracing::warn;
 
-/// The bits of everybody who is neither the owner nor of the group.
+/// The permission bits of others.
 const OTHERS: u32 = 0o007;
 
-/// Password files without a password: nobody can log in with them.
+/// Problems of password files that cannot be read or are empty.
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let unusable = config.identities.iter().filter_map(|(name, identity)| {
         let SecretSource::File(path) = &identity.secret else { return None };

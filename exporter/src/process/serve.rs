@@ -46,7 +46,7 @@ const OTHER_DESCRIPTORS: u64 = 64;
 /// How long plugins may take to let go of their targets at the end.
 const DESTROY_MAX: Duration = Duration::from_secs(3);
 
-/// `--config FILE`: serves until a signal. Where the command line says what is logged, the file does not.
+/// `--config FILE`: serves until a signal. A log level of the command line overrides that of the file.
 pub(super) fn serve(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> u8 {
     match start_and_run(file, log_is_fixed, web_file) {
         Ok(()) => OK,
@@ -129,12 +129,12 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
     let outcome = runtime.block_on(begin.run());
     // A plugin's thread that hangs must not keep the process.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    // Nobody adds a verdict any more.
+    // No more verdicts are added.
     verdicts.finish_writes();
     outcome
 }
 
-/// Who may read.
+/// The access rules of the web server.
 fn gate(config: &Config, web_file: Option<&Path>) -> Result<Arc<Gate>, Trouble> {
     let gate = super::check::gate(config, web_file).map_err(Trouble::Configuration)?;
     gate.warnings(SystemTime::now()).iter().for_each(|warning| warn!(warning, "Web configuration"));
@@ -208,7 +208,7 @@ impl Begin {
         let notifier = Notifier::from_environment();
         let listeners = listeners(&config, handed).await.map_err(machine("serve"))?;
         let target_registry = Arc::new(TargetRegistry::default());
-        // One seed for all: targets are spread by their names, alike in every run.
+        // A fixed seed: targets are spread by their names, equally in every run.
         let planner = Planner::new(reloadable::schedule_limits(&config.scrape), 0, Instant::now());
         let timings = Timings::default();
         let (driver, schedule) = Driver::timed(planner, Arc::new(HostDeadlines(host.clone())), &timings);
@@ -349,7 +349,7 @@ impl Running {
     }
 }
 
-/// Those that the service manager hands over, or else those of the configuration.
+/// The listeners of the service manager, or else those of the configuration.
 async fn listeners(config: &Config, handed: Vec<std::net::TcpListener>) -> io::Result<Vec<TcpListener>> {
     if handed.is_empty() {
         return http_server::bind(&config.web.listen).await;

@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tracing::{info, warn};
 
-/// What the process hears. Made first of all, since a signal that nobody hears ends the process.
+/// The signals of the process. Created first, because an unhandled signal ends the process.
 pub(super) struct Signals {
     pub(super) hangup: Signal,
     terminate: Signal,
@@ -24,8 +24,8 @@ impl Signals {
         })
     }
 
-    /// Listens from now on. The first SIGTERM or SIGINT is told by name; one that comes before the program is up ends it
-    /// at once, and so does the second one, as it would have without us: whoever sends it does not want to wait.
+    /// Handles signals from now on. The first SIGTERM or SIGINT is reported by name. One before the program is up,
+    /// or a second one, ends the program at once, as by default.
     pub(super) fn listen(self) -> (Signal, Ending) {
         let Self { hangup, mut terminate, mut interrupt } = self;
         let (told, hear) = oneshot::channel();
@@ -38,7 +38,7 @@ impl Signals {
                 log::flush();
                 plugin_host::leave(0);
             }
-            // The receiver is gone only when the process ends for another reason.
+            // The receiver is gone only if the process ends for another reason.
             let _ = told.send(name);
             let (name, number) = next(&mut terminate, &mut interrupt).await;
             warn!(signal = name, "Ended at once");
@@ -49,7 +49,7 @@ impl Signals {
     }
 }
 
-/// How the program hears that it should end.
+/// Notifies the program that it should end.
 pub(super) struct Ending {
     hear: oneshot::Receiver<&'static str>,
     is_up: Arc<AtomicBool>,

@@ -1,5 +1,4 @@
-//! What a service manager is told, and what it hands over: systemd's notifications, watchdog and sockets, each only
-//! where the environment asks for it.
+//! The interface to systemd: notifications, watchdog and sockets, each only if the environment requests it.
 
 use std::collections::HashMap;
 use std::env;
@@ -28,10 +27,10 @@ const PLUGIN_PREFIX: &str = "plugin.";
 const SEND_MAX: Duration = Duration::from_secs(1);
 /// The status is renewed so often, where it changed.
 const STATUS_EVERY: Duration = Duration::from_secs(10);
-/// The watchdog is fed so many times within its time.
+/// How often the watchdog is notified within its time.
 const FEEDS: u32 = 3;
 
-/// Tells the service manager how the process is. Without one it tells nobody.
+/// Reports the state of the process to the service manager, if there is one.
 #[derive(Clone, Debug)]
 pub(super) struct Notifier(Option<Arc<UnixDatagram>>);
 
@@ -50,7 +49,7 @@ impl Notifier {
         }
     }
 
-    /// The process works: after the beginning, and after a reload, whatever came of it.
+    /// The process is ready: after the start, and after each reload, also a failed one.
     pub(super) fn ready(&self, status: &str) {
         self.notify(&format!("READY=1\nSTATUS={status}"));
     }
@@ -145,7 +144,7 @@ fn watchdog() -> Option<Duration> {
     number("WATCHDOG_USEC").filter(|time| is_ours && *time > 0).map(Duration::from_micros)
 }
 
-/// Listeners that were handed over.
+/// Listeners of the service manager.
 #[derive(Debug, Default)]
 pub(super) struct Handed {
     /// For the web server.
@@ -166,9 +165,9 @@ impl ListeningSockets for PluginSockets {
     }
 }
 
-/// The listeners that were handed over, by `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES`; none where nobody did.
+/// The listeners of `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES`; none without these variables.
 pub(super) fn listeners() -> io::Result<Handed> {
-    // Without it they are meant for whoever left the variable in the environment.
+    // Without it they may be for another process that left the variable in the environment.
     if env::var_os("LISTEN_PID").is_none() {
         return Ok(Handed::default());
     }

@@ -65,7 +65,7 @@ impl Targets {
         }
     }
 
-    /// Reads what changed; answers whether targets may have.
+    /// Reads changed files; returns whether targets may have changed.
     fn read(&mut self) -> bool {
         let news = self.files.look(SystemTime::now());
         self.target_registry.set_files(self.files.states(&self.refused));
@@ -83,7 +83,7 @@ impl Targets {
     }
 }
 
-/// Logs why targets are not asked as they stand in their files, and what becomes of them: each of them once.
+/// Logs, once for each target, why it is refused and how it is handled.
 fn log_refused(before: &[Refused], now: &[Refused]) {
     // A line more or less above it makes nothing new of it.
     let key = |one: &Refused| (one.file.clone(), one.name.clone(), one.problem.message.clone(), one.fate);
@@ -122,7 +122,7 @@ fn log_shared(config_file: &Path, before: &[SharedInstance], now: &[SharedInstan
 pub(super) async fn follow(targets: Arc<Mutex<Targets>>) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        // Whoever else works on them now reads the files as well.
+        // If another task holds the lock, it reads the files as well.
         let has_files = match targets.try_lock() {
             Ok(targets) => targets.has_files(),
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().has_files(),
@@ -145,7 +145,7 @@ pub(super) fn lock(targets: &Mutex<Targets>) -> MutexGuard<'_, Targets> {
     targets.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Logs what a look at the files found; answers whether targets may have changed.
+/// Logs the result of a check of the files; returns whether targets may have changed.
 fn log_news(news: FileNews) -> bool {
     match news {
         FileNews::Read(path, targets) => {

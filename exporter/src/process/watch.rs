@@ -4,14 +4,14 @@ use std::time::{Duration, SystemTime};
 use config::CONFIG_BYTES_MAX;
 use input::file::WatchedFile;
 
-/// What changed is looked at once more after this: who writes a file in place does it in pieces.
+/// A changed file is checked once more after this time, because a file may be written in several steps.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// Looks whether the configuration's file says something else than when it was read last.
+/// Checks whether the configuration file has changed since it was read.
 #[derive(Debug)]
 pub(super) struct Watch {
     file: WatchedFile,
-    /// The contents that were read last, or that somebody tried to read.
+    /// A hash of the last contents that were read, or tried to be read.
     tried: Option<u64>,
 }
 
@@ -23,13 +23,13 @@ impl Watch {
         watch
     }
 
-    /// The file is about to be read, for whatever reason: what it says now is no news any more.
+    /// Call it before the file is read: its current contents no longer count as a change.
     pub(super) fn reading(&mut self, now: SystemTime) {
         self.file.look(now);
         self.tried = self.file.contents();
     }
 
-    /// Whether the file says something new, and said the same at the last look.
+    /// Whether the file has changed, and was the same at the last check.
     pub(super) fn look(&mut self, now: SystemTime) -> bool {
         let before = self.file.contents();
         self.file.look(now);
@@ -91,7 +91,7 @@ mod tests {
         assert!(watched.look());
         watched.watch.reading(watched.now);
         assert!(!watched.look());
-        // What is written anew and says the same is no change.
+        // Rewriting the same contents is not a change.
         watched.write("second");
         assert!(!watched.look() && !watched.look());
         assert_eq!(watched.watch.wait(Duration::from_secs(30)), Duration::from_secs(30));

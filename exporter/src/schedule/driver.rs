@@ -10,13 +10,12 @@ use tokio::time::Instant;
 use super::figures::Figures;
 use super::planner::{Ending, JobId, JobSpec, Limits, Planner, TargetId};
 
-/// Starts and ends the collections of one job. Dropped when the job is removed; what it has under way is over then.
+/// Starts and cancels the collections of one job. Dropping it, when the job is removed, ends its collection.
 pub trait Collector: Send + Sync {
-    /// Starts a collection that may take `deadline`. Does not block; its end is told to [`Schedule::ended`], perhaps
-    /// before this returns, and exactly once.
+    /// Starts a collection that may take `deadline`. Does not block; its end is reported to [`Schedule::ended`]
+    /// exactly once, possibly before this returns.
     ///
-    /// # Errors
-    /// When it cannot begin; no end is told then.
+    /// # Errors If it cannot begin; then no end is reported.
     fn start(&self, deadline: Duration) -> Result<(), NotStarted>;
 
     /// Asks for an early end.
@@ -28,7 +27,7 @@ pub trait Collector: Send + Sync {
     }
 }
 
-/// A collection that could not begin; whoever answers it has logged and counted it.
+/// A collection that could not begin; the collector has logged and counted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotStarted {
     /// The next try comes after so long; by the back-off's rule where nothing is said.
@@ -37,7 +36,7 @@ pub struct NotStarted {
 
 /// Keeps the deadlines of what was started.
 pub trait Deadlines: Send + Sync {
-    /// Cancels what is over its time. Answers when it wants to be asked again, if anything is under way.
+    /// Cancels collections after their deadline. Returns when to call it again, if a collection is in progress.
     fn keep(&self) -> Option<Duration>;
 }
 
@@ -63,7 +62,7 @@ enum Order {
 /// Something short that is done once.
 type Task = Box<dyn FnOnce() + Send>;
 
-/// What the driver is told while it runs, from any thread and without waiting. Clones tell the same driver.
+/// Sends orders to the running driver, from any thread and without waiting. Clones send to the same driver.
 #[derive(Clone)]
 pub struct Schedule {
     orders: UnboundedSender<Order>,
@@ -71,7 +70,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The job's collection is over. At most one end per job is under way.
+    /// The job's collection has ended. At most one end per job is pending.
     pub fn ended(&self, job: JobId, ending: Ending) {
         self.send(Order::Ended { job, ending });
     }
@@ -91,7 +90,7 @@ impl Schedule {
         self.send(Order::Limits(limits));
     }
 
-    /// Done when the driver has answered, which proves that it works; `false` where it has ended.
+    /// Completes when the driver has answered, which proves that it works; `false` if it has ended.
     pub async fn answers(&self) -> bool {
         let (answer, answered) = oneshot::channel();
         self.send(Order::Answer(answer));
@@ -118,7 +117,7 @@ impl Schedule {
 /// What became of the collections in flight when the driver was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drained {
-    /// So many were cancelled and did not end even so.
+    /// Collections that were cancelled and still did not end.
     pub left: usize,
 }
 
@@ -140,7 +139,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// A driver without jobs, and what tells it of them.
+    /// A driver without jobs, and its schedule.
     #[must_use]
     pub fn new(planner: Planner, deadlines: Arc<dyn Deadlines>) -> (Self, Schedule) {
         Self::timed(planner, deadlines, &Timings::default())
@@ -155,8 +154,8 @@ impl Driver {
         (Self { planner, jobs: HashMap::new(), later: BTreeMap::new(), deadlines, orders, figures }, schedule)
     }
 
-    /// Runs until `stop` is done; then lets what runs end for as long as that says, cancels the rest, and waits a
-    /// moment more.
+    /// Runs until `stop` completes. Then it waits for collections for the time that `stop` returns, cancels the
+    /// rest, and waits a moment more.
     pub async fn run(mut self, stop: impl Future<Output = Duration>) -> Drained {
         tokio::pin!(stop);
         let grace = loop {
@@ -210,7 +209,7 @@ impl Driver {
         while let Some(order) = next {
             match order {
                 Order::Ended { job: id, ending } => {
-                    // One end per start, per the contract of `Collector`; of a removed job nobody wants to hear.
+                    // One end per start, per the contract of `Collector`; ends of removed jobs are ignored.
                     if let Some(job) = self.jobs.get_mut(&id)
                         && std::mem::take(&mut job.is_running)
                     {
@@ -232,14 +231,14 @@ impl Driver {
                     self.jobs.retain(|_, job| !gone.contains(&job.target));
                 }
                 Order::Limits(limits) => self.planner.set_limits(limits),
-                // Who does not want to know any more is no trouble.
+                // The receiver may be gone.
                 Order::Answer(answer) => drop(answer.send(())),
             }
             next = self.orders.try_recv().ok();
         }
     }
 
-    /// The earliest of what the planner, the deadlines and those who want something later wish.
+    /// The earliest time of the planner, the deadlines and delayed orders.
     fn next_wake(&self) -> Option<Instant> {
         let planned = self.planner.next_wake().map(Instant::from_std);
         // Also while nothing runs: instances may be ending.
@@ -263,7 +262,7 @@ impl Driver {
     }
 }
 
-/// What was cancelled may take so long to notice.
+/// Time for cancelled collections to end.
 const AFTER_CANCEL: Duration = Duration::from_secs(1);
 /// Deadlines are looked at no more often than this.
 const DEADLINE_STEP: Duration = Duration::from_millis(5);

@@ -62,7 +62,7 @@ impl Figures {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// What the driver was told and has not followed yet, as of the last time that it looked.
+    /// Pending orders of the driver at its last step.
     #[must_use]
     pub fn orders(&self) -> usize {
         self.orders.load(Ordering::Relaxed)
@@ -84,7 +84,7 @@ impl Figures {
         self.lateness[queue].took(begun.late);
     }
 
-    /// The driver went once through all that is due and all that it was told.
+    /// The driver has processed all due jobs and all orders once.
     pub(super) fn step(&self, took: Duration, orders: usize) {
         self.step.took(took);
         self.orders.store(orders, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! When which target is asked: [`Planner`] decides, [`Driver`] does, [`Schedule`] tells it what comes and goes.
+//! When each target is collected: [`Planner`] decides, [`Driver`] runs, [`Schedule`] adds and removes targets.
 //!
 //! The planner is pure; the driver is one task that sleeps until the planner, a plugin's completion or the host's
 //! deadlines want something. See [`Planner`] for the rules.

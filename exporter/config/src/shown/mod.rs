@@ -22,13 +22,13 @@ pub const HIDDEN: &str = "hidden";
 /// The configuration as it is shown, as YAML.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// To a reader who gave a password or a certificate: without secrets.
+    /// For authenticated readers: without secrets.
     pub to_authenticated: Arc<str>,
     /// To everybody: of identities the names alone.
     pub to_all: Arc<str>,
 }
 
-/// The tree of a file that nobody was shown yet.
+/// The tree of a file that was not shown yet.
 #[derive(Clone, Default)]
 pub struct Tree(Option<Arc<Node>>);
 
@@ -168,8 +168,7 @@ impl Printer<'_> {
     }
 }
 
-/// A URL may say who asks, `https://user:password@host`: that is left out, whatever the place. So is what stands
-/// behind `?`.
+/// Removes user and password of a URL, `https://user:password@host`, at any place, and everything after `?`.
 fn without_userinfo(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -28,7 +28,7 @@ pub use self::tls::is_tls13;
 pub use self::tls::{ClientAuth, Pem, PemSource, TlsServer, Versions};
 pub use self::users::{Users, WEB_USERS_MAX};
 
-/// What the file says, checked; the files that it names were not looked at yet.
+/// The checked file; the files that it names were not read yet.
 #[derive(Clone, Debug)]
 pub struct WebFile {
     /// `tls_server_config`: without it HTTP is spoken in the clear.
@@ -39,7 +39,7 @@ pub struct WebFile {
     pub headers: HeaderMap,
     /// `rate_limit`
     pub rate_limit: Option<RateLimit>,
-    /// `basic_auth_users`: without any, nobody is asked for a password.
+    /// `basic_auth_users`: if empty, no password is required.
     pub users: Users,
 }
 

@@ -8,7 +8,7 @@ use crate::node::Value;
 pub struct RateLimit {
     /// `interval`: one token comes back each.
     pub interval: Duration,
-    /// `burst`: so many tokens are there at most.
+    /// `burst`: maximum tokens.
     pub burst: u32,
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::item::Item;
 
-/// So many users may be listed.
+/// Maximum users.
 pub const WEB_USERS_MAX: usize = 1_000;
-/// A hash of this cost takes some ten seconds; who asks would have gone long before a dearer one is compared.
+/// Maximum bcrypt cost: this one takes some ten seconds, and clients do not wait longer.
 const COST_MAX: u32 = 18;
 
 /// `basic_auth_users`: names and bcrypt hashes.

@@ -17,7 +17,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Reads a certificate in DER; nothing where it is none.
+    /// Reads a certificate in DER; `None` if it is invalid.
     pub(super) fn of(der: &[u8]) -> Option<Self> {
         let (_, certificate) = parse_x509_certificate(der).ok()?;
         let validity = certificate.validity();

@@ -47,7 +47,7 @@ pub(super) fn verifier(
 #[derive(Debug)]
 struct Clients {
     auth: ClientAuth,
-    /// Checks the chain; nothing where any certificate will do.
+    /// Checks the chain; `None` if any certificate is accepted.
     webpki: Option<Arc<dyn ClientCertVerifier>>,
     hints: Vec<DistinguishedName>,
     /// Empty for all.

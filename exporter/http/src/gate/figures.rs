@@ -7,7 +7,7 @@ use telemetry::{Metric, words};
 type Labels = [(&'static str, &'static str); 1];
 
 words! {
-    /// Why somebody was not served.
+    /// Why a peer was not served.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Refusal {
         /// Its address has too many connections.

@@ -21,7 +21,7 @@ impl Files {
         Self { now, seen: Vec::new(), contents: DefaultHasher::new() }
     }
 
-    /// Reads a file, and remembers it even where it cannot be read.
+    /// Reads a file, and tracks it even if it cannot be read.
     pub(super) fn read(&mut self, path: &Path) -> Result<Vec<u8>, String> {
         let read = self.read_anew(path);
         (path, &read).hash(&mut self.contents);

@@ -46,7 +46,7 @@ pub(super) struct Protection {
     bucket: Option<Arc<Bucket>>,
 }
 
-/// Says who may read, and remembers who was let in.
+/// Decides who may read, and remembers accepted passwords.
 pub struct Gate {
     path: Option<PathBuf>,
     current: RwLock<Arc<Protection>>,
@@ -100,7 +100,7 @@ impl Gate {
         self.figures.register(registry, self.path.is_some());
     }
 
-    /// The web configuration file, where there is one.
+    /// The web configuration file, if there is one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
@@ -146,7 +146,7 @@ impl Gate {
         }
     }
 
-    /// Looks at the files once, and takes what is in them where one changed.
+    /// Checks the files once, and applies changes.
     pub fn look(&self, now: SystemTime) {
         let Some(path) = &self.path else { return };
         let may_have_changed = self.watched().files.may_have_changed(now);
@@ -188,7 +188,7 @@ impl Gate {
             next.bucket = Some(Arc::clone(old));
         }
         let (tls, users) = (next.tls.is_some(), next.users.len());
-        // Who reads the log finds the figures as they are now.
+        // Metrics are updated before the log record.
         self.show_ends(&next);
         self.figures.read_ended(true);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
@@ -203,7 +203,7 @@ impl Gate {
         }
     }
 
-    /// Shows when the certificates end, and tells it once when one has.
+    /// Updates the metrics of certificates' ends, and logs once when one has expired.
     fn log_state(&self, now: SystemTime) {
         let current = self.current();
         self.show_ends(&current);
@@ -263,12 +263,12 @@ impl Protection {
         }
     }
 
-    /// How TLS is spoken; nothing where it is not.
+    /// The TLS configuration; `None` without TLS.
     pub(super) fn tls(&self) -> Option<Arc<ServerConfig>> {
         self.tls.as_ref().map(|tls| Arc::clone(&tls.config))
     }
 
-    /// Whether certificates of clients are verified where they are shown.
+    /// Whether clients' certificates are verified.
     pub(super) fn verifies_clients(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.verifies_clients)
     }

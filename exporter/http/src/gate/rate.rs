@@ -55,7 +55,7 @@ mod tests {
         // What was refused took nothing.
         assert_eq!(bucket.take(began + second), Ok(()));
         assert_eq!(bucket.take(began + second), Err(second));
-        // However long nobody came: not more than the burst.
+        // Not more than the burst, however long there was no request.
         let later = began + second * 3600;
         assert_eq!((0..10).filter(|_| bucket.take(later).is_ok()).count(), 3);
     }

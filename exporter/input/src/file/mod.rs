@@ -27,13 +27,13 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// Why something was not read. Composable: it stands behind the path.
 #[derive(Debug)]
 pub enum Error {
-    /// The system says why.
+    /// An error of the system.
     Io(io::Error),
     /// It is something else than a file.
     Kind(&'static str),
-    /// It goes on after so many bytes.
+    /// It is larger than this number of bytes.
     TooLarge(usize),
-    /// Its end did not come within so long.
+    /// It did not end within this time.
     TooSlow(Duration),
 }
 
@@ -151,10 +151,10 @@ fn check_kind(metadata: &Metadata) -> Result<(), Error> {
     }
 }
 
-/// Appends what one read brings; answers how much that was.
+/// Appends the bytes of one read; returns their number.
 fn read_chunk(file: &mut File, bytes: &mut Vec<u8>, bytes_max: usize) -> Result<usize, Error> {
     let before = bytes.len();
-    // One byte more than allowed tells that there are too many.
+    // One byte more than allowed shows that there are too many.
     let room = (bytes_max - before).saturating_add(1).min(CHUNK_BYTES);
     bytes.resize(before + room, 0);
     let read = loop {
@@ -243,7 +243,7 @@ mod tests {
         let (begun, patience) = (Instant::now(), Duration::from_millis(50));
         assert!(matches!(read_or_wait(&path, 100, patience), Err(Error::TooSlow(_))));
         assert!((patience..FILE_TIME_MAX).contains(&begun.elapsed()), "{:?}", begun.elapsed());
-        // A writer that comes and says nothing.
+        // A writer that opens it and writes nothing.
         let writer = OpenOptions::new().read(true).write(true).open(&path).unwrap();
         assert!(matches!(read_or_wait(&path, 100, patience), Err(Error::TooSlow(_))));
         drop(writer);

@@ -19,7 +19,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// That of the file at `path` as it is `now`; nothing where there is none.
+    /// The stamp of the file at `path` as it is `now`; `None` if there is none.
     #[must_use]
     pub fn look(path: &Path, now: SystemTime) -> Option<Self> {
         fs::metadata(path).ok().map(|metadata| Self::of(&metadata, now))
@@ -32,7 +32,7 @@ impl Stamp {
         Self::differs(before, now) || before.is_some_and(|before| !before.is_settled)
     }
 
-    /// Whether the file is not the one that it was before, as far as its stamp tells.
+    /// Whether the file has changed, by its stamp.
     #[must_use]
     pub fn differs(before: Option<&Self>, now: Option<&Self>) -> bool {
         match (before, now) {

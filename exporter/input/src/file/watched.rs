@@ -32,7 +32,7 @@ pub enum Look {
 }
 
 impl WatchedFile {
-    /// A file of at most `bytes_max` bytes that nobody has looked at yet.
+    /// A file of at most `bytes_max` bytes that was not checked yet.
     #[must_use]
     pub fn new(path: PathBuf, bytes_max: usize) -> Self {
         Self { path, bytes_max, stamp: None, contents: None, is_readable: false }
@@ -44,7 +44,7 @@ impl WatchedFile {
         &self.path
     }
 
-    /// A number that stands for its contents as of the last look; none where it could not be read.
+    /// A hash of its contents at the last check; `None` if it could not be read.
     #[must_use]
     pub fn contents(&self) -> Option<u64> {
         self.contents.filter(|_| self.is_readable)
@@ -56,12 +56,12 @@ impl WatchedFile {
         self.stamp.and_then(|stamp| stamp.modified())
     }
 
-    /// Lets the next look read it, whatever it finds.
+    /// Makes the next check read it in any case.
     pub fn forget(&mut self) {
         (self.stamp, self.contents) = (None, None);
     }
 
-    /// Looks at it, and reads it where it may be another one than at the last look.
+    /// Checks it, and reads it if it may have changed since the last check.
     pub fn look(&mut self, now: SystemTime) -> Look {
         let read = self.read_if_changed(now);
         self.is_readable = read.is_ok();
@@ -87,7 +87,7 @@ impl WatchedFile {
     fn read_if_changed(&mut self, now: SystemTime) -> Result<Option<Vec<u8>>, Error> {
         let metadata = fs::metadata(&self.path)?;
         check_kind(&metadata)?;
-        // What is read from a pipe is gone for who comes after us, and opening it wakes a writer.
+        // Data that is read from a pipe is lost for other readers, and opening it wakes a writer.
         if !metadata.is_file() {
             return Err(Error::Kind("a pipe"));
         }

@@ -1,4 +1,4 @@
-//! What is different from the last time that a part was sent.
+//! The changes since a part was last sent.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -51,11 +51,11 @@ fn moved_prefixes<'a>(earlier: &Snapshot, now: &'a Snapshot) -> HashSet<&'a [u8]
     series.filter(|&(id, _)| now.values().has_value(id)).map(|(_, prefix)| prefix).collect()
 }
 
-/// What counters were at the last export, for their growth since.
+/// The values of counters at the last export, to compute their increase.
 #[derive(Debug)]
 pub(super) struct Before {
     counts: Arc<Snapshot>,
-    /// When that was.
+    /// The time of that export.
     pub(super) time_unix_nanos: u64,
     /// Chunks whose series have the same ids as then; nothing where that is true of all.
     chunks: Option<HashSet<usize>>,
@@ -78,7 +78,7 @@ impl Before {
         Self { counts, time_unix_nanos, chunks, ids }
     }
 
-    /// What a series of `chunk` was then, if it was.
+    /// The value of a series of `chunk` then, if it had one.
     #[inline]
     pub(super) fn value(&self, chunk: &Arc<Chunk>, id: u32, prefix: &[u8]) -> Option<Value> {
         self.counts.values().value(self.id(chunk, id, prefix)?)

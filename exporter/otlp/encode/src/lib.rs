@@ -1,4 +1,4 @@
-//! Snapshots as OTLP requests. Bytes out, nothing else: no sockets, no clocks, no tasks.
+//! Snapshots as OTLP requests. It only makes bytes: no sockets, no clocks, no tasks.
 //!
 //! A [`Part`] is what one plugin instance knew of one target after a collection. [`Requests`] walks over parts and
 //! writes `ExportMetricsServiceRequest` messages (opentelemetry-proto, package

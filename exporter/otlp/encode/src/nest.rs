@@ -13,7 +13,7 @@ pub(super) struct Nest {
 pub(super) const LEVELS: usize = 4;
 /// Bytes of a length: up to 256 MiB.
 const LENGTH_BYTES: usize = 4;
-/// So much fits into one request, whatever is configured.
+/// Maximum size of a request, independent of the configuration.
 pub(super) const REQUEST_BYTES_MAX: usize = 1 << (7 * LENGTH_BYTES - 1);
 
 impl Nest {
@@ -29,7 +29,7 @@ impl Nest {
         self.depth += 1;
     }
 
-    /// Ends messages until so many are open.
+    /// Ends messages until `depth` of them are open.
     pub(super) fn close_to(&mut self, out: &mut [u8], depth: usize) {
         while self.depth > depth {
             self.depth -= 1;

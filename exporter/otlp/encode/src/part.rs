@@ -1,4 +1,4 @@
-//! What requests are made of.
+//! The parts of requests.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use series::model::Snapshot;
 
 use super::resource::{Resource, Scope};
 
-/// What sums count from.
+/// The temporality of sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Temporality {
     /// From when they began.
@@ -16,7 +16,7 @@ pub enum Temporality {
     Delta,
 }
 
-/// What one plugin instance knew of one target after one collection.
+/// The data of one plugin instance on one target after one collection.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The target. Parts of one target share it and stand side by side.
@@ -27,16 +27,16 @@ pub struct Part {
     pub snapshot: Arc<Snapshot>,
     /// When the collection ended.
     pub time_unix_nanos: u64,
-    /// What the same instance knew when it was last exported.
+    /// The data of the same instance at its last export.
     pub earlier: Option<Earlier>,
 }
 
 /// The last export of an instance's series.
 #[derive(Clone, Debug)]
 pub struct Earlier {
-    /// What was sent: what is missing now has vanished.
+    /// The sent snapshot: series that are missing now have vanished.
     pub sent: Arc<Snapshot>,
-    /// What deltas are compared with.
+    /// The base of deltas.
     pub counts: Arc<Snapshot>,
     /// The time of `counts`.
     pub counts_time_unix_nanos: u64,

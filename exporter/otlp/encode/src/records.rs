@@ -6,7 +6,7 @@ use super::nest::Nest;
 use super::resource::{Resource, Scope, put_owner};
 use super::wire::{BYTES, key, put_bytes};
 
-/// A `LogRecord` or a `Span`, in bytes: made when it happens, since what it tells of lives no longer.
+/// A `LogRecord` or a `Span`, in bytes. It is made when it happens, because its data is not kept.
 #[derive(Clone, Debug)]
 pub struct Record(pub(super) Vec<u8>);
 

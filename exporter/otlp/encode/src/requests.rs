@@ -69,7 +69,7 @@ impl Requests {
         (points > 0).then_some(Request { points, parts_done: self.position.part })
     }
 
-    /// Goes back to where the last request began, to write it smaller.
+    /// Goes back to the beginning of the last request, to write a smaller one.
     pub fn rewind(&mut self) {
         self.position = self.mark;
     }

@@ -1,4 +1,4 @@
-//! Who is spoken of, and who speaks.
+//! Resources and scopes.
 
 use series::model::Target;
 
@@ -9,7 +9,7 @@ use super::wire::{BYTES, key, put_attribute, put_bytes, put_text};
 pub struct Resource {
     /// The `Resource` message.
     pub(super) message: Vec<u8>,
-    /// Labels that are said here and need not be said again on each point.
+    /// Labels that the resource has, so that points need not repeat them.
     pub(super) labels: Vec<(String, String)>,
 }
 
@@ -51,7 +51,7 @@ impl Resource {
         Self { message, labels }
     }
 
-    /// Whether a label of a series says what the resource says.
+    /// Whether the resource has this label with this value.
     pub(super) fn says(&self, name: &str, value: &str) -> bool {
         self.labels.iter().any(|(own, own_value)| own == name && own_value == value)
     }

@@ -1,4 +1,4 @@
-//! Series side by side, the inner loop of it all.
+//! Runs of series: the inner loop.
 
 mod histograms;
 

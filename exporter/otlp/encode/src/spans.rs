@@ -5,12 +5,12 @@ use plugin_contract::{Completion, Failure, Outcome, StageReport};
 use super::records::Record;
 use super::wire::{BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_fixed64, put_text, put_varint};
 
-/// Who wanted a collection.
+/// What started a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// The schedule, by the target's interval.
     Schedule,
-    /// Somebody who asked for `/probe`.
+    /// A request for `/probe`.
     Probe,
 }
 
@@ -32,7 +32,7 @@ pub struct Collected<'a> {
     pub module: &'a str,
     /// Its plugin.
     pub plugin: &'a str,
-    /// Who wanted it.
+    /// What started it.
     pub trigger: Trigger,
     /// When it began, in Unix nanoseconds.
     pub begin_unix_nanos: u64,
@@ -46,7 +46,7 @@ pub struct Collected<'a> {
     pub series: usize,
 }
 
-/// What tells spans from each other: drawn at random.
+/// The random ids of spans.
 #[derive(Clone, Copy, Debug)]
 pub struct SpanIds {
     /// Of all spans of the collection.
@@ -56,7 +56,7 @@ pub struct SpanIds {
 }
 
 impl SpanIds {
-    /// The ids in so many random bytes. Ids of nothing but zeros would be invalid.
+    /// Makes ids from random bytes. Ids that are all zeros would be invalid.
     #[must_use]
     pub fn of(random: &[u8; 24]) -> Self {
         let (mut trace, mut root) = ([0; 16], [0; 8]);

@@ -1,4 +1,4 @@
-//! Points that are ready but for their numbers.
+//! Points that are complete except for their numbers.
 
 mod histograms;
 
@@ -28,7 +28,7 @@ impl Templates {
         entry.or_insert_with(|| Template::new(chunk, block.family(), resource))
     }
 
-    /// Forgets chunks that nobody else holds.
+    /// Drops chunks that are not used elsewhere.
     pub fn sweep(&mut self) {
         self.chunks.retain(|_, template| Arc::strong_count(&template.chunk) > 1);
     }

@@ -33,7 +33,7 @@ impl Number {
     }
 }
 
-/// By how much a counter grew; one that fell began anew, and all of it is growth.
+/// The increase of a counter; if it fell it was reset, and its whole value is the increase.
 pub(super) fn growth(before: Value, now: Value) -> Value {
     match (before, now) {
         (Value::U64(before), Value::U64(now)) => Value::U64(now.checked_sub(before).unwrap_or(now)),

@@ -39,7 +39,7 @@ impl<'a> Writing<'a> {
         self.points
     }
 
-    /// Opens what a point of so many bytes stands in. Answers `false`, and writes nothing, when it does not fit.
+    /// Opens the messages around a point of this size. Returns `false`, and writes nothing, if it does not fit.
     pub(super) fn begin_point(
         &mut self,
         (part_index, metric): (usize, Metric),

@@ -31,18 +31,18 @@ pub struct Endpoint {
     pub connector: Arc<dyn Connector>,
     /// What it has in common with others.
     pub shared: Shared,
-    /// What becomes of its data.
+    /// Counts of its data.
     pub counts: Arc<Counts>,
-    /// Log records that it gets, where it wants any.
+    /// Its queue of log records, if it gets any.
     pub logs: Option<Arc<Records>>,
-    /// Spans that it gets, where it wants any.
+    /// Its queue of spans, if it gets any.
     pub traces: Option<Arc<Records>>,
     /// For its waits.
     pub seed: u64,
 }
 
 impl Endpoint {
-    /// Pushes until `stop` says so, then sends what waits, each request once.
+    /// Pushes until `stop`, then sends the queued data, each request once.
     pub async fn run(self, stop: watch::Receiver<bool>) {
         let line = Line::new(&self.settings, &self.counts);
         let filling = fill(Arc::clone(&line), Arc::clone(&self.settings), self.shared.clone(), stop.clone());
@@ -184,7 +184,7 @@ impl Delivery {
             return;
         }
         let (mut counts, mut counts_time_unix_nanos) = (Arc::clone(&item.snapshot), item.time_unix_nanos);
-        // What counters grew by while a target was down is told when it is up again.
+        // Increases of counters while a target was down are sent when it is up again.
         if let Some(before) = self.taken.get(&item.key)
             && item.snapshot.points() == 0
             && self.sender.settings.temporality == Temporality::Delta

@@ -9,7 +9,7 @@ use telemetry::unix_nanos;
 use super::records::{About, Records};
 use super::traces::Traces;
 
-/// Where events and collections are told as they happen: the queues of the endpoints that want them.
+/// Routes events and collections to the queues of the endpoints that get them.
 #[derive(Debug, Default)]
 pub struct EventRouter {
     all: Mutex<Arc<[EventRoute]>>,
@@ -33,7 +33,7 @@ pub struct Ended<'a> {
     pub module: &'a str,
     /// Its plugin.
     pub plugin: &'a str,
-    /// Who wanted it.
+    /// What started it.
     pub trigger: Trigger,
     /// How it ended.
     pub completion: &'a Completion<'a>,

@@ -1,4 +1,4 @@
-//! What there is to say about a collector: where it is, how it is spoken to, and what it gets.
+//! The options of a collector: its address, its protocol, and the data that it gets.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub struct OtlpEndpoint {
     pub temporality: Temporality,
     /// `tls`
     pub tls: OtlpTls,
-    /// `queue_points`: about so many points wait for a collector that is away. Default 5 000 000.
+    /// `queue_points`: approximate maximum of queued points. Default 5 000 000.
     pub queue_points: u32,
     /// `request_bytes`: of one request before compression. Default 3 MiB.
     pub request_bytes: u32,
@@ -43,7 +43,7 @@ pub struct OtlpEndpoint {
     pub logs: bool,
     /// `traces`: which collections it gets as traces. Default: none.
     pub traces: Option<Traces>,
-    /// `queue_records`: so many log records, and so many spans, wait for it while it is away. Default 10 000.
+    /// `queue_records`: maximum queued log records, and maximum queued spans. Default 10 000.
     pub queue_records: u32,
 }
 
@@ -86,9 +86,9 @@ pub enum HeaderSource {
 /// `otlp[].tls:`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OtlpTls {
-    /// `ca_file`: who signs the collector's certificate. Default: whom the system trusts.
+    /// `ca_file`: the CA of the collector's certificate. Default: those of the system.
     pub ca_file: Option<PathBuf>,
-    /// `cert_file` and `key_file`: who we are.
+    /// `cert_file` and `key_file`: our certificate.
     pub client: Option<ClientCertificate>,
 }
 

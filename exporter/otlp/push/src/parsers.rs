@@ -11,7 +11,7 @@ use super::reply::{Answer, Verdict, grpc_verdict, http_verdict};
 /// Fields of a head, or those behind a body.
 pub type Fields<'a> = [(&'static str, &'a [u8])];
 
-/// What an answer means; nothing where HTTP cannot carry it.
+/// The meaning of an answer; `None` if it is not valid HTTP.
 #[must_use]
 pub fn verdict(
     protocol: OtlpProtocol,

@@ -150,7 +150,7 @@ impl Pusher {
         &self.timings
     }
 
-    /// Where events and collections are told.
+    /// The router of events and collections.
     #[must_use]
     pub fn event_router(&self) -> &Arc<EventRouter> {
         &self.event_router

@@ -16,9 +16,9 @@ use super::counts::{Counts, Loss, SignalCounts};
 use super::sender::{Decided, Sender};
 use super::signal::Signal;
 
-/// What comes within so long goes in one request.
+/// Records that arrive within this time are sent in one request.
 const LINGER: Duration = Duration::from_secs(1);
-/// So many bytes wait at most, however many records that is.
+/// Maximum queued bytes, for any number of records.
 const QUEUE_BYTES_MAX: usize = 16 << 20;
 /// What a record takes beside its bytes, about.
 const RECORD_OVERHEAD_BYTES: usize = 64;
@@ -34,7 +34,7 @@ pub struct About {
     pub record: Record,
 }
 
-/// What waits for one collector. The oldest goes where there is no room, and is counted.
+/// The queue for one collector. If it is full, the oldest record is dropped and counted.
 #[derive(Debug)]
 pub struct Records {
     waiting: Mutex<Waiting>,
@@ -113,7 +113,7 @@ impl Records {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends what comes until `stop` says so, then what waits, each request once.
+    /// Sends records until `stop`, then the queued ones, each request once.
     pub(super) async fn deliver(
         &self,
         mut sender: Sender,
@@ -133,7 +133,7 @@ impl Records {
                     () = more_came => Ok(()),
                     stopped = stop.wait_for(|stop| *stop) => stopped.map(drop),
                 };
-                // Nobody is left who could say that it stops.
+                // The sender of `stop` is gone.
                 if stopped.is_err() {
                     return;
                 }
@@ -149,7 +149,7 @@ impl Records {
         self.counts().lose(left as u64, Loss::Ended);
     }
 
-    /// Sends a batch, in smaller requests where it is too large.
+    /// Sends a batch, in smaller requests if it is too large.
     async fn send(&self, sender: &mut Sender, batch: Vec<About>) -> Decided {
         let mut batches = vec![batch];
         while let Some(mut batch) = batches.pop() {

@@ -13,11 +13,11 @@ use super::proto::{ExportResponse, PartialSuccess, RetryInfo, Status, base64_dec
 /// What an answer means for the request that it is to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Taken, but for so many points or records.
+    /// Accepted, except for some points or records.
     Accepted {
         /// How many were rejected.
         rejected: u64,
-        /// What the collector says to that.
+        /// The collector's message.
         message: String,
     },
     /// The same in smaller requests may be taken.
@@ -87,7 +87,7 @@ pub(super) fn http_verdict(answer: &Answer, now: SystemTime) -> Verdict {
             Verdict::Retry { after, trouble: Trouble::Busy, message: format!("HTTP {code} {}", message()) }
         }
         300..=399 => {
-            // Following it would show headers with secrets to somebody whom nobody named.
+            // Following it would send headers with secrets to a host that is not configured.
             let to = answer.headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
             let message =
                 shown(&format!("HTTP {code}; redirects are not followed, set it as `endpoint`: {to}"));
@@ -133,7 +133,7 @@ pub(super) fn grpc_verdict(answer: &Answer) -> Verdict {
     }
 }
 
-/// A proxy answered in the collector's place; what its HTTP status means is what gRPC says it does.
+/// A proxy answered instead of the collector; its HTTP status is mapped as gRPC specifies.
 fn without_grpc_status(answer: &Answer) -> Verdict {
     let code = answer.status.as_u16();
     let message = format!("HTTP {code} without a gRPC status");
@@ -155,7 +155,7 @@ fn speaks_of_size(message: &str) -> bool {
         .any(|words| message.contains(words))
 }
 
-/// What an answer says that took the request; one that cannot be read says nothing.
+/// The verdict of a successful answer; an unreadable one counts as success.
 fn accepted(body: &[u8]) -> Verdict {
     let partial = ExportResponse::decode(body).ok().and_then(|response| response.partial_success);
     let PartialSuccess { rejected, error_message } = partial.unwrap_or_default();

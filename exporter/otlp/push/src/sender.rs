@@ -30,7 +30,7 @@ pub(super) struct Sender {
     backoff: Backoff,
     /// What the log said last.
     away: Option<Trouble>,
-    /// Why data was refused that the log told of; nothing once a request was taken in full.
+    /// The logged reason of refused data; `None` after a request was fully accepted.
     refused: Option<Loss>,
 }
 
@@ -80,7 +80,7 @@ impl Sender {
         self.all_counts.of(self.signal)
     }
 
-    /// Sends a request of so many items until it is taken or refused for good.
+    /// Sends a request until it is accepted or finally refused.
     pub(super) async fn send(&mut self, items: u64, body: &Bytes) -> Decided {
         loop {
             let is_last = self.is_stopping();
@@ -162,7 +162,7 @@ impl Sender {
         &self.settings.name
     }
 
-    /// The collector answers.
+    /// The collector is reachable.
     fn here(&mut self) {
         self.backoff.reset();
         self.all_counts.up.store(1, Ordering::Relaxed);
@@ -180,7 +180,7 @@ impl Sender {
         }
     }
 
-    /// The log hears of each kind of refusal once, as long as it lasts.
+    /// Logs each kind of refusal once, as long as it lasts.
     fn lose(&mut self, items: u64, loss: Loss, message: &str) {
         if items == 0 {
             self.refused = None;

@@ -16,7 +16,7 @@ pub(super) struct RequestBytes {
     taken_since: u32,
 }
 
-/// After so many requests a larger one is tried again.
+/// Number of requests after which a larger one is tried again.
 const DOUBT_AFTER: u32 = 100;
 
 impl RequestBytes {
@@ -37,7 +37,7 @@ impl RequestBytes {
         (self.refused, self.taken_since) = (Some(bytes), 0);
     }
 
-    /// One point alone was too large, which tells nothing about others.
+    /// A single point was too large, which says nothing about others.
     pub(super) fn too_large_alone(&mut self) {
         self.refused = None;
     }
@@ -48,7 +48,7 @@ impl RequestBytes {
         if self.taken_since >= DOUBT_AFTER {
             self.refused = None;
         }
-        // A small one tells nothing about larger ones.
+        // A small one says nothing about larger ones.
         if bytes < self.now / 2 {
             return;
         }

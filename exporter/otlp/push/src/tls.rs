@@ -23,7 +23,7 @@ const PEM_BYTES_MAX: usize = 4 << 20;
 
 /// Reaches an endpoint of the configuration.
 ///
-/// Certificates are read anew for each connection, so that those that were renewed are used.
+/// Certificates are read again for each connection, so that renewed ones are used.
 #[derive(Clone, Debug)]
 pub struct NetConnector {
     endpoint: Arc<OtlpEndpoint>,

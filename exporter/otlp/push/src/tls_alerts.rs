@@ -16,12 +16,12 @@ use super::connector::{Failure, Stream};
 use super::options::OtlpTls;
 use super::reply::Trouble;
 
-/// What TLS ended a connection for; clones hear of the same one.
+/// The TLS alert that ended a connection; clones share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TlsAlertRecorder(Arc<OnceLock<Error>>);
 
 impl TlsAlertRecorder {
-    /// Why nobody answers, where it was a matter of trust.
+    /// The failure, if a TLS alert caused it.
     pub(super) fn failure(&self, tls: &OtlpTls) -> Option<Failure> {
         self.0.get().map(|error| trust_failure(error, error, tls))
     }

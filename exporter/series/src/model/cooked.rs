@@ -1,7 +1,7 @@
-//! What a person is shown of a series: what the Performance Monitor of Windows computes of the counter.
+//! The shown value of a series: the value that the Performance Monitor of Windows computes from the counter.
 //!
-//! Values go out as counters in base units, from which a query language computes what it likes. A page has no query
-//! language: it keeps the last two samples of each series that it shows, and asks [`cooked`].
+//! Values are exported as counters in base units, for a query language. A page has no query language: it keeps the
+//! last two samples of each series that it shows, and calls [`cooked`].
 //!
 //! ```
 //! use std::time::Duration;
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use super::{DisplayRule, Value};
 
-/// One value of a series, and what its rule may need beside it.
+/// One value of a series, with the other inputs of its rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// The value.
@@ -51,7 +51,7 @@ pub struct Shown {
     pub unit: ShownUnit,
 }
 
-/// What a number for a person is in.
+/// The unit of a shown number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShownUnit {
     /// Nothing: a count.
@@ -64,7 +64,8 @@ pub enum ShownUnit {
     Percent,
 }
 
-/// Computes what is shown of a series by the rule of its family; `previous` is its sample in an earlier collection.
+/// Computes the shown value of a series by the rule of its family; `previous` is its sample in an earlier
+/// collection.
 ///
 /// `None` where there is nothing to show: the rule needs an earlier sample or a base that is not there, the counter began
 /// anew between the two, no time has passed, or nothing happened that could be divided by.
@@ -96,7 +97,7 @@ pub fn cooked(previous: Option<&Sample>, sample: &Sample, rule: DisplayRule) -> 
     value.is_finite().then_some(Shown { value, unit })
 }
 
-/// Whether a rule subtracts, so that one collection alone shows nothing.
+/// Whether a rule needs an earlier sample.
 #[must_use]
 pub const fn needs_earlier(rule: DisplayRule) -> bool {
     use DisplayRule as R;
@@ -113,7 +114,7 @@ fn gained_of_base(previous: &Sample, sample: &Sample) -> Option<f64> {
     gained(previous.base?, sample.base?)
 }
 
-/// What a counter gained, exact beyond 2⁵³; `None` where it began anew.
+/// The increase of a counter, exact beyond 2⁵³; `None` if it was reset.
 fn gained(before: Value, now: Value) -> Option<f64> {
     let gained = match (before, now) {
         (Value::U64(before), Value::U64(now)) => Value::U64(now.checked_sub(before)?).as_f64(),

@@ -28,7 +28,7 @@ pub struct Family {
     pub part: String,
     /// Of a histogram the largest value that each bucket takes; else none.
     pub bounds: Bounds,
-    /// What is computed of the values for a person, as [`super::cooked`] does it.
+    /// How pages compute the shown value, see [`super::cooked`].
     pub display: DisplayRule,
     /// The part of the same counter that the rule computes with: see [`super::Snapshot::base_of`]. Empty where it needs none.
     pub base: String,

@@ -1,4 +1,4 @@
-//! What one collection left behind.
+//! The result of one collection.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Snapshot {
         Self { id, time_unix_nanos, ..self }
     }
 
-    /// Nothing is known of the target, or no longer.
+    /// A snapshot without series.
     #[must_use]
     pub fn empty(target: Arc<Target>) -> Self {
         Self { target, ..Self::default() }
@@ -54,7 +54,7 @@ impl Snapshot {
         &self.target
     }
 
-    /// Which one it is among all that were ever published in this process; 0 before the first of its store.
+    /// Its number among all published snapshots of this process; 0 before the first of its store.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id

@@ -42,7 +42,7 @@ impl Value {
     }
 }
 
-/// What became of the rows of a batch.
+/// The outcome of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scattered {
     /// Stored.
@@ -328,7 +328,7 @@ impl Values {
     }
 }
 
-/// So many rows are fetched from memory at a time.
+/// Rows that are prefetched at a time.
 const AHEAD: usize = 64;
 
 /// Has the processor fetch what is about to be written, all of it at once: it waits for one store after the other, and

@@ -16,13 +16,13 @@ use crate::model::{Kind, Layout, Size, Snapshot, Target, Values};
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     values: Values,
-    /// A collection is under way: `values` are its own.
+    /// A collection is in progress, and `values` belong to it.
     begun: bool,
     spare: Option<Arc<Values>>,
 }
 
 impl Buffers {
-    /// The values of the collection that is under way.
+    /// The values of the collection in progress.
     pub(super) fn building(&mut self, registry: &Registry) -> &mut Values {
         if !self.begun {
             self.values.begin(registry.roster());
@@ -41,7 +41,7 @@ impl Buffers {
         self.begun = false;
     }
 
-    /// A snapshot was replaced: its values may be written over once nobody reads them.
+    /// A snapshot was replaced: its values may be reused when no reader holds them.
     pub(super) fn recycle(&mut self, snapshot: &Snapshot) {
         if !snapshot.values().is_empty() {
             self.spare = Some(Arc::clone(snapshot.values()));
@@ -117,7 +117,7 @@ pub(super) fn only(last: &Snapshot, families: &[u32]) -> Snapshot {
     Snapshot::new(Arc::clone(last.target()), Arc::clone(last.layout()), Arc::new(values), size)
 }
 
-/// Takes away what no counter can be, and counts what is left.
+/// Removes impossible values of counters, and counts the remaining ones.
 fn settle_counts(values: &mut Values, layout: &Layout, refusals: &Refusals) -> Size {
     let (mut size, mut invalid) = (Size::default(), 0);
     for block in layout.blocks() {

@@ -1,9 +1,9 @@
-//! What a plugin says of a family, in our words.
+//! Converts a plugin's family to the model.
 
 use super::rules::family_of;
 use crate::model::{Family, Kind, clean_name, is_legacy_name};
 
-/// What a family is under another name.
+/// A family under another name.
 pub(super) fn moved(origin: &Family, sample_name: &str) -> Family {
     let (name, kind) = family_of(sample_name, origin.kind);
     let keeps_unit = !origin.unit.is_empty() && name.ends_with(&format!("_{}", origin.unit));

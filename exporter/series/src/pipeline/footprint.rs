@@ -1,10 +1,10 @@
-//! What a store's series take.
+//! The memory of a store's series.
 
 use super::collection::Buffers;
 use super::registry::Registry;
 use crate::model::Snapshot;
 
-/// What series take, in numbers and in memory: worked out when series come or go, not when it is read.
+/// Number and memory of series, computed when series come or go and not when it is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Families.

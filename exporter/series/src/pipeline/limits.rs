@@ -117,13 +117,13 @@ impl Refusal {
         }
     }
 
-    /// Whether somebody asked for it.
+    /// Whether the configuration requests it.
     #[must_use]
     pub fn is_wanted(self) -> bool {
         self == Self::DroppedByRule
     }
 
-    /// What the plugin is told.
+    /// The verdict for the plugin.
     pub(super) fn verdict(self) -> DropReason {
         match self {
             Self::SeriesLimit | Self::FamilyLimit | Self::TooManyLabels => DropReason::Limit,

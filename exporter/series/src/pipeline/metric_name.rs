@@ -1,4 +1,4 @@
-//! What the samples of a family would be called.
+//! The name of a family's samples before it is registered.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! From what a plugin sends to what is served.
+//! Makes snapshots from the data of a plugin.
 //!
 //! One [`Catalog`] per process gives each metric name one meaning. One [`Scope`] per target knows which series
 //! the target has, over all its plugin instances, and holds its limits. One [`Store`] per plugin instance is the

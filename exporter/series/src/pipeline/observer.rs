@@ -1,12 +1,12 @@
-//! What a store passes on to the process.
+//! The observer of a store.
 
 use plugin_contract::{CollectionId, Completion, Event, Level};
 
 use super::FailureStreak;
 
-/// Whoever keeps the account of one instance: the schedule, metrics, logs. Nothing here may block.
+/// Observes one instance, for the schedule, metrics and logs. It must not block.
 pub trait StoreObserver: Send + Sync {
-    /// The time of what is published now, in Unix nanoseconds: the store itself has no clock.
+    /// The time for the published snapshot, in Unix nanoseconds, because the store has no clock.
     fn now_unix_nanos(&self) -> u64 {
         0
     }

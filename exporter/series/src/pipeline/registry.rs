@@ -14,7 +14,7 @@ use super::rules::{Plan, ends_in_suffix};
 use super::scope::{Scope, SeriesGuard};
 use crate::model::{Bounds, Family, Kind, Layout, Roster, Slots, ValueKind, Values};
 
-/// What is registered in one store.
+/// The registered families and series of one store.
 #[derive(Debug)]
 pub(super) struct Registry {
     normalize: Arc<Normalize>,

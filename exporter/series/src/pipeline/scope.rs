@@ -1,4 +1,4 @@
-//! What the plugin instances of one target share.
+//! The shared state of all plugin instances of one target.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailureStreak(u64);
 
-/// What is known of the row of failures that goes on.
+/// The current streak of failures.
 #[derive(Debug, Default)]
 pub(super) struct Stale {
     /// How many rows there were.

@@ -1,4 +1,4 @@
-//! Where one plugin instance sends what it finds.
+//! The receiver of one plugin instance's data.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -96,7 +96,7 @@ impl Store {
         Arc::clone(&self.published.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What was not taken, by reason.
+    /// Refused data, by reason.
     #[must_use]
     pub fn refusals(&self) -> &Refusals {
         &self.refusals
@@ -123,7 +123,7 @@ impl Store {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces the snapshot and answers the old one.
+    /// Replaces the snapshot and returns the old one.
     fn publish(&self, snapshot: Snapshot) -> Arc<Snapshot> {
         let id = self.scope.catalog.next_snapshot_id();
         let snapshot = Arc::new(snapshot.published(id, self.observer.now_unix_nanos()));

@@ -1,4 +1,4 @@
-//! Who may have which secret, by what the configuration says.
+//! Which requests may have which secret, by the configuration.
 
 use std::net::IpAddr;
 
@@ -8,8 +8,8 @@ use plugin_contract::CredentialRequest;
 use super::super::addresses::Resolved;
 use super::Identities;
 
-/// The identity that is asked for, if `request` is for what the configuration allows; `Err` is the sentence that says
-/// why not. What a name resolves to is not looked at.
+/// The requested identity, if the configuration allows `request`; `Err` is the reason as a sentence. Names are not
+/// resolved.
 pub(super) fn allowed(request: &CredentialRequest<'_>, identities: &Identities) -> Result<Identity, String> {
     let name = request.identity;
     if name.is_empty() {

@@ -40,7 +40,7 @@ struct Writing {
     hashed: Mutex<Vec<(Fingerprint, Fingerprint)>>,
 }
 
-/// A secret, and what tells it from others in this process.
+/// A secret, and its fingerprint within this process.
 pub(super) struct Secret {
     pub(super) fingerprint: Fingerprint,
     pub(super) bytes: Zeroizing<Vec<u8>>,
@@ -117,7 +117,7 @@ impl Memory {
         }
     }
 
-    /// Waits until everything so far is on the disk, for so long at most; returns true if it is. A program that ends
+    /// Waits up to `wait_max` until everything is on disk; returns true if it is. Otherwise a program that ends
     /// right after a verdict would lose it.
     pub(super) fn finish_writes(&self, wait_max: Duration) -> bool {
         let Some(writing) = &self.file else { return true };

@@ -1,4 +1,5 @@
-//! [`Broker`] answers who asks for a secret; `allowed` says who may have it, `memory` keeps what outlives the process.
+//! [`Broker`] answers requests for secrets; `allowed` decides who may have them, `memory` keeps the state that
+//! outlives the process.
 
 mod allowed;
 mod memory;
@@ -32,14 +33,14 @@ use super::verdicts::VerdictFile;
 
 pub use self::state::IdentityState;
 
-/// Who waits asks again after this at the latest.
+/// Maximum retry delay of a waiter.
 const RETRY_AFTER_MS: u32 = 1_000;
-/// The end of the program waits for the credential state for so long at most.
+/// Maximum time that the end of the program waits for writes of the credential state.
 const FINISH_WRITES_MAX: Duration = Duration::from_secs(3);
 
 /// The exporter's [`CredentialBroker`].
 pub struct Broker {
-    /// Replaced as a whole: who reads goes on with what it has.
+    /// Replaced as a whole: readers continue with their copy.
     identities: RwLock<Arc<Identities>>,
     salt: Salt,
     clock: Arc<dyn Clock>,
@@ -105,8 +106,8 @@ impl Broker {
         })
     }
 
-    /// From now on these are the identities. What is known of an account's secret stays known; who asks next for an
-    /// account that is new tries it alone, as ever.
+    /// Replaces the identities. The state of known accounts is kept; a new account is first tried by one target
+    /// alone, as always.
     pub fn set_identities(&self, identities: BTreeMap<String, Identity>, cooldown: Duration) {
         let before = self.identities();
         let is_new = |(name, identity): &(&String, &Identity)| {
@@ -117,7 +118,7 @@ impl Broker {
             .filter(is_new)
             .map(|(name, identity)| (name.clone(), identity.clone()))
             .collect();
-        // Takes its time, for which nobody has to wait.
+        // This is slow, so it runs without locks.
         let recalled = self.memory.recall(&new, &self.salt);
         let mut shared = lock(&self.shared);
         shared.guard.set_cooldown(cooldown);

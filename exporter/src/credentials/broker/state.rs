@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::{Broker, lock};
 use crate::credentials::guard::{Refusal, State};
 
-/// What is known of an identity's secret, over all accounts that it stands for.
+/// The state of an identity's secret, over all its accounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdentityState {
     /// Accounts on trial.
@@ -14,7 +14,7 @@ pub struct IdentityState {
     pub rejected: u64,
     /// Accounts whose secret is withheld because the account is locked, disabled or expired.
     pub locked: u64,
-    /// Leases handed out.
+    /// Leases granted.
     pub leases: u64,
     /// Requests that were denied because the secret is withheld.
     pub withheld: u64,

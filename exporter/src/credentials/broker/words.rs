@@ -1,4 +1,4 @@
-//! What the log and who asks are told.
+//! Log records and messages to requesters.
 
 use config::Identity;
 use tracing::{error, info, warn};
@@ -33,7 +33,7 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
     }
 }
 
-/// Why nobody gets a secret that was refused.
+/// Why a refused secret is withheld.
 pub(super) fn withheld(identity: &Identity, refused: &Refused) -> String {
     format!(
         "the secret of {} was {} by `{}` and is not tried again until it changes",

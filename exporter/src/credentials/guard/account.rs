@@ -11,17 +11,17 @@ use super::{Fingerprint, Host};
 const SECRETS_MAX: usize = 4;
 /// Hosts of one account that are woken; the others ask again by themselves.
 const WAITERS_MAX: usize = 4_096;
-/// Who waits asks again sooner than this, or has given up.
+/// Waiters retry sooner than this, or have given up.
 const WAITS_MAX: Duration = Duration::from_secs(3);
 
-/// One account: what is known of its secrets, and who waits for one.
+/// One account: the state of its secrets, and the waiting hosts.
 #[derive(Debug)]
 pub(super) struct Account {
     /// The secret that was asked for last is the first. INVARIANT: a verdict is about one secret.
     ledgers: Vec<(Fingerprint, Ledger)>,
-    /// Who waits longest is the first.
+    /// The longest waiting host is the first.
     waiters: VecDeque<Waiting>,
-    /// When somebody asked for it last.
+    /// Time of the last request.
     used: Instant,
 }
 
@@ -61,7 +61,7 @@ impl Account {
         self.ledgers.iter_mut().find(|(known, _)| *known == fingerprint).map(|(_, ledger)| ledger)
     }
 
-    /// The host waits; who asks again keeps its place.
+    /// Adds a waiting host; a host that retries keeps its place.
     pub(super) fn wait(&mut self, host: &Host, waiter: &Waiter, now: Instant) {
         let waiter = waiter.clone();
         if let Some(waiting) = self.waiters.iter_mut().find(|waiting| waiting.host == *host) {

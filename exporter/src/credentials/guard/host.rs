@@ -1,10 +1,10 @@
 use std::fmt;
 use std::net::IpAddr;
 
-/// A host that a secret is shown to, as the guard tells hosts apart: by the address that was reached, and by the name
-/// that the configuration has for it.
+/// A host that gets a secret. The guard distinguishes hosts by the reached address and by their name in the
+/// configuration.
 ///
-/// A host with two names and two addresses counts as two; nothing that we see says that they are one.
+/// A host with two names and two addresses counts as two, because it cannot be recognised as one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Host {
     name: String,
@@ -12,7 +12,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// The host that the configuration, or who asks, calls `name`, and that was reached at `address`, where that is known.
+    /// The host with this name in the configuration or the request, reached at `address`, if known.
     #[must_use]
     pub fn new(name: &str, address: Option<IpAddr>) -> Self {
         let canonical = |address: IpAddr| address.to_canonical();

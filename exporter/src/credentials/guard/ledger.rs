@@ -5,7 +5,7 @@ use plugin_contract::LeaseId;
 use super::{Change, Decision, Host, Refusal, Refused, Remembered, State};
 use crate::credentials::clock::Moment;
 
-/// A trial whose end nobody reports holds the others for so long at most.
+/// Maximum time that a trial without a verdict delays the others.
 const TRIAL_MAX: Duration = Duration::from_secs(30);
 /// While a secret is trusted, a host that takes longer to answer does not hold the others.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
@@ -69,7 +69,7 @@ impl Past {
     }
 }
 
-/// Who asks, or answers, and by which rules.
+/// The requesting or answering host, and the rules that apply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Situation<'a> {
     pub(super) host: &'a Host,
@@ -133,7 +133,7 @@ impl Ledger {
 
     /// How many more leases there may be now, and whether `host` may have one of them.
     pub(super) fn room(&self, is_local: bool) -> usize {
-        // An account of the host itself has nobody else to ask, so that its trust counts for nothing.
+        // No other host can confirm an account of the host itself, so its trust does not count.
         let leases_max = if is_local { 1 } else { 1 + self.accepting.len() };
         leases_max.saturating_sub(self.outstanding.len())
     }
@@ -180,7 +180,7 @@ impl Ledger {
         self.outstanding.retain(|outstanding| outstanding.lease != lease);
     }
 
-    /// The host lets us in. `number` is the lease's, in the order in which they were handed out.
+    /// The host accepted the secret. `number` is that of the lease, in the order of leases.
     pub(super) fn accept(&mut self, number: u64, of: Situation<'_>) -> Option<Change> {
         let Situation { host, is_local, now, cooldown } = of;
         let is_after_refusal = number > self.leases_at_refusal;
@@ -211,7 +211,7 @@ impl Ledger {
         (!was_trusted && self.is_trusted()).then_some(Change::Accepted)
     }
 
-    /// The host refuses it. `leases` is the number of the last lease so far, `number` that of this one.
+    /// The host refused the secret. `leases` is the number of the last lease so far, `number` that of this one.
     pub(super) fn refuse(
         &mut self,
         refusal: Refusal,
@@ -260,7 +260,7 @@ impl Ledger {
         self.forget_old_trust(now);
     }
 
-    /// Takes an acceptance away: that of the refusing host itself, or else the oldest.
+    /// Removes an acceptance: that of the refusing host itself, or else the oldest.
     fn untrust(&mut self, host: &Host) -> Option<Host> {
         let own = self.accepting.iter().position(|(accepting, _)| accepting.may_be(host));
         (!self.accepting.is_empty()).then(|| self.accepting.remove(own.unwrap_or(0)).0)

@@ -22,10 +22,10 @@ const ACCOUNTS_MAX: usize = 65_536;
 /// When there is no room, a part of this size goes at a time.
 const FORGOTTEN_AT_A_TIME: usize = ACCOUNTS_MAX / 16;
 
-/// Decides who may try a secret, so that a wrong one costs as few logons as can be, and a hostile host cannot take a
-/// good one from the others.
+/// Decides which target may try a secret, so that a wrong one costs as few logons as possible, and a hostile host
+/// cannot block a good one for others.
 ///
-/// Pure: clocks come in as arguments, answers go out; the broker around it reads files and wakes threads.
+/// Pure: time is an argument and answers are results; the broker around it reads files and wakes threads.
 ///
 /// # The rules
 ///
@@ -93,7 +93,7 @@ impl Guard {
         Self { accounts: HashMap::new(), leases: HashMap::new(), handed_out: 0, cooldown }
     }
 
-    /// From now on a refused secret is tried once more after so long.
+    /// Sets the time after which a refused secret is tried once more.
     pub fn set_cooldown(&mut self, cooldown: Duration) {
         self.cooldown = cooldown;
     }
@@ -110,7 +110,7 @@ impl Guard {
         self.accounts.insert(scope, Account::new(fingerprint, ledger, now.mono));
     }
 
-    /// Somebody wants to show the secret to `host`; `lease` is the id that it would get.
+    /// Requests the secret for `host`; `lease` is the id that it would get.
     pub fn acquire(
         &mut self,
         scope: &Scope,
@@ -163,7 +163,7 @@ impl Guard {
         Outcome { change, waiters }
     }
 
-    /// Forgets accounts where there are too many for one more; returns true if it did.
+    /// Removes accounts if there are too many for one more; returns true if it did.
     ///
     /// Those that were asked for longest ago go first, those whose secret is withheld last of all.
     pub fn make_room(&mut self) -> bool {

@@ -30,7 +30,7 @@ impl Scope {
         Self { realm, username: username.to_lowercase(), is_local: is_any_host || is_named }
     }
 
-    /// Whether an account with this domain belongs to whatever host it is shown to.
+    /// Whether an account with this domain is local to each host.
     #[must_use]
     pub fn is_of_any_host(domain: &str) -> bool {
         matches!(domain, "" | ".")

@@ -42,7 +42,7 @@ pub enum Decision {
     Lease,
     /// Others try it now.
     Wait,
-    /// Nobody gets it.
+    /// It is withheld.
     Withheld(Refused),
     /// This host does not get it, others do.
     LeftOut(Refused),
@@ -55,7 +55,7 @@ pub enum Change {
     Accepted,
     /// One host refuses what others accepted: that host is left out.
     Doubted(Refused),
-    /// It is bad, and nobody gets it any more.
+    /// It was refused and is withheld from now on.
     Refused(Refused),
 }
 
@@ -75,7 +75,7 @@ pub enum State {
 /// What one process leaves to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remembered {
-    /// The refusal for which nobody gets the secret.
+    /// The refusal because of which the secret is withheld.
     pub withheld: Option<Refused>,
     /// The host whose acceptance counts.
     pub accepted_by: Option<Host>,

@@ -10,7 +10,7 @@ use plugin_host::{CommandCancel, CommandOutput};
 pub(in crate::process) struct Console {
     /// Whether a progress line stands there, which everything else has to clear.
     has_progress: Mutex<bool>,
-    /// What is ended when nobody reads any more.
+    /// Cancels the command when the output is closed.
     cancel: OnceLock<CommandCancel>,
     is_closed: OnceLock<()>,
 }
@@ -79,7 +79,7 @@ impl Drop for Console {
     }
 }
 
-/// Columns of the terminal that the standard output is; nothing where it is none.
+/// Columns of the terminal; `None` if the standard output is not a terminal.
 pub(super) fn terminal_width() -> Option<u16> {
     let stdout = stdout();
     if stdout.is_terminal() { width_of(&stdout) } else { None }

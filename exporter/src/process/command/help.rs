@@ -14,7 +14,7 @@ Exit codes:
   2  the command line is invalid
   130  it was ended by Ctrl-C";
 
-/// The lines of the program's own help that list all commands; empty where there are none.
+/// The lines of the program's help that list all commands; empty if there are none.
 pub(super) fn list(offers: &Offers) -> String {
     if offers.all().is_empty() {
         return String::new();
@@ -60,7 +60,7 @@ pub(super) fn command(offer: &Offer) -> String {
     text
 }
 
-/// The line that says how a command is called.
+/// The usage line of a command.
 pub(super) fn usage(offer: &Offer) -> String {
     let command = &offer.command;
     let mut line = format!("Usage: perfmon-exporter {} [OPTIONS]", offer.call());
@@ -115,8 +115,8 @@ fn has_option(command: &CommandInfo, name: &str) -> bool {
     command.options.iter().any(|option| option.name == name)
 }
 
-/// What its help ends with in single quotes behind a colon, by which options show an example; else what stands for
-/// its value.
+/// The example of an option: the text in single quotes after a colon at the end of its help; else the name of its
+/// value.
 fn example(option: &OptionInfo) -> &str {
     quoted(option).unwrap_or(&option.value_name)
 }

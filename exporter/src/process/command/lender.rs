@@ -14,7 +14,8 @@ use tokio::runtime::Handle;
 use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::process::resolver::{Lookups, SystemResolver};
 
-/// Lends what the [`Broker`] lends, and prints why where it does not: a plugin hears the reason only.
+/// Leases the secrets of the [`Broker`], and prints why a request was denied, because a plugin gets only the
+/// reason.
 pub(in crate::process) struct Lender {
     broker: Broker,
     reported: Mutex<Vec<String>>,

@@ -1,7 +1,7 @@
 //! Commands that plugins add to the command line: `perfmon-exporter PLUGIN COMMAND`, or an alias such as `discover`.
 //!
-//! The program knows nothing of what they do. It finds them, prints their help, lends them secrets as it lends them
-//! to targets, takes what it knows of `--target` from the configuration, and shows what they print.
+//! The program does not know what they do. It finds them, prints their help, leases them secrets as to targets,
+//! adds the configuration of `--target`, and prints their output.
 
 mod configured;
 pub(super) mod console;
@@ -40,7 +40,7 @@ const CONFIG_VARIABLE: &str = "PERFMON_EXPORTER_CONFIG";
 /// How long a command may take to end after Ctrl-C.
 const CANCEL_MAX: Duration = Duration::from_secs(3);
 
-/// What the program's own help says of plugins' commands. Never fails: what cannot be loaded is not listed.
+/// The plugins' commands for the program's help. Never fails: plugins that cannot be loaded are not listed.
 pub(super) fn list() -> String {
     let config = default_config().and_then(|file| config::load(&file).ok());
     let mut text = help::list(&Offers::load(config.as_ref(), HostOptions::default()));
@@ -99,7 +99,7 @@ fn prepare_and_run(
     let runtime = Runtime::new().map_err(|error| failed(format!("start the async runtime: {error}")))?;
     let lender = match (account, &config) {
         (Some((username, secret)), _) => {
-            // A command that is told no target says so itself, and is lent nothing.
+            // A command without a target reports that itself, and gets no secret.
             let named = named_target(&rest).unwrap_or("nowhere.invalid");
             let host = words::host_of(named, config.as_ref());
             Some(Lender::of_account(username, secret, host, runtime.handle()).map_err(usage)?)
@@ -143,7 +143,7 @@ fn prepare_and_run(
     Ok(code)
 }
 
-/// Commands speak for themselves; the log is for who searches a fault.
+/// Commands print their own messages; the log is for debugging.
 fn start_log(level: Option<&str>) -> Result<(), Stop> {
     let format = telemetry::log::LogFormat::default();
     telemetry::log::init(level.unwrap_or("off"), format)
@@ -194,7 +194,7 @@ fn named_target(words: &[String]) -> Option<&str> {
 fn host_options(lender: Option<Arc<Lender>>) -> HostOptions {
     let mut options = HostOptions {
         log: Some(Arc::new(PluginLog)),
-        // Who watches values live watches for as long as they like.
+        // Live values can be watched without a limit.
         limits: Limits { command_output_bytes_max: u64::MAX, ..Limits::default() },
         ..HostOptions::default()
     };
@@ -231,7 +231,7 @@ fn execute(offer: &Offer, request: &CommandRequest, runtime: &Runtime) -> Result
             console.err(format!("{}\n", help::usage(offer)).as_bytes());
             Ok(USAGE)
         }
-        // Who reads no further has what they wanted.
+        // A closed pipe is not an error.
         CANCELLED if console.is_closed() => Ok(OK),
         code => Ok(code),
     }

@@ -19,7 +19,7 @@ pub(super) struct Own {
     pub(super) wants_help: bool,
 }
 
-/// The program's own options: name, what stands for the value, help.
+/// The program's own options: name, name of the value, help.
 pub(super) const OWN: [(&str, &str, &str); 5] = [
     (CONFIG, "FILE", "Takes targets, identities and transports from this file"),
     (USERNAME, r"DOMAIN\USER", "Logs on as this account, only at --target; needs no configuration"),

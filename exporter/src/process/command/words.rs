@@ -31,14 +31,14 @@ impl<'a> Words<'a> {
         None
     }
 
-    /// Adds an option that the command declares and nobody gave. In front: behind `--` it would be none.
+    /// Adds a declared option that was not given. It goes first, because after `--` it would not be an option.
     fn add(&mut self, name: &str, value: &str) {
         if self.declares(name) && self.value(name).is_none() {
             self.words.insert(0, format!("--{name}={value}"));
         }
     }
 
-    /// Puts a value in the place of the one that was given.
+    /// Replaces the given value.
     fn replace(&mut self, name: &str, value: &str) {
         let dashed = format!("--{name}");
         let Some(at) =
@@ -151,7 +151,7 @@ fn known(identity: &str, config: Option<&Config>) -> Result<(), String> {
     Err(format!("there is no identity `{identity}`{hint}"))
 }
 
-/// Where nobody said who we are: the one identity that may be used for the host.
+/// If no identity was named: the only identity that may be used for the host.
 fn only_identity_for(host: &str, config: Option<&Config>) -> Result<String, String> {
     let Some(config) = config else {
         return Err(format!("no identity is given for {host}; {HOW_TO_LOG_ON}"));

@@ -111,7 +111,7 @@ fn write_first(options: InitOptions) -> Result<String, Error> {
     Ok(written)
 }
 
-/// Removes the password file that was written in vain, and says so behind the error.
+/// Removes the unused password file, and adds that to the error.
 fn without(password_file: &Path, error: &Error) -> Error {
     let shown = password_file.display();
     Error::Failed(match std::fs::remove_file(password_file) {
@@ -135,7 +135,7 @@ fn existing(path: &Path) -> Result<String, Error> {
     })
 }
 
-/// An option's value, or what a person answers on the terminal. `default` is taken where neither is there.
+/// An option's value, or the answer on the terminal. `default` is used if there is neither.
 fn given_or_asked(
     given: Option<String>,
     asks: bool,

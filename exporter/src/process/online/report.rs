@@ -8,7 +8,7 @@ use plugin_contract::Failure;
 use super::sink::Collected;
 use crate::targets::{TargetHealth, count_by_health, help, next_step};
 
-/// How one target fares: what each of its modules came to.
+/// The outcome of one target: that of each of its modules.
 pub(super) struct Fared {
     pub(super) modules: Vec<(String, Collected)>,
     pub(super) took: Duration,
@@ -31,7 +31,7 @@ impl Tally {
         format!("{} asked: {}\n", targets(self.0.len()), counts.join(", "))
     }
 
-    /// Adds a target, and says how it fares: a line, and one for each thing to do about it.
+    /// Adds a target, and writes its outcome: one line, and one for each next step.
     pub(super) fn add(&mut self, file: &str, config: &Config, target: &Target, fared: &Fared) -> String {
         let series: u64 = fared.modules.iter().map(|(_, collected)| collected.series).sum();
         let took = fared.took.as_secs_f64();
@@ -73,7 +73,7 @@ fn targets(count: usize) -> String {
     if count == 1 { "1 target".to_owned() } else { format!("{count} targets") }
 }
 
-/// ` (os 400; iis 12, partial)` where there are several.
+/// ` (os 400; iis 12, partial)` if there are several.
 fn by_module(fared: &Fared) -> String {
     if fared.modules.len() < 2 {
         return String::new();
@@ -90,9 +90,9 @@ fn by_module(fared: &Fared) -> String {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Trouble {
     message: String,
-    /// Empty where nobody knows.
+    /// Empty if unknown.
     next_step: String,
-    /// The command that says more, as the log names it; empty where there is none.
+    /// The command for more help, named as in the log; empty if there is none.
     help: String,
 }
 
@@ -130,7 +130,7 @@ fn shown(failure: &Failure) -> String {
     format!("{}: {}: {message}", failure.stage, failure.reason.as_str())
 }
 
-/// Where the module says what a message quotes: `FILE:LINE:COLUMN: modules.NAME: `.
+/// The place of the text that a message quotes: `FILE:LINE:COLUMN: modules.NAME: `.
 fn place(file: &str, config: &Config, module: &str, message: &str) -> Option<String> {
     let source = &config.modules.get(module)?.source;
     let mut quoted = message.split('`').skip(1).step_by(2);

@@ -14,7 +14,7 @@ pub(super) struct Collected {
     pub(super) series: u64,
     /// How the module fares.
     pub(super) state: TargetHealth,
-    /// Why not, where the plugin tells.
+    /// Why it failed, if the plugin reports it.
     pub(super) failure: Option<Failure>,
     /// What the plugin warned of meanwhile.
     pub(super) warnings: Vec<String>,
@@ -27,7 +27,7 @@ impl Collected {
     }
 }
 
-/// Counts what one collection sends, and tells its end.
+/// Counts the series of one collection, and reports its end.
 pub(super) struct OnceSink {
     target: usize,
     ends: mpsc::Sender<(usize, Collected)>,
@@ -96,7 +96,7 @@ impl InstanceSink for OnceSink {
         };
         let warnings = std::mem::take(&mut seen.warnings);
         drop(seen);
-        // Who gave up waiting is told nothing.
+        // The caller may have stopped waiting.
         let _ = self.ends.send((self.target, Collected { series, state, failure, warnings }));
     }
 

@@ -49,12 +49,12 @@ impl ProbeCounts {
         self.0.outcomes[outcome as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a target that was asked for whoever wants to know.
+    /// Counts a request for a target.
     pub(super) fn asked(&self) {
         self.0.flights.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// So many targets are kept connected now.
+    /// Sets the number of targets that are kept connected.
     pub(super) fn set_kept(&self, targets: usize) {
         self.0.kept.store(targets as u64, Ordering::Relaxed);
     }

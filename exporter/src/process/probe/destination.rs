@@ -24,8 +24,8 @@ pub(super) enum Destination {
 
 /// Where a host that is not configured may be reached.
 ///
-/// A name that leads elsewhere than the networks of `allowed` is refused. Where there are no networks, it may lead
-/// anywhere but to this machine, to its link and to groups: nobody gives a Windows host such an address.
+/// A name that resolves to addresses outside of the networks of `allowed` is refused. Without networks, only
+/// loopback, link-local and multicast addresses are refused, because targets do not have such addresses.
 pub(super) async fn destination(
     host: &str,
     allowed: &AllowHosts,

@@ -1,14 +1,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Sees to it that probes of one host wait for each other, whatever they ask of it and as whom.
+/// Serialises probes of one host, for any modules and identities.
 #[derive(Default)]
 pub(super) struct Hosts(Mutex<HashMap<String, Weak<Turn>>>);
 
-/// Held by whoever asks the host.
+/// Held during a probe of the host.
 pub(super) type Turn = tokio::sync::Mutex<()>;
 
-/// Turns that nobody waits for are cleared away when there are so many.
+/// Unused turns are removed when there is this number of them.
 const CLEAR_AT: usize = 4096;
 
 impl Hosts {

@@ -34,7 +34,7 @@ pub(super) struct KeptTarget {
     pub(super) entry: Arc<TargetState>,
     config: Arc<Config>,
     libraries: Libraries,
-    /// The host is that of a configured target, so that its addresses are not ours to judge.
+    /// The host is that of a configured target, so its addresses are not checked.
     is_configured: bool,
     modules: Vec<Module>,
     lines: Arc<Lines>,
@@ -79,7 +79,7 @@ struct End {
 }
 
 impl Flight {
-    /// How it ended; nothing where it has not by then.
+    /// How it ended; `None` if it has not ended by then.
     pub(super) async fn ended(&self, by: Instant) -> Option<Result<(), ProbeRefused>> {
         let mut end = self.end.clone();
         let waited = tokio::time::timeout_at(by, end.wait_for(Option::is_some)).await;
@@ -143,8 +143,7 @@ impl KeptTarget {
         }
     }
 
-    /// The flight that runs, one that has just ended where answers are kept for a while, or a new one; nothing where
-    /// there is no place for it.
+    /// The running flight, a recent one if answers are cached, or a new one; `None` if there is no permit for it.
     pub(super) fn flight(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
@@ -172,7 +171,7 @@ impl KeptTarget {
             let late = [GeneralReason::Timeout.as_str(), LookupErrorKind::TimedOut.as_str()];
             let was_late =
                 kept.entry.status().down().is_some_and(|down| late.contains(&down.reason.as_str()));
-            // Those who asked may have given up.
+            // The requesters may have given up.
             let _ = told.send(Some(End { at: Instant::now(), result, was_late }));
             drop(place);
         });
@@ -183,7 +182,7 @@ impl KeptTarget {
         self.lock().used = Instant::now();
     }
 
-    /// Since when nobody asked; nothing while a flight runs.
+    /// Time since the last request; `None` while a flight runs.
     pub(super) fn idle_for(&self, now: Instant) -> Option<Duration> {
         let state = self.lock();
         let is_running = state.flight.as_ref().is_some_and(Flight::is_running);
@@ -281,7 +280,7 @@ impl KeptTarget {
         made.collect()
     }
 
-    /// One collection from its beginning to its end, whatever that is.
+    /// One collection from start to end.
     async fn collect(
         &self,
         dependencies: &Dependencies,
@@ -307,7 +306,7 @@ impl KeptTarget {
         let mut look = deadline;
         loop {
             tokio::select! {
-                // Told exactly once, by the plugin or, when that does not answer, by its host.
+                // Reported exactly once, by the plugin or, if it does not answer, by its host.
                 _ = &mut hear => return,
                 () = tokio::time::sleep_until(look) => {
                     dependencies.host.poll_deadlines(monotonic_ns());

@@ -40,11 +40,12 @@ use config::{Config, Target};
 use otlp_push::EventRouter;
 use series::pipeline::Catalog;
 
-/// The deadline of a collection is so much before the answer's, so that what failed is told with its stage.
+/// How long the deadline of a collection is before that of the answer, so that a failure is reported with its
+/// stage.
 const ANSWER_SLACK: Duration = Duration::from_millis(150);
 /// Kept targets are looked through so often at most.
 const SWEEP_MIN: Duration = Duration::from_secs(1);
-/// Who is sent away may come back after this.
+/// `Retry-After` of refused requests.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// What collections for probes need.
@@ -65,7 +66,7 @@ struct Shared {
     counts: ProbeCounts,
 }
 
-/// Who is asked by URL.
+/// The targets of probes.
 pub(super) struct Probes {
     shared: Arc<Shared>,
     state: Mutex<State>,
@@ -135,7 +136,7 @@ impl Probes {
         let answer_by = Instant::now() + time_for(&request, settings);
         match known.asked(&request)? {
             Asked::Configured { configured: Configured { target, entry, views }, modules } => {
-                // The first collection may still be under way.
+                // The first collection may still be in progress.
                 let _ = tokio::time::timeout_at(answer_by, entry.ended(&modules)).await;
                 let mut probed = answer_of(entry, &modules);
                 views.leave_out(&mut probed, target, &modules, request.labels);
@@ -182,7 +183,7 @@ impl Probes {
             }
             let is_shortened = ended.is_some() && flight.deadline + ANSWER_SLACK < answer_by;
             if is_shortened && flight.was_late() && Instant::now() + ANSWER_SLACK < answer_by {
-                // Who asked first had less time than we have.
+                // The first requester had less time than this one.
                 continue;
             }
             if ended.is_some() && request.debug && !flight.tells_all {
@@ -246,7 +247,7 @@ impl Probes {
         Ok((kept, places))
     }
 
-    /// Lets go of those that nobody asked for a while; answers when to look again.
+    /// Drops targets without requests for a while; returns the time until the next check.
     fn sweep(&self) -> Duration {
         let mut state = self.lock();
         let idle = state.known.config.probe.idle;
@@ -303,14 +304,14 @@ async fn sweep(probes: Weak<Probes>) {
     }
 }
 
-/// As long as whoever asks waits, less a little; but no longer than the configuration says.
+/// A little less than the requester's timeout, up to the configured limit.
 fn time_for(request: &ProbeRequest, settings: &config::Probe) -> Duration {
     let Some(timeout) = request.timeout else { return settings.deadline };
     let wanted = timeout.saturating_sub(settings.timeout_offset).max(timeout / 2);
     wanted.min(settings.deadline)
 }
 
-/// What is told of a target whose collection goes on when the time is over.
+/// The answer for a target whose collection is not finished in time.
 fn late() -> Probed {
     Probed {
         failures: vec![(Stage::Plugin.to_string(), GeneralReason::Timeout.as_str().to_owned())],

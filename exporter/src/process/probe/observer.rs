@@ -73,7 +73,7 @@ impl ProbeObserver {
         log::Origin { target: &entry.name, module: &entry.modules[self.module], plugin: &self.plugin }
     }
 
-    /// Hears of the end of the next collection.
+    /// Receives the end of the next collection.
     pub(super) fn hear(&self) -> oneshot::Receiver<()> {
         let (told, hear) = oneshot::channel();
         *lock(&self.told) = Some(told);
@@ -98,7 +98,7 @@ impl StoreObserver for ProbeObserver {
             self.reporter.collected(&entry, &ended);
         }
         if let Some(told) = lock(&self.told).take() {
-            // Who gave up waiting hears nothing.
+            // The receiver may be gone.
             let _ = told.send(());
         }
     }

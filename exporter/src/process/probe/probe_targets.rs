@@ -9,7 +9,7 @@ use crate::process::plugins::Libraries;
 use crate::targets::TargetState;
 use crate::web::{ProbeRefused, ProbeRequest};
 
-/// The configuration, and who is asked by it.
+/// The configuration, and the targets of probes.
 pub(super) struct ProbeTargets {
     pub(super) config: Arc<Config>,
     pub(super) libraries: Libraries,
@@ -115,7 +115,7 @@ impl ProbeTargets {
         Err(ProbeRefused::Bad(format!("there is no {what} `{name}`{hint}")))
     }
 
-    /// The target that is asked for, with what the configuration says of it or of targets at large.
+    /// The requested target, with its own or the default configuration.
     fn target(&self, request: &ProbeRequest, configured: Option<&Target>) -> Result<Target, ProbeRefused> {
         let config = &self.config;
         let host = configured.map_or(request.target.as_str(), |target| &target.host);
@@ -134,7 +134,7 @@ impl ProbeTargets {
                 "`module` is missing, and `target_defaults` has none{hint}"
             )));
         }
-        // One order for all who ask.
+        // One order for all requests.
         modules.sort_unstable();
         let default_identity = configured.map_or(&defaults.identity, |target| &target.identity);
         let identity = request.identity.clone().or_else(|| default_identity.clone());
@@ -204,7 +204,7 @@ impl ProbeTargets {
     }
 }
 
-/// The places of `modules` among those of the target; all of them where none is named, nothing where one is missing.
+/// The indexes of `modules` among those of the target; all if none is named, `None` if one is missing.
 fn places(target: &Target, modules: &[String]) -> Option<Vec<usize>> {
     if modules.is_empty() {
         return Some((0..target.modules.len()).collect());
@@ -212,7 +212,7 @@ fn places(target: &Target, modules: &[String]) -> Option<Vec<usize>> {
     modules.iter().map(|name| target.modules.iter().position(|module| module == name)).collect()
 }
 
-/// Hosts are the same whatever their case, the root's dot and the brackets of an address.
+/// Normalises hosts: case, the root's dot and the brackets of an address do not matter.
 fn host_key(host: &str) -> String {
     match config::address(host) {
         Some(address) => address.to_canonical().to_string(),

@@ -31,7 +31,7 @@ pub(super) fn answer_of(entry: &TargetState, modules: &[usize]) -> Probed {
     Probed {
         snapshots,
         state: Some(TargetHealth::of_modules(jobs.iter().map(|job| match job.health() {
-            // Who asked has waited for it, and in vain.
+            // The requester has waited for it without a result.
             TargetHealth::Waiting => TargetHealth::Down,
             state => state,
         }))),
@@ -78,7 +78,7 @@ fn age(status: &TargetStatus, modules: &[usize]) -> Duration {
     ages.map(|ended| now.saturating_duration_since(ended)).max().unwrap_or_default()
 }
 
-/// A target's layouts as probes show them: made anew when series come or go, not for each probe.
+/// A target's layouts for probes: rebuilt when series come or go, not for each probe.
 #[derive(Default)]
 pub(super) struct Views(Mutex<HashMap<Place, View>>);
 
@@ -89,7 +89,7 @@ type View = (Weak<Layout>, Arc<Layout>);
 type Place = (usize, bool);
 
 impl Views {
-    /// Takes the label `target` away, which Prometheus says, and those of the configuration unless they are wanted.
+    /// Removes the label `target`, which Prometheus adds, and those of the configuration unless they are requested.
     pub(super) fn leave_out(&self, probed: &mut Probed, target: &Target, modules: &[usize], labels: bool) {
         let mut left_out = vec![("target", target.name.as_str())];
         if !labels {

@@ -29,7 +29,7 @@ const START_STEP: Duration = Duration::from_millis(20);
 ///   living ones waiting.
 /// - Targets without a connection begin one after the other, `connect_rate` in a second; connected ones never wait
 ///   for them.
-/// - All waiting costs one entry of a heap: nothing happens until the first of them is due.
+/// - Each waiting job is one entry of a heap, and nothing runs until the first one is due.
 #[derive(Debug)]
 pub struct Planner {
     jobs: HashMap<JobId, Job>,
@@ -49,7 +49,7 @@ pub struct Planner {
 pub struct Missed {
     /// A connected target, or the process, was still busy.
     pub busy: u64,
-    /// The target waited for its turn to be connected, or took so long at it.
+    /// The target waited for a permit to connect, or took too long to connect.
     pub connecting: u64,
 }
 
@@ -143,7 +143,7 @@ impl Planner {
         self.due.retain(|Reverse((_, job))| jobs.contains_key(job));
     }
 
-    /// A job that begins now; whoever takes it owes a [`Planner::finished`].
+    /// A job that begins now; the caller must call [`Planner::finished`] at its end.
     pub fn poll(&mut self, now: Instant) -> Option<JobId> {
         if self.is_stopped {
             return None;
@@ -177,14 +177,14 @@ impl Planner {
         [due, self.queues.connect_at()].into_iter().flatten().min()
     }
 
-    /// The job wants its beginnings so far apart or more, an hour at most; nothing where it does not care.
+    /// Sets the minimum interval of the job, at most an hour; `None` for no minimum.
     pub fn set_min_interval(&mut self, id: JobId, min_interval: Option<Duration>) {
         if let Some(job) = self.jobs.get_mut(&id) {
             job.slots.set_min_interval(min_interval, self.epoch);
         }
     }
 
-    /// The job ended. Answers when it comes next; nothing where it was removed.
+    /// The job has ended. Returns its next start; `None` if it was removed.
     pub fn finished(&mut self, id: JobId, ending: Ending, now: Instant) -> Option<Instant> {
         let job = self.jobs.get_mut(&id)?;
         let Phase::Running(queue) = job.phase else { return None };
@@ -259,7 +259,7 @@ impl Job {
         }
     }
 
-    /// How long the job itself stays away after this end; nothing where its own interval is enough.
+    /// How long the job pauses after this end; `None` if its own interval is enough.
     fn wait_after(&mut self, ending: Ending) -> Option<Duration> {
         let mut asked = None;
         match ending {

@@ -21,7 +21,7 @@ pub struct TlsServer {
     pub key: Pem,
     /// `client_auth_type`. Default `NoClientCert`.
     pub client_auth: ClientAuth,
-    /// `client_ca` or `client_ca_file`: who signs the clients' certificates.
+    /// `client_ca` or `client_ca_file`: the CA of the clients' certificates.
     pub client_ca: Option<Pem>,
     /// `client_allowed_sans`: a client's certificate has one of these among its alternative names.
     pub client_allowed_sans: Vec<String>,
@@ -43,9 +43,9 @@ pub enum ClientAuth {
     NoClientCert,
     /// One is asked for, and nothing is done with it.
     RequestClientCert,
-    /// One is needed, whoever signed it.
+    /// A certificate of any issuer is required.
     RequireAnyClientCert,
-    /// Where one is shown, our authority has signed it.
+    /// A certificate is optional, but must be signed by our CA.
     VerifyClientCertIfGiven,
     /// One is needed, and our authority has signed it.
     RequireAndVerifyClientCert,

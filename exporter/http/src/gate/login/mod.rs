@@ -23,9 +23,9 @@ use zeroize::Zeroizing;
 use self::queue::LoginQueue;
 use crate::peers::PeerKey;
 
-/// Who waits longer for one is told to come again.
+/// Maximum waiting time; then the peer must retry.
 const WAIT_MAX: Duration = Duration::from_secs(5);
-/// So many verdicts of each kind are kept.
+/// Maximum kept verdicts of each kind.
 const VERDICTS_MAX: usize = 1024;
 /// A user with a password in base64 has no more.
 const CREDENTIALS_BYTES_MAX: usize = 4096;
@@ -45,7 +45,7 @@ pub(crate) enum Verdict {
 
 /// Compares passwords, and remembers what came out.
 pub(crate) struct Login {
-    /// Nothing where the kernel gave no random bytes; then nothing is kept.
+    /// `None` if the kernel gave no random bytes; then nothing is kept.
     key: Option<Key>,
     kept: Arc<Mutex<Kept>>,
     queue: Arc<LoginQueue>,
@@ -59,7 +59,7 @@ struct Kept {
     rejected: Room,
 }
 
-/// So many keys, the oldest of which makes room.
+/// A limited set of keys; the oldest one is dropped first.
 #[derive(Default)]
 struct Room {
     keys: HashSet<Key>,
@@ -93,7 +93,7 @@ impl Login {
         let compared = tokio::task::spawn_blocking(move || {
             let matches = bcrypt::verify(&*given.password, &hash).unwrap_or(false);
             let is_good = matches && is_known;
-            // Kept here, since whoever asked may not wait for the end of it.
+            // Stored here, because the requester may be gone at the end.
             if let Some(key) = key {
                 kept.lock().unwrap_or_else(PoisonError::into_inner).keep(key, is_good);
             }
@@ -139,7 +139,7 @@ impl Room {
     }
 }
 
-/// What a request says of who asks.
+/// The credentials of a request.
 struct Given {
     user: String,
     password: Zeroizing<Vec<u8>>,
@@ -180,7 +180,7 @@ fn random_key() -> Option<Key> {
     Some(key)
 }
 
-/// A hash of nobody's password, as dear as the users'.
+/// A hash that matches no password, with the cost of the users' hashes.
 fn nobody(cost: u32) -> String {
     format!("$2b${cost:02}$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01232")
 }

@@ -14,7 +14,7 @@ const COMPARISONS_MAX: usize = 2;
 /// Requests of one peer that wait. All of them that carry one password are answered after one comparison, so that a
 /// collector which asks for many pages at once is not refused for long.
 pub(super) const WAITING_PER_PEER: usize = 64;
-/// Wrong passwords of a peer count until it gave none for so long.
+/// Wrong passwords of a peer count until it gave none for this time.
 const FAILURES_FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 /// PeerLimits whose wrong passwords are counted.
 const FAILING_PEERS_MAX: usize = 1024;
@@ -62,7 +62,7 @@ impl LoginQueue {
         granted.await.ok()
     }
 
-    /// Gives permits to those who wait, as far as there are any.
+    /// Gives available permits to waiters.
     fn assign(self: &Arc<Self>) {
         loop {
             let Some(Waiter { peer, permit }) = self.state().next(Instant::now()) else { return };
@@ -104,7 +104,7 @@ impl State {
         has_room
     }
 
-    /// Whoever stopped waiting is forgotten.
+    /// Removes waiters that are gone.
     fn forget_gone(&mut self) {
         self.waiting.retain(|waiter| !waiter.permit.is_closed());
     }

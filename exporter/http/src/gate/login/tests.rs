@@ -165,7 +165,7 @@ async fn a_peer_of_which_too_many_wait_is_told_at_once_and_the_others_keep_their
     let began = Instant::now();
     assert_eq!(judge(&login, &users, &basic("alice:abc")).await, Verdict::Busy);
     assert_eq!(began.elapsed(), Duration::ZERO);
-    // Whoever was let in before does not wait.
+    // Accepted passwords do not wait.
     let header = basic("alice:abc");
     let key = Given::read(&header).unwrap().key(login.key.as_ref().unwrap(), ABC);
     login.kept().keep(key, true);

@@ -36,7 +36,7 @@ impl Run<'_> {
                     let numbers = HistogramNumbers { start: since, time, count: now.count - then.count, sum };
                     out(numbers, &mut now.counts.iter().zip(then.counts).map(|(now, then)| now - then));
                 }
-                // It began anew, and all of it is growth.
+                // It was reset, so all of it is the increase.
                 then if is_new || then.is_some() => {
                     let numbers = HistogramNumbers { start: since, time, count: now.count, sum: now.sum };
                     out(numbers, &mut now.counts.iter().copied());

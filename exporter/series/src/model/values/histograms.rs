@@ -15,7 +15,7 @@ pub(super) struct Slot {
     buckets: u32,
 }
 
-/// Gives out slots. A slot that is given back serves the next histogram with as many buckets.
+/// Allocates slots. A returned slot is reused for the next histogram with the same number of buckets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
     free: HashMap<u32, Vec<u32>>,
@@ -24,7 +24,7 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Room for so many counts and a sum; nothing where there is no more.
+    /// Allocates counts and a sum; `None` if there is no more space.
     pub(crate) fn take(&mut self, roster: &mut Roster, id: u32, buckets: usize) -> Option<()> {
         let buckets = u32::try_from(buckets).ok()?;
         let at = match self.free.get_mut(&buckets).and_then(Vec::pop) {

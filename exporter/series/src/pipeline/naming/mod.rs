@@ -9,7 +9,7 @@ use self::native::native;
 use self::verbatim::verbatim;
 use crate::model::Kind;
 
-/// What a plugin says about a family, as far as the name goes.
+/// The parts of a plugin's family that determine its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Nameable<'a> {
     /// Empty for performance counters, else `complus`, `pla`, `rpc` …

@@ -1,4 +1,4 @@
-//! What a rule does to a series.
+//! The actions of rules.
 
 use md5::{Digest, Md5};
 
@@ -57,7 +57,7 @@ pub(super) enum Action {
     },
 }
 
-/// What becomes of the series.
+/// The result for the series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Stays,

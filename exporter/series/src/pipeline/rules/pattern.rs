@@ -1,4 +1,4 @@
-//! What a rule compares with.
+//! Patterns of rules.
 
 use regex::{Captures, Regex, RegexBuilder};
 

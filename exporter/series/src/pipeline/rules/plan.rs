@@ -1,4 +1,4 @@
-//! What the rules mean for one family.
+//! The rules for one family.
 
 use std::sync::Arc;
 

@@ -26,19 +26,19 @@ pub struct RelabelConfig {
     pub action: Option<String>,
 }
 
-/// What is wrong with a rule.
+/// A problem with a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadRule {
     /// The key whose value is wrong; empty for the rule as a whole.
     pub key: &'static str,
     /// What is wrong.
     pub message: String,
-    /// What to do about it, where that is known.
+    /// The next step, if known.
     pub hint: Option<String>,
 }
 
 impl BadRule {
-    /// The message becomes one line, whatever the texts have in them that it quotes.
+    /// The message becomes one line, even if it quotes texts with line breaks.
     pub(super) fn new(key: &'static str, message: impl AsRef<str>) -> Self {
         Self { key, message: one_line(message.as_ref()), hint: None }
     }
@@ -49,7 +49,7 @@ impl BadRule {
     }
 }
 
-/// The text with escapes for what would break a line, or be seen by nobody.
+/// The text with escapes for line breaks and invisible characters.
 fn one_line(text: &str) -> String {
     let breaks = |char: char| char.is_control() || matches!(char, '\u{2028}' | '\u{2029}');
     let mut line = String::with_capacity(text.len());

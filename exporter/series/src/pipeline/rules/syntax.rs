@@ -28,7 +28,7 @@ struct Reader<'a> {
     has_no_posix: bool,
 }
 
-/// What an escape stands for.
+/// The meaning of an escape.
 enum Escape {
     Literal(char),
     Class(&'static str),

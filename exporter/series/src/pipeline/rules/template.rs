@@ -1,4 +1,4 @@
-//! What a rule writes.
+//! Replacements of rules.
 
 use std::borrow::Cow;
 
@@ -55,7 +55,7 @@ impl Template {
         self.missing.as_deref()
     }
 
-    /// What it always is, if it depends on no group.
+    /// Its constant text, if it depends on no group.
     pub(super) fn as_constant(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
