@@ -16,6 +16,8 @@ pub struct ObjectType<'a> {
     pub help_index: u32,
     /// `DetailLevel`: the audience, from novice to expert.
     pub detail_level: DetailLevel,
+    /// `DefaultCounter`: the place of the counter that displays show first, or -1.
+    pub default_counter: i32,
     /// `PerfTime`: its own clock; zero if it has none.
     pub perf_time: u64,
     /// `PerfFreq`: ticks of that clock in a second.
@@ -99,7 +101,7 @@ impl<'a> ObjectType<'a> {
         src.read_u32(/* ObjectHelpTitle */);
         let detail_level = DetailLevel(src.read_u32());
         let num_counters = src.read_u32();
-        src.read_i32(/* DefaultCounter */);
+        let default_counter = src.read_i32();
         let num_instances = src.read_i32();
         let code_page = src.read_u32();
         let (perf_time, perf_freq) = (src.read_u64(), src.read_u64());
@@ -128,6 +130,7 @@ impl<'a> ObjectType<'a> {
             name_index,
             help_index,
             detail_level,
+            default_counter,
             perf_time,
             perf_freq,
             code_page,

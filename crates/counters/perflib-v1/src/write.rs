@@ -37,6 +37,8 @@ pub struct Object {
     pub perf_freq: u64,
     /// Its counters.
     pub counters: Vec<Counter>,
+    /// The place of the counter that displays show first, or -1.
+    pub default_counter: i32,
     /// Its values.
     pub data: Data,
 }
@@ -89,6 +91,7 @@ impl Default for Object {
             perf_time: 0,
             perf_freq: 0,
             counters: Vec::new(),
+            default_counter: 0,
             data: Data::Instances(Vec::new()),
         }
     }
@@ -177,7 +180,7 @@ fn object(object: &Object) -> EncodeResult<Vec<u8>> {
     dst.write_u32(0 /* ObjectHelpTitle */);
     dst.write_u32(object.detail_level.0);
     dst.write_u32(size(NAME, "NumCounters", object.counters.len())?);
-    dst.write_i32(0 /* DefaultCounter */);
+    dst.write_i32(object.default_counter);
     dst.write_i32(instances);
     dst.write_u32(0 /* CodePage */);
     dst.write_u64(object.perf_time);

@@ -41,17 +41,18 @@ fn object() -> impl Strategy<Value = Object> {
         ]
     };
     let counters = vec(counter(), 0..6);
-    (any::<[u32; 2]>(), any::<[u64; 2]>(), counters)
-        .prop_flat_map(move |(indexes, clock, counters)| {
-            (Just((indexes, clock, counters.clone())), data(counters.len()))
+    (any::<[u32; 2]>(), any::<[u64; 2]>(), any::<i32>(), counters)
+        .prop_flat_map(move |(indexes, clock, default, counters)| {
+            (Just((indexes, clock, default, counters.clone())), data(counters.len()))
         })
-        .prop_map(|(([name_index, help_index], [perf_time, perf_freq], counters), data)| Object {
-            name_index,
-            help_index,
+        .prop_map(|((indexes, [perf_time, perf_freq], default_counter, counters), data)| Object {
+            name_index: indexes[0],
+            help_index: indexes[1],
             detail_level: DetailLevel::ADVANCED,
             perf_time,
             perf_freq,
             counters,
+            default_counter,
             data,
         })
 }
@@ -82,7 +83,17 @@ fn read(object: &ObjectType<'_>, values: &CounterBlock<'_>) -> Vec<Option<u64>> 
 }
 
 fn check(read_object: &ObjectType<'_>, written: &Object) {
-    let Object { name_index, help_index, detail_level, perf_time, perf_freq, counters, data } = written;
+    let Object {
+        name_index,
+        help_index,
+        detail_level,
+        perf_time,
+        perf_freq,
+        counters,
+        default_counter,
+        data,
+    } = written;
+    assert_eq!(read_object.default_counter, *default_counter);
     assert_eq!((read_object.name_index, read_object.help_index), (*name_index, *help_index));
     assert_eq!(read_object.detail_level, *detail_level);
     assert_eq!((read_object.perf_time, read_object.perf_freq), (*perf_time, *perf_freq));
