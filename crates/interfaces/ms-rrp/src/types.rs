@@ -40,6 +40,8 @@ open_enum! {
         REG_LINK = 6,
         /// Texts, each with a NUL at its end, and one more at the end of all.
         REG_MULTI_SZ = 7,
+        /// Resources of hardware, a `CM_RESOURCE_LIST`.
+        REG_RESOURCE_LIST = 8,
         /// 64 bits, little-endian.
         REG_QWORD = 11,
     }

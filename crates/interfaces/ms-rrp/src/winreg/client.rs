@@ -1,6 +1,6 @@
 use codec::DecodeError;
 use dcerpc::Channel;
-use ms_dtyp::Win32Error;
+use ms_dtyp::{FileTime, Win32Error};
 use rpc_stub::{Client, Message, Method};
 
 use crate::Error;
@@ -43,13 +43,34 @@ impl Key {
     }
 }
 
-/// What is said of a key as a whole.
+/// What is said of a key as a whole. Lengths are in bytes, without NULs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct KeyInfo {
     /// How many subkeys it has.
     pub sub_keys: u32,
-    /// The longest of their names, in bytes.
+    /// The longest of their names.
     pub sub_key_bytes_max: u32,
+    /// How many values it has.
+    pub values: u32,
+    /// The longest of their names.
+    pub value_name_bytes_max: u32,
+    /// The largest of them.
+    pub value_bytes_max: u32,
+    /// When the key, a value of it or the list of its subkeys was changed last.
+    pub last_write_time: FileTime,
+}
+
+impl From<&QueryInfoOfRegistryKeyReply> for KeyInfo {
+    fn from(reply: &QueryInfoOfRegistryKeyReply) -> Self {
+        Self {
+            sub_keys: reply.sub_keys,
+            sub_key_bytes_max: reply.sub_key_bytes_max,
+            values: reply.values,
+            value_name_bytes_max: reply.value_name_bytes_max,
+            value_bytes_max: reply.value_bytes_max,
+            last_write_time: reply.last_write_time,
+        }
+    }
 }
 
 /// What is done with the methods of [`Winreg`], on a channel that is bound to [`crate::SYNTAX_ID`].
@@ -62,8 +83,8 @@ pub struct RegistryClient<C> {
 /// Room that is offered for texts, in bytes. Whatever size the server asks for, there is twice as much
 /// each time, up to what 16 bits can count.
 #[derive(Clone, Copy, Debug)]
-struct Rooms {
-    name: u16,
+pub(super) struct Rooms {
+    pub(super) name: u16,
     /// The class of a key has no limit of its own; it is dropped.
     class: u16,
 }
@@ -79,7 +100,7 @@ impl Rooms {
     const MAX: u16 = u16::MAX - 1;
 
     /// Offers more where the server says that there was not enough; false where that is not it, or all was offered.
-    fn grow(&mut self, status: Win32Error) -> bool {
+    pub(super) fn grow(&mut self, status: Win32Error) -> bool {
         let is_too_small =
             matches!(status, Win32Error::ERROR_MORE_DATA | Win32Error::ERROR_INSUFFICIENT_BUFFER);
         let can_grow = self.name < Self::MAX;
@@ -197,7 +218,7 @@ impl<C: Channel> RegistryClient<C> {
         }
     }
 
-    /// Opnum 16: how many subkeys there are.
+    /// Opnum 16: how many subkeys and values there are, and when the key was changed last.
     ///
     /// # Errors
     /// When the server does not know the key any more.
@@ -207,9 +228,8 @@ impl<C: Channel> RegistryClient<C> {
             let class_room = Room::new(rooms.class);
             let request = QueryInfoOfRegistryKeyRequest { key: key.handle, class_room };
             let reply: QueryInfoOfRegistryKeyReply = self.client.reply(&request).await?;
-            let QueryInfoOfRegistryKeyReply { sub_keys, sub_key_bytes_max, status, .. } = reply;
-            match status {
-                Win32Error::ERROR_SUCCESS => return Ok(KeyInfo { sub_keys, sub_key_bytes_max }),
+            match reply.status {
+                Win32Error::ERROR_SUCCESS => return Ok(KeyInfo::from(&reply)),
                 status if rooms.grow(status) => {}
                 status => return Err(failed(QueryInfoOfRegistryKeyRequest::METHOD, status)),
             }

@@ -30,6 +30,19 @@ rpc_stub::interface! {
             class: Option<Box<UnicodeString>>, last_write_time: Option<Box<FileTime>>,
         ) -> (name: UnicodeString, class: Option<Box<UnicodeString>>, last_write_time: Option<Box<FileTime>>);
 
+        /// [MS-RRP] 3.1.5.11: names and reads the value number `index`. The name comes with the room that there is for it;
+        /// `size` and `length` are as those of BaseRegQueryValue.
+        10 => BaseRegEnumValue as enumerate_registry_value(
+            #[ndr(handle)] key: KeyHandle, index: u32, name: UnicodeString,
+            #[ndr(name = "lpType")] value_type: Option<Box<ValueType>>,
+            #[ndr(name = "lpData")] data: Option<Box<ConformantVaryingBytes<'stub>>>,
+            #[ndr(name = "lpcbData")] size: Option<Box<u32>>, #[ndr(name = "lpcbLen")] length: Option<Box<u32>>,
+        ) -> (
+            name: UnicodeString, #[ndr(name = "lpType")] value_type: Option<Box<ValueType>>,
+            #[ndr(name = "lpData")] data: Option<Box<ConformantVaryingBytes<'stub>>>,
+            #[ndr(name = "lpcbData")] size: Option<Box<u32>>, #[ndr(name = "lpcbLen")] length: Option<Box<u32>>,
+        );
+
         /// [MS-RRP] 3.1.5.15: opens a key below `key`; `sub_key` has backslashes between its parts, and may be empty.
         15 => BaseRegOpenKey as open_registry_key(
             #[ndr(handle)] key: KeyHandle, sub_key: UnicodeString, options: u32, sam_desired: AccessMask,
@@ -58,25 +71,67 @@ rpc_stub::interface! {
     }
 }
 
+/// A name in the room that there is for it, and `ERROR_MORE_DATA` where it does not fit.
+fn name_in(room: &UnicodeString, name: &str) -> (UnicodeString, Win32Error) {
+    let empty = UnicodeString::with_room(room.maximum_length);
+    let bytes = 2 * (name.encode_utf16().count() + 1/* NUL */);
+    if bytes <= usize::from(room.maximum_length) {
+        (UnicodeString { text: Some(name.to_owned()), ..empty }, Win32Error::ERROR_SUCCESS)
+    } else {
+        (empty, Win32Error::ERROR_MORE_DATA)
+    }
+}
+
 impl EnumerateRegistryKeyRequest {
     /// A server's answer with a name: `ERROR_MORE_DATA` where it does not fit. A class is never there; one is asked for
     /// nevertheless, and answered with an empty text.
     #[must_use]
     pub fn answer(&self, name: &str) -> EnumerateRegistryKeyReply {
-        let empty = |room: &UnicodeString| UnicodeString::with_room(room.maximum_length);
-        let bytes = 2 * (name.encode_utf16().count() + 1/* NUL */);
-        let (name, status) = if bytes <= usize::from(self.name.maximum_length) {
-            let text = Some(name.to_owned());
-            (UnicodeString { text, ..empty(&self.name) }, Win32Error::ERROR_SUCCESS)
-        } else {
-            (empty(&self.name), Win32Error::ERROR_MORE_DATA)
-        };
-        let class = self.class.as_deref().map(|class| Box::new(empty(class)));
+        let (name, status) = name_in(&self.name, name);
+        let class = self.class.as_deref();
+        let class = class.map(|class| Box::new(UnicodeString::with_room(class.maximum_length)));
         EnumerateRegistryKeyReply { name, class, last_write_time: None, status }
     }
 }
 
+impl EnumerateRegistryValueRequest<'_> {
+    /// A server's answer with a value: `ERROR_MORE_DATA` and its size where there is no room for its name or its bytes.
+    #[must_use]
+    pub fn answer(
+        &self,
+        name: &str,
+        value_type: ValueType,
+        bytes: Vec<u8>,
+    ) -> EnumerateRegistryValueReply<'static> {
+        let (name, named) = name_in(&self.name, name);
+        let request = QueryRegistryValueRequest {
+            key: self.key,
+            name: UnicodeString::NULL,
+            value_type: self.value_type.clone(),
+            data: self.data.clone(),
+            size: self.size.clone(),
+            length: self.length.clone(),
+        };
+        let QueryRegistryValueReply { value_type, data, size, length, status } =
+            request.answer(value_type, bytes);
+        let status = if named.is_success() { status } else { named };
+        EnumerateRegistryValueReply { name, value_type, data, size, length, status }
+    }
+}
+
 impl QueryRegistryValueRequest<'_> {
+    /// A server's answer with performance data: where there is no room for it, `ERROR_MORE_DATA` and the size that was sent,
+    /// because how large it is only shows when it was written.
+    #[must_use]
+    pub fn answer_unsized(&self, value_type: ValueType, bytes: Vec<u8>) -> QueryRegistryValueReply<'static> {
+        let mut reply = self.answer(value_type, bytes);
+        if self.data.is_none() || reply.status == Win32Error::ERROR_MORE_DATA {
+            reply.status = Win32Error::ERROR_MORE_DATA;
+            reply.size.clone_from(&self.size);
+        }
+        reply
+    }
+
     /// A server's answer with a value: `ERROR_MORE_DATA` and its size where there is no room for it.
     #[must_use]
     pub fn answer(&self, value_type: ValueType, bytes: Vec<u8>) -> QueryRegistryValueReply<'static> {

@@ -10,8 +10,9 @@ use ms_rrp::PROVIDERS_KEY;
 use ms_rrp::types::{AccessMask, KeyHandle, UnicodeString, ValueType};
 use ms_rrp::winreg::{
     CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
-    OpenLocalMachineReply, OpenLocalMachineRequest, OpenPerformanceDataReply, OpenPerformanceDataRequest,
-    OpenRegistryKeyReply, OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest,
+    EnumerateRegistryValueReply, EnumerateRegistryValueRequest, OpenLocalMachineReply,
+    OpenLocalMachineRequest, OpenPerformanceDataReply, OpenPerformanceDataRequest, OpenRegistryKeyReply,
+    OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest,
     QueryRegistryValueReply, QueryRegistryValueRequest, WinregServer,
 };
 use rpc_stub::{CallInfo, Request, ServerResult};
@@ -125,12 +126,10 @@ impl WinregServer for FakeRegistry {
             .values
             .get(&format!(r"{path}\{}", request.name.as_str()))
             .ok_or(Win32Error::ERROR_FILE_NOT_FOUND)?;
-        let mut reply = request.answer(*value_type, bytes.clone());
-        // Performance data does not say how large it is.
-        if path == PERFORMANCE_DATA && reply.status == Win32Error::ERROR_MORE_DATA {
-            reply.size = request.size.clone();
-        }
-        Ok(reply)
+        Ok(match path {
+            PERFORMANCE_DATA => request.answer_unsized(*value_type, bytes.clone()),
+            _ => request.answer(*value_type, bytes.clone()),
+        })
     }
 
     fn close_registry_key(
@@ -148,6 +147,18 @@ impl WinregServer for FakeRegistry {
         let names = self.sub_keys(request.key);
         let name = names.get(usize::try_from(request.index).unwrap());
         Ok(request.answer(name.ok_or(Win32Error::ERROR_NO_MORE_ITEMS)?))
+    }
+
+    fn enumerate_registry_value(
+        &mut self,
+        request: &EnumerateRegistryValueRequest<'_>,
+    ) -> ServerResult<EnumerateRegistryValueReply<'static>, Win32Error> {
+        let path = format!(r"{}\", self.open[&request.key.uuid]);
+        let below = self.values.iter().filter_map(|(name, value)| Some((name.strip_prefix(&path)?, value)));
+        let found =
+            below.filter(|(name, _)| !name.contains('\\')).nth(usize::try_from(request.index).unwrap());
+        let (name, (value_type, bytes)) = found.ok_or(Win32Error::ERROR_NO_MORE_ITEMS)?;
+        Ok(request.answer(name, *value_type, bytes.clone()))
     }
 
     fn open_registry_key(
