@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 use ms_dtyp::{FileTime, Guid};
 
 use self::procfs::{parse_diskstats, parse_process_stat, parse_stat, parse_uptime, value_of};
+use perflib_v1::write::Data;
+
+use crate::model::catalog::objects::{process, processor};
 use crate::model::catalog::{
     FILE_SYSTEM_DISK_ACTIVITY, PROCESS_V2, PROCESSOR_INFORMATION, Times, Usage, process_row, processor_row,
     with_totals,
 };
-use crate::model::{Clock, Counterset, Moment, Sample, ValueSource};
+use crate::model::{Clock, Counterset, Hardware, Moment, PerfObject, Sample, ValueSource};
 
 const PERF_FREQ: u64 = 10_000_000;
 /// More processes than this are not told.
@@ -119,6 +122,29 @@ impl ValueSource for Live {
             Some(self.disks())
         } else {
             None
+        }
+    }
+
+    fn objects(&self) -> Vec<&'static PerfObject> {
+        vec![&process::PROCESS, &processor::PROCESSOR]
+    }
+
+    fn object_data(&self, object: &PerfObject, at: &Moment) -> Option<Data> {
+        if object.index == process::PROCESS.index {
+            Some(process::data(&self.processes(at), &self.processors(at), at.boot.0))
+        } else if object.index == processor::PROCESSOR.index {
+            Some(processor::data(&self.processors(at)))
+        } else {
+            None
+        }
+    }
+
+    fn hardware(&self) -> Hardware {
+        let processors = parse_stat(&read(&self.proc.join("stat"))).cpus.len();
+        Hardware {
+            processors: u32::try_from(processors).unwrap_or(u32::MAX),
+            memory_bytes: value_of(&read(&self.proc.join("meminfo")), "MemTotal"),
+            page_file_bytes: value_of(&read(&self.proc.join("meminfo")), "SwapTotal"),
         }
     }
 }

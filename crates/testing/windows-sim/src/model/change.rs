@@ -6,13 +6,13 @@ use ms_dtyp::Win32Error;
 use super::catalog::UPDATES;
 use super::clock::{Moment, intervals_of};
 
-/// Something that is otherwise with one counterset, always or at times of the host's clock.
+/// Something that is otherwise with one counterset or object, always or at times of the host's clock.
 ///
 /// As text `COUNTERSET=WHAT[@PERIOD/LENGTH]`: `GPU Engine=absent@10m/4m` takes the counterset away for the last four
 /// minutes of each ten minutes of uptime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The counterset's English name.
+    /// The counterset's or object's English name. Of an object all that happens is that it is absent from the data.
     pub counterset: String,
     /// What is otherwise.
     pub what: What,

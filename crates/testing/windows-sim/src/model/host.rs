@@ -2,40 +2,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ms_dtyp::{FileTime, Guid, Win32Error};
 use ms_pcq::types::Lcid;
+use perflib_v1::write::Data;
 
 use super::catalog::aggregates::AggregateForm;
+use super::catalog::objects::{Figures, OBJECTS};
 use super::catalog::{CATALOG, Machine, UPDATES, UPDATES_LATER, sample_later, synthetic};
 use super::change::{Change, What};
 use super::clock::{Clock, Moment};
+use super::object::{NameIndexes, PerfObject};
 use super::population::SECOND;
 use super::schema::{Counterset, Sample};
-
-/// Where the values of a host come from: the model, or this machine.
-pub trait ValueSource: Send + Sync {
-    /// The countersets that are registered, in the order in which they are enumerated.
-    fn countersets(&self) -> Vec<&'static Counterset>;
-
-    /// The instant to compute a reply for.
-    fn moment(&self) -> Moment;
-
-    /// All instances of a counterset at that instant, or nothing where the counterset is not registered.
-    fn sample(&self, counterset: Guid, at: &Moment) -> Option<Vec<Sample>>;
-
-    /// The counterset with this GUID, as it is registered at that instant and while its provider runs.
-    fn counterset(&self, guid: Guid, _at: &Moment) -> Option<&'static Counterset> {
-        self.countersets().into_iter().find(|set| set.guid == guid)
-    }
-
-    /// What the provider of a counterset answers instead of values, where it fails.
-    fn failure(&self, _counterset: Guid, _at: &Moment) -> Option<Win32Error> {
-        None
-    }
-
-    /// The language of the host, for who asks for none.
-    fn language(&self) -> Lcid {
-        Lcid::ENGLISH_US
-    }
-}
+use super::source::{Hardware, PAGE_FILE_BYTES, ValueSource};
 
 /// What a host of the model is like.
 #[derive(Clone, Debug)]
@@ -54,7 +31,9 @@ pub struct HostOptions {
     pub services: u32,
     /// Places in which short-lived processes come and go.
     pub slots: u32,
-    /// Names of the countersets to leave out.
+    /// Physical memory.
+    pub memory_bytes: u64,
+    /// Names of the countersets and objects to leave out.
     pub without: Vec<String>,
     /// So many small countersets more, up to [`super::SYNTHETIC_MAX`].
     pub synthetic: u32,
@@ -62,7 +41,7 @@ pub struct HostOptions {
     pub aggregates: AggregateForm,
     /// Its language.
     pub language: Lcid,
-    /// What is otherwise with its countersets.
+    /// What is otherwise with its countersets and objects.
     pub changes: Vec<Change>,
 }
 
@@ -76,6 +55,7 @@ impl Default for HostOptions {
             processors: 4,
             services: 8,
             slots: 6,
+            memory_bytes: Hardware::default().memory_bytes,
             without: Vec::new(),
             synthetic: 0,
             aggregates: AggregateForm::default(),
@@ -96,17 +76,26 @@ pub struct Host {
     synthetic: u32,
     language: Lcid,
     changes: Arc<Mutex<Vec<Change>>>,
+    name_indexes: Arc<Mutex<NameIndexes>>,
 }
 
 impl Host {
     /// Starts a host.
     #[must_use]
     pub fn new(options: HostOptions) -> Self {
-        let HostOptions { seed, clock, boot, processors, services, slots, aggregates, .. } = options;
+        let HostOptions { seed, clock, boot, processors, services, slots, memory_bytes, aggregates, .. } =
+            options;
         let a_day_ago = || FileTime(clock.now().0.saturating_sub((86_400 + 60 * (seed % 240)) * SECOND));
         let boot = boot.unwrap_or_else(a_day_ago);
         Self {
-            machine: Machine { seed, processors: processors.max(1), services, slots, aggregates },
+            machine: Machine {
+                seed,
+                processors: processors.max(1),
+                services,
+                slots,
+                memory_bytes,
+                aggregates,
+            },
             clock,
             boot,
             perf_freq: options.perf_freq.max(64),
@@ -114,29 +103,37 @@ impl Host {
             synthetic: options.synthetic,
             language: options.language,
             changes: Arc::new(Mutex::new(options.changes)),
+            name_indexes: Arc::new(Mutex::new(NameIndexes { shift: 0, last_write: boot })),
         }
     }
 
-    /// Replaces what is otherwise with its countersets, from now on.
+    /// Replaces what is otherwise with its countersets and objects, from now on.
     pub fn replace_changes(&self, changes: Vec<Change>) {
         *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = changes;
     }
 
-    /// What is otherwise with a counterset; the first change that holds decides.
-    fn change(&self, set: &Counterset, at: &Moment) -> Option<What> {
+    /// Moves all names that not every Windows has by `shift` indexes from where they were at first, as if they had been
+    /// installed again in another order.
+    pub fn shift_name_indexes(&self, shift: u32) {
+        let last_write = self.clock.now();
+        *self.name_indexes.lock().unwrap_or_else(PoisonError::into_inner) = NameIndexes { shift, last_write };
+    }
+
+    /// What is otherwise with a counterset or object; the first change that holds decides.
+    fn change(&self, name: &str, at: &Moment) -> Option<What> {
         let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        let change = changes.iter().find(|change| change.counterset == set.name && change.holds(at));
+        let change = changes.iter().find(|change| change.counterset == name && change.holds(at));
         change.map(|change| change.what)
     }
 
     /// A counterset that the host has, whatever happens to it.
     fn known(&self, guid: Guid) -> Option<&'static Counterset> {
         let known = CATALOG.iter().map(|(set, _)| *set).find(|set| set.guid == guid);
-        known.filter(|set| !self.is_left_out(set)).or_else(|| synthetic::find(guid, self.synthetic))
+        known.filter(|set| !self.is_left_out(set.name)).or_else(|| synthetic::find(guid, self.synthetic))
     }
 
-    fn is_left_out(&self, set: &Counterset) -> bool {
-        self.without.iter().any(|name| name == set.name)
+    fn is_left_out(&self, name: &str) -> bool {
+        self.without.iter().any(|without| without == name)
     }
 }
 
@@ -146,9 +143,9 @@ impl ValueSource for Host {
         CATALOG
             .iter()
             .map(|(set, _)| *set)
-            .filter(|set| !self.is_left_out(set))
+            .filter(|set| !self.is_left_out(set.name))
             .chain(synthetic::sets(self.synthetic))
-            .filter_map(|set| match self.change(set, &at) {
+            .filter_map(|set| match self.change(set.name, &at) {
                 Some(What::Absent) => None,
                 Some(What::Updated) if set.guid == UPDATES.guid => Some(&UPDATES_LATER),
                 _ => Some(set),
@@ -173,7 +170,7 @@ impl ValueSource for Host {
 
     fn counterset(&self, guid: Guid, at: &Moment) -> Option<&'static Counterset> {
         let set = self.known(guid)?;
-        match self.change(set, at) {
+        match self.change(set.name, at) {
             Some(What::Absent | What::Stopped) => None,
             Some(What::Updated) if set.guid == UPDATES.guid => Some(&UPDATES_LATER),
             _ => Some(set),
@@ -181,7 +178,7 @@ impl ValueSource for Host {
     }
 
     fn failure(&self, counterset: Guid, at: &Moment) -> Option<Win32Error> {
-        match self.change(self.known(counterset)?, at) {
+        match self.change(self.known(counterset)?.name, at) {
             Some(What::Error(status)) => Some(status),
             _ => None,
         }
@@ -189,5 +186,24 @@ impl ValueSource for Host {
 
     fn language(&self) -> Lcid {
         self.language
+    }
+
+    fn objects(&self) -> Vec<&'static PerfObject> {
+        OBJECTS.iter().map(|(object, _)| *object).filter(|object| !self.is_left_out(object.name)).collect()
+    }
+
+    fn object_data(&self, object: &PerfObject, at: &Moment) -> Option<Data> {
+        let (known, data) = OBJECTS.iter().find(|(known, _)| known.index == object.index)?;
+        let is_absent = self.is_left_out(known.name) || self.change(known.name, at).is_some();
+        (!is_absent).then(|| data(&Figures::new(self.machine, at)))
+    }
+
+    fn name_indexes(&self) -> NameIndexes {
+        *self.name_indexes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hardware(&self) -> Hardware {
+        let Machine { processors, memory_bytes, .. } = self.machine;
+        Hardware { processors, memory_bytes, page_file_bytes: PAGE_FILE_BYTES }
     }
 }

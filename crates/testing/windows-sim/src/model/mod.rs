@@ -4,13 +4,17 @@ pub(crate) mod catalog;
 mod change;
 mod clock;
 mod host;
+mod object;
 mod population;
 mod schema;
+mod source;
 
 pub use self::catalog::aggregates::AggregateForm;
 pub use self::catalog::synthetic::SYNTHETIC_MAX;
 pub use self::catalog::{aggregates, counter_types};
 pub use self::change::{Change, ParseChangeError, What};
 pub use self::clock::{Clock, Moment, scale};
-pub use self::host::{Host, HostOptions, ValueSource};
+pub use self::host::{Host, HostOptions};
+pub use self::object::{BASE_INDEX_LAST, NameIndexes, ObjectClock, PerfCounter, PerfObject};
 pub use self::schema::{Counter, Counterset, Provider, Sample, Value};
+pub use self::source::{Hardware, ValueSource};

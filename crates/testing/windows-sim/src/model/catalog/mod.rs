@@ -7,6 +7,7 @@ mod duplicates;
 pub(crate) mod german;
 mod gpu;
 mod http;
+pub(crate) mod objects;
 mod oddities;
 mod process;
 mod processor;
@@ -35,6 +36,8 @@ pub(crate) struct Machine {
     pub(crate) services: u32,
     /// Places in which short-lived processes come and go.
     pub(crate) slots: u32,
+    /// Physical memory.
+    pub(crate) memory_bytes: u64,
     /// How countersets are sent that the client has to add up.
     pub(crate) aggregates: AggregateForm,
 }

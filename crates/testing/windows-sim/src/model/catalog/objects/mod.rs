@@ -1,0 +1,55 @@
+//! The objects of version 1, one file each: their names, their counters, and the formulas.
+//!
+//! Indexes up to [`crate::model::BASE_INDEX_LAST`] are those that every Windows has; names that are not among them have an index above,
+//! as if an installer had added them. Explanations are ours.
+
+mod cache;
+mod disk_io;
+mod figures;
+mod icmp;
+mod ipv4;
+mod kernel_objects;
+mod logical_disk;
+mod memory;
+mod network_interface;
+mod numa;
+mod paging_file;
+mod physical_disk;
+pub(crate) mod process;
+pub(crate) mod processor;
+mod redirector;
+mod server;
+mod system;
+mod tcp;
+mod udp;
+
+use perflib_v1::write::Data;
+
+pub(crate) use self::figures::Figures;
+use super::super::object::PerfObject;
+
+/// An object and how its values are computed.
+pub(crate) type ObjectEntry = (&'static PerfObject, fn(&Figures<'_>) -> Data);
+
+/// All objects of the model.
+pub(crate) static OBJECTS: [ObjectEntry; 19] = [
+    (&system::SYSTEM, system::data),
+    (&memory::MEMORY, memory::data),
+    (&cache::CACHE, cache::data),
+    (&process::PROCESS, process::modelled),
+    (&physical_disk::PHYSICAL_DISK, physical_disk::data),
+    (&logical_disk::LOGICAL_DISK, logical_disk::data),
+    (&processor::PROCESSOR, processor::modelled),
+    (&kernel_objects::OBJECTS, kernel_objects::data),
+    (&redirector::REDIRECTOR, redirector::data),
+    (&server::SERVER, server::data),
+    (&network_interface::NETWORK_INTERFACE, network_interface::data),
+    (&ipv4::IPV4, ipv4::data),
+    (&icmp::ICMP, icmp::data),
+    (&tcp::TCPV4, tcp::data_v4),
+    (&udp::UDPV4, udp::data_v4),
+    (&paging_file::PAGING_FILE, paging_file::data),
+    (&tcp::TCPV6, tcp::data_v6),
+    (&udp::UDPV6, udp::data_v6),
+    (&numa::NUMA_NODE_MEMORY, numa::data),
+];

@@ -1,0 +1,74 @@
+use ms_dtyp::{Guid, Win32Error};
+use ms_pcq::types::Lcid;
+use perflib_v1::write::Data;
+
+use super::clock::Moment;
+use super::object::{NameIndexes, PerfObject};
+use super::schema::{Counterset, Sample};
+
+/// Where the values of a host come from: the model, or this machine.
+pub trait ValueSource: Send + Sync {
+    /// The countersets that are registered, in the order in which they are enumerated.
+    fn countersets(&self) -> Vec<&'static Counterset>;
+
+    /// The instant to compute a reply for.
+    fn moment(&self) -> Moment;
+
+    /// All instances of a counterset at that instant, or nothing where the counterset is not registered.
+    fn sample(&self, counterset: Guid, at: &Moment) -> Option<Vec<Sample>>;
+
+    /// The counterset with this GUID, as it is registered at that instant and while its provider runs.
+    fn counterset(&self, guid: Guid, _at: &Moment) -> Option<&'static Counterset> {
+        self.countersets().into_iter().find(|set| set.guid == guid)
+    }
+
+    /// What the provider of a counterset answers instead of values, where it fails.
+    fn failure(&self, _counterset: Guid, _at: &Moment) -> Option<Win32Error> {
+        None
+    }
+
+    /// The language of the host, for who asks for none.
+    fn language(&self) -> Lcid {
+        Lcid::ENGLISH_US
+    }
+
+    /// The objects of version 1 whose names are installed. None by default.
+    fn objects(&self) -> Vec<&'static PerfObject> {
+        Vec::new()
+    }
+
+    /// The values of an object at that instant, or nothing where its provider is disabled or fails.
+    fn object_data(&self, _object: &PerfObject, _at: &Moment) -> Option<Data> {
+        None
+    }
+
+    /// Which indexes the names of objects and counters have now.
+    fn name_indexes(&self) -> NameIndexes {
+        NameIndexes::default()
+    }
+
+    /// What the host is built of.
+    fn hardware(&self) -> Hardware {
+        Hardware::default()
+    }
+}
+
+/// What a host is built of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hardware {
+    /// Logical processors.
+    pub processors: u32,
+    /// Physical memory.
+    pub memory_bytes: u64,
+    /// The page file on `C:`.
+    pub page_file_bytes: u64,
+}
+
+impl Default for Hardware {
+    fn default() -> Self {
+        Self { processors: 4, memory_bytes: 16 << 30, page_file_bytes: PAGE_FILE_BYTES }
+    }
+}
+
+/// The page file of each host.
+pub(crate) const PAGE_FILE_BYTES: u64 = 2 << 30;
