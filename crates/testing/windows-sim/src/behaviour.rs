@@ -27,6 +27,8 @@ pub struct Behaviour {
     pub session_expires_after: Option<u32>,
     /// The answer to a client that binds the registry's interface.
     pub registry: RegistryMode,
+    /// Whether `HKEY_PERFORMANCE_DATA` is closed to all callers.
+    pub refuses_performance_data: bool,
     /// Rules for single calls.
     pub rules: Vec<Rule>,
     /// What it does where the documents allow several behaviours.
@@ -44,6 +46,7 @@ impl Default for Behaviour {
             refused_after_stop: 0,
             session_expires_after: None,
             registry: RegistryMode::Open,
+            refuses_performance_data: false,
             rules: Vec::new(),
             choices: Choices::default(),
         }

@@ -142,6 +142,9 @@ pub(crate) struct Faults {
     /// The answer to a client that binds the registry's interface.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) registry: RegistryMode,
+    /// Closes the root of performance data in the registry to all callers.
+    #[arg(long)]
+    pub(crate) refuse_performance_data: bool,
     /// Whether clients may or must encrypt SMB.
     #[arg(long, value_enum, default_value_t = SmbEncryption::Allowed)]
     pub(crate) smb_encryption: SmbEncryption,

@@ -10,6 +10,7 @@ use crate::host_state::HostState;
 use crate::model::ValueSource;
 use crate::random;
 use crate::recordings::{RecordedCall, Recordings};
+use crate::registry::Registry;
 use crate::remote_registry::RemoteRegistry;
 pub(crate) use crate::remote_registry::Run;
 use crate::rule::{Action, CallKind};
@@ -89,6 +90,12 @@ impl WindowsHost {
     #[must_use]
     pub fn accounts(&self) -> &Arc<Accounts> {
         self.state.accounts()
+    }
+
+    /// The keys of its registry, but for those that it computes. They may be changed while it runs.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        self.state.registry()
     }
 
     /// Changes how it behaves, from now on and for connections that are open already.

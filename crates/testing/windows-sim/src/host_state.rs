@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::accounts::Accounts;
 use crate::behaviour::Behaviour;
 use crate::model::ValueSource;
+use crate::registry::{self, Registry};
 
 /// What the services of a host know of it: its values, accounts and behaviour.
 pub struct HostState {
@@ -10,11 +11,13 @@ pub struct HostState {
     source: Arc<dyn ValueSource>,
     accounts: Arc<Accounts>,
     behaviour: Mutex<Behaviour>,
+    registry: Registry,
 }
 
 impl HostState {
     pub(crate) fn new(name: String, source: Arc<dyn ValueSource>, accounts: Arc<Accounts>) -> Self {
-        Self { name, source, accounts, behaviour: Mutex::default() }
+        let registry = registry::install(&name, source.hardware(), source.moment().boot);
+        Self { name, source, accounts, behaviour: Mutex::default(), registry }
     }
 
     /// Its name, for logs.
@@ -33,6 +36,12 @@ impl HostState {
     #[must_use]
     pub const fn accounts(&self) -> &Arc<Accounts> {
         &self.accounts
+    }
+
+    /// The keys of its registry, but for those that it computes.
+    #[must_use]
+    pub const fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     /// How it behaves now. The guard is a lock: drop it soon.

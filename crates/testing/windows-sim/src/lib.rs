@@ -35,6 +35,9 @@
 //! `Counter Types`, `Workers Together`, `Workers` and `Workers Ever` ([`model::aggregates`]), `Duplicates`,
 //! `Oddities`, `Updates`, and any number of `Synthetic 0000` and on. No GUID of theirs exists elsewhere.
 //!
+//! A host has the classic objects of version 1, too ([`model::PerfObject`]): from the same model and clock, in the registry's
+//! performance data. Its [`registry`] has the keys that monitoring programs read, and a test can change them.
+//!
 //! Where to look: [`model`] for what is counted, [`live`] for this machine's own figures, [`service`] for the RPC
 //! interfaces, [`server`] for SMB, RPC and pipes behind a real smbd. A host with other services than the
 //! [standard](service::standard) ones is made by [`WindowsHost::with_services`].
@@ -48,6 +51,7 @@ pub mod live;
 pub mod model;
 mod random;
 mod recordings;
+pub mod registry;
 mod remote_registry;
 mod rule;
 pub mod server;

@@ -176,6 +176,7 @@ fn behaviour(options: &Options) -> Result<Behaviour, Error> {
         refused_after_stop: faults.refuse_after_stop,
         session_expires_after: faults.session_expires_after,
         registry: faults.registry,
+        refuses_performance_data: faults.refuse_performance_data,
         rules: faults.fault.clone(),
         choices: options.choices.clone(),
     })

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig as RpcConfig, Event as RpcEvent};
-use dcerpc::{Auth, AuthLevel, AuthService, Channel, FaultStatus};
+use dcerpc::{Auth, AuthLevel, AuthService, Channel, FaultStatus, SyntaxId};
 use ms_dtyp::{Guid, NtStatus};
 use ms_pcq::perflibv2::PerflibV2Client;
+use ms_rrp::winreg::RegistryClient;
 use ms_smb2::client::{ClientConfig, ClientConnection, Event, FileId, Reply, RequestId, TreeId};
 use ssp::{ClientOptions, Credentials, Mechanism, SecurityContext, Step, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
@@ -189,8 +190,31 @@ impl Rpc {
         Self::bind(smb, file, credentials, level, assoc_group_id).await
     }
 
+    /// The same for the registry, sealed.
+    pub(crate) async fn registry(
+        host: &Arc<WindowsHost>,
+        credentials: &Credentials,
+    ) -> Result<RegistryClient<Self>, Failure> {
+        let mut smb = Smb::connect(host);
+        smb.log_on(credentials).await?;
+        let file = smb.open("winreg").await?;
+        let level = AuthLevel::PKT_PRIVACY;
+        Ok(RegistryClient::new(Self::bind_to(ms_rrp::SYNTAX_ID, smb, file, credentials, level, 0).await?))
+    }
+
     /// Binds in an association group; 0 for a new one.
     pub(crate) async fn bind(
+        smb: Smb,
+        file: FileId,
+        credentials: &Credentials,
+        level: AuthLevel,
+        assoc_group_id: u32,
+    ) -> Result<Self, Failure> {
+        Self::bind_to(ms_pcq::SYNTAX_ID, smb, file, credentials, level, assoc_group_id).await
+    }
+
+    async fn bind_to(
+        interface: SyntaxId,
         smb: Smb,
         file: FileId,
         credentials: &Credentials,
@@ -202,7 +226,7 @@ impl Rpc {
         let auth = Auth::new(level, AuthService::WINNT);
         let config = RpcConfig { assoc_group_id, ..RpcConfig::with_auth(auth) };
         let mut association = ClientAssociation::new(config, Some(context)).unwrap();
-        association.bind(&[ms_pcq::SYNTAX_ID]).unwrap();
+        association.bind(&[interface]).unwrap();
         let mut rpc = Self { smb, file, association };
         match rpc.event().await? {
             RpcEvent::Bound { contexts } => assert_eq!(contexts[0].outcome, Ok(())),

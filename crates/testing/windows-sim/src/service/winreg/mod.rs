@@ -1,7 +1,15 @@
-//! The remote registry [MS-RRP] with the list of a host's countersets: one [`RegistryService`] for each association
-//! group.
+//! The remote registry [MS-RRP] with the keys of a host, the list of its countersets, and its performance data: one
+//! [`RegistryService`] for each association group.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod corrupt;
+mod names;
+mod performance_data;
+#[cfg(test)]
+mod tests;
+mod translation;
+mod tree;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dcerpc::pdu::BindNakReason;
@@ -10,16 +18,20 @@ use ms_dtyp::{Guid, Win32Error};
 use ms_rrp::types::KeyHandle;
 use ms_rrp::winreg::{
     CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
-    OpenLocalMachineReply, OpenLocalMachineRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest,
-    QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, WinregServer,
+    EnumerateRegistryValueReply, EnumerateRegistryValueRequest, OpenLocalMachineReply,
+    OpenLocalMachineRequest, OpenPerformanceDataReply, OpenPerformanceDataRequest, OpenRegistryKeyReply,
+    OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest,
+    QueryRegistryValueReply, QueryRegistryValueRequest, WinregServer,
 };
-use rpc_stub::{CallInfo, Request, ServerResult};
+use rpc_stub::{CallInfo, FromStub, Message, Request, ServerResult};
+
+use self::performance_data::Query;
 
 use super::{BindRefusal, BindRequest, Call, Endpoint, Handler, Service};
 use crate::behaviour::{Behaviour, RegistryMode};
 use crate::host_state::HostState;
-use crate::model::ValueSource;
 use crate::random;
+use crate::registry::{KeyContents, RegistryValue};
 
 /// The pipe of the remote registry service.
 pub const PIPE: &str = "winreg";
@@ -41,7 +53,7 @@ impl Service for Winreg {
     }
 
     fn handler(&self, host: &Arc<HostState>) -> Box<dyn Handler> {
-        Box::new(RegistryService::new(Arc::clone(host.source())))
+        Box::new(RegistryService::new(Arc::clone(host)))
     }
 
     fn refuse_bind(&self, behaviour: &Behaviour, request: BindRequest) -> Option<BindRefusal> {
@@ -60,10 +72,9 @@ impl Service for Winreg {
     }
 }
 
-/// The remote registry of one association group, with nothing in it but the list of countersets. Its keys close when
-/// it is dropped.
+/// The remote registry of one association group. Its keys close when it is dropped.
 pub struct RegistryService {
-    source: Arc<dyn ValueSource>,
+    host: Arc<HostState>,
     /// Whether the caller may open anything.
     is_granted: bool,
     keys: BTreeMap<Guid, Key>,
@@ -72,29 +83,31 @@ pub struct RegistryService {
 /// Keys that one group may hold open.
 const KEYS_MAX: usize = 256;
 
-/// A place in the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An open key.
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Key {
-    /// So many parts of [`ms_rrp::PROVIDERS_KEY`] down from the root.
-    OnTheWay(usize),
-    Provider(Guid),
-    CounterSet,
+    /// The root of performance data.
+    PerformanceData,
+    /// One below `HKEY_LOCAL_MACHINE`, by its path.
+    Machine(String),
 }
 
 impl RegistryService {
-    /// Serves the registrations of the countersets of `source`.
+    /// Serves the registry of `host`.
     #[must_use]
-    pub fn new(source: Arc<dyn ValueSource>) -> Self {
-        Self { source, is_granted: false, keys: BTreeMap::new() }
+    pub const fn new(host: Arc<HostState>) -> Self {
+        Self { host, is_granted: false, keys: BTreeMap::new() }
     }
 
     /// Lets the caller in, or keeps it out.
-    pub fn set_granted(&mut self, is_granted: bool) {
+    pub const fn set_granted(&mut self, is_granted: bool) {
         self.is_granted = is_granted;
     }
 
     fn open(&mut self, key: Key) -> Result<KeyHandle, Win32Error> {
-        if self.keys.len() < KEYS_MAX {
+        if !self.is_granted {
+            Err(Win32Error::ERROR_ACCESS_DENIED)
+        } else if self.keys.len() < KEYS_MAX {
             let uuid = random::guid();
             self.keys.insert(uuid, key);
             Ok(KeyHandle { attributes: 0, uuid })
@@ -104,28 +117,32 @@ impl RegistryService {
     }
 
     /// `dispatch` asks whether a handle is open before it calls a method with it.
-    fn key(&self, handle: KeyHandle) -> Result<Key, Win32Error> {
-        self.keys.get(&handle.uuid).copied().ok_or(Win32Error::ERROR_INVALID_HANDLE)
+    fn key(&self, handle: KeyHandle) -> Result<&Key, Win32Error> {
+        self.keys.get(&handle.uuid).ok_or(Win32Error::ERROR_INVALID_HANDLE)
     }
 
-    /// The subkeys by name, in order.
-    fn sub_keys(&self, key: Key) -> Vec<(String, Key)> {
-        let named = |guid: Guid, key| (format!("{{{guid}}}"), key);
-        match key {
-            Key::OnTheWay(depth) => match ms_rrp::PROVIDERS_KEY.split('\\').nth(depth) {
-                Some(part) => vec![(part.to_owned(), Key::OnTheWay(depth + 1))],
-                None => {
-                    let sets = self.source.countersets();
-                    let providers: BTreeSet<Guid> = sets.iter().map(|set| set.provider.guid).collect();
-                    providers.into_iter().map(|guid| named(guid, Key::Provider(guid))).collect()
-                }
-            },
-            Key::Provider(provider) => {
-                let sets = self.source.countersets();
-                let own = sets.iter().filter(|set| set.provider.guid == provider);
-                own.map(|set| named(set.guid, Key::CounterSet)).collect()
-            }
-            Key::CounterSet => Vec::new(),
+    /// What a key has. It may have been deleted since it was opened. The root of performance data cannot be enumerated.
+    fn contents(&self, handle: KeyHandle) -> Result<KeyContents, Win32Error> {
+        match self.key(handle)? {
+            Key::Machine(path) => self.contents_at(path).ok_or(Win32Error::ERROR_KEY_DELETED),
+            Key::PerformanceData => Ok(KeyContents::default()),
+        }
+    }
+
+    fn contents_at(&self, path: &str) -> Option<KeyContents> {
+        let choices = self.host.behaviour().choices.clone();
+        tree::contents(&self.host, &choices, path)
+    }
+
+    /// The query for performance data that a call makes.
+    fn query(&self, call: &Call<'_>) -> Option<Query> {
+        if call.opnum != QueryRegistryValueRequest::METHOD.opnum {
+            return None;
+        }
+        let request = QueryRegistryValueRequest::from_stub(call.stub).ok()?;
+        match self.key(request.key).ok()? {
+            Key::PerformanceData => Query::parse(request.name.as_str()),
+            Key::Machine(_) => None,
         }
     }
 }
@@ -135,6 +152,13 @@ impl Handler for RegistryService {
     fn call(&mut self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
         self.set_granted(call.counters_auth_level() >= AuthLevel::PKT_PRIVACY);
         self.dispatch(&CallInfo { auth_level: call.auth_level, object: call.object }, call.opnum, call.stub)
+    }
+
+    /// Whether the provider of an object that a call is about hangs.
+    fn hangs(&mut self, call: &Call<'_>) -> bool {
+        let choices = self.host.behaviour().choices.clone();
+        choices.hanging_counterset.is_some()
+            && self.query(call).is_some_and(|query| query.hangs(&**self.host.source(), &choices))
     }
 
     fn lose_handles(&mut self) {
@@ -153,11 +177,17 @@ impl WinregServer for RegistryService {
         &mut self,
         _request: &OpenLocalMachineRequest,
     ) -> ServerResult<OpenLocalMachineReply, Win32Error> {
-        if self.is_granted {
-            Ok(OpenLocalMachineReply { key: self.open(Key::OnTheWay(0))?, status: SUCCESS })
-        } else {
-            Err(Win32Error::ERROR_ACCESS_DENIED.into())
+        Ok(OpenLocalMachineReply { key: self.open(Key::Machine(String::new()))?, status: SUCCESS })
+    }
+
+    fn open_performance_data(
+        &mut self,
+        _request: &OpenPerformanceDataRequest,
+    ) -> ServerResult<OpenPerformanceDataReply, Win32Error> {
+        if self.host.behaviour().refuses_performance_data {
+            return Err(Win32Error::ERROR_ACCESS_DENIED.into());
         }
+        Ok(OpenPerformanceDataReply { key: self.open(Key::PerformanceData)?, status: SUCCESS })
     }
 
     fn close_registry_key(
@@ -172,84 +202,72 @@ impl WinregServer for RegistryService {
         &mut self,
         request: &EnumerateRegistryKeyRequest,
     ) -> ServerResult<EnumerateRegistryKeyReply, Win32Error> {
-        let names = self.sub_keys(self.key(request.key)?);
+        let names = self.contents(request.key)?.sub_keys;
         let name = usize::try_from(request.index).ok().and_then(|index| names.get(index));
-        let (name, _) = name.ok_or(Win32Error::ERROR_NO_MORE_ITEMS)?;
-        Ok(request.answer(name))
+        Ok(request.answer(name.ok_or(Win32Error::ERROR_NO_MORE_ITEMS)?))
+    }
+
+    fn enumerate_registry_value(
+        &mut self,
+        request: &EnumerateRegistryValueRequest<'_>,
+    ) -> ServerResult<EnumerateRegistryValueReply<'static>, Win32Error> {
+        let mut values = self.contents(request.key)?.values.into_iter();
+        let value = usize::try_from(request.index).ok().and_then(|index| values.nth(index));
+        let (name, value) = value.ok_or(Win32Error::ERROR_NO_MORE_ITEMS)?;
+        Ok(request.answer(&name, value.value_type, value.bytes))
     }
 
     fn open_registry_key(
         &mut self,
         request: &OpenRegistryKeyRequest,
     ) -> ServerResult<OpenRegistryKeyReply, Win32Error> {
-        let mut place = self.key(request.key)?;
-        for part in request.sub_key.as_str().split('\\').filter(|part| !part.is_empty()) {
-            let mut below = self.sub_keys(place).into_iter();
-            let found = below.find(|(name, _)| name.eq_ignore_ascii_case(part));
-            place = found.ok_or(Win32Error::ERROR_FILE_NOT_FOUND)?.1;
+        let Key::Machine(above) = self.key(request.key)? else {
+            return Err(Win32Error::ERROR_FILE_NOT_FOUND.into());
+        };
+        let parts = above.split('\\').chain(request.sub_key.as_str().split('\\'));
+        let path = parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\\");
+        if self.contents_at(&path).is_none() {
+            return Err(Win32Error::ERROR_FILE_NOT_FOUND.into());
         }
-        Ok(OpenRegistryKeyReply { opened: self.open(place)?, status: SUCCESS })
+        Ok(OpenRegistryKeyReply { opened: self.open(Key::Machine(path))?, status: SUCCESS })
     }
 
     fn query_info_of_registry_key(
         &mut self,
         request: &QueryInfoOfRegistryKeyRequest,
     ) -> ServerResult<QueryInfoOfRegistryKeyReply, Win32Error> {
-        let names = self.sub_keys(self.key(request.key)?);
-        let longest = names.iter().map(|(name, _)| 2 * name.len()).max().unwrap_or(0);
+        let KeyContents { sub_keys, values, last_write } = self.contents(request.key)?;
         let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
-        let (sub_keys, sub_key_bytes_max) = (count(names.len()), count(longest));
-        Ok(QueryInfoOfRegistryKeyReply { sub_keys, sub_key_bytes_max, ..request.refused(SUCCESS) })
+        let bytes = |name: &str| 2 * name.encode_utf16().count();
+        let most = |lengths: &mut dyn Iterator<Item = usize>| count(lengths.max().unwrap_or(0));
+        Ok(QueryInfoOfRegistryKeyReply {
+            sub_keys: count(sub_keys.len()),
+            sub_key_bytes_max: most(&mut sub_keys.iter().map(|name| bytes(name))),
+            values: count(values.len()),
+            value_name_bytes_max: most(&mut values.iter().map(|(name, _)| bytes(name))),
+            value_bytes_max: most(&mut values.iter().map(|(_, value)| value.bytes.len())),
+            last_write_time: last_write,
+            ..request.refused(SUCCESS)
+        })
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use core::future::{Future, ready};
-
-    use dcerpc::{Channel, FaultStatus};
-    use ms_rrp::winreg::RegistryClient;
-    use test_support::future::now;
-
-    use super::*;
-    use crate::model::{Host, HostOptions};
-
-    struct Loop(RegistryService);
-
-    impl Channel for Loop {
-        type Error = FaultStatus;
-
-        fn call(
-            &mut self,
-            opnum: u16,
-            _object: Option<Guid>,
-            stub: &[u8],
-        ) -> impl Future<Output = Result<Vec<u8>, FaultStatus>> + Send {
-            ready(self.0.dispatch(&CallInfo::default(), opnum, stub))
+    fn query_registry_value(
+        &mut self,
+        request: &QueryRegistryValueRequest<'_>,
+    ) -> ServerResult<QueryRegistryValueReply<'static>, Win32Error> {
+        let name = request.name.as_str();
+        if *self.key(request.key)? == Key::PerformanceData {
+            let query = Query::parse(name).ok_or(Win32Error::ERROR_FILE_NOT_FOUND)?;
+            let choices = self.host.behaviour().choices.clone();
+            let RegistryValue { value_type, bytes } = query.answer(&self.host, &choices)?;
+            return Ok(match query {
+                Query::Names(..) => request.answer(value_type, bytes),
+                _ => request.answer_unsized(value_type, bytes),
+            });
         }
-    }
-
-    fn client(is_granted: bool) -> (Vec<Guid>, RegistryClient<Loop>) {
-        let source: Arc<dyn ValueSource> = Arc::new(Host::new(HostOptions::default()));
-        let mut guids: Vec<Guid> = source.countersets().iter().map(|set| set.guid).collect();
-        guids.sort_unstable();
-        let mut service = RegistryService::new(source);
-        service.set_granted(is_granted);
-        (guids, RegistryClient::new(Loop(service)))
-    }
-
-    #[test]
-    fn the_registry_lists_what_the_host_counts() {
-        let (guids, mut client) = client(true);
-        let found = now(ms_rrp::enumerate_counter_sets(&mut client));
-        assert_eq!(found.map(|found| found.counter_sets).ok(), Some(guids));
-        assert!(client.channel().0.keys.is_empty(), "the client closed all keys");
-    }
-
-    #[test]
-    fn the_registry_is_closed_to_whom_the_counters_are_closed_to() {
-        let (_, mut client) = client(false);
-        let refused = now(client.open_local_machine());
-        assert_eq!(refused.map_err(|error| error.status()), Err(Some(Win32Error::ERROR_ACCESS_DENIED)));
+        let mut values = self.contents(request.key)?.values.into_iter();
+        let found = values.find(|(found, _)| found.to_lowercase() == name.to_lowercase());
+        let (_, value) = found.ok_or(Win32Error::ERROR_FILE_NOT_FOUND)?;
+        Ok(request.answer(value.value_type, value.bytes))
     }
 }

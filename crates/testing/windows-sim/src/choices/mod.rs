@@ -27,6 +27,10 @@ macro_rules! question {
     };
 }
 
+mod performance_data;
+
+pub use self::performance_data::{NameTables, ObjectCorruption, PerformanceDataChoices, Translation};
+
 question! {
     /// What happens to `Index` in the answer to opnum 7.
     IndexAnswer {
@@ -190,9 +194,13 @@ pub struct Choices {
     /// The counterset, by its English name, that --odd-answer is about.
     #[arg(long, value_name = "COUNTERSET", requires = "odd_answer")]
     pub odd_counterset: Option<String>,
-    /// A counterset, by its English name, whose provider hangs: questions about its registration are never answered.
+    /// A counterset or an object of version 1, by its English name, whose provider hangs: questions about its
+    /// registration, and queries for the object, are never answered.
     #[arg(long, value_name = "COUNTERSET")]
     pub hanging_counterset: Option<String>,
+    /// The same of performance data of the registry.
+    #[command(flatten)]
+    pub performance_data: PerformanceDataChoices,
 }
 
 impl Choices {

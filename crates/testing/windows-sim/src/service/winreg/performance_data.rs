@@ -1,0 +1,153 @@
+//! The values of `HKEY_PERFORMANCE_DATA`: objects with their counters, and the tables of their names.
+
+use ms_dtyp::Win32Error;
+use ms_rrp::types::ValueType;
+use perflib_v1::write::{Counter, Header, Object, encode};
+use perflib_v1::{COSTLY, GLOBAL, NameKind};
+
+use super::{corrupt, names, translation};
+use crate::choices::{Choices, PerformanceDataChoices};
+use crate::host_state::HostState;
+use crate::model::{Moment, NameIndexes, ObjectClock, PerfObject, ValueSource};
+use crate::registry::{RegistryValue, netbios_name};
+
+/// What the name of a value asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Query {
+    /// A table of texts in a language.
+    Names(NameKind, u16),
+    /// All objects but the costly ones.
+    Global,
+    /// The costly objects. There are none.
+    Costly,
+    /// The objects of these indexes. Those that do not exist are left out.
+    Objects(Vec<u32>),
+}
+
+impl Query {
+    /// Reads a name; its case does not matter.
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        let mut words = name.split_ascii_whitespace();
+        let first = words.next()?;
+        if let Some(kind) = kind_of(first) {
+            let language = u16::from_str_radix(words.next()?, 16).ok()?;
+            return Some(Self::Names(kind, language));
+        }
+        if first.eq_ignore_ascii_case(GLOBAL) {
+            return Some(Self::Global);
+        }
+        if first.eq_ignore_ascii_case(COSTLY) {
+            return Some(Self::Costly);
+        }
+        let indexes: Result<Vec<u32>, _> = name.split_ascii_whitespace().map(str::parse).collect();
+        indexes.ok().map(Self::Objects)
+    }
+
+    fn wants(&self, index: u32) -> bool {
+        match self {
+            Self::Global => true,
+            Self::Objects(indexes) => indexes.contains(&index),
+            Self::Costly | Self::Names(..) => false,
+        }
+    }
+
+    /// Whether a provider that hangs is called for this.
+    pub(super) fn hangs(&self, source: &dyn ValueSource, choices: &Choices) -> bool {
+        let Some(hanging) = choices.hanging_counterset.as_deref() else { return false };
+        let indexes = source.name_indexes();
+        source.objects().iter().any(|object| object.name == hanging && self.wants(indexes.now(object.index)))
+    }
+
+    /// The value.
+    ///
+    /// # Errors
+    /// `ERROR_FILE_NOT_FOUND` where there are no names in the language.
+    pub(super) fn answer(&self, host: &HostState, choices: &Choices) -> Result<RegistryValue, Win32Error> {
+        let source = &**host.source();
+        if let Self::Names(kind, language) = *self {
+            return names::table(source, choices, kind, language).ok_or(Win32Error::ERROR_FILE_NOT_FOUND);
+        }
+        let at = source.moment();
+        let indexes = source.name_indexes();
+        let mut objects: Vec<Object> = source
+            .objects()
+            .into_iter()
+            .filter(|object| self.wants(indexes.now(object.index)))
+            .filter_map(|known| object(source, known, indexes, &at))
+            .collect();
+        let translated = translation::translated(source, choices);
+        let wanted = translated.iter().filter(|set| self.wants(set.index));
+        objects.extend(wanted.filter_map(|set| set.object(source, &at)));
+        let header = Header {
+            system_name: netbios_name(host.name()),
+            perf_time: at.perf_time(),
+            perf_freq: at.perf_freq,
+            time: at.time,
+        };
+        let mut bytes = encode(&header, &objects).map_err(|_too_large| Win32Error::ERROR_OUTOFMEMORY)?;
+        let PerformanceDataChoices { object_corruption, corrupt_object, .. } = &choices.performance_data;
+        let mut known = source.objects().into_iter();
+        if let Some(object) = known.find(|object| Some(object.name) == corrupt_object.as_deref()) {
+            corrupt::corrupt(&mut bytes, indexes.now(object.index), *object_corruption);
+        }
+        Ok(RegistryValue { value_type: ValueType::REG_BINARY, bytes })
+    }
+}
+
+fn kind_of(word: &str) -> Option<NameKind> {
+    if word.eq_ignore_ascii_case("Counter") {
+        Some(NameKind::Counter)
+    } else if word.eq_ignore_ascii_case("Help") || word.eq_ignore_ascii_case("Explain") {
+        Some(NameKind::Help)
+    } else {
+        None
+    }
+}
+
+/// An object with its values, where its provider runs.
+fn object(
+    source: &dyn ValueSource,
+    object: &PerfObject,
+    indexes: NameIndexes,
+    at: &Moment,
+) -> Option<Object> {
+    let data = source.object_data(object, at)?;
+    let (perf_time, perf_freq) = match object.clock {
+        ObjectClock::Performance => (at.perf_time(), at.perf_freq),
+        ObjectClock::TimeOfDay => (at.time.0, ms_dtyp::FileTime::INTERVALS_PER_SECOND),
+    };
+    let counters = object.counters.iter().map(|counter| Counter {
+        name_index: indexes.now(counter.index),
+        help_index: indexes.now(counter.index + 1),
+        default_scale: counter.default_scale,
+        detail_level: counter.detail,
+        counter_type: counter.kind,
+    });
+    Some(Object {
+        name_index: indexes.now(object.index),
+        help_index: indexes.now(object.index + 1),
+        detail_level: object.detail,
+        perf_time,
+        perf_freq,
+        counters: counters.collect(),
+        default_counter: object.default_counter,
+        data,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_whatever_its_case_and_others_are_none() {
+        assert_eq!(Query::parse("GLOBAL"), Some(Query::Global));
+        assert_eq!(Query::parse("costly"), Some(Query::Costly));
+        assert_eq!(Query::parse("2 238"), Some(Query::Objects(vec![2, 238])));
+        assert_eq!(Query::parse("counter 009"), Some(Query::Names(NameKind::Counter, 9)));
+        assert_eq!(Query::parse("HELP 00A"), Some(Query::Names(NameKind::Help, 10)));
+        for name in ["", "Globals", "2 Processor", "Counter", "Counter 00x", "-2"] {
+            assert_eq!(Query::parse(name), None, "{name}");
+        }
+    }
+}
