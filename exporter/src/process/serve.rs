@@ -344,7 +344,7 @@ impl Running {
         }
         let state = reloading.await.map_err(|error| machine("end the reloads")(error.into()))?;
         end_all(host, server, state).await;
-        info!("Ended");
+        info!("Stopped");
         Ok(())
     }
 }

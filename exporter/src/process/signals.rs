@@ -34,14 +34,14 @@ impl Signals {
         tokio::spawn(async move {
             let (name, _) = next(&mut terminate, &mut interrupt).await;
             if !is_up.load(Ordering::SeqCst) {
-                info!(signal = name, "Ended before it was ready");
+                info!(signal = name, "Stopped before it was ready");
                 log::flush();
                 plugin_host::leave(0);
             }
             // The receiver is gone only if the process ends for another reason.
             let _ = told.send(name);
             let (name, number) = next(&mut terminate, &mut interrupt).await;
-            warn!(signal = name, "Ended at once");
+            warn!(signal = name, "Stopped at once");
             log::flush();
             plugin_host::leave(128 + number);
         });

@@ -26,7 +26,7 @@ pub(super) enum PageOwner {
     Probe(#[expect(dead_code, reason = "held")] ProbePermit),
 }
 
-/// A page of metrics under way. Dropping it counts it.
+/// A page of metrics that is being written. Dropping it counts it.
 pub struct Page {
     page: CodedPage,
     written_as: (Format, Coding),

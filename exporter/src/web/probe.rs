@@ -23,12 +23,12 @@ use crate::targets::TargetHealth;
 
 const KNOWN: &[&str] = &["target", "module", "identity", "transport", "debug", "labels"];
 const SCRAPE_TIMEOUT: HeaderName = HeaderName::from_static("x-prometheus-scrape-timeout-seconds");
-/// Who finds too many probes under way may come back after this.
+/// `Retry-After` if too many probes are running.
 const RETRY: Duration = Duration::from_secs(1);
-/// Nobody waits longer than a day.
+/// Maximum timeout: a day.
 const TIMEOUT_S_MAX: f64 = 86_400.0;
 
-/// Answers a probe, or says why not.
+/// Answers a probe.
 pub(super) async fn probe<B>(
     site: &Arc<Site>,
     prober: &dyn Prober,

@@ -20,11 +20,11 @@ pub struct ProbeRequest {
     pub transport: Option<String>,
     /// Whether a report for people is wanted.
     pub debug: bool,
-    /// Whether the report may say who we are on the host.
+    /// Whether the report may show the identity.
     pub shows_identity: bool,
     /// Whether series keep the labels that the configuration gives the target.
     pub labels: bool,
-    /// When whoever asks gives up.
+    /// The requester's timeout.
     pub timeout: Option<Duration>,
 }
 
@@ -33,7 +33,7 @@ pub struct ProbeRequest {
 pub struct Probed {
     /// Its series.
     pub snapshots: Vec<Arc<Snapshot>>,
-    /// How it fares; nothing where it was not asked.
+    /// Its health; `None` if it was not collected.
     pub state: Option<TargetHealth>,
     /// What each stage took.
     pub stages: Vec<(String, Duration)>,
@@ -66,14 +66,14 @@ pub enum ProbeRefused {
     Busy {
         /// What there is too much of.
         message: String,
-        /// It is worth another try after so long.
+        /// Time until a useful retry.
         retry_after: Duration,
     },
 }
 
-/// Asks targets for whoever asks us.
+/// Probes targets on request.
 pub trait Prober: Send + Sync {
-    /// Answers a question, at the latest when whoever asks gives up.
+    /// Answers a probe, at the latest at the requester's timeout.
     fn probe(&self, request: ProbeRequest) -> Pin<Box<dyn Future<Output = ProbeAnswer> + Send + '_>>;
 
     /// The configured targets; nothing before they were read.

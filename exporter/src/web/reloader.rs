@@ -1,6 +1,6 @@
 use std::pin::Pin;
 
-/// Reads the configuration again for who asks.
+/// Reloads the configuration on request.
 pub trait Reloader: Send + Sync {
     /// Done when the configuration that was in the file after this was called is in use, or refused.
     fn reload(&self) -> Reloading<'_>;

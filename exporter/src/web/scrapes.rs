@@ -34,7 +34,7 @@ impl ScrapeOutcome {
     }
 }
 
-/// Whose pages are told apart.
+/// The peers that are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageOf {
     /// `/metrics`: all targets.

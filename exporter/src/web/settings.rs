@@ -12,7 +12,7 @@ pub struct SiteSettings {
     pub probes_per_peer_max: usize,
     /// Whether pages of metrics show the targets' series.
     pub metrics_targets: bool,
-    /// Whether who reaches the server may ask for a reload.
+    /// Whether reloads can be requested by HTTP.
     pub lifecycle: bool,
 }
 

@@ -73,7 +73,7 @@ impl Site {
         *self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What `/-/ready` answers from now on.
+    /// Sets the answer of `/-/ready`.
     pub fn set_ready(&self, is_ready: bool) {
         self.is_ready.store(is_ready, Ordering::Relaxed);
     }

@@ -24,7 +24,7 @@ fn sigterm_ends_a_start_that_hangs_in_a_plugins_constructor() {
     exporter.wait_for_line("Loading plugin");
     exporter.terminate();
     assert_eq!(exporter.wait().code(), Some(0));
-    assert!(exporter.rest_of_log().contains("Ended before it was ready"));
+    assert!(exporter.rest_of_log().contains("Stopped before it was ready"));
 }
 
 #[test]

@@ -241,7 +241,7 @@ fn the_level_of_the_log_changes_unless_the_command_line_says_it() {
         );
         exporter.terminate();
         exporter.wait();
-        assert_eq!(exporter.rest_of_log().contains("Ended"), is_fixed);
+        assert_eq!(exporter.rest_of_log().contains("Stopped"), is_fixed);
     }
 }
 
@@ -321,7 +321,7 @@ fn a_file_that_is_never_read_to_its_end_does_not_keep_the_program_from_its_own()
     });
     assert!(exporter.wait().success());
     let log = exporter.rest_of_log();
-    assert!(log.contains("Ended") && !log.contains("Configuration refused"), "{log}");
+    assert!(log.contains("Stopped") && !log.contains("Configuration refused"), "{log}");
     drop(ended);
     letting_go.join().unwrap();
 }

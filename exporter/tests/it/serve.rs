@@ -149,7 +149,7 @@ fn sigterm_drains_and_ends_with_0() {
     let status = exporter.wait();
     let log = exporter.rest_of_log();
     assert_eq!(status.code(), Some(0), "{log}");
-    assert!(log.contains(r#"signal="SIGTERM""#) && log.trim_end().ends_with("Ended"), "{log}");
+    assert!(log.contains(r#"signal="SIGTERM""#) && log.trim_end().ends_with("Stopped"), "{log}");
     assert!(!log.contains("WARN"), "{log}");
 }
 
@@ -194,7 +194,7 @@ fn while_a_slow_collection_ends_it_is_healthy_and_not_ready_and_a_second_signal_
     assert!(exporter.get("/metrics").body.contains("perfmon_exporter_collections_running 1\n"));
     exporter.signal("INT");
     assert_eq!(exporter.wait().code(), Some(130));
-    assert!(exporter.rest_of_log().contains("Ended at once signal=\"SIGINT\""));
+    assert!(exporter.rest_of_log().contains("Stopped at once signal=\"SIGINT\""));
 }
 
 /// A page that is larger than what sockets hold.
@@ -238,7 +238,7 @@ fn who_does_not_read_on_does_not_keep_the_program() {
     exporter.terminate();
     assert_eq!(exporter.wait().code(), Some(0));
     drop(reader);
-    assert!(log.join().unwrap().trim_end().ends_with("Ended"));
+    assert!(log.join().unwrap().trim_end().ends_with("Stopped"));
 }
 
 #[test]

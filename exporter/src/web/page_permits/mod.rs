@@ -18,13 +18,13 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use tracing::warn;
 
-/// A page is stalled when its reader took less than [`PROGRESS_BYTES`] for so long.
+/// A page is stalled when its reader took less than [`PROGRESS_BYTES`] in this time.
 const STALLED_AFTER: Duration = Duration::from_secs(1);
 /// Fewer bytes are no progress: otherwise a byte now and then would be enough to keep a permit.
 const PROGRESS_BYTES: u64 = 16 << 10;
 /// A page that takes longer gives way to a peer that has fewer pages. Prometheus gives up after this by default.
 const LONG: Duration = Duration::from_secs(10);
-/// A request waits so long for its permit.
+/// Maximum waiting time for a permit.
 const WAIT_MAX: Duration = Duration::from_secs(3);
 /// Requests that wait, of all peers.
 const WAITING_MAX: usize = 256;
@@ -79,7 +79,7 @@ impl PagePermits {
         Arc::new(Self { began: Instant::now(), warnings: Throttle::default(), state: Mutex::new(state) })
     }
 
-    /// So many pages at a time from now on; those that are being written go on.
+    /// Sets the maximum of concurrent pages; pages in progress continue.
     pub(super) fn set_max(&self, permits_max: usize) {
         self.state().permits_max = permits_max;
     }
@@ -177,7 +177,7 @@ impl Drop for PagePermit {
 }
 
 impl State {
-    /// Gives permits to those who wait, as far as there are any. Answers when a page may be ended that cannot be now.
+    /// Gives available permits to waiters. Returns when the next page may be aborted.
     fn assign(&mut self, now_ms: u64) -> Option<u64> {
         while let Some(index) = self.next_served(now_ms) {
             let (id, page) = self.waiting.remove(index);
@@ -190,7 +190,7 @@ impl State {
         limits.filter(|at_ms| *at_ms > now_ms).min()
     }
 
-    /// Who gets the next permit, which is there when this returns.
+    /// The waiter that gets the next permit, which is available when this returns.
     fn next_served(&mut self, now_ms: u64) -> Option<usize> {
         if self.waiting.is_empty() {
             return None;

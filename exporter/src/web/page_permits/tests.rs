@@ -16,7 +16,7 @@ impl Fixture {
         self.0.acquire(PeerKey::of(peer.parse().unwrap()), Arc::default()).await
     }
 
-    /// So many permits of a peer, which are there at once.
+    /// Takes `count` permits of a peer, which are available at once.
     async fn take(&self, peer: &str, count: usize) -> Vec<PagePermit> {
         let (mut permits, began) = (Vec::new(), Instant::now());
         for _ in 0..count {
@@ -56,7 +56,7 @@ async fn a_page_that_nobody_reads_is_ended_for_another_and_one_that_is_read_is_n
     // A byte now and then is no progress.
     stuck[0].wrote(1);
     assert!(stuck[0].is_ended());
-    // The page's answer is told to end, even if nobody waits for that yet.
+    // The page's end is signalled even if nothing waits for it yet.
     stuck[0].page.end.notified().await;
 }
 
@@ -122,7 +122,7 @@ async fn requests_that_wait_are_counted_too() {
     assert_eq!(began.elapsed(), Duration::ZERO);
     assert_eq!(permits.acquire(B).await.map(drop), Err(NoPermit));
     assert_eq!(began.elapsed(), WAIT_MAX);
-    // Whoever stops waiting is forgotten.
+    // Waiters that are gone are removed.
     drop(waiting);
     assert!(permits.0.state().waiting.is_empty());
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The rate is over about so long.
+/// The approximate window of the rate.
 const WINDOW: Duration = Duration::from_secs(60);
 /// Looks closer together than this count as one.
 const APART: Duration = Duration::from_secs(2);
@@ -14,7 +14,7 @@ const APART: Duration = Duration::from_secs(2);
 pub(in crate::web) struct Pulse(Mutex<VecDeque<(Instant, u64)>>);
 
 impl Pulse {
-    /// Enters a look; answers the collections per second since an earlier one, where there was one.
+    /// Adds a sample; returns the collections per second since an earlier one, if there was one.
     pub(in crate::web) fn look(&self, now: Instant, collections: u64) -> Option<f64> {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Targets that went took their collections with them.

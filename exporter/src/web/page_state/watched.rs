@@ -1,4 +1,4 @@
-//! The last values of what somebody looks at.
+//! The last values of series on open pages.
 //!
 //! A history of a million series would cost more than the series. So values are kept only of series that are on a
 //! page that somebody asks for, from one request to the next: the page's script asks every few seconds, and who
@@ -13,7 +13,7 @@ use series::model::{DisplayRule, Point, Sample, Shown, ShownUnit, Value, cooked,
 
 /// Points of one line.
 pub(in crate::web) const POINTS_MAX: u32 = 60;
-/// Series that are watched at a time; with so many the memory of all of this is some 6 MB.
+/// Maximum series with history; they take some 6 MB.
 pub(in crate::web) const TRACKS_MAX: usize = 4_096;
 /// Two samples further apart say nothing about now: after so many intervals without a look everything begins anew.
 const INTERVALS_MISSED_MAX: u32 = 8;
@@ -45,7 +45,7 @@ pub(in crate::web) struct Moment {
 }
 
 impl Moment {
-    /// What a chart shows ends here, and began so long ago.
+    /// The time window of a chart, which ends now.
     pub(in crate::web) fn window(&self) -> Duration {
         self.interval * POINTS_MAX
     }
@@ -88,7 +88,7 @@ impl Watched {
     }
 }
 
-/// Forgets the half that nobody looked at for the longest time.
+/// Drops the half that was not requested for the longest time.
 fn make_room(tracks: &mut HashMap<u64, Track>) {
     let mut looks: Vec<Instant> = tracks.values().map(|track| track.looked).collect();
     let middle = looks.len() / 2;
