@@ -192,29 +192,29 @@ impl<'a> Names<'a> {
         }
     }
 
-    pub(super) fn check_identity(&self, name: &str, tell: impl FnOnce(String, Hint)) {
-        check_name("identity", name, &self.identities, tell);
+    pub(super) fn check_identity(&self, name: &str, report: impl FnOnce(String, Hint)) {
+        check_name("identity", name, &self.identities, report);
     }
 
-    pub(super) fn check_transport(&self, name: &str, tell: impl FnOnce(String, Hint)) {
+    pub(super) fn check_transport(&self, name: &str, report: impl FnOnce(String, Hint)) {
         if name != "default" {
-            check_name("transport", name, &self.transports, tell);
+            check_name("transport", name, &self.transports, report);
         }
     }
 
-    pub(super) fn check_module(&self, name: &str, tell: impl FnOnce(String, Hint)) {
-        check_name("module", name, &self.modules, tell);
+    pub(super) fn check_module(&self, name: &str, report: impl FnOnce(String, Hint)) {
+        check_name("module", name, &self.modules, report);
     }
 
     /// Whether the target has the identity that it needs.
-    pub(super) fn check_has_identity(target: &Target, config: &Config, tell: impl FnOnce(String, Hint)) {
+    pub(super) fn check_has_identity(target: &Target, config: &Config, report: impl FnOnce(String, Hint)) {
         if let Some((message, hint)) = no_identity(target, config) {
-            tell(message, hint);
+            report(message, hint);
         }
     }
 
     /// Whether the target's host may see its identity.
-    pub(super) fn check_host(&self, target: &Target, tell: impl FnOnce(String, Hint)) {
+    pub(super) fn check_host(&self, target: &Target, report: impl FnOnce(String, Hint)) {
         let identity = target.identity.as_ref().and_then(|name| Some((name, self.known.get(name)?)));
         if let Some((name, identity)) = identity
             && !identity.allow_hosts.is_empty()
@@ -222,26 +222,26 @@ impl<'a> Names<'a> {
         {
             let allowed = &identity.allow_hosts;
             let message = format!("identity `{name}` may not be used for `{}`", target.host);
-            tell(message, Some(format!("its `allow_hosts` has {allowed}")));
+            report(message, Some(format!("its `allow_hosts` has {allowed}")));
         }
     }
 
     fn check_defaults(&self, config: &Config, root: &Node, problems: &Problems) {
         let defaults = &config.target_defaults;
         let at = |field: &str| root.locate(&format!("/target_defaults/{field}"));
-        let tell = |field: String| {
+        let report = |field: String| {
             move |message, hint| problems.push_hint(at(&field), "target_defaults", message, hint)
         };
         if let Some(identity) = &defaults.identity {
-            self.check_identity(identity, tell("identity".to_owned()));
+            self.check_identity(identity, report("identity".to_owned()));
         }
-        self.check_transport(&defaults.transport, tell("transport".to_owned()));
+        self.check_transport(&defaults.transport, report("transport".to_owned()));
         for (index, module) in defaults.modules.iter().enumerate() {
             let field = format!("modules/{index}");
             if defaults.modules[..index].contains(module) {
-                tell(field)(format!("module `{module}` is listed twice"), None);
+                report(field)(format!("module `{module}` is listed twice"), None);
             } else {
-                self.check_module(module, tell(field));
+                self.check_module(module, report(field));
             }
         }
     }
@@ -256,12 +256,12 @@ impl<'a> Names<'a> {
         problems: &Problems,
     ) {
         let defaults = &config.target_defaults;
-        let tell = |field: String| move |message, hint| problems.push_hint(at(&field), path, message, hint);
+        let report = |field: String| move |message, hint| problems.push_hint(at(&field), path, message, hint);
         if let Some(identity) = target.identity.as_ref().filter(|_| target.identity != defaults.identity) {
-            self.check_identity(identity, tell("identity".to_owned()));
+            self.check_identity(identity, report("identity".to_owned()));
         }
         if target.transport != defaults.transport {
-            self.check_transport(&target.transport, tell("transport".to_owned()));
+            self.check_transport(&target.transport, report("transport".to_owned()));
         }
         if target.modules == defaults.modules {
             return;
@@ -269,17 +269,17 @@ impl<'a> Names<'a> {
         for (index, module) in target.modules.iter().enumerate() {
             let field = format!("modules/{index}");
             if self.modules.contains(module.as_str()) && target.modules[..index].contains(module) {
-                tell(field)(format!("module `{module}` is listed twice"), None);
+                report(field)(format!("module `{module}` is listed twice"), None);
             } else {
-                self.check_module(module, tell(field));
+                self.check_module(module, report(field));
             }
         }
     }
 }
 
-fn check_name(what: &str, name: &str, known: &BTreeSet<&str>, tell: impl FnOnce(String, Hint)) {
+fn check_name(what: &str, name: &str, known: &BTreeSet<&str>, report: impl FnOnce(String, Hint)) {
     if !known.contains(name) {
-        tell(format!("there is no {what} `{name}`"), suggestion(name, known.iter().copied()));
+        report(format!("there is no {what} `{name}`"), suggestion(name, known.iter().copied()));
     }
 }
 

@@ -110,7 +110,7 @@ impl<'a> Asking<'a> {
     }
 
     /// Collects until all targets have answered; reports each one with its health and the number of answers.
-    fn run(mut self, ended: &Ends, mut tell: impl FnMut(usize, usize, Fared)) {
+    fn run(mut self, ended: &Ends, mut report: impl FnMut(usize, usize, Fared)) {
         let mut done = 0;
         loop {
             while self.running.len() < RUNNING_MAX
@@ -139,7 +139,7 @@ impl<'a> Asking<'a> {
                 && let Some(Running { started, modules, .. }) = self.running.remove(&target)
             {
                 done += 1;
-                tell(done, target, Fared { modules, took: started.elapsed() });
+                report(done, target, Fared { modules, took: started.elapsed() });
             }
         }
     }

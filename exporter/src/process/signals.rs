@@ -28,9 +28,9 @@ impl Signals {
     /// or a second one, ends the program at once, as by default.
     pub(super) fn listen(self) -> (Signal, Ending) {
         let Self { hangup, mut terminate, mut interrupt } = self;
-        let (told, hear) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let is_up = Arc::new(AtomicBool::new(false));
-        let ending = Ending { hear, is_up: Arc::clone(&is_up) };
+        let ending = Ending { receiver, is_up: Arc::clone(&is_up) };
         tokio::spawn(async move {
             let (name, _) = next(&mut terminate, &mut interrupt).await;
             if !is_up.load(Ordering::SeqCst) {
@@ -39,7 +39,7 @@ impl Signals {
                 plugin_host::leave(0);
             }
             // The receiver is gone only if the process ends for another reason.
-            let _ = told.send(name);
+            let _ = sender.send(name);
             let (name, number) = next(&mut terminate, &mut interrupt).await;
             warn!(signal = name, "Stopped at once");
             log::flush();
@@ -51,15 +51,15 @@ impl Signals {
 
 /// Notifies the program that it should end.
 pub(super) struct Ending {
-    hear: oneshot::Receiver<&'static str>,
+    receiver: oneshot::Receiver<&'static str>,
     is_up: Arc<AtomicBool>,
 }
 
 impl Ending {
-    /// From now on there is something to be ended in order.
+    /// Lets the first signal end the program in order from now on.
     pub(super) fn begin_orderly(self) -> oneshot::Receiver<&'static str> {
         self.is_up.store(true, Ordering::SeqCst);
-        self.hear
+        self.receiver
     }
 }
 

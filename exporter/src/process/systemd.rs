@@ -85,7 +85,7 @@ impl Notifier {
         }
         let watchdog = watchdog();
         let period = watchdog.map_or(STATUS_EVERY, |time| (time / FEEDS).min(STATUS_EVERY));
-        let mut told = String::new();
+        let mut last = String::new();
         let mut is_stuck = false;
         loop {
             tokio::time::sleep(period).await;
@@ -99,9 +99,9 @@ impl Notifier {
                 is_stuck = !works;
             }
             let status = status(&target_registry, &reloads);
-            if status != told {
+            if status != last {
                 self.notify(&format!("STATUS={status}"));
-                told = status;
+                last = status;
             }
         }
     }

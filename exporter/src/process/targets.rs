@@ -87,9 +87,9 @@ impl Targets {
 fn log_refused(before: &[Refused], now: &[Refused]) {
     // A line more or less above it makes nothing new of it.
     let key = |one: &Refused| (one.file.clone(), one.name.clone(), one.problem.message.clone(), one.fate);
-    let told: HashSet<_> = before.iter().map(key).collect();
+    let logged: HashSet<_> = before.iter().map(key).collect();
     let mut new: BTreeMap<(&Path, Fate), Vec<Problem>> = BTreeMap::new();
-    for one in now.iter().filter(|one| !told.contains(&key(one))) {
+    for one in now.iter().filter(|one| !logged.contains(&key(one))) {
         new.entry((&one.file, one.fate)).or_default().push(one.problem.clone());
     }
     for ((file, fate), problems) in new {
@@ -105,9 +105,9 @@ fn log_refused(before: &[Refused], now: &[Refused]) {
 
 /// Logs which targets are one to Prometheus, each label once for as long as they share it.
 fn log_shared(config_file: &Path, before: &[SharedInstance], now: &[SharedInstance]) {
-    let told: HashSet<&str> = before.iter().map(|shared| shared.instance.as_str()).collect();
+    let logged: HashSet<&str> = before.iter().map(|shared| shared.instance.as_str()).collect();
     let config_file = config_file.display().to_string();
-    let mut new = now.iter().filter(|shared| !told.contains(shared.instance.as_str()));
+    let mut new = now.iter().filter(|shared| !logged.contains(shared.instance.as_str()));
     for shared in new.by_ref().take(SHARED_SHOWN_MAX) {
         let (file, problem) = shared.warning(&config_file);
         let problem = Report::new(&file, vec![problem]).to_string();

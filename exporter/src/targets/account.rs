@@ -104,10 +104,10 @@ pub struct JobStatus {
     pub partial: Option<Down>,
     /// Series after the last one.
     pub series: usize,
-    /// Whether the last one brought all there is, and that was nothing.
+    /// Whether the last one was complete and had no series.
     pub matches_nothing: bool,
-    /// Whether the log said that.
-    pub(super) told_nothing: bool,
+    /// Whether this was logged.
+    pub(super) reported_nothing: bool,
     /// What each stage of the last one cost.
     pub last_stages: [StageCost; Stage::ALL.len()],
     /// What each stage cost in all.

@@ -25,7 +25,7 @@ impl Supply for NoSeries {
     }
 }
 
-struct Told {
+struct Setup {
     pusher: Pusher,
     collector: Arc<Collector>,
     counts: Arc<Counts>,
@@ -41,7 +41,7 @@ fn endpoint(protocol: &str, more: &str) -> Arc<OtlpEndpoint> {
 }
 
 /// A collector that hears of events, and of collections where `more` says so.
-fn told(protocol: &str, more: &str, answers: impl IntoIterator<Item = Answer>) -> Told {
+fn setup(protocol: &str, more: &str, answers: impl IntoIterator<Item = Answer>) -> Setup {
     let settings = endpoint(protocol, more);
     let collector = Collector::new(settings.protocol, answers);
     let mut pusher = Pusher::empty();
@@ -52,7 +52,7 @@ fn told(protocol: &str, more: &str, answers: impl IntoIterator<Item = Answer>) -
     };
     let counts = pusher.add(settings, Arc::new(Memory(Arc::clone(&collector))), shared, 7);
     let facts = Facts { host: "web1.example.com", os_type: "windows", os_version: "10.0.20348" };
-    Told {
+    Setup {
         event_router: Arc::clone(pusher.event_router()),
         pusher,
         collector,
@@ -66,7 +66,7 @@ fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000)
 }
 
-impl Told {
+impl Setup {
     fn happens(&self, body: &str) {
         let event = Event {
             name: "alert.fired",
@@ -141,9 +141,9 @@ async fn an_event_is_a_log_record_of_its_target_by_either_protocol() {
     for (word, path) in
         [("grpc", "/opentelemetry.proto.collector.logs.v1.LogsService/Export"), ("http", "/v1/logs")]
     {
-        let told = told(word, ", compression: zstd", []);
-        told.happens("memory is low");
-        let received = told.collector.received(1).await;
+        let setup = setup(word, ", compression: zstd", []);
+        setup.happens("memory is low");
+        let received = setup.collector.received(1).await;
         assert_eq!(received[0].path, path);
         let resource = &received[0].logs.resource_logs[0];
         let attributes = pairs(&resource.resource.as_ref().unwrap().attributes);
@@ -156,60 +156,60 @@ async fn an_event_is_a_log_record_of_its_target_by_either_protocol() {
         assert_eq!(record.time_unix_nano, 1_749_999_999_000_000_000);
         assert_eq!(record.observed_time_unix_nano, 1_750_000_000_000_000_000);
         assert_eq!(pairs(&record.attributes), [r"counter=\Memory\Available Bytes"]);
-        assert_eq!(told.counts.of(Signal::Logs).accepted(), 1);
+        assert_eq!(setup.counts.of(Signal::Logs).accepted(), 1);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn events_wait_for_a_collector_that_is_away_and_the_oldest_go_where_there_is_no_room() {
-    let told = told("http", ", queue_records: 3", []);
-    *told.collector.away.lock().unwrap() = true;
+    let setup = setup("http", ", queue_records: 3", []);
+    *setup.collector.away.lock().unwrap() = true;
     for body in ["a", "b", "c", "d", "e"] {
-        told.happens(body);
+        setup.happens(body);
     }
-    assert_eq!(told.counts.of(Signal::Logs).lost(), [("queue_full", 2)]);
+    assert_eq!(setup.counts.of(Signal::Logs).lost(), [("queue_full", 2)]);
     tokio::time::sleep(Duration::from_secs(120)).await;
-    *told.collector.away.lock().unwrap() = false;
-    let received = told.collector.received(1).await;
+    *setup.collector.away.lock().unwrap() = false;
+    let received = setup.collector.received(1).await;
     assert_eq!(bodies(&received), ["c", "d", "e"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn events_are_sent_again_until_they_are_taken_and_rejected_ones_are_counted() {
-    let told = told("grpc", "", [Answer::Grpc(14, "not now", ""), Answer::TakeBut(1)]);
-    told.happens("a");
-    told.happens("b");
-    let received = told.collector.received(2).await;
+    let setup = setup("grpc", "", [Answer::Grpc(14, "not now", ""), Answer::TakeBut(1)]);
+    setup.happens("a");
+    setup.happens("b");
+    let received = setup.collector.received(2).await;
     assert_eq!(received[0].logs, received[1].logs);
-    told.lost(Signal::Logs, &[("partial_success", 1)]).await;
-    let counts = told.counts.of(Signal::Logs);
+    setup.lost(Signal::Logs, &[("partial_success", 1)]).await;
+    let counts = setup.counts.of(Signal::Logs);
     assert_eq!((counts.accepted(), counts.failures()), (1, vec![("busy", 1)]));
     // Points have nothing to do with it.
-    assert_eq!((told.counts.accepted(), told.counts.failures()), (0, vec![]));
+    assert_eq!((setup.counts.accepted(), setup.counts.failures()), (0, vec![]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_too_large_goes_in_smaller_requests_and_in_order() {
-    let told = told("http", "", [Answer::NoMoreThan(700)]);
+    let setup = setup("http", "", [Answer::NoMoreThan(700)]);
     let names: Vec<String> = (0..8).map(|number| format!("event number {number}")).collect();
-    names.iter().for_each(|name| told.happens(name));
-    while told.counts.of(Signal::Logs).accepted() < 8 {
-        told.collector.received(1).await;
+    names.iter().for_each(|name| setup.happens(name));
+    while setup.counts.of(Signal::Logs).accepted() < 8 {
+        setup.collector.received(1).await;
         tokio::task::yield_now().await;
     }
-    let taken: Vec<Received> = told.collector.now().into_iter().filter(|received| received.taken).collect();
+    let taken: Vec<Received> = setup.collector.now().into_iter().filter(|received| received.taken).collect();
     assert!(taken.len() > 1);
     assert_eq!(bodies(&taken), names);
 }
 
 #[tokio::test(start_paused = true)]
 async fn at_the_end_what_waits_is_sent_once() {
-    let there = told("http", "", []);
+    let there = setup("http", "", []);
     there.happens("last words");
     there.pusher.stop(Duration::from_secs(5)).await;
     assert_eq!(bodies(&there.collector.now()), ["last words"]);
 
-    let away = told("http", "", []);
+    let away = setup("http", "", []);
     *away.collector.away.lock().unwrap() = true;
     away.happens("never alerts");
     away.pusher.stop(Duration::from_secs(5)).await;
@@ -218,10 +218,10 @@ async fn at_the_end_what_waits_is_sent_once() {
 
 #[tokio::test(start_paused = true)]
 async fn who_wants_no_events_gets_none() {
-    let told = told("http", ", logs: false", []);
-    told.happens("a");
+    let setup = setup("http", ", logs: false", []);
+    setup.happens("a");
     tokio::time::sleep(Duration::from_secs(60)).await;
-    assert!(told.collector.now().is_empty());
+    assert!(setup.collector.now().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -229,10 +229,10 @@ async fn a_collection_is_a_span_and_its_stages_are_below_it() {
     for (word, path) in
         [("grpc", "/opentelemetry.proto.collector.trace.v1.TraceService/Export"), ("http", "/v1/traces")]
     {
-        let told = told(word, ", traces: {}", []);
+        let setup = setup(word, ", traces: {}", []);
         let failure = Failure::new(Stage::Query, GeneralReason::Timeout, "no reply");
-        told.ends("web1", Outcome::Failed(failure), Duration::from_millis(60));
-        let received = told.collector.received(1).await.remove(0);
+        setup.ends("web1", Outcome::Failed(failure), Duration::from_millis(60));
+        let received = setup.collector.received(1).await.remove(0);
         assert_eq!(received.path, path);
         let spans = spans(&received);
         let [root, tcp, query] = &spans[..] else { panic!("{spans:?}") };
@@ -266,19 +266,19 @@ async fn a_collection_is_a_span_and_its_stages_are_below_it() {
             pairs(&tcp.attributes),
             ["perfmon.calls=3", "perfmon.received_bytes=4096", "perfmon.sent_bytes=128"]
         );
-        assert_eq!(told.counts.of(Signal::Traces).accepted(), 3);
+        assert_eq!(setup.counts.of(Signal::Traces).accepted(), 3);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn collections_are_traced_where_that_is_asked_for_and_nowhere_else() {
-    let told = told("http", ", traces: {targets: ['web*'], failed: true, slower_than: 1s}", []);
-    told.ends("db1", Outcome::Full, Duration::from_secs(9));
-    told.ends("web1", Outcome::Full, Duration::from_millis(900));
-    told.ends("web1", Outcome::Full, Duration::from_millis(1100));
+    let setup = setup("http", ", traces: {targets: ['web*'], failed: true, slower_than: 1s}", []);
+    setup.ends("db1", Outcome::Full, Duration::from_secs(9));
+    setup.ends("web1", Outcome::Full, Duration::from_millis(900));
+    setup.ends("web1", Outcome::Full, Duration::from_millis(1100));
     let failure = Failure::new(Stage::Tcp, GeneralReason::ConnectionRefused, "");
-    told.ends("web2", Outcome::Failed(failure), Duration::from_millis(3));
-    let received = told.collector.received(1).await.remove(0);
+    setup.ends("web2", Outcome::Failed(failure), Duration::from_millis(3));
+    let received = setup.collector.received(1).await.remove(0);
     let spans = spans(&received);
     let roots: Vec<&Span> = spans.iter().filter(|span| span.parent_span_id.is_empty()).collect();
     let took = |span: &Span| (span.end_time_unix_nano - span.start_time_unix_nano) / 1_000_000;
@@ -288,13 +288,13 @@ async fn collections_are_traced_where_that_is_asked_for_and_nowhere_else() {
 
 #[tokio::test(start_paused = true)]
 async fn one_in_so_many_collections_is_drawn() {
-    let told = told("http", ", traces: {one_in: 4}", []);
+    let setup = setup("http", ", traces: {one_in: 4}", []);
     for _ in 0..1_000 {
-        told.ends("web1", Outcome::Full, Duration::from_millis(1));
+        setup.ends("web1", Outcome::Full, Duration::from_millis(1));
     }
     // Three spans each; 250 of 1,000 with a deviation of 14: eight times that is never seen.
-    told.pusher.stop(Duration::from_secs(5)).await;
-    let drawn = told.counts.of(Signal::Traces).accepted() / 3;
+    setup.pusher.stop(Duration::from_secs(5)).await;
+    let drawn = setup.counts.of(Signal::Traces).accepted() / 3;
     assert!((140..360).contains(&drawn), "{drawn}");
 }
 

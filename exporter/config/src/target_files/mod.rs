@@ -230,7 +230,7 @@ impl TargetFiles {
     pub fn check(config: &Arc<Config>, now: SystemTime) -> Result<Wanted, Vec<Report>> {
         let mut files = Self::new(Arc::clone(config));
         let mut reports: BTreeMap<String, Report> = BTreeMap::new();
-        let mut tell = |file: String, problem: Problem| {
+        let mut push = |file: String, problem: Problem| {
             reports
                 .entry(file)
                 .or_insert_with_key(|file| Report::new(file, Vec::new()))
@@ -242,21 +242,21 @@ impl TargetFiles {
             match news {
                 FileNews::Read(..) => {}
                 FileNews::Broken(report, _) => {
-                    report.problems.into_iter().for_each(|problem| tell(report.file.clone(), problem));
+                    report.problems.into_iter().for_each(|problem| push(report.file.clone(), problem));
                 }
                 FileNews::Gone(path) => {
-                    tell(path.display().to_string(), whole("there is no such file".to_owned()));
+                    push(path.display().to_string(), whole("there is no such file".to_owned()));
                 }
-                FileNews::Unlisted(path, error, _) => tell(path.display().to_string(), whole(error)),
+                FileNews::Unlisted(path, error, _) => push(path.display().to_string(), whole(error)),
                 FileNews::TooMany(count) => {
                     let message = format!("{count} files match, the limit is {FILES_MAX}");
-                    tell("target_files".to_owned(), whole(message));
+                    push("target_files".to_owned(), whole(message));
                 }
             }
         }
         let wanted = files.wanted();
         for Refused { file, problem, .. } in &wanted.refused {
-            tell(file.display().to_string(), problem.clone());
+            push(file.display().to_string(), problem.clone());
         }
         reports.values_mut().for_each(|report| report.problems.sort_by_key(|problem| problem.position));
         if reports.is_empty() { Ok(wanted) } else { Err(reports.into_values().collect()) }

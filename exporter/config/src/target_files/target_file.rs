@@ -137,8 +137,8 @@ impl TargetFile {
 
     /// Tells each trouble once.
     fn broken(&mut self, report: Report) -> Option<FileNews> {
-        let is_told = self.broken.as_ref().is_some_and(|told| told.problems == report.problems);
+        let is_reported = self.broken.as_ref().is_some_and(|reported| reported.problems == report.problems);
         self.broken = Some(report.clone());
-        (!is_told).then_some(FileNews::Broken(report, self.targets.len()))
+        (!is_reported).then_some(FileNews::Broken(report, self.targets.len()))
     }
 }

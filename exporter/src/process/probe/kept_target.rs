@@ -123,7 +123,7 @@ impl KeptTarget {
                 costs: dependencies.costs.of(plugin),
                 reporter: reporter_of(&dependencies.event_router, &known.libraries, plugin),
                 lines: Arc::clone(&lines),
-                told: Mutex::default(),
+                sender: Mutex::default(),
             });
             let store = scope.ruled_store(Arc::clone(&observer) as Arc<_>, normalize);
             entry.set_store(index, Arc::clone(&store));
@@ -160,7 +160,7 @@ impl KeptTarget {
             return Some(flight.clone());
         }
         let place = Arc::clone(places).try_acquire_owned().ok()?;
-        let (told, end) = watch::channel(None);
+        let (sender, end) = watch::channel(None);
         let flight = Flight { end, deadline, tells_all };
         state.flight = Some(flight.clone());
         drop(state);
@@ -172,7 +172,7 @@ impl KeptTarget {
             let was_late =
                 kept.entry.status().down().is_some_and(|down| late.contains(&down.reason.as_str()));
             // The requesters may have given up.
-            let _ = told.send(Some(End { at: Instant::now(), result, was_late }));
+            let _ = sender.send(Some(End { at: Instant::now(), result, was_late }));
             drop(place);
         });
         Some(flight)

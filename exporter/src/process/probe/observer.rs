@@ -65,7 +65,7 @@ pub(super) struct ProbeObserver {
     pub(super) costs: Arc<PluginCosts>,
     pub(super) reporter: Reporter,
     pub(super) lines: Arc<Lines>,
-    pub(super) told: Mutex<Option<oneshot::Sender<()>>>,
+    pub(super) sender: Mutex<Option<oneshot::Sender<()>>>,
 }
 
 impl ProbeObserver {
@@ -75,9 +75,9 @@ impl ProbeObserver {
 
     /// Receives the end of the next collection.
     pub(super) fn hear(&self) -> oneshot::Receiver<()> {
-        let (told, hear) = oneshot::channel();
-        *lock(&self.told) = Some(told);
-        hear
+        let (sender, receiver) = oneshot::channel();
+        *lock(&self.sender) = Some(sender);
+        receiver
     }
 }
 
@@ -97,9 +97,9 @@ impl StoreObserver for ProbeObserver {
             let ended = Ended { target, module, plugin, trigger, completion, series, took, end_ns };
             self.reporter.collected(&entry, &ended);
         }
-        if let Some(told) = lock(&self.told).take() {
+        if let Some(sender) = lock(&self.sender).take() {
             // The receiver may be gone.
-            let _ = told.send(());
+            let _ = sender.send(());
         }
     }
 

@@ -1,4 +1,4 @@
-//! What is known of a target, and what of it the log was told.
+//! The state of a target, and what was logged about it.
 
 use std::time::Instant;
 
@@ -19,13 +19,13 @@ pub struct TargetStatus {
     pub jobs: Vec<JobStatus>,
     /// Since when it is in this state.
     pub since: Option<Instant>,
-    told: Told,
+    reported: Reported,
     told_limit: bool,
 }
 
 /// What the log said last, so that it says only what changed.
 #[derive(Clone, Debug, Default)]
-enum Told {
+enum Reported {
     #[default]
     Nothing,
     Up,
@@ -81,13 +81,13 @@ impl TargetStatus {
     /// There is nothing more to say.
     pub(super) fn end(&mut self, of: &Place<'_>) {
         self.leave_denials(of);
-        self.change_cause(of, &Told::Ended);
-        self.told = Told::Ended;
+        self.change_cause(of, &Reported::Ended);
+        self.reported = Reported::Ended;
     }
 
     /// Whether there is nothing more to say.
     pub(super) fn is_ended(&self) -> bool {
-        matches!(self.told, Told::Ended)
+        matches!(self.reported, Reported::Ended)
     }
 
     /// Says once that the target has more series than it may have.
@@ -103,28 +103,28 @@ impl TargetStatus {
     pub(super) fn log_changes(&mut self, of: &Place<'_>) -> Option<Turn> {
         let next = match (self.health(), self.trouble()) {
             (TargetHealth::Waiting, _) => return None,
-            (TargetHealth::Down, Some(down)) => Told::Down(down.clone()),
+            (TargetHealth::Down, Some(down)) => Reported::Down(down.clone()),
             (TargetHealth::Down, None) => return None,
-            (TargetHealth::Partial, trouble) => Told::Partial(trouble.cloned()),
-            (TargetHealth::Up, _) => Told::Up,
+            (TargetHealth::Partial, trouble) => Reported::Partial(trouble.cloned()),
+            (TargetHealth::Up, _) => Reported::Up,
         };
-        if self.is_ended() || self.told.is_like(&next) {
+        if self.is_ended() || self.reported.is_like(&next) {
             return None;
         }
         self.leave_denials(of);
         let recovery = self.change_cause(of, &next);
         self.log(of, &next, recovery);
-        if self.told.health() != next.health() {
+        if self.reported.health() != next.health() {
             self.since = Some(Instant::now());
         }
-        let turn = turn(&self.told, &next);
-        self.told = next;
+        let turn = turn(&self.reported, &next);
+        self.reported = next;
         turn
     }
 
     /// It is no longer down, or no longer for want of a credential.
     fn leave_denials(&self, of: &Place<'_>) {
-        if let (Told::Down(down), Some(groups)) = (&self.told, of.groups)
+        if let (Reported::Down(down), Some(groups)) = (&self.reported, of.groups)
             && is_denial(down)
         {
             groups.denials.leave(of.identity, down);
@@ -132,10 +132,10 @@ impl TargetStatus {
     }
 
     /// Counts it where those are counted that fail for one cause; answers what is said if it is up again.
-    fn change_cause(&self, of: &Place<'_>, next: &Told) -> Recovery {
+    fn change_cause(&self, of: &Place<'_>, next: &Reported) -> Recovery {
         let Some(Groups { recoveries, .. }) = of.groups else { return Recovery::ALONE };
-        let recovery = match (self.told.cause(), next) {
-            (Some(cause), Told::Up) => recoveries.recover(&cause, Instant::now()),
+        let recovery = match (self.reported.cause(), next) {
+            (Some(cause), Reported::Up) => recoveries.recover(&cause, Instant::now()),
             (Some(cause), _) => {
                 recoveries.leave(&cause);
                 Recovery::ALONE
@@ -146,8 +146,8 @@ impl TargetStatus {
         recovery
     }
 
-    fn log(&self, of @ Place { target, host, port, .. }: &Place<'_>, next: &Told, recovery: Recovery) {
-        if let (Some((stage, reason)), Some(targets)) = (self.told.cause(), recovery.targets) {
+    fn log(&self, of @ Place { target, host, port, .. }: &Place<'_>, next: &Reported, recovery: Recovery) {
+        if let (Some((stage, reason)), Some(targets)) = (self.reported.cause(), recovery.targets) {
             info!(targets, %stage, reason, "Targets are up again");
         }
         if !recovery.is_alone {
@@ -155,8 +155,8 @@ impl TargetStatus {
         }
         let series = self.series();
         let since_s = self.since.map_or(0, |since| since.elapsed().as_secs());
-        match (&self.told, next) {
-            (_, Told::Down(down)) => {
+        match (&self.reported, next) {
+            (_, Reported::Down(down)) => {
                 if !of.logs_alone(down) {
                     return;
                 }
@@ -164,22 +164,22 @@ impl TargetStatus {
                 let (detail, help) = (down.detail(), help(reason));
                 warn!(target, host, port, module, %stage, reason, detail, next_step, help, "Target is down");
             }
-            (_, Told::Partial(Some(part))) => {
+            (_, Reported::Partial(Some(part))) => {
                 let Down { module, stage, reason, next_step, .. } = part;
                 let (detail, help) = (part.detail(), help(reason));
                 warn!(
                     target, host, port, module, %stage, reason, detail, next_step, help, series, "Target is partial"
                 );
             }
-            (_, Told::Partial(None)) => info!(target, host, port, series, "Target is partial"),
-            (Told::Down(_), Told::Up) => {
+            (_, Reported::Partial(None)) => info!(target, host, port, series, "Target is partial"),
+            (Reported::Down(_), Reported::Up) => {
                 info!(target, host, port, series, down_s = since_s, "Target is up again");
             }
-            (Told::Partial(_), Told::Up) => {
+            (Reported::Partial(_), Reported::Up) => {
                 info!(target, host, port, series, partial_s = since_s, "Target is up again");
             }
-            (_, Told::Up) => info!(target, host, port, series, "Target is up"),
-            (_, Told::Nothing | Told::Ended) => {}
+            (_, Reported::Up) => info!(target, host, port, series, "Target is up"),
+            (_, Reported::Nothing | Reported::Ended) => {}
         }
     }
 }
@@ -211,15 +211,15 @@ impl Place<'_> {
     }
 }
 
-impl Told {
+impl Reported {
     /// Whether the same line would be written again.
     fn is_like(&self, next: &Self) -> bool {
         match (self, next) {
             (Self::Up, Self::Up) => true,
-            (Self::Down(told), Self::Down(next)) => told.is_like(next),
-            (Self::Partial(told), Self::Partial(next)) => match (told, next) {
-                (Some(told), Some(next)) => told.is_like(next),
-                (told, next) => told.is_none() && next.is_none(),
+            (Self::Down(reported), Self::Down(next)) => reported.is_like(next),
+            (Self::Partial(reported), Self::Partial(next)) => match (reported, next) {
+                (Some(reported), Some(next)) => reported.is_like(next),
+                (reported, next) => reported.is_none() && next.is_none(),
             },
             _ => false,
         }
@@ -247,10 +247,10 @@ impl JobStatus {
     /// Says when the module began to match nothing, and when that is over.
     pub(super) fn log_matches_nothing(&mut self, target: &str, module: &str) {
         let series = self.series;
-        if self.matches_nothing == self.told_nothing || (!self.matches_nothing && series == 0) {
+        if self.matches_nothing == self.reported_nothing || (!self.matches_nothing && series == 0) {
             return;
         }
-        self.told_nothing = self.matches_nothing;
+        self.reported_nothing = self.matches_nothing;
         if self.matches_nothing {
             let next_step = "compare its names and patterns with what the target offers: `perfmon-exporter --help` shows the commands that list it";
             warn!(target, module, next_step, "Module matches nothing on the target");
@@ -261,11 +261,11 @@ impl JobStatus {
 }
 
 /// What of a change is worth keeping: a target that is there from the first is no news.
-fn turn(told: &Told, next: &Told) -> Option<Turn> {
-    match (told, next) {
-        (_, Told::Down(down)) => Some(Turn::Down(down.clone())),
-        (_, Told::Partial(part)) => Some(Turn::Partial(part.clone())),
-        (Told::Down(_) | Told::Partial(_), Told::Up) => Some(Turn::Up),
+fn turn(reported: &Reported, next: &Reported) -> Option<Turn> {
+    match (reported, next) {
+        (_, Reported::Down(down)) => Some(Turn::Down(down.clone())),
+        (_, Reported::Partial(part)) => Some(Turn::Partial(part.clone())),
+        (Reported::Down(_) | Reported::Partial(_), Reported::Up) => Some(Turn::Up),
         _ => None,
     }
 }

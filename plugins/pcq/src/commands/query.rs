@@ -132,7 +132,7 @@ async fn watch(run: &Run, wish: &Wish, formatter: &mut dyn Formatter) -> Result<
     let mut ticks = interval(wish.interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut watching =
-        Watching { run, wish, plan: &plan, readings: Readings::default(), rows: 0, told: Vec::new() };
+        Watching { run, wish, plan: &plan, readings: Readings::default(), rows: 0, printed: Vec::new() };
     while wish.count.is_none_or(|count| watching.rows < count) {
         ticks.tick().await;
         match open.take() {
@@ -155,7 +155,7 @@ struct Watching<'a> {
     readings: Readings,
     rows: u64,
     /// Notes are printed once.
-    told: Vec<String>,
+    printed: Vec<String>,
 }
 
 impl Watching<'_> {
@@ -201,7 +201,7 @@ impl Watching<'_> {
         for pick in &plan.matches {
             let is_there = sample.values.iter().any(|(key, _)| key.counterset == pick.counterset);
             let note = format!("{}: no such instance now; it is shown as soon as there is one", pick.path);
-            if is_there || self.told.iter().any(|told| told.starts_with(&note)) {
+            if is_there || self.printed.iter().any(|printed| printed.starts_with(&note)) {
                 continue;
             }
             let mut client = open.session.perflib(Instant::now() + CALL_MAX);
@@ -217,9 +217,9 @@ impl Watching<'_> {
     }
 
     fn note_once(&mut self, note: String) {
-        if !self.told.contains(&note) && self.told.len() < NOTES_MAX {
+        if !self.printed.contains(&note) && self.printed.len() < NOTES_MAX {
             self.run.err(&format!("{note}\n"));
-            self.told.push(note);
+            self.printed.push(note);
         }
     }
 

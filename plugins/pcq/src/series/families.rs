@@ -14,7 +14,7 @@ use super::help::help;
 const INFERRED: &str = " (start time inferred from the host's start)";
 
 /// Texts of a family.
-struct Told<'a> {
+struct Texts<'a> {
     counter: Option<&'a Counter>,
     display: Display<'static>,
     object: String,
@@ -29,10 +29,10 @@ pub(super) fn register(
     families: &[PolledFamily],
     output: &mut Output,
 ) -> Vec<Option<FamilyId>> {
-    let told = families.iter().map(|polled| describe(counterset, &polled.family, group));
-    let told: Vec<Told<'_>> = told.collect();
+    let texts = families.iter().map(|polled| describe(counterset, &polled.family, group));
+    let texts: Vec<Texts<'_>> = texts.collect();
     let offered: Vec<Family<'_>> =
-        families.iter().zip(&told).map(|(polled, told)| told.family(polled)).collect();
+        families.iter().zip(&texts).map(|(polled, texts)| texts.family(polled)).collect();
     output.register_families(&offered)
 }
 
@@ -46,7 +46,7 @@ const fn suffix(group: FamilyGroup) -> &'static str {
 }
 
 /// The origin of a family: its path with the counter's type, also in the language of the settings.
-fn describe<'a>(counterset: &'a Counterset, family: &counter_types::Family, group: FamilyGroup) -> Told<'a> {
+fn describe<'a>(counterset: &'a Counterset, family: &counter_types::Family, group: FamilyGroup) -> Texts<'a> {
     let is_item = |counter: &&Counter| counter.info.counter_id == family.item;
     let counter = counterset.counters.iter().find(is_item);
     let instances = if counterset.instance_type == InstanceType::SINGLE { "" } else { "(*)" };
@@ -66,7 +66,7 @@ fn describe<'a>(counterset: &'a Counterset, family: &counter_types::Family, grou
     }
     let formula = counter_types::properties(kind).map_or(counter_types::Formula::Value, |row| row.formula);
     let help = help(family, formula, name, counter.map_or("", |counter| &counter.help));
-    Told {
+    Texts {
         counter,
         display: display_of(family),
         object: format!("{}{}", counterset.name, suffix(group)),
@@ -82,7 +82,7 @@ fn tells_creation(counterset: &Counterset) -> bool {
     counterset.counters.iter().any(is_creation)
 }
 
-impl Told<'_> {
+impl Texts<'_> {
     /// The family to register.
     fn family(&self, polled: &PolledFamily) -> Family<'_> {
         let Exposition { kind, unit, part, .. } = polled.family.exposition;
