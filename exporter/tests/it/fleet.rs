@@ -140,7 +140,7 @@ fn a_host_that_may_not_see_the_identity_costs_itself_and_not_the_file() {
     has("perfmon_exporter_target_file_refused_targets{file=\"targets.d/t.yml\"} 1");
     has("perfmon_exporter_target_up{target=\"web3.corp\"} 1");
     let overview = exporter.get("/").body;
-    assert!(overview.contains("1 cannot be read and 1 targets are refused"), "{overview}");
+    assert!(overview.contains("1 cannot be read, 1 targets are refused"), "{overview}");
     let files = exporter.get("/config").body;
     assert!(
         files.contains("t.yml:1:24: [0].targets[1]") && files.contains("It cannot be read now.<"),
