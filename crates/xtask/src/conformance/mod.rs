@@ -15,6 +15,7 @@ mod memory;
 mod ndrdump;
 mod otlp;
 mod page;
+mod performance_data;
 mod probe;
 mod prometheus;
 mod prometheus3;
@@ -36,7 +37,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 28] = [
+const CHECKS: [Check; 29] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -47,6 +48,7 @@ const CHECKS: [Check; 28] = [
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("impacket and Samba's client read our registry", &[Peer::Python, Peer::Samba], registry::run),
+    ("impacket and our client read the same performance data", &[Peer::Python], performance_data::run),
     ("impacket and our client see the same values", &[Peer::Python], agreement::run),
     ("go-msrpc logs in and sends wrong verification trailers", &[Peer::GoMsrpc], go_msrpc::run),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
