@@ -6,12 +6,14 @@
 use std::error::Error;
 
 use ms_dtyp::{FileTime, Guid, Win32Error};
-use ms_rrp::types::{AccessMask, KeyHandle, Room, UnicodeString};
+use ms_rrp::types::{AccessMask, KeyHandle, Room, UnicodeString, ValueType};
 use ms_rrp::winreg::{
     CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
-    OpenLocalMachineReply, OpenLocalMachineRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest,
-    QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, Winreg,
+    EnumerateRegistryValueRequest, OpenLocalMachineReply, OpenLocalMachineRequest, OpenPerformanceDataReply,
+    OpenPerformanceDataRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply,
+    QueryInfoOfRegistryKeyRequest, QueryRegistryValueRequest, Winreg,
 };
+use ndr::ConformantVaryingBytes;
 use rpc_stub::{Interface, Message, Request};
 
 const KEY: KeyHandle =
@@ -47,6 +49,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     print("out", &OpenRegistryKeyReply { opened: KEY, status: Win32Error::ERROR_FILE_NOT_FOUND })?;
     print("in", &info)?;
     print("out", &counted)?;
+    print("in", &OpenPerformanceDataRequest { server_name: None, sam_desired })?;
+    print("out", &OpenPerformanceDataReply { key: KEY, status: SUCCESS })?;
+    let name = UnicodeString::with_room(64);
+    let data = || Some(Box::new(ConformantVaryingBytes { max_count: 8, bytes: (&[][..]).into() }));
+    let enumerate = EnumerateRegistryValueRequest {
+        key: KEY,
+        index: 3,
+        name,
+        value_type: Some(Box::new(ValueType::REG_NONE)),
+        data: data(),
+        size: Some(Box::new(8)),
+        length: Some(Box::new(0)),
+    };
+    print("in", &enumerate)?;
+    print("out", &enumerate.answer("Start", ValueType::REG_DWORD, vec![2, 0, 0, 0]))?;
+    let query = QueryRegistryValueRequest {
+        key: KEY,
+        name: UnicodeString::new("2 238"),
+        value_type: Some(Box::new(ValueType::REG_NONE)),
+        data: data(),
+        size: Some(Box::new(8)),
+        length: Some(Box::new(0)),
+    };
+    print("in", &query)?;
+    print("out", &query.answer(ValueType::REG_BINARY, b"P\0E\0R\0F\0".to_vec()))?;
     eprintln!("{} methods", Winreg::METHODS.len());
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::report::Outcome;
 use crate::workspace::{Workspace, capture, cargo};
 
 /// The method's name in the IDL, its name in Samba's, and what stands in Samba's words of the request and of the response.
-const METHODS: [(&str, &str, &[&str], &[&str]); 5] = [
+const METHODS: [(&str, &str, &[&str], &[&str]); 8] = [
     (
         "OpenLocalMachine",
         "winreg_OpenHKLM",
@@ -42,6 +42,24 @@ const METHODS: [(&str, &str, &[&str], &[&str]); 5] = [
             "max_subkeylen : 0x0000004c",
             "num_values : 0x00000005",
         ],
+    ),
+    (
+        "OpenPerformanceData",
+        "winreg_OpenHKPD",
+        &["access_mask : 0x00020019"],
+        &["01020304-0506-0708-090a-0b0c0d0e0f10", "result : WERR_OK"],
+    ),
+    (
+        "BaseRegEnumValue",
+        "winreg_EnumValue",
+        &["enum_index : 0x00000003", "size : 0x0040 (64)", "size : * size : 0x00000008"],
+        &["'Start'", "REG_DWORD (4)", "length : 0x00000004", "result : WERR_OK"],
+    ),
+    (
+        "BaseRegQueryValue",
+        "winreg_QueryValue",
+        &["'2 238'", "data_size : * data_size : 0x00000008"],
+        &["REG_BINARY (3)", "data_length : 0x00000008", "result : WERR_OK"],
     ),
 ];
 

@@ -128,6 +128,9 @@ impl QueryRegistryValueRequest<'_> {
         if self.data.is_none() || reply.status == Win32Error::ERROR_MORE_DATA {
             reply.status = Win32Error::ERROR_MORE_DATA;
             reply.size.clone_from(&self.size);
+            if let (Some(data), Some(size)) = (&mut reply.data, &reply.size) {
+                data.max_count = **size;
+            }
         }
         reply
     }
@@ -143,7 +146,8 @@ impl QueryRegistryValueRequest<'_> {
         let length = data.as_ref().map_or(0, |data| u32::try_from(data.len()).unwrap_or(u32::MAX));
         QueryRegistryValueReply {
             value_type: self.value_type.is_some().then(|| Box::new(value_type)),
-            data: data.map(|data| Box::new(ConformantVaryingBytes { max_count: room, bytes: data.into() })),
+            // size_is of the reply: what it says the size is.
+            data: data.map(|data| Box::new(ConformantVaryingBytes { max_count: size, bytes: data.into() })),
             size: self.size.is_some().then(|| Box::new(size)),
             length: self.length.is_some().then(|| Box::new(length)),
             status,

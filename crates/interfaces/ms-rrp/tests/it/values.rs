@@ -4,8 +4,8 @@ use ms_dtyp::Win32Error;
 use ms_rrp::Error;
 use ms_rrp::types::ValueType;
 use ms_rrp::winreg::{
-    Limits, OpenPerformanceDataRequest, QueryRegistryValueReply, QueryRegistryValueRequest, RegistryClient,
-    ValueRoom,
+    EnumerateRegistryValueReply, EnumerateRegistryValueRequest, Limits, OpenPerformanceDataRequest,
+    QueryRegistryValueReply, QueryRegistryValueRequest, RegistryClient, ValueRoom,
 };
 use rpc_stub::FromStub;
 use test_support::future::now;
@@ -60,6 +60,34 @@ fn a_value_that_is_not_there_is_not_found_and_an_empty_one_has_no_bytes() {
 }
 
 #[test]
+fn values_are_enumerated_with_room_that_grows_until_there_are_no_more() {
+    let mut client = client(0);
+    let long = "n".repeat(300);
+    let value = (ValueType::REG_BINARY, vec![7; 100]);
+    client.channel().server.values.insert(format!(r"\software\{long}"), value);
+    let root = now(client.open_local_machine()).unwrap();
+    let key = now(client.open_key(&root, "SOFTWARE")).unwrap();
+    let mut room = ValueRoom::new(1);
+    let mut names = Vec::new();
+    for index in 0.. {
+        let Some((name, value)) = now(client.enum_value(&key, index, &mut room)).unwrap() else { break };
+        names.push((name, value.value_type, value.bytes().len()));
+    }
+    let first = ("CurrentBuild".to_owned(), ValueType::REG_SZ, 12);
+    assert_eq!(names, [first, (long, ValueType::REG_BINARY, 100)]);
+    assert_eq!(room.bytes(), 100, "room is kept from one value to the next");
+}
+
+#[test]
+fn a_value_that_no_room_is_enough_for_ends_the_enumeration() {
+    let mut client = client(0).with_limits(Limits { value_bytes_max: 11, ..Limits::default() });
+    let root = now(client.open_local_machine()).unwrap();
+    let key = now(client.open_key(&root, "SOFTWARE")).unwrap();
+    let refused = now(client.enum_value(&key, 0, &mut ValueRoom::new(1)));
+    assert!(matches!(refused, Err(Error::LimitExceeded { unit: "bytes of a value", limit: 11, .. })));
+}
+
+#[test]
 fn a_server_for_which_no_room_is_enough_is_given_up() {
     let limits = Limits { value_bytes_max: 1_000, ..Limits::default() };
     let mut client = client(1_001).with_limits(limits);
@@ -80,6 +108,10 @@ fn requests_of_impacket_are_read() {
     assert_eq!((request.key, request.name.as_str()), (KEY, "2 238"));
     assert_eq!((request.value_type.as_deref(), request.size.as_deref()), (Some(&ValueType(0)), Some(&8)));
     assert_eq!(request.data.as_ref().map(|data| data.bytes.as_ref()), Some(&b"        "[..]));
+    let stub = hex(include_str!("../data/request_enum_value.hex"));
+    let request = EnumerateRegistryValueRequest::from_stub(&stub).unwrap();
+    assert_eq!((request.key, request.index, request.name.maximum_length), (KEY, 3, 128));
+    assert_eq!((request.size.as_deref(), request.length.as_deref()), (Some(&8), Some(&8)));
 }
 
 #[test]
@@ -88,6 +120,10 @@ fn responses_of_impacket_are_read() {
     let reply = QueryRegistryValueReply::from_stub(&stub).unwrap();
     assert_eq!(reply.status, Win32Error::ERROR_SUCCESS);
     assert_eq!(reply.data.as_ref().map(|data| data.bytes.as_ref()), Some(&b"P\0E\0R\0F\0"[..]));
+    let stub_of_value = hex(include_str!("../data/response_enum_value.hex"));
+    let reply = EnumerateRegistryValueReply::from_stub(&stub_of_value).unwrap();
+    assert_eq!((reply.name.as_str(), reply.value_type.as_deref()), ("Start", Some(&ValueType::REG_DWORD)));
+    assert_eq!(reply.data.as_ref().map(|data| data.bytes.as_ref()), Some(&[2, 0, 0, 0][..]));
     // A server that has no room to speak of sends no buffer at all.
     let more = hex(include_str!("../data/response_query_value_more.hex"));
     let channel = Canned::new([more, stub]);
