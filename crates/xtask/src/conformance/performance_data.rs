@@ -45,7 +45,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         return Err(difference.into());
     }
     let (values, names) =
-        (count(&theirs["objects"]), theirs["names"].as_object().map_or(0, |names| names.len()));
+        (count(&theirs["objects"]), theirs["names"].as_object().map_or(0, serde_json::Map::len));
     if values < VALUES_MIN || names < VALUES_MIN / 2 {
         return Err(format!("impacket found {values} values and {names} names only").into());
     }
