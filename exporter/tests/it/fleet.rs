@@ -143,7 +143,7 @@ fn a_host_that_may_not_see_the_identity_costs_itself_and_not_the_file() {
     assert!(overview.contains("1 cannot be read, 1 targets are refused"), "{overview}");
     let files = exporter.get("/config").body;
     assert!(
-        files.contains("t.yml:1:24: [0].targets[1]") && files.contains("It cannot be read now.<"),
+        files.contains("t.yml:1:24: [0].targets[1]") && files.contains("The file cannot be read now.<"),
         "{files}"
     );
 }
