@@ -59,6 +59,7 @@ impl CounterDefinition {
 }
 
 /// The size in bytes of the structure at the cursor, from its first four bytes.
+#[inline]
 pub(crate) fn step(src: &ReadCursor<'_>, name: &'static str, size_min: usize) -> DecodeResult<usize> {
     if src.len() < size_min {
         return Err(DecodeError::not_enough_bytes(name, "", src.pos(), src.len(), size_min));
@@ -95,6 +96,11 @@ impl<'a> Counters<'a> {
         Ok(counters)
     }
 
+    /// The bytes of those that are left, and of what follows them up to where definitions end.
+    pub(crate) fn as_bytes(&self) -> &'a [u8] {
+        self.src.remaining()
+    }
+
     /// How many are left.
     #[must_use]
     pub const fn len(&self) -> usize {
@@ -123,6 +129,61 @@ impl Iterator for Counters<'_> {
 
 impl ExactSizeIterator for Counters<'_> {}
 
+/// Where the values of a counter are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    offset: u32,
+    /// The bytes of a text.
+    text_size: u32,
+    /// Which bits of the eight bytes at its place are a number; none of a text, or of a counter without values.
+    bits: u64,
+}
+
+impl Field {
+    /// `CounterSize` decides how many bytes a number has, and not the counter's type: Samba writes eight where the type
+    /// says four.
+    pub(crate) fn of(counter: &CounterDefinition) -> Self {
+        let is_text = counter.counter_type == CounterType::PERF_COUNTER_TEXT;
+        let bits = match counter.size_bytes {
+            4 if !is_text => u32::MAX.into(),
+            8 if !is_text => u64::MAX,
+            _ => 0,
+        };
+        let text_size = if is_text { counter.size_bytes } else { 0 };
+        Self { offset: counter.offset, text_size, bits }
+    }
+
+    /// The number in `block`; nothing where the counter is a text or has no values, or where it lies outside of the block.
+    #[must_use]
+    #[inline]
+    pub fn number(&self, block: &CounterBlock<'_>) -> Option<u64> {
+        let (bytes, start) = (block.as_bytes(), self.offset as usize);
+        let Some(eight) = bytes.get(start..start + 8).and_then(|bytes| bytes.first_chunk()) else {
+            return self.number_at_the_end(bytes);
+        };
+        (self.bits != 0).then_some(u64::from_le_bytes(*eight) & self.bits)
+    }
+
+    /// The last number of a block may have four bytes and no more behind it.
+    #[cold]
+    fn number_at_the_end(&self, block: &[u8]) -> Option<u64> {
+        let four = block.get(self.offset as usize..)?.first_chunk()?;
+        (self.bits == u32::MAX.into()).then_some(u32::from_le_bytes(*four).into())
+    }
+
+    /// The same, or a text.
+    #[must_use]
+    #[inline]
+    pub fn value<'a>(&self, block: &CounterBlock<'a>) -> Option<Value<'a>> {
+        if self.bits != 0 {
+            return self.number(block).map(Value::Number);
+        }
+        let start = self.offset as usize;
+        let text = block.as_bytes().get(start..)?.get(..self.text_size as usize)?;
+        (self.text_size != 0).then(|| Value::Text(WideStr::until_nul_or_end(text)))
+    }
+}
+
 /// `PERF_COUNTER_BLOCK` of winperf.h: the values of one instance, or of an object that has none.
 #[doc(alias = "PERF_COUNTER_BLOCK")]
 #[derive(Clone, Copy, Debug)]
@@ -133,10 +194,8 @@ pub struct CounterBlock<'a> {
 /// A raw value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// Four bytes.
-    U32(u32),
-    /// Eight bytes.
-    U64(u64),
+    /// A number, of four bytes or of eight.
+    Number(u64),
     /// A text in UTF-16.
     Text(WideStr<'a>),
 }
@@ -145,9 +204,16 @@ impl<'a> CounterBlock<'a> {
     const NAME: &'static str = "PERF_COUNTER_BLOCK";
 
     /// Reads one at the cursor, and moves the cursor behind it.
+    #[inline]
     pub(crate) fn decode(src: &mut ReadCursor<'a>) -> DecodeResult<Self> {
         let size = step(src, Self::NAME, 4 /* ByteLength */)?;
         Ok(Self { bytes: src.read_slice(size) })
+    }
+
+    /// Its bytes, its length included.
+    #[inline]
+    pub(crate) const fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     /// The value of a counter; `None` if the counter has none, or if it lies outside of the block.
@@ -155,25 +221,17 @@ impl<'a> CounterBlock<'a> {
     /// `CounterSize` decides how many bytes it has, and not its type: Samba writes eight where the type says four.
     #[must_use]
     pub fn value(&self, counter: &CounterDefinition) -> Option<Value<'a>> {
-        let bytes = self.bytes.get(counter.offset as usize..)?;
-        if counter.counter_type == CounterType::PERF_COUNTER_TEXT {
-            return bytes.get(..counter.size_bytes as usize).map(WideStr::until_nul_or_end).map(Value::Text);
-        }
-        match counter.size_bytes {
-            4 => bytes.first_chunk().map(|bytes| Value::U32(u32::from_le_bytes(*bytes))),
-            8 => bytes.first_chunk().map(|bytes| Value::U64(u64::from_le_bytes(*bytes))),
-            _ => None,
-        }
+        Field::of(counter).value(self)
     }
 }
 
 impl Value<'_> {
     /// As a number; `None` for a text.
     #[must_use]
+    #[inline]
     pub const fn number(self) -> Option<u64> {
         match self {
-            Self::U32(number) => Some(number as u64),
-            Self::U64(number) => Some(number),
+            Self::Number(number) => Some(number),
             Self::Text(_) => None,
         }
     }

@@ -97,6 +97,7 @@ impl<'a> Many<'a> {
 impl<'a> Iterator for Many<'a> {
     type Item = Instance<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Instance<'a>> {
         self.left = self.left.checked_sub(1)?;
         Instance::decode(&mut self.src, self.is_wide).ok()
@@ -120,6 +121,7 @@ impl<'a> Instance<'a> {
     const NAME: &'static str = "PERF_INSTANCE_DEFINITION";
 
     /// Reads an instance and its counter block, and moves the cursor behind them.
+    #[inline]
     fn decode(src: &mut ReadCursor<'a>, is_wide: bool) -> DecodeResult<Self> {
         let start = src.pos();
         let size = step(src, Self::NAME, Self::FIXED_PART_SIZE)?;
@@ -147,6 +149,12 @@ impl<'a> Instance<'a> {
     #[must_use]
     pub const fn name_bytes(&self) -> &'a [u8] {
         self.name
+    }
+
+    /// Its name where it is UTF-16, as it is but for objects that have a code page.
+    #[must_use]
+    pub fn wide_name(&self) -> Option<WideStr<'a>> {
+        self.is_wide.then(|| WideStr::until_nul_or_end(self.name))
     }
 
     /// The characters of its name. If it is in a code page, characters beyond ASCII become replacement characters.

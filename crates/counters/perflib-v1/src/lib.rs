@@ -28,20 +28,22 @@
 //! let object = block.objects().next().unwrap().unwrap();
 //! let counter = object.counters().next().unwrap();
 //! let Instances::Single(values) = object.instances() else { panic!("the object has no instances") };
-//! assert_eq!(values.value(&counter), Some(Value::U64(7)));
+//! assert_eq!(values.value(&counter), Some(Value::Number(7)));
 //! ```
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod counter;
 mod data_block;
+mod definitions;
 mod instance;
 mod names;
 mod object;
 mod value_name;
 pub mod write;
 
-pub use self::counter::{CounterBlock, CounterDefinition, Counters, Value};
+pub use self::counter::{CounterBlock, CounterDefinition, Counters, Field, Value};
 pub use self::data_block::{BadObject, DataBlock, DataHeader, Objects};
+pub use self::definitions::Definitions;
 pub use self::instance::{Instance, Instances, Many, Parent};
 pub use self::names::{NameTable, NameTableFaults};
 pub use self::object::ObjectType;
