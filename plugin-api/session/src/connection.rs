@@ -1,23 +1,13 @@
 //! The connection to a host: made, kept, and opened again with as few logons as possible.
 
-use dcerpc::SyntaxId;
-use host_session::{Endpoint, PinnedConnector, Reached, Recovery, SessionError, Target};
+use host_session::{PinnedConnector, Reached, Recovery, SessionError, Target};
 use plugin_sdk::{Collection, Stage};
 use ssp::OsVersion;
 use tokio::time::Instant;
 
 use crate::failure::{add_stages, failure_of};
 use crate::lease::{self, credentials, is_refusal, report_verdict};
-use crate::{AttemptError, OpenSession, Retry, TransportSettings, connector};
-
-/// The service of a host that a plugin uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Service {
-    /// The endpoint.
-    pub endpoint: Endpoint,
-    /// The interfaces to bind.
-    pub interfaces: &'static [SyntaxId],
-}
+use crate::{AttemptError, OpenSession, Retry, Service, TransportSettings, connector};
 
 /// The connection to one host, as far as it is open. `H` is what a plugin keeps open over the interfaces, such as
 /// the handle of a query; it is dropped when it becomes invalid at the host.
@@ -152,7 +142,7 @@ impl<H> HostConnection<H> {
         let opened = logged_on.open(endpoint, interfaces, deadline).await;
         let session = opened.map_err(|error| not_opened(collection, &error))?;
         add_stages(collection, session.stages());
-        Ok(OpenSession { session, credentials, address, is_pipe_lost: false, handles: None })
+        Ok(OpenSession { session, credentials, address, is_pipe_lost: false, handles: None, side_pipe: None })
     }
 
     /// Opens the endpoint over the existing connection. This is a logon, too, so it needs a lease; if the

@@ -64,13 +64,15 @@ mod connector;
 mod failure;
 mod lease;
 mod open;
+mod service;
 mod settings;
 
 pub use self::attempt::{AttemptError, Retry};
 pub use self::call::call_error;
 pub use self::collect::{HostSource, collect};
-pub use self::connection::{HostConnection, Service};
+pub use self::connection::HostConnection;
 pub use self::failure::{DECLARED_REASONS, failure_of};
 pub use self::lease::SessionLease;
-pub use self::open::OpenSession;
+pub use self::open::{OpenSession, SidePipe};
+pub use self::service::Service;
 pub use self::settings::{Encryption, SMB_TRANSPORT, SmbSettings, TransportSettings};

@@ -4,9 +4,12 @@ use std::net::IpAddr;
 
 use host_session::{Session, StageTimer};
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
+use rpc_client::{Association, NamedPipe};
 use ssp::Credentials;
 use tokio::time::Instant;
 
+use crate::Service;
+use crate::failure::failure_of;
 use crate::lease::{self, SessionLease};
 
 /// A session of [`HostConnection`](crate::HostConnection), with the plugin's handles. Dropping it closes the connection.
@@ -20,6 +23,16 @@ pub struct OpenSession<H> {
     pub(crate) is_pipe_lost: bool,
     /// INVARIANT: there are handles only while the endpoint that they were opened over is open.
     pub(crate) handles: Option<H>,
+    pub(crate) side_pipe: Option<Association<NamedPipe>>,
+}
+
+/// A second pipe of a session, with interfaces bound.
+#[derive(Debug)]
+pub struct SidePipe<'a> {
+    /// What is bound.
+    pub association: &'a mut Association<NamedPipe>,
+    /// Whether it was just opened, so that nothing is open over it.
+    pub is_new: bool,
 }
 
 impl<H> OpenSession<H> {
@@ -71,6 +84,38 @@ impl<H> OpenSession<H> {
         }
         let message = "the secret is another one since the host was logged on to";
         Err(Failure::new(Stage::Auth, GeneralReason::Other, message))
+    }
+
+    /// A second pipe over the same connection, so that a call which hangs there leaves the first one usable. It is opened
+    /// where none is kept that takes calls, which is a logon; there is one at a time, for one `service`.
+    ///
+    /// # Errors
+    /// When the exporter withholds the credentials, or the pipe cannot be opened.
+    pub async fn side_pipe(
+        &mut self,
+        service: Service,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<SidePipe<'_>, Failure> {
+        let is_new = !self.side_pipe.as_ref().is_some_and(Association::is_usable);
+        if is_new {
+            self.side_pipe = None;
+            let lease = self.lease(collection, deadline).await?;
+            let opened = self.session.open_association(service.endpoint, service.interfaces, deadline).await;
+            lease.settle(&opened);
+            self.side_pipe = Some(opened.map_err(|error| failure_of(&error))?);
+        }
+        match &mut self.side_pipe {
+            Some(association) => Ok(SidePipe { association, is_new }),
+            None => {
+                Err(Failure::new(Stage::Plugin, GeneralReason::Internal, "the pipe was opened and is gone"))
+            }
+        }
+    }
+
+    /// Closes the second pipe, if there is one.
+    pub fn close_side_pipe(&mut self) {
+        self.side_pipe = None;
     }
 
     /// Whether calls can succeed. An aborted call leaves the pipe out of step.
