@@ -1,4 +1,4 @@
-//! Source plugin: the performance counters of a Windows host by [MS-PCQ].
+//! Source plugin: the performance counters of a Windows host, by [MS-PCQ] and, for classic ones, by its registry.
 //!
 //! For each target the plugin connects and logs on, finds the selected countersets by their English names, opens
 //! one query and adds each counterset with a wildcard. After that each collection is one call. `plugin-session`
@@ -14,7 +14,9 @@
 //! | `source` | one collection, from any state after the last one |
 //! | `commands` | `discover` and `query` on the command line |
 
+mod backoff;
 mod channel;
+mod classic;
 mod commands;
 mod config;
 mod missing;

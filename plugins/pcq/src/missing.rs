@@ -7,7 +7,7 @@ use counter_poll::{Missing, Nameless, Why};
 use ms_dtyp::Win32Error;
 use plugin_sdk::{Failure, GeneralReason, Reason, Stage};
 
-/// Why the host may have countersets that it does not list.
+/// Why the host may have countersets that it does not list, or classic objects that cannot be read.
 #[derive(Clone, Debug)]
 pub(crate) struct Unlisted(pub(crate) Failure);
 
@@ -36,7 +36,9 @@ pub(crate) fn explain(missing: &[Missing<Unlisted>]) -> Failure {
 }
 
 fn reason_of(why: &Why<Unlisted>) -> (Stage, Reason) {
-    if let Why::Unlisted(Unlisted(Failure { stage, reason, .. })) = why {
+    if let Why::Unlisted(Unlisted(Failure { stage, reason, .. }))
+    | Why::NoClassic(Unlisted(Failure { stage, reason, .. })) = why
+    {
         return (*stage, *reason);
     }
     let (stage, reason) = match why.trouble() {

@@ -2,7 +2,7 @@
 //!
 //! A series appears when there is something to report, and stays from then on.
 
-use counter_poll::LeftOut;
+use counter_poll::{LeftOut, Provider};
 use plugin_sdk::{Display, DisplayRule, Family, FamilyId, Kind, Output, Series, SeriesId, ValueKind};
 
 /// The plugin's own families of one instance.
@@ -10,6 +10,7 @@ use plugin_sdk::{Display, DisplayRule, Family, FamilyId, Kind, Output, Series, S
 pub(crate) struct Notes {
     left_out: Option<FamilyId>,
     unknown_types: Option<FamilyId>,
+    provider: Option<FamilyId>,
     series: Vec<Note>,
 }
 
@@ -24,12 +25,13 @@ struct Note {
 enum Subject {
     LeftOut(&'static str),
     UnknownTypes,
+    Provider(&'static str),
 }
 
 impl Notes {
     /// The families that were registered.
     pub(crate) fn families(&self) -> impl Iterator<Item = FamilyId> {
-        [self.left_out, self.unknown_types].into_iter().flatten()
+        [self.left_out, self.unknown_types, self.provider].into_iter().flatten()
     }
 
     /// Reports how many selected instances of a counterset are not shown, and how many of its counters have an
@@ -46,6 +48,22 @@ impl Notes {
         self.set(counterset, Subject::LeftOut("top_n"), top_n, output);
         self.set(counterset, Subject::LeftOut("limit"), limit, output);
         self.set(counterset, Subject::UnknownTypes, unknown_types, output);
+    }
+
+    /// Reports which kind of provider gives a counterset.
+    pub(crate) fn report_provider(&mut self, counterset: &str, provider: Provider, output: &mut Output) {
+        let now = match provider {
+            Provider::V1(_) => "v1",
+            Provider::V2(_) => "v2",
+        };
+        let is_other = |note: &Note| {
+            matches!(note.subject, Subject::Provider(before) if before != now)
+                && note.counterset == counterset
+        };
+        if let Some(place) = self.series.iter().position(is_other) {
+            output.retire(self.series.swap_remove(place).series.as_slice());
+        }
+        self.set(counterset, Subject::Provider(now), 1, output);
     }
 
     fn set(&mut self, counterset: &str, subject: Subject, value: u64, output: &mut Output) {
@@ -67,14 +85,17 @@ impl Notes {
         let (place, definition) = match subject {
             Subject::LeftOut(_) => (&mut self.left_out, LEFT_OUT),
             Subject::UnknownTypes => (&mut self.unknown_types, UNKNOWN_TYPES),
+            Subject::Provider(_) => (&mut self.provider, PROVIDER),
         };
         if place.is_none() {
             *place = output.register_families(&[definition]).into_iter().next().flatten();
         }
         let family = (*place)?;
         let mut labels = vec![("counterset", counterset)];
-        if let Subject::LeftOut(reason) = subject {
-            labels.push(("reason", reason));
+        match subject {
+            Subject::LeftOut(reason) => labels.push(("reason", reason)),
+            Subject::Provider(provider) => labels.push(("provider", provider)),
+            Subject::UnknownTypes => {}
         }
         let offered = [Series { family, labels: &labels, start: None }];
         output.register_series(&offered).into_iter().next().flatten()
@@ -99,5 +120,14 @@ const UNKNOWN_TYPES: Family<'_> = Family {
     item: "Of Unknown Type",
     object: "Counters",
     help: "Counters of an unknown type. Their values are exported unchanged.",
+    ..LEFT_OUT
+};
+
+const PROVIDER: Family<'_> = Family {
+    item: "Provider",
+    object: "Counterset",
+    kind: Kind::Info,
+    help: "1, with the kind of provider that gives the counterset: v2 is read by MS-PCQ, v1 (classic) from the \
+           performance data of the host's registry.",
     ..LEFT_OUT
 };

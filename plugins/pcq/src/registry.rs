@@ -10,21 +10,13 @@ use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use plugin_session::{OpenSession, failure_of};
 use tokio::time::Instant;
 
+use crate::backoff::Backoff;
 use crate::session;
 
 /// Reads the list, and delays the next attempt after failures.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
-    failed: Option<Failed>,
-}
-
-#[derive(Debug)]
-struct Failed {
-    /// Consecutive failures, including this one.
-    times: u32,
-    /// The first collection that may try again.
-    next_poll: u64,
-    why: Failure,
+    backoff: Backoff,
 }
 
 /// The countersets in the registry.
@@ -46,19 +38,10 @@ impl Registry {
         poll: u64,
         deadline: Instant,
     ) -> Result<Listed, Failure> {
-        let times = match &self.failed {
-            Some(failed) if poll < failed.next_poll => return Err(failed.why.clone()),
-            Some(failed) => failed.times + 1,
-            None => 1,
-        };
-        // Set before the attempt, because the collection may be aborted during it.
-        let next_poll = poll + polls_until_retry(times);
-        let why =
-            Failure::new(Stage::Bind, GeneralReason::Timeout, "the collection ended before the list did");
-        let failed = self.failed.insert(Failed { times, next_poll, why });
+        self.backoff.begin(poll)?;
         match list(open, collection, share(deadline)).await {
             Ok(registered) => {
-                self.failed = None;
+                self.backoff.succeeded();
                 let hidden = registered.denied_providers;
                 let message =
                     format!("the host's registry hides the countersets of {hidden} providers from us");
@@ -66,7 +49,7 @@ impl Registry {
                 Ok(Listed { guids: registered.counter_sets, unlisted: (hidden > 0).then_some(unlisted) })
             }
             Err(why) => {
-                failed.why = why.clone();
+                let next_poll = self.backoff.failed(&why);
                 tracing::warn!(
                     error = %why.message,
                     next_attempt_in_collections = next_poll - poll,
@@ -80,7 +63,7 @@ impl Registry {
 
     /// Drops the record of failures: their cause may have been removed.
     pub(crate) fn forget(&mut self) {
-        self.failed = None;
+        self.backoff.forget();
     }
 }
 
@@ -96,28 +79,8 @@ async fn list<H>(
     listed.map_err(|error| failure_of(&error))
 }
 
-/// The number of collections until the next attempt doubles with each failure, up to a limit.
-fn polls_until_retry(times: u32) -> u64 {
-    POLLS_UNTIL_RETRY << times.saturating_sub(1).min(DOUBLINGS_MAX)
-}
-
-/// Collections between the first failure and the second attempt.
-const POLLS_UNTIL_RETRY: u64 = 20;
-const DOUBLINGS_MAX: u32 = 6;
-
 /// The share of a collection's time for the list; the rest is for the values of known countersets.
 fn share(deadline: Instant) -> Instant {
     let now = Instant::now();
     now + deadline.saturating_duration_since(now) * 3 / 4
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_that_is_not_given_is_asked_for_ever_more_rarely() {
-        let pauses: Vec<u64> = (1..=9).map(polls_until_retry).collect();
-        assert_eq!(pauses, [20, 40, 80, 160, 320, 640, 1280, 1280, 1280]);
-    }
 }

@@ -1,9 +1,11 @@
 //! The interfaces of hosts that this plugin uses.
 
+use counter_poll::ClassicError;
 use host_session::{Endpoint, Reason, Session, SessionError, Stage, Target};
 use ms_rrp::RegisteredCounterSets;
 use ms_rrp::winreg::RegistryClient;
 use plugin_session::{Service, call_error};
+use rpc_client::{Association, NamedPipe};
 use tokio::time::Instant;
 use tracing::debug;
 
@@ -14,6 +16,9 @@ const WINREG: Endpoint = Endpoint::NamedPipe { name: "winreg", stopped: Reason::
 
 /// The service of a host that this plugin uses.
 pub(crate) const PERFLIB: Service = Service { endpoint: WINREG, interfaces: &[ms_pcq::SYNTAX_ID] };
+
+/// What classic objects are asked of.
+pub(crate) const REGISTRY: Service = Service { endpoint: WINREG, interfaces: &[ms_rrp::SYNTAX_ID] };
 
 /// Each association has one interface.
 const FIRST_CONTEXT: dcerpc::ContextId = 0;
@@ -66,6 +71,24 @@ fn of_pcq(target: &Target, error: &PcqError) -> SessionError {
         _ => (Stage::Query, Reason::Internal),
     };
     SessionError::of_answer(target, stage, reason, error)
+}
+
+/// The methods of the registry over an association of [`REGISTRY`], until `deadline`.
+pub(crate) fn registry(
+    association: &mut Association<NamedPipe>,
+    deadline: Instant,
+) -> RegistryClient<PipeChannel<'_>> {
+    RegistryClient::new(PipeChannel(association.channel(FIRST_CONTEXT, deadline)))
+}
+
+/// What went wrong with classic objects.
+pub(crate) fn error_of_classic(target: &Target, error: &ClassicError<rpc_client::Error>) -> SessionError {
+    match error {
+        ClassicError::Call(error) => of_rrp(target, error),
+        ClassicError::Malformed(error) => {
+            SessionError::of_answer(target, Stage::Decode, Reason::MalformedReply, error)
+        }
+    }
 }
 
 fn of_rrp(target: &Target, error: &ms_rrp::Error<rpc_client::Error>) -> SessionError {

@@ -4,13 +4,14 @@ use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN};
 use host_session::Recovery;
 use ms_pcq::perflibv2::CounterData;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Failure, FamilyId, GeneralReason, Output, Problem, Setup, Source,
-    Stage, Target, Transport,
+    Collection, Coverage, DeclaredReason, Failure, FamilyId, Output, Problem, Setup, Source, Stage, Target,
+    Transport,
 };
 use plugin_session::{AttemptError, HostConnection, HostSource, OpenSession, Retry, failure_of};
 use tokio::time::Instant;
 
 use crate::channel::PcqError;
+use crate::classic::Classic;
 use crate::config::{self, Settings};
 use crate::missing::{self, Unlisted};
 use crate::notes::Notes;
@@ -24,6 +25,7 @@ pub(crate) struct PcqSource {
     connection: HostConnection<OpenQuery>,
     poller: SelectionPoller<ExporterIds>,
     registry: Registry,
+    classic: Classic,
     notes: Notes,
 }
 
@@ -53,6 +55,7 @@ impl Source for PcqSource {
             connection: HostConnection::new(target, PERFLIB, setup.settings.transport),
             poller: SelectionPoller::new(wanted, language),
             registry: Registry::default(),
+            classic: Classic::default(),
             notes: Notes::default(),
         })
     }
@@ -62,6 +65,7 @@ impl Source for PcqSource {
         let Ok(wanted) = config::compile(&settings) else { return };
         self.poller.select(wanted, config::language(&settings));
         self.registry.forget();
+        self.classic.forget();
         self.connection.reconfigure(settings.transport);
     }
 
@@ -108,11 +112,8 @@ impl HostSource for PcqSource {
         };
         open.end_calls(timer, collection);
         let data = match fetched {
-            Ok(data) => data,
-            Err(FetchError::Missing) => {
-                self.connection.put_back(open);
-                return Err(missing::explain(self.poller.missing()).into());
-            }
+            Ok(data) => Some(data),
+            Err(FetchError::Missing) => None,
             Err(FetchError::Call(error)) => {
                 let error = open.session().error(&error);
                 if self.poller.stalls_met() > stalls {
@@ -125,8 +126,15 @@ impl HostSource for PcqSource {
                 return Err(self.connection.fail(open, &error, collection, deadline).await);
             }
         };
+        let classic = if self.poller.wants_classic() {
+            collection.enter(Stage::Query);
+            self.classic.fetch(&mut self.poller, &mut open, collection, deadline).await
+        } else {
+            Ok(())
+        };
         collection.enter(Stage::Decode);
-        let emitted = self.emit(&data, open.handles().as_ref(), collection.output());
+        let data = data.as_ref().zip(open.handles().as_ref());
+        let emitted = self.emit(data, classic, collection.output());
         self.connection.put_back(open);
         Ok(emitted?)
     }
@@ -163,15 +171,13 @@ impl PcqSource {
     /// Sends the values of the reply.
     fn emit(
         &mut self,
-        data: &CounterData,
-        query: Option<&OpenQuery>,
+        data: Option<(&CounterData, &OpenQuery)>,
+        classic: Result<(), Failure>,
         output: &mut Output,
     ) -> Result<Coverage, Failure> {
-        let Some(query) = query else {
-            return Err(Failure::new(Stage::Plugin, GeneralReason::Internal, "a reply without a query"));
-        };
-        let seen = self.poller.emit(data, query, output);
+        let seen = self.poller.emit(data, classic.map_err(Unlisted), output);
         for (counterset, poller) in self.poller.covered(&seen) {
+            self.notes.report_provider(&counterset.name, counterset.provider, output);
             self.notes.report(&counterset.name, poller.left_out(), unknown_types(counterset), output);
         }
         self.coverage(&seen)

@@ -25,7 +25,7 @@ pub struct Catalog {
     pieces: Pieces,
     /// The language in which names are told beside English.
     language: Option<Lcid>,
-    stalls: Stalls,
+    stalls: Stalls<Guid>,
 }
 
 /// What countersets are found by.
@@ -66,11 +66,20 @@ pub enum Lookup {
     Unusable(String, Trouble),
 }
 
+/// Which interface of the host gives a counterset, and what the host knows it by there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Provider {
+    /// Version 2, of which PerflibV2 tells: by its GUID.
+    V2(Guid),
+    /// Version 1, of which the registry tells: by the index of its name.
+    V1(u32),
+}
+
 /// A counterset whose registration was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterset {
-    /// Its identifier.
-    pub guid: Guid,
+    /// Who gives it.
+    pub provider: Provider,
     /// Its English name, as the host writes it.
     pub name: String,
     /// Its name in the language that the settings ask for.
@@ -81,6 +90,17 @@ pub struct Counterset {
     pub is_type_inferred: bool,
     /// Its counters, in the order of registration.
     pub counters: Vec<Counter>,
+}
+
+impl Counterset {
+    /// Its identifier, where a version 2 provider gives it.
+    #[must_use]
+    pub const fn guid(&self) -> Option<Guid> {
+        match self.provider {
+            Provider::V2(guid) => Some(guid),
+            Provider::V1(_) => None,
+        }
+    }
 }
 
 impl Catalog {
@@ -185,7 +205,8 @@ impl Catalog {
             Err(trouble) => return Ok(Lookup::Unusable(name, trouble)),
         };
         let registration::Registration { local_name, instance_type, is_type_inferred, counters } = registered;
-        let counterset = Counterset { guid, name, local_name, instance_type, is_type_inferred, counters };
+        let provider = Provider::V2(guid);
+        let counterset = Counterset { provider, name, local_name, instance_type, is_type_inferred, counters };
         let counterset = Arc::new(counterset);
         self.countersets.insert(guid, Arc::clone(&counterset));
         Ok(Lookup::Found(counterset))

@@ -5,10 +5,11 @@
 //!
 //! - [`SelectionPoller`]: countersets, instances and counters that are [`Wanted`] in, raw values out to a [`SeriesSink`].
 //!   It is made for being asked again and again: a reply with what the last one held is read without an allocation.
+//!   Classic objects come from the registry's performance data, and all others from PerflibV2.
 //! - [`paths`]: counter paths in, samples with raw and cooked values out.
 //!
 //! The parts of the first: a [`Catalog`] of what the host has, a [`WatchList`] with a [`CountersetPoller`] for each
-//! counterset, and an [`OpenQuery`], whose identifiers take one of two [`Forms`].
+//! counterset, an [`OpenQuery`], whose identifiers take one of two [`Forms`], and a poller of classic objects.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod addition;
@@ -20,6 +21,7 @@ mod missing;
 pub mod paths;
 mod poller;
 mod query;
+mod reading;
 pub mod registration;
 mod selection_poller;
 mod sink;
@@ -30,12 +32,14 @@ mod wanted;
 mod watch_list;
 
 pub use self::addition::Addition;
-pub use self::catalog::{Catalog, Counterset, Lookup, Nameless, WELL_KNOWN, Which};
+pub use self::catalog::{Catalog, Counterset, Lookup, Nameless, Provider, WELL_KNOWN, Which};
 pub use self::channel::{Client, Error, HostChannel};
+pub use self::classic::ClassicError;
 pub use self::forms::{FormAnswer, Forms};
 pub use self::missing::{Missing, Why};
 pub use self::poller::{CountersetPoller, LeftOut};
 pub use self::query::{OpenQuery, Refusal};
+pub use self::reading::{InstanceReading, Reading, clocks_of};
 pub use self::selection_poller::{FetchError, SelectionPoller};
 pub use self::sink::{FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink, Start};
 pub use self::wanted::{Aggregate, TopN, Wanted};

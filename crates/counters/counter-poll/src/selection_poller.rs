@@ -4,18 +4,23 @@ use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
 use ms_pcq::wire::Layout;
+use ms_rrp::winreg::{Key, RegistryClient};
 
 use crate::channel::{Client, Error, HostChannel};
-use crate::missing::Missing;
+use crate::classic::{ClassicError, ClassicPoller, Search};
+use crate::missing::{Missing, Why};
 use crate::query::{OpenQuery, Refusal};
 use crate::watch_list::{Seen, WatchList};
 use crate::{Catalog, Counterset, CountersetPoller, Forms, SeriesIds, SeriesSink, Wanted, stalls};
 
 /// Polls the countersets of one host that are wanted.
 ///
+/// Countersets are those of version 2 where the host has them, and else classic objects.
+///
 /// Calling order of a collection: [`begin`](Self::begin), [`lose_connection`](Self::lose_connection) when the connection is
 /// another one, [`needs_enumeration`](Self::needs_enumeration) and, if so, [`enumerated`](Self::enumerated), then
-/// [`fetch`](Self::fetch) and [`emit`](Self::emit). What is known of a host outlives its connections.
+/// [`fetch`](Self::fetch), [`fetch_classic`](Self::fetch_classic) where [`wants_classic`](Self::wants_classic) says so, and
+/// [`emit`](Self::emit). What is known of a host outlives its connections.
 #[derive(Debug)]
 pub struct SelectionPoller<I: SeriesIds> {
     wanted: Vec<Wanted>,
@@ -27,6 +32,7 @@ pub struct SelectionPoller<I: SeriesIds> {
     /// How the host lays out its data, as far as they proved it.
     layout: Layout,
     forms: Forms,
+    classic: ClassicPoller<I>,
     /// Whether the open query is not what is wanted or what the host has any more.
     is_query_outdated: bool,
     polls: u64,
@@ -37,7 +43,7 @@ pub struct SelectionPoller<I: SeriesIds> {
 pub enum FetchError<E: StdError + 'static> {
     /// A call failed.
     Call(ms_pcq::Error<E>),
-    /// The host has none of the countersets: [`SelectionPoller::missing`] says why.
+    /// The host has none of the countersets in version 2. What [`SelectionPoller::emit`] returns says why.
     Missing,
 }
 
@@ -59,6 +65,7 @@ impl<I: SeriesIds> SelectionPoller<I> {
             watch_list: WatchList::default(),
             layout: Layout::default(),
             forms: Forms::default(),
+            classic: ClassicPoller::new(language),
             is_query_outdated: false,
             polls: 0,
         }
@@ -67,6 +74,7 @@ impl<I: SeriesIds> SelectionPoller<I> {
     /// Wants other countersets from now on.
     pub fn select(&mut self, wanted: Vec<Wanted>, language: Option<Lcid>) {
         self.watch_list.forget_all();
+        self.classic.forget_all(language);
         self.wanted = wanted;
         self.language = language;
         self.is_query_outdated = true;
@@ -76,6 +84,7 @@ impl<I: SeriesIds> SelectionPoller<I> {
     pub fn begin<S: SeriesSink<I>>(&mut self, output: &mut S) {
         self.watch_list.end_outdated(output);
         self.catalog.begin(self.polls);
+        self.classic.begin(self.polls, output);
     }
 
     /// The host may be another one, or have other software.
@@ -83,6 +92,7 @@ impl<I: SeriesIds> SelectionPoller<I> {
         self.catalog.forget_enumeration();
         self.layout = Layout::default();
         self.forms.forget();
+        self.classic.lose_connection();
     }
 
     /// Forgets which countersets the host has.
@@ -93,8 +103,13 @@ impl<I: SeriesIds> SelectionPoller<I> {
     /// Counts an attempt to poll. Returns whether it needs to know first which countersets the host has.
     pub fn needs_enumeration(&mut self) -> bool {
         self.polls += 1;
-        if self.polls.is_multiple_of(POLLS_BETWEEN_SEARCHES) && self.is_search_due() {
-            self.catalog.forget_enumeration();
+        if self.polls.is_multiple_of(POLLS_BETWEEN_SEARCHES) {
+            if self.is_search_due() {
+                self.catalog.forget_enumeration();
+            }
+            if self.has_patterns() || self.classic.lacks_some() {
+                self.classic.search_again();
+            }
         }
         !self.catalog.is_enumerated()
     }
@@ -117,10 +132,10 @@ impl<I: SeriesIds> SelectionPoller<I> {
         self.catalog.stalls_met()
     }
 
-    /// What the last search did not find.
+    /// How many classic objects did not answer in this collection. The channel on which that happened takes no other call.
     #[must_use]
-    pub fn missing(&self) -> &[Missing<I::Unlisted>] {
-        self.watch_list.missing()
+    pub const fn classic_stalls_met(&self) -> u32 {
+        self.classic.stalls_met()
     }
 
     /// Fetches the values by the query in `kept`, where it still is what is wanted, else by a new one. The query with
@@ -159,20 +174,83 @@ impl<I: SeriesIds> SelectionPoller<I> {
         Ok(data)
     }
 
-    /// Sends what a reply of `query` holds.
+    /// Whether classic objects are wanted, or may be. Known after [`fetch`](Self::fetch).
+    #[must_use]
+    pub fn wants_classic(&self) -> bool {
+        self.classic.is_needed(self.watch_list.unmet())
+    }
+
+    /// Fetches the values of classic objects, by the key `HKEY_PERFORMANCE_DATA` in `kept`, or by one that is opened and
+    /// kept. It may be called again over another channel where it fails: what was answered is not asked for again.
+    ///
+    /// # Errors
+    /// When a call fails, or a reply is no performance data.
+    pub async fn fetch_classic<C: HostChannel, S: SeriesSink<I>>(
+        &mut self,
+        client: &mut RegistryClient<C>,
+        kept: &mut Option<Key>,
+        output: &mut S,
+    ) -> Result<(), ClassicError<C::Error>> {
+        let watched_names: Vec<String> = match self.has_patterns() {
+            true => self.watch_list.names().map(str::to_owned).collect(),
+            false => Vec::new(),
+        };
+        let search =
+            Search { wanted: &self.wanted, unmet: self.watch_list.unmet(), watched_names: &watched_names };
+        self.classic.fetch(client, kept, search, output).await
+    }
+
+    /// Sends what was fetched: a reply of a query, and classic objects, unless `classic` says why there are none.
     pub fn emit<S: SeriesSink<I>>(
         &mut self,
-        data: &CounterData,
-        query: &OpenQuery,
+        data: Option<(&CounterData, &OpenQuery)>,
+        classic: Result<(), I::Unlisted>,
         output: &mut S,
     ) -> Seen<I::Unlisted> {
-        let seen = self.watch_list.emit(&data.data(), query, &self.wanted, self.polls, output);
+        let mut seen = match data {
+            Some((data, query)) => {
+                self.watch_list.emit(&data.data(), query, &self.wanted, self.polls, output)
+            }
+            None => self.watch_list.nothing_seen(),
+        };
         for guid in &seen.exchanged {
             self.catalog.forget(*guid);
             self.is_query_outdated = true;
         }
         self.is_query_outdated |= seen.has_malformed;
+        self.emit_classic(classic, &mut seen, output);
         seen
+    }
+
+    /// Adds classic objects to what was seen: what they are is not missing.
+    fn emit_classic<S: SeriesSink<I>>(
+        &mut self,
+        classic: Result<(), I::Unlisted>,
+        seen: &mut Seen<I::Unlisted>,
+        output: &mut S,
+    ) {
+        if let Err(reason) = classic {
+            for missing in &mut seen.missing {
+                // A name that is nearly another one is misspelt, whatever the registry has.
+                let is_misspelt = matches!(missing.why, Why::Unknown { nearest: Some(_), .. });
+                if missing.why.may_be_classic() && !is_misspelt {
+                    missing.why = Why::NoClassic(reason.clone());
+                }
+            }
+            seen.missing.extend(self.classic.all_missing(&reason));
+            seen.classic_covered = self.classic.none_covered();
+            return;
+        }
+        let found = self.classic.emit(&self.wanted, output);
+        let is_met = |missing: &Missing<I::Unlisted>| {
+            let is_pattern = self.wanted.get(missing.wanted).is_some_and(|wanted| wanted.which.is_pattern());
+            let may_be_met = missing.why.may_be_classic()
+                || !is_pattern && matches!(missing.why, Why::Trouble(_) | Why::Unlisted(_));
+            may_be_met && self.classic.meets(missing.wanted)
+        };
+        seen.missing.retain(|missing| !is_met(missing));
+        seen.missing.extend(found.missing);
+        seen.classic_covered = found.covered;
     }
 
     /// Countersets whose values `seen` tells of.
@@ -180,7 +258,7 @@ impl<I: SeriesIds> SelectionPoller<I> {
         &'a self,
         seen: &'a Seen<I::Unlisted>,
     ) -> impl Iterator<Item = (&'a Counterset, &'a CountersetPoller<I>)> {
-        self.watch_list.covered(seen)
+        self.watch_list.covered(seen).chain(self.classic.covered(&seen.classic_covered))
     }
 
     /// Fetches. A query with which that fails is closed.
@@ -200,9 +278,13 @@ impl<I: SeriesIds> SelectionPoller<I> {
 
     /// Whether countersets, or data of them, may have come that are wanted.
     fn is_search_due(&self) -> bool {
-        self.watch_list.lacks_some()
+        self.watch_list.lacks_some_but(|wanted| self.classic.meets(wanted))
             || self.forms.has_silent()
-            || self.wanted.iter().any(|wanted| wanted.which.is_pattern())
+            || self.has_patterns()
+    }
+
+    fn has_patterns(&self) -> bool {
+        self.wanted.iter().any(|wanted| wanted.which.is_pattern())
     }
 
     /// Opens a query with all wanted countersets that the host has.
@@ -212,15 +294,17 @@ impl<I: SeriesIds> SelectionPoller<I> {
         output: &mut S,
     ) -> Result<OpenQuery, FetchError<C::Error>> {
         self.catalog.speak(self.language);
-        let patience = stalls::patience(client);
+        let patience = stalls::patience(client.channel());
         client.channel().limit_calls(patience);
         let Self { watch_list, catalog, wanted, unlisted, .. } = self;
         let additions = watch_list.search(catalog, client, wanted, unlisted.as_ref(), output).await;
         client.channel().limit_calls(None);
         let additions = additions?;
         if additions.is_empty() {
-            // Perhaps the host failed as a whole, and does not any more the next time.
-            self.catalog.forget_nameless();
+            if self.watch_list.lacks_some_but(|wanted| self.classic.meets(wanted)) {
+                // Perhaps the host failed as a whole, and does not any more the next time.
+                self.catalog.forget_nameless();
+            }
             return Err(FetchError::Missing);
         }
         let mut query = OpenQuery::open(client, self.layout).await?;

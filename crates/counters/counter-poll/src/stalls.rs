@@ -1,21 +1,20 @@
-//! Countersets whose provider hangs when the host asks it what it registered.
+//! Countersets whose provider hangs when the host asks it something.
 //!
 //! Such a question has no answer, and the association on which it was asked takes no other. So questions about single
 //! countersets have a deadline of their own. A counterset that lets it pass is not asked about again for a number of
 //! collections, which outlives connections, and the others are asked about over another pipe.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::time::Duration;
-
-use ms_dtyp::Guid;
 
 use crate::channel::{Client, Error, HostChannel};
 use crate::registration::Trouble;
 
-/// The countersets that did not answer.
-#[derive(Debug, Default)]
-pub(crate) struct Stalls {
-    stalled: HashMap<Guid, Stall>,
+/// The countersets that did not answer, by what the host knows them by.
+#[derive(Debug)]
+pub(crate) struct Stalls<K> {
+    stalled: HashMap<K, Stall>,
     /// The collection that is under way.
     poll: u64,
     /// How many did not answer in this collection.
@@ -29,7 +28,13 @@ struct Stall {
     again_at: u64,
 }
 
-impl Stalls {
+impl<K> Default for Stalls<K> {
+    fn default() -> Self {
+        Self { stalled: HashMap::new(), poll: 0, met: 0 }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Stalls<K> {
     /// The countersets of a host that are remembered; providers that hang are few.
     const STALLED_MAX: usize = 64;
     /// Collections until a counterset is asked about again, in the next search. Twice as many after each time that it
@@ -49,8 +54,8 @@ impl Stalls {
     }
 
     /// Why a counterset is not asked about now.
-    pub(crate) fn trouble(&self, guid: Guid) -> Option<Trouble> {
-        let stall = self.stalled.get(&guid).filter(|stall| self.poll < stall.again_at)?;
+    pub(crate) fn trouble(&self, key: K) -> Option<Trouble> {
+        let stall = self.stalled.get(&key).filter(|stall| self.poll < stall.again_at)?;
         let times = stall.times;
         Some(Trouble::Failed(format!(
             "the host did not answer when it was asked about it ({times} times so far)"
@@ -60,29 +65,35 @@ impl Stalls {
     /// Looks whether the question about a counterset was answered.
     pub(crate) fn note<C: HostChannel, T>(
         &mut self,
-        guid: Guid,
+        key: K,
         client: &mut Client<C>,
         answer: &Result<T, Error<C>>,
     ) {
         match answer {
             Ok(_) => {
-                self.stalled.remove(&guid);
+                self.stalled.remove(&key);
             }
             Err(ms_pcq::Error::Rpc(rpc_stub::Error::Call { source, .. }))
                 if C::is_timeout(source) && !client.channel().time_left().is_zero() =>
             {
-                self.add(guid);
+                self.add(key);
             }
             Err(_) => {}
         }
     }
 
-    fn add(&mut self, guid: Guid) {
+    /// A counterset answered.
+    pub(crate) fn remove(&mut self, key: K) {
+        self.stalled.remove(&key);
+    }
+
+    /// A counterset let its time pass.
+    pub(crate) fn add(&mut self, key: K) {
         self.met += 1;
-        if self.stalled.len() >= Self::STALLED_MAX && !self.stalled.contains_key(&guid) {
+        if self.stalled.len() >= Self::STALLED_MAX && !self.stalled.contains_key(&key) {
             return;
         }
-        let stall = self.stalled.entry(guid).or_insert(Stall { times: 0, again_at: 0 });
+        let stall = self.stalled.entry(key).or_insert(Stall { times: 0, again_at: 0 });
         let doublings = stall.times.min(Self::DOUBLINGS_MAX);
         stall.times = stall.times.saturating_add(1);
         stall.again_at = self.poll + (Self::POLLS_BETWEEN << doublings);
@@ -91,8 +102,7 @@ impl Stalls {
 
 /// How long a question about one counterset may take: a quarter of the time that is left, and much longer than the host
 /// took for any answer so far. None where that leaves no time for others.
-pub(crate) fn patience<C: HostChannel>(client: &mut Client<C>) -> Option<Duration> {
-    let channel = client.channel();
+pub(crate) fn patience<C: HostChannel>(channel: &C) -> Option<Duration> {
     patience_of(channel.time_left(), channel.slowest_answer())
 }
 
@@ -105,6 +115,8 @@ fn patience_of(left: Duration, slowest: Duration) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use ms_dtyp::Guid;
+
     use super::*;
 
     #[test]
@@ -120,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_counterset_is_asked_about_more_and_more_rarely() {
-        let (mut stalls, guid) = (Stalls::default(), Guid::from_u128(7));
+        let (mut stalls, guid) = (Stalls::<Guid>::default(), Guid::from_u128(7));
         let mut asked = Vec::new();
         for poll in 1..1000 {
             stalls.begin(poll);

@@ -4,14 +4,16 @@ use ms_dtyp::Guid;
 use ms_pcq::types::{Attrib, CounterId, InstanceType, Lcid};
 use ms_pcq::wire::{CounterRegInfo, InstanceInfo};
 
+use crate::Provider;
 use crate::channel::{Client, Error, HostChannel};
+use crate::poller::labels::numbered_by;
 use crate::registration::{self, Answer, Counter, Languages, Name, Pieces, Registration, own};
 
 /// A counterset with all that is known of it.
 #[derive(Clone, Debug)]
 pub struct Counterset {
-    /// Its identifier.
-    pub guid: Guid,
+    /// Which kind of provider gives it, and what the host knows it by.
+    pub provider: Provider,
     /// Its name.
     pub name: Name,
     /// Its name in the language that was asked for.
@@ -25,6 +27,21 @@ pub struct Counterset {
 }
 
 impl Counterset {
+    /// Its identifier, where a version 2 provider gives it.
+    #[must_use]
+    pub const fn guid(&self) -> Option<Guid> {
+        match self.provider {
+            Provider::V2(guid) => Some(guid),
+            Provider::V1(_) => None,
+        }
+    }
+
+    /// The place of the counter whose values number the instances, where there is one.
+    pub(crate) fn number(&self) -> Option<usize> {
+        let row = numbered_by(&self.name.text).filter(|_| matches!(self.provider, Provider::V1(_)))?;
+        self.counters.iter().position(|counter| counter.name == row.counter)
+    }
+
     /// Whether a counter is there for the sake of others: a base, a clock, a number of things.
     pub fn is_helper(&self, counter: &Counter) -> bool {
         let id = counter.info.counter_id;
@@ -63,10 +80,11 @@ pub async fn counterset<C: HostChannel>(
     }
     let help = help.unwrap_or_default();
     let Registration { local_name, instance_type, counters, .. } = registered;
-    Ok(Ok(Counterset { guid, name, local_name, help, instance_type, counters }))
+    let provider = Provider::V2(guid);
+    Ok(Ok(Counterset { provider, name, local_name, help, instance_type, counters }))
 }
 
-/// The instances that are there now; none where there can be only one.
+/// The instances of a version 2 counterset that are there now; none where there can be only one.
 ///
 /// # Errors
 /// When the call fails.
@@ -77,6 +95,7 @@ pub async fn instances<C: HostChannel>(
     if counterset.instance_type == InstanceType::SINGLE {
         return Ok(Vec::new());
     }
+    let Some(guid) = counterset.guid() else { return Ok(Vec::new()) };
     // Where there are none, the answer is a status.
-    Ok(own::<C, _>(client.enumerate_counter_set_instances(counterset.guid).await)?.unwrap_or_default())
+    Ok(own::<C, _>(client.enumerate_counter_set_instances(guid).await)?.unwrap_or_default())
 }

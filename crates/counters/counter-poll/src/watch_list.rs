@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use counter_types::{nearest, same_name};
+use counter_types::nearest;
 use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::wire::{Body, QueryData};
 
-use crate::missing::{Missing, Why};
+use crate::missing::{Missing, Why, unknown_counters, warn_of_nothing};
+use crate::reading::clocks_of;
 use crate::registration::Trouble;
 use crate::{
     Addition, Catalog, Client, Counterset, CountersetPoller, Error, HostChannel, Lookup, OpenQuery,
@@ -22,13 +23,21 @@ pub struct WatchList<I: SeriesIds> {
     outdated: Vec<CountersetPoller<I>>,
     /// What the open query could not be given.
     missing: Vec<Missing<I::Unlisted>>,
+    /// The wanted ones that the last search found nothing usable for, and patterns.
+    unmet: Vec<usize>,
     /// Whether the last reply lacked a counterset of the query.
     has_lost_some: bool,
 }
 
 impl<I: SeriesIds> Default for WatchList<I> {
     fn default() -> Self {
-        Self { watched: Vec::new(), outdated: Vec::new(), missing: Vec::new(), has_lost_some: false }
+        Self {
+            watched: Vec::new(),
+            outdated: Vec::new(),
+            missing: Vec::new(),
+            unmet: Vec::new(),
+            has_lost_some: false,
+        }
     }
 }
 
@@ -53,26 +62,34 @@ pub struct Seen<U> {
     /// Whether there was something that cannot be believed.
     pub has_malformed: bool,
     /// Of each that is watched, in order, whether its values were sent.
-    covered: Vec<bool>,
+    pub(crate) covered: Vec<bool>,
+    /// The same of each classic object.
+    pub(crate) classic_covered: Vec<bool>,
 }
 
 impl<U> Seen<U> {
     /// Whether the values of all that is wanted were sent.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.missing.is_empty() && self.covered.iter().all(|covered| *covered)
+        self.missing.is_empty() && self.covered.iter().chain(&self.classic_covered).all(|covered| *covered)
     }
 }
 
 impl<I: SeriesIds> WatchList<I> {
-    /// What the host does not have, or does not give.
-    pub fn missing(&self) -> &[Missing<I::Unlisted>] {
-        &self.missing
+    /// Whether something is not there, other than the wanted ones that are `met` elsewhere.
+    pub fn lacks_some_but(&self, met: impl Fn(usize) -> bool) -> bool {
+        self.has_lost_some || self.missing.iter().any(|missing| !met(missing.wanted))
     }
 
-    /// Whether something that is wanted is not there.
-    pub fn lacks_some(&self) -> bool {
-        self.has_lost_some || !self.missing.is_empty()
+    /// What is seen where there is no reply.
+    pub(crate) fn nothing_seen(&self) -> Seen<I::Unlisted> {
+        Seen {
+            missing: self.missing.clone(),
+            exchanged: Vec::new(),
+            has_malformed: false,
+            covered: vec![false; self.watched.len()],
+            classic_covered: Vec::new(),
+        }
     }
 
     /// The settings have changed: nothing is watched any more.
@@ -100,31 +117,37 @@ impl<I: SeriesIds> WatchList<I> {
         output: &mut S,
     ) -> Result<Vec<Addition>, Error<C>> {
         self.missing.clear();
+        self.unmet.clear();
         let mut found: Vec<(usize, Arc<Counterset>)> = Vec::new();
         let mut taken = HashSet::new();
         for (index, one) in wanted.iter().enumerate() {
             let lookups = catalog.find(client, &one.which).await?;
             if lookups.is_empty() || one.which.is_pattern() && unlisted.is_some() {
-                self.missing.push(unknown(one, catalog, unlisted));
+                self.missing.push(unknown((index, one), catalog, unlisted));
+            }
+            let is_usable = |lookup: &Lookup| matches!(lookup, Lookup::Found(_));
+            if one.which.is_pattern() || !lookups.iter().any(is_usable) {
+                self.unmet.push(index);
             }
             for lookup in lookups {
                 match lookup {
-                    Lookup::Found(counterset) if taken.insert(counterset.guid) => {
+                    Lookup::Found(counterset) if taken.insert(counterset.provider) => {
                         found.push((index, counterset));
                     }
                     Lookup::Found(_) => {}
                     Lookup::Unusable(name, trouble) => {
-                        self.missing.push(Missing { name, why: Why::Trouble(trouble) });
+                        let why = Why::Trouble(trouble);
+                        self.missing.push(Missing { wanted: index, name, why });
                     }
                 }
             }
         }
         self.watch(found, wanted, output);
         let addition = |(watched, one): (usize, &Watched<I>)| {
-            let Counterset { guid, instance_type, is_type_inferred, .. } = *one.counterset;
-            Addition { watched, guid, instance_type, is_type_inferred }
+            let Counterset { instance_type, is_type_inferred, .. } = *one.counterset;
+            Some(Addition { watched, guid: one.counterset.guid()?, instance_type, is_type_inferred })
         };
-        Ok(self.watched.iter().enumerate().map(addition).collect())
+        Ok(self.watched.iter().enumerate().filter_map(addition).collect())
     }
 
     /// Watches these and no others. What is watched already goes on.
@@ -137,11 +160,11 @@ impl<I: SeriesIds> WatchList<I> {
         let mut before: Vec<Watched<I>> = std::mem::take(&mut self.watched);
         for (index, counterset) in found {
             let Some(settings) = wanted.get(index) else { continue };
-            self.missing.extend(unknown_counters(settings, &counterset));
+            self.missing.extend(unknown_counters(index, settings, &counterset));
             let is_it = |one: &Watched<I>| one.wanted == index && one.counterset == counterset;
             let known = before.iter().position(is_it).map(|place| before.swap_remove(place));
             // The provider may be exchanged once more; which collection it was in is kept.
-            let exchanged_at = before.iter().find(|one| one.counterset.guid == counterset.guid);
+            let exchanged_at = before.iter().find(|one| one.counterset.provider == counterset.provider);
             let exchanged_at = exchanged_at.and_then(|one| one.exchanged_at);
             self.watched.push(known.unwrap_or_else(|| {
                 warn_of_nothing(settings, &counterset);
@@ -157,8 +180,8 @@ impl<I: SeriesIds> WatchList<I> {
     /// The host does not give one of those that were found.
     pub fn refuse(&mut self, watched: usize, trouble: Trouble) {
         let Some(watched) = self.watched.get(watched) else { return };
-        let name = watched.counterset.name.clone();
-        self.missing.push(Missing { name, why: Why::Trouble(trouble) });
+        let (wanted, name) = (watched.wanted, watched.counterset.name.clone());
+        self.missing.push(Missing { wanted, name, why: Why::Trouble(trouble) });
     }
 
     /// Sends what a reply of `query` holds.
@@ -187,7 +210,7 @@ impl<I: SeriesIds> WatchList<I> {
             let Some(place) = query.watched_of(index) else { continue };
             let Some(watched) = self.watched.get_mut(place) else { continue };
             let Some(settings) = wanted.get(watched.wanted) else { continue };
-            let name = || watched.counterset.name.clone();
+            let (wanted, name) = (watched.wanted, || watched.counterset.name.clone());
             match block {
                 Ok(block) if block.status == Win32Error::ERROR_NO_DATA => {
                     watched.poller.clear(output);
@@ -195,24 +218,34 @@ impl<I: SeriesIds> WatchList<I> {
                 }
                 Ok(block) if matches!(block.body, Body::ErrorReturn) => {
                     let why = Why::Trouble(Trouble::Refused(block.status));
-                    missing.push(Missing { name: name(), why });
+                    missing.push(Missing { wanted, name: name(), why });
                 }
                 Ok(block) => {
-                    watched.poller.emit(&block, data.header(), settings, output);
+                    watched.poller.emit(&block, clocks_of(data.header()), settings, output);
                     covered[place] = true;
                     if watched.was_exchanged(poll) {
-                        exchanged.push(watched.counterset.guid);
+                        exchanged.extend(watched.counterset.guid());
                     }
                 }
                 Err(error) => {
                     has_malformed = true;
                     let why = Why::Trouble(Trouble::Malformed(error.to_string()));
-                    missing.push(Missing { name: name(), why });
+                    missing.push(Missing { wanted, name: name(), why });
                 }
             }
         }
         self.has_lost_some = missing.len() > known || covered.iter().any(|covered| !covered);
-        Seen { missing, exchanged, has_malformed, covered }
+        Seen { missing, exchanged, has_malformed, covered, classic_covered: Vec::new() }
+    }
+
+    /// The wanted ones that the last search found nothing usable for, and patterns, which may match more elsewhere.
+    pub(crate) fn unmet(&self) -> &[usize] {
+        &self.unmet
+    }
+
+    /// The names of the countersets that are watched.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.watched.iter().map(|one| one.counterset.name.as_str())
     }
 
     /// Countersets whose values `seen` tells of.
@@ -228,7 +261,9 @@ impl<I: SeriesIds> WatchList<I> {
     fn all_malformed(&self, query: &OpenQuery, reason: &str) -> Vec<Missing<I::Unlisted>> {
         let in_query = query.additions().filter_map(|addition| self.watched.get(addition.watched));
         let why = || Why::Trouble(Trouble::Malformed(reason.to_owned()));
-        in_query.map(|one| Missing { name: one.counterset.name.clone(), why: why() }).collect()
+        let malformed =
+            in_query.map(|one| Missing { wanted: one.wanted, name: one.counterset.name.clone(), why: why() });
+        malformed.collect()
     }
 }
 
@@ -246,7 +281,11 @@ impl<I: SeriesIds> Watched<I> {
     }
 }
 
-fn unknown<U: Clone>(wanted: &Wanted, catalog: &Catalog, unlisted: Option<&U>) -> Missing<U> {
+fn unknown<U: Clone>(
+    (place, wanted): (usize, &Wanted),
+    catalog: &Catalog,
+    unlisted: Option<&U>,
+) -> Missing<U> {
     let name = wanted.label.clone();
     let nameless = catalog.nameless();
     let why = match (&wanted.which, unlisted) {
@@ -254,48 +293,13 @@ fn unknown<U: Clone>(wanted: &Wanted, catalog: &Catalog, unlisted: Option<&U>) -
         (Which::Matching(_), None) => Why::NoMatch { nameless },
         (Which::Name(_) | Which::Guid(_), None) => match classic::explain(&name, &catalog.names()) {
             Some(explanation) => Why::Classic(explanation),
-            None => Why::Unknown { nearest: nearest(&name, catalog.names()).map(str::to_owned), nameless },
+            None => {
+                let near = nearest(&name, catalog.names()).or_else(|| nearest(&name, classic::names()));
+                Why::Unknown { nearest: near.map(str::to_owned), nameless }
+            }
         },
     };
-    Missing { name, why }
-}
-
-/// Counters that the settings name and the counterset does not have.
-fn unknown_counters<U>(wanted: &Wanted, counterset: &Counterset) -> Vec<Missing<U>> {
-    if wanted.which.is_pattern() {
-        return Vec::new();
-    }
-    let names = || counterset.counters.iter().map(|counter| counter.name.as_str());
-    let is_unknown = |name: &&str| !names().any(|other| same_name(other, name));
-    let included = wanted
-        .selection
-        .included_counters()
-        .iter()
-        .filter(|pattern| !names().any(|name| pattern.matches(name)));
-    let by_name = included.filter_map(|pattern| pattern.exact_name());
-    let ranked = wanted.top_n.iter().map(|top| top.counter.as_str()).filter(is_unknown);
-    by_name
-        .chain(ranked)
-        .map(|counter| Missing {
-            name: counterset.name.clone(),
-            why: Why::UnknownCounter {
-                counter: counter.to_owned(),
-                nearest: nearest(counter, names()).map(str::to_owned),
-            },
-        })
-        .collect()
-}
-
-/// A pattern of counters that matches none is worth a word, once.
-fn warn_of_nothing(wanted: &Wanted, counterset: &Counterset) {
-    let matches_none = |pattern: &&counter_types::NamePattern| {
-        pattern.exact_name().is_none()
-            && !counterset.counters.iter().any(|counter| pattern.matches(&counter.name))
-    };
-    for pattern in wanted.selection.included_counters().iter().filter(matches_none) {
-        let (counterset, pattern) = (counterset.name.as_str(), pattern.as_str());
-        tracing::warn!(counterset, pattern, "No counter matches a pattern of the settings");
-    }
+    Missing { wanted: place, name, why }
 }
 
 /// A registration that does not fit the replies is read again after so many collections.

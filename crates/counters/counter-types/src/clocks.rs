@@ -7,13 +7,19 @@ pub struct RawClocks {
     pub perf_freq: u64,
     /// `PerfTime100NSec` of the data header: 100 ns since 1601.
     pub time_100ns: u64,
-    /// The value of the counter that `PerfTimeId` names, of the same instance.
+    /// The value of the counter that `PerfTimeId` names, of the same instance; of a classic object its `PerfTime`.
     pub object_time: Option<u64>,
-    /// The value of the counter that `PerfFreqId` names, of the same instance.
+    /// The value of the counter that `PerfFreqId` names, of the same instance; of a classic object its `PerfFreq`.
     pub object_freq: Option<u64>,
 }
 
 impl RawClocks {
+    /// The same with the object's clock that an instance shows, as far as it shows one.
+    #[must_use]
+    pub fn with_object(self, time: Option<u64>, freq: Option<u64>) -> Self {
+        Self { object_time: time.or(self.object_time), object_freq: freq.or(self.object_freq), ..self }
+    }
+
     /// The object's clock; the performance clock if it has none.
     #[must_use]
     pub(crate) fn object(&self) -> (u64, u64) {

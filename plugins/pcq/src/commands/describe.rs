@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use clap::ValueEnum;
+use counter_poll::Provider;
 use counter_poll::registration::Counter;
 use counter_poll::survey::Counterset;
 use counter_types::{Selection, same_name};
@@ -95,7 +96,7 @@ impl Findings {
     }
 
     fn yaml_counterset(&self, text: &mut String, found: &Found) {
-        let Counterset { name, local_name, help, guid, .. } = &found.counterset;
+        let Counterset { name, local_name, help, provider, .. } = &found.counterset;
         text.push('\n');
         let comment = |text: &mut String, line: &str| {
             let _ = writeln!(text, "      # {line}");
@@ -114,7 +115,12 @@ impl Findings {
         } else {
             // Names that several countersets share, or that are not English, cannot be used.
             comment(text, &title);
-            let _ = writeln!(text, "      - guid: {guid}");
+            match provider {
+                Provider::V2(guid) => {
+                    let _ = writeln!(text, "      - guid: {guid}");
+                }
+                Provider::V1(index) => comment(text, &format!("left out: classic object {index}")),
+            }
         }
         if found.has_totals() {
             text.push_str("        totals: drop\n");
@@ -132,9 +138,13 @@ impl Findings {
     pub(super) fn table(&self, width: usize) -> String {
         let mut text = format!("{}{}\n", plain(&self.host), self.about);
         for found in &self.found {
-            let Counterset { name, local_name, guid, help, .. } = &found.counterset;
+            let Counterset { name, local_name, provider, help, .. } = &found.counterset;
             let local = Found::local(&name.text, local_name.as_ref());
-            let _ = writeln!(text, "\n{}{local}  {guid}", plain(&name.text));
+            let known_by = match provider {
+                Provider::V2(guid) => guid.to_string(),
+                Provider::V1(index) => format!("classic object {index}"),
+            };
+            let _ = writeln!(text, "\n{}{local}  {known_by}", plain(&name.text));
             let help = first_sentence(help);
             if !help.is_empty() {
                 wrapped(&help, width.saturating_sub(2)).iter().for_each(|line| {
@@ -165,15 +175,19 @@ impl Findings {
 }
 
 fn counterset_json(found: &Found) -> Value {
-    let Counterset { guid, name, local_name, help, instance_type, counters } = &found.counterset;
+    let Counterset { provider, name, local_name, help, instance_type, counters } = &found.counterset;
     let instances: Vec<Value> = found
         .instances
         .iter()
         .map(|instance| json!({"name": instance.name, "id": instance.instance_id.0}))
         .collect();
     let counters: Vec<Value> = counters.iter().map(|counter| counter_json(found, counter)).collect();
+    let (kind, guid, object) = match provider {
+        Provider::V2(guid) => ("v2", Some(guid.to_string()), None),
+        Provider::V1(index) => ("v1", None, Some(index)),
+    };
     json!({
-        "name": name.text, "local_name": local_name, "guid": guid.to_string(), "help": help,
+        "name": name.text, "local_name": local_name, "provider": kind, "guid": guid, "object": object, "help": help,
         "instance_type": instance_type.to_string(), "instances": instances, "counters": counters,
     })
 }

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use counter_poll::classic::{self, Reach, Survey};
+use counter_poll::registration;
 use counter_poll::registration::Name;
 use counter_poll::survey;
-use counter_poll::{classic, registration};
-use counter_types::{NamePattern, PatternText, nearest};
-use host_session::{HostInfo, Session};
+use counter_types::{NamePattern, PatternText, nearest, same_name};
+use host_session::{HostInfo, Session, SessionError};
 use ms_dtyp::Guid;
 use ms_pcq::types::Lcid;
 use plugin_sdk::{Command, Exit, Run};
+use plugin_session::Service;
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments};
 use tokio::time::Instant;
 
@@ -17,7 +19,7 @@ use super::clock;
 use super::describe::{Findings, Found};
 use super::metrics;
 use crate::config::DetailSettings;
-use crate::session::{PERFLIB, PerflibSession as _};
+use crate::session::{self, PERFLIB, PerflibSession as _, REGISTRY};
 
 /// Lists the countersets of a host.
 #[derive(Debug)]
@@ -30,6 +32,10 @@ pub(crate) struct DiscoverArguments {
     /// Only countersets with this name; * matches any characters: 'Process*'
     #[arg(long = "counterset", value_name = "PATTERN", value_parser = wildcard)]
     patterns: Vec<(String, NamePattern)>,
+    /// Asks for all classic objects: the host calls every provider, one that hangs included [default: those with names
+    /// that many hosts have]
+    #[arg(long)]
+    global: bool,
     /// Excludes counters above
     #[arg(long, value_name = "LEVEL")]
     detail: Option<DetailSettings>,
@@ -47,6 +53,7 @@ struct Wish {
     access: HostAccess,
     /// The patterns as written, and compiled. If empty, everything.
     patterns: Vec<(String, NamePattern)>,
+    reach: Reach,
     lcid: Option<Lcid>,
     detail: Option<DetailSettings>,
     format: Format,
@@ -86,9 +93,10 @@ impl Command for Discover {
 
 impl Wish {
     fn new(arguments: DiscoverArguments) -> Result<Self, CommandError> {
-        let DiscoverArguments { host, patterns, detail, lcid, format, transport } = arguments;
+        let DiscoverArguments { host, patterns, global, detail, lcid, format, transport } = arguments;
+        let reach = if global { Reach::Global } else { Reach::Named };
         let access = HostAccess::new(host, &transport)?;
-        Ok(Self { access, patterns, lcid: lcid.map(Lcid), detail, format })
+        Ok(Self { access, patterns, reach, lcid: lcid.map(Lcid), detail, format })
     }
 
     fn wants(&self, name: &str) -> bool {
@@ -106,17 +114,10 @@ async fn discover(run: &Run, wish: &Wish) -> Result<String, CommandError> {
     run.progress(&format!("connecting to {}…", wish.access.host()));
     let mut session = wish.access.connect(PERFLIB, run).await.map_err(|failed| failed.error)?;
     let names = names(run, &mut session).await?;
-    let all: Vec<&str> = names.iter().map(|(_, name)| name.text.as_str()).collect();
-    for (text, pattern) in &wish.patterns {
-        if !all.iter().any(|name| pattern.matches(name)) {
-            if let Some(explanation) = classic::explain(text, &all.iter().copied()) {
-                return Err(CommandError::failed(explanation, "see all countersets without --counterset"));
-            }
-            let hint = nearest(text, all.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
-            let message = format!("the host has no counterset `{text}`{}", hint.unwrap_or_default());
-            return Err(CommandError::failed(message, "see all of them without --counterset"));
-        }
-    }
+    run.progress("classic objects…");
+    let classic = classic_objects(&mut session, wish).await;
+    let found = classic.iter().flat_map(|survey| &survey.found).map(|(one, _)| one.name.text.as_str());
+    check_patterns(&wish.patterns, &names.iter().map(|(_, name)| name.text.as_str()).chain(found))?;
     let mut findings = Findings {
         host: wish.access.host().to_owned(),
         about: about(session.host()),
@@ -131,12 +132,43 @@ async fn discover(run: &Run, wish: &Wish) -> Result<String, CommandError> {
         run.progress(&format!("{} of {total} countersets: {}", index + 1, name.text));
         look_at(run, &mut session, guid, name, wish, &mut findings).await?;
     }
+    findings.add_classic(run, classic);
     let width = run.terminal_width().and_then(|width| usize::try_from(width).ok()).unwrap_or(WIDTH);
     Ok(match wish.format {
         Format::Yaml => findings.yaml(),
         Format::Table => findings.table(width),
         Format::Json => findings.json(),
     })
+}
+
+/// Refuses a pattern that matches none of the names.
+fn check_patterns<'a>(
+    patterns: &[(String, NamePattern)],
+    names: &(impl Iterator<Item = &'a str> + Clone),
+) -> Result<(), CommandError> {
+    for (text, pattern) in patterns {
+        if names.clone().any(|name| pattern.matches(name)) {
+            continue;
+        }
+        let next_step = "see all countersets without --counterset";
+        if let Some(explanation) = classic::explain(text, names) {
+            return Err(CommandError::failed(explanation, next_step));
+        }
+        let hint = nearest(text, names.clone()).map(|name| format!("; did you mean `{name}`?"));
+        let message = format!("the host has no counterset `{text}`{}", hint.unwrap_or_default());
+        return Err(CommandError::failed(message, next_step));
+    }
+    Ok(())
+}
+
+/// The classic objects that are asked for.
+async fn classic_objects(session: &mut Session, wish: &Wish) -> Result<Survey, SessionError> {
+    let deadline = Instant::now() + CLASSIC_MAX;
+    let Service { endpoint, interfaces } = REGISTRY;
+    let mut association = session.open_association(endpoint, interfaces, deadline).await?;
+    let mut client = session::registry(&mut association, deadline);
+    let surveyed = classic::survey(&mut client, |name| wish.wants(name), wish.reach, wish.lcid).await;
+    surveyed.map_err(|error| session::error_of_classic(session.target(), &error))
 }
 
 async fn names(run: &Run, session: &mut Session) -> Result<Vec<(Guid, Name)>, CommandError> {
@@ -182,6 +214,28 @@ async fn look_at(
     Ok(())
 }
 
+impl Findings {
+    /// Adds the classic objects that no version 2 counterset has the name of.
+    fn add_classic(&mut self, run: &Run, survey: Result<Survey, SessionError>) {
+        let Survey { found, refused } = match survey {
+            Ok(survey) => survey,
+            Err(error) => {
+                self.refused.push(format!("classic objects: {}", error.detail()));
+                return;
+            }
+        };
+        self.refused.extend(refused);
+        for (counterset, instances) in found {
+            let is_it = |one: &Found| same_name(&one.counterset.name.text, &counterset.name.text);
+            if !self.found.iter().any(is_it) {
+                let metrics = metrics::names_of(run, &counterset);
+                self.found.push(Found { metrics, counterset, instances });
+            }
+        }
+        self.found.sort_by_cached_key(|found| found.counterset.name.text.to_lowercase());
+    }
+}
+
 /// ` (WEB1, Windows 10.0.20348, 2026-01-01T12:00:00.000Z)`
 fn about(host: &HostInfo) -> String {
     let names = &host.names;
@@ -193,4 +247,5 @@ fn about(host: &HostInfo) -> String {
 }
 
 const COUNTERSET_MAX: Duration = Duration::from_secs(10);
+const CLASSIC_MAX: Duration = Duration::from_secs(30);
 const WIDTH: usize = 120;

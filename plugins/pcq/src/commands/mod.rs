@@ -15,6 +15,7 @@ mod discover;
 mod formatter;
 mod json;
 mod metrics;
+mod open;
 mod paths;
 mod query;
 mod table;

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use counter_poll::paths::{FindError, PathPlan, PathQuery, Readings, Sample};
+use counter_poll::paths::{FindError, OpenPath, PathPlan, Readings, Sample};
 use counter_poll::survey;
 use counter_types::{CounterPath, InstancePath, nearest};
 use host_session::{Recovery, Session};
@@ -14,9 +14,10 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use super::csv::Csv;
 use super::formatter::Formatter;
 use super::json::Json;
+use super::open::{CALL_MAX, Open};
 use super::paths;
 use super::table::Table;
-use crate::session::{PERFLIB, PerflibSession as _};
+use crate::session::{self, PERFLIB, PerflibSession as _, REGISTRY};
 
 /// Shows cooked values live, as typeperf does.
 #[derive(Debug)]
@@ -59,12 +60,6 @@ enum Format {
     Csv,
     /// an object a line
     Json,
-}
-
-/// A session with an open query.
-struct Open {
-    session: Session,
-    query: PathQuery,
 }
 
 impl Command for Query {
@@ -120,13 +115,7 @@ fn is_of(path: &CounterPath, host: &str, name: Option<&str>) -> bool {
 async fn watch(run: &Run, wish: &Wish, formatter: &mut dyn Formatter) -> Result<(), CommandError> {
     run.progress(&format!("connecting to {}…", wish.access.host()));
     let mut session = wish.access.connect(PERFLIB, run).await.map_err(|failed| failed.error)?;
-    let mut client = session.perflib(Instant::now() + SEARCH_MAX);
-    let progress = |index, total| run.progress(&format!("{index} of {total} countersets…"));
-    let plan = match PathPlan::find(&mut client, &wish.paths, progress).await {
-        Ok(plan) => plan,
-        Err(FindError::Path(problem)) => return Err(paths::explain(&problem)),
-        Err(FindError::Call(error)) => return Err(CommandError::of_session(&session.error(&error))),
-    };
+    let plan = find(run, wish, &mut session).await?;
     run.progress("waiting for the first values…");
     let mut open = Some(Open::new(session, &plan).await.map_err(|(_, error)| error)?);
     let mut ticks = interval(wish.interval);
@@ -140,11 +129,49 @@ async fn watch(run: &Run, wish: &Wish, formatter: &mut dyn Formatter) -> Result<
             None => open = watching.connect_again().await?,
         }
     }
-    if let Some(Open { mut session, query }) = open {
+    if let Some(Open { mut session, query: Some(query), .. }) = open {
         // If the host is slow to close the query, it closes it with the connection.
         let _ = query.close(&mut session.perflib(Instant::now() + CLOSE_MAX)).await;
     }
     Ok(())
+}
+
+/// Finds what the paths mean: version 2 countersets, and classic objects where no such counterset is meant or wildcards
+/// may match both.
+async fn find(run: &Run, wish: &Wish, session: &mut Session) -> Result<PathPlan, CommandError> {
+    let deadline = Instant::now() + SEARCH_MAX;
+    let progress = |index, total| run.progress(&format!("{index} of {total} countersets…"));
+    let found = PathPlan::find(&mut session.perflib(deadline), &wish.paths, progress).await;
+    let (mut plan, open) = match found {
+        Ok(found) => found,
+        Err(error) => return Err(explain(session, error)),
+    };
+    if open.is_empty() {
+        return Ok(plan);
+    }
+    run.progress("classic objects…");
+    let first = open.iter().find_map(OpenPath::problem).cloned();
+    let found = match session.open_association(REGISTRY.endpoint, REGISTRY.interfaces, deadline).await {
+        Ok(mut association) => {
+            plan.add_classic(&mut session::registry(&mut association, deadline), &open).await
+        }
+        // A wildcard has what version 2 countersets give it.
+        Err(error) => return first.map_or(Ok(plan), |_| Err(CommandError::of_session(&error))),
+    };
+    match (found, first) {
+        (Ok(()), _) | (Err(FindError::Classic(_)), None) => Ok(plan),
+        (Err(error), _) => Err(explain(session, error)),
+    }
+}
+
+fn explain(session: &Session, error: FindError<rpc_client::Error>) -> CommandError {
+    match error {
+        FindError::Path(problem) => paths::explain(&problem),
+        FindError::Call(error) => CommandError::of_session(&session.error(&error)),
+        FindError::Classic(error) => {
+            CommandError::of_session(&session::error_of_classic(session.target(), &error))
+        }
+    }
 }
 
 /// The state that is kept from sample to sample.
@@ -162,10 +189,9 @@ impl Watching<'_> {
     /// Takes a sample and shows it. Returns false if the connection is lost.
     async fn step(&mut self, open: &mut Open, formatter: &mut dyn Formatter) -> Result<bool, CommandError> {
         let deadline = Instant::now() + CALL_MAX.max(self.wish.interval);
-        let data = match open.query.fetch(&mut open.session.perflib(deadline)).await {
-            Ok(data) => data,
+        let (data, classic) = match open.fetch(deadline).await {
+            Ok(fetched) => fetched,
             Err(error) => {
-                let error = open.session.error(&error);
                 let failed = CommandError::of_session(&error);
                 if error.recovery == Recovery::Nothing {
                     return Err(failed);
@@ -176,7 +202,8 @@ impl Watching<'_> {
             }
         };
         let is_first = self.readings.is_empty();
-        let sample = Sample::read(self.plan, &open.query, &data, &mut self.readings);
+        let data = open.query.as_ref().zip(data.as_ref());
+        let sample = Sample::read(self.plan, data, classic.as_ref(), &mut self.readings);
         for refused in sample.refused.iter().chain(&open.problems(self.plan)) {
             self.note_once(refused.clone());
         }
@@ -189,7 +216,7 @@ impl Watching<'_> {
                 self.note_once(note);
             }
         }
-        if sample.refused.is_empty() && open.query.problems().next().is_none() {
+        if sample.refused.is_empty() && open.problems(self.plan).is_empty() {
             self.note_missing(open, &sample).await;
         }
         Ok(true)
@@ -248,36 +275,6 @@ impl Watching<'_> {
     }
 }
 
-impl Open {
-    /// Opens a query for the plan.
-    async fn new(mut session: Session, plan: &PathPlan) -> Result<Self, (Recovery, CommandError)> {
-        let opened = PathQuery::open(&mut session.perflib(Instant::now() + CALL_MAX), plan).await;
-        match opened {
-            Ok(query) if !query.is_empty() => Ok(Self { session, query }),
-            Ok(query) => {
-                let problem = query.problems().next().map(|(_, problem)| problem.to_string());
-                let message =
-                    problem.unwrap_or_else(|| "the host adds none of the countersets to a query".to_owned());
-                let error = CommandError::failed(message, "see whether their providers run on the host");
-                Err((Recovery::Nothing, error))
-            }
-            Err(error) => {
-                let error = session.error(&error);
-                Err((error.recovery, CommandError::of_session(&error)))
-            }
-        }
-    }
-
-    /// Messages about identifiers whose blocks cannot be distinguished from others.
-    fn problems(&self, plan: &PathPlan) -> Vec<String> {
-        let say = |(counterset, problem): (usize, _)| {
-            let name: &str = &plan.countersets[counterset].name.text;
-            format!("counterset `{name}`: {problem}")
-        };
-        self.query.problems().map(say).collect()
-    }
-}
-
 /// The instance that was probably meant: one with this prefix, such as `chrome:4242`, or one with a similar name.
 fn near_instance<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let begins = |name: &&str| name.to_lowercase().starts_with(&wanted.to_lowercase());
@@ -286,6 +283,5 @@ fn near_instance<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone)
 
 /// Names are read one by one, possibly over a slow connection.
 const SEARCH_MAX: Duration = Duration::from_secs(120);
-const CALL_MAX: Duration = Duration::from_secs(10);
 const CLOSE_MAX: Duration = Duration::from_secs(1);
 const NOTES_MAX: usize = 100;

@@ -2,7 +2,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use counter_poll::registration::Counter;
-use counter_poll::{Counterset, CountersetPoller, Wanted};
+use counter_poll::{Counterset, CountersetPoller, Provider, Wanted, clocks_of};
 use counter_types::CounterType;
 use ms_dtyp::{FileTime, Guid};
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
@@ -58,7 +58,7 @@ impl Source for Replay {
         let allocated = allocation_counter::measure(|| {
             let data = QueryData::parse(&reply).expect("our own reply");
             for block in data.blocks() {
-                polled.emit(&block.expect("our own block"), data.header(), wanted, output);
+                polled.emit(&block.expect("our own block"), clocks_of(data.header()), wanted, output);
             }
         });
         ALLOCATIONS.lock().expect("nobody panicked").push(allocated.count_total);
@@ -80,7 +80,7 @@ fn counterset() -> Counterset {
         help: String::new(),
     });
     Counterset {
-        guid: Guid::from_u128(1),
+        provider: Provider::V2(Guid::from_u128(1)),
         name: "Things".to_owned(),
         local_name: None,
         instance_type: InstanceType::MULTIPLE,

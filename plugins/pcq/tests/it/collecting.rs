@@ -194,15 +194,6 @@ fn a_host_that_has_none_of_the_countersets_fails_and_holds_no_query() {
 }
 
 #[test]
-fn a_classic_object_is_told_with_what_comes_near_it() {
-    let (sim, plugin) = (SimHost::new(), Plugin::new());
-    let ended = plugin.watch(&sim, countersets(&["Memory"])).collect();
-    let message = "`Memory` is a classic counter object, which Windows serves by its registry only; this version reads \
-                   version 2 countersets by MS-PCQ; near it: `Process V2`";
-    assert_eq!(ended.failed(), (Stage::Query, "not_found", message));
-}
-
-#[test]
 fn two_instances_of_the_same_host_do_not_share_series() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     let one = plugin.watch(&sim, countersets(&["HTTP Service"]));

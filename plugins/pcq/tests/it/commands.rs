@@ -99,7 +99,7 @@ pub(crate) fn line<'a>(text: &'a str, part: &str) -> &'a str {
 #[test]
 fn discover_writes_countersets_with_types_instances_and_first_sentences() {
     let (plugin, sim) = (Plugin::new(), SimHost::new());
-    let ran = run(&plugin, &sim, "discover", &["--counterset", "processor*"]);
+    let ran = run(&plugin, &sim, "discover", &["--counterset", "processor i*"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     assert!(ran.out.contains("modules:\n  discovered:\n    plugin: pcq\n    countersets:\n"), "{}", ran.out);
     assert!(line(&ran.out, "- name").ends_with("- name: Processor Information"), "{}", ran.out);
@@ -116,8 +116,8 @@ fn discover_writes_countersets_with_types_instances_and_first_sentences() {
 #[test]
 fn discover_shows_how_far_it_is() {
     let (plugin, sim) = (Plugin::new(), SimHost::new());
-    let ran = run(&plugin, &sim, "discover", &[]);
-    let total = ran.out.lines().filter(|line| line.trim_start().starts_with("- ")).count();
+    let ran = run(&plugin, &sim, "discover", &["--format", "json"]);
+    let total = version_2(&ran);
     let last = ran.progress.iter().rev().find(|line| !line.is_empty()).unwrap();
     assert!(last.starts_with(&format!("{total} of {total} countersets: ")), "{last}");
     assert_eq!(ran.progress.last().map(String::as_str), Some(""), "the line is cleared");
@@ -145,9 +145,33 @@ fn a_counterset_that_is_not_there_names_the_nearest() {
     let ran = run(&plugin, &sim, "discover", &["--counterset", "Procesor Information"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(ran.err.contains("did you mean `Processor Information`?"), "{}", ran.err);
-    let ran = run(&plugin, &sim, "discover", &["--counterset", "LogicalDisk"]);
+    let ran = run(&plugin, &without_disks(), "discover", &["--counterset", "LogicalDisk"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.err.starts_with("`LogicalDisk` is a classic counter object"), "{}", ran.err);
+    assert!(ran.err.starts_with("the host does not offer the classic counter object"), "{}", ran.err);
+}
+
+/// A host whose provider of the classic disks is disabled.
+pub(crate) fn without_disks() -> SimHost {
+    SimHost::with_options(|options| {
+        options.changes = vec!["LogicalDisk=absent".parse().expect("a change")];
+    })
+}
+
+#[test]
+fn discover_lists_classic_objects_with_their_instances() {
+    let (plugin, sim) = (Plugin::new(), SimHost::new());
+    let ran = run(&plugin, &sim, "discover", &["--counterset", "*Disk*", "--format", "json"]);
+    let all: Value = serde_json::from_str(&ran.out).unwrap();
+    let sets = all["countersets"].as_array().unwrap();
+    let names: Vec<Value> = sets.iter().map(|set| json!([set["name"], set["provider"]])).collect();
+    let expected = [["FileSystem Disk Activity", "v2"], ["LogicalDisk", "v1"], ["PhysicalDisk", "v1"]];
+    assert_eq!(json!(names), json!(expected));
+    assert_eq!(sets[1]["object"], 236);
+    let names: Vec<&str> =
+        sets[1]["instances"].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["HarddiskVolume1", "C:", "D:", "_Total"]);
+    let yaml = run(&plugin, &sim, "discover", &["--counterset", "LogicalDisk"]).out;
+    assert!(yaml.contains("      - name: LogicalDisk\n        totals: drop\n"), "{yaml}");
 }
 
 #[test]
@@ -156,11 +180,18 @@ fn a_counterset_that_the_host_does_not_tell_of_is_left_out_and_named() {
     // Nobody can make sense of the first registration, nor of its counters' names.
     let sets = windows_sim::model::Host::new(crate::world::model(&sim.clock)).countersets().len();
     sim.rules(&["1.1x1=corrupt:out-size", "1.10x1=corrupt:string-offset", "1.5x1=corrupt:string-offset"]);
-    let ran = run(&plugin, &sim, "discover", &[]);
+    let ran = run(&plugin, &sim, "discover", &["--format", "json"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(line(&ran.out, "# Left out: ").contains("query counterset registration info"), "{}", ran.out);
-    let found = ran.out.lines().filter(|line| line.trim_start().starts_with("- ")).count();
-    assert_eq!(found, sets - 1);
+    let all: Value = serde_json::from_str(&ran.out).unwrap();
+    let left_out = all["left_out"][0].as_str().unwrap();
+    assert!(left_out.contains("query counterset registration info"), "{left_out}");
+    assert_eq!(version_2(&ran), sets - 1);
+}
+
+/// How many version 2 countersets `discover` found.
+fn version_2(ran: &Ran) -> usize {
+    let all: Value = serde_json::from_str(&ran.out).unwrap();
+    all["countersets"].as_array().unwrap().iter().filter(|set| set["provider"] == "v2").count()
 }
 
 #[test]

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use ms_dtyp::{FileTime, Guid};
 use serde_json::Value;
-use windows_sim::model::{self, Clock, Counterset, Moment, Sample, ValueSource};
+use windows_sim::model::{
+    self, Clock, Counterset, Data, Moment, NameIndexes, PerfObject, Sample, ValueSource,
+};
 
-use crate::commands::{line, run, run_and};
+use crate::commands::{line, run, run_and, without_disks};
 use crate::world::{BOOT, NOON, Plugin, SimHost};
 
 /// The model, whose clock moves by a second for each reply, as if samples were taken a second apart.
@@ -40,6 +42,18 @@ impl ValueSource for Ticking {
 
     fn sample(&self, counterset: Guid, at: &Moment) -> Option<Vec<Sample>> {
         self.host().sample(counterset, at)
+    }
+
+    fn objects(&self) -> Vec<&'static PerfObject> {
+        self.host().objects()
+    }
+
+    fn object_data(&self, object: &PerfObject, at: &Moment) -> Option<Data> {
+        self.host().object_data(object, at)
+    }
+
+    fn name_indexes(&self) -> NameIndexes {
+        self.host().name_indexes()
     }
 }
 
@@ -164,19 +178,14 @@ fn a_path_that_does_not_parse_shows_where() {
 
 #[test]
 fn what_the_host_does_not_have_names_the_nearest() {
-    let (plugin, sim) = (Plugin::new(), SimHost::new());
+    let (plugin, sim) = (Plugin::new(), without_disks());
     for (path, part) in [
         (
             r"\Procesor Information(*)\% User Time",
             "no counterset `Procesor Information`; did you mean `Processor Information`?",
         ),
         (r"\Processor Information(*)\% Usr Time", "no counter `% Usr Time`; did you mean `% User Time`?"),
-        (
-            r"\Processor(_Total)\% Processor Time",
-            "`Processor` is a classic counter object, which Windows serves by its registry only; this version reads \
-             version 2 countersets by MS-PCQ; near it: `Processor Information`",
-        ),
-        (r"\Memory\Available MBytes", "`Memory` is a classic counter object"),
+        (r"\LogicalDisk(C:)\% Free Space", "does not offer the classic counter object `LogicalDisk`"),
         (r"\Processor Information\% User Time", r"write \Processor Information(*)\% User Time"),
     ] {
         let ran = run(&plugin, &sim, "query", &[path]);
@@ -289,4 +298,24 @@ fn a_path_may_name_the_machine_that_is_asked() {
         );
         assert!(ran.err.contains(&expected), "{}", ran.err);
     }
+}
+
+#[test]
+fn classic_objects_and_countersets_are_shown_together() {
+    let (plugin, sim) = (Plugin::new(), ticking());
+    let paths = [
+        r"\LogicalDisk(C:)\% Free Space",
+        r"\Memory\Available MBytes",
+        r"\Thermal Zone Information(\_TZ.TZ00)\Temperature",
+        r"\LogicalDisk(D:)\% Idle Time",
+    ];
+    let ran =
+        run(&plugin, &sim, "query", &[&paths[..], &["--count", "1", "--format", "csv"], &QUICKLY].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let shown = &rows(&ran.out)[0][1..];
+    let number = |index: usize| shown[index].parse::<f64>().unwrap();
+    assert!((0.0..100.0).contains(&number(0)), "{shown:?}");
+    assert!((1_000.0..16_384.0).contains(&number(1)), "{shown:?}");
+    assert!((273.0..400.0).contains(&number(2)), "{shown:?}");
+    assert!((0.0..=100.0).contains(&number(3)), "{shown:?}");
 }

@@ -3,6 +3,7 @@
 
 mod choices;
 mod choosing;
+mod classic;
 mod collecting;
 mod commands;
 mod commands_query;

@@ -174,7 +174,7 @@ fn a_text_that_changes_is_another_series_however_short_it_is() {
         assert_eq!(shown(&watch), [owner("hall", text)]);
         assert_eq!(shown(&watch), [owner("hall", text)]);
     }
-    assert_eq!(watch.sink.recorded().series.len(), 4, "one for each change, none for the polls between");
+    assert_eq!(watch.full().recorded.series.len(), 4, "one for each change, none for the polls between");
 }
 
 #[test]

@@ -189,9 +189,7 @@ fn every_counter_type_goes_out_raw_in_its_unit_with_its_base() {
     let (sim, plugin) = (SimHost::with_options(|options| options.perf_freq = PERF_FREQ), Plugin::new());
     let ended = plugin.watch(&sim, countersets(&["Counter Types"])).full();
     let mut found: Vec<_> = ended
-        .recorded
-        .families
-        .iter()
+        .families()
         .map(|family| (family.item.as_str(), family.part.as_str(), family.kind, family.unit.as_str()))
         .collect();
     let mut expected: Vec<_> = ROWS.iter().map(|row| (row.item, row.part, row.kind, row.unit)).collect();

@@ -10,7 +10,7 @@ use plugin_contract::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Failure, Lease,
     LeaseId, Secret, Stage, StageReport, TargetInfo, Waiter,
 };
-use plugin_host::testing::{Recorded, RecordedOutcome, RecordingSink};
+use plugin_host::testing::{Recorded, RecordedFamily, RecordedOutcome, RecordingSink};
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Library, monotonic_ns};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -198,7 +198,24 @@ pub(crate) struct Watch {
 pub(crate) struct Ended {
     pub(crate) outcome: RecordedOutcome,
     pub(crate) stages: Vec<StageReport>,
+    /// But for the series that say which kind of provider gives a counterset.
     pub(crate) recorded: Recorded,
+    /// Those, by the labels.
+    pub(crate) providers: Vec<[String; 2]>,
+}
+
+fn without_providers(mut recorded: Recorded) -> (Vec<[String; 2]>, Recorded) {
+    let mut providers = Vec::new();
+    let families = &recorded.families;
+    recorded.series.retain(|series| {
+        let is_provider = families[series.family as usize].object == "Counterset";
+        if is_provider && !series.retired {
+            let [(_, counterset), (_, provider)] = &series.labels[..] else { panic!("{series:?}") };
+            providers.push([counterset.clone(), provider.clone()]);
+        }
+        !is_provider
+    });
+    (providers, recorded)
 }
 
 impl Watch {
@@ -216,7 +233,8 @@ impl Watch {
         let recorded = self.sink.wait_completions(before + 1).expect("the collection ends");
         assert!(monotonic_ns() < deadline_ns, "it ended after its deadline");
         let last = recorded.completions.last().expect("a completion").clone();
-        Ended { outcome: last.outcome, stages: last.stages, recorded }
+        let (providers, recorded) = without_providers(recorded);
+        Ended { outcome: last.outcome, stages: last.stages, recorded, providers }
     }
 
     /// Collects, and insists that it is complete.
@@ -252,7 +270,7 @@ impl Ended {
         (failure.stage, failure.reason.as_str(), &failure.message)
     }
 
-    /// The items that a partial collection covers, and why it is not full.
+    /// The objects that a partial collection covers, but for what the plugin says of countersets, and why it is not full.
     #[track_caller]
     pub(crate) fn partial(&self) -> (Vec<&str>, &Failure) {
         match &self.outcome {
@@ -260,10 +278,16 @@ impl Ended {
                 let object = |id: &u32| self.recorded.families[*id as usize].object.as_str();
                 let mut objects: Vec<&str> = families.iter().map(object).collect();
                 objects.dedup();
+                objects.retain(|object| *object != "Counterset");
                 (objects, failure)
             }
             other => panic!("it is not partial with a reason: {other:?}"),
         }
+    }
+
+    /// The families that were registered, but for that of the providers.
+    pub(crate) fn families(&self) -> impl Iterator<Item = &RecordedFamily> {
+        self.recorded.families.iter().filter(|family| family.object != "Counterset")
     }
 
     pub(crate) fn stage(&self, stage: Stage) -> StageReport {

@@ -1,12 +1,14 @@
 //! Counter paths in, cooked values out: what paths mean at a host, one query for all of them, and the samples of its
 //! replies.
 
+mod classic;
 mod plan;
 mod problem;
 mod query;
 mod sample;
 
-pub use self::plan::{PathMatch, PathPlan};
+pub use self::classic::ClassicQuery;
+pub use self::plan::{OpenPath, PathMatch, PathPlan};
 pub use self::problem::{FindError, PathProblem};
 pub use self::query::PathQuery;
 pub use self::sample::{Instance, Key, Readings, Sample, Value, is_shown_as_read};

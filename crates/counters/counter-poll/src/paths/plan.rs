@@ -23,6 +23,8 @@ pub struct PathPlan {
 /// What one path means in one counterset.
 #[derive(Debug)]
 pub struct PathMatch {
+    /// The place of the path among all.
+    pub(super) order: usize,
     /// The path as it was written.
     pub path: CounterPath,
     /// Which of [`PathPlan::countersets`].
@@ -33,6 +35,16 @@ pub struct PathMatch {
     pub counters: Vec<usize>,
 }
 
+/// A path that no version 2 counterset was found for, or whose wildcard may match classic objects as well.
+#[derive(Clone, Debug)]
+pub struct OpenPath {
+    /// Its place among the paths.
+    pub(super) order: usize,
+    pub(super) path: CounterPath,
+    /// What is wrong with it if no classic object is meant.
+    pub(super) problem: Option<PathProblem>,
+}
+
 /// Names of countersets, asked for one after the other.
 struct Names {
     unread: Vec<Guid>,
@@ -41,22 +53,29 @@ struct Names {
 }
 
 impl PathPlan {
-    /// Finds what the paths mean. `progress` is told how many of how many names were asked for so far.
+    /// Finds what the paths mean among version 2 countersets, and answers those that may mean classic objects: what they mean
+    /// [`add_classic`](Self::add_classic) finds. `progress` is told how many of how many names were asked for so far.
     ///
     /// # Errors
-    /// When a call fails, or the host has none of what a path names.
+    /// When a call fails, or a counterset has none of what a path names.
     pub async fn find<C: HostChannel>(
         client: &mut Client<C>,
         paths: &[CounterPath],
         mut progress: impl FnMut(usize, usize) + Send,
-    ) -> Result<Self, FindError<C::Error>> {
+    ) -> Result<(Self, Vec<OpenPath>), FindError<C::Error>> {
         let mut unread = client.enumerate_counter_set().await?;
         unread.reverse();
         let mut names = Names { total: unread.len(), unread, read: Vec::new() };
         let mut plan = Self { countersets: Vec::new(), matches: Vec::new() };
-        for path in paths {
-            for (guid, name) in names.matching(client, path, &mut progress).await? {
-                let known = plan.countersets.iter().position(|known| known.guid == guid);
+        let mut open = Vec::new();
+        for (order, path) in paths.iter().enumerate() {
+            let found = names.matching(client, path, &mut progress).await?;
+            let problem = found.is_empty().then(|| names.unknown(path));
+            if problem.is_some() || compiled(&path.counterset_pattern())?.exact_name().is_none() {
+                open.push(OpenPath { order, path: path.clone(), problem });
+            }
+            for (guid, name) in found {
+                let known = plan.countersets.iter().position(|known| known.guid() == Some(guid));
                 let counterset = match known {
                     Some(known) => known,
                     None => {
@@ -67,17 +86,17 @@ impl PathPlan {
                         plan.countersets.len() - 1
                     }
                 };
-                plan.matches.push(pick(path, counterset, &plan.countersets[counterset])?);
+                plan.matches.push(pick((order, path), counterset, &plan.countersets[counterset])?);
             }
         }
-        Ok(plan)
+        Ok((plan, open))
     }
 
     /// What the query is given: instances by name where one is meant, and all where a wildcard is.
     pub fn identifiers(&self) -> Vec<(usize, CounterIdentifier)> {
         let mut identifiers: Vec<(usize, CounterIdentifier)> = Vec::new();
         for (index, counterset) in self.countersets.iter().enumerate() {
-            let guid = counterset.guid;
+            let Some(guid) = counterset.guid() else { continue };
             // Those that are added up as one take no name either, and answer with all their instances.
             if !counterset.instance_type.is_multiple() {
                 identifiers.push((index, CounterIdentifier::single_instance(guid)));
@@ -103,6 +122,13 @@ impl PathPlan {
     }
 }
 
+impl OpenPath {
+    /// What is wrong with it if no classic object is meant.
+    pub const fn problem(&self) -> Option<&PathProblem> {
+        self.problem.as_ref()
+    }
+}
+
 impl PathMatch {
     /// The instance's name, where the path means one and no other can be meant.
     pub fn only_instance(&self) -> Option<&str> {
@@ -118,7 +144,7 @@ impl PathMatch {
 }
 
 impl Names {
-    /// The countersets that a path names. Names are asked for until the wanted one has come.
+    /// The countersets that a path names, which may be none. Names are asked for until the wanted one has come.
     async fn matching<C: HostChannel>(
         &mut self,
         client: &mut Client<C>,
@@ -133,7 +159,7 @@ impl Names {
                 return Ok(found);
             }
             let Some(guid) = self.unread.pop() else {
-                return if found.is_empty() { Err(self.unknown(path).into()) } else { Ok(found) };
+                return Ok(found);
             };
             progress(self.read.len() + 1, self.total);
             self.read.push((guid, registration::read_name(client, guid).await?));
@@ -150,11 +176,15 @@ impl Names {
     }
 }
 
-fn compiled(pattern: &PatternText) -> Result<NamePattern, PathProblem> {
+pub(super) fn compiled(pattern: &PatternText) -> Result<NamePattern, PathProblem> {
     NamePattern::new(pattern).map_err(|error| PathProblem::Pattern(error.to_string()))
 }
 
-fn pick(path: &CounterPath, index: usize, counterset: &Counterset) -> Result<PathMatch, PathProblem> {
+pub(super) fn pick(
+    (order, path): (usize, &CounterPath),
+    index: usize,
+    counterset: &Counterset,
+) -> Result<PathMatch, PathProblem> {
     let name = &counterset.name.text;
     let instances = match (&path.instance, counterset.instance_type == InstanceType::SINGLE) {
         (Some(instance), false) => Some(compiled(&instance.pattern())?),
@@ -188,5 +218,5 @@ fn pick(path: &CounterPath, index: usize, counterset: &Counterset) -> Result<Pat
         let (path, counterset) = (Box::new(path.clone()), name.clone());
         return Err(PathProblem::UnknownCounter { path, counterset, nearest });
     }
-    Ok(PathMatch { path: path.clone(), counterset: index, instances, counters })
+    Ok(PathMatch { order, path: path.clone(), counterset: index, instances, counters })
 }

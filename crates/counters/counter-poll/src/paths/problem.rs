@@ -3,6 +3,7 @@ use std::fmt;
 
 use counter_types::CounterPath;
 
+use crate::classic::ClassicError;
 use crate::registration::Trouble;
 
 /// Why a search for what paths mean ended.
@@ -10,6 +11,8 @@ use crate::registration::Trouble;
 pub enum FindError<E: Error + 'static> {
     /// A call failed.
     Call(ms_pcq::Error<E>),
+    /// A call for classic objects failed.
+    Classic(ClassicError<E>),
     /// The host has no such thing.
     Path(PathProblem),
 }
@@ -68,6 +71,12 @@ pub enum PathProblem {
 impl<E: Error + 'static> From<PathProblem> for FindError<E> {
     fn from(problem: PathProblem) -> Self {
         Self::Path(problem)
+    }
+}
+
+impl<E: Error + 'static> From<ClassicError<E>> for FindError<E> {
+    fn from(error: ClassicError<E>) -> Self {
+        Self::Classic(error)
     }
 }
 

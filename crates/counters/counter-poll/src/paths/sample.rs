@@ -6,10 +6,15 @@ use counter_types::{Cooked, Formula, Measure, RawClocks, Reading, cook, properti
 use ms_dtyp::FileTime;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
-use ms_pcq::wire::{Block, CounterRegInfo, DataHeader, RawValue};
+use ms_pcq::wire::{CounterRegInfo, QueryData, RawValue};
+use ms_rrp::winreg::RegistryValue;
+use perflib_v1::{BadObject, DataBlock, Definitions, ObjectType};
 
 use super::{PathMatch, PathPlan, PathQuery};
-use crate::text;
+use crate::classic::{self, ObjectReading};
+use crate::reading::{Reading as ReplyReading, clocks_of};
+use crate::survey::Counterset;
+use crate::{Provider, text};
 
 /// What a value belongs to, from reply to reply.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,7 +50,7 @@ pub enum Value {
 }
 
 /// All values of one reply, in the order of the paths.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Sample {
     /// When the host took it, by its clock.
     pub time: FileTime,
@@ -66,16 +71,52 @@ pub struct Readings(HashMap<Key, Reading>);
 /// One instance in a reply.
 struct Row<'a> {
     instance: Option<Instance>,
+    clocks: RawClocks,
     values: HashMap<CounterId, RawValue<'a>>,
 }
 
 impl Sample {
-    /// Reads a reply. `query` says which counterset each block is of.
-    pub fn read(plan: &PathPlan, query: &PathQuery, data: &CounterData, before: &mut Readings) -> Self {
-        let data = data.data();
-        let clocks = clocks(data.header());
-        let (mut rows, mut refused): (Vec<Vec<Row<'_>>>, _) = (Vec::new(), Vec::new());
+    /// Reads the replies: one of a query, which says which counterset each block is of, and one of classic objects.
+    pub fn read(
+        plan: &PathPlan,
+        data: Option<(&PathQuery, &CounterData)>,
+        classic: Option<&RegistryValue>,
+        before: &mut Readings,
+    ) -> Self {
+        let mut sample = Self::default();
+        let mut rows: Vec<Vec<Row<'_>>> = Vec::new();
         rows.resize_with(plan.countersets.len(), Vec::new);
+        // Of the classic reply, so that its clocks do not become those of the other.
+        let definitions: Vec<Definitions> = classic.map_or_else(Vec::new, definitions);
+        if let Some(value) = classic {
+            sample.add_objects(plan, value, &definitions, &mut rows);
+        }
+        let data = data.map(|(query, data)| (query, data.data()));
+        if let Some((query, data)) = &data {
+            sample.add_blocks(plan, query, data, &mut rows);
+        }
+        let mut seen = HashSet::new();
+        let mut now = HashMap::new();
+        for pick in &plan.matches {
+            for row in &rows[pick.counterset] {
+                sample.add(plan, pick, row, before, (&mut seen, &mut now));
+            }
+        }
+        before.0 = now;
+        sample
+    }
+
+    /// Takes the blocks of a query's reply.
+    fn add_blocks<'a>(
+        &mut self,
+        plan: &PathPlan,
+        query: &PathQuery,
+        data: &QueryData<'a>,
+        rows: &mut [Vec<Row<'a>>],
+    ) {
+        let clocks = clocks_of(data.header());
+        (self.time, self.clocks) = (data.header().perf_time_100ns, clocks);
+        let refused = &mut self.refused;
         let blocks = query.mapping.check_count(data.header().num_counters);
         let blocks = blocks.map_err(|mismatch| refused.push(mismatch.to_string())).is_ok();
         for (index, block) in data.blocks().take_while(|_| blocks).enumerate() {
@@ -88,7 +129,7 @@ impl Sample {
             match block {
                 Ok(block) if block.status.is_success() => {
                     let is_single = plan.countersets[*counterset].instance_type == InstanceType::SINGLE;
-                    add_rows(&mut rows[*counterset], &block, is_single, asked_for);
+                    add_rows(&mut rows[*counterset], &block, clocks, is_single, asked_for);
                 }
                 // No such instance now.
                 Ok(block) if block.status == ms_dtyp::Win32Error::ERROR_NO_DATA => {}
@@ -96,22 +137,41 @@ impl Sample {
                 Err(error) => refused.push(format!("counterset `{name}`: {error}")),
             }
         }
-        let mut sample = Self {
-            time: data.header().perf_time_100ns,
-            clocks,
-            values: Vec::new(),
-            needs_another: false,
-            refused,
+    }
+
+    /// Takes the objects of a reply of the registry.
+    fn add_objects<'a>(
+        &mut self,
+        plan: &PathPlan,
+        value: &'a RegistryValue,
+        definitions: &'a [Definitions],
+        rows: &mut [Vec<Row<'a>>],
+    ) {
+        let block = match DataBlock::decode(value.bytes()) {
+            Ok(block) => block,
+            Err(error) => return self.refused.push(error.to_string()),
         };
-        let mut seen = HashSet::new();
-        let mut now = HashMap::new();
-        for pick in &plan.matches {
-            for row in &rows[pick.counterset] {
-                sample.add(plan, pick, row, before, (&mut seen, &mut now));
+        let clocks = classic::clocks_of(&block);
+        (self.time, self.clocks) = (block.header.perf_time_100ns, clocks);
+        for (object, definitions) in block.objects().zip(definitions) {
+            let object = match object {
+                Ok(object) => object,
+                Err(bad) => {
+                    self.refused.push(bad.to_string());
+                    continue;
+                }
+            };
+            let is_it = |one: &Counterset| one.provider == Provider::V1(object.name_index);
+            let Some(place) = plan.countersets.iter().position(is_it) else { continue };
+            let counterset = &plan.countersets[place];
+            if definitions.fields().len() != counterset.counters.len() {
+                self.refused.push(format!("counterset `{}` has other counters by now", counterset.name.text));
+                continue;
             }
+            let reading = ObjectReading::new(definitions.fields(), object.instances(), counterset.number());
+            let is_single = counterset.instance_type == InstanceType::SINGLE;
+            add_rows(&mut rows[place], &reading, classic::with_clock_of(&object, clocks), is_single, None);
         }
-        before.0 = now;
-        sample
     }
 
     fn add(
@@ -137,7 +197,7 @@ impl Sample {
                 self.values.push((key, Value::Text(text)));
                 continue;
             }
-            let Some(reading) = reading(info, raw, &row.values, self.clocks) else {
+            let Some(reading) = reading(info, raw, &row.values, row.clocks) else {
                 self.values.push((key, Value::Nothing));
                 continue;
             };
@@ -146,16 +206,6 @@ impl Sample {
             now.insert(key.clone(), reading);
             self.values.push((key, Value::Number(reading, cooked)));
         }
-    }
-}
-
-fn clocks(header: &DataHeader) -> RawClocks {
-    RawClocks {
-        perf_time: header.perf_time_stamp,
-        perf_freq: header.perf_freq,
-        time_100ns: header.perf_time_100ns.0,
-        object_time: None,
-        object_freq: None,
     }
 }
 
@@ -174,17 +224,35 @@ fn reading(
         (_, true) => of(info.multi_id),
         _ => None,
     };
-    let clocks = if needs.object_clock {
-        RawClocks { object_time: of(info.perf_time_id), object_freq: of(info.perf_freq_id), ..clocks }
-    } else {
-        clocks
+    let clocks = match needs.object_clock {
+        true => clocks.with_object(of(info.perf_time_id), of(info.perf_freq_id)),
+        false => clocks,
     };
     Some(Reading { value, base, clocks })
 }
 
-fn add_rows<'a>(rows: &mut Vec<Row<'a>>, block: &Block<'a>, is_single: bool, asked_for: Option<&str>) {
-    let ids: Vec<CounterId> = block.counters().ids().collect();
-    for instance in block.instances() {
+/// The counters of each object of a reply.
+fn definitions(value: &RegistryValue) -> Vec<Definitions> {
+    let objects = DataBlock::decode(value.bytes()).ok().map(|block| block.objects());
+    let definitions_of = |object: Result<ObjectType<'_>, BadObject>| {
+        let mut definitions = Definitions::default();
+        if let Ok(object) = object {
+            definitions.update(&object);
+        }
+        definitions
+    };
+    objects.into_iter().flatten().map(definitions_of).collect()
+}
+
+fn add_rows<'a>(
+    rows: &mut Vec<Row<'a>>,
+    reading: &impl ReplyReading<'a>,
+    clocks: RawClocks,
+    is_single: bool,
+    asked_for: Option<&str>,
+) {
+    let ids: Vec<CounterId> = reading.counter_ids().collect();
+    for instance in reading.instances() {
         // A host may name a counter twice; the first one counts.
         let mut values = HashMap::with_capacity(ids.len());
         for (id, value) in ids.iter().zip(instance.values) {
@@ -194,11 +262,11 @@ fn add_rows<'a>(rows: &mut Vec<Row<'a>>, block: &Block<'a>, is_single: bool, ask
         if name.is_empty() {
             name = asked_for.unwrap_or_default().to_owned();
         }
-        let id = Some(instance.instance_id).filter(|id| *id != InstanceId::ANY).map(|id| id.0);
+        let id = Some(instance.id).filter(|id| *id != InstanceId::ANY).map(|id| id.0);
         let same = |row: &&Row<'_>| row.instance.as_ref().is_some_and(|known| known.name == name);
         let index = u32::try_from(rows.iter().filter(same).count()).unwrap_or(u32::MAX);
         let instance = (!is_single).then_some(Instance { name, id, index });
-        rows.push(Row { instance, values });
+        rows.push(Row { instance, clocks, values });
     }
 }
 

@@ -3,19 +3,19 @@
 use counter_types::aggregate::Scope;
 use counter_types::{Choice, Kind, Part, RawClocks, Selection, Value, Widen};
 use ms_pcq::types::InstanceId;
-use ms_pcq::wire::{Block, InstanceValues, RawValue};
+use ms_pcq::wire::RawValue;
 
 use super::aggregated::Aggregated;
 use super::{Cell, Column, CountersetPoller, Instance, Standing};
+use crate::reading::{InstanceReading, Reading};
 use crate::sink::{NewSeries, SeriesIds, SeriesSink, Start};
 use crate::{Wanted, text};
 
 impl<I: SeriesIds> CountersetPoller<I> {
     /// Instances mostly come in the order of the last reply; only where they do not, the key is looked up.
-    pub(super) fn find(&mut self, position: usize, seen: &InstanceValues<'_>) -> Option<usize> {
-        let is_it = |instance: &Instance<I>| {
-            instance.id == seen.instance_id && *instance.name == *seen.name.as_bytes()
-        };
+    pub(super) fn find<V>(&mut self, position: usize, seen: &InstanceReading<'_, V>) -> Option<usize> {
+        let is_it =
+            |instance: &Instance<I>| instance.id == seen.id && *instance.name == *seen.name.as_bytes();
         let guess = self.order.get(position).copied();
         if let Some(index) = guess.filter(|index| self.instances.get(*index).is_some_and(is_it)) {
             return Some(index);
@@ -23,15 +23,15 @@ impl<I: SeriesIds> CountersetPoller<I> {
         self.find_by_key(seen)
     }
 
-    pub(super) fn find_by_key(&mut self, seen: &InstanceValues<'_>) -> Option<usize> {
-        write_key(&mut self.scratch.key, seen.instance_id, seen.name.as_bytes());
+    pub(super) fn find_by_key<V>(&mut self, seen: &InstanceReading<'_, V>) -> Option<usize> {
+        write_key(&mut self.scratch.key, seen.id, seen.name.as_bytes());
         self.by_key.get(self.scratch.key.as_slice()).copied()
     }
 
     /// Takes in who has come and lets go who has gone.
-    pub(super) fn settle<S: SeriesSink<I>>(
+    pub(super) fn settle<'a, R: Reading<'a>, S: SeriesSink<I>>(
         &mut self,
-        block: &Block<'_>,
+        block: &R,
         clocks: RawClocks,
         wanted: &Wanted,
         output: &mut S,
@@ -47,14 +47,14 @@ impl<I: SeriesIds> CountersetPoller<I> {
         for name in self.retire_absent(output) {
             self.let_follow(&name, wanted, output);
         }
-        let mut newcomers: Vec<InstanceValues<'_>> = Vec::new();
+        let mut newcomers: Vec<InstanceReading<'a, R::Values>> = Vec::new();
         for seen in block.instances() {
             if self.find_by_key(&seen).is_none() {
                 newcomers.push(seen);
             }
         }
         // Of several with one name the lowest number counts.
-        newcomers.sort_by_key(|seen| seen.instance_id.0);
+        newcomers.sort_by_key(|seen| seen.id.0);
         self.over_limit = 0;
         for seen in &newcomers {
             if self.find_by_key(seen).is_some() {
@@ -71,7 +71,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
 
     /// Finds out whether instances are there that sum up no others. Where that has changed, and totals are shown or not
     /// because of it, those come as if they were new.
-    fn notice_parts(&mut self, block: &Block<'_>, wanted: &Wanted) -> bool {
+    fn notice_parts<'a, R: Reading<'a>>(&mut self, block: &R, wanted: &Wanted) -> bool {
         if !wanted.selection.drops_totals_beside_parts() {
             return false;
         }
@@ -79,9 +79,9 @@ impl<I: SeriesIds> CountersetPoller<I> {
         std::mem::replace(&mut self.has_parts, has_parts) != has_parts
     }
 
-    fn add<S: SeriesSink<I>>(
+    fn add<'a, V: Iterator<Item = RawValue<'a>> + Clone, S: SeriesSink<I>>(
         &mut self,
-        seen: &InstanceValues<'_>,
+        seen: &InstanceReading<'a, V>,
         clocks: RawClocks,
         wanted: &Wanted,
         output: &mut S,
@@ -89,7 +89,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
         let name = seen.name.to_string();
         let choice = self.choice(&name, wanted);
         let is_taken = self.shows_instances
-            && !self.labelling.by_number
+            && !self.labelling.tells_numbers()
             && self.instances.iter().any(|other| {
                 let has_label =
                     matches!(other.standing, Standing::Shown | Standing::Total | Standing::BelowTop);
@@ -101,10 +101,10 @@ impl<I: SeriesIds> CountersetPoller<I> {
         let aggregated = self.aggregated.as_ref().filter(|aggregated| is_part(aggregated.scope));
         let shares = aggregated.map_or_else(Box::default, Aggregated::shares);
         let index = self.instances.len();
-        write_key(&mut self.scratch.key, seen.instance_id, seen.name.as_bytes());
+        write_key(&mut self.scratch.key, seen.id, seen.name.as_bytes());
         self.by_key.insert(self.scratch.key.as_slice().into(), index);
         self.instances.push(Instance {
-            id: seen.instance_id,
+            id: seen.id,
             name: Box::from(seen.name.as_bytes()),
             seen: self.epoch,
             emitted: 0,
@@ -153,15 +153,18 @@ impl<I: SeriesIds> CountersetPoller<I> {
 
     /// Since when the counters of an instance count: since it was created, where a counter tells; and of those that
     /// were there in the first reply it is inferred that they count since the host was started. Of others nobody knows.
-    fn start_of(&self, seen: &InstanceValues<'_>, clocks: RawClocks) -> Option<Start> {
+    fn start_of<'a, V: Iterator<Item = RawValue<'a>> + Clone>(
+        &self,
+        seen: &InstanceReading<'a, V>,
+        clocks: RawClocks,
+    ) -> Option<Start> {
         let tells = |column: &&Column<I>| column.family.exposition.part == Part::StartTime;
         let Some(column) = self.columns.iter().find(tells) else {
             let boot = self.boot.filter(|_| self.epoch == 1);
             return boot.map(|unix_nanos| Start { unix_nanos, is_inferred: true });
         };
         let at = |place: Option<usize>| seen.values.clone().nth(place?).and_then(RawValue::to_u64);
-        let clocks =
-            RawClocks { object_time: at(column.object_time), object_freq: at(column.object_freq), ..clocks };
+        let clocks = clocks.with_object(at(column.object_time), at(column.object_freq));
         match column.family.exposition.export(at(column.source)?, &clocks)? {
             #[expect(clippy::cast_possible_truncation, reason = "`as` keeps within the limits")]
             Value::F64(seconds) => Some((seconds * 1e9) as i64)

@@ -1,5 +1,9 @@
 //! Which labels tell the instances of a counterset apart.
 
+use counter_types::{Selection, same_name};
+
+use crate::{Counterset, Provider};
+
 /// What is in the labels of a counterset's series.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Labelling {
@@ -11,18 +15,31 @@ pub(super) struct Labelling {
     pub(super) split: Option<Split>,
 }
 
-/// The labels of instances that are named `NAME:ID`.
+/// The labels of instances that have a name and an identifier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Split {
     name: &'static str,
     id: &'static str,
+    /// Whether the identifier is the instance's number; else it is in the name, which is `NAME:ID`.
+    id_is_number: bool,
 }
 
 impl Split {
-    /// That of the counterset with this English name, if documents say that its instances are named so.
-    pub(super) fn of(counterset: &str) -> Option<Self> {
-        let row = NAME_AND_ID.iter().find(|(known, ..)| counter_types::same_name(known, counterset));
-        row.map(|&(_, name, id)| Self { name, id })
+    /// That of a counterset whose instances have both, as documents say.
+    pub(super) fn of(counterset: &Counterset) -> Option<Self> {
+        match counterset.provider {
+            Provider::V2(_) => Self::of_names(&counterset.name),
+            Provider::V1(_) => {
+                let row = numbered_by(&counterset.name)?;
+                let has_numbers = counterset.counters.iter().any(|counter| counter.name == row.counter);
+                has_numbers.then_some(Self { name: row.name, id: row.id, id_is_number: true })
+            }
+        }
+    }
+
+    fn of_names(counterset: &str) -> Option<Self> {
+        let row = NAME_AND_ID.iter().find(|(known, ..)| same_name(known, counterset));
+        row.map(|&(_, name, id)| Self { name, id, id_is_number: false })
     }
 
     /// Name and identifier. A name without one, such as `_Total`, is a name alone.
@@ -36,12 +53,21 @@ impl Split {
 }
 
 impl Labelling {
+    /// Whether instances that share a name differ in a label all the same.
+    pub(super) fn tells_numbers(self) -> bool {
+        self.by_number || self.split.is_some_and(|split| split.id_is_number)
+    }
+
     /// Names and values of the labels that instances of this name and number have.
     pub(super) fn labels<'a>(self, name: &'a str, number: &'a str) -> Vec<(&'a str, &'a str)> {
         let mut labels = Vec::with_capacity(4);
         match self.split.filter(|_| self.by_name) {
             Some(split) => {
-                let (name, id) = Split::parts(name);
+                let is_one = || !Selection::is_total(name);
+                let (name, id) = match split.id_is_number {
+                    true => (name, Some(number).filter(|_| is_one())),
+                    false => Split::parts(name),
+                };
                 labels.push((split.name, name));
                 labels.extend(id.map(|id| (split.id, id)));
             }
@@ -58,6 +84,24 @@ impl Labelling {
 /// Countersets whose instances are named `NAME:ID`, and the labels of both. Process V2: the executable without its
 /// extension, and the process identifier.
 const NAME_AND_ID: &[(&str, &str, &str)] = &[("Process V2", "process", "process_id")];
+
+/// A classic object whose instances share names and tell their identifiers in a counter.
+pub(crate) struct Numbered {
+    object: &'static str,
+    /// The counter with the identifiers.
+    pub(crate) counter: &'static str,
+    name: &'static str,
+    id: &'static str,
+}
+
+/// The row of an object, if its instances are such.
+pub(crate) fn numbered_by(object: &str) -> Option<&'static Numbered> {
+    NUMBERED.iter().find(|row| same_name(row.object, object))
+}
+
+/// The labels are those of the version 2 counterset that shows the same.
+const NUMBERED: &[Numbered] =
+    &[Numbered { object: "Process", counter: "ID Process", name: "process", id: "process_id" }];
 const INSTANCE_LABEL: &str = "counter_instance";
 const INSTANCE_ID_LABEL: &str = "instance_id";
 
@@ -67,7 +111,7 @@ mod tests {
 
     #[test]
     fn names_with_an_identifier_become_two_labels() {
-        let process = Labelling { by_name: true, by_number: false, split: Split::of("process v2") };
+        let process = Labelling { by_name: true, by_number: false, split: Split::of_names("process v2") };
         let check = |name, expected: &[(&str, &str)]| assert_eq!(process.labels(name, "7"), expected);
         check("svchost:1124", &[("process", "svchost"), ("process_id", "1124")]);
         check("a:b:4", &[("process", "a:b"), ("process_id", "4")]);
@@ -81,7 +125,7 @@ mod tests {
 
     #[test]
     fn names_of_other_countersets_stay_whole() {
-        let other = Labelling { by_name: true, by_number: true, split: Split::of("Oven") };
+        let other = Labelling { by_name: true, by_number: true, split: Split::of_names("Oven") };
         assert_eq!(other.labels("C:1", "7"), [("counter_instance", "C:1"), ("instance_id", "7")]);
         let single = Labelling { by_name: false, by_number: false, split: None };
         assert_eq!(single.labels("", "0"), []);

@@ -5,7 +5,7 @@
 
 mod aggregated;
 mod instances;
-mod labels;
+pub(crate) mod labels;
 mod texts;
 mod top;
 mod values;
@@ -183,7 +183,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
             labelling: Labelling {
                 by_name: has_names,
                 by_number: has_names && wanted.instance_id,
-                split: Split::of(&counterset.name),
+                split: Split::of(counterset),
             },
             shows_instances,
             aggregated,

@@ -1,18 +1,19 @@
 //! Counters whose value is a text: series whose label it is.
 
 use counter_types::{Kind, Value};
-use ms_pcq::wire::InstanceValues;
+use ms_pcq::wire::RawValue;
 
 use super::CountersetPoller;
+use crate::reading::InstanceReading;
 use crate::sink::{NewSeries, SeriesIds, SeriesSink};
 use crate::text::{self, TextBytes};
 
 impl<I: SeriesIds> CountersetPoller<I> {
     /// A text is a label, so a new text is a new series.
-    pub(super) fn emit_texts<S: SeriesSink<I>>(
+    pub(super) fn emit_texts<'a, V: Iterator<Item = RawValue<'a>> + Clone, S: SeriesSink<I>>(
         &mut self,
         index: usize,
-        seen: &InstanceValues<'_>,
+        seen: &InstanceReading<'a, V>,
         output: &mut S,
     ) {
         let Some(instance) = self.instances.get_mut(index) else { return };
@@ -27,7 +28,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
             let bytes = TextBytes::of(&value);
             if cell.text.as_deref() != Some(bytes.as_slice()) {
                 output.retire(cell.series.as_slice());
-                let (name, number) = (seen.name.to_string(), seen.instance_id.0.to_string());
+                let (name, number) = (seen.name.to_string(), seen.id.0.to_string());
                 let told = text::decode(bytes.as_slice());
                 let mut labels = self.labelling.labels(&name, &number);
                 labels.push((TEXT_LABEL, &told));

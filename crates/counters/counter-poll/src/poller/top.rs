@@ -6,9 +6,10 @@
 
 use counter_types::{Kind, Width, properties};
 use ms_pcq::types::CounterId;
-use ms_pcq::wire::{Block, RawValue};
+use ms_pcq::wire::RawValue;
 
 use super::{CountersetPoller, Standing};
+use crate::reading::Reading;
 use crate::sink::{SeriesIds, SeriesSink};
 use crate::{Counterset, TopN};
 
@@ -48,7 +49,7 @@ impl Top {
 
 impl<I: SeriesIds> CountersetPoller<I> {
     /// Ranks the instances of a reply: those that fall out end their series, those that come in begin theirs.
-    pub(super) fn rank<S: SeriesSink<I>>(&mut self, block: &Block<'_>, output: &mut S) {
+    pub(super) fn rank<'a, R: Reading<'a>, S: SeriesSink<I>>(&mut self, block: &R, output: &mut S) {
         let Some(mut top) = self.top.take() else { return };
         top.ranking.clear();
         for (position, seen) in block.instances().enumerate() {

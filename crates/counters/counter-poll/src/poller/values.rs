@@ -3,32 +3,26 @@
 use counter_types::aggregate::Share;
 use counter_types::{Exposition, Kind, RawClocks, boot_time};
 use ms_pcq::types::CounterId;
-use ms_pcq::wire::{Block, DataHeader, InstanceValues, RawValue};
+use ms_pcq::wire::RawValue;
 
 use super::{Cell, Column, CountersetPoller};
 use crate::Wanted;
+use crate::reading::{InstanceReading, Reading};
 use crate::sink::{SeriesIds, SeriesSink};
 
 impl<I: SeriesIds> CountersetPoller<I> {
-    /// Sends the values of a block, and ends the series of instances that are not in it any more.
-    pub fn emit<S: SeriesSink<I>>(
+    /// Sends the values of a reply, and ends the series of instances that are not in it any more.
+    pub fn emit<'a, R: Reading<'a>, S: SeriesSink<I>>(
         &mut self,
-        block: &Block<'_>,
-        header: &DataHeader,
+        block: &R,
+        clocks: RawClocks,
         wanted: &Wanted,
         output: &mut S,
     ) {
-        self.begin(header);
-        if !block.counters().ids().eq(self.counters.iter().copied()) {
+        self.begin(clocks);
+        if !block.counter_ids().eq(self.counters.iter().copied()) {
             self.place_columns(block);
         }
-        let clocks = RawClocks {
-            perf_time: header.perf_time_stamp,
-            perf_freq: header.perf_freq,
-            time_100ns: header.perf_time_100ns.0,
-            object_time: None,
-            object_freq: None,
-        };
         // In most replies nothing has come or gone: then one walk does.
         let is_settled = self.top.is_none() && self.emit_known(block, clocks, output);
         if !is_settled {
@@ -41,7 +35,12 @@ impl<I: SeriesIds> CountersetPoller<I> {
     }
 
     /// Sends the values of the instances that are known, and answers whether those are all there are and were.
-    fn emit_known<S: SeriesSink<I>>(&mut self, block: &Block<'_>, clocks: RawClocks, output: &mut S) -> bool {
+    fn emit_known<'a, R: Reading<'a>, S: SeriesSink<I>>(
+        &mut self,
+        block: &R,
+        clocks: RawClocks,
+        output: &mut S,
+    ) -> bool {
         let mut are_known = true;
         self.scratch.order.clear();
         for (position, instance) in block.instances().enumerate() {
@@ -59,7 +58,12 @@ impl<I: SeriesIds> CountersetPoller<I> {
     }
 
     /// Sends the values of all instances that have not sent theirs.
-    fn emit_all<S: SeriesSink<I>>(&mut self, block: &Block<'_>, clocks: RawClocks, output: &mut S) {
+    fn emit_all<'a, R: Reading<'a>, S: SeriesSink<I>>(
+        &mut self,
+        block: &R,
+        clocks: RawClocks,
+        output: &mut S,
+    ) {
         self.scratch.order.clear();
         for (position, instance) in block.instances().enumerate() {
             let Some(index) = self.find(position, &instance) else { continue };
@@ -70,12 +74,13 @@ impl<I: SeriesIds> CountersetPoller<I> {
     }
 
     /// Begins a reply. A host whose clock has gone back was started anew, and its counters with it.
-    fn begin(&mut self, header: &DataHeader) {
+    fn begin(&mut self, clocks: RawClocks) {
+        let RawClocks { perf_time, perf_freq, time_100ns, .. } = clocks;
         self.epoch += 1;
-        let before = std::mem::replace(&mut self.perf_time, header.perf_time_stamp);
-        let boot = || boot_time(header.perf_time_stamp, header.perf_freq, header.perf_time_100ns.0);
-        self.anew_since = unix_nanos(header.perf_time_100ns.0);
-        if header.perf_time_stamp < before {
+        let before = std::mem::replace(&mut self.perf_time, perf_time);
+        let boot = || boot_time(perf_time, perf_freq, time_100ns);
+        self.anew_since = unix_nanos(time_100ns);
+        if perf_time < before {
             self.boot = boot();
             self.anew_since = self.boot.unwrap_or(self.anew_since);
             for instance in &mut self.instances {
@@ -92,9 +97,9 @@ impl<I: SeriesIds> CountersetPoller<I> {
     }
 
     /// Finds out where each column's values stand. Needed when the provider was exchanged.
-    fn place_columns(&mut self, block: &Block<'_>) {
+    fn place_columns<'a, R: Reading<'a>>(&mut self, block: &R) {
         self.counters.clear();
-        self.counters.extend(block.counters().ids());
+        self.counters.extend(block.counter_ids());
         let place = |id: CounterId| self.counters.iter().position(|counter| *counter == id);
         for column in &mut self.columns {
             column.source = place(column.family.source);
@@ -106,10 +111,10 @@ impl<I: SeriesIds> CountersetPoller<I> {
         }
     }
 
-    fn emit_instance<S: SeriesSink<I>>(
+    fn emit_instance<'a, V: Iterator<Item = RawValue<'a>> + Clone, S: SeriesSink<I>>(
         &mut self,
         index: usize,
-        seen: InstanceValues<'_>,
+        seen: InstanceReading<'a, V>,
         clocks: RawClocks,
         output: &mut S,
     ) {
@@ -129,11 +134,8 @@ impl<I: SeriesIds> CountersetPoller<I> {
         raw.clear();
         raw.extend(seen.values.map(RawValue::to_u64));
         let at = |place: Option<usize>| place.and_then(|place| raw.get(place).copied().flatten());
-        let clocks_of = |column: &Column<I>| RawClocks {
-            object_time: at(column.object_time),
-            object_freq: at(column.object_freq),
-            ..clocks
-        };
+        let clocks_of =
+            |column: &Column<I>| clocks.with_object(at(column.object_time), at(column.object_freq));
         let Some(instance) = self.instances.get_mut(index) else { return };
         let cells = if is_shown { &mut *instance.cells } else { &mut [] };
         for (column, cell) in self.columns.iter().zip(cells) {

@@ -11,7 +11,11 @@ use crate::host::{CallError, MemoryHost, client, client_and_clock};
 
 fn find(client: &mut Client<MemoryHost>, paths: &[&str]) -> Result<PathPlan, FindError<CallError>> {
     let paths: Vec<CounterPath> = paths.iter().map(|path| path.parse().unwrap()).collect();
-    now(PathPlan::find(client, &paths, |_, _| {}))
+    let (plan, open) = now(PathPlan::find(client, &paths, |_, _| {}))?;
+    match open.iter().find_map(|path| path.problem()) {
+        Some(problem) => Err(problem.clone().into()),
+        None => Ok(plan),
+    }
 }
 
 #[test]
@@ -22,7 +26,7 @@ fn a_value_has_its_path_what_was_read_and_what_is_displayed() {
     let mut readings = Readings::default();
     let mut take = || {
         let data = now(query.fetch(&mut client)).unwrap();
-        Sample::read(&plan, &query, &data, &mut readings)
+        Sample::read(&plan, Some((&query, &data)), None, &mut readings)
     };
     let first = take();
     assert!(first.needs_another, "a rate is that of two samples");

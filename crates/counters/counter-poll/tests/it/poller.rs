@@ -2,7 +2,7 @@
 
 use counter_poll::{
     Addition, Aggregate, Catalog, Client, Counterset, CountersetPoller, FamilyGroup, Forms, Lookup,
-    OpenQuery, Wanted, Which,
+    OpenQuery, Wanted, Which, clocks_of,
 };
 use counter_types::{Filter, PatternText, Selection, SelectionRules, Totals};
 use ms_pcq::perflibv2::CounterData;
@@ -31,7 +31,8 @@ fn open(client: &mut Client<MemoryHost>, wanted: &Wanted) -> (std::sync::Arc<Cou
     catalog.enumerated(now(client.enumerate_counter_set()).unwrap());
     let found = now(catalog.find(client, &wanted.which)).unwrap();
     let [Lookup::Found(counterset)] = &found[..] else { panic!("{found:?}") };
-    let Counterset { guid, instance_type, is_type_inferred, .. } = **counterset;
+    let Counterset { instance_type, is_type_inferred, .. } = **counterset;
+    let guid = counterset.guid().unwrap();
     let addition = Addition { watched: 0, guid, instance_type, is_type_inferred };
     let mut query = now(OpenQuery::open(client, ms_pcq::wire::Layout::default())).unwrap();
     assert!(now(query.fill(client, &[addition], &mut Forms::default())).unwrap().is_empty());
@@ -46,7 +47,7 @@ fn emit(
 ) {
     let data = data.data();
     for block in data.blocks() {
-        poller.emit(&block.unwrap(), data.header(), wanted, kept);
+        poller.emit(&block.unwrap(), clocks_of(data.header()), wanted, kept);
     }
 }
 

@@ -34,8 +34,12 @@ impl Source {
         if poller.needs_enumeration() {
             poller.enumerated(now(client.enumerate_counter_set())?, None);
         }
-        let data = now(poller.fetch(client, query, kept))?;
-        Ok(poller.emit(&data, query.as_ref().unwrap(), kept))
+        let data = match now(poller.fetch(client, query, kept)) {
+            Ok(data) => Some(data),
+            Err(FetchError::Missing) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(poller.emit(data.as_ref().zip(query.as_ref()), Ok(()), kept))
     }
 
     fn calls(&mut self, opnum: u16) -> usize {
@@ -94,14 +98,13 @@ fn what_is_missing_is_looked_for_again_now_and_then() {
 #[test]
 fn a_host_that_has_nothing_of_what_is_wanted_says_why() {
     let mut source = Source::new(client(), &["HTTP Servise"]);
-    assert!(matches!(source.collect(), Err(FetchError::Missing)));
-    let said = source.poller.missing()[0].to_string();
+    let said = source.collect().unwrap().missing[0].to_string();
     assert_eq!(said, "the host has no counterset `HTTP Servise`; did you mean `HTTP Service`?");
     // More than the host can list: then nobody knows.
     source.poller.lose_connection();
     source.poller.enumerated(vec![Guid::from_u128(7)], Some("its registry is closed".to_owned()));
     let fetched = now(source.poller.fetch(&mut source.client, &mut source.query, &mut source.kept));
     assert!(matches!(fetched, Err(FetchError::Missing)));
-    let said = source.poller.missing()[0].to_string();
+    let said = source.poller.emit(None, Ok(()), &mut source.kept).missing[0].to_string();
     assert!(said.contains("its registry is closed"), "{said}");
 }

@@ -41,7 +41,7 @@ impl ValueRoom {
 }
 
 /// A value, in the response that brought it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RegistryValue {
     /// What its bytes are.
     pub value_type: ValueType,

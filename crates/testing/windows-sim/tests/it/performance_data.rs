@@ -50,8 +50,7 @@ type Rows = Vec<(String, Vec<(u32, CounterType, u64)>)>;
 pub(crate) fn rows(object: &ObjectType<'_>) -> Rows {
     let row = |values: CounterBlock<'_>| {
         let number = |counter: &CounterDefinition| match values.value(counter) {
-            Some(Value::U32(value)) => u64::from(value),
-            Some(Value::U64(value)) => value,
+            Some(Value::Number(value)) => value,
             other => panic!("no number: {other:?}"),
         };
         let counters = object.counters();

@@ -1,0 +1,223 @@
+//! The classic objects of a host that are watched.
+
+use std::sync::Arc;
+
+use counter_types::RawClocks;
+use perflib_v1::{DataBlock, Definitions, Instances, ObjectType};
+
+use super::candidates::Candidate;
+use super::counterset::counterset_of;
+use super::object_reading::{Numbers, ObjectReading, Scratch, clocks_of, with_clock_of};
+use super::search::{ClassicSeen, Search};
+use super::tables::Tables;
+use crate::missing::{Missing, Why, unknown_counters, warn_of_nothing};
+use crate::poller::labels::numbered_by;
+use crate::registration::Trouble;
+use crate::{Counterset, CountersetPoller, SeriesIds, SeriesSink, Wanted};
+
+/// All objects that are watched.
+#[derive(Debug)]
+pub(super) struct WatchedObjects<I: SeriesIds> {
+    watched: Vec<Watched<I>>,
+    /// Of earlier settings; their series have to be ended.
+    outdated: Vec<CountersetPoller<I>>,
+    /// Whether the last collection lacked values of one.
+    has_lost_some: bool,
+    scratch: Scratch,
+}
+
+/// One object.
+#[derive(Debug)]
+struct Watched<I: SeriesIds> {
+    index: u32,
+    /// Which of the wanted ones.
+    wanted: usize,
+    counterset: Arc<Counterset>,
+    definitions: Definitions,
+    /// The counter whose values number the instances.
+    number: Option<usize>,
+    poller: CountersetPoller<I>,
+}
+
+impl<I: SeriesIds> Default for WatchedObjects<I> {
+    fn default() -> Self {
+        Self { watched: Vec::new(), outdated: Vec::new(), has_lost_some: false, scratch: Scratch::default() }
+    }
+}
+
+impl<I: SeriesIds> WatchedObjects<I> {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.watched.is_empty()
+    }
+
+    /// Whether the last collection lacked something.
+    pub(super) const fn lacks_some(&self) -> bool {
+        self.has_lost_some
+    }
+
+    /// Whether an object is watched for the wanted one at this place.
+    pub(super) fn meets(&self, wanted: usize) -> bool {
+        self.watched.iter().any(|one| one.wanted == wanted)
+    }
+
+    /// The objects, in their order.
+    pub(super) fn indexes(&self) -> impl Iterator<Item = u32> {
+        self.watched.iter().map(|one| one.index)
+    }
+
+    /// The name of each, with the wanted one that it is.
+    pub(super) fn names(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.watched.iter().map(|one| (one.wanted, one.counterset.name.as_str()))
+    }
+
+    /// The settings have changed: nothing is watched any more.
+    pub(super) fn forget_all(&mut self) {
+        self.outdated.extend(self.watched.drain(..).map(|one| one.poller));
+    }
+
+    /// Ends the series of what is not watched any more.
+    pub(super) fn end_outdated<S: SeriesSink<I>>(&mut self, output: &mut S) {
+        self.outdated.drain(..).for_each(|mut poller| poller.end(output));
+    }
+
+    /// Whether `block` holds an object that is a candidate, and is not watched with the counters that it has.
+    pub(super) fn has_news(&self, block: &DataBlock<'_>, candidates: &[Candidate]) -> bool {
+        block.objects().flatten().any(|object| {
+            let is_known =
+                |one: &Watched<I>| one.index == object.name_index && one.definitions.are_of(&object);
+            candidates.iter().any(|candidate| candidate.index == object.name_index)
+                && !self.watched.iter().any(is_known)
+        })
+    }
+
+    /// Watches the objects of `block` that are candidates. What is watched already, with the same counters, goes on.
+    pub(super) fn watch<S: SeriesSink<I>>(
+        &mut self,
+        block: &DataBlock<'_>,
+        candidates: &[Candidate],
+        search: Search<'_>,
+        tables: &Tables,
+        output: &mut S,
+    ) {
+        for object in block.objects().flatten() {
+            let is_it = |candidate: &&Candidate| candidate.index == object.name_index;
+            let Some(Candidate { wanted, name, .. }) = candidates.iter().find(is_it) else { continue };
+            let Some(settings) = search.wanted.get(*wanted) else { continue };
+            let known = self.watched.iter().position(|one| one.index == object.name_index);
+            if known.is_some_and(|known| self.watched[known].definitions.are_of(&object)) {
+                continue;
+            }
+            if let Some(known) = known {
+                self.watched.remove(known).poller.end(output);
+            }
+            let counterset = Arc::new(counterset_of(&object, name, tables));
+            warn_of_nothing(settings, &counterset);
+            let poller = CountersetPoller::new(&counterset, settings, output);
+            let mut definitions = Definitions::default();
+            definitions.update(&object);
+            let number = numbered_by(&counterset.name)
+                .and_then(|row| counterset.counters.iter().position(|counter| counter.name == row.counter));
+            let index = object.name_index;
+            self.watched.push(Watched { index, wanted: *wanted, counterset, definitions, number, poller });
+        }
+    }
+
+    /// Ends what is not wanted any more, or what the answers to a search do not hold.
+    pub(super) fn keep<S: SeriesSink<I>>(&mut self, is_kept: impl Fn(u32, usize) -> bool, output: &mut S) {
+        for one in &mut self.watched {
+            if !is_kept(one.index, one.wanted) {
+                one.poller.end(output);
+            }
+        }
+        self.watched.retain(|one| is_kept(one.index, one.wanted));
+    }
+
+    /// Sends the values of the objects of `block`.
+    pub(super) fn emit<S: SeriesSink<I>>(
+        &mut self,
+        block: &DataBlock<'_>,
+        wanted: &[Wanted],
+        seen: &mut ClassicSeen<I::Unlisted>,
+        output: &mut S,
+    ) {
+        let clocks = clocks_of(block);
+        for object in block.objects() {
+            let index = object.as_ref().map_or_else(|bad| bad.name_index, |object| Some(object.name_index));
+            let Some(place) = self.watched.iter().position(|one| Some(one.index) == index) else { continue };
+            let one = &mut self.watched[place];
+            let Some(settings) = wanted.get(one.wanted) else { continue };
+            let outcome = object.map_err(|bad| bad.error.to_string()).and_then(|object| {
+                check(&object)?;
+                one.emit(&object, clocks, settings, &mut self.scratch, output);
+                Ok(())
+            });
+            let (wanted, name) = (one.wanted, || one.counterset.name.clone());
+            match outcome {
+                Ok(()) => {
+                    seen.covered[place] = true;
+                    seen.missing.extend(unknown_counters(wanted, settings, &one.counterset));
+                }
+                Err(reason) => {
+                    let why = Why::Trouble(Trouble::Malformed(reason));
+                    seen.missing.push(Missing { wanted, name: name(), why });
+                }
+            }
+        }
+    }
+
+    /// The objects that nothing was sent and nothing said of.
+    pub(super) fn absent(&self, seen: &ClassicSeen<I::Unlisted>) -> Vec<(usize, u32, &str)> {
+        let is_absent = |(one, covered): &(&Watched<I>, &bool)| {
+            !**covered && !seen.missing.iter().any(|missing| missing.name == one.counterset.name)
+        };
+        let absent = self.watched.iter().zip(&seen.covered).filter(is_absent);
+        absent.map(|(one, _)| (one.wanted, one.index, one.counterset.name.as_str())).collect()
+    }
+
+    /// Remembers whether something was lost.
+    pub(super) fn note_losses(&mut self, seen: &ClassicSeen<I::Unlisted>) {
+        self.has_lost_some = !seen.missing.is_empty();
+    }
+
+    /// Objects whose values `covered` tells of.
+    pub(super) fn covered<'a>(
+        &'a self,
+        covered: &'a [bool],
+    ) -> impl Iterator<Item = (&'a Counterset, &'a CountersetPoller<I>)> {
+        let covered = self.watched.iter().zip(covered).filter(|(_, covered)| **covered);
+        covered.map(|(one, _)| (&*one.counterset, &one.poller))
+    }
+}
+
+impl<I: SeriesIds> Watched<I> {
+    fn emit<S: SeriesSink<I>>(
+        &mut self,
+        object: &ObjectType<'_>,
+        clocks: RawClocks,
+        wanted: &Wanted,
+        scratch: &mut Scratch,
+        output: &mut S,
+    ) {
+        // Its counters were named when they came; others that come in their place are named before they are sent.
+        self.definitions.update(object);
+        let instances = object.instances();
+        let numbers = match self.number {
+            Some(place) => Numbers::OfCounter(place),
+            None => Numbers::Ordinals(scratch.ordinals(instances)),
+        };
+        let clocks = with_clock_of(object, clocks);
+        let reading = ObjectReading { fields: self.definitions.fields(), instances, numbers };
+        self.poller.emit(&reading, clocks, wanted, output);
+    }
+}
+
+/// What is wrong with an object that could be read.
+pub(super) fn check(object: &ObjectType<'_>) -> Result<(), String> {
+    match object.instances() {
+        Instances::Unasked => Err("the host sent the definition of the object and no values".to_owned()),
+        Instances::Many(_) if object.code_page != 0 => {
+            Err(format!("names of instances are in code page {}, which nobody reads here", object.code_page))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,101 @@
+//! The values of classic objects, over a second pipe of the host: its providers run in the host's registry service, and
+//! one that hangs takes the pipe with it, not the values of the others.
+
+use counter_poll::{ClassicError, SelectionPoller};
+use host_session::{Reason, Recovery, SessionError};
+use ms_rrp::winreg::Key;
+use plugin_sdk::{Collection, Failure};
+use plugin_session::{OpenSession, failure_of};
+use rpc_client::ErrorKind;
+use tokio::time::Instant;
+
+use crate::backoff::Backoff;
+use crate::series::ExporterIds;
+use crate::session::{self, REGISTRY, error_of_classic};
+
+/// What is kept open for classic objects, and what failed of it.
+#[derive(Debug, Default)]
+pub(crate) struct Classic {
+    /// `HKEY_PERFORMANCE_DATA`, over the second pipe that is kept.
+    key: Option<Key>,
+    backoff: Backoff,
+}
+
+impl Classic {
+    /// Fetches what `poller` wants, by the collection `poll` over `open`.
+    ///
+    /// # Errors
+    /// When the host does not give it, or did not lately.
+    pub(crate) async fn fetch<H>(
+        &mut self,
+        poller: &mut SelectionPoller<ExporterIds>,
+        open: &mut OpenSession<H>,
+        collection: &mut Collection,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        self.backoff.begin(poller.polls())?;
+        let mut is_retry = false;
+        loop {
+            let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
+                Ok(pipe) => pipe,
+                Err(failure) => {
+                    self.backoff.failed(&failure);
+                    return Err(failure);
+                }
+            };
+            let is_new = pipe.is_new;
+            if is_new {
+                self.key = None;
+            }
+            let calls = pipe.association.calls();
+            let mut client = session::registry(pipe.association, deadline);
+            let fetched = poller.fetch_classic(&mut client, &mut self.key, collection.output()).await;
+            collection.stages().add(pipe.association.calls() - calls, 0, 0);
+            let error = match fetched {
+                Ok(()) => {
+                    self.backoff.succeeded();
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            let hangs = is_timeout(&error) && poller.classic_stalls_met() < STALLS_MAX;
+            let error = error_of_classic(open.session().target(), &error);
+            let may_help = hangs || !is_retry && !is_new && error.recovery > Recovery::Nothing;
+            self.let_go(&error, open);
+            if !may_help || Instant::now() >= deadline {
+                return Err(failure_of(&error));
+            }
+            tracing::debug!(%error, "Asking for classic objects again");
+            is_retry = true;
+        }
+    }
+
+    /// Closes what `error` has made useless. A right that is granted counts from the next logon on, which is not tried
+    /// with each collection.
+    fn let_go<H>(&mut self, error: &SessionError, open: &mut OpenSession<H>) {
+        if error.recovery > Recovery::Nothing {
+            self.key = None;
+        }
+        if error.recovery > Recovery::Handle {
+            open.close_side_pipe();
+        }
+        if error.reason == Reason::AccessDenied {
+            self.backoff.failed(&failure_of(error));
+        } else {
+            self.backoff.succeeded();
+        }
+    }
+
+    /// Forgets what failed: somebody may have changed what it failed by.
+    pub(crate) fn forget(&mut self) {
+        self.backoff.forget();
+    }
+}
+
+fn is_timeout(error: &ClassicError<rpc_client::Error>) -> bool {
+    matches!(error, ClassicError::Call(ms_rrp::Error::Rpc(rpc_stub::Error::Call { source, .. }))
+        if source.kind() == ErrorKind::Timeout)
+}
+
+/// Objects that may let their time pass in one collection; the search goes on in the next one.
+const STALLS_MAX: u32 = 3;
