@@ -12,7 +12,7 @@ use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::{Workspace, capture, cargo};
 
 const NOW: [&str; 2] = ["--clock", "2026-11-01T12:00:00Z"];
-const OBJECTS: &str = "2 4 86 230 234 236 238 260 262 330 510 546 582 638 658 700 1530 1532 1850";
+const OBJECTS: &str = "2 4 86 230 232 234 236 238 260 262 330 510 546 582 638 658 700 1530 1532 1850";
 const KEYS: [&str; 6] = [
     r"SOFTWARE\Microsoft\Windows NT\CurrentVersion",
     r"SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib",

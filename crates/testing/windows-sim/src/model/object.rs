@@ -21,6 +21,8 @@ pub struct PerfObject {
     pub default_counter: i32,
     /// Its own clock.
     pub clock: ObjectClock,
+    /// The object whose instances its own are part of. Who asks for the one gets the other as well.
+    pub parent: Option<&'static Self>,
     /// Its counters. Each base follows what is divided by it.
     pub counters: &'static [PerfCounter],
 }
@@ -70,6 +72,7 @@ impl PerfObject {
             detail: DetailLevel::NOVICE,
             default_counter: 0,
             clock: ObjectClock::Performance,
+            parent: None,
             counters,
         }
     }
@@ -92,6 +95,13 @@ impl PerfObject {
     #[must_use]
     pub const fn default_counter(mut self, position: i32) -> Self {
         self.default_counter = position;
+        self
+    }
+
+    /// Has instances that are part of those of another object.
+    #[must_use]
+    pub const fn part_of(mut self, parent: &'static Self) -> Self {
+        self.parent = Some(parent);
         self
     }
 

@@ -240,3 +240,29 @@ async fn uptime_is_what_has_passed_of_the_objects_clock() {
     let uptime = (object.perf_time - booted) / object.perf_freq;
     assert!((86_400..2 * 86_400).contains(&uptime), "{uptime}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn threads_come_with_the_processes_that_they_are_part_of() {
+    let mut registry = Registry::connect(&host()).await;
+    let found = registry.query("232").await.unwrap();
+    let block = DataBlock::decode(&found).unwrap();
+    let [process, thread] = [0, 1].map(|index| block.objects().nth(index).unwrap().unwrap());
+    assert_eq!((process.name_index, thread.name_index), (PROCESS, 232));
+    let processes = rows(&process);
+    let Instances::Many(threads) = thread.instances() else { panic!("there are threads") };
+    let mut counts = vec![0_u64; processes.len()];
+    let (mut time, all) = (0, value(&processes, "_Total", 6));
+    for (thread, (name, row)) in threads.zip(rows(&thread)) {
+        let parent = thread.parent.unwrap();
+        assert_eq!(parent.object, PROCESS);
+        counts[parent.position as usize] += 1;
+        if name != "_Total" {
+            time += row[0].2;
+        }
+    }
+    for (count, (name, row)) in counts.iter().zip(&processes).filter(|(_, (name, _))| name != "_Total") {
+        let expected = row.iter().find(|(index, ..)| *index == 680 /* Thread Count */).unwrap().2;
+        assert_eq!(*count, expected, "{name}");
+    }
+    assert_eq!(time, all, "threads have the time of their processes");
+}

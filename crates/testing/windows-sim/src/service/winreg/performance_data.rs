@@ -51,11 +51,20 @@ impl Query {
         }
     }
 
+    /// The objects that are asked for, and those that these are part of.
+    fn objects(&self, source: &dyn ValueSource) -> Vec<&'static PerfObject> {
+        let indexes = source.name_indexes();
+        let mut objects = source.objects();
+        let wanted = objects.iter().filter(|object| self.wants(indexes.now(object.index)));
+        let parents: Vec<u32> = wanted.filter_map(|object| Some(object.parent?.index)).collect();
+        objects.retain(|object| self.wants(indexes.now(object.index)) || parents.contains(&object.index));
+        objects
+    }
+
     /// Whether a provider that hangs is called for this.
     pub(super) fn hangs(&self, source: &dyn ValueSource, choices: &Choices) -> bool {
         let Some(hanging) = choices.hanging_counterset.as_deref() else { return false };
-        let indexes = source.name_indexes();
-        source.objects().iter().any(|object| object.name == hanging && self.wants(indexes.now(object.index)))
+        self.objects(source).iter().any(|object| object.name == hanging)
     }
 
     /// The value.
@@ -69,10 +78,9 @@ impl Query {
         }
         let at = source.moment();
         let indexes = source.name_indexes();
-        let mut objects: Vec<Object> = source
-            .objects()
+        let mut objects: Vec<Object> = self
+            .objects(source)
             .into_iter()
-            .filter(|object| self.wants(indexes.now(object.index)))
             .filter_map(|known| object(source, known, indexes, &at))
             .collect();
         let translated = translation::translated(source, choices);

@@ -21,6 +21,7 @@ mod redirector;
 mod server;
 mod system;
 mod tcp;
+mod thread;
 mod udp;
 
 use perflib_v1::write::Data;
@@ -32,11 +33,12 @@ use super::super::object::PerfObject;
 pub(crate) type ObjectEntry = (&'static PerfObject, fn(&Figures<'_>) -> Data);
 
 /// All objects of the model.
-pub(crate) static OBJECTS: [ObjectEntry; 19] = [
+pub(crate) static OBJECTS: [ObjectEntry; 20] = [
     (&system::SYSTEM, system::data),
     (&memory::MEMORY, memory::data),
     (&cache::CACHE, cache::data),
     (&process::PROCESS, process::modelled),
+    (&thread::THREAD, thread::data),
     (&physical_disk::PHYSICAL_DISK, physical_disk::data),
     (&logical_disk::LOGICAL_DISK, logical_disk::data),
     (&processor::PROCESSOR, processor::modelled),

@@ -100,13 +100,14 @@ static COUNTERS: [C; 28] = [
     .scale(-5),
 ];
 
-/// The places of counters that `Idle` and `_Total` have values of their own for.
+/// The places of counters that others ask for.
 const PROCESSOR_TIME: usize = 0;
-const PRIVILEGED_TIME: usize = 2;
-const THREAD_COUNT: usize = 11;
-const PRIORITY_BASE: usize = 12;
-const ELAPSED_TIME: usize = 13;
-const ID_PROCESS: usize = 14;
+pub(super) const USER_TIME: usize = 1;
+pub(super) const PRIVILEGED_TIME: usize = 2;
+pub(super) const THREAD_COUNT: usize = 11;
+pub(super) const PRIORITY_BASE: usize = 12;
+pub(super) const ELAPSED_TIME: usize = 13;
+pub(super) const ID_PROCESS: usize = 14;
 const CREATING_PROCESS_ID: usize = 15;
 /// The place of `% Idle Time` in `Processor Information`.
 const IDLE_TIME: usize = 8;
