@@ -115,7 +115,8 @@ pub(crate) struct Faults {
     pub(crate) fault: Vec<Rule>,
     /// COUNTERSET=WHAT[@PERIOD/LENGTH], where WHAT is absent (not registered), stopped (its provider does not run),
     /// error:STATUS (its blocks say so) or updated (more counters; for `Updates` alone); for the last LENGTH of each
-    /// PERIOD of the host's uptime, or always. May be repeated.
+    /// PERIOD of the host's uptime, or always. May be repeated. An object of version 1 in place of COUNTERSET is absent
+    /// from performance data, whatever WHAT is.
     #[arg(long, value_name = "CHANGE")]
     pub(crate) change: Vec<Change>,
     /// Share of the hosts that accept connections and never answer.

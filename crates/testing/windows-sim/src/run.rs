@@ -188,9 +188,8 @@ fn check_rule(rule: &Rule) -> Result<(), Error> {
     if service::standard().iter().all(|known| known.name() != service) {
         return Err(Error::Options(format!("--fault: there is no service `{service}`")));
     }
-    let is_of_pcq = matches!(action, Action::Status(_) | Action::Grow(_) | Action::Corrupt(_));
-    if is_of_pcq && service != pcq::NAME {
-        return Err(Error::Options(format!("--fault: status, grow and corrupt are not for `{service}`")));
+    if matches!(action, Action::Corrupt(_)) && service != pcq::NAME {
+        return Err(Error::Options(format!("--fault: corrupt is not for `{service}`")));
     }
     Ok(())
 }

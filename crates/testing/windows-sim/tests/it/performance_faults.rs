@@ -190,3 +190,22 @@ async fn this_machine_has_its_processors_and_processes_as_objects() {
     let own: Vec<u64> = found[&230].iter().map(|(name, _)| value(&found[&230], name, 784)).collect();
     assert!(own.contains(&1), "{own:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_refuses_a_value_or_lets_it_outgrow_its_room() {
+    let host = host();
+    let mut registry = Registry::connect(&host).await;
+    let rules = |rules: &[&str]| {
+        let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+        host.change_behaviour(|behaviour| behaviour.rules = rules);
+    };
+    rules(&["winreg/17x1=status:21"]);
+    assert_eq!(answer(&mut registry, "2", 1 << 16).await.0, Win32Error(21 /* ERROR_NOT_READY */));
+    rules(&["winreg/17x1=grow:50"]);
+    let outgrown = answer(&mut registry, "2", 1 << 16).await;
+    assert_eq!(outgrown, (Win32Error::ERROR_MORE_DATA, Some(1 << 16)));
+    assert_eq!(answer(&mut registry, "2", 1 << 16).await.0, Win32Error::ERROR_SUCCESS);
+    rules(&["winreg/3x1=status:5"]);
+    let refused = registry.client.open_performance_data().await.unwrap_err();
+    assert_eq!(refused.status(), Some(Win32Error::ERROR_ACCESS_DENIED));
+}

@@ -73,7 +73,7 @@ fn options_that_make_no_sense_are_refused_with_what_to_write() {
         ("--change", "Workers=updated", "only `Updates` can be updated"),
         ("--countersets", "2001", "2000"),
         ("--fault", "spoolss/1=drop", "there is no service `spoolss`"),
-        ("--fault", "winreg/15=status:5", "not for `winreg`"),
+        ("--fault", "winreg/17=corrupt:index", "not for `winreg`"),
     ] {
         let error = refusal(program(&folder).args(["--smb-port", "0", option, value]));
         assert!(error.contains(complaint), "{error}");

@@ -4,6 +4,7 @@
 mod corrupt;
 mod names;
 mod performance_data;
+mod refusal;
 #[cfg(test)]
 mod tests;
 mod translation;
@@ -32,6 +33,7 @@ use crate::behaviour::{Behaviour, RegistryMode};
 use crate::host_state::HostState;
 use crate::random;
 use crate::registry::{KeyContents, RegistryValue};
+use crate::rule::Action;
 
 /// The pipe of the remote registry service.
 pub const PIPE: &str = "winreg";
@@ -163,6 +165,17 @@ impl Handler for RegistryService {
 
     fn lose_handles(&mut self) {
         self.keys.clear();
+    }
+
+    fn apply(&mut self, action: &Action, call: &Call<'_>, response: &mut Vec<u8>) {
+        let changed = match *action {
+            Action::Status(status) => refusal::refused(call.opnum, call.stub, status),
+            Action::Grow(percent) => refusal::outgrown(call.opnum, call.stub, percent),
+            _ => None,
+        };
+        if let Some(stub) = changed {
+            *response = stub;
+        }
     }
 }
 

@@ -1,0 +1,39 @@
+//! Answers that a rule replaces.
+
+use ms_dtyp::Win32Error;
+use ms_rrp::types::ValueType;
+use ms_rrp::winreg::{
+    EnumerateRegistryKeyRequest, EnumerateRegistryValueRequest, OpenLocalMachineRequest,
+    OpenPerformanceDataRequest, OpenRegistryKeyRequest, QueryInfoOfRegistryKeyRequest,
+    QueryRegistryValueRequest,
+};
+use rpc_stub::{FromStub, Message, Request};
+
+/// The answer of a method that fails with `status`; nothing for a method that cannot.
+pub(super) fn refused(opnum: u16, request: &[u8], status: Win32Error) -> Option<Vec<u8>> {
+    macro_rules! refused {
+        ($($request:ident)*) => {
+            $(if opnum == $request::METHOD.opnum {
+                return $request::from_stub(request).ok()?.refused(status).to_stub().ok();
+            })*
+        };
+    }
+    refused!(
+        OpenLocalMachineRequest OpenPerformanceDataRequest EnumerateRegistryKeyRequest
+        EnumerateRegistryValueRequest OpenRegistryKeyRequest QueryInfoOfRegistryKeyRequest
+        QueryRegistryValueRequest
+    );
+    None
+}
+
+/// The answer to a query for a value that has become larger than its room by so many percent and eight bytes. Performance
+/// data do not say how large they are; here, no value does.
+pub(super) fn outgrown(opnum: u16, request: &[u8], percent: u32) -> Option<Vec<u8>> {
+    if opnum != QueryRegistryValueRequest::METHOD.opnum {
+        return None;
+    }
+    let request = QueryRegistryValueRequest::from_stub(request).ok()?;
+    let room = u64::from(request.size.as_deref().copied().unwrap_or_default());
+    let larger = usize::try_from(room + room * u64::from(percent) / 100 + 8).ok()?;
+    request.answer_unsized(ValueType::REG_BINARY, vec![0; larger]).to_stub().ok()
+}
