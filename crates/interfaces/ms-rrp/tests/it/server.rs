@@ -3,11 +3,13 @@
 use dcerpc::FaultStatus;
 use ms_dtyp::Win32Error;
 use ms_rrp::PROVIDERS_KEY;
-use ms_rrp::types::{AccessMask, KeyHandle, UnicodeString};
+use ms_rrp::types::{AccessMask, KeyHandle, UnicodeString, ValueType};
 use ms_rrp::winreg::{
-    CloseRegistryKeyReply, EnumerateRegistryKeyReply, OpenLocalMachineReply, OpenRegistryKeyReply,
-    OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, WinregServer,
+    CloseRegistryKeyReply, EnumerateRegistryKeyReply, EnumerateRegistryValueReply,
+    EnumerateRegistryValueRequest, OpenLocalMachineReply, OpenRegistryKeyReply, OpenRegistryKeyRequest,
+    QueryInfoOfRegistryKeyReply, WinregServer,
 };
+use ndr::ConformantVaryingBytes;
 use rpc_stub::{CallInfo, FromStub, Message};
 
 use crate::fixture::{FakeRegistry, KEY, enumerate};
@@ -76,6 +78,31 @@ fn a_name_that_does_not_fit_is_more_data() {
     assert_eq!(ask(room).name.as_str(), PROVIDER);
     let reply = ask(room - 1);
     assert_eq!((reply.name.as_str(), reply.status), ("", Win32Error::ERROR_MORE_DATA));
+}
+
+#[test]
+fn a_value_whose_name_or_bytes_do_not_fit_is_more_data() {
+    let mut server = registry().opened_at("SOFTWARE");
+    server.values.insert(r"\software\Start".to_owned(), (ValueType::REG_DWORD, vec![2, 0, 0, 0]));
+    let mut ask = |name_room, room| {
+        let data = ConformantVaryingBytes { max_count: room, bytes: (&[][..]).into() };
+        let request = EnumerateRegistryValueRequest {
+            key: KEY,
+            index: 0,
+            name: UnicodeString::with_room(name_room),
+            value_type: Some(Box::new(ValueType::REG_NONE)),
+            data: Some(Box::new(data)),
+            size: Some(Box::new(room)),
+            length: Some(Box::new(0)),
+        };
+        let stub = dispatch(&mut server, 10, &request.to_stub().unwrap()).unwrap();
+        let reply = EnumerateRegistryValueReply::from_stub(&stub).unwrap();
+        (reply.name.as_str().to_owned(), reply.status, reply.size.map(|size| *size))
+    };
+    let (fits, more) = (Win32Error::ERROR_SUCCESS, Win32Error::ERROR_MORE_DATA);
+    assert_eq!(ask(12, 4), ("Start".to_owned(), fits, Some(4)));
+    assert_eq!(ask(11, 4), (String::new(), more, Some(4)));
+    assert_eq!(ask(12, 3), ("Start".to_owned(), more, Some(4)));
 }
 
 #[test]

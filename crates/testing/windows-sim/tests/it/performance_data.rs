@@ -84,6 +84,7 @@ const PHYSICAL_DISK: u32 = 234;
 const LOGICAL_DISK: u32 = 236;
 const PROCESSOR: u32 = 238;
 const NETWORK_INTERFACE: u32 = 510;
+const NUMA_NODE_MEMORY: u32 = 1850;
 
 #[tokio::test(start_paused = true)]
 async fn global_has_all_objects_with_names_for_everything() {
@@ -185,6 +186,7 @@ async fn values_are_such_as_a_person_expects_and_move_with_the_clock() {
     assert_eq!((memory(24) >> 10, memory(24) >> 20), (memory(1380), memory(1382)));
     assert_eq!(memory(30), 18 << 30, "the commit limit is memory and page file");
     assert!(memory(26) < memory(30));
+    assert_eq!(value(&before[&NUMA_NODE_MEMORY], "0", 1852), 16 << 10, "mebibytes");
 
     let adapter = "Intel[R] I210 Gigabit Network Connection _2";
     let bytes = |objects: &BTreeMap<u32, Rows>| value(&objects[&NETWORK_INTERFACE], adapter, 388);
