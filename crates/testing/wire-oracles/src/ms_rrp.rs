@@ -9,10 +9,10 @@ use ms_rrp::enumerate_counter_sets;
 use ms_rrp::types::{AccessMask, KeyHandle, Room, UnicodeString, ValueType};
 use ms_rrp::winreg::{
     CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
-    Limits, OpenLocalMachineReply, OpenLocalMachineRequest, OpenPerformanceDataReply,
-    OpenPerformanceDataRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply,
-    QueryInfoOfRegistryKeyRequest, QueryRegistryValueReply, QueryRegistryValueRequest, RegistryClient,
-    ValueRoom, Winreg, WinregServer,
+    EnumerateRegistryValueReply, EnumerateRegistryValueRequest, Limits, OpenLocalMachineReply,
+    OpenLocalMachineRequest, OpenPerformanceDataReply, OpenPerformanceDataRequest, OpenRegistryKeyReply,
+    OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest,
+    QueryRegistryValueReply, QueryRegistryValueRequest, RegistryClient, ValueRoom, Winreg, WinregServer,
 };
 use ndr::ConformantVaryingBytes;
 use rpc_stub::{CallInfo, Direction, Interface, Message, Request, ServerResult};
@@ -46,6 +46,7 @@ pub fn requests(bytes: &[u8]) {
 }
 
 const SUB_KEYS: u32 = 2;
+const VALUES: u32 = 2;
 const VALUE_BYTES: usize = 40;
 
 /// A key that is its own subkey, by the names of providers and countersets.
@@ -104,6 +105,17 @@ impl WinregServer for Registry {
         let index = request.index;
         let name = (index < SUB_KEYS).then(|| format!("{{{}}}", Guid::from_u128(index.into())));
         Ok(request.answer(&name.ok_or(Win32Error::ERROR_NO_MORE_ITEMS)?))
+    }
+
+    fn enumerate_registry_value(
+        &mut self,
+        request: &EnumerateRegistryValueRequest<'_>,
+    ) -> ServerResult<EnumerateRegistryValueReply<'static>, Win32Error> {
+        assert!(self.is_open(request.key), "a method gets open keys only");
+        if request.index >= VALUES {
+            return Err(Win32Error::ERROR_NO_MORE_ITEMS.into());
+        }
+        Ok(request.answer("Start", ValueType::REG_BINARY, vec![7; VALUE_BYTES]))
     }
 
     fn open_registry_key(
@@ -165,11 +177,21 @@ pub(crate) fn honest_calls() -> Vec<(u16, Vec<u8>, Vec<u8>)> {
         size: Some(Box::new(64)),
         length: Some(Box::new(0)),
     };
+    let values = EnumerateRegistryValueRequest {
+        key,
+        index: 1,
+        name: UnicodeString::with_room(80),
+        value_type: query.value_type.clone(),
+        data: query.data.clone(),
+        size: query.size.clone(),
+        length: query.length.clone(),
+    };
     let stubs = [
         (2, OpenLocalMachineRequest { server_name: None, sam_desired }.to_stub()),
         (15, OpenRegistryKeyRequest { key, sub_key, options: 0, sam_desired }.to_stub()),
         (16, QueryInfoOfRegistryKeyRequest { key, class_room: Room::new(512) }.to_stub()),
         (9, EnumerateRegistryKeyRequest { key, index: 1, name, class, last_write_time: None }.to_stub()),
+        (10, values.to_stub()),
         (3, OpenPerformanceDataRequest { server_name: None, sam_desired }.to_stub()),
         (17, query.to_stub()),
         (5, CloseRegistryKeyRequest { key }.to_stub()),
@@ -204,8 +226,14 @@ fn read_value(client: &mut RegistryClient<Watched<'_>>) {
         let value = now(client.query_value(&key, "2 238", &mut room));
         assert!(room.bytes() <= LIMITS.value_bytes_max);
         assert!(value.is_ok() || client.channel().calls > before + 1);
+        assert!(client.channel().calls <= before + CALLS_OF_A_VALUE, "it gives up");
+        let (mut room, before) = (ValueRoom::new(16), client.channel().calls);
+        for index in 0..=VALUES {
+            let _found = now(client.enum_value(&key, index, &mut room));
+            assert!(room.bytes() <= LIMITS.value_bytes_max);
+        }
+        assert!(client.channel().calls <= before + 3 * CALLS_OF_A_VALUE, "it gives up");
     }
-    assert!(client.channel().calls <= before + CALLS_OF_A_VALUE, "it gives up");
 }
 
 /// Where answers come from.
