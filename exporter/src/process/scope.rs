@@ -21,13 +21,14 @@ pub(super) fn scope_of(
     let labelled = labels.fold(named, |labelled, (name, value)| labelled.with_label(name, value));
     let normalize: Vec<Normalize> =
         target.modules.iter().map(|module| config.normalize(target, module)).collect();
-    let widest = normalize.iter().map(|normalize| normalize.profile).find(|profile| profile.is_utf8());
+    let widest = normalize.iter().map(|normalize| &normalize.profile).find(|profile| profile.is_utf8());
     let limits = Limits {
         series_max: target.max_series as usize,
         keeps_stale: !target.stale_after.is_zero(),
         ..Limits::default()
     };
-    let scope = Scope::with_profile(Arc::clone(catalog), labelled, limits, widest.unwrap_or_default());
+    let scope =
+        Scope::with_profile(Arc::clone(catalog), labelled, limits, widest.cloned().unwrap_or_default());
     (scope, normalize)
 }
 

@@ -174,7 +174,8 @@ fn store_of(catalog: &Arc<Catalog>, config: &Config, index: usize) -> (Arc<Store
     let target =
         labels.fold(Target::new(&configured.name), |target, (name, value)| target.with_label(name, value));
     let normalize = config.normalize(configured, "os");
-    let scope = Scope::with_profile(Arc::clone(catalog), target, Limits::default(), normalize.profile);
+    let scope =
+        Scope::with_profile(Arc::clone(catalog), target, Limits::default(), normalize.profile.clone());
     let (sender, ends) = mpsc::channel();
     (scope.ruled_store(Arc::new(Ends(Mutex::new(sender))), normalize), ends)
 }

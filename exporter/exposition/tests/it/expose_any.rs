@@ -173,7 +173,7 @@ proptest! {
         // The configuration sees to it that targets' names are distinct.
         let snapshots: Vec<_> = targets.into_iter().zip(0..).map(|((name, labels, labelled), index)| {
             let target = Target { name: format!("{index}{name}"), labels, labelled: labelled || index > 0 };
-            let scope = Scope::with_profile(Arc::clone(&catalog), target, Limits::default(), profile);
+            let scope = Scope::with_profile(Arc::clone(&catalog), target, Limits::default(), profile.clone());
             let store = scope.store(Arc::new(NoObserver));
             collect(&store, &families);
             store.snapshot()

@@ -119,8 +119,8 @@ proptest! {
         let snapshots: Vec<Arc<Snapshot>> = targets.into_iter().enumerate().map(|(index, (labels, labelled))| {
             // Only a probe's page does without the label, and shows one target.
             let target = Target { labelled: labelled || !alone, labels, ..Target::new(format!("web{index}")) };
-            let scope = Scope::with_profile(Arc::clone(&catalog), target, Limits::default(), profile);
-            let normalize = Normalize { profile, rules: rules.clone(), limits: Limits::default() };
+            let scope = Scope::with_profile(Arc::clone(&catalog), target, Limits::default(), profile.clone());
+            let normalize = Normalize { profile: profile.clone(), rules: rules.clone(), limits: Limits::default() };
             let store = scope.ruled_store(Arc::new(NoObserver), normalize);
             collect(&store, &families);
             store.snapshot()

@@ -1,5 +1,7 @@
 //! What all series of one name have in common.
 
+use std::sync::Arc;
+
 use plugin_contract::{DisplayRule, Kind};
 
 use super::Bounds;
@@ -32,9 +34,31 @@ pub struct Family {
     pub display: DisplayRule,
     /// The part of the same counter that the rule computes with: see [`super::Snapshot::base_of`]. Empty where it needs none.
     pub base: String,
+    /// The names for OTLP, where they are not those of Prometheus.
+    pub otlp: Option<Arc<OtlpNames>>,
+}
+
+/// What a family is called in OTLP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OtlpNames {
+    /// The metric: `system.cpu.time`.
+    pub name: String,
+    /// The unit by UCUM: `s`, `By`, `{thread}`.
+    pub unit: String,
+    /// A gauge of which the sum over all series means something: what OpenTelemetry calls an `UpDownCounter`.
+    pub is_sum: bool,
+    /// Labels and the attributes that they are: `cpu_mode`, `cpu.mode`.
+    pub attributes: Vec<(String, String)>,
 }
 
 impl Family {
+    /// What a label is called in OTLP.
+    #[must_use]
+    pub fn attribute<'a>(&'a self, label: &'a str) -> &'a str {
+        let mut attributes = self.otlp.iter().flat_map(|names| &names.attributes);
+        attributes.find(|(own, _)| own == label).map_or(label, |(_, attribute)| attribute)
+    }
+
     /// The name that stands on its sample lines.
     #[must_use]
     pub fn sample_name(&self) -> String {

@@ -6,6 +6,7 @@ use plugin_contract::ValueKind;
 
 use self::histograms::Slot;
 pub(crate) use self::histograms::Slots;
+use super::Factor;
 
 /// A value, exactly as it was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,6 +196,21 @@ impl Values {
         (kept, removed)
     }
 
+    /// Multiplies the values of these series. Integers become doubles where the product is none, or does not fit.
+    pub(crate) fn multiply(&mut self, ids: &[u32], factor: Factor) {
+        for &id in ids {
+            let Some(value) = self.value(id) else { continue };
+            let index = id as usize;
+            let whole = if let Value::U64(value) = value { factor.of_integer(value) } else { None };
+            if let Some(product) = whole {
+                self.bits[index] = product;
+            } else {
+                self.bits[index] = factor.of(value.as_f64()).to_bits();
+                self.roster.states[index] = PRESENT_F64;
+            }
+        }
+    }
+
     /// Whether the collection brought a value, or a histogram.
     #[inline]
     #[must_use]
@@ -260,7 +276,8 @@ impl Values {
         else {
             return;
         };
-        if *state & PRESENT == 0 && old == *state | PRESENT {
+        // A multiplied value may have become a double.
+        if *state & PRESENT == 0 && (old == *state | PRESENT || (*state != RETIRED && old == PRESENT_F64)) {
             *state = old;
             self.bits[index] = from.bits[index];
             self.inherit_cells(id, from);

@@ -104,7 +104,12 @@ fn claims(family: &Family) -> Vec<String> {
 
 /// Whether the exporter's own metrics, or those of probes, may have the name.
 fn is_reserved(name: &str) -> bool {
-    RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    reserved_prefix(name).is_some()
+}
+
+/// With what a name begins that is the exporter's own.
+pub(super) fn reserved_prefix(name: &str) -> Option<&'static str> {
+    RESERVED_PREFIXES.into_iter().find(|prefix| name.starts_with(prefix))
 }
 
 const RESERVED_PREFIXES: [&str; 3] = ["perfmon_exporter_", "perfmon_probe_", "process_"];

@@ -63,6 +63,7 @@ impl Buffers {
         refusals: &Refusals,
     ) -> Snapshot {
         let building = self.building(registry);
+        registry.multiply(building);
         if let Inherit::AllBut(covered) = inherit {
             inherit_values(building, registry, last, covered);
         }

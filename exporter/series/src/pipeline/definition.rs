@@ -8,7 +8,7 @@ pub(super) fn moved(origin: &Family, sample_name: &str) -> Family {
     let (name, kind) = family_of(sample_name, origin.kind);
     let keeps_unit = !origin.unit.is_empty() && name.ends_with(&format!("_{}", origin.unit));
     let unit = if keeps_unit && kind != Kind::Info { origin.unit.clone() } else { String::new() };
-    Family { name: name.to_owned(), kind, unit, ..origin.clone() }
+    Family { name: name.to_owned(), kind, unit, otlp: None, ..origin.clone() }
 }
 
 /// Whether a metric may have that name.

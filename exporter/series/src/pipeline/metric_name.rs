@@ -22,7 +22,7 @@ pub fn metric_name(
     target: Target,
     family: &FamilyDef<'_>,
 ) -> Result<String, DropReason> {
-    let scope = Scope::with_profile(Catalog::new(), target, normalize.limits, normalize.profile);
+    let scope = Scope::with_profile(Catalog::new(), target, normalize.limits, normalize.profile.clone());
     let store = scope.ruled_store(Arc::new(NoObserver), normalize);
     let mut verdicts = Vec::new();
     store.register_families(std::slice::from_ref(family), &mut verdicts);

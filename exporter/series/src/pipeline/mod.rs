@@ -60,7 +60,10 @@ pub use self::catalog::Catalog;
 pub use self::footprint::Footprint;
 pub use self::limits::{Limits, Refusal, Refusals};
 pub use self::metric_name::metric_name;
-pub use self::naming::{FamilyName, Nameable, Profile};
+pub use self::naming::{
+    Conflict, ConflictReason, Entry, FamilyName, LabelMap, LabelValue, MappedMetric, NameMap, Nameable,
+    Others, Profile,
+};
 pub use self::normalize::Normalize;
 pub use self::observer::{NoObserver, StoreObserver};
 pub use self::rules::{ACTIONS, BadRule, RelabelConfig, Rule, Rules};

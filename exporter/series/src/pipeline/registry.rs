@@ -1,5 +1,6 @@
 //! Families and series of one store: taken in once, known by number afterwards.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,10 +10,10 @@ use super::Normalize;
 use super::definition::{help, is_name, moved};
 use super::labels::PrefixWriter;
 use super::limits::Refusal;
-use super::naming::Nameable;
+use super::naming::{MappedMetric, Nameable, Naming};
 use super::rules::{Plan, ends_in_suffix};
 use super::scope::{Scope, SeriesGuard};
-use crate::model::{Bounds, Family, Kind, Layout, Roster, Slots, ValueKind, Values};
+use crate::model::{Bounds, Factor, Family, Kind, Layout, Roster, Slots, ValueKind, Values};
 
 /// The registered families and series of one store.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(super) struct Registry {
     names: HashMap<String, u32>,
     /// INVARIANT: one for each block of `layout`, in the same order.
     mappings: Vec<BlockMapping>,
+    /// The blocks whose values are multiplied, in order.
+    multiplied: Vec<(usize, Factor)>,
     layout: Arc<Layout>,
     roster: Roster,
     /// Room for the histograms of `roster`.
@@ -42,7 +45,12 @@ pub(super) struct Registry {
 /// A family as the plugin means it.
 #[derive(Debug)]
 struct Registered {
+    /// What it is on the page.
     kind: Kind,
+    /// What the plugin says that it is.
+    source_kind: Kind,
+    /// What the profile makes of it beside its name.
+    metric: Option<Arc<MappedMetric>>,
     value: ValueKind,
     bounds: Bounds,
     /// What the plugin called it, so that registering it again is seen for what it is.
@@ -57,7 +65,7 @@ enum Place {
     /// All to one block.
     One(u32),
     /// Rules give each its name: what the family would be without them, and the blocks by name so far.
-    Many(Box<Family>, HashMap<String, u32>),
+    Many(Box<Family>, Option<Factor>, HashMap<String, u32>),
 }
 
 /// What is known of a block: series of one family on the page that come from one family of the plugin's.
@@ -81,6 +89,7 @@ impl Registry {
             families: Vec::new(),
             names: HashMap::new(),
             mappings: Vec::new(),
+            multiplied: Vec::new(),
             layout: Arc::default(),
             roster: Roster::default(),
             slots: Slots::default(),
@@ -128,6 +137,15 @@ impl Registry {
             + self.roster.heap_bytes()
     }
 
+    /// Multiplies what a collection brought where the profile says so.
+    pub(super) fn multiply(&self, values: &mut Values) {
+        for &(block, factor) in &self.multiplied {
+            for chunk in self.layout.blocks()[block].chunks() {
+                values.multiply(chunk.ids(), factor);
+            }
+        }
+    }
+
     /// A collection ended: the layout goes into a snapshot as it is.
     pub(super) fn settle(&mut self) {
         self.reused.clear();
@@ -142,16 +160,27 @@ impl Registry {
         let FamilyDef { namespace, object, item, part, unit, display, .. } = *def;
         let normalize = Arc::clone(&self.normalize);
         let Normalize { profile, rules, limits } = &*normalize;
-        let named = profile.family_name(&Nameable { namespace, object, item, part, kind, unit });
+        let naming = profile.names(&Nameable { namespace, object, item, part, kind, unit });
         let identity = [namespace, object, item, part, unit].join("\0");
-        if let Some(&id) = self.names.get(&named.name) {
+        let (named, metric) = match naming {
+            Naming::Named(named) => (named, None),
+            Naming::Mapped(metric) => (metric.family_name(unit), Some(metric)),
+            Naming::Dropped => return Err(Refusal::DroppedByRule),
+        };
+        // A profile may make one metric of several families.
+        let key = if metric.is_some() { format!("\0{identity}") } else { named.name.clone() };
+        if let Some(&id) = self.names.get(&key) {
             let known = &self.families[id as usize];
             let same = known.identity == identity
-                && (known.kind, known.value) == (kind, value)
+                && (known.source_kind, known.value) == (kind, value)
                 && known.bounds == bounds;
             return if same { Ok(id) } else { Err(Refusal::FamilyCollision) };
         }
-        let (help, help_sentence_bytes) = help(def.help, def.origin, limits.help_bytes_max);
+        let source_kind = kind;
+        let kind = metric.map_or(kind, |metric| metric.kind);
+        let text = metric.map(|metric| metric.help.as_str()).filter(|help| !help.is_empty());
+        let origin = if metric.is_some_and(|metric| metric.is_shared) { "" } else { def.origin };
+        let (help, help_sentence_bytes) = help(text.unwrap_or(def.help), origin, limits.help_bytes_max);
         let family = Family {
             name: named.name,
             kind,
@@ -164,6 +193,7 @@ impl Registry {
             bounds: bounds.clone(),
             display: display.rule,
             base: display.base.to_owned(),
+            otlp: metric.and_then(|metric| metric.otlp.clone()),
         };
         let plan = Plan::new(rules, &family.sample_name(), kind, self.prefixes.is_utf8())?;
         let plan = plan.ok_or(Refusal::DroppedByRule)?;
@@ -171,14 +201,15 @@ impl Registry {
             return Err(Refusal::FamilyLimit);
         }
         let id = u32::try_from(self.families.len()).map_err(|_| Refusal::FamilyLimit)?;
-        let name = family.name.clone();
+        let factor = metric.and_then(|metric| metric.factor);
         let place = if plan.moves {
-            Place::Many(Box::new(family), HashMap::new())
+            Place::Many(Box::new(family), factor, HashMap::new())
         } else {
-            Place::One(self.add_block(scope, id, &family, &plan.name)?)
+            Place::One(self.add_block(scope, id, &family, factor, &plan.name)?)
         };
-        self.names.insert(name, id);
-        self.families.push(Registered { kind, value, bounds, identity, plan, place });
+        self.names.insert(key, id);
+        let metric = metric.map(Arc::clone);
+        self.families.push(Registered { kind, source_kind, metric, value, bounds, identity, plan, place });
         Ok(id)
     }
 
@@ -188,6 +219,7 @@ impl Registry {
         scope: &Scope,
         id: u32,
         origin: &Family,
+        factor: Option<Factor>,
         sample_name: &str,
     ) -> Result<u32, Refusal> {
         let is_taken_name = origin.kind == Kind::Histogram && ends_in_suffix(sample_name);
@@ -208,6 +240,7 @@ impl Registry {
         let family = scope.catalog.share(family).ok_or(Refusal::FamilyCollision)?;
         let block = u32::try_from(self.mappings.len()).map_err(|_| Refusal::FamilyLimit)?;
         let samples = family.samples();
+        self.multiplied.extend(factor.map(|factor| (self.mappings.len(), factor)));
         self.mappings.push(BlockMapping {
             family: id,
             sample_name: sample_name.to_owned(),
@@ -228,22 +261,21 @@ impl Registry {
     ) -> Result<u32, Refusal> {
         let family = self.families.get(def.family as usize).ok_or(Refusal::UnknownFamily)?;
         let (kind, value, buckets) = (family.kind, family.value, family.bounds.len() + 1);
+        let metric = family.metric.clone();
+        let labels = match &metric {
+            Some(metric) => Cow::Owned(metric.labels.applied(def.labels)?),
+            None => Cow::Borrowed(def.labels),
+        };
         let block = match &family.place {
             Place::One(block) if family.plan.is_done() => {
                 let block = *block;
                 self.check_room(block)?;
                 let sample_name = &self.mappings[block as usize].sample_name;
-                self.prefixes.write(
-                    kind,
-                    sample_name,
-                    def.labels,
-                    &self.normalize.limits,
-                    &mut self.scratch,
-                )?;
+                self.prefixes.write(kind, sample_name, &labels, &self.normalize.limits, &mut self.scratch)?;
                 block
             }
             _ => {
-                let block = self.apply_rules(scope, def)?;
+                let block = self.apply_rules(scope, def.family, &labels)?;
                 self.check_room(block)?;
                 block
             }
@@ -290,22 +322,22 @@ impl Registry {
     }
 
     /// Writes the prefix that the rules give a series, and answers its block.
-    fn apply_rules(&mut self, scope: &Scope, def: &SeriesDef<'_>) -> Result<u32, Refusal> {
-        let Registered { kind, plan, place, .. } = &self.families[def.family as usize];
-        let mut ruled = self.prefixes.label_set(*kind, &plan.name, def.labels)?;
+    fn apply_rules(&mut self, scope: &Scope, id: u32, labels: &[(&str, &str)]) -> Result<u32, Refusal> {
+        let Registered { kind, plan, place, .. } = &self.families[id as usize];
+        let mut ruled = self.prefixes.label_set(*kind, &plan.name, labels)?;
         if !plan.apply(&mut ruled, *kind, self.prefixes.is_utf8(), &mut self.text)? {
             return Err(Refusal::DroppedByRule);
         }
         self.prefixes.write_ruled(*kind, &mut ruled, &self.normalize.limits, &mut self.scratch)?;
-        let (origin, name) = match place {
+        let (origin, factor, name) = match place {
             Place::One(block) => return Ok(*block),
-            Place::Many(origin, blocks) => match blocks.get(&*ruled.name) {
+            Place::Many(origin, factor, blocks) => match blocks.get(&*ruled.name) {
                 Some(block) => return Ok(*block),
-                None => (origin.clone(), ruled.name.into_owned()),
+                None => (origin.clone(), *factor, ruled.name.into_owned()),
             },
         };
-        let block = self.add_block(scope, def.family, &origin, &name)?;
-        if let Place::Many(_, blocks) = &mut self.families[def.family as usize].place {
+        let block = self.add_block(scope, id, &origin, factor, &name)?;
+        if let Place::Many(_, _, blocks) = &mut self.families[id as usize].place {
             blocks.insert(name, block);
         }
         Ok(block)

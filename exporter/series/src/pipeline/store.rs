@@ -50,7 +50,8 @@ impl Scope {
     /// A store for one more plugin instance of this target.
     #[must_use]
     pub fn store(self: &Arc<Self>, observer: Arc<dyn StoreObserver>) -> Arc<Store> {
-        let normalize = Normalize { profile: self.profile, rules: Rules::default(), limits: self.limits };
+        let normalize =
+            Normalize { profile: self.profile.clone(), rules: Rules::default(), limits: self.limits };
         self.ruled_store(observer, normalize)
     }
 

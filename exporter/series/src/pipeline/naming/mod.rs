@@ -1,13 +1,21 @@
 //! How a metric gets its name: a [`Profile`] is a set of rules for it.
 
+mod label_map;
+mod mapped;
 mod native;
 #[cfg(test)]
 mod tests;
 mod verbatim;
 
+use std::sync::Arc;
+
+use self::mapped::Mapped;
 use self::native::native;
 use self::verbatim::verbatim;
 use crate::model::Kind;
+
+pub use self::label_map::{LabelMap, LabelValue};
+pub use self::mapped::{Conflict, ConflictReason, Entry, MappedMetric, NameMap, Others};
 
 /// The parts of a plugin's family that determine its name.
 #[derive(Clone, Copy, Debug)]
@@ -35,41 +43,49 @@ pub struct FamilyName {
     pub unit: String,
 }
 
+/// What a profile makes of a family.
+#[derive(Debug)]
+pub(super) enum Naming<'a> {
+    /// It gets a name; everything else is the source's.
+    Named(FamilyName),
+    /// It becomes this metric.
+    Mapped(&'a Arc<MappedMetric>),
+    /// It goes.
+    Dropped,
+}
+
 /// Which rules make the names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Profile {
     /// `perfmon_<object>_<item>…` by the rules of `native`. All names, those of labels too, are legal in every version of every format.
     #[default]
     Native,
     /// The source's own texts with dots between them. Names may be any UTF-8.
     Verbatim,
+    /// Those of a profile file, legal in every version of every format.
+    Mapped(Arc<NameMap>),
 }
 
 impl Profile {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Native, Self::Verbatim];
+    /// The word in the configuration, and the profile, of those that need no file.
+    pub const WORDS: [(&'static str, Self); 2] = [("native", Self::Native), ("verbatim", Self::Verbatim)];
 
-    /// The word in the configuration.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
+    /// What becomes of a family.
+    pub(super) fn names(&self, family: &Nameable<'_>) -> Naming<'_> {
         match self {
-            Self::Native => "native",
-            Self::Verbatim => "verbatim",
-        }
-    }
-
-    /// The name of a family.
-    #[must_use]
-    pub fn family_name(self, family: &Nameable<'_>) -> FamilyName {
-        match self {
-            Self::Native => native(family),
-            Self::Verbatim => verbatim(family),
+            Self::Native => Naming::Named(native(family)),
+            Self::Verbatim => Naming::Named(verbatim(family)),
+            Self::Mapped(map) => match map.of(family) {
+                Mapped::Metric(metric) => Naming::Mapped(metric),
+                Mapped::Native => Naming::Named(native(family)),
+                Mapped::Dropped => Naming::Dropped,
+            },
         }
     }
 
     /// Whether names may be more than `[a-zA-Z_:][a-zA-Z0-9_:]*`.
     #[must_use]
-    pub fn is_utf8(self) -> bool {
-        self == Self::Verbatim
+    pub fn is_utf8(&self) -> bool {
+        *self == Self::Verbatim
     }
 }

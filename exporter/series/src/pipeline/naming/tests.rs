@@ -3,7 +3,7 @@ use expect_test::{Expect, expect};
 use super::*;
 
 fn check(family: &Nameable<'_>, expected: &Expect) {
-    let FamilyName { name, unit } = Profile::Native.family_name(family);
+    let FamilyName { name, unit } = native(family);
     let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
     expected.assert_eq(&format!("{name}{}{unit}", family.kind.sample_suffix()));
 }

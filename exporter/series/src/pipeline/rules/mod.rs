@@ -26,7 +26,7 @@ mod template;
 use std::sync::Arc;
 
 use self::action::{Action, Source};
-use self::pattern::Pattern;
+pub(super) use self::pattern::Pattern;
 use self::template::Template;
 
 pub use self::action::Rule;

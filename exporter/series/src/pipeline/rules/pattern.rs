@@ -6,14 +6,14 @@ use super::syntax::translated;
 
 /// An expression that a whole text must match, as in Prometheus: anchored at both ends, `.` matches newlines too.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(in crate::pipeline) struct Pattern {
     text: String,
     /// Nothing for the expression that takes everything.
     regex: Option<Regex>,
 }
 
 impl Pattern {
-    pub(super) fn new(text: &str) -> Result<Self, String> {
+    pub(in crate::pipeline) fn new(text: &str) -> Result<Self, String> {
         if text == ANYTHING {
             return Ok(Self::anything());
         }
@@ -35,7 +35,7 @@ impl Pattern {
         Self { text: ANYTHING.to_owned(), regex: None }
     }
 
-    pub(super) fn matches(&self, text: &str) -> bool {
+    pub(in crate::pipeline) fn matches(&self, text: &str) -> bool {
         self.regex.as_ref().is_none_or(|regex| regex.is_match(text))
     }
 

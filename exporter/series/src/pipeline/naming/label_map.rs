@@ -1,0 +1,157 @@
+//! What a profile makes of the labels of a series.
+
+use crate::pipeline::limits::Refusal;
+use crate::pipeline::rules::Pattern;
+
+/// What becomes of the labels of a metric's series. A label of the source that no rule reads stays as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LabelMap {
+    rules: Vec<(String, LabelValue)>,
+    dropped_instances: Option<Pattern>,
+    kept_instances: Option<Pattern>,
+}
+
+/// Where the value of a label comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabelValue {
+    /// It is always the same.
+    Fixed(String),
+    /// It is that of a label of the source.
+    From {
+        /// The label.
+        label: String,
+        /// What is taken away where the value begins with it.
+        strip: String,
+        /// Where any of these characters is in it: what stands behind the first of them.
+        after: String,
+        /// Where any of these characters is in that: what stands before the first of them.
+        until: String,
+    },
+}
+
+impl LabelMap {
+    /// The same instances with these labels, each of which is there once.
+    #[must_use]
+    pub fn with_labels(self, rules: Vec<(String, LabelValue)>) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// The same without the instances whose names match an expression as a whole.
+    ///
+    /// # Errors
+    /// What is wrong with the expression.
+    pub fn drop_instances(self, regex: &str) -> Result<Self, String> {
+        Ok(Self { dropped_instances: Some(Pattern::new(regex)?), ..self })
+    }
+
+    /// The same with no instances but those whose names match an expression as a whole.
+    ///
+    /// # Errors
+    /// What is wrong with the expression.
+    pub fn keep_instances(self, regex: &str) -> Result<Self, String> {
+        Ok(Self { kept_instances: Some(Pattern::new(regex)?), ..self })
+    }
+
+    /// Whether a label tells the series of both apart, whatever their instances are called.
+    pub(super) fn differs(&self, other: &Self) -> bool {
+        self.rules.iter().any(|(name, value)| {
+            let LabelValue::Fixed(value) = value else { return false };
+            match other.rules.iter().find(|(own, _)| own == name) {
+                Some((_, LabelValue::Fixed(own))) => own != value,
+                _ => false,
+            }
+        })
+    }
+
+    /// The labels of a series that has these in the source.
+    pub(in crate::pipeline) fn applied<'a>(
+        &'a self,
+        labels: &[(&'a str, &'a str)],
+    ) -> Result<Vec<(&'a str, &'a str)>, Refusal> {
+        let value = |name: &str| labels.iter().find(|(own, _)| *own == name).map_or("", |(_, value)| value);
+        let instance = INSTANCE_LABELS.iter().map(|name| value(name)).find(|value| !value.is_empty());
+        let matches = |pattern: &Option<Pattern>| {
+            let pattern = pattern.as_ref()?;
+            Some(instance.is_some_and(|instance| pattern.matches(instance)))
+        };
+        if matches(&self.dropped_instances) == Some(true) || matches(&self.kept_instances) == Some(false) {
+            return Err(Refusal::DroppedByRule);
+        }
+        let is_read = |name: &str| {
+            let mut rules = self.rules.iter();
+            rules.any(|(to, from)| {
+                to == name || matches!(from, LabelValue::From { label, .. } if label == name)
+            })
+        };
+        let kept = labels.iter().copied().filter(|(name, _)| !is_read(name));
+        let made = self.rules.iter().map(|(name, from)| (name.as_str(), from.value(value)));
+        Ok(made.chain(kept).collect())
+    }
+}
+
+impl LabelValue {
+    fn value<'a>(&'a self, of: impl Fn(&str) -> &'a str) -> &'a str {
+        match self {
+            Self::Fixed(value) => value,
+            Self::From { label, strip, after, until } => {
+                let value = of(label);
+                let value = value.strip_prefix(strip.as_str()).unwrap_or(value);
+                let value = match value.split_once(|char| after.contains(char)) {
+                    Some((_, behind)) => behind,
+                    None => value,
+                };
+                value.split(|char| until.contains(char)).next().unwrap_or_default()
+            }
+        }
+    }
+}
+
+/// The labels that may hold an instance's name, the most telling first.
+const INSTANCE_LABELS: [&str; 2] = ["counter_instance", "process"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(label: &str, after: &str, until: &str) -> LabelValue {
+        LabelValue::From {
+            label: label.into(),
+            strip: r"\??\".into(),
+            after: after.into(),
+            until: until.into(),
+        }
+    }
+
+    #[test]
+    fn labels_are_renamed_cut_and_set_and_the_others_stay() {
+        let map = LabelMap::default().with_labels(vec![
+            ("disk".to_owned(), from("counter_instance", "", " ")),
+            ("mode".to_owned(), LabelValue::Fixed("read".to_owned())),
+        ]);
+        let labels = [("instance_id", "3"), ("counter_instance", "0 C: D:")];
+        assert_eq!(map.applied(&labels).unwrap(), [("disk", "0"), ("mode", "read"), ("instance_id", "3")]);
+    }
+
+    #[test]
+    fn a_value_is_cut_at_the_first_of_several_characters() {
+        let value = |after, until, value| from("a", after, until).value(|_| value).to_owned();
+        assert_eq!(value("", ":#", "svchost#2"), "svchost");
+        assert_eq!(value("", ":#", "svchost:1124"), "svchost");
+        assert_eq!(value("_", "", "1124_Default_Pool"), "Default_Pool");
+        assert_eq!(value("_", "", "plain"), "plain");
+        assert_eq!(value("", "_", "1124_Default"), "1124");
+        assert_eq!(value("", "", r"\??\C:\pagefile.sys"), r"C:\pagefile.sys");
+    }
+
+    #[test]
+    fn instances_are_dropped_and_kept_by_their_whole_names() {
+        let map = LabelMap::default().drop_instances(".*_Total").unwrap();
+        assert_eq!(map.applied(&[("counter_instance", "0,_Total")]), Err(Refusal::DroppedByRule));
+        assert_eq!(map.applied(&[("process", "_Total")]), Err(Refusal::DroppedByRule));
+        assert!(map.applied(&[("counter_instance", "_Total 2")]).is_ok());
+        assert!(map.applied(&[]).is_ok());
+        let map = LabelMap::default().keep_instances("_Total").unwrap();
+        assert!(map.applied(&[("counter_instance", "_Total")]).is_ok());
+        assert_eq!(map.applied(&[("counter_instance", "C:")]), Err(Refusal::DroppedByRule));
+    }
+}

@@ -1,0 +1,215 @@
+//! The names of a profile file: each [`Entry`] says which metric a family becomes.
+//!
+//! A file may come from a user, so that what it says is checked here: see [`NameMap::new`] and [`MappedMetric::check`].
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::label_map::LabelMap;
+use super::{FamilyName, Nameable};
+use crate::model::{Factor, Kind, OtlpNames, is_legacy_name};
+use crate::pipeline::catalog::reserved_prefix;
+
+/// What happens to the performance counters that no entry takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Others {
+    /// They are dropped: there are the profile's metrics and no others.
+    #[default]
+    Drop,
+    /// They have their native names.
+    Native,
+}
+
+/// Which families become which metrics.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NameMap {
+    others: Others,
+    /// By [`source_key`].
+    metrics: HashMap<String, Arc<MappedMetric>>,
+}
+
+/// The families that become one metric with the same labels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Names of the counterset: the family may come from any of them.
+    pub objects: Vec<String>,
+    /// The counter.
+    pub item: String,
+    /// Empty, `base`, `inactive` …
+    pub part: String,
+    /// What they become.
+    pub metric: MappedMetric,
+}
+
+/// What a family becomes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MappedMetric {
+    /// The name on the samples: a counter's ends in `_total`, an info's in `_info`.
+    pub name: String,
+    /// What the values mean.
+    pub kind: Kind,
+    /// The unit with which the name ends, or empty.
+    pub unit: String,
+    /// A sentence; where it is empty, HELP is what the source says.
+    pub help: String,
+    /// What values are multiplied with.
+    pub factor: Option<Factor>,
+    /// What becomes of the labels.
+    pub labels: LabelMap,
+    /// Whether several entries make it, which [`NameMap::new`] finds: HELP then names no source.
+    pub is_shared: bool,
+    /// The names for OTLP, where they are others.
+    pub otlp: Option<Arc<OtlpNames>>,
+}
+
+/// Why an entry cannot stand beside an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Which entry.
+    pub entry: usize,
+    /// Which earlier one.
+    pub earlier: usize,
+    /// What is wrong.
+    pub reason: ConflictReason,
+}
+
+/// See [`Conflict`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConflictReason {
+    /// Both take the same family.
+    SameFamily,
+    /// Both make the same series: their labels do not tell them apart.
+    SameSeries,
+    /// They say different things of one metric.
+    OtherMetric,
+}
+
+/// What becomes of one family.
+#[derive(Debug)]
+pub(in crate::pipeline) enum Mapped<'a> {
+    Metric(&'a Arc<MappedMetric>),
+    Native,
+    Dropped,
+}
+
+impl NameMap {
+    /// The map with these entries, in which one family has one metric, and one series one family.
+    ///
+    /// # Errors
+    /// Every entry that is at odds with an earlier one.
+    pub fn new(others: Others, entries: Vec<Entry>) -> Result<Self, Vec<Conflict>> {
+        let mut conflicts = Vec::new();
+        let mut sources: HashMap<String, usize> = HashMap::new();
+        let mut names: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, entry) in entries.iter().enumerate() {
+            let mut conflict = |earlier, reason| conflicts.push(Conflict { entry: index, earlier, reason });
+            let keys: Vec<String> = entry.keys().collect();
+            if let Some(&earlier) = keys.iter().find_map(|key| sources.get(key)) {
+                conflict(earlier, ConflictReason::SameFamily);
+                continue;
+            }
+            sources.extend(keys.into_iter().map(|key| (key, index)));
+            let same = names.entry(&entry.metric.name).or_default();
+            for &earlier in &*same {
+                let other = &entries[earlier].metric;
+                if !other.is_same_metric(&entry.metric) {
+                    conflict(earlier, ConflictReason::OtherMetric);
+                    break;
+                } else if !other.labels.differs(&entry.metric.labels) {
+                    conflict(earlier, ConflictReason::SameSeries);
+                    break;
+                }
+            }
+            same.push(index);
+        }
+        if !conflicts.is_empty() {
+            return Err(conflicts);
+        }
+        let shared: HashSet<String> = names
+            .iter()
+            .filter(|(_, entries)| entries.len() > 1)
+            .map(|(name, _)| (*name).to_owned())
+            .collect();
+        let metrics = entries.into_iter().flat_map(|entry| {
+            let is_shared = shared.contains(&entry.metric.name);
+            let metric = Arc::new(MappedMetric { is_shared, ..entry.metric.clone() });
+            entry.keys().map(|key| (key, Arc::clone(&metric))).collect::<Vec<_>>()
+        });
+        Ok(Self { others, metrics: metrics.collect() })
+    }
+
+    /// What a family becomes. Texts and histograms only become the like. What is no performance counter, such as what a
+    /// plugin says of its work, is none of the other exporter's either, and keeps its native name.
+    pub(in crate::pipeline) fn of(&self, family: &Nameable<'_>) -> Mapped<'_> {
+        if !family.namespace.is_empty() {
+            return Mapped::Native;
+        }
+        let key = source_key(family.object, family.item, family.part);
+        let metric = self.metrics.get(&key).filter(|metric| {
+            let is_odd = |kind| matches!(kind, Kind::Info | Kind::Histogram);
+            family.kind == metric.kind || !(is_odd(family.kind) || is_odd(metric.kind))
+        });
+        match (metric, self.others) {
+            (Some(metric), _) => Mapped::Metric(metric),
+            (None, Others::Native) => Mapped::Native,
+            (None, Others::Drop) => Mapped::Dropped,
+        }
+    }
+}
+
+impl Entry {
+    fn keys(&self) -> impl Iterator<Item = String> {
+        self.objects.iter().map(|object| source_key(object, &self.item, &self.part))
+    }
+
+    /// Whether both take one of the same families.
+    #[must_use]
+    pub fn shares_family(&self, other: &Self) -> bool {
+        self.keys().any(|key| other.keys().any(|own| own == key))
+    }
+}
+
+impl MappedMetric {
+    /// What is wrong with the name and the unit: the part of the entry, and the mistake.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        let suffix = self.kind.sample_suffix();
+        let stem = self.stem();
+        if !is_legacy_name(&self.name) {
+            return Err(("name", format!("`{}` is not a valid metric name", self.name)));
+        } else if let Some(prefix) = reserved_prefix(&self.name) {
+            return Err(("name", format!("names that begin with `{prefix}` are the exporter's own")));
+        } else if stem.is_empty() || (stem.len() == self.name.len() && !suffix.is_empty()) {
+            return Err(("name", format!("does not end in `{suffix}`, as one of this type does")));
+        } else if !self.unit.is_empty() && !stem.ends_with(&format!("_{}", self.unit)) {
+            return Err(("unit", format!("`{}` is not at the end of the name", self.unit)));
+        }
+        Ok(())
+    }
+
+    /// The name of a family whose values come in this unit.
+    pub(in crate::pipeline) fn family_name(&self, source_unit: &str) -> FamilyName {
+        let name = self.stem().to_owned();
+        let is_source = self.unit.is_empty() && self.factor.is_none() && self.kind != Kind::Info;
+        let unit = if is_source { source_unit } else { &self.unit };
+        let unit = if name.ends_with(&format!("_{unit}")) { unit.to_owned() } else { String::new() };
+        FamilyName { name, unit }
+    }
+
+    /// The family's name: without the suffix of its kind.
+    fn stem(&self) -> &str {
+        self.name.strip_suffix(self.kind.sample_suffix()).unwrap_or(&self.name)
+    }
+
+    /// Whether both may stand under one HELP, TYPE and UNIT.
+    fn is_same_metric(&self, other: &Self) -> bool {
+        (self.kind, &self.unit, &self.help) == (other.kind, &other.unit, &other.help)
+    }
+}
+
+/// A family by the names of its source, for which case does not matter.
+fn source_key(object: &str, item: &str, part: &str) -> String {
+    [object, item, part].join("\0").to_lowercase()
+}
