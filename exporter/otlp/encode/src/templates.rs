@@ -82,6 +82,7 @@ impl Template {
             let prefix = std::str::from_utf8(prefix).unwrap_or_default();
             for (name, value) in Labels::of_prefix(prefix) {
                 if !resource.says(name, &value) {
+                    let name = family.attribute(name);
                     put_attribute(&mut attributes, key(attribute, BYTES), name, &value);
                 }
             }

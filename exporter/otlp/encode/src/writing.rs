@@ -1,5 +1,7 @@
 //! The request that points are written to, and the messages around them.
 
+use std::borrow::Cow;
+
 use series::model::{Family, Kind};
 
 use super::nest::{Nest, REQUEST_BYTES_MAX};
@@ -78,12 +80,15 @@ impl<'a> Writing<'a> {
 
 fn open_metric(out: &mut Vec<u8>, nest: &mut Nest, family: &Family, temporality: Temporality) {
     nest.open(out, 2 /* metrics */);
-    match family.kind {
-        Kind::Info => put_text(out, key(1, BYTES), &family.sample_name()),
-        _ => put_text(out, key(1, BYTES), &family.name),
-    }
+    let name: Cow<'_, str> = match (&family.otlp, family.kind) {
+        (Some(names), _) => names.name.as_str().into(),
+        (None, Kind::Info) => family.sample_name().into(),
+        (None, _) => family.name.as_str().into(),
+    };
+    let unit = family.otlp.as_ref().map_or_else(|| ucum(&family.unit), |names| names.unit.as_str().into());
+    put_text(out, key(1, BYTES), &name);
     put_text(out, key(2, BYTES) /* description */, &family.help);
-    put_text(out, key(3, BYTES), &ucum(&family.unit));
+    put_text(out, key(3, BYTES), &unit);
     let temporality = match temporality {
         Temporality::Delta => 1,
         Temporality::Cumulative => 2,
@@ -96,6 +101,11 @@ fn open_metric(out: &mut Vec<u8>, nest: &mut Nest, family: &Family, temporality:
         Kind::Histogram => {
             nest.open(out, 9 /* histogram */);
             out.extend_from_slice(&[key(2, VARINT), temporality]);
+        }
+        Kind::Gauge if family.otlp.as_ref().is_some_and(|names| names.is_sum) => {
+            nest.open(out, 7 /* sum */);
+            // Not monotonic, and what has no start has no delta.
+            out.extend_from_slice(&[key(2, VARINT), 2]);
         }
         Kind::Gauge | Kind::Info | Kind::Unknown => nest.open(out, 5 /* gauge */),
     }
