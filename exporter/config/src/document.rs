@@ -105,14 +105,15 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
     let identities = named(top.get("identities"), |item| identity(item, base));
     let mut transports = named(top.get("transports"), transport);
     transports.entry("default".to_owned()).or_default();
-    let normalize = top.get("normalize").map(|item| normalize(&item, None)).unwrap_or_default();
-    let modules = named(top.get("modules"), |item| module(item, &normalize));
+    let normalize = top.get("normalize").map(|item| normalize(&item, None, base)).unwrap_or_default();
+    let modules = named(top.get("modules"), |item| module(item, &normalize, base));
     let target_defaults = top.get("target_defaults");
-    let target_defaults = target_defaults.map(|item| target::defaults(&item, &normalize)).unwrap_or_default();
+    let target_defaults =
+        target_defaults.map(|item| target::defaults(&item, &normalize, base)).unwrap_or_default();
     let targets = top.get("targets").map(|item| item.list()).unwrap_or_default();
     let targets = targets
         .iter()
-        .filter_map(|item| target::target(item, &scrape, &target_defaults, &normalize))
+        .filter_map(|item| target::target(item, &scrape, &target_defaults, &normalize, base))
         .collect();
     let target_files = top.get("target_files").map(|item| FilePattern::read_list(&item, base));
     let otlp = otlp::endpoints(top.get("otlp"), base);

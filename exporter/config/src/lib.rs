@@ -16,7 +16,7 @@
 //! transports:
 //!   default: {connect_timeout: 3s, smb: {encryption: preferred, port: 445}}
 //! normalize:                                  # also of a module, of a target, of target_defaults: `normalize: {…}`
-//!   naming: native                            # or verbatim
+//!   naming: native                            # or verbatim, windows_exporter@0.31, {file: my-profile.yaml}
 //!   drop: ['perfmon_memory_.*', {name: 'perfmon_process_.*', labels: {counter_instance: 'svchost.*'}}]
 //!   rename: [{from: 'perfmon_processor_information_(.*)', to: 'cpu_$1'}]
 //!   metric_relabel_configs: [{source_labels: [counter_instance], regex: '(.):', target_label: drive}]
@@ -57,6 +57,7 @@ mod in_use;
 mod item;
 mod lines;
 mod module;
+mod naming;
 mod node;
 mod normalize;
 mod operate;
@@ -97,6 +98,7 @@ pub use self::hosts::{AllowHosts, BadEntry, address, is_host_name};
 pub use self::identity::{Credentials, Identity};
 pub use self::in_use::InUse;
 pub use self::module::Module;
+pub use self::naming::BUILT_IN_PROFILES;
 pub use self::node::{Entry, Node, Position, SyntaxError, Value};
 pub use self::normalize::{LimitsSection, NormalizeSection};
 pub use self::password_files::PasswordFiles;
@@ -168,10 +170,11 @@ pub fn parse(file: &str, text: &str, base: &Path) -> Result<Config, Report> {
     if let Some(config) = &config {
         check::references(config, &root, &problems);
     }
+    let more = problems.take_reports();
     let problems = problems.into_vec();
     match config {
         Some(config) if problems.is_empty() => Ok(Config { tree: Tree::of(root), ..config }),
-        _ => Err(Report::new(file, problems)),
+        _ => Err(Report { more, ..Report::new(file, problems) }),
     }
 }
 

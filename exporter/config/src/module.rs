@@ -1,5 +1,6 @@
 //! `modules:`, what is asked of a target by which plugin.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use input::nearest::nearest;
@@ -40,7 +41,7 @@ fn report_missing(section: &mut Section<'_>) {
 }
 
 /// Reads one of `modules:`. `outer` is the process-wide `normalize:`.
-pub(super) fn module(item: &Item<'_>, outer: &NormalizeSection) -> Option<Module> {
+pub(super) fn module(item: &Item<'_>, outer: &NormalizeSection, base: &Path) -> Option<Module> {
     let mut section = item.section(&[])?;
     let plugin = match section.get("plugin") {
         Some(plugin) => plugin.text(),
@@ -49,7 +50,8 @@ pub(super) fn module(item: &Item<'_>, outer: &NormalizeSection) -> Option<Module
             None
         }
     };
-    let normalize = section.get("normalize").map(|item| normalize(&item, Some(outer))).unwrap_or_default();
+    let normalize =
+        section.get("normalize").map(|item| normalize(&item, Some(outer), base)).unwrap_or_default();
     let settings = section.rest();
     let settings = settings.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect();
     let (source, schema) = (item.node.clone(), Arc::default());

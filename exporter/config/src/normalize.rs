@@ -1,9 +1,12 @@
 //! `normalize:`, process-wide, of a module, of a target and of targets at large: how series get their names and labels.
 
 use input::nearest::suggestion;
+use std::path::Path;
+
 use series::pipeline::{ACTIONS, BadRule, Limits, Normalize, Profile, RelabelConfig, Rule, Rules};
 
 use super::item::Item;
+use super::naming::naming;
 use super::node::Value;
 use super::scrape::SERIES_MAX;
 use super::section::{RELABEL, Section};
@@ -49,7 +52,7 @@ pub(super) fn joined(sections: &[&NormalizeSection], series_max: u32) -> Normali
     };
     let default = Limits::default();
     Normalize {
-        profile: sections.iter().find_map(|section| section.naming).unwrap_or_default(),
+        profile: sections.iter().find_map(|section| section.naming.clone()).unwrap_or_default(),
         rules: Rules::joined(sections.iter().map(|section| &section.rules)),
         limits: Limits {
             series_max: series_max as usize,
@@ -64,13 +67,14 @@ pub(super) fn joined(sections: &[&NormalizeSection], series_max: u32) -> Normali
     }
 }
 
-/// Reads a section. `outer` is the process-wide one, whose naming holds where this one says nothing.
-pub(super) fn normalize(item: &Item<'_>, outer: Option<&NormalizeSection>) -> NormalizeSection {
+/// Reads a section. `outer` is the process-wide one, whose naming holds where this one says nothing; relative paths
+/// start at `base`.
+pub(super) fn normalize(item: &Item<'_>, outer: Option<&NormalizeSection>, base: &Path) -> NormalizeSection {
     let mut normalize = NormalizeSection::default();
     let Some(mut section) = item.section(&[]) else { return normalize };
-    let words = Profile::ALL.map(|profile| (profile.as_str(), profile));
-    normalize.naming = section.get("naming").and_then(|item| item.choice(&words));
-    let naming = normalize.naming.or(outer.and_then(|outer| outer.naming)).unwrap_or_default();
+    normalize.naming = section.get("naming").and_then(|item| naming(&item, base));
+    let outer = outer.and_then(|outer| outer.naming.as_ref());
+    let is_utf8 = normalize.naming.as_ref().or(outer).is_some_and(Profile::is_utf8);
     let mut rules = Vec::new();
     let mut read = |item: Option<Item<'_>>, rule: &dyn Fn(&Item<'_>) -> Option<Rule>| {
         let items = item.as_ref().map(Item::list).unwrap_or_default();
@@ -82,7 +86,7 @@ pub(super) fn normalize(item: &Item<'_>, outer: Option<&NormalizeSection>) -> No
     };
     read(section.get("drop"), &drop_rule);
     read(section.get("rename"), &rename_rule);
-    read(section.get(RELABEL), &|item| relabel_rule(item, naming.is_utf8()));
+    read(section.get(RELABEL), &|item| relabel_rule(item, is_utf8));
     normalize.rules = Rules::from_iter(rules);
     normalize.limits = section.get("limits").map(|item| limits(&item)).unwrap_or_default();
     section.finish();

@@ -158,6 +158,8 @@ pub(super) fn shortened(text: &str, bytes_max: usize) -> Cow<'_, str> {
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     found: RefCell<Vec<Problem>>,
+    /// Those of other files.
+    reports: RefCell<Vec<Report>>,
     /// Each key that a section knows, by the way to it, and whether the section has it.
     #[cfg(test)]
     pub(super) known: RefCell<std::collections::BTreeMap<String, bool>>,
@@ -182,6 +184,18 @@ impl Problems {
             message: short(&message.into()),
             hint: hint.map(|hint| short(&hint)),
         });
+    }
+
+    /// What is wrong with another file, once.
+    pub(crate) fn push_report(&self, report: Report) {
+        let mut reports = self.reports.borrow_mut();
+        if !reports.iter().any(|known| known.file == report.file) {
+            reports.push(report);
+        }
+    }
+
+    pub(crate) fn take_reports(&self) -> Vec<Report> {
+        self.reports.take()
     }
 
     pub(crate) fn into_vec(self) -> Vec<Problem> {

@@ -1,6 +1,7 @@
 //! `targets:` and `target_defaults:`, whom we ask.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use super::item::Item;
@@ -94,7 +95,7 @@ pub(super) const MODULES_MAX: usize = 100;
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Reads `target_defaults:`.
-pub(super) fn defaults(item: &Item<'_>, outer: &NormalizeSection) -> TargetDefaults {
+pub(super) fn defaults(item: &Item<'_>, outer: &NormalizeSection, base: &Path) -> TargetDefaults {
     let mut defaults = TargetDefaults::default();
     let Some(mut section) = item.section(&[]) else { return defaults };
     defaults.identity = section.text("identity");
@@ -104,7 +105,7 @@ pub(super) fn defaults(item: &Item<'_>, outer: &NormalizeSection) -> TargetDefau
     defaults.modules = section.get("modules").map(|item| modules(&item)).unwrap_or_default();
     defaults.labels = section.get("labels").map(|item| labels(&item)).unwrap_or_default();
     if let Some(item) = section.get("normalize") {
-        defaults.normalize = normalize(&item, Some(outer));
+        defaults.normalize = normalize(&item, Some(outer), base);
     }
     section.finish();
     defaults
@@ -116,6 +117,7 @@ pub(super) fn target(
     scrape: &Scrape,
     defaults: &TargetDefaults,
     outer: &NormalizeSection,
+    base: &Path,
 ) -> Option<Target> {
     let mut section = item.section(LATER)?;
     let host = section.require("host", "name the host or its address");
@@ -134,7 +136,7 @@ pub(super) fn target(
         max_series: section.count("max_series", SERIES),
         stale_after: None,
         labels: BTreeMap::new(),
-        normalize: section.get("normalize").map(|item| normalize(&item, Some(outer))),
+        normalize: section.get("normalize").map(|item| normalize(&item, Some(outer), base)),
     };
     let interval = overrides.interval.unwrap_or(scrape.interval);
     let deadline = section.get("deadline").and_then(|item| deadline(&item, interval));

@@ -2,6 +2,7 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 mod config;
 mod fleet_files;
+mod naming_profiles;
 mod otlp_config;
 mod rules_config;
 mod transports;

@@ -1,0 +1,60 @@
+//! `labels:` of a profile file, and which instances have series.
+
+use series::model::is_legacy_label;
+use series::pipeline::LabelValue;
+
+use super::style::Style;
+use crate::item::Item;
+use crate::node::Value;
+
+/// What a file says of labels, the last one of a name wins.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Labels(Vec<(String, LabelValue)>);
+
+impl Labels {
+    /// The same with those of a narrower place.
+    pub(super) fn with(&self, item: Option<Item<'_>>, style: Style) -> Self {
+        let mut labels = self.clone();
+        let Some(item) = item else { return labels };
+        for (entry, value) in item.named() {
+            let name = entry.key.as_str();
+            let label = style.label(name);
+            if !is_legacy_label(&label) || label.starts_with("__") || RESERVED.contains(&label.as_str()) {
+                let hint = "use letters, digits and `_`, and none of the exporter's own labels".to_owned();
+                item.problem_at(entry.position, format!("`{name}` is not a label's name"), Some(hint));
+            } else if let Some(value) = label_value(&value) {
+                labels.0.retain(|(own, _)| own != name);
+                labels.0.push((name.to_owned(), value));
+            }
+        }
+        labels
+    }
+
+    /// The labels as they are on a page.
+    pub(super) fn rules(&self, style: Style) -> Vec<(String, LabelValue)> {
+        self.0.iter().map(|(name, value)| (style.label(name), value.clone())).collect()
+    }
+
+    /// The labels' names as they are written.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+}
+
+/// A text, or the label of the source that it is taken from.
+fn label_value(item: &Item<'_>) -> Option<LabelValue> {
+    if let Value::Text(_) = item.node.value {
+        return item.text().map(|text| LabelValue::Fixed(text.to_owned()));
+    }
+    let mut section = item.section(&[])?;
+    let from = section.require("from", "name a label of the source, such as `counter_instance`");
+    let label = from.and_then(|item| item.text().map(str::to_owned));
+    let strip = section.text("strip").unwrap_or_default();
+    let after = section.text("after").unwrap_or_default();
+    let until = section.text("until").unwrap_or_default();
+    section.finish();
+    Some(LabelValue::From { label: label?, strip, after, until })
+}
+
+/// Labels that the exporter sets itself.
+const RESERVED: &[&str] = &["target", "le", "quantile"];
