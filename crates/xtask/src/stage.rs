@@ -116,8 +116,13 @@ pub(crate) fn page_when_up(exporter: &mut Running, address: SocketAddr, target: 
     page.map_err(|error| exporter.complaint(&error.to_string()))
 }
 
-/// Every counterset that a simulated host offers.
-pub(crate) const COUNTERSETS: [&str; 9] = [
+/// What a simulated host offers: classic objects first, which people look for first.
+pub(crate) const COUNTERSETS: [&str; 14] = [
+    "Memory",
+    "LogicalDisk",
+    "PhysicalDisk",
+    "Network Interface",
+    "System",
     "Processor Information",
     "Thermal Zone Information",
     "FileSystem Disk Activity",

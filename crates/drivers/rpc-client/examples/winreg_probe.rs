@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Requests the registry's version a given number of times, one call after the other on one connection, and all
-//! performance data once. The three methods of [MS-RRP] that it needs are written here by hand.
+//! performance data once, which it decodes. The three methods of [MS-RRP] that it needs are written here by hand.
 
 use std::error::Error;
 use std::fs;
@@ -22,6 +22,7 @@ use dcerpc::{Channel, SyntaxId};
 use ms_dtyp::Guid;
 use ms_smb2::client::Encryption;
 use ndr::{ContextHandle, Reader, Writer};
+use perflib_v1::{CounterBlock, DataBlock, Instances, NameTable, ObjectType};
 use rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
 use ssp::{Credentials, Mechanism, Secret};
 use tokio::sync::Mutex;
@@ -138,6 +139,7 @@ async fn probe(arguments: &Arguments) -> Result<serde_json::Value, Box<dyn Error
     let elapsed_s = began.elapsed().as_secs_f64();
 
     let mut performance_bytes = 0;
+    let mut objects = Vec::new();
     if arguments.performance_bytes_max > 0 {
         let root = open_root(&mut winreg, OPEN_PERFORMANCE_DATA).await?;
         let data = query_value(&mut winreg, root, "Global", arguments).await?;
@@ -145,6 +147,11 @@ async fn probe(arguments: &Arguments) -> Result<serde_json::Value, Box<dyn Error
             return Err(format!("{} bytes of performance data do not begin with PERF", data.len()).into());
         }
         performance_bytes = data.len();
+        let names = NameTable::decode(&query_value(&mut winreg, root, "Counter 009", arguments).await?);
+        objects = DataBlock::decode(&data)?
+            .objects()
+            .map(|object| Ok::<_, perflib_v1::BadObject>(described(&object?, &names)))
+            .collect::<Result<Vec<_>, _>>()?;
     }
     #[expect(clippy::cast_precision_loss, reason = "a number of calls is far below 2^52")]
     let calls_per_second = arguments.calls as f64 / elapsed_s;
@@ -159,9 +166,26 @@ async fn probe(arguments: &Arguments) -> Result<serde_json::Value, Box<dyn Error
         "calls": arguments.calls,
         "calls_per_second": calls_per_second,
         "performance_bytes": performance_bytes,
+        "objects": objects,
         "sent_bytes": bytes.sent_bytes(),
         "received_bytes": bytes.received_bytes(),
     }))
+}
+
+/// An object with the values of its first counter, by instance.
+fn described(object: &ObjectType<'_>, names: &NameTable) -> serde_json::Value {
+    let counter = object.counters().next();
+    let number =
+        |block: &CounterBlock<'_>| counter.as_ref().and_then(|counter| block.value(counter)?.number());
+    let values: Vec<serde_json::Value> = match object.instances() {
+        Instances::Single(block) => vec![serde_json::json!(["", number(&block)])],
+        Instances::Many(many) => {
+            many.map(|one| serde_json::json!([one.name().collect::<String>(), number(&one.values)])).collect()
+        }
+        Instances::Unasked => Vec::new(),
+    };
+    let counter = counter.as_ref().and_then(|counter| names.get(counter.name_index));
+    serde_json::json!({"name": names.get(object.name_index), "counter": counter, "values": values})
 }
 
 async fn connect(arguments: &Arguments, deadline: Instant) -> Result<BoxStream, Box<dyn Error>> {

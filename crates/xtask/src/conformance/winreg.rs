@@ -1,10 +1,10 @@
 //! Our client against Samba's own remote registry: SMB 3.1.1 with and without encryption, NTLM and SPNEGO,
-//! sealed calls, requests and replies of many fragments; and how fast, beside impacket in the same run.
+//! sealed calls, requests and replies of many fragments, every value of its performance data; and how fast, beside impacket in the same run.
 
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::samba::{Pipes, Samba, USER};
 use crate::Result;
@@ -13,7 +13,7 @@ use crate::report::Outcome;
 use crate::workspace::{Workspace, capture};
 
 /// Enough that the reply takes several fragments.
-const INSTANCES: &str = "900";
+const INSTANCES: u32 = 900;
 const FRAGMENT_BYTES_MAX: u64 = 5840;
 const ROUNDS: usize = 5;
 const CALLS: &str = "3000";
@@ -29,7 +29,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
             Command::new("/usr/bin/python3")
                 .arg(workspace.root.join("crates/xtask/peers/fill_perfmon.py"))
                 .arg(samba.state())
-                .arg(INSTANCES),
+                .arg(INSTANCES.to_string()),
         )?;
         let password_file = samba.password_file()?;
         let own: &[&str] =
@@ -85,11 +85,18 @@ fn expect(found: &Value, server_encryption: &str, encryption: &str) -> Result<()
         && !(must_encrypt && encrypted != Some(true))
         && !(must_not && encrypted != Some(false))
         && found["performance_bytes"].as_u64() > Some(4 * FRAGMENT_BYTES_MAX);
-    if holds {
+    if holds && found["objects"] == objects() {
         Ok(())
     } else {
         Err(format!("server {server_encryption}, client {encryption}: {found}").into())
     }
+}
+
+/// What Samba was filled with: one object, whose instances have their numbers as values.
+fn objects() -> Value {
+    let values: Vec<Value> =
+        (0..INSTANCES).map(|number| json!([format!("instance {number}"), number])).collect();
+    json!([{"name": "Compared Object", "counter": "Compared Counter", "values": values}])
 }
 
 /// A server without encryption is refused where it is required.

@@ -40,9 +40,12 @@ modules:
     plugin: pcq
     countersets:
       - {{name: Processor Information}}
+      - {{name: Memory}}
+      - {{name: LogicalDisk}}
+      - {{name: Network Interface}}
+      - {{name: System}}
       # Each process has a series for each of some 28 counters, so only the 20 largest by memory are kept.
       - {{name: Process V2, top_n: {{counter: Working Set, n: 20}}}}
-      - {{name: FileSystem Disk Activity}}
 
 # From where it is read, and how often.
 targets:
