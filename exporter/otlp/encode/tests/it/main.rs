@@ -2,3 +2,4 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 mod histograms;
 mod otlp_encode;
+mod otlp_names;
