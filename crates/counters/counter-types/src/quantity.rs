@@ -43,6 +43,23 @@ const TABLE: &[Row] = &[
         unit: Unit::Bytes,
         scale: Scale::One,
     },
+    // Win32_PerfFormattedData_PerfProc_JobObjectDetails and Win32_PerfFormattedData_TermService_TerminalServicesSession:
+    // "in bytes".
+    Row {
+        countersets: &["Job Object Details", "Terminal Services Session"],
+        counters: &["Working Set", "Working Set Peak"],
+        unit: Unit::Bytes,
+        scale: Scale::One,
+    },
+    // Win32_PerfFormattedData_PerfOS_Memory: "Amount of virtual memory, in bytes, that can be committed …".
+    Row { countersets: &["Memory"], counters: &["Commit Limit"], unit: Unit::Bytes, scale: Scale::One },
+    // "Performance counters in the .NET Framework": each of them "in bytes".
+    Row {
+        countersets: &[".NET CLR Memory"],
+        counters: &["Gen 0 heap size", "Gen 1 heap size", "Gen 2 heap size", "Large Object Heap size"],
+        unit: Unit::Bytes,
+        scale: Scale::One,
+    },
     // Windows shows the memory of graphics adapters in bytes.
     Row {
         countersets: &[
@@ -106,6 +123,10 @@ mod tests {
         };
         check("Process V2", "Working Set", 4_096, "bytes", Value::U64(4_096));
         check("process v2", "working set - private", 4_096, "bytes", Value::U64(4_096));
+        check("Process", "Working Set Peak", 4_096, "bytes", Value::U64(4_096));
+        check("Terminal Services Session", "Working Set", 4_096, "bytes", Value::U64(4_096));
+        check("Memory", "Commit Limit", 4_096, "bytes", Value::U64(4_096));
+        check(".NET CLR Memory", "Gen 2 heap size", 4_096, "bytes", Value::U64(4_096));
         check("GPU Process Memory", "Non Local Usage", 7, "bytes", Value::U64(7));
         check("GPU Engine", "Running Time", 25_000_000, "seconds", Value::F64(2.5));
         check("Processor Information", "Processor Frequency", 3_000, "hertz", Value::U64(3_000_000_000));
