@@ -80,7 +80,7 @@ fn samples(page: &str) -> (Vec<&str>, usize) {
         }
     }
     let wanted = |counterset: &str| {
-        let is_of = move |line: &&str| line.to_lowercase().replace('_', " ").contains(counterset);
+        let is_of = move |line: &&str| line.to_lowercase().replace(['_', ' '], "").contains(counterset);
         samples.clone().into_iter().filter(is_of).take(SAMPLE_LINES / FIRST.len()).collect::<Vec<_>>()
     };
     let mut shown: Vec<&str> = FIRST.iter().flat_map(|counterset| wanted(counterset)).collect();
@@ -91,7 +91,7 @@ fn samples(page: &str) -> (Vec<&str>, usize) {
 }
 
 /// What a person looks for first.
-const FIRST: [&str; 4] = ["memory", "logicaldisk", "network interface", "processor information"];
+const FIRST: [&str; 4] = ["memory", "logicaldisk", "networkinterface", "processorinformation"];
 
 #[cfg(test)]
 mod tests {

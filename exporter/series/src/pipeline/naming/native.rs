@@ -64,7 +64,9 @@ pub(super) fn native(family: &Nameable<'_>) -> FamilyName {
 fn item_words(family: &Nameable<'_>, unit: &[String]) -> Vec<String> {
     let (item, per_second) = without_per_second(family.item);
     let mut item = parted(item);
-    let is_base = family.part == "base";
+    // What a share of bytes is the base of are not bytes, nor is the share.
+    let is_share = family.item.trim_start().starts_with('%');
+    let is_base = family.part == "base" && !is_share;
     item.retain(|word| {
         let repeats = |unit: &str| unit == word || synonyms(unit).contains(&word.as_str());
         let stem = is_base && (repeats("bytes") || repeats("seconds"));
