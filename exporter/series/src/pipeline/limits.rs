@@ -53,6 +53,9 @@ pub enum Refusal {
     FamilyLimit,
     /// The name belongs to a family of another kind, or to another counter of the same instance.
     FamilyCollision,
+    /// It is the base of two counters that divide by the same thing, and is on the page once: `Avg. Disk Bytes/Read` and
+    /// `Avg. Disk sec/Read` have one number of reads.
+    SharedBase,
     /// The target has this series already.
     DuplicateSeries,
     /// The series has more labels than it may.
@@ -79,10 +82,11 @@ pub enum Refusal {
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::SeriesLimit,
         Self::FamilyLimit,
         Self::FamilyCollision,
+        Self::SharedBase,
         Self::DuplicateSeries,
         Self::TooManyLabels,
         Self::LabelTooLong,
@@ -103,6 +107,7 @@ impl Refusal {
             Self::SeriesLimit => "series_limit",
             Self::FamilyLimit => "family_limit",
             Self::FamilyCollision => "family_collision",
+            Self::SharedBase => "shared_base",
             Self::DuplicateSeries => "duplicate_series",
             Self::TooManyLabels => "too_many_labels",
             Self::LabelTooLong => "label_too_long",
@@ -117,17 +122,17 @@ impl Refusal {
         }
     }
 
-    /// Whether the configuration requests it.
+    /// Whether nothing is lost that anybody wants: the configuration requests it, or the same numbers are there.
     #[must_use]
     pub fn is_wanted(self) -> bool {
-        self == Self::DroppedByRule
+        matches!(self, Self::DroppedByRule | Self::SharedBase)
     }
 
     /// The verdict for the plugin.
     pub(super) fn verdict(self) -> DropReason {
         match self {
             Self::SeriesLimit | Self::FamilyLimit | Self::TooManyLabels => DropReason::Limit,
-            Self::FamilyCollision | Self::DuplicateSeries => DropReason::Duplicate,
+            Self::FamilyCollision | Self::SharedBase | Self::DuplicateSeries => DropReason::Duplicate,
             Self::UnknownFamily => DropReason::UnknownFamily,
             Self::DroppedByRule => DropReason::Rule,
             Self::InvalidName

@@ -59,6 +59,14 @@ struct Registered {
     place: Place,
 }
 
+impl Registered {
+    /// Whether it is the base of a counter of this object.
+    fn is_base_of(&self, namespace: &str, object: &str) -> bool {
+        let mut parts = self.identity.split('\0');
+        parts.next() == Some(namespace) && parts.next() == Some(object) && parts.nth(1) == Some("base")
+    }
+}
+
 /// Where the series of a family go.
 #[derive(Debug)]
 enum Place {
@@ -174,7 +182,13 @@ impl Registry {
             let same = known.identity == identity
                 && (known.source_kind, known.value) == (kind, value)
                 && known.bounds == bounds;
-            return if same { Ok(id) } else { Err(Refusal::FamilyCollision) };
+            // The names of both are made of what they divide by.
+            let shares_base = part == "base" && known.is_base_of(namespace, object);
+            return match same {
+                true => Ok(id),
+                false if shares_base => Err(Refusal::SharedBase),
+                false => Err(Refusal::FamilyCollision),
+            };
         }
         let source_kind = kind;
         let kind = metric.map_or(kind, |metric| metric.kind);

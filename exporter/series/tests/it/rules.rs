@@ -242,7 +242,27 @@ fn a_family_is_told_to_stay_away_when_its_name_says_so_alone() {
     "#]]
     .assert_eq(&samples(&[&store]));
     assert_eq!(store.refusals().count(Refusal::DroppedByRule), 3);
-    assert!(Refusal::ALL.iter().filter(|refusal| refusal.is_wanted()).eq([&Refusal::DroppedByRule]));
+    assert!(
+        Refusal::ALL
+            .iter()
+            .filter(|refusal| refusal.is_wanted())
+            .eq([&Refusal::SharedBase, &Refusal::DroppedByRule])
+    );
+}
+
+#[test]
+fn what_two_averages_divide_by_is_shown_once_and_nothing_is_lost() {
+    let store = ruled(Vec::new());
+    let base = |item| FamilyDef { part: "base", ..counter(item) };
+    assert!(family(&store, &base("Avg. Disk Bytes/Read")).is_ok());
+    assert_eq!(family(&store, &base("Avg. Disk sec/Read")), Err(DropReason::Duplicate));
+    assert_eq!(store.refusals().count(Refusal::SharedBase), 1);
+    // The same name of another object, or of what is no base, is a collision.
+    assert_eq!(
+        family(&store, &FamilyDef { part: "", ..counter("Avg. Disk Read Base") }),
+        Err(DropReason::Duplicate)
+    );
+    assert_eq!(store.refusals().count(Refusal::FamilyCollision), 1);
 }
 
 fn openmetrics(stores: &[&Arc<Store>]) -> String {

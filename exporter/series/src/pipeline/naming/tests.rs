@@ -32,6 +32,14 @@ fn counters_of_every_kind_get_names_that_say_what_is_counted() {
         // PERF_RAW_FRACTION and PERF_RAW_BASE
         (gauge("LogicalDisk", "% Free Space", "", ""), expect!["perfmon_logical_disk_free_space"]),
         (gauge("LogicalDisk", "% Free Space", "base", ""), expect!["perfmon_logical_disk_free_space_base"]),
+        (
+            gauge("Memory", "% Committed Bytes In Use", "", ""),
+            expect!["perfmon_memory_committed_bytes_in_use"],
+        ),
+        (
+            gauge("Memory", "% Committed Bytes In Use", "base", ""),
+            expect!["perfmon_memory_committed_bytes_in_use_base"],
+        ),
         // PERF_AVERAGE_TIMER and PERF_AVERAGE_BASE
         (
             counter("PhysicalDisk", "Avg. Disk sec/Read", "", "seconds"),
