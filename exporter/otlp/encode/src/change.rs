@@ -78,22 +78,26 @@ impl Before {
         Self { counts, time_unix_nanos, chunks, ids }
     }
 
-    /// The value of a series of `chunk` then, if it had one.
-    #[inline]
-    pub(super) fn value(&self, chunk: &Arc<Chunk>, id: u32, prefix: &[u8]) -> Option<Value> {
-        self.counts.values().value(self.id(chunk, id, prefix)?)
+    /// Whether the series of a chunk have the ids that they had then.
+    pub(super) fn keeps_ids_of(&self, chunk: &Arc<Chunk>) -> bool {
+        self.chunks.as_ref().is_none_or(|chunks| chunks.contains(&address(chunk)))
     }
 
-    /// The same of a histogram.
+    /// The id that a series of another chunk had then.
+    pub(super) fn id_of(&self, prefix: &[u8]) -> Option<u32> {
+        self.ids.get(prefix).copied()
+    }
+
+    /// The value of the series that had this id then.
+    #[inline]
+    pub(super) fn value(&self, id: u32) -> Option<Value> {
+        self.counts.values().value(id)
+    }
+
+    /// The same of a histogram of `chunk`, by its id now.
     pub(super) fn histogram(&self, chunk: &Arc<Chunk>, id: u32, prefix: &[u8]) -> Option<HistogramPoint<'_>> {
-        self.counts.values().histogram(self.id(chunk, id, prefix)?)
-    }
-
-    /// The id that the series had then.
-    #[inline]
-    fn id(&self, chunk: &Arc<Chunk>, id: u32, prefix: &[u8]) -> Option<u32> {
-        let stayed = self.chunks.as_ref().is_none_or(|chunks| chunks.contains(&address(chunk)));
-        if stayed { Some(id) } else { self.ids.get(prefix).copied() }
+        let then = if self.keeps_ids_of(chunk) { Some(id) } else { self.id_of(prefix) };
+        self.counts.values().histogram(then?)
     }
 }
 

@@ -4,7 +4,7 @@ mod histograms;
 
 use std::sync::Arc;
 
-use series::model::{Block, Chunk, Values};
+use series::model::{Block, Chunk, Value, Values};
 
 use super::change::Before;
 use super::part::{Part, Position, Temporality};
@@ -71,10 +71,22 @@ impl Run<'_> {
         count
     }
 
-    /// The same for what counters grew by, one by one.
+    /// The same for what counters grew by.
     pub(super) fn write_growth(&self, before: Option<&Before>, writing: &mut Writing<'_>) -> usize {
+        match before {
+            None => self.chunk.len(),
+            Some(before) if before.keeps_ids_of(self.chunk) => {
+                self.write(writing, |id| self.growth(before, id, before.value(id)))
+            }
+            Some(before) => self.write_moved_growth(before, writing),
+        }
+    }
+
+    /// The same for series whose ids may be others than before, one by one.
+    fn write_moved_growth(&self, before: &Before, writing: &mut Writing<'_>) -> usize {
         for (series, (id, prefix)) in self.chunk.iter().enumerate().skip(self.at.series) {
-            let Some(numbers) = self.growth(before, id, prefix) else { continue };
+            let then = before.id_of(prefix).and_then(|id| before.value(id));
+            let Some(numbers) = self.growth(before, id, then) else { continue };
             let (begin, end) = (self.template.begin(series), self.template.ends[series] as usize);
             if !self.begin_point(writing, end - begin) {
                 return series;
@@ -87,20 +99,16 @@ impl Run<'_> {
         self.chunk.len()
     }
 
-    /// Nothing for a series that is seen for the first time, unless it is known to have begun since the last export:
-    /// what it counted before that nobody knows.
-    fn growth(&self, before: Option<&Before>, id: u32, prefix: &[u8]) -> Option<Numbers> {
-        let (before, values, time) = (before?, self.part.snapshot.values(), self.part.time_unix_nanos);
+    /// What a series grew by since it had the value `then`. Nothing for one that is seen for the first time, unless it is
+    /// known to have begun since the last export: what it counted before that nobody knows.
+    #[inline]
+    fn growth(&self, before: &Before, id: u32, then: Option<Value>) -> Option<Numbers> {
+        let (values, time) = (self.part.snapshot.values(), self.part.time_unix_nanos);
         let (now, start) = (values.value(id)?, start(values, id));
-        let since = before.time_unix_nanos.max(start);
-        match before.value(self.chunk, id, prefix) {
-            Some(_) if start > before.time_unix_nanos => {
-                Some(Numbers { start, time, value: Number::of(now) })
-            }
-            Some(then) => Some(Numbers { start: since, time, value: Number::of(growth(then, now)) }),
-            None if start > before.time_unix_nanos => Some(Numbers { start, time, value: Number::of(now) }),
-            None => None,
+        if start > before.time_unix_nanos {
+            return Some(Numbers { start, time, value: Number::of(now) });
         }
+        Some(Numbers { start: before.time_unix_nanos, time, value: Number::of(growth(then?, now)) })
     }
 
     fn begin_point(&self, writing: &mut Writing<'_>, bytes: usize) -> bool {
@@ -110,6 +118,7 @@ impl Run<'_> {
 }
 
 /// When a series began to count; 0 is "unknown".
+#[inline]
 pub(super) fn start(values: &Values, id: u32) -> u64 {
     values.start_time_unix_nanos(id).and_then(|start| u64::try_from(start).ok()).unwrap_or(0)
 }

@@ -34,6 +34,7 @@ impl Number {
 }
 
 /// The increase of a counter; if it fell it was reset, and its whole value is the increase.
+#[inline]
 pub(super) fn growth(before: Value, now: Value) -> Value {
     match (before, now) {
         (Value::U64(before), Value::U64(now)) => Value::U64(now.checked_sub(before).unwrap_or(now)),
