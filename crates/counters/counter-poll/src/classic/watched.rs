@@ -36,6 +36,8 @@ struct Watched<I: SeriesIds> {
     definitions: Definitions,
     /// The counter whose values number the instances.
     number: Option<usize>,
+    /// Counters that the settings name and the object does not have.
+    unknown: Vec<Missing<I::Unlisted>>,
     poller: CountersetPoller<I>,
 }
 
@@ -118,7 +120,16 @@ impl<I: SeriesIds> WatchedObjects<I> {
             let number = numbered_by(&counterset.name)
                 .and_then(|row| counterset.counters.iter().position(|counter| counter.name == row.counter));
             let index = object.name_index;
-            self.watched.push(Watched { index, wanted: *wanted, counterset, definitions, number, poller });
+            let unknown = unknown_counters(*wanted, settings, &counterset);
+            self.watched.push(Watched {
+                index,
+                wanted: *wanted,
+                counterset,
+                definitions,
+                number,
+                unknown,
+                poller,
+            });
         }
     }
 
@@ -155,7 +166,7 @@ impl<I: SeriesIds> WatchedObjects<I> {
             match outcome {
                 Ok(()) => {
                     seen.covered[place] = true;
-                    seen.missing.extend(unknown_counters(wanted, settings, &one.counterset));
+                    seen.missing.extend_from_slice(&one.unknown);
                 }
                 Err(reason) => {
                     let why = Why::Trouble(Trouble::Malformed(reason));
@@ -221,3 +232,6 @@ pub(super) fn check(object: &ObjectType<'_>) -> Result<(), String> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;
