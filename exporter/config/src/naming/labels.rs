@@ -52,8 +52,9 @@ fn label_value(item: &Item<'_>) -> Option<LabelValue> {
     let strip = section.text("strip").unwrap_or_default();
     let after = section.text("after").unwrap_or_default();
     let until = section.text("until").unwrap_or_default();
+    let underscores = section.flag("underscores").unwrap_or_default();
     section.finish();
-    Some(LabelValue::From { label: label?, strip, after, until })
+    Some(LabelValue::From { label: label?, strip, after, until, underscores })
 }
 
 /// Labels that the exporter sets itself.

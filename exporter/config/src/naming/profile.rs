@@ -12,6 +12,8 @@
 //!       - {name: windows_logical_disk_free_bytes, type: gauge, item: Free Megabytes, multiply: 1048576}
 //! ```
 
+use std::collections::HashSet;
+
 use series::pipeline::{Conflict, ConflictReason, Entry, LabelMap, NameMap, Others};
 
 use super::built_in;
@@ -88,7 +90,8 @@ fn contents(root: &Item<'_>, options: Options) -> Option<Contents> {
     }
     top.finish();
     // An entry of the file stands in the place of one of the file that it extends.
-    contents.entries.retain(|entry| !own.iter().any(|(own, _)| own.shares_family(entry)));
+    let taken: HashSet<String> = own.iter().flat_map(|(entry, _)| entry.keys()).collect();
+    contents.entries.retain(|entry| !entry.keys().any(|key| taken.contains(&key)));
     contents.own_from = contents.entries.len();
     let (own, places): (Vec<_>, Vec<_>) = own.into_iter().unzip();
     contents.entries.extend(own);
@@ -113,11 +116,10 @@ fn extended(item: &Item<'_>, options: Options) -> Contents {
 fn remove(item: &Item<'_>, contents: &mut Contents) {
     let Some(name) = item.text() else { return };
     let before = contents.entries.len();
-    let is_it = |entry: &Entry| entry.metric.name == name;
-    let names: Vec<String> = contents.entries.iter().map(|entry| entry.metric.name.clone()).collect();
-    contents.entries.retain(|entry| !is_it(entry));
+    contents.entries.retain(|entry| entry.metric.name != name);
     if contents.entries.len() == before {
-        let hint = input::nearest::suggestion(name, names.iter().map(String::as_str));
+        let names = contents.entries.iter().map(|entry| entry.metric.name.as_str());
+        let hint = input::nearest::suggestion(name, names);
         item.problem(format!("the extended profile has no metric `{name}`"), hint);
     }
 }

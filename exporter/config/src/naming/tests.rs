@@ -4,7 +4,7 @@ use super::*;
 fn every_profile_of_ours_is_right_in_every_way_to_ask_for_it() {
     for name in built_in::NAMES {
         for bug_compatible in [false, true] {
-            for others in [None, Some(Others::Drop), Some(Others::Native)] {
+            for others in [None, Some(Others::Native)] {
                 let options = Options { others, bug_compatible };
                 let text = built_in::text(name).unwrap();
                 if let Err(report) = profile::parse(name, text, options) {

@@ -286,9 +286,9 @@ objects:
     check(
         "extends: windows_exporter@0.3\nwithout: [a]\n",
         &expect![[r#"
-        perfmon.yml:2:18: normalize.naming.file: `my.yaml` has 2 mistakes
-        my.yaml:1:10: extends: there is no profile `windows_exporter@0.3`; did you mean `windows_exporter@0.31`?
-        my.yaml:2:11: without[0]: the extended profile has no metric `a`"#]],
+            perfmon.yml:2:18: normalize.naming.file: `my.yaml` has 2 mistakes
+            my.yaml:1:10: extends: there is no profile `windows_exporter@0.3`; did you mean `windows_exporter@0.30`?
+            my.yaml:2:11: without[0]: the extended profile has no metric `a`"#]],
     );
 }
 
@@ -361,7 +361,7 @@ fn a_mistake_in_naming_itself_has_a_way_out() {
     check(
         "windows_exporter@0.32",
         expect![
-            "perfmon.yml:1:21: normalize.naming: `windows_exporter@0.32` is not a choice; did you mean `windows_exporter@0.31`?"
+            "perfmon.yml:1:21: normalize.naming: `windows_exporter@0.32` is not a choice; did you mean `windows_exporter@0.30`?"
         ],
     );
     check(

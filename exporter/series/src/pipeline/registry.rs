@@ -1,6 +1,5 @@
 //! Families and series of one store: taken in once, known by number afterwards.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -276,20 +275,20 @@ impl Registry {
         let family = self.families.get(def.family as usize).ok_or(Refusal::UnknownFamily)?;
         let (kind, value, buckets) = (family.kind, family.value, family.bounds.len() + 1);
         let metric = family.metric.clone();
-        let labels = match &metric {
-            Some(metric) => Cow::Owned(metric.labels.applied(def.labels)?),
-            None => Cow::Borrowed(def.labels),
-        };
+        let mapped = metric.as_ref().map(|metric| metric.labels.applied(def.labels)).transpose()?;
+        let mapped: Option<Vec<(&str, &str)>> =
+            mapped.as_ref().map(|labels| labels.iter().map(|(name, value)| (*name, &**value)).collect());
+        let labels = mapped.as_deref().unwrap_or(def.labels);
         let block = match &family.place {
             Place::One(block) if family.plan.is_done() => {
                 let block = *block;
                 self.check_room(block)?;
                 let sample_name = &self.mappings[block as usize].sample_name;
-                self.prefixes.write(kind, sample_name, &labels, &self.normalize.limits, &mut self.scratch)?;
+                self.prefixes.write(kind, sample_name, labels, &self.normalize.limits, &mut self.scratch)?;
                 block
             }
             _ => {
-                let block = self.apply_rules(scope, def.family, &labels)?;
+                let block = self.apply_rules(scope, def.family, labels)?;
                 self.check_room(block)?;
                 block
             }

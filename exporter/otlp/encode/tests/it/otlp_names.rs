@@ -20,6 +20,7 @@ fn entry(item: &str, name: &str, kind: Kind, otlp: OtlpNames) -> Entry {
         strip: String::new(),
         after: String::new(),
         until: String::new(),
+        underscores: false,
     };
     let labels = LabelMap::default().with_labels(vec![("cpu_mode".to_owned(), from)]);
     let (name, unit) = (name.to_owned(), "seconds".to_owned());

@@ -1,5 +1,8 @@
 //! What a profile makes of the labels of a series.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use crate::pipeline::limits::Refusal;
 use crate::pipeline::rules::Pattern;
 
@@ -7,8 +10,9 @@ use crate::pipeline::rules::Pattern;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelMap {
     rules: Vec<(String, LabelValue)>,
-    dropped_instances: Option<Pattern>,
-    kept_instances: Option<Pattern>,
+    /// Shared, as is what it needs for a search, by all metrics of a profile.
+    dropped_instances: Option<Arc<Pattern>>,
+    kept_instances: Option<Arc<Pattern>>,
 }
 
 /// Where the value of a label comes from.
@@ -26,6 +30,8 @@ pub enum LabelValue {
         after: String,
         /// Where any of these characters is in that: what stands before the first of them.
         until: String,
+        /// What is no ASCII letter or digit in that becomes `_`.
+        underscores: bool,
     },
 }
 
@@ -41,7 +47,7 @@ impl LabelMap {
     /// # Errors
     /// What is wrong with the expression.
     pub fn drop_instances(self, regex: &str) -> Result<Self, String> {
-        Ok(Self { dropped_instances: Some(Pattern::new(regex)?), ..self })
+        Ok(Self { dropped_instances: Some(Arc::new(Pattern::new(regex)?)), ..self })
     }
 
     /// The same with no instances but those whose names match an expression as a whole.
@@ -49,7 +55,7 @@ impl LabelMap {
     /// # Errors
     /// What is wrong with the expression.
     pub fn keep_instances(self, regex: &str) -> Result<Self, String> {
-        Ok(Self { kept_instances: Some(Pattern::new(regex)?), ..self })
+        Ok(Self { kept_instances: Some(Arc::new(Pattern::new(regex)?)), ..self })
     }
 
     /// Whether a label tells the series of both apart, whatever their instances are called.
@@ -67,10 +73,10 @@ impl LabelMap {
     pub(in crate::pipeline) fn applied<'a>(
         &'a self,
         labels: &[(&'a str, &'a str)],
-    ) -> Result<Vec<(&'a str, &'a str)>, Refusal> {
+    ) -> Result<Vec<(&'a str, Cow<'a, str>)>, Refusal> {
         let value = |name: &str| labels.iter().find(|(own, _)| *own == name).map_or("", |(_, value)| value);
         let instance = INSTANCE_LABELS.iter().map(|name| value(name)).find(|value| !value.is_empty());
-        let matches = |pattern: &Option<Pattern>| {
+        let matches = |pattern: &Option<Arc<Pattern>>| {
             let pattern = pattern.as_ref()?;
             Some(instance.is_some_and(|instance| pattern.matches(instance)))
         };
@@ -83,24 +89,30 @@ impl LabelMap {
                 to == name || matches!(from, LabelValue::From { label, .. } if label == name)
             })
         };
-        let kept = labels.iter().copied().filter(|(name, _)| !is_read(name));
+        let kept =
+            labels.iter().filter(|(name, _)| !is_read(name)).map(|&(name, value)| (name, value.into()));
         let made = self.rules.iter().map(|(name, from)| (name.as_str(), from.value(value)));
         Ok(made.chain(kept).collect())
     }
 }
 
 impl LabelValue {
-    fn value<'a>(&'a self, of: impl Fn(&str) -> &'a str) -> &'a str {
+    fn value<'a>(&'a self, of: impl Fn(&str) -> &'a str) -> Cow<'a, str> {
         match self {
-            Self::Fixed(value) => value,
-            Self::From { label, strip, after, until } => {
+            Self::Fixed(value) => value.into(),
+            Self::From { label, strip, after, until, underscores } => {
                 let value = of(label);
                 let value = value.strip_prefix(strip.as_str()).unwrap_or(value);
                 let value = match value.split_once(|char| after.contains(char)) {
                     Some((_, behind)) => behind,
                     None => value,
                 };
-                value.split(|char| until.contains(char)).next().unwrap_or_default()
+                let value = value.split(|char| until.contains(char)).next().unwrap_or_default();
+                if *underscores {
+                    value.replace(|char: char| !char.is_ascii_alphanumeric(), "_").into()
+                } else {
+                    value.into()
+                }
             }
         }
     }
@@ -119,6 +131,7 @@ mod tests {
             strip: r"\??\".into(),
             after: after.into(),
             until: until.into(),
+            underscores: false,
         }
     }
 
@@ -129,12 +142,14 @@ mod tests {
             ("mode".to_owned(), LabelValue::Fixed("read".to_owned())),
         ]);
         let labels = [("instance_id", "3"), ("counter_instance", "0 C: D:")];
-        assert_eq!(map.applied(&labels).unwrap(), [("disk", "0"), ("mode", "read"), ("instance_id", "3")]);
+        let expected =
+            [("disk", "0"), ("mode", "read"), ("instance_id", "3")].map(|(name, value)| (name, value.into()));
+        assert_eq!(map.applied(&labels).unwrap(), expected);
     }
 
     #[test]
     fn a_value_is_cut_at_the_first_of_several_characters() {
-        let value = |after, until, value| from("a", after, until).value(|_| value).to_owned();
+        let value = |after, until, value| from("a", after, until).value(|_| value).into_owned();
         assert_eq!(value("", ":#", "svchost#2"), "svchost");
         assert_eq!(value("", ":#", "svchost:1124"), "svchost");
         assert_eq!(value("_", "", "1124_Default_Pool"), "Default_Pool");

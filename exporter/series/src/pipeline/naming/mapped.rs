@@ -158,14 +158,9 @@ impl NameMap {
 }
 
 impl Entry {
-    fn keys(&self) -> impl Iterator<Item = String> {
+    /// A text for each family that it takes: the same text is the same family.
+    pub fn keys(&self) -> impl Iterator<Item = String> {
         self.objects.iter().map(|object| source_key(object, &self.item, &self.part))
-    }
-
-    /// Whether both take one of the same families.
-    #[must_use]
-    pub fn shares_family(&self, other: &Self) -> bool {
-        self.keys().any(|key| other.keys().any(|own| own == key))
     }
 }
 
