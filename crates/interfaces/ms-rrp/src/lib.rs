@@ -16,13 +16,15 @@
 //!
 //! The channel is one that is bound to [`SYNTAX_ID`]; an association may hold it beside one of another interface.
 //!
-//! Where to look: [`types`] for the protocol's words, [`winreg`] for the methods, both sides. Requirements that are not met are in `gaps.toml`.
+//! Where to look: [`types`] for the protocol's words, [`winreg`] for the methods, both sides, [`wire`] for what the bytes of
+//! values mean. Requirements that are not met are in `gaps.toml`.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod error;
 mod perflib;
 pub mod types;
 pub mod winreg;
+pub mod wire;
 
 use dcerpc::SyntaxId;
 

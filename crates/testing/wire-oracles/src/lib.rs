@@ -35,7 +35,7 @@ pub mod ssp;
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 22] = [
+pub const ORACLES: [(&str, Oracle); 23] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -48,6 +48,7 @@ pub const ORACLES: [(&str, Oracle); 22] = [
     ("pcq_conversation", ms_pcq::conversation),
     ("rrp_requests", ms_rrp::requests),
     ("rrp_responses", ms_rrp::responses),
+    ("rrp_values", ms_rrp::values),
     ("perflib_block", perflib_v1::block),
     ("perflib_names", perflib_v1::names),
     ("counter_path", counter_types::path),

@@ -14,6 +14,7 @@ use ms_rrp::winreg::{
     OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest,
     QueryRegistryValueReply, QueryRegistryValueRequest, RegistryClient, ValueRoom, Winreg, WinregServer,
 };
+use ms_rrp::wire::{MemoryRange, ResourceList};
 use ndr::ConformantVaryingBytes;
 use rpc_stub::{CallInfo, Direction, Interface, Message, Request, ServerResult};
 use test_support::future::now;
@@ -271,4 +272,57 @@ impl Channel for Watched<'_> {
             }
         }))
     }
+}
+
+/// The bytes of a value, read as each type: what is read is not larger than they are, and reads the same after it was
+/// written again.
+pub fn values(bytes: &[u8]) {
+    if let Ok(text) = ms_rrp::wire::text(ValueType::REG_SZ, bytes) {
+        assert!(!text.contains('\0') && text.chars().count() <= bytes.len() / 2);
+        assert_eq!(ms_rrp::wire::text(ValueType::REG_SZ, &codec::encode_utf16(&text)), Ok(text));
+    }
+    if let Ok(texts) = ms_rrp::wire::texts(ValueType::REG_MULTI_SZ, bytes) {
+        let again: Vec<u8> =
+            texts.iter().flat_map(|text| [&codec::encode_utf16(text)[..], &[0, 0]].concat()).collect();
+        assert!(again.len() <= bytes.len() + 2 /* a NUL that was not there */);
+        assert_eq!(ms_rrp::wire::texts(ValueType::REG_MULTI_SZ, &again), Ok(texts));
+    }
+    if let Ok(list) = ResourceList::decode(bytes) {
+        assert!(list.memory.len() <= bytes.len() / 16, "each range has its bytes");
+        assert_eq!(ResourceList::decode(&resource_list(&list.memory)), Ok(list));
+    }
+}
+
+/// A `CM_RESOURCE_LIST` of a 64-bit host, by wdm.h.
+pub(crate) fn resource_list(memory: &[MemoryRange]) -> Vec<u8> {
+    let mut list = Vec::new();
+    for word in [1 /* full descriptors */, 0, 0, 0x0001_0001 /* Version, Revision */] {
+        list.extend(u32::to_le_bytes(word));
+    }
+    list.extend(u32::try_from(memory.len()).expect("they were read").to_le_bytes());
+    for MemoryRange { start, length_bytes } in memory {
+        let fits = |bits: u32| {
+            u32::try_from(length_bytes >> bits).ok().filter(|_| length_bytes.trailing_zeros() >= bits)
+        };
+        let units = [(3, 0, 0), (7, 0x0200, 8), (7, 0x0400, 16), (7, 0x0800_u16, 32)];
+        let found = units.iter().find_map(|(kind, flags, bits)| Some((kind, flags, fits(*bits)?)));
+        let (kind, flags, length) = found.expect("what was read has a unit");
+        list.extend([*kind, 0]);
+        list.extend(flags.to_le_bytes());
+        list.extend(start.to_le_bytes());
+        list.extend(length.to_le_bytes());
+        list.extend([0; 4]);
+    }
+    list
+}
+
+/// A range in each unit.
+pub(crate) fn honest_resource_list() -> Vec<u8> {
+    let range = |start, length_bytes| MemoryRange { start, length_bytes };
+    resource_list(&[
+        range(1 << 20, 3 << 30),
+        range(4 << 30, 1 << 36),
+        range(1 << 40, 1 << 45),
+        range(1 << 50, 1 << 50),
+    ])
 }

@@ -8,6 +8,7 @@ mod hostile;
 mod laws;
 mod server;
 mod values;
+mod wire;
 
 /// The bytes of a file in `tests/data`: hexadecimal digits, and comments behind `#`.
 fn hex(text: &str) -> Vec<u8> {

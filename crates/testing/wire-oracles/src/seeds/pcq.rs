@@ -138,6 +138,8 @@ pub(super) fn calls() -> Vec<Seed> {
     seeds.push(("rrp_requests", "honest".to_owned(), ms_rrp::honest_requests()));
     seeds.push(("perflib_block", "honest".to_owned(), perflib_v1::honest_block()));
     seeds.push(("perflib_names", "honest".to_owned(), perflib_v1::honest_names()));
+    seeds.push(("rrp_values", "memory".to_owned(), ms_rrp::honest_resource_list()));
+    seeds.push(("rrp_values", "texts".to_owned(), codec::encode_utf16("C:\\a 1 2\0D:\\b 0 0\0\0")));
     seeds.push(("rrp_responses", "honest".to_owned(), ms_rrp::honest_responses()));
     seeds
 }
