@@ -1,7 +1,6 @@
 //! The calls of PerflibV2 that `counter-poll` needs, over a session's pipe.
 
-use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use counter_poll::HostChannel;
 use dcerpc::Channel;
@@ -10,7 +9,28 @@ use rpc_client::{Error, ErrorKind, Interface, NamedPipe};
 use tokio::time::Instant;
 
 /// An interface of a session.
-pub(crate) struct PipeChannel<'a>(pub(crate) Interface<'a, NamedPipe>);
+pub(crate) struct PipeChannel<'a> {
+    interface: Interface<'a, NamedPipe>,
+    last_call: Option<CallTimes>,
+}
+
+/// When a call began and ended, by our wall clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallTimes {
+    pub(crate) began: SystemTime,
+    pub(crate) ended: SystemTime,
+}
+
+impl<'a> PipeChannel<'a> {
+    pub(crate) const fn new(interface: Interface<'a, NamedPipe>) -> Self {
+        Self { interface, last_call: None }
+    }
+
+    /// The last call that was answered.
+    pub(crate) const fn last_call(&self) -> Option<CallTimes> {
+        self.last_call
+    }
+}
 
 /// A client of PerflibV2 over a session.
 pub(crate) type Client<'a> = counter_poll::Client<PipeChannel<'a>>;
@@ -21,27 +41,25 @@ pub(crate) type PcqError = ms_pcq::Error<Error>;
 impl Channel for PipeChannel<'_> {
     type Error = Error;
 
-    fn call(
-        &mut self,
-        opnum: u16,
-        object: Option<Guid>,
-        stub: &[u8],
-    ) -> impl Future<Output = Result<Vec<u8>, Error>> + Send {
-        self.0.call(opnum, object, stub)
+    async fn call(&mut self, opnum: u16, object: Option<Guid>, stub: &[u8]) -> Result<Vec<u8>, Error> {
+        let began = SystemTime::now();
+        let reply = self.interface.call(opnum, object, stub).await?;
+        self.last_call = Some(CallTimes { began, ended: SystemTime::now() });
+        Ok(reply)
     }
 }
 
 impl HostChannel for PipeChannel<'_> {
     fn time_left(&self) -> Duration {
-        self.0.deadline().saturating_duration_since(Instant::now())
+        self.interface.deadline().saturating_duration_since(Instant::now())
     }
 
     fn slowest_answer(&self) -> Duration {
-        self.0.slowest_answer()
+        self.interface.slowest_answer()
     }
 
     fn limit_calls(&mut self, call_max: Option<Duration>) {
-        self.0.limit_calls(call_max);
+        self.interface.limit_calls(call_max);
     }
 
     fn is_timeout(error: &Error) -> bool {

@@ -10,6 +10,7 @@ use rpc_client::ErrorKind;
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
+use crate::host_info::ReplyClocks;
 use crate::series::ExporterIds;
 use crate::session::{self, REGISTRY, error_of_classic};
 
@@ -19,6 +20,7 @@ pub(crate) struct Classic {
     /// `HKEY_PERFORMANCE_DATA`, over the second pipe that is kept.
     key: Option<Key>,
     backoff: Backoff,
+    clocks: Option<ReplyClocks>,
 }
 
 impl Classic {
@@ -33,6 +35,7 @@ impl Classic {
         collection: &mut Collection,
         deadline: Instant,
     ) -> Result<(), Failure> {
+        self.clocks = None;
         self.backoff.begin(poller.polls())?;
         let mut is_retry = false;
         loop {
@@ -50,10 +53,14 @@ impl Classic {
             let calls = pipe.association.calls();
             let mut client = session::registry(pipe.association, deadline);
             let fetched = poller.fetch_classic(&mut client, &mut self.key, collection.output()).await;
-            collection.stages().add(pipe.association.calls() - calls, 0, 0);
+            let call = client.channel().last_call();
+            let calls = pipe.association.calls() - calls;
+            collection.stages().add(calls, 0, 0);
             let error = match fetched {
                 Ok(()) => {
                     self.backoff.succeeded();
+                    let clocks = poller.classic_clocks().filter(|_| calls == 1);
+                    self.clocks = clocks.zip(call).map(|(clocks, call)| ReplyClocks { clocks, call });
                     return Ok(());
                 }
                 Err(error) => error,
@@ -84,6 +91,16 @@ impl Classic {
         } else {
             self.backoff.succeeded();
         }
+    }
+
+    /// The second pipe is another one.
+    pub(crate) fn lose_key(&mut self) {
+        self.key = None;
+    }
+
+    /// Takes the clocks of the last reply, if it was that of the only call of this collection.
+    pub(crate) const fn take_clocks(&mut self) -> Option<ReplyClocks> {
+        self.clocks.take()
     }
 
     /// Forgets what failed: somebody may have changed what it failed by.

@@ -9,6 +9,7 @@
 //! | `config` | a module's settings |
 //! | `series` | families, series and values of countersets for the exporter |
 //! | `channel` | the calls of `counter-poll`, over a session |
+//! | `host_info` | facts of the host that are no counters |
 //! | `missing` | failures because of countersets without values |
 //! | `notes` | the plugin's own metrics |
 //! | `source` | one collection, from any state after the last one |
@@ -19,6 +20,7 @@ mod channel;
 mod classic;
 mod commands;
 mod config;
+mod host_info;
 mod missing;
 mod notes;
 mod registry;

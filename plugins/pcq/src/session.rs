@@ -35,7 +35,7 @@ pub(crate) trait PerflibSession {
 impl PerflibSession for Session {
     fn perflib(&mut self, deadline: Instant) -> Client<'_> {
         let host = self.target().host.clone();
-        Client::new(PipeChannel(self.channel(FIRST_CONTEXT, deadline)), host)
+        Client::new(PipeChannel::new(self.channel(FIRST_CONTEXT, deadline)), host)
     }
 
     fn error(&self, error: &PcqError) -> SessionError {
@@ -78,7 +78,7 @@ pub(crate) fn registry(
     association: &mut Association<NamedPipe>,
     deadline: Instant,
 ) -> RegistryClient<PipeChannel<'_>> {
-    RegistryClient::new(PipeChannel(association.channel(FIRST_CONTEXT, deadline)))
+    RegistryClient::new(PipeChannel::new(association.channel(FIRST_CONTEXT, deadline)))
 }
 
 /// What went wrong with classic objects.
@@ -91,7 +91,8 @@ pub(crate) fn error_of_classic(target: &Target, error: &ClassicError<rpc_client:
     }
 }
 
-fn of_rrp(target: &Target, error: &ms_rrp::Error<rpc_client::Error>) -> SessionError {
+/// What went wrong with a method of [`registry`].
+pub(crate) fn of_rrp(target: &Target, error: &ms_rrp::Error<rpc_client::Error>) -> SessionError {
     use ms_rrp::Error as Rrp;
     let (stage, reason) = match error {
         Rrp::Rpc(error) => return call_error(target, WINREG, error),

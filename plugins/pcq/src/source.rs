@@ -1,6 +1,6 @@
 //! One collection, from any state after the last one.
 
-use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN};
+use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN, clocks_of};
 use host_session::Recovery;
 use ms_pcq::perflibv2::CounterData;
 use plugin_sdk::{
@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::channel::PcqError;
 use crate::classic::Classic;
 use crate::config::{self, Settings};
+use crate::host_info::{HostInfo, ReplyClocks};
 use crate::missing::{self, Unlisted};
 use crate::notes::Notes;
 use crate::registry::{Listed, Registry};
@@ -27,6 +28,7 @@ pub(crate) struct PcqSource {
     registry: Registry,
     classic: Classic,
     notes: Notes,
+    host_info: HostInfo,
 }
 
 impl Source for PcqSource {
@@ -49,6 +51,7 @@ impl Source for PcqSource {
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let wanted = config::compile(&setup.settings)?;
         let language = config::language(&setup.settings);
+        let facts = config::facts(&setup.settings);
         let Target { host, port, .. } = setup.target;
         let target = host_session::Target::new(host, port.unwrap_or(SMB_PORT));
         Ok(Self {
@@ -57,6 +60,7 @@ impl Source for PcqSource {
             registry: Registry::default(),
             classic: Classic::default(),
             notes: Notes::default(),
+            host_info: HostInfo::new(facts),
         })
     }
 
@@ -66,11 +70,13 @@ impl Source for PcqSource {
         self.poller.select(wanted, config::language(&settings));
         self.registry.forget();
         self.classic.forget();
+        self.host_info.select(config::facts(&settings));
         self.connection.reconfigure(settings.transport);
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         self.poller.begin(collection.output());
+        self.host_info.begin(collection.output());
         plugin_session::collect(self, collection).await
     }
 }
@@ -89,6 +95,7 @@ impl HostSource for PcqSource {
     ) -> Result<Coverage, AttemptError> {
         if self.connection.missing() == Recovery::Connection {
             self.poller.lose_connection();
+            self.host_info.lose_connection();
         }
         let stalls = self.poller.stalls_met();
         let mut open = self.connection.take(collection, deadline).await?;
@@ -102,11 +109,15 @@ impl HostSource for PcqSource {
             self.poller.forget_enumeration();
             enumerated = self.enumerate(&mut open, collection, deadline).await;
         }
+        let mut call = None;
         let fetched = match enumerated {
             Ok(()) => {
                 let (session, query) = open.parts();
                 let mut client = session.perflib(deadline);
-                self.poller.fetch(&mut client, query, collection.output()).await
+                let fetched = self.poller.fetch(&mut client, query, collection.output()).await;
+                // A reply is the answer of the last call.
+                call = client.channel().last_call();
+                fetched
             }
             Err(error) => Err(error.into()),
         };
@@ -132,7 +143,15 @@ impl HostSource for PcqSource {
         } else {
             Ok(())
         };
+        let poll = self.poller.polls();
+        if self.host_info.refresh(&mut open, collection, poll, deadline).await {
+            self.classic.lose_key();
+        }
         collection.enter(Stage::Decode);
+        let clocks = data.as_ref().map(|data| clocks_of(data.data().header()));
+        let reply = clocks.zip(call).map(|(clocks, call)| ReplyClocks { clocks, call });
+        let reply = reply.or(self.classic.take_clocks());
+        self.host_info.emit(reply, collection.output());
         let data = data.as_ref().zip(open.handles().as_ref());
         let emitted = self.emit(data, classic, collection.output());
         self.connection.put_back(open);
@@ -194,6 +213,7 @@ impl PcqSource {
             return Err(failure);
         }
         families.extend(self.notes.families());
+        families.extend(self.host_info.families());
         Ok(Coverage::Partial { families, failure: Some(failure) })
     }
 }

@@ -1,5 +1,6 @@
 use std::error::Error as StdError;
 
+use counter_types::RawClocks;
 use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
@@ -198,6 +199,12 @@ impl<I: SeriesIds> SelectionPoller<I> {
         let search =
             Search { wanted: &self.wanted, unmet: self.watch_list.unmet(), watched_names: &watched_names };
         self.classic.fetch(client, kept, search, output).await
+    }
+
+    /// The clocks of the last reply with classic objects in this collection.
+    #[must_use]
+    pub fn classic_clocks(&self) -> Option<RawClocks> {
+        self.classic.clocks()
     }
 
     /// Sends what was fetched: a reply of a query, and classic objects, unless `classic` says why there are none.

@@ -23,7 +23,18 @@ fn of_identities_everybody_is_shown_the_names_alone() {
 
 /// Of the modules of these tests, and of the reference.
 fn schemas() -> Schemas {
-    let shown = ["counter", "countersets", "detail", "exclude", "include", "n", "name", "wildcard"];
+    let shown = [
+        "counter",
+        "countersets",
+        "detail",
+        "exclude",
+        "host_info",
+        "include",
+        "max_services",
+        "n",
+        "name",
+        "wildcard",
+    ];
     let schema = exporter_testing::schema::smb(&shown);
     let mut schemas = Schemas::default();
     schemas.add_source("pcq", &schema);

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer};
 
 use self::names::{FilterSettings, NameSettings};
 pub(crate) use self::schema::SHOWN;
-pub(crate) use self::wanted::{compile, language};
+pub(crate) use self::wanted::{compile, facts, language};
 
 /// What is collected, and how the host is reached.
 #[derive(Debug, Deserialize)]
@@ -29,6 +29,12 @@ pub(crate) struct Settings {
     /// Counters above this level are excluded.
     #[serde(default)]
     pub(crate) detail: Option<DetailSettings>,
+    /// Whether facts of the host are read from its registry.
+    #[serde(default)]
+    pub(crate) host_info: bool,
+    /// How many services of the host are shown at most.
+    #[serde(default)]
+    pub(crate) max_services: u32,
     /// The target's transport; the exporter fills it in.
     #[serde(default)]
     pub(crate) transport: TransportSettings,

@@ -7,6 +7,7 @@ use plugin_sdk::Problem;
 
 use super::names::NameSettings;
 use super::{CountersetSettings, DetailSettings, Settings, TopNSettings, TotalsSettings};
+use crate::host_info::WantedFacts;
 
 /// Compiles all countersets, or returns all problems.
 pub(crate) fn compile(settings: &Settings) -> Result<Vec<Wanted>, Vec<Problem>> {
@@ -15,6 +16,10 @@ pub(crate) fn compile(settings: &Settings) -> Result<Vec<Wanted>, Vec<Problem>> 
         problems.push(
             Problem::new("/countersets", "no counterset is named").suggest("- {name: Processor Information}"),
         );
+    }
+    if settings.max_services > SERVICES_MAX {
+        let message = format!("more than {SERVICES_MAX} services cannot be shown");
+        problems.push(Problem::new("/max_services", message).suggest("1000"));
     }
     let mut wanted: Vec<Wanted> = Vec::with_capacity(settings.countersets.len());
     for (index, counterset) in settings.countersets.iter().enumerate() {
@@ -37,6 +42,14 @@ pub(crate) fn compile(settings: &Settings) -> Result<Vec<Wanted>, Vec<Problem>> 
 pub(crate) fn language(settings: &Settings) -> Option<Lcid> {
     settings.language.map(Lcid)
 }
+
+/// Which facts of the host are shown beside its counters.
+pub(crate) fn facts(settings: &Settings) -> WantedFacts {
+    WantedFacts { host_info: settings.host_info, max_services: settings.max_services }
+}
+
+/// Limit of `max_services`.
+const SERVICES_MAX: u32 = 5_000;
 
 impl CountersetSettings {
     /// Compiles the patterns, or returns the first problem.

@@ -7,6 +7,7 @@ mod classic;
 mod collecting;
 mod commands;
 mod commands_query;
+mod host_info;
 mod loss;
 mod malformed;
 mod orchard;

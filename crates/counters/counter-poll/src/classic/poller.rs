@@ -1,12 +1,14 @@
 use std::error::Error as StdError;
 
 use codec::DecodeError;
+use counter_types::RawClocks;
 use ms_dtyp::FileTime;
 use ms_pcq::types::Lcid;
 use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
 use perflib_v1::{BadObject, DataBlock, ObjectType, value_name};
 
 use super::candidates::{Candidate, candidates};
+use super::object_reading::clocks_of;
 use super::questions::Questions;
 use super::search::{ClassicSeen, Search};
 use super::tables::{self, Tables};
@@ -258,6 +260,12 @@ impl<I: SeriesIds> ClassicPoller<I> {
         }
         self.objects.note_losses(&seen);
         seen
+    }
+
+    /// The clocks of the last reply of this collection.
+    pub(crate) fn clocks(&self) -> Option<RawClocks> {
+        let block = DataBlock::decode(self.questions.answers().last()?).ok()?;
+        Some(clocks_of(&block))
     }
 
     /// What is said where no object could be fetched.

@@ -1,0 +1,261 @@
+//! Facts of a host that are no counters: from its registry, and from the clocks of its replies.
+//!
+//! The registry is read once for each connection and again after [`READ_INTERVAL`]; services only after
+//! [`SERVICES_INTERVAL`]. In between there is no call. What cannot be read costs its own metric, and after a failure of
+//! the whole registry it is left alone for a number of collections.
+
+mod clocks;
+mod fact;
+mod reader;
+mod registry_facts;
+mod series;
+mod services;
+
+use std::time::Duration;
+
+use counter_types::RawClocks;
+use ms_dtyp::FileTime;
+use plugin_sdk::{Collection, Failure, FamilyId, GeneralReason, Output, Stage};
+use plugin_session::{OpenSession, failure_of};
+use tokio::time::Instant;
+
+use self::clocks::{BootTime, skew};
+use self::fact::{Fact, Found, Unread};
+use self::reader::{Lost, Reader};
+use self::registry_facts::Group;
+use self::series::FactSeries;
+use self::services::ServiceScan;
+use crate::backoff::Backoff;
+use crate::channel::CallTimes;
+use crate::session::{self, REGISTRY};
+
+/// Which facts are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WantedFacts {
+    /// All but services.
+    pub(crate) host_info: bool,
+    /// Services at most; zero for none.
+    pub(crate) max_services: u32,
+}
+
+/// The facts of one host.
+#[derive(Debug, Default)]
+pub(crate) struct HostInfo {
+    wanted: WantedFacts,
+    is_outdated: bool,
+    series: FactSeries,
+    boot: BootTime,
+    /// When each group was read, over this connection.
+    read_at: [Option<Instant>; Group::ALL.len()],
+    services_read_at: Option<Instant>,
+    scan: Option<ServiceScan>,
+    backoff: Backoff,
+}
+
+/// The clocks of a reply, and the call that it answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReplyClocks {
+    pub(crate) clocks: RawClocks,
+    pub(crate) call: CallTimes,
+}
+
+impl HostInfo {
+    pub(crate) fn new(wanted: WantedFacts) -> Self {
+        Self { wanted, ..Self::default() }
+    }
+
+    /// Wants other facts from now on.
+    pub(crate) fn select(&mut self, wanted: WantedFacts) {
+        self.is_outdated |= wanted != self.wanted;
+        self.wanted = wanted;
+        self.backoff.forget();
+    }
+
+    /// Begins a collection, and ends series that may not be wanted any more.
+    pub(crate) fn begin(&mut self, output: &mut Output) {
+        if std::mem::take(&mut self.is_outdated) {
+            self.series.end(output);
+            self.services_read_at = None;
+            self.scan = None;
+            self.lose_connection();
+        }
+    }
+
+    /// The host may have been started again.
+    pub(crate) const fn lose_connection(&mut self) {
+        self.read_at = [None; Group::ALL.len()];
+    }
+
+    /// The families that were registered.
+    pub(crate) fn families(&self) -> impl Iterator<Item = FamilyId> {
+        self.series.families()
+    }
+
+    /// Reads what is due, in the collection number `poll` over `open`. What takes too long goes on in the next one.
+    /// Returns whether the second pipe is another one now.
+    pub(crate) async fn refresh<H>(
+        &mut self,
+        open: &mut OpenSession<H>,
+        collection: &mut Collection,
+        poll: u64,
+        deadline: Instant,
+    ) -> bool {
+        let now = Instant::now();
+        if !self.is_due(now) || self.backoff.begin(poll).is_err() {
+            return false;
+        }
+        collection.enter(Stage::Query);
+        let mut is_pipe_new = false;
+        match self.attempt(open, collection, now, deadline, &mut is_pipe_new).await {
+            Ok(()) => self.backoff.succeeded(),
+            Err((why, failure)) => {
+                self.lack_all(why, collection.output());
+                let next_poll = self.backoff.failed(&failure);
+                tracing::warn!(
+                    error = %failure.message,
+                    next_attempt_in_collections = next_poll.saturating_sub(poll),
+                    "Host does not give facts from its registry"
+                );
+            }
+        }
+        is_pipe_new
+    }
+
+    /// Reads over the second pipe, which is opened again once if it was opened earlier and lost meanwhile.
+    async fn attempt<H>(
+        &mut self,
+        open: &mut OpenSession<H>,
+        collection: &mut Collection,
+        now: Instant,
+        deadline: Instant,
+        is_pipe_new: &mut bool,
+    ) -> Result<(), (Unread, Failure)> {
+        let calls_end = share(now, deadline, 2);
+        loop {
+            let pipe = open.side_pipe(REGISTRY, collection, calls_end).await;
+            let pipe = pipe.map_err(|failure| (Unread::Unavailable, failure))?;
+            let may_be_stale = !pipe.is_new;
+            *is_pipe_new |= pipe.is_new;
+            let calls = pipe.association.calls();
+            let client = session::registry(pipe.association, calls_end);
+            let read = match Reader::open(client, share(now, deadline, 4)).await {
+                Ok(Ok(reader)) => self.read(reader, now, collection.output()).await.map(Ok),
+                Ok(Err(why)) => Ok(Err(why)),
+                Err(lost) => Err(lost),
+            };
+            collection.stages().add(pipe.association.calls() - calls, 0, 0);
+            let lost = match read {
+                Ok(Ok(())) => return Ok(()),
+                Ok(Err(why)) => return Err((why, refused(why))),
+                Err(lost) => session::of_rrp(open.session().target(), &lost),
+            };
+            open.close_side_pipe();
+            if !(may_be_stale && open.is_connected()) {
+                return Err((Unread::Unavailable, failure_of(&lost)));
+            }
+        }
+    }
+
+    /// Takes the clocks of a reply, and sends all that is known.
+    pub(crate) fn emit(&mut self, reply: Option<ReplyClocks>, output: &mut Output) {
+        if self.wanted.host_info {
+            let boot = reply.and_then(|reply| self.boot.observe(reply.clocks));
+            let host_time = |reply: &ReplyClocks| FileTime(reply.clocks.time_100ns);
+            let skew = reply.and_then(|reply| skew(host_time(&reply), reply.call));
+            self.series.set(Fact::BootTime, boot, output);
+            self.series.set(Fact::ClockSkew, skew, output);
+        }
+        self.series.emit(output);
+    }
+
+    async fn read(&mut self, mut reader: Reader<'_>, now: Instant, output: &mut Output) -> Result<(), Lost> {
+        for (group, place) in Group::ALL.into_iter().zip(0..) {
+            if self.is_group_due(place, now) && !reader.is_time_up() {
+                let found = group.read(&mut reader).await?;
+                self.series.replace(group.facts(), found, output);
+                self.read_at[place] = Some(now);
+            }
+        }
+        if self.are_services_due(now) && !reader.is_time_up() {
+            let max_services = self.wanted.max_services;
+            let scan = self.scan.get_or_insert_with(|| ServiceScan::new(max_services));
+            if let Some(found) = scan.go_on(&mut reader).await? {
+                self.series.replace(&[Fact::Service], found, output);
+                self.scan = None;
+                self.services_read_at = Some(now);
+            }
+        }
+        reader.finish().await
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        (0..Group::ALL.len()).any(|place| self.is_group_due(place, now)) || self.are_services_due(now)
+    }
+
+    fn is_group_due(&self, place: usize, now: Instant) -> bool {
+        self.wanted.host_info && is_over(self.read_at[place], READ_INTERVAL, now)
+    }
+
+    fn are_services_due(&self, now: Instant) -> bool {
+        self.wanted.max_services > 0 && is_over(self.services_read_at, SERVICES_INTERVAL, now)
+    }
+
+    /// Reports the facts that were never read.
+    fn lack_all(&mut self, why: Unread, output: &mut Output) {
+        let groups = Group::ALL.iter().filter(|_| self.wanted.host_info);
+        let services = (self.wanted.max_services > 0).then_some(Fact::Service);
+        let facts = groups.flat_map(|group| group.facts()).copied().chain(services);
+        let facts: Vec<Fact> = facts.filter(|fact| !self.series.has(*fact)).collect();
+        let missing = facts.iter().map(|fact| (*fact, why)).collect();
+        self.series.replace(&facts, Found { missing, ..Found::default() }, output);
+    }
+}
+
+/// Whether something was not read for so long, or never.
+fn is_over(read_at: Option<Instant>, interval: Duration, now: Instant) -> bool {
+    read_at.is_none_or(|at| now.saturating_duration_since(at) >= interval)
+}
+
+/// A part of the time that is left.
+fn share(now: Instant, deadline: Instant, parts: u32) -> Instant {
+    now + deadline.saturating_duration_since(now) / parts
+}
+
+/// The root of the registry was not opened.
+fn refused(why: Unread) -> Failure {
+    let message = format!("the host does not open its registry ({})", why.as_str());
+    Failure::new(Stage::Query, GeneralReason::AccessDenied, message)
+}
+
+/// Facts change when a host is started again or configured, and its time zone's offset twice a year.
+const READ_INTERVAL: Duration = Duration::from_secs(3_600);
+/// Services take many calls.
+const SERVICES_INTERVAL: Duration = Duration::from_secs(6 * 3_600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_read_again_after_an_hour_and_services_after_six() {
+        let now = Instant::now();
+        let wanted = WantedFacts { host_info: true, max_services: 10 };
+        let mut info = HostInfo::new(wanted);
+        assert!(info.is_due(now), "never read");
+        info.read_at = [Some(now); Group::ALL.len()];
+        info.services_read_at = Some(now);
+        let hours = |hours: u64| now + Duration::from_secs(3_600 * hours);
+        let due = |info: &HostInfo, then| (info.is_group_due(0, then), info.are_services_due(then));
+        assert_eq!(due(&info, hours(1) - Duration::from_secs(1)), (false, false));
+        assert_eq!(due(&info, hours(1)), (true, false));
+        assert_eq!(due(&info, hours(6)), (true, true));
+        info.lose_connection();
+        assert_eq!(due(&info, now), (true, false), "the host may have been started again");
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_never_due() {
+        let info = HostInfo::new(WantedFacts::default());
+        assert!(!info.is_due(Instant::now()));
+    }
+}
