@@ -12,7 +12,7 @@ use series::pipeline::{Catalog, Limits, NoObserver, Normalize, Rules, Scope, Sto
 /// A store of the target `web1` in the environment `prod`.
 pub(crate) fn store(normalize: Normalize) -> Arc<Store> {
     let target = Target::new("web1").with_label("env", "prod");
-    let scope = Scope::with_profile(Catalog::new(), target, normalize.limits, normalize.profile);
+    let scope = Scope::with_profile(Catalog::new(), target, normalize.limits, normalize.profile.clone());
     scope.ruled_store(Arc::new(NoObserver), normalize)
 }
 
