@@ -177,3 +177,16 @@ fn an_object_that_the_host_does_not_offer_is_told_with_what_comes_near_it() {
     assert!(message.contains("does not offer the classic counter object `Process`"), "{message}");
     assert!(message.contains("near it: `Process V2`"), "{message}");
 }
+
+#[test]
+fn threads_have_the_name_of_their_process_before_their_own() {
+    let sim = SimHost::new();
+    let settings = json!({"countersets": [{
+        "name": "Thread", "instance_id": true,
+        "counters": {"include": ["Context Switches/sec"]},
+        "instances": {"include": [{"wildcard": "lsass/*"}]},
+    }]});
+    let ended = Plugin::new().watch(&sim, settings).full();
+    assert_has(&ended, "Thread|Context Switches/sec|{counter_instance=lsass/0,instance_id=0} = ");
+    assert!(ended.series().iter().all(|line| line.contains("counter_instance=lsass/")));
+}

@@ -6,6 +6,7 @@
 
 mod candidates;
 mod counterset;
+mod identities;
 mod known;
 mod object_reading;
 mod poller;
@@ -15,6 +16,7 @@ mod survey;
 mod tables;
 mod watched;
 
+pub(crate) use self::identities::Identities;
 pub use self::known::{explain, names};
 pub(crate) use self::object_reading::{ObjectReading, clocks_of, with_clock_of};
 pub use self::poller::ClassicError;

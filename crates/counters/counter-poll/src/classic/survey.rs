@@ -7,8 +7,9 @@ use perflib_v1::{DataBlock, Definitions, GLOBAL, NameTable, ObjectType, value_na
 
 use super::candidates::CANDIDATES_MAX;
 use super::counterset::{counterset_of, text};
+use super::identities::Identities;
 use super::known::is_known;
-use super::object_reading::{Numbers, ObjectReading, Scratch};
+use super::object_reading::ObjectReading;
 use super::poller::ClassicError;
 use super::tables::Tables;
 use super::watched::check;
@@ -59,7 +60,7 @@ pub async fn survey<C: HostChannel>(
         let block = DataBlock::decode(value.bytes()).map_err(ClassicError::Malformed)?;
         for object in block.objects() {
             match object {
-                Ok(object) => survey.add(&object, &tables, &select),
+                Ok(object) => survey.add((&block, &object), &tables, &select),
                 Err(bad) => survey.refused.push(bad.to_string()),
             }
         }
@@ -86,7 +87,12 @@ pub(crate) fn indexes(names: &NameTable, select: impl Fn(&str) -> bool) -> Vec<u
 }
 
 impl Survey {
-    fn add(&mut self, object: &ObjectType<'_>, tables: &Tables, select: impl Fn(&str) -> bool) {
+    fn add(
+        &mut self,
+        (block, object): (&DataBlock<'_>, &ObjectType<'_>),
+        tables: &Tables,
+        select: impl Fn(&str) -> bool,
+    ) {
         let name = text(&tables.names, object.name_index);
         let name = name.unwrap_or_else(|| format!("object_{}", object.name_index));
         if !select(&name) {
@@ -99,7 +105,7 @@ impl Survey {
         let counterset = described(object, name, tables);
         let instances = match counterset.instance_type {
             InstanceType::SINGLE => Vec::new(),
-            _ => instances(object, &counterset),
+            _ => instances(block, object, &counterset),
         };
         self.found.push((counterset, instances));
     }
@@ -118,15 +124,12 @@ pub(crate) fn described(object: &ObjectType<'_>, name: String, tables: &Tables) 
     }
 }
 
-fn instances(object: &ObjectType<'_>, counterset: &Counterset) -> Vec<InstanceInfo> {
+fn instances(block: &DataBlock<'_>, object: &ObjectType<'_>, counterset: &Counterset) -> Vec<InstanceInfo> {
     let mut definitions = Definitions::default();
     definitions.update(object);
-    let mut scratch = Scratch::default();
-    let numbers = match counterset.number() {
-        Some(place) => Numbers::OfCounter(place),
-        None => Numbers::Ordinals(scratch.ordinals(object.instances())),
-    };
-    let reading = ObjectReading { fields: definitions.fields(), instances: object.instances(), numbers };
+    let mut identities = Identities::default();
+    identities.update(block, object, counterset.number());
+    let reading = ObjectReading::new(definitions.fields(), object.instances(), &identities);
     let info = reading
         .instances()
         .map(|instance| InstanceInfo { instance_id: instance.id, name: instance.name.to_string() });

@@ -7,7 +7,8 @@ use perflib_v1::{DataBlock, Definitions, Instances, ObjectType};
 
 use super::candidates::Candidate;
 use super::counterset::counterset_of;
-use super::object_reading::{Numbers, ObjectReading, Scratch, clocks_of, with_clock_of};
+use super::identities::Identities;
+use super::object_reading::{ObjectReading, clocks_of, with_clock_of};
 use super::search::{ClassicSeen, Search};
 use super::tables::Tables;
 use crate::missing::{Missing, Why, unknown_counters, warn_of_nothing};
@@ -23,7 +24,7 @@ pub(super) struct WatchedObjects<I: SeriesIds> {
     outdated: Vec<CountersetPoller<I>>,
     /// Whether the last collection lacked values of one.
     has_lost_some: bool,
-    scratch: Scratch,
+    identities: Identities,
 }
 
 /// One object.
@@ -43,7 +44,12 @@ struct Watched<I: SeriesIds> {
 
 impl<I: SeriesIds> Default for WatchedObjects<I> {
     fn default() -> Self {
-        Self { watched: Vec::new(), outdated: Vec::new(), has_lost_some: false, scratch: Scratch::default() }
+        Self {
+            watched: Vec::new(),
+            outdated: Vec::new(),
+            has_lost_some: false,
+            identities: Identities::default(),
+        }
     }
 }
 
@@ -159,7 +165,7 @@ impl<I: SeriesIds> WatchedObjects<I> {
             let Some(settings) = wanted.get(one.wanted) else { continue };
             let outcome = object.map_err(|bad| bad.error.to_string()).and_then(|object| {
                 check(&object)?;
-                one.emit(&object, clocks, settings, &mut self.scratch, output);
+                one.emit((block, &object), clocks, settings, &mut self.identities, output);
                 Ok(())
             });
             let (wanted, name) = (one.wanted, || one.counterset.name.clone());
@@ -203,21 +209,17 @@ impl<I: SeriesIds> WatchedObjects<I> {
 impl<I: SeriesIds> Watched<I> {
     fn emit<S: SeriesSink<I>>(
         &mut self,
-        object: &ObjectType<'_>,
+        (block, object): (&DataBlock<'_>, &ObjectType<'_>),
         clocks: RawClocks,
         wanted: &Wanted,
-        scratch: &mut Scratch,
+        identities: &mut Identities,
         output: &mut S,
     ) {
         // Its counters were named when they came; others that come in their place are named before they are sent.
         self.definitions.update(object);
-        let instances = object.instances();
-        let numbers = match self.number {
-            Some(place) => Numbers::OfCounter(place),
-            None => Numbers::Ordinals(scratch.ordinals(instances)),
-        };
+        identities.update(block, object, self.number);
         let clocks = with_clock_of(object, clocks);
-        let reading = ObjectReading { fields: self.definitions.fields(), instances, numbers };
+        let reading = ObjectReading::new(self.definitions.fields(), object.instances(), identities);
         self.poller.emit(&reading, clocks, wanted, output);
     }
 }

@@ -8,10 +8,10 @@ use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
 use ms_pcq::wire::{CounterRegInfo, QueryData, RawValue};
 use ms_rrp::winreg::RegistryValue;
-use perflib_v1::{BadObject, DataBlock, Definitions, ObjectType};
+use perflib_v1::{DataBlock, Definitions, ObjectType};
 
 use super::{PathMatch, PathPlan, PathQuery};
-use crate::classic::{self, ObjectReading};
+use crate::classic::{self, Identities, ObjectReading};
 use crate::reading::{Reading as ReplyReading, clocks_of};
 use crate::survey::Counterset;
 use crate::{Provider, text};
@@ -87,9 +87,10 @@ impl Sample {
         let mut rows: Vec<Vec<Row<'_>>> = Vec::new();
         rows.resize_with(plan.countersets.len(), Vec::new);
         // Of the classic reply, so that its clocks do not become those of the other.
-        let definitions: Vec<Definitions> = classic.map_or_else(Vec::new, definitions);
+        let described: Vec<(Definitions, Identities)> =
+            classic.map_or_else(Vec::new, |value| describe(plan, value));
         if let Some(value) = classic {
-            sample.add_objects(plan, value, &definitions, &mut rows);
+            sample.add_objects(plan, value, &described, &mut rows);
         }
         let data = data.map(|(query, data)| (query, data.data()));
         if let Some((query, data)) = &data {
@@ -144,7 +145,7 @@ impl Sample {
         &mut self,
         plan: &PathPlan,
         value: &'a RegistryValue,
-        definitions: &'a [Definitions],
+        described: &'a [(Definitions, Identities)],
         rows: &mut [Vec<Row<'a>>],
     ) {
         let block = match DataBlock::decode(value.bytes()) {
@@ -153,7 +154,7 @@ impl Sample {
         };
         let clocks = classic::clocks_of(&block);
         (self.time, self.clocks) = (block.header.perf_time_100ns, clocks);
-        for (object, definitions) in block.objects().zip(definitions) {
+        for (object, (definitions, identities)) in block.objects().zip(described) {
             let object = match object {
                 Ok(object) => object,
                 Err(bad) => {
@@ -161,14 +162,13 @@ impl Sample {
                     continue;
                 }
             };
-            let is_it = |one: &Counterset| one.provider == Provider::V1(object.name_index);
-            let Some(place) = plan.countersets.iter().position(is_it) else { continue };
+            let Some(place) = place_of(plan, &object) else { continue };
             let counterset = &plan.countersets[place];
             if definitions.fields().len() != counterset.counters.len() {
                 self.refused.push(format!("counterset `{}` has other counters by now", counterset.name.text));
                 continue;
             }
-            let reading = ObjectReading::new(definitions.fields(), object.instances(), counterset.number());
+            let reading = ObjectReading::new(definitions.fields(), object.instances(), identities);
             let is_single = counterset.instance_type == InstanceType::SINGLE;
             add_rows(&mut rows[place], &reading, classic::with_clock_of(&object, clocks), is_single, None);
         }
@@ -231,17 +231,25 @@ fn reading(
     Some(Reading { value, base, clocks })
 }
 
-/// The counters of each object of a reply.
-fn definitions(value: &RegistryValue) -> Vec<Definitions> {
-    let objects = DataBlock::decode(value.bytes()).ok().map(|block| block.objects());
-    let definitions_of = |object: Result<ObjectType<'_>, BadObject>| {
-        let mut definitions = Definitions::default();
+/// Which of the plan's countersets a classic object is.
+fn place_of(plan: &PathPlan, object: &ObjectType<'_>) -> Option<usize> {
+    let is_it = |one: &Counterset| one.provider == Provider::V1(object.name_index);
+    plan.countersets.iter().position(is_it)
+}
+
+/// Counters, and identities of instances, of each object of a reply.
+fn describe(plan: &PathPlan, value: &RegistryValue) -> Vec<(Definitions, Identities)> {
+    let Ok(block) = DataBlock::decode(value.bytes()) else { return Vec::new() };
+    let described = block.objects().map(|object| {
+        let mut described = (Definitions::default(), Identities::default());
         if let Ok(object) = object {
-            definitions.update(&object);
+            let counterset = place_of(plan, &object).map(|place| &plan.countersets[place]);
+            described.0.update(&object);
+            described.1.update(&block, &object, counterset.and_then(Counterset::number));
         }
-        definitions
-    };
-    objects.into_iter().flatten().map(definitions_of).collect()
+        described
+    });
+    described.collect()
 }
 
 fn add_rows<'a>(
