@@ -18,8 +18,8 @@ pub(crate) struct Options {
     /// Where the exporter listens
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:9483")]
     listen: SocketAddr,
-    /// How metrics are named: native or verbatim
-    #[arg(long, value_name = "PROFILE", default_value = "native", value_parser = ["native", "verbatim"])]
+    /// How metrics are named: native, verbatim, otel, windows_exporter@0.31 and others of docs/naming.md
+    #[arg(long, value_name = "PROFILE", default_value = "native")]
     naming: String,
 }
 
