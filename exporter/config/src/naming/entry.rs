@@ -15,6 +15,8 @@ use crate::section::Section;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outer {
     pub(super) style: Style,
+    /// Empty for performance counters.
+    pub(super) namespace: String,
     /// Which instances have series.
     pub(super) instances: LabelMap,
     pub(super) labels: Labels,
@@ -31,7 +33,8 @@ pub(super) fn object(item: &Item<'_>, outer: &Outer, bug_compatible: bool, out: 
         Value::List(_) => item.texts(),
         _ => item.text().map(str::to_owned).into_iter().collect(),
     });
-    let outer = inherited(&mut section, outer);
+    let namespace = section.text("namespace").unwrap_or_default();
+    let outer = Outer { namespace, ..inherited(&mut section, outer) };
     let metrics = section.require("metrics", "list what its counters become");
     section.finish();
     let objects = objects.unwrap_or_default();
@@ -51,6 +54,7 @@ fn inherited(section: &mut Section<'_>, outer: &Outer) -> Outer {
     }
     Outer {
         style: outer.style,
+        namespace: outer.namespace.clone(),
         instances,
         labels: outer.labels.with(section.get("labels"), outer.style),
         multiply: factor(section).or(outer.multiply),
@@ -198,7 +202,8 @@ impl Named<'_> {
             at(key).problem(message, None);
             return None;
         }
-        let entry = Entry { objects: objects.to_vec(), item, part, metric };
+        let entry =
+            Entry { namespace: outer.namespace.clone(), objects: objects.to_vec(), item, part, metric };
         Some((entry, (place.position(), place.path.clone())))
     }
 

@@ -215,6 +215,26 @@ fn what_a_plugin_says_of_its_own_work_keeps_its_name() {
 }
 
 #[test]
+fn facts_of_the_host_that_are_no_counters_have_the_profiles_names() {
+    let store = store(&profile("windows_exporter@0.31"));
+    let info = |object| FamilyDef {
+        namespace: "host",
+        object,
+        kind: Kind::Info,
+        ..exporter_testing::plugin::gauge("Info")
+    };
+    for (object, label) in [("OS", "product"), ("Name", "fqdn")] {
+        let family = family(&store, &info(object)).unwrap();
+        let id = series(&store, family, &[(label, "a")]).unwrap();
+        send_column(&store, &[id], Column::F64(&[1.0]));
+    }
+    complete(&store, Outcome::Full);
+    let samples = exporter_testing::plugin::samples(&[&store]);
+    assert!(samples.contains("windows_os_info{target=\"web1\",product=\"a\"} 1\n"), "{samples}");
+    assert!(samples.contains("windows_os_hostname{target=\"web1\",fqdn=\"a\"} 1\n"), "{samples}");
+}
+
+#[test]
 fn rules_see_the_names_and_labels_of_the_profile() {
     let text = "{plugins: {load: [pcq]}, targets: [], normalize: {naming: windows_exporter@0.31,
         drop: [{name: windows_cpu_.*, labels: {mode: user}}],

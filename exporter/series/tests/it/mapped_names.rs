@@ -17,7 +17,13 @@ fn entry(item: &str, mode: &str, factor: Option<Factor>) -> Entry {
         LabelMap::default().with_labels(vec![("mode".to_owned(), LabelValue::Fixed(mode.to_owned()))]);
     let (name, kind, unit, help) = ("cpu_total".to_owned(), Kind::Counter, String::new(), String::new());
     let metric = MappedMetric { name, kind, unit, help, factor, labels, is_shared: false, otlp: None };
-    Entry { objects: vec!["X".to_owned()], item: item.to_owned(), part: String::new(), metric }
+    Entry {
+        namespace: String::new(),
+        objects: vec!["X".to_owned()],
+        item: item.to_owned(),
+        part: String::new(),
+        metric,
+    }
 }
 
 fn store(entries: Vec<Entry>) -> Arc<Store> {

@@ -34,7 +34,13 @@ fn entry(item: &str, name: &str, kind: Kind, otlp: OtlpNames) -> Entry {
         is_shared: false,
         otlp: Some(Arc::new(otlp)),
     };
-    Entry { objects: vec!["X".to_owned()], item: item.to_owned(), part: String::new(), metric }
+    Entry {
+        namespace: String::new(),
+        objects: vec!["X".to_owned()],
+        item: item.to_owned(),
+        part: String::new(),
+        metric,
+    }
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub struct NameMap {
 /// The families that become one metric with the same labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
+    /// Empty for performance counters.
+    pub namespace: String,
     /// Names of the counterset: the family may come from any of them.
     pub objects: Vec<String>,
     /// The counter.
@@ -138,20 +140,20 @@ impl NameMap {
         Ok(Self { others, metrics: metrics.collect() })
     }
 
-    /// What a family becomes. Texts and histograms only become the like. What is no performance counter, such as what a
+    /// What a family becomes. Histograms only become the like, and so do texts, but
+    /// that they may be a gauge that is 1. What is no performance counter, such as what a
     /// plugin says of its work, is none of the other exporter's either, and keeps its native name.
     pub(in crate::pipeline) fn of(&self, family: &Nameable<'_>) -> Mapped<'_> {
-        if !family.namespace.is_empty() {
-            return Mapped::Native;
-        }
-        let key = source_key(family.object, family.item, family.part);
+        let key = source_key(family.namespace, family.object, family.item, family.part);
         let metric = self.metrics.get(&key).filter(|metric| {
             let is_odd = |kind| matches!(kind, Kind::Info | Kind::Histogram);
-            family.kind == metric.kind || !(is_odd(family.kind) || is_odd(metric.kind))
+            let is_one = (family.kind, metric.kind) == (Kind::Info, Kind::Gauge);
+            family.kind == metric.kind || is_one || !(is_odd(family.kind) || is_odd(metric.kind))
         });
         match (metric, self.others) {
             (Some(metric), _) => Mapped::Metric(metric),
             (None, Others::Native) => Mapped::Native,
+            (None, Others::Drop) if !family.namespace.is_empty() => Mapped::Native,
             (None, Others::Drop) => Mapped::Dropped,
         }
     }
@@ -160,7 +162,7 @@ impl NameMap {
 impl Entry {
     /// A text for each family that it takes: the same text is the same family.
     pub fn keys(&self) -> impl Iterator<Item = String> {
-        self.objects.iter().map(|object| source_key(object, &self.item, &self.part))
+        self.objects.iter().map(|object| source_key(&self.namespace, object, &self.item, &self.part))
     }
 }
 
@@ -205,6 +207,6 @@ impl MappedMetric {
 }
 
 /// A family by the names of its source, for which case does not matter.
-fn source_key(object: &str, item: &str, part: &str) -> String {
-    [object, item, part].join("\0").to_lowercase()
+fn source_key(namespace: &str, object: &str, item: &str, part: &str) -> String {
+    [namespace, object, item, part].join("\0").to_lowercase()
 }
