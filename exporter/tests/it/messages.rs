@@ -276,7 +276,7 @@ fn what_a_plugin_says_of_settings_is_told_plainly() {
     for line in [
         "  it says: the settings: expected a mapping such as `countersets: [{name: Processor Information}]`, found a list\n",
         "  it says: the settings at `/no such setting`: unknown key `no such setting`; there is `countersets`, `language`, \
-         `detail`, `transport`\n",
+         `detail`, `host_info`, `max_services`, `transport`\n",
     ] {
         assert!(out.contains(line), "{line}{out}");
     }
