@@ -196,7 +196,9 @@ impl PcqSource {
     ) -> Result<Coverage, Failure> {
         let seen = self.poller.emit(data, classic.map_err(Unlisted), output);
         for (counterset, poller) in self.poller.covered(&seen) {
-            self.notes.report_provider(&counterset.name, counterset.provider, output);
+            if poller.shows_any() {
+                self.notes.report_provider(&counterset.name, counterset.provider, output);
+            }
             self.notes.report(&counterset.name, poller.left_out(), unknown_types(counterset), output);
         }
         self.coverage(&seen)

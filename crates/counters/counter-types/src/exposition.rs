@@ -142,7 +142,7 @@ impl Exposition {
     /// Whether values are integers.
     #[must_use]
     pub const fn is_integer(&self) -> bool {
-        matches!(self.scale, Scale::One | Scale::Megahertz)
+        matches!(self.scale, Scale::One | Scale::Megahertz | Scale::Megabytes)
     }
 
     /// The width of the values, for [`crate::Widen::update`].
@@ -164,6 +164,7 @@ impl Exposition {
             Scale::PerfFreq => divided(raw, clocks.perf_freq),
             Scale::ObjectFreq => divided(raw, clocks.object().1),
             Scale::Megahertz => Some(Value::U64(raw.saturating_mul(HERTZ_PER_MEGAHERTZ))),
+            Scale::Megabytes => Some(Value::U64(raw.saturating_mul(BYTES_PER_MEGABYTE))),
             Scale::Kelvin => Some(celsius(raw, 1.0)),
             Scale::Decikelvin => Some(celsius(raw, 10.0)),
             Scale::Beginning => clocks.unix_seconds(raw).map(Value::F64),
@@ -184,6 +185,7 @@ impl Exposition {
 }
 
 const HERTZ_PER_MEGAHERTZ: u64 = 1_000_000;
+const BYTES_PER_MEGABYTE: u64 = 1 << 20;
 const AVERAGE_TIMER: ms_pcq::types::CounterType = ms_pcq::types::CounterType::PERF_AVERAGE_TIMER;
 
 /// The scale from ticks to seconds.

@@ -53,6 +53,32 @@ const TABLE: &[Row] = &[
     },
     // Win32_PerfFormattedData_PerfOS_Memory: "Amount of virtual memory, in bytes, that can be committed …".
     Row { countersets: &["Memory"], counters: &["Commit Limit"], unit: Unit::Bytes, scale: Scale::One },
+    // Win32_PerfFormattedData_PerfDisk_LogicalDisk: "unallocated space … in megabytes (1 MB = 1,048,576 bytes)". `Available
+    // MBytes` of Memory stays as it is: `Available Bytes` says the same.
+    Row {
+        countersets: &["LogicalDisk"],
+        counters: &["Free Megabytes"],
+        unit: Unit::Bytes,
+        scale: Scale::Megabytes,
+    },
+    Row {
+        countersets: &["NUMA Node Memory"],
+        counters: &[
+            "Total MBytes",
+            "Free & Zero Page List MBytes",
+            "Standby List MBytes",
+            "Available MBytes",
+        ],
+        unit: Unit::Bytes,
+        scale: Scale::Megabytes,
+    },
+    // The name says seconds, as "(s)".
+    Row {
+        countersets: &["Memory"],
+        counters: &["Long-Term Average Standby Cache Lifetime (s)"],
+        unit: Unit::Seconds,
+        scale: Scale::One,
+    },
     // "Performance counters in the .NET Framework": each of them "in bytes".
     Row {
         countersets: &[".NET CLR Memory"],
@@ -126,6 +152,9 @@ mod tests {
         check("Process", "Working Set Peak", 4_096, "bytes", Value::U64(4_096));
         check("Terminal Services Session", "Working Set", 4_096, "bytes", Value::U64(4_096));
         check("Memory", "Commit Limit", 4_096, "bytes", Value::U64(4_096));
+        check("LogicalDisk", "Free Megabytes", 3, "bytes", Value::U64(3_145_728));
+        check("NUMA Node Memory", "Total MBytes", 3, "bytes", Value::U64(3_145_728));
+        check("Memory", "Long-Term Average Standby Cache Lifetime (s)", 3, "seconds", Value::U64(3));
         check(".NET CLR Memory", "Gen 2 heap size", 4_096, "bytes", Value::U64(4_096));
         check("GPU Process Memory", "Non Local Usage", 7, "bytes", Value::U64(7));
         check("GPU Engine", "Running Time", 25_000_000, "seconds", Value::F64(2.5));

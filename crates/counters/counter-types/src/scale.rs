@@ -17,6 +17,8 @@ pub enum Scale {
     Double,
     /// Megahertz to hertz: integers stay integers.
     Megahertz,
+    /// Megabytes, of 1,048,576 bytes, to bytes: integers stay integers.
+    Megabytes,
     /// Kelvin to degrees Celsius.
     Kelvin,
     /// Tenths of a kelvin to degrees Celsius.

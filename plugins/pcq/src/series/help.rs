@@ -71,6 +71,7 @@ fn momentary(family: &Family) -> String {
     let counted = match (family.exposition.scale, family.exposition.unit) {
         (Scale::Percent, _) => "A ratio: 1 is the 100 % of Windows.",
         (Scale::Megahertz, _) => "Hertz, where Windows shows megahertz.",
+        (Scale::Megabytes, _) => "Bytes, where Windows shows megabytes.",
         (Scale::Kelvin, _) => "Degrees Celsius, where Windows shows kelvin.",
         (Scale::Decikelvin, _) => "Degrees Celsius, where Windows shows tenths of a kelvin.",
         (Scale::HundredNanoseconds, _) => "Seconds, where Windows shows 100 ns.",

@@ -214,6 +214,11 @@ impl<I: SeriesIds> CountersetPoller<I> {
         self.has_strangers
     }
 
+    /// Whether something is shown.
+    pub fn shows_any(&self) -> bool {
+        self.aggregated.is_some() || self.instances.iter().any(|instance| !instance.cells.is_empty())
+    }
+
     /// Instances that are wanted, and not shown.
     pub fn left_out(&self) -> LeftOut {
         let count = |standing| self.instances.iter().filter(|one| one.standing == standing).count() as u64;

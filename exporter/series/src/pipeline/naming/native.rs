@@ -168,6 +168,7 @@ fn synonyms(unit: &str) -> &'static [&'static str] {
             &["byte", "kb", "kbytes", "kilobytes", "mb", "mbytes", "megabytes", "gb", "gbytes", "gigabytes"]
         }
         "seconds" => &[
+            "s",
             "sec",
             "secs",
             "second",
