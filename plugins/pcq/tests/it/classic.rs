@@ -55,6 +55,14 @@ fn a_metric_tells_which_kind_of_provider_gives_a_counterset() {
 }
 
 #[test]
+fn a_counterset_that_shows_nothing_has_no_provider_either() {
+    let nobody = json!({"include": ["nobody"]});
+    let settings = json!({"countersets": [{"name": "LogicalDisk", "instances": nobody}]});
+    let ended = Plugin::new().watch(&SimHost::new(), settings).full();
+    assert!(ended.series().is_empty() && ended.providers.is_empty(), "{:?}", ended.providers);
+}
+
+#[test]
 fn classic_processes_have_the_labels_of_the_version_2_counterset() {
     let sim = SimHost::new();
     let lines = |name: &str, item: &str| {

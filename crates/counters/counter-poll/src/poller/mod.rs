@@ -214,9 +214,10 @@ impl<I: SeriesIds> CountersetPoller<I> {
         self.has_strangers
     }
 
-    /// Whether something is shown.
+    /// Whether there is something to show, whatever the sink took of it.
     pub fn shows_any(&self) -> bool {
-        self.aggregated.is_some() || self.instances.iter().any(|instance| !instance.cells.is_empty())
+        let is_shown = |one: &Instance<I>| matches!(one.standing, Standing::Shown | Standing::Total);
+        self.aggregated.is_some() || self.instances.iter().any(is_shown)
     }
 
     /// Instances that are wanted, and not shown.
