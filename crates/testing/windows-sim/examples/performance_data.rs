@@ -31,7 +31,7 @@ struct Arguments {
     /// Where the SMB server listens.
     #[arg(long)]
     server: SocketAddr,
-    /// Who we are, as DOMAIN\user.
+    /// The account, as DOMAIN\user.
     #[arg(long)]
     user: String,
     /// A file with the password; one newline at its end is not part of it.

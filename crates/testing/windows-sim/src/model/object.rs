@@ -37,7 +37,7 @@ pub enum ObjectClock {
 }
 
 /// A counter of a [`PerfObject`].
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct PerfCounter {
     /// The index of its name; that of its explanation is one more. Objects share the names of counters.
     pub index: u32,
@@ -146,6 +146,21 @@ impl PerfCounter {
         self.default_scale = exponent;
         self
     }
+}
+
+/// Both lists, one after the other; `N` is the sum of their lengths.
+pub(super) const fn joined<const A: usize, const B: usize, const N: usize>(
+    first: [PerfCounter; A],
+    second: [PerfCounter; B],
+) -> [PerfCounter; N] {
+    assert!(A + B == N, "the sum of both lengths");
+    let mut all = [PerfCounter::new(0, CounterType(0), "", ""); N];
+    let mut place = 0;
+    while place < N {
+        all[place] = if place < A { first[place] } else { second[place - A] };
+        place += 1;
+    }
+    all
 }
 
 /// Which indexes names have at a moment.
