@@ -28,14 +28,15 @@ impl Definitions {
     /// Whether `object` has these counters.
     #[must_use]
     pub fn are_of(&self, object: &ObjectType<'_>) -> bool {
-        let counters = object.counters();
-        let is_alike = counters.len() == self.counters.len() && counters.as_bytes() == self.bytes;
         // Fields that mean nothing may hold what the provider had in its memory.
-        is_alike || counters.eq(self.counters.iter().copied())
+        self.have_bytes_of(object) || object.counters().eq(self.counters.iter().copied())
     }
 
     /// Takes the counters of `object`. Returns whether they are others than before.
     pub fn update(&mut self, object: &ObjectType<'_>) -> bool {
+        if self.have_bytes_of(object) {
+            return false;
+        }
         let are_others = !self.are_of(object);
         self.bytes.clear();
         self.bytes.extend_from_slice(object.counters().as_bytes());
@@ -46,6 +47,11 @@ impl Definitions {
             self.fields.extend(self.counters.iter().map(Field::of));
         }
         are_others
+    }
+
+    fn have_bytes_of(&self, object: &ObjectType<'_>) -> bool {
+        let counters = object.counters();
+        counters.len() == self.counters.len() && counters.as_bytes() == self.bytes
     }
 
     /// The counters, in their order.
