@@ -19,7 +19,7 @@ struct Failed {
 }
 
 impl Backoff {
-    /// Begins an attempt in the collection `poll`, which counts as failed until [`succeeded`](Self::succeeded).
+    /// Begins an attempt in the collection `poll`, which counts as failed until [`reset`](Self::reset).
     ///
     /// # Errors
     /// Why the last attempt failed, when it is too early for another one.
@@ -40,8 +40,8 @@ impl Backoff {
         Ok(())
     }
 
-    /// The attempt succeeded.
-    pub(crate) fn succeeded(&mut self) {
+    /// Forgets the failures: the attempt succeeded, or somebody may have removed their cause.
+    pub(crate) fn reset(&mut self) {
         self.failed = None;
     }
 
@@ -51,11 +51,6 @@ impl Backoff {
             failed.why = why.clone();
             failed.next_poll
         })
-    }
-
-    /// Forgets what failed: somebody may have changed what it failed by.
-    pub(crate) fn forget(&mut self) {
-        self.failed = None;
     }
 }
 
