@@ -1,15 +1,15 @@
 //! The values of classic objects, over a second pipe of the host: its providers run in the host's registry service, and
 //! one that hangs takes the pipe with it, not the values of the others.
 
-use counter_poll::{ClassicError, SelectionPoller};
+use counter_poll::SelectionPoller;
 use host_session::{Reason, Recovery, SessionError};
 use ms_rrp::winreg::Key;
 use plugin_sdk::{Collection, Failure};
 use plugin_session::{OpenSession, failure_of};
-use rpc_client::ErrorKind;
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
+use crate::channel::PipeChannel;
 use crate::host_info::ReplyClocks;
 use crate::series::ExporterIds;
 use crate::session::{self, REGISTRY, error_of_classic};
@@ -58,14 +58,14 @@ impl Classic {
             collection.stages().add(calls, 0, 0);
             let error = match fetched {
                 Ok(()) => {
-                    self.backoff.succeeded();
+                    self.backoff.reset();
                     let clocks = poller.classic_clocks().filter(|_| calls == 1);
                     self.clocks = clocks.zip(call).map(|(clocks, call)| ReplyClocks { clocks, call });
                     return Ok(());
                 }
                 Err(error) => error,
             };
-            let hangs = is_timeout(&error) && poller.classic_stalls_met() < STALLS_MAX;
+            let hangs = error.is_timeout::<PipeChannel<'_>>() && poller.classic_stalls_met() < STALLS_MAX;
             let error = error_of_classic(open.session().target(), &error);
             let may_help = hangs || !is_retry && !is_new && error.recovery > Recovery::Nothing;
             self.let_go(&error, open);
@@ -89,7 +89,7 @@ impl Classic {
         if error.reason == Reason::AccessDenied {
             self.backoff.failed(&failure_of(error));
         } else {
-            self.backoff.succeeded();
+            self.backoff.reset();
         }
     }
 
@@ -105,13 +105,8 @@ impl Classic {
 
     /// Forgets what failed: somebody may have changed what it failed by.
     pub(crate) fn forget(&mut self) {
-        self.backoff.forget();
+        self.backoff.reset();
     }
-}
-
-fn is_timeout(error: &ClassicError<rpc_client::Error>) -> bool {
-    matches!(error, ClassicError::Call(ms_rrp::Error::Rpc(rpc_stub::Error::Call { source, .. }))
-        if source.kind() == ErrorKind::Timeout)
 }
 
 /// Objects that may let their time pass in one collection; the search goes on in the next one.

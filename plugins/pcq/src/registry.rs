@@ -41,7 +41,7 @@ impl Registry {
         self.backoff.begin(poll)?;
         match list(open, collection, share(deadline)).await {
             Ok(registered) => {
-                self.backoff.succeeded();
+                self.backoff.reset();
                 let hidden = registered.denied_providers;
                 let message =
                     format!("the host's registry hides the countersets of {hidden} providers from us");
@@ -63,7 +63,7 @@ impl Registry {
 
     /// Drops the record of failures: their cause may have been removed.
     pub(crate) fn forget(&mut self) {
-        self.backoff.forget();
+        self.backoff.reset();
     }
 }
 

@@ -51,9 +51,8 @@ pub(crate) async fn registered_counter_sets(
     session: &mut Session,
     deadline: Instant,
 ) -> Result<RegisteredCounterSets, SessionError> {
-    let mut association = session.open_association(WINREG, &[ms_rrp::SYNTAX_ID], deadline).await?;
-    let mut client = RegistryClient::new(association.channel(FIRST_CONTEXT, deadline));
-    let listed = ms_rrp::enumerate_counter_sets(&mut client).await;
+    let mut association = open_registry(session, deadline).await?;
+    let listed = ms_rrp::enumerate_counter_sets(&mut registry(&mut association, deadline)).await;
     let listed = listed.map_err(|error| of_rrp(session.target(), &error))?;
     if let Err(error) = association.into_transport().close(deadline).await {
         debug!(target = %session.target(), %error, "Pipe of the registry not closed");
@@ -71,6 +70,17 @@ fn of_pcq(target: &Target, error: &PcqError) -> SessionError {
         _ => (Stage::Query, Reason::Internal),
     };
     SessionError::of_answer(target, stage, reason, error)
+}
+
+/// Opens an association of [`REGISTRY`] over a pipe of its own.
+///
+/// # Errors
+/// When the host does not offer its registry.
+pub(crate) async fn open_registry(
+    session: &mut Session,
+    deadline: Instant,
+) -> Result<Association<NamedPipe>, SessionError> {
+    session.open_association(REGISTRY.endpoint, REGISTRY.interfaces, deadline).await
 }
 
 /// The methods of the registry over an association of [`REGISTRY`], until `deadline`.

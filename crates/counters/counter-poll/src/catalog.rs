@@ -78,7 +78,7 @@ pub enum Provider {
 /// A counterset whose registration was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterset {
-    /// Who gives it.
+    /// Its provider, with what the host knows it by.
     pub provider: Provider,
     /// Its English name, as the host writes it.
     pub name: String,
@@ -92,13 +92,22 @@ pub struct Counterset {
     pub counters: Vec<Counter>,
 }
 
-impl Counterset {
-    /// Its identifier, where a version 2 provider gives it.
+impl Provider {
+    /// The GUID of a version 2 counterset.
     #[must_use]
-    pub const fn guid(&self) -> Option<Guid> {
-        match self.provider {
-            Provider::V2(guid) => Some(guid),
-            Provider::V1(_) => None,
+    pub const fn guid(self) -> Option<Guid> {
+        match self {
+            Self::V2(guid) => Some(guid),
+            Self::V1(_) => None,
+        }
+    }
+
+    /// The index of a classic object.
+    #[must_use]
+    pub const fn object(self) -> Option<u32> {
+        match self {
+            Self::V1(index) => Some(index),
+            Self::V2(_) => None,
         }
     }
 }

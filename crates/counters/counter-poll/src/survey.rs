@@ -6,7 +6,7 @@ use ms_pcq::wire::{CounterRegInfo, InstanceInfo};
 
 use crate::Provider;
 use crate::channel::{Client, Error, HostChannel};
-use crate::poller::labels::numbered_by;
+use crate::poller::labels::number_of;
 use crate::registration::{self, Answer, Counter, Languages, Name, Pieces, Registration, own};
 
 /// A counterset with all that is known of it.
@@ -27,19 +27,9 @@ pub struct Counterset {
 }
 
 impl Counterset {
-    /// Its identifier, where a version 2 provider gives it.
-    #[must_use]
-    pub const fn guid(&self) -> Option<Guid> {
-        match self.provider {
-            Provider::V2(guid) => Some(guid),
-            Provider::V1(_) => None,
-        }
-    }
-
     /// The place of the counter whose values number the instances, where there is one.
     pub(crate) fn number(&self) -> Option<usize> {
-        let row = numbered_by(&self.name.text).filter(|_| matches!(self.provider, Provider::V1(_)))?;
-        self.counters.iter().position(|counter| counter.name == row.counter)
+        number_of(self.provider, &self.name.text, &self.counters)
     }
 
     /// Whether a counter is there for the sake of others: a base, a clock, a number of things.
@@ -95,7 +85,7 @@ pub async fn instances<C: HostChannel>(
     if counterset.instance_type == InstanceType::SINGLE {
         return Ok(Vec::new());
     }
-    let Some(guid) = counterset.guid() else { return Ok(Vec::new()) };
+    let Some(guid) = counterset.provider.guid() else { return Ok(Vec::new()) };
     // Where there are none, the answer is a status.
     Ok(own::<C, _>(client.enumerate_counter_set_instances(guid).await)?.unwrap_or_default())
 }

@@ -145,7 +145,7 @@ impl<I: SeriesIds> WatchList<I> {
         self.watch(found, wanted, output);
         let addition = |(watched, one): (usize, &Watched<I>)| {
             let Counterset { instance_type, is_type_inferred, .. } = *one.counterset;
-            Some(Addition { watched, guid: one.counterset.guid()?, instance_type, is_type_inferred })
+            Some(Addition { watched, guid: one.counterset.provider.guid()?, instance_type, is_type_inferred })
         };
         Ok(self.watched.iter().enumerate().filter_map(addition).collect())
     }
@@ -224,7 +224,7 @@ impl<I: SeriesIds> WatchList<I> {
                     watched.poller.emit(&block, clocks_of(data.header()), settings, output);
                     covered[place] = true;
                     if watched.was_exchanged(poll) {
-                        exchanged.extend(watched.counterset.guid());
+                        exchanged.extend(watched.counterset.provider.guid());
                     }
                 }
                 Err(error) => {

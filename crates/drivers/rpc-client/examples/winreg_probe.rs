@@ -35,7 +35,7 @@ struct Arguments {
     /// Where the SMB server listens, as host:port.
     #[arg(long)]
     server: Endpoint,
-    /// Who we are, as DOMAIN\user or user.
+    /// The account, as DOMAIN\user or user.
     #[arg(long)]
     user: String,
     /// A file with the password; one newline at its end is not part of it.

@@ -11,7 +11,6 @@ use host_session::{HostInfo, Session, SessionError};
 use ms_dtyp::Guid;
 use ms_pcq::types::Lcid;
 use plugin_sdk::{Command, Exit, Run};
-use plugin_session::Service;
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments};
 use tokio::time::Instant;
 
@@ -19,7 +18,7 @@ use super::clock;
 use super::describe::{Findings, Found};
 use super::metrics;
 use crate::config::DetailSettings;
-use crate::session::{self, PERFLIB, PerflibSession as _, REGISTRY};
+use crate::session::{self, PERFLIB, PerflibSession as _};
 
 /// Lists the countersets of a host.
 #[derive(Debug)]
@@ -164,8 +163,7 @@ fn check_patterns<'a>(
 /// The classic objects that are asked for.
 async fn classic_objects(session: &mut Session, wish: &Wish) -> Result<Survey, SessionError> {
     let deadline = Instant::now() + CLASSIC_MAX;
-    let Service { endpoint, interfaces } = REGISTRY;
-    let mut association = session.open_association(endpoint, interfaces, deadline).await?;
+    let mut association = session::open_registry(session, deadline).await?;
     let mut client = session::registry(&mut association, deadline);
     let surveyed = classic::survey(&mut client, |name| wish.wants(name), wish.reach, wish.lcid).await;
     surveyed.map_err(|error| session::error_of_classic(session.target(), &error))

@@ -6,12 +6,11 @@ use counter_poll::paths::{ClassicQuery, PathPlan, PathQuery};
 use host_session::{Recovery, Session, SessionError};
 use ms_pcq::perflibv2::CounterData;
 use ms_rrp::winreg::RegistryValue;
-use plugin_session::Service;
 use plugin_session::command::CommandError;
 use rpc_client::{Association, NamedPipe};
 use tokio::time::Instant;
 
-use crate::session::{self, PerflibSession as _, REGISTRY};
+use crate::session::{self, PerflibSession as _};
 
 /// A session with what is open over it.
 pub(super) struct Open {
@@ -89,8 +88,7 @@ impl Open {
 
 impl OpenClassic {
     async fn new(session: &mut Session, plan: &PathPlan, deadline: Instant) -> Result<Self, SessionError> {
-        let Service { endpoint, interfaces } = REGISTRY;
-        let mut association = session.open_association(endpoint, interfaces, deadline).await?;
+        let mut association = session::open_registry(session, deadline).await?;
         let opened = ClassicQuery::open(&mut session::registry(&mut association, deadline), plan).await;
         let query = opened.map_err(|error| session::error_of_classic(session.target(), &error))?;
         Ok(Self { association, query })

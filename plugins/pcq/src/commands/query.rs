@@ -17,7 +17,7 @@ use super::json::Json;
 use super::open::{CALL_MAX, Open};
 use super::paths;
 use super::table::Table;
-use crate::session::{self, PERFLIB, PerflibSession as _, REGISTRY};
+use crate::session::{self, PERFLIB, PerflibSession as _};
 
 /// Shows cooked values live, as typeperf does.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ async fn find(run: &Run, wish: &Wish, session: &mut Session) -> Result<PathPlan,
     }
     run.progress("classic objects…");
     let first = open.iter().find_map(OpenPath::problem).cloned();
-    let found = match session.open_association(REGISTRY.endpoint, REGISTRY.interfaces, deadline).await {
+    let found = match session::open_registry(session, deadline).await {
         Ok(mut association) => {
             plan.add_classic(&mut session::registry(&mut association, deadline), &open).await
         }

@@ -68,7 +68,7 @@ impl HostInfo {
     pub(crate) fn select(&mut self, wanted: WantedFacts) {
         self.is_outdated |= wanted != self.wanted;
         self.wanted = wanted;
-        self.backoff.forget();
+        self.backoff.reset();
     }
 
     /// Begins a collection, and ends series that may not be wanted any more.
@@ -107,7 +107,7 @@ impl HostInfo {
         collection.enter(Stage::Query);
         let mut is_pipe_new = false;
         match self.attempt(open, collection, now, deadline, &mut is_pipe_new).await {
-            Ok(()) => self.backoff.succeeded(),
+            Ok(()) => self.backoff.reset(),
             Err((why, failure)) => {
                 self.lack_all(why, collection.output());
                 let next_poll = self.backoff.failed(&failure);

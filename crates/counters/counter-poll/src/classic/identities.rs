@@ -9,7 +9,7 @@ use perflib_v1::{DataBlock, Instances, Many, ObjectType, Parent};
 /// The identities of an object's instances in one reply, in buffers that are used again.
 #[derive(Debug, Default)]
 pub(crate) struct Identities {
-    /// Whole names, where instances are part of others.
+    /// Qualified names, if instances have parents.
     names: Names,
     /// Those of the instances that they are part of.
     parents: Names,

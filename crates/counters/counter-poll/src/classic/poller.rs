@@ -195,10 +195,11 @@ impl<I: SeriesIds> ClassicPoller<I> {
             match client.query_value(key, &value_name(objects), &mut self.room).await {
                 Ok(value) => self.questions.answer(value),
                 Err(error) => {
-                    if is_timeout::<C>(&error) && !client.channel().time_left().is_zero() {
+                    let error = ClassicError::Call(error);
+                    if error.is_timeout::<C>() && !client.channel().time_left().is_zero() {
                         self.questions.time_out();
                     }
-                    return Err(error.into());
+                    return Err(error);
                 }
             }
         }
@@ -289,8 +290,11 @@ impl<I: SeriesIds> ClassicPoller<I> {
     }
 }
 
-fn is_timeout<C: HostChannel>(error: &ms_rrp::Error<C::Error>) -> bool {
-    matches!(error, ms_rrp::Error::Rpc(rpc_stub::Error::Call { source, .. }) if C::is_timeout(source))
+impl<E: StdError + 'static> ClassicError<E> {
+    /// Whether a call got no answer in time over `C`.
+    pub fn is_timeout<C: HostChannel<Error = E>>(&self) -> bool {
+        matches!(self, Self::Call(ms_rrp::Error::Rpc(rpc_stub::Error::Call { source, .. })) if C::is_timeout(source))
+    }
 }
 
 /// Room for a value at first: some dozen objects of a small host.

@@ -12,7 +12,7 @@ use super::object_reading::{ObjectReading, clocks_of, with_clock_of};
 use super::search::{ClassicSeen, Search};
 use super::tables::Tables;
 use crate::missing::{Missing, Why, unknown_counters, warn_of_nothing};
-use crate::poller::labels::numbered_by;
+use crate::poller::labels::number_of;
 use crate::registration::Trouble;
 use crate::{Counterset, CountersetPoller, SeriesIds, SeriesSink, Wanted};
 
@@ -123,8 +123,7 @@ impl<I: SeriesIds> WatchedObjects<I> {
             let poller = CountersetPoller::new(&counterset, settings, output);
             let mut definitions = Definitions::default();
             definitions.update(&object);
-            let number = numbered_by(&counterset.name)
-                .and_then(|row| counterset.counters.iter().position(|counter| counter.name == row.counter));
+            let number = number_of(counterset.provider, &counterset.name, &counterset.counters);
             let index = object.name_index;
             let unknown = unknown_counters(*wanted, settings, &counterset);
             self.watched.push(Watched {

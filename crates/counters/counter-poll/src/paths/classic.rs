@@ -6,7 +6,6 @@ use perflib_v1::{DataBlock, value_name};
 use super::PathPlan;
 use super::plan::{OpenPath, compiled, pick};
 use super::problem::FindError;
-use crate::Provider;
 use crate::channel::HostChannel;
 use crate::classic::{self, ClassicError, Tables};
 
@@ -70,11 +69,7 @@ impl PathPlan {
 
     /// The indexes of the classic objects among the countersets.
     fn objects(&self) -> Vec<u32> {
-        let index = |provider| match provider {
-            Provider::V1(index) => Some(index),
-            Provider::V2(_) => None,
-        };
-        self.countersets.iter().filter_map(|counterset| index(counterset.provider)).collect()
+        self.countersets.iter().filter_map(|counterset| counterset.provider.object()).collect()
     }
 }
 

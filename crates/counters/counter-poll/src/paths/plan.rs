@@ -75,7 +75,7 @@ impl PathPlan {
                 open.push(OpenPath { order, path: path.clone(), problem });
             }
             for (guid, name) in found {
-                let known = plan.countersets.iter().position(|known| known.guid() == Some(guid));
+                let known = plan.countersets.iter().position(|known| known.provider.guid() == Some(guid));
                 let counterset = match known {
                     Some(known) => known,
                     None => {
@@ -96,7 +96,7 @@ impl PathPlan {
     pub fn identifiers(&self) -> Vec<(usize, CounterIdentifier)> {
         let mut identifiers: Vec<(usize, CounterIdentifier)> = Vec::new();
         for (index, counterset) in self.countersets.iter().enumerate() {
-            let Some(guid) = counterset.guid() else { continue };
+            let Some(guid) = counterset.provider.guid() else { continue };
             // Those that are added up as one take no name either, and answer with all their instances.
             if !counterset.instance_type.is_multiple() {
                 identifiers.push((index, CounterIdentifier::single_instance(guid)));

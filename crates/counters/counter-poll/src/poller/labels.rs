@@ -2,6 +2,7 @@
 
 use counter_types::{Selection, same_name};
 
+use crate::registration::Counter;
 use crate::{Counterset, Provider};
 
 /// What is in the labels of a counterset's series.
@@ -30,9 +31,8 @@ impl Split {
         match counterset.provider {
             Provider::V2(_) => Self::of_names(&counterset.name),
             Provider::V1(_) => {
-                let row = numbered_by(&counterset.name)?;
-                let has_numbers = counterset.counters.iter().any(|counter| counter.name == row.counter);
-                has_numbers.then_some(Self { name: row.name, id: row.id, id_is_number: true })
+                let (row, _) = numbered(&counterset.name, &counterset.counters)?;
+                Some(Self { name: row.name, id: row.id, id_is_number: true })
             }
         }
     }
@@ -85,18 +85,25 @@ impl Labelling {
 /// extension, and the process identifier.
 const NAME_AND_ID: &[(&str, &str, &str)] = &[("Process V2", "process", "process_id")];
 
-/// A classic object whose instances share names and tell their identifiers in a counter.
-pub(crate) struct Numbered {
+/// A classic object whose instances share names, and have identifiers as values of a counter.
+struct Numbered {
     object: &'static str,
     /// The counter with the identifiers.
-    pub(crate) counter: &'static str,
+    counter: &'static str,
     name: &'static str,
     id: &'static str,
 }
 
-/// The row of an object, if its instances are such.
-pub(crate) fn numbered_by(object: &str) -> Option<&'static Numbered> {
-    NUMBERED.iter().find(|row| same_name(row.object, object))
+/// The row of an object with such a counter, and the counter's place.
+fn numbered(object: &str, counters: &[Counter]) -> Option<(&'static Numbered, usize)> {
+    let row = NUMBERED.iter().find(|row| same_name(row.object, object))?;
+    Some((row, counters.iter().position(|counter| counter.name == row.counter)?))
+}
+
+/// The place of the counter whose values are the numbers of a counterset's instances.
+pub(crate) fn number_of(provider: Provider, name: &str, counters: &[Counter]) -> Option<usize> {
+    provider.object()?;
+    numbered(name, counters).map(|(_, place)| place)
 }
 
 /// The labels are those of the version 2 counterset that shows the same.

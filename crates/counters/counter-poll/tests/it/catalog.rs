@@ -73,5 +73,5 @@ fn a_counterset_that_does_not_answer_is_not_asked_about_in_the_next_collection()
 
 fn guid_of(found: &[Lookup]) -> ms_dtyp::Guid {
     let [Lookup::Found(counterset)] = found else { panic!("{found:?}") };
-    counterset.guid().unwrap()
+    counterset.provider.guid().unwrap()
 }

@@ -32,7 +32,7 @@ fn open(client: &mut Client<MemoryHost>, wanted: &Wanted) -> (std::sync::Arc<Cou
     let found = now(catalog.find(client, &wanted.which)).unwrap();
     let [Lookup::Found(counterset)] = &found[..] else { panic!("{found:?}") };
     let Counterset { instance_type, is_type_inferred, .. } = **counterset;
-    let guid = counterset.guid().unwrap();
+    let guid = counterset.provider.guid().unwrap();
     let addition = Addition { watched: 0, guid, instance_type, is_type_inferred };
     let mut query = now(OpenQuery::open(client, ms_pcq::wire::Layout::default())).unwrap();
     assert!(now(query.fill(client, &[addition], &mut Forms::default())).unwrap().is_empty());

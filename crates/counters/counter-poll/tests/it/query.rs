@@ -16,7 +16,7 @@ fn a_query_tells_of_each_block_which_counterset_it_is_and_of_refused_ones_why() 
     for (watched, name) in ["Thermal Zone Information", "HTTP Service"].into_iter().enumerate() {
         let found = now(catalog.find(&mut client, &Which::Name(name.to_owned()))).unwrap();
         let [Lookup::Found(counterset)] = &found[..] else { panic!("{found:?}") };
-        let (guid, instance_type) = (counterset.guid().unwrap(), counterset.instance_type);
+        let (guid, instance_type) = (counterset.provider.guid().unwrap(), counterset.instance_type);
         additions.push(Addition { watched, guid, instance_type, is_type_inferred: false });
     }
     let nobodys = Addition {
