@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::pipeline::limits::Refusal;
 use crate::pipeline::rules::Pattern;
 
-/// What becomes of the labels of a metric's series. A label of the source that no rule reads stays as it is.
+/// The mapping of the labels of a metric's series. Labels of the source that no rule reads are kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelMap {
     rules: Vec<(String, LabelValue)>,

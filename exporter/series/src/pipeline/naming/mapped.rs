@@ -56,7 +56,7 @@ pub struct MappedMetric {
     pub help: String,
     /// What values are multiplied with.
     pub factor: Option<Factor>,
-    /// What becomes of the labels.
+    /// The mapping of its labels.
     pub labels: LabelMap,
     /// Whether several entries make it, which [`NameMap::new`] finds: HELP then names no source.
     pub is_shared: bool,
@@ -86,7 +86,7 @@ pub enum ConflictReason {
     OtherMetric,
 }
 
-/// What becomes of one family.
+/// How a profile names a family.
 #[derive(Debug)]
 pub(in crate::pipeline) enum Mapped<'a> {
     Metric(&'a Arc<MappedMetric>),

@@ -70,7 +70,7 @@ impl Profile {
     /// The word in the configuration, and the profile, of those that need no file.
     pub const WORDS: [(&'static str, Self); 2] = [("native", Self::Native), ("verbatim", Self::Verbatim)];
 
-    /// What becomes of a family.
+    /// The name of a family, or that it is dropped.
     pub(super) fn names(&self, family: &Nameable<'_>) -> Naming<'_> {
         match self {
             Self::Native => Naming::Named(native(family)),
