@@ -13,6 +13,7 @@ pub(crate) enum Fact {
     Processor,
     ProcessorFrequency,
     TimeZone,
+    TimeZoneOffset,
     PagingFile,
     Service,
     BootTime,
@@ -33,6 +34,7 @@ impl Fact {
             Self::Processor => "processor",
             Self::ProcessorFrequency => "processor_frequency",
             Self::TimeZone => "time_zone",
+            Self::TimeZoneOffset => "time_zone_offset",
             Self::PagingFile => "paging_file_max_size",
             Self::Service => "service",
             Self::BootTime => "boot_time",
@@ -99,6 +101,14 @@ impl Fact {
                 ..GAUGE
             },
             Self::TimeZone => Family {
+                object: "Time Zone",
+                item: "Info",
+                kind: Kind::Info,
+                help: "1, with Windows' name for the host's time zone.",
+                origin: r"HKLM\SYSTEM\CurrentControlSet\Control\TimeZoneInformation\TimeZoneKeyName",
+                ..GAUGE
+            },
+            Self::TimeZoneOffset => Family {
                 object: "Time Zone",
                 item: "Offset",
                 unit: "seconds",

@@ -27,7 +27,7 @@ impl Group {
             Self::Name => &[Fact::Name],
             Self::Memory => &[Fact::PhysicalMemory],
             Self::Processors => &[Fact::LogicalProcessors, Fact::Processor, Fact::ProcessorFrequency],
-            Self::TimeZone => &[Fact::TimeZone],
+            Self::TimeZone => &[Fact::TimeZone, Fact::TimeZoneOffset],
             Self::PagingFiles => &[Fact::PagingFile],
         }
     }
@@ -71,7 +71,13 @@ impl Group {
                 found.add(Fact::PhysicalMemory, bytes.map(|bytes| plain(Fact::PhysicalMemory, bytes)));
             }
             Self::Processors => processors(reader, key, found).await?,
-            Self::TimeZone => found.add(Fact::TimeZone, time_zone(reader, key).await?),
+            Self::TimeZone => {
+                let name = reader.text(key, "TimeZoneKeyName").await?;
+                let info = name.map(|name| Sample::info(Fact::TimeZone, vec![("time_zone", name)]));
+                found.add(Fact::TimeZone, info);
+                let west = reader.value(key, "ActiveTimeBias", RegistryValue::number).await?;
+                found.add(Fact::TimeZoneOffset, west.and_then(time_zone_offset));
+            }
             Self::PagingFiles => match reader.value(key, "PagingFiles", RegistryValue::texts).await? {
                 Ok(files) => {
                     found.samples.extend(files.iter().take(FILES_MAX).filter_map(|file| paging_file(file)));
@@ -166,17 +172,13 @@ async fn processors(reader: &mut Reader<'_>, key: &Key, found: &mut Found) -> Re
     Ok(())
 }
 
-async fn time_zone(reader: &mut Reader<'_>, key: &Key) -> Read<Sample> {
-    let name = reader.text(key, "TimeZoneKeyName").await?;
-    let bias = reader.value(key, "ActiveTimeBias", RegistryValue::number).await?;
-    Ok(name.and_then(|name| {
-        let minutes_west = bias?.cast_signed();
-        if minutes_west.unsigned_abs() > MINUTES_OF_A_DAY {
-            return Err(Unread::Malformed);
-        }
-        let value = Value::I64(-60 * i64::from(minutes_west));
-        Ok(Sample { fact: Fact::TimeZone, labels: vec![("time_zone", name)], value })
-    }))
+/// The registry has minutes to the west.
+fn time_zone_offset(minutes_west: u32) -> Result<Sample, Unread> {
+    let minutes_west = minutes_west.cast_signed();
+    if minutes_west.unsigned_abs() > MINUTES_OF_A_DAY {
+        return Err(Unread::Malformed);
+    }
+    Ok(Sample::plain(Fact::TimeZoneOffset, Value::I64(-60 * i64::from(minutes_west))))
 }
 
 /// `C:\pagefile.sys 1024 4096`: a file with its sizes at first and at most, in mebibytes. Windows chooses sizes of zero,

@@ -76,7 +76,8 @@ fn a_host_tells_what_it_is_and_when_it_was_started() {
         "Processor|Frequency|{} = Some(U64(3000000000))".to_owned(),
         "Processor|Info|{name=Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz,vendor=GenuineIntel} = Some(U64(1))"
             .to_owned(),
-        "Time Zone|Offset|{time_zone=W. Europe Standard Time} = Some(I64(3600))".to_owned(),
+        "Time Zone|Info|{time_zone=W. Europe Standard Time} = Some(U64(1))".to_owned(),
+        "Time Zone|Offset|{} = Some(I64(3600))".to_owned(),
     ];
     assert_eq!(facts(&ended), expected);
 }
@@ -126,7 +127,7 @@ fn a_key_that_is_missing_costs_its_own_facts_alone() {
     assert!(sim.host.registry().remove_key(r"HARDWARE\DESCRIPTION\System\CentralProcessor", NOON));
     assert!(sim.host.registry().remove_value(TIME_ZONE, "ActiveTimeBias", NOON));
     let ended = watch(&sim, V2, 0).full();
-    for fact in ["processor", "processor_frequency", "processors_logical", "time_zone"] {
+    for fact in ["processor", "processor_frequency", "processors_logical", "time_zone_offset"] {
         assert_has(&ended, &format!("Host Info|Missing|{{fact={fact},reason=not_found}} = Some(U64(1))"));
     }
     assert_eq!(facts(&ended).len(), all, "four are missing, and as many say so");
@@ -144,7 +145,7 @@ fn a_value_that_is_malformed_costs_its_own_fact_alone() {
     set(CURRENT_VERSION, "UBR", RegistryValue::qword(1));
     set(TIME_ZONE, "ActiveTimeBias", RegistryValue::dword(1_000_000));
     let ended = watch(&sim, V2, 0).full();
-    for fact in ["memory_physical_total", "os", "os_install_time", "time_zone"] {
+    for fact in ["memory_physical_total", "os", "os_install_time", "time_zone_offset"] {
         assert_has(&ended, &format!("Host Info|Missing|{{fact={fact},reason=malformed}} = Some(U64(1))"));
     }
     assert_eq!(facts(&ended).len(), all);
