@@ -89,13 +89,14 @@ fn metric(item: &Item<'_>, objects: &[String], outer: &Outer, bug_compatible: bo
     let kind = kind.and_then(|item| item.choice(&kinds));
     let unit = section.text("unit").unwrap_or_default();
     let help = section.text("help").unwrap_or_default();
+    let also = section.get("also").map(|item| also(&item, outer.style)).unwrap_or_default();
     let when = section.choice("when", &[("correct", false), ("bug_compatible", true)]);
     let outer = inherited(&mut section, outer);
     let several = section.get("items");
     let single = if several.is_none() { source(&mut section) } else { None };
     section.finish();
     let (Some(name), Some(kind)) = (name, kind) else { return };
-    let named = Named { name, kind, unit: &unit, help: &help };
+    let named = Named { name, also: &also, kind, unit: &unit, help: &help };
     let mut entries = Vec::new();
     match several {
         None => entries.extend(single.map(|(name, part)| named.entry(item, objects, name, part, &outer))),
@@ -112,6 +113,15 @@ fn metric(item: &Item<'_>, objects: &[String], outer: &Outer, bug_compatible: bo
     if when.is_none_or(|when| when == bug_compatible) {
         out.extend(entries.into_iter().flatten());
     }
+}
+
+/// Other names of the metric.
+fn also(item: &Item<'_>, style: Style) -> Vec<String> {
+    if style == Style::OpenTelemetry {
+        item.problem("has no meaning with `style: opentelemetry`", None);
+        return Vec::new();
+    }
+    item.texts()
 }
 
 /// The counter and which part of it.
@@ -168,6 +178,7 @@ impl Type {
 #[derive(Clone, Copy, Debug)]
 struct Named<'a> {
     name: &'a str,
+    also: &'a [String],
     kind: Type,
     unit: &'a str,
     help: &'a str,
@@ -197,7 +208,8 @@ impl Named<'_> {
         };
         let labels = outer.instances.clone().with_labels(outer.labels.rules(outer.style));
         let (factor, help) = (outer.multiply, self.help.to_owned());
-        let metric = MappedMetric { name, kind, unit, help, factor, labels, is_shared: false, otlp };
+        let also = self.also.to_vec();
+        let metric = MappedMetric { name, also, kind, unit, help, factor, labels, is_shared: false, otlp };
         if let Err((key, message)) = metric.check() {
             at(key).problem(message, None);
             return None;

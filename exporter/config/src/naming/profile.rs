@@ -115,10 +115,17 @@ fn extended(item: &Item<'_>, options: Options) -> Contents {
 
 fn remove(item: &Item<'_>, contents: &mut Contents) {
     let Some(name) = item.text() else { return };
-    let before = contents.entries.len();
-    contents.entries.retain(|entry| entry.metric.name != name);
-    if contents.entries.len() == before {
-        let names = contents.entries.iter().map(|entry| entry.metric.name.as_str());
+    let mut is_there = false;
+    contents.entries.retain_mut(|Entry { metric, .. }| {
+        is_there |= metric.names().any(|own| own == name);
+        metric.also.retain(|own| own != name);
+        if metric.name == name && !metric.also.is_empty() {
+            metric.name = metric.also.remove(0);
+        }
+        metric.name != name
+    });
+    if !is_there {
+        let names: Vec<&str> = contents.entries.iter().flat_map(|entry| entry.metric.names()).collect();
         let hint = input::nearest::suggestion(name, names);
         item.problem(format!("the extended profile has no metric `{name}`"), hint);
     }

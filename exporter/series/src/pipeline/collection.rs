@@ -98,10 +98,10 @@ fn inherit_values(values: &mut Values, registry: &Registry, last: &Snapshot, cov
     }
 }
 
-/// The snapshot with the series of these families alone.
-pub(super) fn only(last: &Snapshot, families: &[u32]) -> Snapshot {
-    let families: HashSet<usize> = families.iter().map(|&family| family as usize).collect();
-    if families.is_empty() {
+/// The snapshot with the series of these blocks of its layout alone.
+pub(super) fn only(last: &Snapshot, blocks: &[u32]) -> Snapshot {
+    let blocks: HashSet<usize> = blocks.iter().map(|&block| block as usize).collect();
+    if blocks.is_empty() {
         return Snapshot::empty(Arc::clone(last.target()));
     }
     let mut values = Values::default();
@@ -109,7 +109,7 @@ pub(super) fn only(last: &Snapshot, families: &[u32]) -> Snapshot {
     let mut size = Size::default();
     for (index, block) in last.layout().blocks().iter().enumerate() {
         let ids = block.ids().filter(|&id| last.values().has_value(id));
-        if families.contains(&index) {
+        if blocks.contains(&index) {
             size.add(block.family(), ids.count());
         } else {
             ids.for_each(|id| values.clear(id));

@@ -12,12 +12,12 @@ pub(super) struct Stale {
     is_failing: bool,
     /// Series of this row outlive nothing any more.
     is_expired: bool,
-    /// The families that the last collection brought all the same.
+    /// The blocks of the layout that the last collection brought all the same.
     covered: Vec<u32>,
 }
 
 impl Stale {
-    /// One more collection failed, but for the families `covered`. Answers the row that began, if one did.
+    /// One more collection failed, but for the blocks `covered`. Answers the row that began, if one did.
     pub(super) fn fail(&mut self, covered: &[u32]) -> Option<FailureStreak> {
         self.covered.clear();
         self.covered.extend_from_slice(covered);
@@ -33,7 +33,7 @@ impl Stale {
         (self.is_failing, self.is_expired) = (false, false);
     }
 
-    /// Series outlive this row no longer. Answers the families that the last collection brought all the same; nothing
+    /// Series outlive this row no longer. Answers the blocks that the last collection brought all the same; nothing
     /// where the row is over.
     pub(super) fn expire(&mut self, FailureStreak(row): FailureStreak) -> Option<&[u32]> {
         if !self.is_failing || self.rows != row {

@@ -195,7 +195,9 @@ impl State {
         failure: Option<&Failure>,
     ) -> Option<FailureStreak> {
         let begun = if failure.is_some() {
-            self.stale.fail(families)
+            let mut families = families.to_vec();
+            families.sort_unstable();
+            self.stale.fail(&self.registry.blocks_of(&families))
         } else {
             self.stale.end();
             None

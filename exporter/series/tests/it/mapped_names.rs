@@ -2,21 +2,26 @@
 
 use std::sync::Arc;
 
-use exporter_testing::plugin::{complete, counter, family, gauge, instances, samples, send, send_column};
+use exporter_testing::plugin::{
+    complete, counter, family, gauge, instances, samples, send, send_column, series,
+};
 use plugin_contract::{
     Batch, CollectionId, Column, Completion, DropReason, FamilyDef, InstanceSink, Kind, Outcome, ValueKind,
 };
 use series::model::{Factor, Target};
 use series::pipeline::{
-    Catalog, Entry, LabelMap, LabelValue, Limits, MappedMetric, NameMap, NoObserver, Others, Profile, Scope,
-    Store,
+    Catalog, Entry, LabelMap, LabelValue, Limits, MappedMetric, NameMap, NoObserver, Normalize, Others,
+    Profile, Rules, Scope, Store,
 };
+
+use crate::rules::relabel;
 
 fn entry(item: &str, mode: &str, factor: Option<Factor>) -> Entry {
     let labels =
         LabelMap::default().with_labels(vec![("mode".to_owned(), LabelValue::Fixed(mode.to_owned()))]);
     let (name, kind, unit, help) = ("cpu_total".to_owned(), Kind::Counter, String::new(), String::new());
-    let metric = MappedMetric { name, kind, unit, help, factor, labels, is_shared: false, otlp: None };
+    let also = Vec::new();
+    let metric = MappedMetric { name, also, kind, unit, help, factor, labels, is_shared: false, otlp: None };
     Entry {
         namespace: String::new(),
         objects: vec!["X".to_owned()],
@@ -64,6 +69,76 @@ fn integers_stay_exact_where_the_product_is_one() {
     let samples = samples(&[&store]);
     let values: Vec<&str> = samples.lines().filter_map(|line| line.rsplit(' ').next()).collect();
     assert_eq!(values, ["9223372036854776832", "1.888946593147858e+22", "1.5"]);
+}
+
+fn two_names(factor: Option<Factor>) -> Entry {
+    let mut entry = entry("Busy", "a", factor);
+    entry.metric.also = vec!["cpu_busy_total".to_owned()];
+    entry
+}
+
+const BOTH: &str = "cpu_total{target=\"web1\",counter_instance=\"1\",mode=\"a\"} 6\n\
+                    cpu_busy_total{target=\"web1\",counter_instance=\"1\",mode=\"a\"} 6\n";
+
+#[test]
+fn one_value_has_both_of_its_names_until_it_goes() {
+    let store = store(vec![two_names(Factor::times(2.0))]);
+    let ids = instances(&store, &counter("Busy"), &["0", "1"]);
+    send(&store, &ids, &[1.0, 3.0]);
+    complete(&store, Outcome::Full);
+    assert_eq!(store.snapshot().series(), 4);
+    store.retire(&ids[..1]);
+    send(&store, &ids, &[1.0, 3.0]);
+    complete(&store, Outcome::Full);
+    assert_eq!(samples(&[&store]), BOTH);
+    assert_eq!(store.snapshot().series(), 2);
+    // Both names of the instance that went are free again.
+    assert_eq!(series(&store, 0, &[("counter_instance", "0")]), Ok(ids[0]));
+}
+
+#[test]
+fn rules_change_each_name_of_a_value_for_itself() {
+    let ruled = |json: &str| {
+        let profile = Profile::Mapped(Arc::new(
+            NameMap::new(Others::Drop, vec![two_names(Factor::times(2.0))]).unwrap(),
+        ));
+        let scope = Scope::new(Catalog::new(), Target::new("web1"), Limits::default());
+        let rules = Rules::from_iter([relabel(json)]);
+        let store =
+            scope.ruled_store(Arc::new(NoObserver), Normalize { profile, rules, ..Normalize::default() });
+        let ids = instances(&store, &counter("Busy"), &["0", "1"]);
+        send(&store, &ids, &[1.0, 3.0]);
+        complete(&store, Outcome::Full);
+        store
+    };
+    let kept = ruled(r#"{"action":"keep","source_labels":["__name__"],"regex":"cpu_busy_total"}"#);
+    assert_eq!(
+        samples(&[&kept]),
+        "cpu_busy_total{target=\"web1\",counter_instance=\"0\",mode=\"a\"} 2\n\
+         cpu_busy_total{target=\"web1\",counter_instance=\"1\",mode=\"a\"} 6\n"
+    );
+    let by_instance =
+        ruled(r#"{"action":"drop","source_labels":["__name__","counter_instance"],"regex":"cpu_total;1"}"#);
+    assert_eq!(
+        samples(&[&by_instance]),
+        "cpu_total{target=\"web1\",counter_instance=\"0\",mode=\"a\"} 2\n\
+         cpu_busy_total{target=\"web1\",counter_instance=\"0\",mode=\"a\"} 2\n\
+         cpu_busy_total{target=\"web1\",counter_instance=\"1\",mode=\"a\"} 6\n"
+    );
+}
+
+#[test]
+fn a_series_has_all_of_its_names_or_none() {
+    let profile = Profile::Mapped(Arc::new(NameMap::new(Others::Drop, vec![two_names(None)]).unwrap()));
+    let limits = Limits { instance_series_max: 3, ..Limits::default() };
+    let store =
+        Scope::with_profile(Catalog::new(), Target::new("web1"), limits, profile).store(Arc::new(NoObserver));
+    let id = family(&store, &counter("Busy")).unwrap();
+    assert_eq!(series(&store, id, &[("counter_instance", "1")]), Ok(0));
+    assert_eq!(series(&store, id, &[("counter_instance", "2")]), Err(DropReason::Limit));
+    send(&store, &[0, 1], &[6.0, 1.0]);
+    complete(&store, Outcome::Full);
+    assert_eq!(samples(&[&store]), BOTH);
 }
 
 #[test]

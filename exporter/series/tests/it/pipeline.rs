@@ -13,7 +13,11 @@ use plugin_contract::{
     Outcome, SeriesDef, ValueKind,
 };
 use series::model::Target;
-use series::pipeline::{Catalog, FailureStreak, Limits, NoObserver, Refusal, Scope, Store, StoreObserver};
+use series::pipeline::{
+    Catalog, FailureStreak, Limits, NoObserver, Normalize, Refusal, Rules, Scope, Store, StoreObserver,
+};
+
+use crate::rules::relabel;
 
 fn check(store: &Arc<Store>, expected: &Expect) {
     expected.assert_eq(&samples(&[store]));
@@ -207,6 +211,31 @@ fn of_a_part_that_fails_only_that_part_goes() {
         &store,
         &expect![[r#"
             perfmon_x_a{target="web1",counter_instance="0"} 3
+        "#]],
+    );
+}
+
+#[test]
+fn a_part_that_goes_is_that_of_its_families_whatever_rules_made_of_their_names() {
+    let limits = Limits { keeps_stale: true, ..Limits::default() };
+    let rows = Arc::new(Rows::default());
+    let scope = Scope::new(Catalog::new(), Target::new("web1"), limits);
+    let split = relabel(
+        r#"{"source_labels":["__name__","counter_instance"],"regex":"perfmon_x_a;(.)","target_label":"__name__","replacement":"a_$1"}"#,
+    );
+    let normalize = Normalize { rules: Rules::from_iter([split]), limits, ..Normalize::default() };
+    let store = scope.ruled_store(Arc::clone(&rows) as _, normalize);
+    let a = instances(&store, &gauge("A"), &["0", "1"]);
+    let b = instances(&store, &gauge("B"), &["0"]);
+    send(&store, &[a[0], a[1], b[0]], &[1.0, 1.0, 1.0]);
+    complete(&store, Outcome::Full);
+    send(&store, &b, &[2.0]);
+    complete(&store, Outcome::Partial { families: &[1], failure: Some(failure()) });
+    store.expire(rows.0.lock().unwrap()[0]);
+    check(
+        &store,
+        &expect![[r#"
+            perfmon_x_b{target="web1",counter_instance="0"} 2
         "#]],
     );
 }

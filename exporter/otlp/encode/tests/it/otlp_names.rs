@@ -32,6 +32,7 @@ fn entry(item: &str, name: &str, kind: Kind, otlp: OtlpNames) -> Entry {
         factor: None,
         labels,
         is_shared: false,
+        also: Vec::new(),
         otlp: Some(Arc::new(otlp)),
     };
     Entry {

@@ -48,6 +48,8 @@ pub struct Entry {
 pub struct MappedMetric {
     /// The name on the samples: a counter's ends in `_total`, an info's in `_info`.
     pub name: String,
+    /// Other names of the same values, each with the suffix and the unit that `name` has.
+    pub also: Vec<String>,
     /// What the values mean.
     pub kind: Kind,
     /// The unit with which the name ends, or empty.
@@ -111,18 +113,18 @@ impl NameMap {
                 continue;
             }
             sources.extend(keys.into_iter().map(|key| (key, index)));
-            let same = names.entry(&entry.metric.name).or_default();
-            for &earlier in &*same {
-                let other = &entries[earlier].metric;
-                if !other.is_same_metric(&entry.metric) {
-                    conflict(earlier, ConflictReason::OtherMetric);
-                    break;
-                } else if !other.labels.differs(&entry.metric.labels) {
-                    conflict(earlier, ConflictReason::SameSeries);
-                    break;
+            let mut reported = false;
+            for name in entry.metric.names() {
+                let same = names.entry(name).or_default();
+                let conflicts =
+                    same.iter().map(|&earlier| (earlier, entries[earlier].metric.conflict(&entry.metric)));
+                let first = conflicts.into_iter().find_map(|(earlier, reason)| Some((earlier, reason?)));
+                if let Some((earlier, reason)) = first.filter(|_| !reported) {
+                    conflict(earlier, reason);
+                    reported = true;
                 }
+                same.push(index);
             }
-            same.push(index);
         }
         if !conflicts.is_empty() {
             return Err(conflicts);
@@ -133,7 +135,7 @@ impl NameMap {
             .map(|(name, _)| (*name).to_owned())
             .collect();
         let metrics = entries.into_iter().flat_map(|entry| {
-            let is_shared = shared.contains(&entry.metric.name);
+            let is_shared = entry.metric.names().any(|name| shared.contains(name));
             let metric = Arc::new(MappedMetric { is_shared, ..entry.metric.clone() });
             entry.keys().map(|key| (key, Arc::clone(&metric))).collect::<Vec<_>>()
         });
@@ -172,23 +174,34 @@ impl MappedMetric {
     /// # Errors
     /// The first mistake.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
+        self.check_name("name", &self.name)?;
+        self.also.iter().try_for_each(|name| self.check_name("also", name))
+    }
+
+    fn check_name(&self, key: &'static str, name: &str) -> Result<(), (&'static str, String)> {
         let suffix = self.kind.sample_suffix();
-        let stem = self.stem();
-        if !is_legacy_name(&self.name) {
-            return Err(("name", format!("`{}` is not a valid metric name", self.name)));
-        } else if let Some(prefix) = reserved_prefix(&self.name) {
-            return Err(("name", format!("names that begin with `{prefix}` are the exporter's own")));
-        } else if stem.is_empty() || (stem.len() == self.name.len() && !suffix.is_empty()) {
-            return Err(("name", format!("does not end in `{suffix}`, as one of this type does")));
+        let stem = self.stem_of(name);
+        if !is_legacy_name(name) {
+            return Err((key, format!("`{name}` is not a valid metric name")));
+        } else if let Some(prefix) = reserved_prefix(name) {
+            return Err((key, format!("names that begin with `{prefix}` are the exporter's own")));
+        } else if stem.is_empty() || (stem.len() == name.len() && !suffix.is_empty()) {
+            return Err((key, format!("does not end in `{suffix}`, as one of this type does")));
         } else if !self.unit.is_empty() && !stem.ends_with(&format!("_{}", self.unit)) {
-            return Err(("unit", format!("`{}` is not at the end of the name", self.unit)));
+            let key = if key == "name" { "unit" } else { key };
+            return Err((key, format!("`{}` is not at the end of the name", self.unit)));
         }
         Ok(())
     }
 
+    /// All names of the values.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(&self.also).map(String::as_str)
+    }
+
     /// The name of a family whose values come in this unit.
     pub(in crate::pipeline) fn family_name(&self, source_unit: &str) -> FamilyName {
-        let name = self.stem().to_owned();
+        let name = self.stem_of(&self.name).to_owned();
         let is_source = self.unit.is_empty() && self.factor.is_none() && self.kind != Kind::Info;
         let unit = if is_source { source_unit } else { &self.unit };
         let unit = if name.ends_with(&format!("_{unit}")) { unit.to_owned() } else { String::new() };
@@ -196,13 +209,16 @@ impl MappedMetric {
     }
 
     /// The family's name: without the suffix of its kind.
-    fn stem(&self) -> &str {
-        self.name.strip_suffix(self.kind.sample_suffix()).unwrap_or(&self.name)
+    fn stem_of<'a>(&self, name: &'a str) -> &'a str {
+        name.strip_suffix(self.kind.sample_suffix()).unwrap_or(name)
     }
 
-    /// Whether both may stand under one HELP, TYPE and UNIT.
-    fn is_same_metric(&self, other: &Self) -> bool {
-        (self.kind, &self.unit, &self.help) == (other.kind, &other.unit, &other.help)
+    /// Why a later one cannot have one of its names.
+    fn conflict(&self, later: &Self) -> Option<ConflictReason> {
+        if (self.kind, &self.unit, &self.help) != (later.kind, &later.unit, &later.help) {
+            return Some(ConflictReason::OtherMetric);
+        }
+        (!self.labels.differs(&later.labels)).then_some(ConflictReason::SameSeries)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Families and series of one store: taken in once, known by number afterwards.
 
+mod series;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use plugin_contract::{FamilyDef, SeriesDef};
+use plugin_contract::FamilyDef;
 
 use super::Normalize;
 use super::definition::{help, is_name, moved};
@@ -11,7 +13,7 @@ use super::labels::PrefixWriter;
 use super::limits::Refusal;
 use super::naming::{MappedMetric, Nameable, Naming};
 use super::rules::{Plan, ends_in_suffix};
-use super::scope::{Scope, SeriesGuard};
+use super::scope::Scope;
 use crate::model::{Bounds, Factor, Family, Kind, Layout, Roster, Slots, ValueKind, Values};
 
 /// The registered families and series of one store.
@@ -54,6 +56,13 @@ struct Registered {
     bounds: Bounds,
     /// What the plugin called it, so that registering it again is seen for what it is.
     identity: String,
+    /// A profile may give the same values several names.
+    names: Vec<Named>,
+}
+
+/// One name of a family, as rules leave it.
+#[derive(Debug)]
+struct Named {
     plan: Plan,
     place: Place,
 }
@@ -147,8 +156,15 @@ impl Registry {
     /// Multiplies what a collection brought where the profile says so.
     pub(super) fn multiply(&self, values: &mut Values) {
         for &(block, factor) in &self.multiplied {
-            for chunk in self.layout.blocks()[block].chunks() {
-                values.multiply(chunk.ids(), factor);
+            let family = &self.families[self.mappings[block].family as usize];
+            let chunks = self.layout.blocks()[block].chunks();
+            if family.names.len() == 1 {
+                chunks.iter().for_each(|chunk| values.multiply(chunk.ids(), factor));
+            } else {
+                // Once, whatever number of names a value has.
+                let ids = chunks.iter().flat_map(|chunk| chunk.ids());
+                ids.filter(|&&id| self.block_of[id as usize] as usize == block)
+                    .for_each(|&id| values.multiply(&[id], factor));
             }
         }
     }
@@ -208,21 +224,30 @@ impl Registry {
             base: display.base.to_owned(),
             otlp: metric.and_then(|metric| metric.otlp.clone()),
         };
-        let plan = Plan::new(rules, &family.sample_name(), kind, self.prefixes.is_utf8())?;
-        let plan = plan.ok_or(Refusal::DroppedByRule)?;
         if self.families.len() >= limits.families_max {
             return Err(Refusal::FamilyLimit);
         }
         let id = u32::try_from(self.families.len()).map_err(|_| Refusal::FamilyLimit)?;
+        let others = metric.map_or(&[][..], |metric| &metric.also).iter();
+        let others = others.map(|name| moved(&family, name)).collect::<Vec<_>>();
         let factor = metric.and_then(|metric| metric.factor);
-        let place = if plan.moves {
-            Place::Many(Box::new(family), factor, HashMap::new())
-        } else {
-            Place::One(self.add_block(scope, id, &family, factor, &plan.name)?)
-        };
+        let mut names = Vec::with_capacity(1);
+        for family in std::iter::once(family).chain(others) {
+            let plan = Plan::new(rules, &family.sample_name(), kind, self.prefixes.is_utf8())?;
+            let Some(plan) = plan else { continue };
+            let place = if plan.moves {
+                Place::Many(Box::new(family), factor, HashMap::new())
+            } else {
+                Place::One(self.add_block(scope, id, &family, factor, &plan.name)?)
+            };
+            names.push(Named { plan, place });
+        }
+        if names.is_empty() {
+            return Err(Refusal::DroppedByRule);
+        }
         self.names.insert(key, id);
         let metric = metric.map(Arc::clone);
-        self.families.push(Registered { kind, source_kind, metric, value, bounds, identity, plan, place });
+        self.families.push(Registered { kind, source_kind, metric, value, bounds, identity, names });
         Ok(id)
     }
 
@@ -264,139 +289,10 @@ impl Registry {
         Ok(block)
     }
 
-    /// Takes a series in and answers its id. `building` are the values of the collection that is under way.
-    pub(super) fn add_series(
-        &mut self,
-        scope: &Scope,
-        series: &mut SeriesGuard<'_>,
-        building: Option<&mut Values>,
-        def: &SeriesDef<'_>,
-    ) -> Result<u32, Refusal> {
-        let family = self.families.get(def.family as usize).ok_or(Refusal::UnknownFamily)?;
-        let (kind, value, buckets) = (family.kind, family.value, family.bounds.len() + 1);
-        let metric = family.metric.clone();
-        let mapped = metric.as_ref().map(|metric| metric.labels.applied(def.labels)).transpose()?;
-        let mapped: Option<Vec<(&str, &str)>> =
-            mapped.as_ref().map(|labels| labels.iter().map(|(name, value)| (*name, &**value)).collect());
-        let labels = mapped.as_deref().unwrap_or(def.labels);
-        let block = match &family.place {
-            Place::One(block) if family.plan.is_done() => {
-                let block = *block;
-                self.check_room(block)?;
-                let sample_name = &self.mappings[block as usize].sample_name;
-                self.prefixes.write(kind, sample_name, labels, &self.normalize.limits, &mut self.scratch)?;
-                block
-            }
-            _ => {
-                let block = self.apply_rules(scope, def.family, labels)?;
-                self.check_room(block)?;
-                block
-            }
-        };
-        let next = u32::try_from(self.block_of.len()).map_err(|_| Refusal::SeriesLimit)?;
-        let samples = self.mappings[block as usize].samples;
-        series.admit(&self.scratch, samples)?;
-        if value == ValueKind::Histogram {
-            let id = self.free.last().copied().unwrap_or(next);
-            if self.slots.take(&mut self.roster, id, buckets).is_none() {
-                series.remove(&self.scratch, samples);
-                return Err(Refusal::SeriesLimit);
-            }
-        }
-
-        let id = if let Some(id) = self.free.pop() {
-            self.reused.push(id);
-            self.block_of[id as usize] = block;
-            id
-        } else {
-            self.block_of.push(block);
-            next
-        };
-        self.live += samples;
-        self.mappings[block as usize].live += samples;
-        self.roster.admit(id, value, def.start_time_unix_nanos);
-        if let Some(building) = building {
-            building.admit(id, value, def.start_time_unix_nanos);
-            if value == ValueKind::Histogram {
-                building.place_histogram(id, &self.roster);
-            }
-        }
-        Arc::make_mut(&mut self.layout).add_series(block as usize, id, &self.scratch);
-        Ok(id)
-    }
-
-    /// Whether one more series fits into a block.
-    fn check_room(&self, block: u32) -> Result<(), Refusal> {
-        let limits = &self.normalize.limits;
-        let BlockMapping { live, samples, .. } = self.mappings[block as usize];
-        let is_full = self.live.saturating_add(samples) > limits.instance_series_max
-            || live.saturating_add(samples) > limits.family_series_max;
-        if is_full { Err(Refusal::SeriesLimit) } else { Ok(()) }
-    }
-
-    /// Writes the prefix that the rules give a series, and answers its block.
-    fn apply_rules(&mut self, scope: &Scope, id: u32, labels: &[(&str, &str)]) -> Result<u32, Refusal> {
-        let Registered { kind, plan, place, .. } = &self.families[id as usize];
-        let mut ruled = self.prefixes.label_set(*kind, &plan.name, labels)?;
-        if !plan.apply(&mut ruled, *kind, self.prefixes.is_utf8(), &mut self.text)? {
-            return Err(Refusal::DroppedByRule);
-        }
-        self.prefixes.write_ruled(*kind, &mut ruled, &self.normalize.limits, &mut self.scratch)?;
-        let (origin, factor, name) = match place {
-            Place::One(block) => return Ok(*block),
-            Place::Many(origin, factor, blocks) => match blocks.get(&*ruled.name) {
-                Some(block) => return Ok(*block),
-                None => (origin.clone(), *factor, ruled.name.into_owned()),
-            },
-        };
-        let block = self.add_block(scope, id, &origin, factor, &name)?;
-        if let Place::Many(_, _, blocks) = &mut self.families[id as usize].place {
-            blocks.insert(name, block);
-        }
-        Ok(block)
-    }
-
-    /// Ends series.
-    pub(super) fn retire(
-        &mut self,
-        series: &mut SeriesGuard<'_>,
-        mut building: Option<&mut Values>,
-        ids: &[u32],
-    ) {
-        let mut blocks: Vec<u32> = Vec::new();
-        for &id in ids {
-            if self.roster.retire(id) {
-                self.free.push(id);
-                let block = self.block_of[id as usize];
-                self.slots.give_back(&mut self.roster, id);
-                let BlockMapping { live, samples, .. } = &mut self.mappings[block as usize];
-                *live -= *samples;
-                self.live -= *samples;
-                blocks.push(block);
-                if let Some(building) = building.as_deref_mut() {
-                    building.retire(id);
-                }
-            }
-        }
-        blocks.sort_unstable();
-        blocks.dedup();
-        if blocks.is_empty() {
-            return;
-        }
-        let layout = Arc::make_mut(&mut self.layout);
-        for block in blocks {
-            let samples = self.mappings[block as usize].samples;
-            let gone = |id| !self.roster.lives(id);
-            layout.remove_series(block as usize, gone, |prefix| series.remove(prefix, samples));
-        }
-    }
-
-    /// Lets all series go.
-    pub(super) fn release(&self, series: &mut SeriesGuard<'_>) {
-        for block in self.layout.blocks() {
-            let samples = block.family().samples();
-            let prefixes = block.chunks().iter().flat_map(|chunk| chunk.iter());
-            prefixes.for_each(|(_, prefix)| series.remove(prefix, samples));
-        }
+    /// The blocks of families with these ids, which are in order.
+    pub(super) fn blocks_of(&self, families: &[u32]) -> Vec<u32> {
+        let blocks = self.mappings.iter().zip(0..);
+        let blocks = blocks.filter(|(mapping, _)| families.binary_search(&mapping.family).is_ok());
+        blocks.map(|(_, block)| block).collect()
     }
 }
