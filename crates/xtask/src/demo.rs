@@ -60,38 +60,54 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// One sample of each of some families: first of the countersets that a person looks for.
+/// One sample of each of some families: first of those that a person looks for.
 fn print_sample(page: &str) {
     let (samples, families) = samples(page);
     samples.iter().for_each(|line| println!("{line}"));
     println!("… {families} families in all");
 }
 
-/// The first sample of some families that carry the host's counters, and how many such families there are.
+/// A sample of some families of the host, and how many such families there are.
 fn samples(page: &str) -> (Vec<&str>, usize) {
-    let mut families = Vec::new();
-    let mut samples = Vec::new();
+    let mut families: Vec<(String, &str)> = Vec::new();
     for line in page.lines().filter(|line| !line.starts_with('#') && !line.starts_with("perfmon_exporter_")) {
         let end = if line.starts_with('{') { line.find([',', '}']) } else { line.find(['{', ' ']) };
-        let family = &line[..end.unwrap_or(line.len())];
-        if !families.contains(&family) {
-            families.push(family);
-            samples.push(line);
+        let family =
+            line[..end.unwrap_or(line.len())].to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
+        match families.last_mut() {
+            Some((last, shown)) if *last == family => {
+                // The volume that every host has says more than the hidden one before it.
+                if line.contains("=\"C:\"") {
+                    *shown = line;
+                }
+            }
+            _ => families.push((family, line)),
         }
     }
-    let wanted = |counterset: &str| {
-        let is_of = move |line: &&str| line.to_lowercase().replace(['_', ' '], "").contains(counterset);
-        samples.clone().into_iter().filter(is_of).take(SAMPLE_LINES / FIRST.len()).collect::<Vec<_>>()
+    let of = |names: &[&str]| {
+        let mut families = families.iter();
+        families.find(|(family, _)| names.iter().any(|name| family.ends_with(name))).map(|(_, line)| *line)
     };
-    let mut shown: Vec<&str> = FIRST.iter().flat_map(|counterset| wanted(counterset)).collect();
-    let others = samples.into_iter().filter(|line| !shown.contains(line)).take(SAMPLE_LINES - shown.len());
-    let others: Vec<&str> = others.collect();
+    let mut shown: Vec<&str> = FIRST.iter().filter_map(|names| of(names)).collect();
+    let others = families.iter().map(|(_, line)| *line).filter(|line| !shown.contains(line));
+    let others: Vec<&str> = others.take(SAMPLE_LINES.saturating_sub(shown.len())).collect();
     shown.extend(others);
     (shown, families.len())
 }
 
-/// What a person looks for first.
-const FIRST: [&str; 4] = ["memory", "logicaldisk", "networkinterface", "processorinformation"];
+/// How the families end that a person looks for first, in letters and digits, by the profiles of names.
+const FIRST: [&[&str]; 10] = [
+    &["osinfo"],
+    &["memoryphysicaltotalbytes", "memoryphysicaltotal"],
+    &["memoryavailablebytes"],
+    &["logicaldiskfreebytes", "logicaldiskfreemegabytes"],
+    &["logicaldiskreadbytestotal", "logicaldiskdiskreadbytessectotal"],
+    &["networkinterfacereceivedbytestotal", "netbytesreceivedtotal", "networkinterfacebytesreceivedsectotal"],
+    &["networkinterfacesentbytestotal", "netbytessenttotal", "networkinterfacebytessentsectotal"],
+    &["processorinformationidletimesecondstotal", "cputimetotal", "processorinformationidletimetotal"],
+    &["systemcontextswitchestotal", "systemcontextswitchessectotal"],
+    &["systemprocesses"],
+];
 
 #[cfg(test)]
 mod tests {
@@ -104,9 +120,12 @@ mod tests {
             page +=
                 &format!("perfmon_counter_types_{number} 1\nperfmon_counter_types_{number}{{a=\"1\"}} 1\n");
         }
-        page += "perfmon_memory_available_bytes 1\n{\"Processor Information.% User Time\",a=\"0,0\"} 1\n";
+        page += "perfmon_gpu_adapter_memory_total_committed_bytes 1\nperfmon_memory_available_bytes 1\n";
+        page +=
+            "{\"LogicalDisk.Free Megabytes\",a=\"Volume1\"} 1\n{\"LogicalDisk.Free Megabytes\",a=\"C:\"} 2\n";
         let (samples, families) = samples(&page);
-        assert_eq!((samples.len(), families), (SAMPLE_LINES, 22));
-        assert!(samples[0].contains("memory") && samples[1].contains("Processor Information"), "{samples:?}");
+        assert_eq!((samples.len(), families), (SAMPLE_LINES, 23));
+        assert_eq!(samples[0], "perfmon_memory_available_bytes 1");
+        assert_eq!(samples[1], "{\"LogicalDisk.Free Megabytes\",a=\"C:\"} 2");
     }
 }
