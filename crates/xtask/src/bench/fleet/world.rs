@@ -121,9 +121,12 @@ fn simulator(stage: &Stage<'_>, kind: Kind, count: u32, port: u16, more: &[&str]
     Ok(stage.simulator(&[&options[..], &HOST, more].concat())?.0)
 }
 
-/// What makes a host one of 500 series: the processors' 192, and 34 of each process.
 const HOST: [&str; 6] = ["--processors", "4", "--services", "4", "--slots", "0"];
-const COUNTERSETS: &str = "[{name: Processor Information}, {name: Process V2}]";
+/// About 500 series, of countersets and classic objects and of facts of the host: what dashboards of hosts read, and four
+/// processes.
+const MODULE: &str = "{plugin: pcq, host_info: true, countersets: [{name: Processor Information}, {name: Memory}, \
+    {name: LogicalDisk}, {name: PhysicalDisk}, {name: Network Interface}, {name: System}, {name: Paging File}, \
+    {name: TCPv4}, {name: Process V2, instances: {include: [{wildcard: 'svchost*'}, {wildcard: 'sqlservr*'}]}}]}";
 
 fn configuration(fleet: Fleet, port: u16, password_file: &str) -> String {
     let (domain, user) = ACCOUNT.split_once('\\').unwrap_or(("", ACCOUNT));
@@ -132,7 +135,7 @@ fn configuration(fleet: Fleet, port: u16, password_file: &str) -> String {
         "web: {{listen: ['127.0.0.1:0'], metrics_targets: false}}\n\
          plugins: {{load: [pcq]}}\n\
          scrape: {{interval: {interval}s}}\n\
-         modules: {{os: {{plugin: pcq, countersets: {COUNTERSETS}}}}}\n\
+         modules: {{os: {MODULE}}}\n\
          identities:\n  fleet: {{kind: ntlm, domain: {domain}, username: {user}, \
          password_file: {password_file}, allow_hosts: [127.0.0.0/8]}}\n\
          transports: {{fleet: {{smb: {{port: {port}}}}}}}\n\
