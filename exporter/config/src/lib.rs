@@ -98,7 +98,7 @@ pub use self::hosts::{AllowHosts, BadEntry, address, is_host_name};
 pub use self::identity::{Credentials, Identity};
 pub use self::in_use::InUse;
 pub use self::module::Module;
-pub use self::naming::BUILT_IN_PROFILES;
+pub use self::naming::{BUILT_IN_PROFILES, NotObtainable, built_in_profile, not_obtainable};
 pub use self::node::{Entry, Node, Position, SyntaxError, Value};
 pub use self::normalize::{LimitsSection, NormalizeSection};
 pub use self::password_files::PasswordFiles;

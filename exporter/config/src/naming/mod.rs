@@ -4,6 +4,7 @@ mod built_in;
 mod entry;
 mod kept;
 mod labels;
+mod not_obtainable;
 mod options;
 mod profile;
 mod style;
@@ -15,13 +16,14 @@ use std::sync::Arc;
 
 use input::file;
 use input::nearest::suggestion;
-use series::pipeline::{Others, Profile};
+use series::pipeline::{NameMap, Others, Profile};
 
 use self::options::Options;
 use super::item::Item;
 use super::node::Value;
 
 pub use self::built_in::NAMES as BUILT_IN_PROFILES;
+pub use self::not_obtainable::{NotObtainable, not_obtainable};
 
 /// Reads `naming`. A relative path starts at `base`.
 pub(super) fn naming(item: &Item<'_>, base: &Path) -> Option<Profile> {
@@ -52,6 +54,12 @@ pub(super) fn naming(item: &Item<'_>, base: &Path) -> Option<Profile> {
             None
         }
     }
+}
+
+/// The metrics of a profile of ours. `None` if there is none of that name.
+#[must_use]
+pub fn built_in_profile(name: &str, bug_compatible: bool) -> Option<Arc<NameMap>> {
+    kept::profile_of_ours(name, Options { others: None, bug_compatible })
 }
 
 fn built_in(item: &Item<'_>, options: Options) -> Option<Profile> {

@@ -26,6 +26,25 @@ pub struct NameMap {
     others: Others,
     /// By [`source_key`].
     metrics: HashMap<String, Arc<MappedMetric>>,
+    /// In the order of the file.
+    sources: Vec<MappedSource>,
+}
+
+/// What a metric is made of, for those who ask what a profile has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MappedSource {
+    /// The name on the samples.
+    pub metric: String,
+    /// What its values mean.
+    pub kind: Kind,
+    /// Empty for performance counters.
+    pub namespace: String,
+    /// Names of the counterset, any of them.
+    pub objects: Vec<String>,
+    /// The counter.
+    pub item: String,
+    /// Empty, `base`, `inactive` …
+    pub part: String,
 }
 
 /// The families that become one metric with the same labels.
@@ -134,12 +153,25 @@ impl NameMap {
             .filter(|(_, entries)| entries.len() > 1)
             .map(|(name, _)| (*name).to_owned())
             .collect();
+        let sources = entries.iter().map(MappedSource::of).collect();
         let metrics = entries.into_iter().flat_map(|entry| {
             let is_shared = entry.metric.names().any(|name| shared.contains(name));
             let metric = Arc::new(MappedMetric { is_shared, ..entry.metric.clone() });
             entry.keys().map(|key| (key, Arc::clone(&metric))).collect::<Vec<_>>()
         });
-        Ok(Self { others, metrics: metrics.collect() })
+        Ok(Self { others, metrics: metrics.collect(), sources })
+    }
+
+    /// Its metrics, each with everything that it is made of, in the order of the file.
+    #[must_use]
+    pub fn sources(&self) -> &[MappedSource] {
+        &self.sources
+    }
+
+    /// What happens to the performance counters that it does not name.
+    #[must_use]
+    pub const fn others(&self) -> Others {
+        self.others
     }
 
     /// What a family becomes. Histograms only become the like, and so do texts, but
@@ -158,6 +190,31 @@ impl NameMap {
             (None, Others::Drop) if !family.namespace.is_empty() => Mapped::Native,
             (None, Others::Drop) => Mapped::Dropped,
         }
+    }
+}
+
+impl MappedSource {
+    fn of(entry: &Entry) -> Self {
+        Self {
+            metric: entry.metric.name.clone(),
+            kind: entry.metric.kind,
+            namespace: entry.namespace.clone(),
+            objects: entry.objects.clone(),
+            item: entry.item.clone(),
+            part: entry.part.clone(),
+        }
+    }
+
+    /// Whether both are made of the same counter of the same counterset.
+    #[must_use]
+    pub fn is_same_source(&self, other: &Self) -> bool {
+        let same = |one: &str, other: &str| one.to_lowercase() == other.to_lowercase();
+        let shares_object =
+            || self.objects.iter().any(|object| other.objects.iter().any(|other| same(object, other)));
+        same(&self.namespace, &other.namespace)
+            && same(&self.item, &other.item)
+            && same(&self.part, &other.part)
+            && shares_object()
     }
 }
 

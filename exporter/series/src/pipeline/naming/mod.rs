@@ -15,7 +15,7 @@ use self::verbatim::verbatim;
 use crate::model::Kind;
 
 pub use self::label_map::{LabelMap, LabelValue};
-pub use self::mapped::{Conflict, ConflictReason, Entry, MappedMetric, NameMap, Others};
+pub use self::mapped::{Conflict, ConflictReason, Entry, MappedMetric, MappedSource, NameMap, Others};
 
 /// The parts of a plugin's family that determine its name.
 #[derive(Clone, Copy, Debug)]
