@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use telemetry::log::LogFormat;
 
 const EXAMPLES: &str = "\
@@ -13,6 +13,7 @@ Examples:
   perfmon-exporter discover --target web1.corp.example.com --username 'CORP\\me' --password-file secret
   perfmon-exporter query --config perfmon.yml --target web1 '\\Processor Information(_Total)\\% Processor Time'
   perfmon-exporter explain wrong_credentials
+  perfmon-exporter compat dashboard.json alerts.yml
   perfmon-exporter plugin check /usr/lib/perfmon-exporter/libplugin_pcq.so
   perfmon-exporter --config perfmon.yml --log.format json --log.level info,perfmon_exporter::plugin=debug
 
@@ -44,6 +45,25 @@ Examples:
   perfmon-exporter init --host web1.corp.example.com --username 'CORP\\svc-metrics' --allow-hosts '*.corp.example.com'
   perfmon-exporter init --host 10.0.0.7 --username svc-metrics --password-file /run/secrets/corp --output /etc/perfmon-exporter
   pass show corp/svc-metrics | perfmon-exporter init --host web1 --username 'CORP\\svc-metrics' --force";
+
+const COMPAT_EXAMPLES: &str = "\
+Examples:
+  perfmon-exporter compat dashboard.json
+  perfmon-exporter compat --naming windows_exporter@0.25 dashboards/*.json rules/*.yml
+  perfmon-exporter compat --format json dashboard.json
+
+Verdicts:
+  there, recorded    the metric is there, or a recording rule of a FILE makes it
+  renamed            it is there under another name
+  obtainable         it is there with another configuration, which is shown
+  not obtainable     no configuration makes it; the reason is shown
+  not checked        only a host can tell, or the name is the value of a variable
+  not ours           it does not come from counters of Windows hosts
+
+Exit codes:
+  0  everything is there, recorded, not checked or not ours
+  1  something is not, or an expression cannot be read
+  2  a FILE cannot be read, or the command line is invalid";
 
 /// Collects metrics of Windows hosts without an agent and serves them to Prometheus.
 #[derive(Debug, Parser)]
@@ -115,6 +135,9 @@ pub(super) enum Command {
         /// The reason or stage as in the log, pages and metrics; default: all of them
         reason: Option<String>,
     },
+    /// Tells which metrics of dashboards and rules made for windows_exporter are there, and what to do about the others
+    #[command(after_help = COMPAT_EXAMPLES)]
+    Compat(CompatOptions),
     /// A command of a plugin
     #[command(external_subcommand)]
     OfPlugin(Vec<OsString>),
@@ -141,6 +164,31 @@ pub(super) struct InitOptions {
     /// Replaces existing files
     #[arg(long)]
     pub(super) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CompatOptions {
+    /// Grafana dashboards (JSON) and rule files of Prometheus (YAML)
+    #[arg(required = true, value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+    /// The naming profile to judge by, as if all that it names were collected [default: windows_exporter@0.31]
+    #[arg(long, value_name = "PROFILE")]
+    pub(super) naming: Option<String>,
+    /// Judges by the profile with `bug_compatible`
+    #[arg(long)]
+    pub(super) bug_compatible: bool,
+    /// For people, or for programs
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(super) format: CompatFormat,
+}
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum CompatFormat {
+    /// For people
+    Text,
+    /// For programs: one JSON object
+    Json,
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,6 +4,7 @@ mod bad_plugins;
 mod command_line;
 mod command_online;
 mod command_plugin;
+mod compat;
 mod credential_state;
 mod credentials;
 mod denials;

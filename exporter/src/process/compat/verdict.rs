@@ -1,0 +1,301 @@
+//! What becomes of a metric that a dashboard or a rule reads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use config::{BUILT_IN_PROFILES, NotObtainable};
+use input::nearest::nearest;
+use series::pipeline::NameMap;
+use telemetry::MetricKind;
+
+use super::promql::{self, Reference};
+use super::view::{Collects, View};
+use crate::process::own_metrics;
+
+/// Whether a metric is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verdict {
+    /// A recording rule among the files makes it.
+    Recorded,
+    /// It is.
+    There,
+    /// It is, under another name.
+    Renamed,
+    /// It is with another configuration.
+    Obtainable,
+    /// No configuration makes it.
+    NotObtainable,
+    /// Only a host can tell.
+    NotChecked,
+    /// It comes from somebody else.
+    NotOurs,
+}
+
+impl Verdict {
+    /// The word in JSON.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::There => "there",
+            Self::Recorded => "recorded",
+            Self::Renamed => "renamed",
+            Self::Obtainable => "obtainable",
+            Self::NotObtainable => "not_obtainable",
+            Self::NotChecked => "not_checked",
+            Self::NotOurs => "not_ours",
+        }
+    }
+
+    /// Whether what reads the metric shows nothing.
+    pub(super) const fn is_failure(self) -> bool {
+        matches!(self, Self::Renamed | Self::Obtainable | Self::NotObtainable)
+    }
+}
+
+/// A verdict with its reasons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Judgement {
+    pub(super) verdict: Verdict,
+    /// A sentence, or empty.
+    pub(super) reason: String,
+    /// The metric to read instead, or what comes near; or empty.
+    pub(super) instead: String,
+    /// What to do; or empty.
+    pub(super) next_step: String,
+}
+
+impl Judgement {
+    fn new(verdict: Verdict) -> Self {
+        Self { verdict, reason: String::new(), instead: String::new(), next_step: String::new() }
+    }
+
+    fn because(verdict: Verdict, reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), ..Self::new(verdict) }
+    }
+}
+
+/// Judges metrics by what there is.
+#[derive(Debug)]
+pub(super) struct Judge {
+    views: Vec<View>,
+    recorded: BTreeSet<String>,
+    own: BTreeSet<String>,
+    /// Those that have most of the metrics first.
+    profiles: Vec<Known>,
+}
+
+/// A profile of ours.
+#[derive(Debug)]
+struct Known {
+    name: &'static str,
+    is_bug_compatible: bool,
+    map: Arc<NameMap>,
+}
+
+impl Judge {
+    /// `read` are the metrics that will be judged, and `recorded` those that recording rules make.
+    pub(super) fn new(views: Vec<View>, recorded: BTreeSet<String>, read: &BTreeSet<&Reference>) -> Self {
+        let known = BUILT_IN_PROFILES.iter().flat_map(|name| {
+            [false, true].into_iter().filter_map(|is_bug_compatible| {
+                let map = config::built_in_profile(name, is_bug_compatible)?;
+                Some(Known { name, is_bug_compatible, map })
+            })
+        });
+        let mut profiles: Vec<Known> = known.collect();
+        profiles.sort_by_cached_key(|known| {
+            let names: BTreeSet<&str> =
+                known.map.sources().iter().map(|source| source.metric.as_str()).collect();
+            let has = |reference: &&&Reference| {
+                matches!(reference, Reference::Name(name) if names.contains(name.as_str()))
+            };
+            (known.is_bug_compatible, usize::MAX - read.iter().filter(has).count())
+        });
+        Self { views, recorded, own: own_names(), profiles }
+    }
+
+    /// What becomes of a metric.
+    pub(super) fn judge(&self, reference: &Reference) -> Judgement {
+        match reference {
+            Reference::Name(name) => self.of_name(name),
+            Reference::Matching(regex) => self.of_regex(regex),
+            Reference::Variable(_) => {
+                Judgement::because(Verdict::NotChecked, "The metric's name is the value of a variable.")
+            }
+        }
+    }
+
+    fn of_name(&self, name: &str) -> Judgement {
+        if self.recorded.contains(name) {
+            return Judgement::new(Verdict::Recorded);
+        }
+        if self.own.contains(name) {
+            return Judgement::new(Verdict::There);
+        }
+        self.of_views(name)
+            .or_else(|| self.renamed(name))
+            .or_else(|| self.of_profiles(name))
+            .or_else(|| config::not_obtainable(name).map(of_row))
+            .unwrap_or_else(|| self.of_unknown(name))
+    }
+
+    fn of_views(&self, name: &str) -> Option<Judgement> {
+        let found: Vec<Collects> = self.views.iter().filter_map(|view| view.has(name)).collect();
+        if found.contains(&Collects::Yes) {
+            return Some(Judgement::new(Verdict::There));
+        }
+        let after = found.iter().find_map(|collects| match collects {
+            Collects::After(next_step) => Some(next_step.clone()),
+            Collects::Yes | Collects::Never => None,
+        });
+        let none = "No module collects the counters that it is made of.";
+        let first = found.first()?;
+        Some(match after {
+            Some(next_step) => Judgement { next_step, ..Judgement::because(Verdict::Obtainable, none) },
+            None if *first == Collects::Never => Judgement::because(Verdict::NotObtainable, none),
+            None => return None,
+        })
+    }
+
+    /// Whether what has this name in another profile has another name here.
+    fn renamed(&self, name: &str) -> Option<Judgement> {
+        let others = self.profiles.iter().flat_map(|known| known.map.sources());
+        let mut sources = others.filter(|source| source.metric == name);
+        let new_name = sources.find_map(|source| self.views.iter().find_map(|view| view.name_of(source)))?;
+        // Names of one exporter in its versions; another exporter's metrics have other labels, too.
+        let (before, now) = (collector(name)?, collector(new_name)?);
+        let reason = if before == now {
+            String::new()
+        } else {
+            format!("It is under another collector: `{before}` became `{now}`.")
+        };
+        let next_step = self.of_views(new_name).map(|judgement| judgement.next_step).unwrap_or_default();
+        Some(Judgement { verdict: Verdict::Renamed, reason, instead: new_name.to_owned(), next_step })
+    }
+
+    /// Whether another profile has the name.
+    fn of_profiles(&self, name: &str) -> Option<Judgement> {
+        let has = |known: &&Known| known.map.sources().iter().any(|source| source.metric == name);
+        let known = self.profiles.iter().find(has)?;
+        let profile = known.name;
+        let (reason, mut next_step) = if known.is_bug_compatible {
+            (
+                format!("`{profile}` has it with `bug_compatible`."),
+                format!("set `normalize: {{naming: {{profile: {profile}, bug_compatible: true}}}}`"),
+            )
+        } else {
+            (format!("`{profile}` has it."), format!("set `normalize: {{naming: {profile}}}`"))
+        };
+        let source = known.map.sources().iter().find(|source| source.metric == name)?;
+        let collected: Vec<Collects> = self.views.iter().map(|view| view.collects(source)).collect();
+        if !collected.contains(&Collects::Yes)
+            && let Some(Collects::After(more)) =
+                collected.iter().find(|collects| matches!(collects, Collects::After(_)))
+        {
+            next_step += &format!(", and {more}");
+        }
+        Some(Judgement { next_step, ..Judgement::because(Verdict::Obtainable, reason) })
+    }
+
+    fn of_unknown(&self, name: &str) -> Judgement {
+        if name.starts_with(OWN_PREFIX) {
+            let near = self.own.iter().find(|other| is_near(name, other)).cloned().unwrap_or_default();
+            let reason = "The exporter has no metric of its own with this name.";
+            return Judgement { instead: near, ..Judgement::because(Verdict::NotObtainable, reason) };
+        }
+        if name.starts_with("perfmon_") {
+            return Judgement::because(
+                Verdict::NotChecked,
+                "It is a native name, which the hosts' counters decide.",
+            );
+        }
+        if !name.starts_with(WINDOWS_PREFIX) {
+            return Judgement::new(Verdict::NotOurs);
+        }
+        let all: BTreeSet<&str> = self.views.iter().flat_map(View::names).collect();
+        let of_profiles = self.profiles.iter().flat_map(|known| known.map.sources());
+        let all: BTreeSet<&str> = of_profiles.map(|source| source.metric.as_str()).chain(all).collect();
+        let near = all.into_iter().find(|other| is_near(name, other)).unwrap_or_default();
+        let reason = "No naming profile of this program has it.";
+        Judgement { instead: near.to_owned(), ..Judgement::because(Verdict::NotObtainable, reason) }
+    }
+
+    /// A pattern is there if a metric is that it matches.
+    fn of_regex(&self, regex: &str) -> Judgement {
+        let Some(matches) = promql::matcher(regex) else {
+            return Judgement::because(Verdict::NotChecked, "The regular expression cannot be read.");
+        };
+        let names: BTreeSet<&str> = self.views.iter().flat_map(View::names).collect();
+        let own = self.own.iter().chain(&self.recorded).map(String::as_str);
+        let mut first = None;
+        for name in names.into_iter().chain(own).filter(|name| matches(name)) {
+            let judgement = self.of_name(name);
+            if !judgement.verdict.is_failure() {
+                return judgement;
+            }
+            first.get_or_insert((name, judgement));
+        }
+        match first {
+            Some((name, judgement)) => {
+                let reason = format!("It matches `{name}`, for example. {}", judgement.reason);
+                Judgement { reason: reason.trim_end().to_owned(), ..judgement }
+            }
+            None if regex.starts_with(WINDOWS_PREFIX) => {
+                Judgement::because(Verdict::NotObtainable, "No metric has a name that matches.")
+            }
+            None => Judgement::new(Verdict::NotOurs),
+        }
+    }
+
+    /// What has to be collected for a metric: the counterset, or the namespace of facts.
+    pub(super) fn needs(&self, reference: &Reference) -> BTreeMap<String, BTreeSet<String>> {
+        let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        if let Reference::Name(name) = reference {
+            for source in self.views.iter().flat_map(|view| view.sources(name)) {
+                let object = source.objects.first().cloned().unwrap_or_default();
+                needs.entry(source.namespace.clone()).or_default().insert(object);
+            }
+        }
+        needs
+    }
+}
+
+fn of_row(row: &NotObtainable) -> Judgement {
+    Judgement {
+        instead: row.instead.clone(),
+        ..Judgement::because(Verdict::NotObtainable, row.reason.as_str())
+    }
+}
+
+/// The `logon` of `windows_logon_sessions`.
+fn collector(name: &str) -> Option<&str> {
+    name.strip_prefix(WINDOWS_PREFIX)?.split('_').next()
+}
+
+/// Whether a name is probably another one, misspelt: one word of it is, or only one of both ends in `_total`.
+fn is_near(name: &str, other: &str) -> bool {
+    let stem = |name: &str| name.strip_suffix("_total").unwrap_or(name).to_owned();
+    if stem(name) == stem(other) {
+        return true;
+    }
+    let (words, others) = (name.split('_').collect::<Vec<_>>(), other.split('_').collect::<Vec<_>>());
+    let mut different = words.iter().zip(&others).filter(|(word, other)| word != other);
+    let (first, more) = (different.next(), different.next());
+    words.len() == others.len()
+        && more.is_none()
+        && first.is_some_and(|(word, other)| nearest(word, [*other]).is_some())
+}
+
+/// The names of the exporter's own metrics, those of each line of a histogram too.
+fn own_names() -> BTreeSet<String> {
+    let names = own_metrics().into_iter().flat_map(|metric| {
+        let name = metric.shown_name();
+        let lines: &[&str] = match metric.kind {
+            MetricKind::Histogram(_) => &["", "_bucket", "_sum", "_count"],
+            _ => &[""],
+        };
+        lines.iter().map(move |line| format!("{name}{line}"))
+    });
+    names.filter(|name| name.starts_with(OWN_PREFIX)).collect()
+}
+
+const OWN_PREFIX: &str = "perfmon_exporter_";
+const WINDOWS_PREFIX: &str = "windows_";

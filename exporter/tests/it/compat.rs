@@ -1,0 +1,296 @@
+//! `compat`: what dashboards and rules read, and whether it is there.
+
+use expect_test::{Expect, expect};
+use serde_json::Value;
+
+use crate::program::Folder;
+
+/// A dashboard with a panel for each expression, the first of which is in a row.
+fn dashboard(expressions: &[&str]) -> String {
+    let panel = |(index, expression): (usize, &&str)| {
+        let panel = serde_json::json!({
+            "type": "timeseries", "title": format!("Panel {index}"), "targets": [{"expr": expression}]
+        });
+        if index == 0 { serde_json::json!({"type": "row", "title": "Row", "panels": [panel]}) } else { panel }
+    };
+    let panels: Vec<Value> = expressions.iter().enumerate().map(panel).collect();
+    serde_json::json!({"title": "Hosts", "panels": panels}).to_string()
+}
+
+fn check(folder: &Folder, arguments: &[&str], expected: &Expect) {
+    let output = folder.run(&[&["compat"], arguments].concat());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().unwrap();
+    expected.assert_eq(&format!("{code}\n{}{}", text(&output.stdout), text(&output.stderr)));
+}
+
+#[test]
+fn a_dashboard_whose_metrics_are_all_there_ends_with_0() {
+    let folder = Folder::new();
+    folder.write(
+        "a.json",
+        &dashboard(&[
+            "sum by (core) (rate(windows_cpu_time_total{mode!=\"idle\"}[$__rate_interval]))",
+            "windows_memory_available_bytes / windows_memory_physical_total_bytes and on (instance) up",
+        ]),
+    );
+    check(
+        &folder,
+        &["a.json"],
+        &expect![[r#"
+            0
+            a.json: 3 of 3 metrics are there
+            (judged by profile windows_exporter@0.31, as if all were collected)
+
+            Not from counters of Windows hosts: 1
+              up
+
+            To be collected for what is there:
+              countersets: Memory, Processor Information
+              facts of `host`: Memory
+            `--config FILE` judges by a configuration, and says what to add to it.
+        "#]],
+    );
+}
+
+#[test]
+fn each_metric_that_is_not_there_has_a_reason_and_a_next_step() {
+    let folder = Folder::new();
+    folder.write(
+        "a.json",
+        &dashboard(&[
+            "windows_cs_logical_processors",
+            "windows_service_state{state=\"running\"}",
+            "windows_exporter_collector_success",
+            "windows_memory_availble_bytes",
+            "system_memory_usage_bytes + windows_system_boot_time_timestamp_seconds",
+            "perfmon_exporter_target_upp or perfmon_exporter_target_up",
+            "$metric + windows_cpu_time_total",
+        ]),
+    );
+    check(
+        &folder,
+        &["a.json"],
+        &expect![[r#"
+            1
+            a.json: 2 of 10 metrics are there
+            (judged by profile windows_exporter@0.31, as if all were collected)
+
+            Renamed: 2
+              windows_cs_logical_processors
+                use windows_cpu_logical_processor
+                It is under another collector: `cs` became `cpu`.
+                read by a.json: panel "Panel 0"
+              windows_system_boot_time_timestamp_seconds
+                use windows_system_boot_time_timestamp
+                read by a.json: panel "Panel 4"
+
+            Obtainable: 1
+              system_memory_usage_bytes
+                `otel` has it.
+                next: set `normalize: {naming: otel}`
+                read by a.json: panel "Panel 4"
+
+            Not obtainable: 4
+              perfmon_exporter_target_upp
+                instead: perfmon_exporter_target_up
+                The exporter has no metric of its own with this name.
+                read by a.json: panel "Panel 5"
+              windows_exporter_collector_success
+                instead: perfmon_exporter_target_up
+                It is windows_exporter's own. This program collects by target.
+                read by a.json: panel "Panel 2"
+              windows_memory_availble_bytes
+                instead: windows_memory_available_bytes
+                No naming profile of this program has it.
+                read by a.json: panel "Panel 3"
+              windows_service_state
+                instead: perfmon_host_service_info has names and start types of services, with `max_services` in the module
+                The service control manager has it, whose protocol is not read.
+                read by a.json: panel "Panel 1"
+
+            Not checked: 1
+              ${metric}
+                The metric's name is the value of a variable.
+                read by a.json: panel "Panel 6"
+
+            To be collected for what is there:
+              countersets: Processor Information
+            `--config FILE` judges by a configuration, and says what to add to it.
+        "#]],
+    );
+}
+
+#[test]
+fn rules_that_record_a_metric_make_it() {
+    let folder = Folder::new();
+    folder.write(
+        "rules.yml",
+        "groups:\n- name: hosts\n  rules:\n  - record: instance:windows_cpu:rate5m\n    expr: rate(windows_cpu_time_total[5m])\n  \
+         - alert: Busy\n    expr: instance:windows_cpu:rate5m > 0.9\n    for: 5m\n",
+    );
+    folder.write("a.json", &dashboard(&["instance:windows_cpu:rate5m"]));
+    check(
+        &folder,
+        &["a.json", "rules.yml"],
+        &expect![[r#"
+        0
+        a.json: 1 of 1 metrics are there
+        rules.yml: 2 of 2 metrics are there
+        (judged by profile windows_exporter@0.31, as if all were collected)
+
+        To be collected for what is there:
+          countersets: Processor Information
+        `--config FILE` judges by a configuration, and says what to add to it.
+    "#]],
+    );
+}
+
+#[test]
+fn variables_and_annotations_of_a_dashboard_are_read() {
+    let folder = Folder::new();
+    let text = serde_json::json!({
+        "panels": [],
+        "templating": {"list": [
+            {"name": "host", "type": "query", "query": {"query": "label_values(windows_os_infos, instance)"}},
+            {"name": "logs", "type": "query", "datasource": {"type": "loki"}, "query": "no promql ("},
+            {"name": "step", "type": "interval", "query": "1m,5m"},
+        ]},
+        "annotations": {"list": [{"name": "Boots", "expr": "changes(windows_system_boot_times[5m])"}]},
+    });
+    folder.write("a.json", &text.to_string());
+    let output = folder.run(&["compat", "--format", "json", "a.json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let read: Vec<(&str, &str)> = report["metrics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|metric| (metric["name"].as_str().unwrap(), metric["read_by"][0]["place"].as_str().unwrap()))
+        .collect();
+    let expected =
+        [("windows_os_infos", "variable \"host\""), ("windows_system_boot_times", "annotation \"Boots\"")];
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn json_has_what_the_documents_promise() {
+    let folder = Folder::new();
+    folder.write("a.json", &dashboard(&["windows_cs_logical_processors", "rate("]));
+    check(
+        &folder,
+        &["--format", "json", "a.json"],
+        &expect![[r#"
+        1
+        {
+          "files": [
+            {
+              "file": "a.json",
+              "metrics": 1,
+              "there": 0,
+              "unreadable": 1
+            }
+          ],
+          "judged_by": "profile windows_exporter@0.31, as if all were collected",
+          "metrics": [
+            {
+              "instead": "windows_cpu_logical_processor",
+              "name": "windows_cs_logical_processors",
+              "next_step": "",
+              "read_by": [
+                {
+                  "file": "a.json",
+                  "place": "panel \"Panel 0\""
+                }
+              ],
+              "reason": "It is under another collector: `cs` became `cpu`.",
+              "verdict": "renamed"
+            }
+          ],
+          "ok": false,
+          "schema_version": 1,
+          "unreadable": [
+            {
+              "file": "a.json",
+              "message": "unclosed left parenthesis",
+              "place": "panel \"Panel 1\""
+            }
+          ]
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn an_expression_that_is_no_promql_is_reported_with_its_place() {
+    let folder = Folder::new();
+    folder.write(
+        "rules.yml",
+        "groups:\n- rules:\n  - alert: A\n    expr: up\n  - alert: B\n    expr: 'rate(up'\n",
+    );
+    check(
+        &folder,
+        &["rules.yml"],
+        &expect![[r#"
+        1
+        rules.yml: 0 of 0 metrics are there, 1 expression cannot be read
+        (judged by profile windows_exporter@0.31, as if all were collected)
+
+        Not from counters of Windows hosts: 1
+          up
+
+        Not readable: 1
+          rules.yml: alert "B" on line 6: unclosed left parenthesis
+    "#]],
+    );
+}
+
+#[test]
+fn files_that_cannot_be_read_and_profiles_that_do_not_exist_end_with_2() {
+    let folder = Folder::new();
+    folder.write("list.json", "[1]");
+    folder.write("other.json", "{\"a\": 1}");
+    folder.write("half.json", "{\"panels\": [");
+    folder.write("deep.json", &format!("{{\"panels\": {}", "[".repeat(100_000)));
+    folder.write("bytes.yml", "groups:\n- rules: \u{7}\n");
+    check(
+        &folder,
+        &["missing.json", "list.json", "other.json", "half.json", "deep.json", "bytes.yml", "."],
+        &expect![[r#"
+            2
+            (judged by profile windows_exporter@0.31, as if all were collected)
+
+            Not readable: 7
+              missing.json: cannot be read: No such file or directory (os error 2)
+              list.json: is neither a Grafana dashboard (`panels`) nor a rule file (`groups`)
+              other.json: is neither a Grafana dashboard (`panels`) nor a rule file (`groups`)
+              half.json: is no JSON: EOF while parsing a list at line 1 column 12
+              deep.json: is no JSON: recursion limit exceeded at line 1 column 138
+              bytes.yml: 2:10: unexpected character: `\u{7}'
+              .: is a folder, not a file
+        "#]],
+    );
+    check(
+        &folder,
+        &["--naming", "windows_exporter@0.13", "other.json"],
+        &expect![[r#"
+        2
+        --naming windows_exporter@0.13: there is no such profile; did you mean `windows_exporter@0.31`?
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_file_says_cannot_change_the_terminal() {
+    let folder = Folder::new();
+    let text = serde_json::json!({"panels": [
+        {"type": "row\u{1b}", "title": "\u{1b}[2Jcleared\u{202e}\n", "targets": [{"expr": "windows_a\u{1b}("}]}
+    ]});
+    folder.write("a.json", &text.to_string());
+    let output = folder.run(&["compat", "a.json"]);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains("cleared"), "{shown}");
+    assert!(
+        !shown.contains(|char: char| (char.is_control() && char != '\n') || char == '\u{202e}'),
+        "{shown:?}"
+    );
+}
