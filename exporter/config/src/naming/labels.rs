@@ -1,7 +1,7 @@
 //! `labels:` of a profile file, and which instances have series.
 
 use series::model::is_legacy_label;
-use series::pipeline::LabelValue;
+use series::pipeline::{Group, LabelValue};
 
 use super::style::Style;
 use crate::item::Item;
@@ -41,8 +41,11 @@ impl Labels {
     }
 }
 
-/// A text, or the label of the source that it is taken from.
+/// A text, or the label of the source that it is taken from; `null` for none.
 fn label_value(item: &Item<'_>) -> Option<LabelValue> {
+    if let Value::Null = item.node.value {
+        return Some(LabelValue::Fixed(String::new()));
+    }
     if let Value::Text(_) = item.node.value {
         return item.text().map(|text| LabelValue::Fixed(text.to_owned()));
     }
@@ -52,9 +55,24 @@ fn label_value(item: &Item<'_>) -> Option<LabelValue> {
     let strip = section.text("strip").unwrap_or_default();
     let after = section.text("after").unwrap_or_default();
     let until = section.text("until").unwrap_or_default();
-    let underscores = section.flag("underscores").unwrap_or_default();
+    let underscores = section.flag("underscores");
+    let regex = section.get("regex");
     section.finish();
-    Some(LabelValue::From { label: label?, strip, after, until, underscores })
+    let label = label?;
+    let Some(regex) = regex else {
+        let underscores = underscores.unwrap_or_default();
+        return Some(LabelValue::From { label, strip, after, until, underscores });
+    };
+    if !(strip.is_empty() && after.is_empty() && until.is_empty() && underscores.is_none()) {
+        regex.problem("cannot stand beside `strip`, `after`, `until` or `underscores`", None);
+    }
+    match Group::new(&label, regex.text()?) {
+        Ok(group) => Some(LabelValue::Group(group)),
+        Err(problem) => {
+            regex.problem(format!("is not a valid regular expression: {problem}"), None);
+            None
+        }
+    }
 }
 
 /// Labels that the exporter sets itself.

@@ -38,6 +38,8 @@ fn sent(
     Sent { object, item, part, kind, unit, series }
 }
 
+const ENGINES: &[(&str, f64)] = &[("pid_4_luid_0x00000000_0x0000F78A_phys_0_eng_3_engtype_Copy", 2.5)];
+
 fn profile(naming: &str) -> Config {
     let text = format!("{{plugins: {{load: [pcq]}}, normalize: {{naming: {naming}}}, targets: []}}");
     parse("perfmon.yml", &text, Path::new("/")).unwrap_or_else(|report| panic!("{report}"))
@@ -153,6 +155,11 @@ fn host() -> Vec<Sent> {
         sent(("Paging File", "% Usage", "base"), Gauge, "", FILES),
         one(("Cache", "Dirty Pages", ""), Gauge, "", 12.0),
         one(("Cache", "Copy Read Hits %", ""), Counter, "", 13.0),
+        sent(("GPU Engine", "Running Time", ""), Counter, "seconds", ENGINES),
+        sent(("Hyper-V Hypervisor Root Partition", "GPA Pages", ""), Gauge, "", &[("Root", 7.0)]),
+        sent(("Hyper-V Hypervisor Root Partition", "4K GPA pages", ""), Gauge, "", &[("Root", 8.0)]),
+        sent((".NET CLR Memory", "# Gen 0 Collections", ""), Gauge, "", &[("_Global_", 9.0), ("w3wp", 5.0)]),
+        sent(("VM Processor", "CPU stolen time", ""), Gauge, "", &[("_Total", 2_500.0), ("0", 600.0)]),
         sent(("Oven", "Temperature", ""), Gauge, "", &[("Kitchen", 200.0)]),
     ]
 }

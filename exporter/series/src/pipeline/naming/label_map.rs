@@ -16,7 +16,7 @@ pub struct LabelMap {
 }
 
 /// Where the value of a label comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum LabelValue {
     /// It is always the same.
     Fixed(String),
@@ -33,6 +33,31 @@ pub enum LabelValue {
         /// What is no ASCII letter or digit in that becomes `_`.
         underscores: bool,
     },
+    /// It is what the first group of an expression matches in a label of the source, and nothing where the expression does
+    /// not match all of it.
+    Group(Group),
+}
+
+/// See [`LabelValue::Group`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    label: String,
+    /// Shared by all metrics of an object.
+    pattern: Arc<Pattern>,
+}
+
+impl Group {
+    /// The first group of `regex` in the label.
+    ///
+    /// # Errors
+    /// What is wrong with the expression.
+    pub fn new(label: &str, regex: &str) -> Result<Self, String> {
+        let pattern = Pattern::new(regex)?;
+        if pattern.index("1").is_none() {
+            return Err("it has no group, such as `(.+)`".to_owned());
+        }
+        Ok(Self { label: label.to_owned(), pattern: Arc::new(pattern) })
+    }
 }
 
 impl LabelMap {
@@ -85,9 +110,7 @@ impl LabelMap {
         }
         let is_read = |name: &str| {
             let mut rules = self.rules.iter();
-            rules.any(|(to, from)| {
-                to == name || matches!(from, LabelValue::From { label, .. } if label == name)
-            })
+            rules.any(|(to, from)| to == name || from.source() == Some(name))
         };
         let kept =
             labels.iter().filter(|(name, _)| !is_read(name)).map(|&(name, value)| (name, value.into()));
@@ -97,9 +120,20 @@ impl LabelMap {
 }
 
 impl LabelValue {
+    /// The label of the source that it is taken from.
+    fn source(&self) -> Option<&str> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::From { label, .. } | Self::Group(Group { label, .. }) => Some(label),
+        }
+    }
+
     fn value<'a>(&'a self, of: impl Fn(&str) -> &'a str) -> Cow<'a, str> {
         match self {
             Self::Fixed(value) => value.into(),
+            Self::Group(Group { label, pattern }) => {
+                pattern.groups(of(label)).map_or(Cow::default(), |groups| groups.group(1).to_owned().into())
+            }
             Self::From { label, strip, after, until, underscores } => {
                 let value = of(label);
                 let value = value.strip_prefix(strip.as_str()).unwrap_or(value);
@@ -145,6 +179,17 @@ mod tests {
         let expected =
             [("disk", "0"), ("mode", "read"), ("instance_id", "3")].map(|(name, value)| (name, value.into()));
         assert_eq!(map.applied(&labels).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_group_of_an_expression_is_a_value_where_all_of_the_text_matches() {
+        let value = |regex| LabelValue::Group(Group::new("a", regex).unwrap());
+        let of = |regex, text| value(regex).value(|_| text).into_owned();
+        let name = "pid_4_luid_0x00000000_0x0000F78A_phys_0_eng_3_engtype_Copy";
+        assert_eq!(of("pid_([0-9]+)_.*", name), "4");
+        assert_eq!(of(".*luid_(0x[0-9A-Fa-f]+_0x[0-9A-Fa-f]+)_.*", name), "0x00000000_0x0000F78A");
+        assert_eq!(of("pid_([0-9]+)", name), "");
+        assert!(Group::new("a", "pid_[0-9]+").is_err());
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Pattern {
     }
 
     /// The groups of a match, if it is one.
-    pub(super) fn groups<'t>(&'t self, text: &'t str) -> Option<Groups<'t>> {
+    pub(in crate::pipeline) fn groups<'t>(&'t self, text: &'t str) -> Option<Groups<'t>> {
         match &self.regex {
             Some(regex) => regex.captures(text).map(Groups::Captured),
             None => Some(Groups::Whole(text)),
@@ -48,7 +48,7 @@ impl Pattern {
     }
 
     /// The number of a group.
-    pub(super) fn index(&self, name: &str) -> Option<usize> {
+    pub(in crate::pipeline) fn index(&self, name: &str) -> Option<usize> {
         let number = name.parse().ok().filter(|_| name == "0" || !name.starts_with('0'));
         let count = self.regex.as_ref().map_or(2, Regex::captures_len);
         if name.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -65,13 +65,13 @@ impl PartialEq for Pattern {
 }
 
 /// What the groups of an expression matched.
-pub(super) enum Groups<'t> {
+pub(in crate::pipeline) enum Groups<'t> {
     Captured(Captures<'t>),
     Whole(&'t str),
 }
 
 impl Groups<'_> {
-    pub(super) fn group(&self, index: usize) -> &str {
+    pub(in crate::pipeline) fn group(&self, index: usize) -> &str {
         match self {
             Self::Captured(captures) => captures.get(index).map_or("", |group| group.as_str()),
             Self::Whole(text) => text,
