@@ -361,7 +361,7 @@ typedef struct perfmon_command {
 
 /* ------------------------------------------------------------------------------- what the host passes to a plugin */
 
-/* Settings for validate(), create(), reconfigure() and configure(). */
+/* Settings for validate(), create(), reconfigure(), configure() and selects(). */
 typedef struct perfmon_configure {
     uint32_t size;
     uint32_t source;       /* which source; since 1.3 also PERFMON_SOURCE_LIBRARY */
@@ -374,6 +374,8 @@ typedef struct perfmon_configure {
     perfmon_str identity;  /* the name of the identity to use; empty for none */
     perfmon_str settings;  /* a JSON object */
     perfmon_text *error_host; /* a buffer for a message with a status other than OK; never null */
+    const struct perfmon_family *family; /* since 1.3: for selects(): what is asked about, by space, object, item and part;
+                                          * else null */
 } perfmon_configure;
 
 /* One collection. */
@@ -706,6 +708,14 @@ typedef struct perfmon_plugin {
      * the work is done. Until then the instance may log and ask for secrets; other calls return STOPPED. Called once. A
      * plugin with end() must also offer destroy(), for older hosts. */
     void (*end)(const perfmon_end *request);
+
+    /* Since 1.3. Says whether instances with these settings collect request->family, without an instance, a target and the
+     * network: for people who want to know which settings a metric needs. May overlap with any call. OK: they do, if the
+     * target has it. INVALID: they do not. Then report with perfmon_host.problem the settings that would: a pointer to the
+     * setting, what to do with it ("add this counterset") as the message, and the value as the suggestion. Report
+     * nothing if no settings would. UNSUPPORTED: not known, which is also the meaning of null. FAILED, PANICKED: with a
+     * message. */
+    perfmon_status (*selects)(const perfmon_configure *request);
 } perfmon_plugin;
 
 /* The exported symbol. Called once, on the thread that loads the library. `host` lives as long as the process. The plugin

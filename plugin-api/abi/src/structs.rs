@@ -190,7 +190,7 @@ abi_structs! {
     }
 
     /// `perfmon_configure`: settings for validate(), create() and reconfigure().
-    pub struct Configure as "perfmon_configure", size 104 {
+    pub struct Configure as "perfmon_configure", size 112, at first 104 {
         0 => size: u32,
         4 => source: u32,
         8 => instance: u64,
@@ -202,6 +202,7 @@ abi_structs! {
         64 => identity: Str,
         80 => settings: Str,
         96 => error_host: *mut Text,
+        104 => family: *const Family,
     }
 
     /// `perfmon_collect`: one collection.
@@ -388,7 +389,7 @@ abi_structs! {
     }
 
     /// `perfmon_plugin`: what a plugin offers.
-    pub struct PluginApi as "perfmon_plugin", size 184, at first 168 {
+    pub struct PluginApi as "perfmon_plugin", size 192, at first 168 {
         0 => size: u32,
         4 => abi_major: u16,
         6 => abi_minor: u16,
@@ -407,5 +408,6 @@ abi_structs! {
         160 => run: Option<unsafe extern "C" fn(request: *const Run) -> i32>,
         168 => configure: Option<unsafe extern "C" fn(request: *const Configure) -> i32>,
         176 => end: Option<unsafe extern "C" fn(request: *const End)>,
+        184 => selects: Option<unsafe extern "C" fn(request: *const Configure) -> i32>,
     }
 }

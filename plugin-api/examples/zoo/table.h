@@ -43,6 +43,9 @@ static void zoo_destroy(uint64_t instance) { host->destroyed(instance); }
 #ifndef END
 #define END NULL
 #endif
+#ifndef SELECTS
+#define SELECTS NULL
+#endif
 #ifndef CONFIGURE
 #define CONFIGURE NULL
 #endif
@@ -65,7 +68,7 @@ static const perfmon_source sources[] = {
 static const perfmon_plugin plugin = {
     .size = sizeof(perfmon_plugin), .abi_major = MAJOR, .abi_minor = MINOR,
     .name = NAME, .version = STR("0"), .description = STR("Broken on purpose"), .sources = ARRAY(sources),
-    .commands = COMMANDS, .run = RUN, .configure = CONFIGURE, .end = END,
+    .commands = COMMANDS, .run = RUN, .configure = CONFIGURE, .end = END, .selects = SELECTS,
     .validate = VALIDATE, .create = CREATE, .reconfigure = VALIDATE, .collect = COLLECT, .cancel = CANCEL,
     .destroy = DESTROY,
 };

@@ -5,24 +5,26 @@
 // keep the header's rules.
 
 use plugin_abi::{
-    Array, Collect, Configure, End, FAILED, INVALID, PANICKED, PluginApi, Run, STALE, Str, Text, UNSUPPORTED,
-    struct_size,
+    Array, Collect, Configure, End, FAILED, Family, INVALID, PANICKED, Plain as _, PluginApi, Run, STALE,
+    Str, Text, UNSUPPORTED, struct_size,
 };
 
 use crate::command::CommandRequest;
+use crate::selects::FamilyKey;
 use crate::state::InstanceConfig;
 
 /// The plugin's functions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Calls(pub(crate) PluginApi);
 
-/// Which of the three calls that take settings.
+/// Which of the calls that take settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asking {
     Validate,
     Create,
     Reconfigure,
     Configure,
+    Selects,
 }
 
 impl Asking {
@@ -32,6 +34,7 @@ impl Asking {
             Self::Create => "create",
             Self::Reconfigure => "reconfigure",
             Self::Configure => "configure",
+            Self::Selects => "selects",
         }
     }
 }
@@ -45,13 +48,20 @@ pub(crate) struct Asked {
 }
 
 impl Calls {
-    /// Returns the status and the plugin's message.
-    pub(crate) fn configure(&self, asking: Asking, asked: Asked, config: &InstanceConfig) -> (i32, String) {
+    /// Returns the status and the plugin's message. `family` is for [`Asking::Selects`].
+    pub(crate) fn configure(
+        &self,
+        asking: Asking,
+        asked: Asked,
+        config: &InstanceConfig,
+        family: Option<&FamilyKey>,
+    ) -> (i32, String) {
         let function = match asking {
             Asking::Validate => self.0.validate,
             Asking::Create => self.0.create,
             Asking::Reconfigure => self.0.reconfigure,
             Asking::Configure => self.0.configure,
+            Asking::Selects => self.0.selects,
         };
         let Some(function) = function else { return (UNSUPPORTED, String::new()) };
         let settings = config.settings.to_string();
@@ -64,7 +74,16 @@ impl Calls {
             capacity: room.len() as u64,
             len: 0,
         };
-        let request = Configure { error_host: &raw mut text, ..row };
+        let family = family.map(|family| Family {
+            size: struct_size::<Family>(),
+            space: Str::of(&family.namespace),
+            object: Str::of(&family.object),
+            item: Str::of(&family.item),
+            part: Str::of(&family.part),
+            ..Family::ZERO
+        });
+        let family = family.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
+        let request = Configure { error_host: &raw mut text, family, ..row };
         // SAFETY: the request and all it points to outlive the call.
         let status = unsafe { function(&raw const request) };
         (status, message(&room, text.len))
@@ -81,6 +100,11 @@ impl Calls {
             // SAFETY: takes a number.
             unsafe { function(token) };
         }
+    }
+
+    /// Whether it says what settings collect.
+    pub(crate) fn tells_selections(&self) -> bool {
+        self.0.selects.is_some()
     }
 
     /// Whether its instances may take time to end.
@@ -148,6 +172,7 @@ fn row_of(asked: Asked, config: &InstanceConfig, settings: &str) -> Configure {
         identity: Str::of(&config.target.identity),
         settings: Str::of(settings),
         error_host: core::ptr::null_mut(),
+        family: core::ptr::null(),
     }
 }
 

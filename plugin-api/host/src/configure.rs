@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::calls::{Asked, Asking, status_name};
 use crate::error::{ConfigureError, Problem};
 use crate::library::LibraryShared;
+use crate::selects::FamilyKey;
 use crate::state::InstanceConfig;
 use crate::sync::lock;
 use crate::thread_pool::{Job, Limit};
@@ -65,14 +66,36 @@ pub(crate) fn ask(
     instance: u64,
     config: &InstanceConfig,
 ) -> Result<(), ConfigureError> {
+    let config = config.clone();
+    on_thread(library, asking, move |library| ask_here(library, asking, source, instance, &config))
+}
+
+/// Asks whether these settings collect a family, like [`ask`].
+pub(crate) fn ask_selects(
+    library: &Arc<LibraryShared>,
+    source: u32,
+    config: &InstanceConfig,
+    family: &FamilyKey,
+) -> Result<(), ConfigureError> {
+    let (config, family) = (config.clone(), family.clone());
+    on_thread(library, Asking::Selects, move |library| {
+        ask_about(library, Asking::Selects, source, 0, &config, Some(&family))
+    })
+}
+
+fn on_thread(
+    library: &Arc<LibraryShared>,
+    asking: Asking,
+    call: impl FnOnce(&Arc<LibraryShared>) -> Result<(), ConfigureError> + Send + 'static,
+) -> Result<(), ConfigureError> {
     let waited_ms = library.limits().configure_ms_max;
     let hung = || ConfigureError::Hung { plugin: library.name(), call: asking.name(), waited_ms };
     let (sender, receiver) = mpsc::channel();
     let work = {
-        let (library, config) = (Arc::clone(library), config.clone());
+        let library = Arc::clone(library);
         Box::new(move || {
             // If this fails, the caller no longer waits.
-            let _ = sender.send(ask_here(&library, asking, source, instance, &config));
+            let _ = sender.send(call(&library));
         })
     };
     let limit = Limit::Within { ns: waited_ms * 1_000_000 };
@@ -90,20 +113,34 @@ pub(crate) fn ask_here(
     instance: u64,
     config: &InstanceConfig,
 ) -> Result<(), ConfigureError> {
+    ask_about(library, asking, source, instance, config, None)
+}
+
+fn ask_about(
+    library: &Arc<LibraryShared>,
+    asking: Asking,
+    source: u32,
+    instance: u64,
+    config: &InstanceConfig,
+    family: Option<&FamilyKey>,
+) -> Result<(), ConfigureError> {
     let report_token = tokens::new_token(library.number);
     let problems_max = library.limits().problems_max as usize;
     let report = Arc::new(Report { library: Arc::clone(library), problems_max, problems: Mutex::default() });
     REPORTS.insert(report_token, Arc::clone(&report));
     let asked = Asked { source, instance, report: report_token };
-    let (status, message) = library.calls.configure(asking, asked, config);
+    let (status, message) = library.calls.configure(asking, asked, config, family);
     REPORTS.remove(report_token);
     let mut problems = std::mem::take(&mut *lock(&report.problems));
     match status {
         OK => Ok(()),
         // Plugins need not support checks without an instance.
         UNSUPPORTED if asking == Asking::Validate => Ok(()),
+        UNSUPPORTED if asking == Asking::Selects => {
+            Err(ConfigureError::Unsupported { plugin: library.name(), call: asking.name() })
+        }
         INVALID => {
-            if problems.is_empty() {
+            if problems.is_empty() && asking != Asking::Selects {
                 let message = if message.is_empty() { "not accepted".to_owned() } else { message };
                 problems.push(Problem { pointer: String::new(), message, suggestion: String::new() });
             }

@@ -157,6 +157,14 @@ pub enum ConfigureError {
         /// Its message.
         message: String,
     },
+    /// The library cannot answer the call.
+    #[error("plugin {plugin} does not support {call}")]
+    Unsupported {
+        /// The library.
+        plugin: String,
+        /// Which call.
+        call: &'static str,
+    },
     /// The source did not answer in time.
     #[error("{plugin}: {call} did not return within {waited_ms} ms")]
     Hung {

@@ -21,6 +21,7 @@ use crate::library::{self, HostShared, LibraryShared};
 use crate::load;
 use crate::options::HostOptions;
 use crate::run::{self, RunningCommand};
+use crate::selects::{FamilyKey, Selects};
 use crate::state::{InstanceConfig, InstanceState};
 use crate::sync::lock;
 use crate::table;
@@ -236,6 +237,27 @@ impl Library {
     pub fn validate(&self, source: &str, config: &InstanceConfig) -> Result<Vec<Problem>, ConfigureError> {
         let source = self.0.source(source)?;
         problems_of(configure::ask(&self.0, Asking::Validate, source, 0, config))
+    }
+
+    /// Says whether settings of a source collect a family. Blocks up to `configure_ms_max`.
+    ///
+    /// # Errors If the source is unknown or fails.
+    pub fn selects(
+        &self,
+        source: &str,
+        config: &InstanceConfig,
+        family: &FamilyKey,
+    ) -> Result<Selects, ConfigureError> {
+        let source = self.0.source(source)?;
+        if !self.0.calls.tells_selections() {
+            return Ok(Selects::Unknown);
+        }
+        match configure::ask_selects(&self.0, source, config, family) {
+            Ok(()) => Ok(Selects::Yes),
+            Err(ConfigureError::Problems(problems)) => Ok(Selects::No(problems)),
+            Err(ConfigureError::Unsupported { .. }) => Ok(Selects::Unknown),
+            Err(error) => Err(error),
+        }
     }
 
     /// Makes an instance. Blocks up to `configure_ms_max`; does not use the network.

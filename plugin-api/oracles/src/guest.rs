@@ -112,6 +112,7 @@ unsafe extern "C" fn entry(host: *const HostApi, plugin_host: *mut PluginApi, _e
         run: None,
         configure: None,
         end: None,
+        selects: None,
     };
     // SAFETY: the host's room for the table, which says how large it is.
     unsafe { write_plugin(plugin_host, &table) };

@@ -7,8 +7,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use plugin_abi::{
-    ABI_MAJOR, ABI_MINOR, Array, Collect, Configure, FAILED, HostApi, INVALID, Malformed, OK, PANICKED,
-    PluginApi, Run, STALE, Str, Text, VERSION, read_part, read_struct, struct_size, write_plugin, write_text,
+    ABI_MAJOR, ABI_MINOR, Array, Collect, Configure, FAILED, Family, HostApi, INVALID, Malformed, OK,
+    PANICKED, PluginApi, Run, STALE, Str, Text, UNSUPPORTED, VERSION, read_part, read_struct, struct_size,
+    write_plugin, write_text,
 };
 
 use crate::caught::caught;
@@ -20,7 +21,7 @@ use crate::log;
 use crate::plugin::{Plugin, PluginDef};
 use crate::problem::Problem;
 use crate::slot::NO_INSTANCE;
-use crate::source::{End, EndReason};
+use crate::source::{End, EndReason, FamilyKey, Selects};
 use crate::state::State;
 use crate::target::Target;
 
@@ -79,6 +80,7 @@ fn declaration<P: PluginDef>() -> PluginApi {
         run: Some(run::<P>),
         configure: plugin.settings.map(|_| configure::<P> as _),
         end: Some(end::<P>),
+        selects: Some(selects::<P>),
     }
 }
 
@@ -94,6 +96,27 @@ unsafe extern "C" fn validate<P: PluginDef>(request: *const Configure) -> i32 {
             if problems.is_empty() { Ok(()) } else { Err(problems) }
         })
     }
+}
+
+unsafe extern "C" fn selects<P: PluginDef>(request: *const Configure) -> i32 {
+    // SAFETY: passed on from the host, with the family that it points to.
+    let Ok(family) = (unsafe { read_family(request) }) else { return INVALID };
+    let mut is_known = true;
+    // SAFETY: passed on from the host.
+    let status = unsafe {
+        configured::<P>("selects", request, |plugin, _, call| {
+            let Some(source) = plugin.sources.get(call.source) else { return Err(unknown_source()) };
+            match (source.selects)(&call.settings, &family)? {
+                Selects::Yes => Ok(()),
+                Selects::No(problems) => Err(problems),
+                Selects::Unknown => {
+                    is_known = false;
+                    Ok(())
+                }
+            }
+        })
+    };
+    if is_known { status } else { UNSUPPORTED }
 }
 
 unsafe extern "C" fn configure<P: PluginDef>(request: *const Configure) -> i32 {
@@ -277,6 +300,21 @@ unsafe fn read_call(raw: &Configure) -> Result<Call, Malformed> {
     let port = u16::try_from(raw.port).ok().filter(|port| *port != 0);
     let source = raw.source as usize;
     Ok(Call { source, instance: raw.instance, target: Target { name, host, port, identity }, settings })
+}
+
+/// # Safety
+/// `request` is the host's, and so is the family that it points to.
+unsafe fn read_family(request: *const Configure) -> Result<FamilyKey, Malformed> {
+    // SAFETY: the caller promises it.
+    let raw = unsafe { read_struct(request) }?;
+    // SAFETY: as above.
+    let family: Family = unsafe { read_struct(raw.family) }?;
+    let text = |text: Str| {
+        // SAFETY: the strings of the request are valid until the call returns.
+        unsafe { text.read(TEXT_BYTES_MAX) }.map(str::to_owned)
+    };
+    let (namespace, object) = (text(family.space)?, text(family.object)?);
+    Ok(FamilyKey { namespace, object, item: text(family.item)?, part: text(family.part)? })
 }
 
 /// # Safety

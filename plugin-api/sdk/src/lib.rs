@@ -99,7 +99,7 @@ pub use self::problem::Problem;
 pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::parse as parse_settings;
 pub use self::socket::listening_socket;
-pub use self::source::{BlockingSource, End, EndReason, LibrarySettings, Setup, Source};
+pub use self::source::{BlockingSource, End, EndReason, FamilyKey, LibrarySettings, Selects, Setup, Source};
 pub use self::target::Target;
 
 /// Makes a crate a plugin: declares its sources and commands, and settings of the whole library if there are any

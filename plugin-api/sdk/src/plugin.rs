@@ -12,9 +12,9 @@ use crate::handle::Handle;
 use crate::problem::Problem;
 use crate::runtime;
 use crate::schema::Transport;
-use crate::settings::checked;
+use crate::settings::{checked, parse};
 use crate::slot::{AsyncSlot, BlockingSlot};
-use crate::source::{BlockingSource, LibrarySettings, Source};
+use crate::source::{BlockingSource, FamilyKey, LibrarySettings, Selects, Source};
 use crate::state::{Cancel, Slot, State};
 use crate::target::Target;
 
@@ -47,6 +47,7 @@ pub struct SourceEntry {
     pub(crate) transports: &'static [Transport],
     pub(crate) mode: u32,
     pub(crate) validate: fn(&str, &Target) -> Vec<Problem>,
+    pub(crate) selects: fn(&str, &FamilyKey) -> Result<Selects, Vec<Problem>>,
     pub(crate) create: fn(&str, Target, Handle) -> Created,
 }
 
@@ -62,6 +63,7 @@ impl SourceEntry {
             transports: S::TRANSPORTS,
             mode: MODE_ASYNC,
             validate: |text, target| problems_of(checked(text, target, S::check)),
+            selects: |text, family| Ok(S::selects(&parse(text).map_err(|problem| vec![problem])?, family)),
             create: |text, target, handle| {
                 let settings = checked(text, &target, S::check)?;
                 let slot: Arc<dyn Slot> = AsyncSlot::<S>::create(settings, target, handle)?;
@@ -81,6 +83,7 @@ impl SourceEntry {
             transports: S::TRANSPORTS,
             mode: MODE_BLOCKING,
             validate: |text, target| problems_of(checked(text, target, S::check)),
+            selects: |text, family| Ok(S::selects(&parse(text).map_err(|problem| vec![problem])?, family)),
             create: |text, target, handle| {
                 let settings = checked(text, &target, S::check)?;
                 let slot: Arc<dyn Slot> = BlockingSlot::<S>::create(settings, target, handle)?;

@@ -54,6 +54,31 @@ pub trait LibrarySettings: DeserializeOwned + Send + 'static {
     fn configure(self) -> Result<(), Vec<Problem>>;
 }
 
+/// A family by the words of its source, in a question of the host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FamilyKey {
+    /// Empty for performance counters.
+    pub namespace: String,
+    /// As in [`crate::Family`].
+    pub object: String,
+    /// As in [`crate::Family`].
+    pub item: String,
+    /// As in [`crate::Family`].
+    pub part: String,
+}
+
+/// Whether settings collect a family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selects {
+    /// They do, if the target has it.
+    Yes,
+    /// They do not, but would with these settings: the place, what to do as the message, and the value as the
+    /// suggestion. Empty if no settings would.
+    No(Vec<Problem>),
+    /// Only a target can tell.
+    Unknown,
+}
+
 /// Something that collects without blocking. One value is one source on one target.
 ///
 /// Calling order: `check`, `create`, then any number of `collect` and `reconfigure`, one at a time, then drop. All
@@ -77,6 +102,12 @@ pub trait Source: Sized + Send + 'static {
     /// Checks beyond those of serde. Must be quick and not use the network.
     fn check(_settings: &Self::Settings, _target: &Target) -> Vec<Problem> {
         Vec::new()
+    }
+
+    /// Whether instances with these settings, which were accepted, collect a family: for people who want to know which
+    /// settings a metric needs. Must be quick and not use the network.
+    fn selects(_settings: &Self::Settings, _family: &FamilyKey) -> Selects {
+        Selects::Unknown
     }
 
     /// Makes the instance. Must be quick and not use the network: connect in the first `collect`.
@@ -119,6 +150,11 @@ pub trait BlockingSource: Sized + Send + 'static {
     /// As [`Source::check`].
     fn check(_settings: &Self::Settings, _target: &Target) -> Vec<Problem> {
         Vec::new()
+    }
+
+    /// As [`Source::selects`].
+    fn selects(_settings: &Self::Settings, _family: &FamilyKey) -> Selects {
+        Selects::Unknown
     }
 
     /// As [`Source::create`].

@@ -17,5 +17,6 @@ mod loading;
 mod opened;
 mod rust;
 mod schema;
+mod selects;
 mod sockets;
 mod support;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use plugin_sdk::{
     AlertState, BlockingSource, Collection, Command, CommandEntry, Configured, Coverage, DeclaredReason,
-    Display, End, Event, Exit, Failure, Family, GeneralReason, Kind, LibrarySettings, Output, Problem,
-    Reason, Run, Series, SeriesId, Setting, SettingKind, SettingsEntry, Setup, Severity, Source, SourceEntry,
-    Stage, Start, Target, Transport, ValueKind,
+    Display, End, Event, Exit, Failure, Family, FamilyKey, GeneralReason, Kind, LibrarySettings, Output,
+    Problem, Reason, Run, Selects, Series, SeriesId, Setting, SettingKind, SettingsEntry, Setup, Severity,
+    Source, SourceEntry, Stage, Start, Target, Transport, ValueKind,
 };
 
 /// What the settings of all sources here are.
@@ -74,6 +74,13 @@ impl Source for Counting {
             Vec::new()
         } else {
             vec![Problem::new("/start", "too large").suggest("below 1000")]
+        }
+    }
+
+    fn selects(_settings: &Settings, family: &FamilyKey) -> Selects {
+        match (family.object.as_str(), family.item.as_str()) {
+            ("Start", "Collections") => Selects::Yes,
+            _ => Selects::No(vec![Problem::new("/action", "let it wait").suggest("wait")]),
         }
     }
 
