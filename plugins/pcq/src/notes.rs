@@ -102,8 +102,11 @@ impl Notes {
     }
 }
 
+/// The namespace of the plugin's own metrics.
+pub(crate) const NAMESPACE: &str = "pcq";
+
 const LEFT_OUT: Family<'_> = Family {
-    namespace: "pcq",
+    namespace: NAMESPACE,
     object: "Instances",
     item: "Left Out",
     part: "",

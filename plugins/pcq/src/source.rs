@@ -4,8 +4,8 @@ use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN, clo
 use host_session::Recovery;
 use ms_pcq::perflibv2::CounterData;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Failure, FamilyId, Output, Problem, Setup, Source, Stage, Target,
-    Transport,
+    Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, Output, Problem, Selects, Setup,
+    Source, Stage, Target, Transport,
 };
 use plugin_session::{AttemptError, HostConnection, HostSource, OpenSession, Retry, failure_of};
 use tokio::time::Instant;
@@ -46,6 +46,10 @@ impl Source for PcqSource {
             problems.push(Problem::new(Problem::NO_IDENTITY, "the host asks who logs on"));
         }
         problems
+    }
+
+    fn selects(settings: &Settings, family: &FamilyKey) -> Selects {
+        config::selects(settings, family)
     }
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {

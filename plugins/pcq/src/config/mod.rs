@@ -2,6 +2,7 @@
 
 mod names;
 mod schema;
+mod selects;
 mod wanted;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Deserializer};
 
 use self::names::{FilterSettings, NameSettings};
 pub(crate) use self::schema::SHOWN;
+pub(crate) use self::selects::selects;
 pub(crate) use self::wanted::{compile, facts, language};
 
 /// What is collected, and how the host is reached.

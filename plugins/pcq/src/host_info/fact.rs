@@ -127,7 +127,7 @@ impl Fact {
                 ..GAUGE
             },
             Self::Service => Family {
-                object: "Service",
+                object: SERVICE_OBJECT,
                 item: "Info",
                 kind: Kind::Info,
                 help: "1, with name, display name, account and start mode of a service: auto, boot, disabled, manual \
@@ -158,8 +158,13 @@ impl Fact {
     }
 }
 
+/// The namespace of facts.
+pub(crate) const NAMESPACE: &str = "host";
+/// The object of services, which have a setting of their own.
+pub(crate) const SERVICE_OBJECT: &str = "Service";
+
 const GAUGE: Family<'static> = Family {
-    namespace: "host",
+    namespace: NAMESPACE,
     object: "",
     item: "",
     part: "",

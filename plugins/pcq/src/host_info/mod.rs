@@ -21,6 +21,7 @@ use tokio::time::Instant;
 
 use self::clocks::{BootTime, skew};
 use self::fact::{Fact, Found, Unread};
+pub(crate) use self::fact::{NAMESPACE, SERVICE_OBJECT};
 use self::reader::{Lost, Reader};
 use self::registry_facts::Group;
 use self::series::FactSeries;
