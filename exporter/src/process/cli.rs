@@ -49,6 +49,7 @@ Examples:
 const COMPAT_EXAMPLES: &str = "\
 Examples:
   perfmon-exporter compat dashboard.json
+  perfmon-exporter compat --config /etc/perfmon-exporter/perfmon.yml dashboard.json alerts.yml
   perfmon-exporter compat --naming windows_exporter@0.25 dashboards/*.json rules/*.yml
   perfmon-exporter compat --format json dashboard.json
 
@@ -63,7 +64,7 @@ Verdicts:
 Exit codes:
   0  everything is there, recorded, not checked or not ours
   1  something is not, or an expression cannot be read
-  2  a FILE cannot be read, or the command line is invalid";
+  2  a FILE or the configuration cannot be read, or the command line is invalid";
 
 /// Collects metrics of Windows hosts without an agent and serves them to Prometheus.
 #[derive(Debug, Parser)]
@@ -171,11 +172,14 @@ pub(super) struct CompatOptions {
     /// Grafana dashboards (JSON) and rule files of Prometheus (YAML)
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
+    /// Judges by what this configuration names and its modules collect; contacts no target
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
     /// The naming profile to judge by, as if all that it names were collected [default: windows_exporter@0.31]
-    #[arg(long, value_name = "PROFILE")]
+    #[arg(long, value_name = "PROFILE", conflicts_with = "config")]
     pub(super) naming: Option<String>,
     /// Judges by the profile with `bug_compatible`
-    #[arg(long)]
+    #[arg(long, conflicts_with = "config")]
     pub(super) bug_compatible: bool,
     /// For people, or for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]

@@ -208,7 +208,7 @@ fn problem_at(
 }
 
 /// The path of a key below `path`, as people write it.
-fn path_of(mut path: String, pointer: &str) -> String {
+pub(super) fn path_of(mut path: String, pointer: &str) -> String {
     for token in pointer.split('/').skip(1) {
         let is_index = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
         let token = token.replace("~1", "/").replace("~0", "~");

@@ -88,7 +88,7 @@ fn each_metric_that_is_not_there_has_a_reason_and_a_next_step() {
             Obtainable: 1
               system_memory_usage_bytes
                 `otel` has it.
-                next: set `normalize: {naming: otel}`
+                next: normalize.naming: otel
                 read by a.json: panel "Panel 4"
 
             Not obtainable: 4
@@ -180,43 +180,43 @@ fn json_has_what_the_documents_promise() {
         &folder,
         &["--format", "json", "a.json"],
         &expect![[r#"
-        1
-        {
-          "files": [
+            1
             {
-              "file": "a.json",
-              "metrics": 1,
-              "there": 0,
-              "unreadable": 1
-            }
-          ],
-          "judged_by": "profile windows_exporter@0.31, as if all were collected",
-          "metrics": [
-            {
-              "instead": "windows_cpu_logical_processor",
-              "name": "windows_cs_logical_processors",
-              "next_step": "",
-              "read_by": [
+              "files": [
                 {
                   "file": "a.json",
-                  "place": "panel \"Panel 0\""
+                  "metrics": 1,
+                  "there": 0,
+                  "unreadable": 1
                 }
               ],
-              "reason": "It is under another collector: `cs` became `cpu`.",
-              "verdict": "renamed"
+              "judged_by": "profile windows_exporter@0.31, as if all were collected",
+              "metrics": [
+                {
+                  "instead": "windows_cpu_logical_processor",
+                  "name": "windows_cs_logical_processors",
+                  "next_steps": [],
+                  "read_by": [
+                    {
+                      "file": "a.json",
+                      "place": "panel \"Panel 0\""
+                    }
+                  ],
+                  "reason": "It is under another collector: `cs` became `cpu`.",
+                  "verdict": "renamed"
+                }
+              ],
+              "ok": false,
+              "schema_version": 1,
+              "unreadable": [
+                {
+                  "file": "a.json",
+                  "message": "unclosed left parenthesis",
+                  "place": "panel \"Panel 1\""
+                }
+              ]
             }
-          ],
-          "ok": false,
-          "schema_version": 1,
-          "unreadable": [
-            {
-              "file": "a.json",
-              "message": "unclosed left parenthesis",
-              "place": "panel \"Panel 1\""
-            }
-          ]
-        }
-    "#]],
+        "#]],
     );
 }
 
@@ -292,5 +292,73 @@ fn what_a_file_says_cannot_change_the_terminal() {
     assert!(
         !shown.contains(|char: char| (char.is_control() && char != '\n') || char == '\u{202e}'),
         "{shown:?}"
+    );
+}
+
+#[test]
+fn a_configuration_is_judged_by_what_its_plugins_say() {
+    let folder = Folder::new();
+    folder.plugin("selects", "selects.c");
+    folder.write(
+        "zoo.yml",
+        "objects:\n- namespace: zoo\n  object: cow\n  metrics:\n  \
+         - {name: windows_cow_milk, type: gauge, item: milk, part: base}\n  - {name: windows_cow_age, type: gauge, item: age}\n\
+         - object: horse\n  metrics: [{name: windows_horse_speed, type: gauge, item: speed}]\n\
+         - object: stone\n  metrics: [{name: windows_stone_size, type: gauge, item: size}]\n",
+    );
+    folder.write(
+        "perfmon.yml",
+        "plugins: {path: ., load: [selects]}\nnormalize: {naming: {file: zoo.yml}}\nmodules: {farm: {plugin: selects}}\n\
+         targets: [{host: a, modules: [farm]}]\n",
+    );
+    folder.write(
+        "a.json",
+        &dashboard(&[
+            "windows_cow_milk + windows_cow_age",
+            "windows_horse_speed",
+            "windows_stone_size",
+            "windows_cs_logical_processors",
+        ]),
+    );
+    check(
+        &folder,
+        &["--config", "perfmon.yml", "a.json"],
+        &expect![[r#"
+        1
+        a.json: 1 of 5 metrics are there
+        (judged by configuration perfmon.yml, 1 target)
+
+        Obtainable: 2
+          windows_cs_logical_processors
+            `windows_exporter@0.25` has it.
+            next: normalize.naming: windows_exporter@0.25
+            read by a.json: panel "Panel 3"
+          windows_horse_speed
+            No module collects everything that it is made of.
+            next: modules.farm.food: feed it: `hay`
+            read by a.json: panel "Panel 1"
+
+        Not obtainable: 1
+          windows_stone_size
+            No module collects everything that it is made of.
+            read by a.json: panel "Panel 2"
+
+        Not checked: 1
+          windows_cow_age
+            Only a host can tell whether the module collects what it is made of.
+            read by a.json: panel "Panel 0"
+
+        Next steps:
+          modules.farm.food: feed it: `hay`
+          normalize.naming: windows_exporter@0.25
+    "#]],
+    );
+    check(
+        &folder,
+        &["--config", "missing.yml", "a.json"],
+        &expect![[r#"
+        2
+        missing.yml: cannot be read: No such file or directory (os error 2); name a readable file with --config
+    "#]],
     );
 }

@@ -50,7 +50,7 @@ fn json(text: &str) -> Result<Option<serde_json::Value>, String> {
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;
-    use proptest::prelude::{Strategy, any, proptest};
+    use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
     use proptest::sample::select;
 
     use super::*;
@@ -120,6 +120,9 @@ mod tests {
     }
 
     proptest! {
+        // Each case reads all profiles.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn no_file_makes_the_program_panic(bytes in vec(any::<u8>(), 0..200)) {
             check(&bytes);

@@ -5,9 +5,11 @@
 //! | `file`, `dashboards`, `rules` | the expressions of a file |
 //! | `promql`, `variables` | the metrics of an expression |
 //! | `view` | the metrics that there are |
+//! | `configured` | those of a configuration |
 //! | `verdict` | what becomes of a metric |
 //! | `report`, `print` | what is said of it |
 
+mod configured;
 mod dashboards;
 mod file;
 mod found;
@@ -19,6 +21,8 @@ mod variables;
 mod verdict;
 mod view;
 
+use std::path::Path;
+
 use config::BUILT_IN_PROFILES;
 use input::nearest::suggestion;
 
@@ -27,20 +31,19 @@ use self::view::View;
 use super::cli::{CompatFormat, CompatOptions};
 use super::{FAILED, OK, USAGE};
 
-/// `compat`: the exit code.
-pub(super) fn compat(options: &CompatOptions) -> u8 {
-    let naming = options.naming.as_deref().unwrap_or(BUILT_IN_PROFILES[0]);
-    let Some(map) = config::built_in_profile(naming, options.bug_compatible) else {
-        let hint = suggestion(naming, BUILT_IN_PROFILES.iter().copied()).unwrap_or_default();
-        eprintln!("--naming {naming}: there is no such profile; {hint}");
-        return USAGE;
+/// `compat`: the exit code. `config` stood before the command.
+pub(super) fn compat(options: &CompatOptions, config: Option<&Path>) -> u8 {
+    let config = options.config.as_deref().or(config.filter(|_| options.naming.is_none()));
+    let (views, judged_by) = match config.map_or_else(|| of_profile(options), of_config) {
+        Ok(judged) => judged,
+        Err(message) => {
+            eprintln!("{message}");
+            return USAGE;
+        }
     };
-    let bugs = if options.bug_compatible { " with `bug_compatible`" } else { "" };
-    let judged_by = format!("profile {naming}{bugs}, as if all were collected");
-    let views = vec![View::of_profile(&map)];
     let read = options.files.iter().map(|path| (path.display().to_string(), file::read(path)));
     let read: Vec<_> = read.collect();
-    let report = Report::new(judged_by, true, views, &read);
+    let report = Report::new(judged_by, config.is_none(), views, &read);
     match options.format {
         CompatFormat::Text => print!("{}", print::text(&report)),
         CompatFormat::Json => println!("{:#}", print::json(&report)),
@@ -50,4 +53,22 @@ pub(super) fn compat(options: &CompatOptions) -> u8 {
         () if report.is_ok() => OK,
         () => FAILED,
     }
+}
+
+/// What there is, and by what is judged.
+type Judged = Result<(Vec<View>, String), String>;
+
+fn of_profile(options: &CompatOptions) -> Judged {
+    let naming = options.naming.as_deref().unwrap_or(BUILT_IN_PROFILES[0]);
+    let map = config::built_in_profile(naming, options.bug_compatible).ok_or_else(|| {
+        let hint = suggestion(naming, BUILT_IN_PROFILES.iter().copied()).unwrap_or_default();
+        format!("--naming {naming}: there is no such profile; {hint}")
+    })?;
+    let bugs = if options.bug_compatible { " with `bug_compatible`" } else { "" };
+    Ok((vec![View::of_profile(&map)], format!("profile {naming}{bugs}, as if all were collected")))
+}
+
+fn of_config(file: &Path) -> Judged {
+    let configured = configured::read(file).map_err(|report| report.to_string())?;
+    Ok((configured.views, configured.described))
 }

@@ -1,6 +1,6 @@
 //! A report as text for people.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::report::{FileReport, MetricReport, Place, Report};
@@ -42,6 +42,8 @@ pub(super) fn text(report: &Report) -> String {
     }
     if report.is_without_config {
         write_needs(&mut out, report);
+    } else {
+        write_next_steps(&mut out, report);
     }
     out
 }
@@ -69,8 +71,8 @@ fn write_metric(out: &mut String, metric: &MetricReport) {
     if !judgement.reason.is_empty() {
         let _ = writeln!(out, "    {}", one_line(&judgement.reason));
     }
-    if !judgement.next_step.is_empty() {
-        let _ = writeln!(out, "    next: {}", one_line(&judgement.next_step));
+    for step in &judgement.next_steps {
+        let _ = writeln!(out, "    next: {}", one_line(step));
     }
     let mut by_file: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (file, place) in &metric.read_by {
@@ -81,6 +83,18 @@ fn write_metric(out: &mut String, metric: &MetricReport) {
         let more = places.len().saturating_sub(PLACES_SHOWN);
         let more = if more == 0 { String::new() } else { format!(", and {more} more") };
         let _ = writeln!(out, "    read by {}: {}{more}", one_line(file), shown.join(", "));
+    }
+}
+
+/// Every step once, for who does them.
+fn write_next_steps(out: &mut String, report: &Report) {
+    let steps = report.metrics.iter().flat_map(|metric| &metric.judgement.next_steps);
+    let steps: BTreeSet<&String> = steps.collect();
+    if !steps.is_empty() {
+        out.push_str("\nNext steps:\n");
+        for step in steps {
+            let _ = writeln!(out, "  {}", one_line(step));
+        }
     }
 }
 
@@ -129,7 +143,7 @@ pub(super) fn json(report: &Report) -> serde_json::Value {
                 "verdict": judgement.verdict.as_str(),
                 "reason": judgement.reason,
                 "instead": judgement.instead,
-                "next_step": judgement.next_step,
+                "next_steps": judgement.next_steps,
                 "read_by": metric.read_by.iter().map(place).collect::<Vec<_>>(),
             })
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use config::{BUILT_IN_PROFILES, NotObtainable};
 use input::nearest::nearest;
-use series::pipeline::NameMap;
+use series::pipeline::{MappedSource, NameMap};
 use telemetry::MetricKind;
 
 use super::promql::{self, Reference};
@@ -59,13 +59,13 @@ pub(super) struct Judgement {
     pub(super) reason: String,
     /// The metric to read instead, or what comes near; or empty.
     pub(super) instead: String,
-    /// What to do; or empty.
-    pub(super) next_step: String,
+    /// What to do, all of it.
+    pub(super) next_steps: Vec<String>,
 }
 
 impl Judgement {
     fn new(verdict: Verdict) -> Self {
-        Self { verdict, reason: String::new(), instead: String::new(), next_step: String::new() }
+        Self { verdict, reason: String::new(), instead: String::new(), next_steps: Vec::new() }
     }
 
     fn because(verdict: Verdict, reason: impl Into<String>) -> Self {
@@ -138,20 +138,18 @@ impl Judge {
     }
 
     fn of_views(&self, name: &str) -> Option<Judgement> {
-        let found: Vec<Collects> = self.views.iter().filter_map(|view| view.has(name)).collect();
-        if found.contains(&Collects::Yes) {
-            return Some(Judgement::new(Verdict::There));
-        }
-        let after = found.iter().find_map(|collects| match collects {
-            Collects::After(next_step) => Some(next_step.clone()),
-            Collects::Yes | Collects::Never => None,
-        });
-        let none = "No module collects the counters that it is made of.";
-        let first = found.first()?;
-        Some(match after {
-            Some(next_step) => Judgement { next_step, ..Judgement::because(Verdict::Obtainable, none) },
-            None if *first == Collects::Never => Judgement::because(Verdict::NotObtainable, none),
-            None => return None,
+        let found = self.views.iter().filter_map(|view| view.has(name)).min_by_key(Collects::rank)?;
+        let none = "No module collects everything that it is made of.";
+        Some(match found {
+            Collects::Yes => Judgement::new(Verdict::There),
+            Collects::Unknown => Judgement::because(
+                Verdict::NotChecked,
+                "Only a host can tell whether the module collects what it is made of.",
+            ),
+            Collects::After(next_steps) => {
+                Judgement { next_steps, ..Judgement::because(Verdict::Obtainable, none) }
+            }
+            Collects::Never => Judgement::because(Verdict::NotObtainable, none),
         })
     }
 
@@ -167,8 +165,8 @@ impl Judge {
         } else {
             format!("It is under another collector: `{before}` became `{now}`.")
         };
-        let next_step = self.of_views(new_name).map(|judgement| judgement.next_step).unwrap_or_default();
-        Some(Judgement { verdict: Verdict::Renamed, reason, instead: new_name.to_owned(), next_step })
+        let next_steps = self.of_views(new_name).map(|judgement| judgement.next_steps).unwrap_or_default();
+        Some(Judgement { verdict: Verdict::Renamed, reason, instead: new_name.to_owned(), next_steps })
     }
 
     /// Whether another profile has the name.
@@ -176,23 +174,20 @@ impl Judge {
         let has = |known: &&Known| known.map.sources().iter().any(|source| source.metric == name);
         let known = self.profiles.iter().find(has)?;
         let profile = known.name;
-        let (reason, mut next_step) = if known.is_bug_compatible {
-            (
-                format!("`{profile}` has it with `bug_compatible`."),
-                format!("set `normalize: {{naming: {{profile: {profile}, bug_compatible: true}}}}`"),
-            )
+        let (reason, naming) = if known.is_bug_compatible {
+            let naming = format!("{{profile: {profile}, bug_compatible: true}}");
+            (format!("`{profile}` has it with `bug_compatible`."), naming)
         } else {
-            (format!("`{profile}` has it."), format!("set `normalize: {{naming: {profile}}}`"))
+            (format!("`{profile}` has it."), profile.to_owned())
         };
-        let source = known.map.sources().iter().find(|source| source.metric == name)?;
-        let collected: Vec<Collects> = self.views.iter().map(|view| view.collects(source)).collect();
-        if !collected.contains(&Collects::Yes)
-            && let Some(Collects::After(more)) =
-                collected.iter().find(|collects| matches!(collects, Collects::After(_)))
-        {
-            next_step += &format!(", and {more}");
+        let mut next_steps = vec![format!("normalize.naming: {naming}")];
+        let sources: Vec<MappedSource> =
+            known.map.sources().iter().filter(|source| source.metric == name).cloned().collect();
+        let collected = self.views.iter().map(|view| view.collects_all(&sources)).min_by_key(Collects::rank);
+        if let Some(Collects::After(more)) = collected {
+            next_steps.extend(more);
         }
-        Some(Judgement { next_step, ..Judgement::because(Verdict::Obtainable, reason) })
+        Some(Judgement { next_steps, ..Judgement::because(Verdict::Obtainable, reason) })
     }
 
     fn of_unknown(&self, name: &str) -> Judgement {

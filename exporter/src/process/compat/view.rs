@@ -17,11 +17,24 @@ pub(super) struct View {
 pub(super) enum Collects {
     /// It is.
     Yes,
-    /// It is, once this is done.
-    #[expect(dead_code, reason = "said of configurations, which are not judged yet")]
-    After(String),
+    /// It is, once all of this is done.
+    After(Vec<String>),
     /// Nothing can be done for it here.
     Never,
+    /// Only a host can tell.
+    Unknown,
+}
+
+impl Collects {
+    /// The less, the better.
+    pub(super) const fn rank(&self) -> u32 {
+        match self {
+            Self::Yes => 0,
+            Self::Unknown => 1,
+            Self::After(_) => 2,
+            Self::Never => 3,
+        }
+    }
 }
 
 impl View {
@@ -59,28 +72,28 @@ impl View {
         found.map(|(name, _)| name.as_str())
     }
 
-    /// Whether a counter is collected.
-    pub(super) fn collects(&self, source: &MappedSource) -> Collects {
-        (self.collects)(source)
+    /// Whether a metric is collected; nothing if the view does not have it.
+    pub(super) fn has(&self, name: &str) -> Option<Collects> {
+        self.sources.get(name).map(|sources| self.collects_all(sources))
     }
 
-    /// Whether a metric is collected; nothing if the view does not have it. One that is made of several counters is
-    /// there if all of them are that one counterset has: the other countersets may be those of other versions.
-    pub(super) fn has(&self, name: &str) -> Option<Collects> {
-        let sources = self.sources.get(name)?;
+    /// Whether everything that a metric is made of is collected, as far as one counterset has it: the other countersets
+    /// may be those of other versions.
+    pub(super) fn collects_all(&self, sources: &[MappedSource]) -> Collects {
         let mut by_objects: BTreeMap<&[String], Collects> = BTreeMap::new();
         for source in sources {
-            let collected = self.collects(source);
+            let collected = (self.collects)(source);
             let all = by_objects.entry(source.objects.as_slice()).or_insert(Collects::Yes);
-            if *all == Collects::Yes {
-                *all = collected;
+            match (&mut *all, collected) {
+                (Collects::After(steps), Collects::After(more)) => {
+                    let new: Vec<String> = more.into_iter().filter(|step| !steps.contains(step)).collect();
+                    steps.extend(new);
+                }
+                (all, collected) if all.rank() < collected.rank() => *all = collected,
+                _ => {}
             }
         }
-        by_objects.into_values().min_by_key(|collects| match collects {
-            Collects::Yes => 0,
-            Collects::After(_) => 1,
-            Collects::Never => 2,
-        })
+        by_objects.into_values().min_by_key(Collects::rank).unwrap_or(Collects::Never)
     }
 }
 
