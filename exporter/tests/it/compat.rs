@@ -147,6 +147,31 @@ fn rules_that_record_a_metric_make_it() {
 }
 
 #[test]
+fn rules_of_kubernetes_and_mere_lists_of_rules_are_read() {
+    let folder = Folder::new();
+    let rule = "{alert: A, expr: windows_memory_available_bytes < 1}";
+    folder.write("list.yml", &format!("- {rule}\n"));
+    folder.write(
+        "kubernetes.yml",
+        &format!("kind: PrometheusRule\nspec: {{groups: [{{name: a, rules: [{rule}]}}]}}\n"),
+    );
+    folder.write(
+        "object.json",
+        &format!(
+            "{{\"groups\": [{{\"rules\": [{}]}}]}}",
+            rule.replace("alert: A, expr: ", "\"expr\": \"").replace('}', "\"}")
+        ),
+    );
+    let output = folder.run(&["compat", "list.yml", "kubernetes.yml", "object.json"]);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        (output.status.code(), shown.matches("1 of 1 metrics are there").count()),
+        (Some(0), 3),
+        "{shown}"
+    );
+}
+
+#[test]
 fn variables_and_annotations_of_a_dashboard_are_read() {
     let folder = Folder::new();
     let text = serde_json::json!({
@@ -249,21 +274,23 @@ fn files_that_cannot_be_read_and_profiles_that_do_not_exist_end_with_2() {
     let folder = Folder::new();
     folder.write("list.json", "[1]");
     folder.write("other.json", "{\"a\": 1}");
+    folder.write("empty.yml", "");
     folder.write("half.json", "{\"panels\": [");
     folder.write("deep.json", &format!("{{\"panels\": {}", "[".repeat(100_000)));
     folder.write("bytes.yml", "groups:\n- rules: \u{7}\n");
     check(
         &folder,
-        &["missing.json", "list.json", "other.json", "half.json", "deep.json", "bytes.yml", "."],
+        &["missing.json", "list.json", "other.json", "half.json", "empty.yml", "deep.json", "bytes.yml", "."],
         &expect![[r#"
             2
             (judged by profile windows_exporter@0.31, as if all were collected)
 
-            Not readable: 7
+            Not readable: 8
               missing.json: cannot be read: No such file or directory (os error 2)
               list.json: is neither a Grafana dashboard (`panels`) nor a rule file (`groups`)
               other.json: is neither a Grafana dashboard (`panels`) nor a rule file (`groups`)
               half.json: is no JSON: EOF while parsing a list at line 1 column 12
+              empty.yml: is empty
               deep.json: is no JSON: recursion limit exceeded at line 1 column 138
               bytes.yml: 2:10: unexpected character: `\u{7}'
               .: is a folder, not a file

@@ -5,17 +5,23 @@ use config::{Node, Value};
 use super::found::{Found, titled};
 use super::promql;
 
-/// Reads a rule file, or the `spec` of a PrometheusRule of Kubernetes.
+/// Reads a rule file, the `spec` of a PrometheusRule of Kubernetes, or a mere list of rules.
 ///
 /// # Errors
 /// When it is none, or has too much.
 pub(super) fn rules(root: &Node) -> Result<Found, String> {
     let groups = get(root, "groups").or_else(|| get(get(root, "spec")?, "groups"));
-    let Some(groups) = groups else {
-        return Err("is neither a Grafana dashboard (`panels`) nor a rule file (`groups`)".to_owned());
+    let is_rule = |node: &Node| get(node, "expr").is_some();
+    let rules: Vec<&Node> = match groups {
+        Some(groups) => list(groups).iter().filter_map(|group| get(group, "rules")).flat_map(list).collect(),
+        None if list(root).iter().any(is_rule) => list(root).iter().collect(),
+        None if matches!(root.value, Value::Null) => return Err("is empty".to_owned()),
+        None => {
+            return Err("is neither a Grafana dashboard (`panels`) nor a rule file (`groups`)".to_owned());
+        }
     };
     let mut found = Found::default();
-    for rule in list(groups).iter().filter_map(|group| get(group, "rules")).flat_map(list) {
+    for rule in rules {
         let Some(expression) = get(rule, "expr") else { continue };
         found.count()?;
         let line = expression.position.line;
