@@ -12,6 +12,7 @@ mod library_cache;
 mod metrics;
 mod online;
 mod otlp;
+pub mod parsers;
 mod plugins;
 mod probe;
 mod reload;

@@ -18,6 +18,7 @@
 
 mod accept;
 mod answers;
+mod compat;
 mod config;
 mod patterns;
 mod requests;
@@ -31,6 +32,7 @@ pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 pub use self::accept::accept as web_accept;
 pub use self::answers::answer as otlp_answer;
+pub use self::compat::files as compat_files;
 pub use self::config::{file as config_file, target_file as config_targets, web_file as config_web};
 pub use self::patterns::pattern as rules_pattern;
 pub use self::requests::{
@@ -39,13 +41,14 @@ pub use self::requests::{
 pub use self::rules::labels as rules_labels;
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 12] = [
+pub const ORACLES: [(&str, Oracle); 13] = [
     ("plugin_data", plugin_data),
     ("rules_pattern", rules_pattern),
     ("rules_labels", rules_labels),
     ("config_file", config_file),
     ("config_targets", config_targets),
     ("config_web", config_web),
+    ("compat_files", compat_files),
     ("web_accept", web_accept),
     ("web_probe", web_probe),
     ("web_credentials", web_credentials),

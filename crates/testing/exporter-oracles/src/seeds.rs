@@ -10,6 +10,7 @@ pub fn seeds() -> Vec<Seed> {
     seeds.extend(patterns());
     seeds.extend(rules());
     seeds.extend(files());
+    seeds.extend(compat());
     seeds.extend(requests());
     seeds.extend(answers());
     seeds
@@ -69,6 +70,30 @@ fn histograms() -> Vec<u8> {
     bytes.extend([21, 22, 23, 24, 25, RIGHT, ROWS | 2, 3, 0xf0, RIGHT, ROWS, RIGHT, ROWS, 0]);
     bytes.extend([6, 0, RIGHT, RIGHT, RIGHT, 1, RIGHT, ROWS, 0, ROWS, 0, 0, WORD, 0]);
     bytes
+}
+
+/// A dashboard and a rule file, and what is nearly one.
+fn compat() -> Vec<Seed> {
+    let file = |name, text: &str| ("compat_files", name, text.as_bytes().to_vec());
+    let dashboard = r#"{"panels": [{"type": "row", "panels": [{"title": "A", "type": "stat", "targets": [
+        {"expr": "sum by (core) (rate(windows_cpu_time_total{mode!=\"idle\", host=~\"$host\"}[$__rate_interval]))"},
+        {"expr": "topk(${n:raw}, windows_cs_logical_processors) + windows_[[kind]]_total offset 5m"}]}]}],
+        "templating": {"list": [{"name": "host", "type": "query", "query": "label_values(windows_os_info, instance)"},
+        {"name": "b", "type": "query", "query": {"query": "query_result({__name__=~\"windows_(a|b)_.*\"})"}}]},
+        "annotations": {"list": [{"name": "c", "expr": "changes(windows_system_boot_time_timestamp[1h:5m])"}]}}"#;
+    let rules = "groups:\n- name: a\n  rules:\n  - {record: 'a:b', expr: 'windows_service_state == 0'}\n  \
+                 - {alert: C, expr: 'a:b > on (d) group_left () perfmon_exporter_target_up'}\n";
+    vec![
+        file("dashboard", dashboard),
+        file("rules", rules),
+        file("no_promql", "- {expr: 'rate(a['}\n- {expr: '{__name__=~\"(\"}'}\n- {expr: 1}\n"),
+        file("deep", &format!("{{\"panels\": {}", "[".repeat(5_000))),
+        file("deep_expression", &format!("- {{expr: '{}a'}}", "-(".repeat(4_000))),
+        file(
+            "escapes",
+            "{\"panels\": [{\"type\": \"a\", \"title\": \"\\u001b[2J\\u202e\", \"expr\": \"a\\u001b\"}]}",
+        ),
+    ]
 }
 
 fn patterns() -> Vec<Seed> {

@@ -72,3 +72,11 @@ fn of_config(file: &Path) -> Judged {
     let configured = configured::read(file).map_err(|report| report.to_string())?;
     Ok((configured.views, configured.described))
 }
+
+/// What is said of a file that holds these bytes, judged by the first profile.
+pub(super) fn said_of(bytes: &[u8]) -> (String, serde_json::Value) {
+    let map = config::built_in_profile(BUILT_IN_PROFILES[0], false).unwrap_or_default();
+    let read = [("file".to_owned(), file::parse(bytes))];
+    let report = Report::new("a profile".to_owned(), true, vec![View::of_profile(&map)], &read);
+    (print::text(&report), print::json(&report))
+}
