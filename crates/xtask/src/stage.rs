@@ -71,12 +71,12 @@ impl<'a> Stage<'a> {
     /// Starts windows-sim on a free port and answers where it listens.
     pub(crate) fn simulator(&self, more: &[&str]) -> Result<(Running, SocketAddr)> {
         let mut command = Command::new(self.workspace.program("windows-sim"));
-        for (option, value) in [("--smb-port", "0"), ("--bind", "127.0.0.1")] {
+        for (option, value) in [("--smb-port", "0"), ("--bind", "127.0.0.1"), ("--seed", "1")] {
             if !more.contains(&option) {
                 command.args([option, value]);
             }
         }
-        command.args(["--seed", "1", "--account", ACCOUNT]);
+        command.args(["--account", ACCOUNT]);
         command.arg("--password-file").arg(self.password_file()?).args(more);
         let mut running = Running::start("windows-sim", &mut command)?;
         let address = running.wait_for("listening address", START_TIMEOUT, |line| {
@@ -117,12 +117,17 @@ pub(crate) fn page_when_up(exporter: &mut Running, address: SocketAddr, target: 
 }
 
 /// What a simulated host offers: classic objects first, which people look for first.
-pub(crate) const COUNTERSETS: [&str; 14] = [
+pub(crate) const COUNTERSETS: [&str; 19] = [
     "Memory",
     "LogicalDisk",
     "PhysicalDisk",
     "Network Interface",
     "System",
+    "Paging File",
+    "TCPv4",
+    "TCPv6",
+    "UDPv4",
+    "UDPv6",
     "Processor Information",
     "Thermal Zone Information",
     "FileSystem Disk Activity",
@@ -139,7 +144,7 @@ pub(crate) fn configuration_of(listen: SocketAddr, interval: &str, targets: &[Ta
     let countersets: Vec<String> = COUNTERSETS.iter().map(|name| format!("{{name: {name}}}")).collect();
     let mut text = format!(
         "web: {{listen: [\"{listen}\"]}}\nplugins: {{load: [pcq]}}\n\
-         modules:\n  all: {{plugin: pcq, countersets: [{}]}}\n",
+         modules:\n  all: {{plugin: pcq, host_info: true, countersets: [{}]}}\n",
         countersets.join(", ")
     );
     let (mut identities, mut transports, mut entries) = (String::new(), String::new(), String::new());

@@ -174,12 +174,14 @@ fn of_target(page: &Page) -> Stored {
     stored
 }
 
-/// What Prometheus says of a series by itself is left out, and so is what the exporter says of the target.
+/// What Prometheus says of a series by itself is left out, and so are what the exporter says of the target and how far the
+/// host's clock, which stands still, is behind.
 fn insert(stored: &mut Stored, name: String, mut labels: Labels, value: f64) {
     let name = labels.remove("__name__").unwrap_or(name);
     labels.remove("job");
     labels.remove("instance");
-    if !name.replace("__", "_").contains("perfmon_exporter_") {
+    let plain = name.replace("__", "_").to_lowercase();
+    if !plain.contains("perfmon_exporter_") && !plain.contains("skew_seconds") {
         stored.insert((name, labels), value);
     }
 }
