@@ -1,4 +1,4 @@
-//! Grafana's own description of dashboards, as TypeScript: the dashboard, each panel's options and what a panel says of its
+//! Grafana's own description of dashboards, as TypeScript: each dashboard, each panel's options and what a panel says of its
 //! fields must be what it describes, with no key that it does not know.
 
 use std::collections::BTreeSet;
@@ -24,9 +24,13 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let modules = grafana_modules(workspace);
     symlink(&modules, stage.path("node_modules"))?;
-    let dashboard = panels::read(&workspace.root)?;
-    let described = program(&dashboard)?;
-    check(&stage, &described)?;
+    let (mut described, mut count) = (String::new(), 0);
+    for name in panels::DASHBOARDS {
+        let dashboard = panels::read(&workspace.root, name)?;
+        described = program(&dashboard)?;
+        check(&stage, &described).map_err(|error| format!("{name}: {error}"))?;
+        count += panels::panels(&dashboard).count();
+    }
     // The check itself must be able to fail.
     for (good, bad) in
         [("\"schemaVersion\":", "\"schemaversion\":"), ("\"mode\":\"multi\"", "\"mode\":\"many\"")]
@@ -36,7 +40,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
             return Err(format!("{bad} is not noticed").into());
         }
     }
-    Ok(Outcome::Ran(format!("{} panels", panels::panels(&dashboard).count())))
+    Ok(Outcome::Ran(format!("{count} panels of {} dashboards", panels::DASHBOARDS.len())))
 }
 
 /// Values of the dashboard with the types that they must have.
@@ -45,6 +49,7 @@ fn program(dashboard: &Value) -> Result<String> {
     let mut text = format!("import type {{Dashboard}} from '{raw}/dashboard/x/types.gen';\n");
     let kinds: BTreeSet<&str> =
         panels::panels(dashboard).filter_map(|panel| panel["type"].as_str()).collect();
+    let kinds = kinds.into_iter().map(|kind| kind.replace('-', ""));
     for kind in kinds {
         writeln!(text, "import type * as {kind} from '{raw}/composable/{kind}/panelcfg/x/types.gen';")?;
     }
@@ -52,6 +57,7 @@ fn program(dashboard: &Value) -> Result<String> {
     writeln!(text, "export const dashboard: Plain<Dashboard> = {dashboard};")?;
     for panel in panels::panels(dashboard) {
         let (id, kind) = (&panel["id"], panel["type"].as_str().ok_or("a panel without a type")?);
+        let kind = kind.replace('-', "");
         writeln!(text, "export const options{id}: Plain<Partial<{kind}.Options>> = {};", panel["options"])?;
         let custom = &panel["fieldConfig"]["defaults"]["custom"];
         if !custom.is_null() {

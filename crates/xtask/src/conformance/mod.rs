@@ -37,7 +37,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 29] = [
+const CHECKS: [Check; 30] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -62,7 +62,8 @@ const CHECKS: [Check; 29] = [
     ("Prometheus cooks every counter type", &[Peer::Prometheus], counter_types::run),
     ("Prometheus 3 stores what every format says", &[Peer::Prometheus3], prometheus3::run),
     ("Prometheus 3 answers the dashboard and follows the rules", &[Peer::Prometheus3], dashboards::run),
-    ("Grafana's schema describes the dashboard", &[Peer::GrafanaSchema], grafana::run),
+    ("Prometheus 3 answers the dashboards of hosts", &[Peer::Prometheus3], dashboards::hosts::run),
+    ("Grafana's schema describes the dashboards", &[Peer::GrafanaSchema], grafana::run),
     ("the OpenTelemetry Collector takes what is pushed", &[Peer::Otelcol, Peer::Cc], otlp::run),
     (
         "promtool, Prometheus and a collector read a plugin's histograms",

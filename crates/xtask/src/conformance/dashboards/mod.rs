@@ -1,6 +1,9 @@
 //! A real Prometheus 3 reads exporters in which much is wrong, once with native histograms and once with classic ones,
-//! and answers every question of the dashboard; and it follows the rules, while promtool runs their tests.
+//! and answers every question of the exporter's dashboard; and it follows the rules, while promtool runs their tests. The
+//! dashboards of hosts are asked in [`hosts`].
 
+mod answers;
+pub(super) mod hosts;
 pub(super) mod panels;
 mod world;
 
@@ -8,22 +11,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::net::SocketAddr;
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::Value;
 
-use self::panels::Query;
+use self::answers::{TIMEOUT, ask};
+use self::panels::{Chosen, Query};
 use self::world::World;
-use super::prometheus::{percent_encoded, start_program};
+use super::prometheus::start_program;
 use crate::Result;
-use crate::http;
 use crate::peers::go;
 use crate::process::poll;
 use crate::report::Outcome;
 use crate::stage::Stage;
 use crate::workspace::{Workspace, capture};
-
-const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// What the variable `job` may choose: what reads native histograms and what reads classic ones, each with the exporter
 /// that has certificates.
@@ -66,13 +66,14 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let configuration = configuration(workspace, &of_watching, &world)?;
     let program = Command::new(go::PROMETHEUS.path(workspace, "prometheus"));
     let (mut prometheus, address) = start_program(program, &of_watching, &configuration)?;
-    let dashboard = panels::read(&workspace.root)?;
+    let dashboard = panels::read(&workspace.root, panels::EXPORTER)?;
     let queries = panels::queries(&dashboard);
     let mut answered = 0;
     for job in JOBS {
-        choices_are_there(&dashboard, address, job)?;
-        let answers = answers(&queries, &world, address, job);
-        answered += answers.map_err(|error| prometheus.complaint(&format!("{job}: {error}")))?;
+        let chosen = [("$job", job), ("$instance", ".+"), ("$target", ".+"), ("$quantile", "0.99")];
+        answers::choices_are_there(&dashboard, address, &chosen)?;
+        let found = answered_queries(&queries, &world, address, &chosen);
+        answered += found.map_err(|error| prometheus.complaint(&format!("{job}: {error}")))?;
     }
     let alerts = rules_are_followed(address).map_err(|error| prometheus.complaint(&error.to_string()))?;
     Ok(Outcome::Ran(format!(
@@ -85,7 +86,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
 }
 
 fn names_are_known(workspace: &Workspace) -> Result<()> {
-    for name in [panels::DASHBOARD, panels::RULES] {
+    for name in [panels::EXPORTER, panels::RULES] {
         let text = fs::read_to_string(workspace.root.join(name))?;
         let unknown = panels::unknown_names(&workspace.root, &text)?;
         if !unknown.is_empty() {
@@ -113,67 +114,25 @@ fn configuration(workspace: &Workspace, stage: &Stage<'_>, world: &World) -> Res
     ))
 }
 
-/// Every list that a variable offers has an entry.
-fn choices_are_there(dashboard: &Value, prometheus: SocketAddr, job: &str) -> Result<()> {
-    for panels::Choices { selector, label } in panels::choices(dashboard) {
-        let matched = percent_encoded(&panels::filled(&selector, job)?);
-        let path = format!("/api/v1/label/{label}/values?match[]={matched}");
-        poll(&format!("values of {label} by {selector}"), TIMEOUT, || {
-            let answer = ask(prometheus, &path)?;
-            Ok(answer["data"].as_array().is_some_and(|values| !values.is_empty()).then_some(()))
-        })?;
-    }
-    Ok(())
-}
-
 /// Asks until every query has a number, but those that can have none, which must have none. Answers how many have one.
-fn answers(queries: &[Query], world: &World, prometheus: SocketAddr, job: &str) -> Result<usize> {
+fn answered_queries(
+    queries: &[Query],
+    world: &World,
+    prometheus: SocketAddr,
+    chosen: &Chosen<'_>,
+) -> Result<usize> {
     let names = || EMPTY.iter().map(|(name, _)| *name).chain([EMPTY_OR_NOT]);
     let is_empty = |query: &&Query| names().any(|name| query.expression.contains(name));
-    let (empty, mut left): (Vec<&Query>, Vec<&Query>) = queries.iter().partition(is_empty);
-    let (wanted, mut missing) = (left.len(), String::new());
-    let all = poll("data for every query", TIMEOUT, || {
-        world.stir()?;
-        let mut still = Vec::new();
-        for query in left.drain(..) {
-            if number(query, prometheus, job)?.is_none() {
-                still.push(query);
-            }
-        }
-        left = still;
-        missing = left.iter().map(|query| format!("\n{}: {}", query.panel, query.expression)).collect();
-        Ok(left.is_empty().then_some(()))
-    });
-    all.map_err(|error| format!("{error}; empty are:{missing}"))?;
+    let (empty, full): (Vec<&Query>, Vec<&Query>) = queries.iter().partition(is_empty);
+    let asked: Vec<_> = full.iter().map(|query| (*query, chosen)).collect();
+    answers::all_have_numbers(&asked, prometheus, || world.stir())?;
     for query in empty {
-        let found = number(query, prometheus, job)?;
+        let found = answers::number(query, prometheus, chosen)?;
         if let Some(series) = found.filter(|_| !query.expression.contains(EMPTY_OR_NOT)) {
             return Err(format!("{} is not empty: {} is {series}", query.panel, query.expression).into());
         }
     }
-    Ok(wanted)
-}
-
-/// The first series of the answer that is a number. Labels that the legend shows and no series has are an error, and so
-/// are warnings.
-fn number(query: &Query, prometheus: SocketAddr, job: &str) -> Result<Option<Value>> {
-    let expression = panels::filled(&query.expression, job)?;
-    let answer = ask(prometheus, &format!("/api/v1/query?query={}", percent_encoded(&expression)))?;
-    for remark in ["warnings", "infos"] {
-        if !answer[remark].is_null() {
-            return Err(format!("{}: {expression}: {}", query.panel, answer[remark]).into());
-        }
-    }
-    let series = answer["data"]["result"].as_array().ok_or_else(|| format!("{expression}: {answer}"))?;
-    for one in series {
-        if let Some(label) = query.labels.iter().find(|label| one["metric"][label].is_null()) {
-            return Err(
-                format!("{}: the legend shows `{label}`, there is {}", query.panel, one["metric"]).into()
-            );
-        }
-    }
-    let is_number = |one: &&Value| one["value"][1].as_str().is_some_and(|value| value != "NaN");
-    Ok(series.iter().find(is_number).cloned())
+    Ok(full.len())
 }
 
 /// Each rule was evaluated, has what an alert needs, and those that must be set off are. Answers how many there are.
@@ -208,9 +167,4 @@ fn rules_are_followed(prometheus: SocketAddr) -> Result<usize> {
         }
     }
     Ok(rules.len())
-}
-
-fn ask(prometheus: SocketAddr, path: &str) -> Result<Value> {
-    let answer: Value = serde_json::from_str(&http::get(prometheus, path, "application/json")?.body)?;
-    if answer["status"] == "success" { Ok(answer) } else { Err(format!("{path}: {answer}").into()) }
 }

@@ -1,4 +1,4 @@
-//! The dashboard as its file says, and the texts beside it.
+//! Dashboards as their files say, and the texts beside them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,14 @@ use serde_json::Value;
 
 use crate::Result;
 
-pub(super) const DASHBOARD: &str = "dashboards/exporter.json";
+/// About the exporter itself.
+pub(super) const EXPORTER: &str = "dashboards/exporter.json";
+/// About one host.
+pub(super) const HOST: &str = "dashboards/host.json";
+/// About all hosts.
+pub(super) const FLEET: &str = "dashboards/fleet.json";
+/// All of them.
+pub(in crate::conformance) const DASHBOARDS: [&str; 3] = [EXPORTER, HOST, FLEET];
 pub(super) const RULES: &str = "dashboards/rules/exporter.rules.yaml";
 const METRICS: &str = "exporter/METRICS.md";
 
@@ -28,10 +35,20 @@ pub(super) struct Choices {
     pub(super) label: String,
 }
 
-/// The file as it is.
-pub(in crate::conformance) fn read(root: &Path) -> Result<Value> {
-    let text = fs::read_to_string(root.join(DASHBOARD))?;
-    serde_json::from_str(&text).map_err(|error| format!("{DASHBOARD}: {error}").into())
+/// Columns of a table that are labels.
+pub(super) struct Columns {
+    /// The panel's title, for complaints.
+    pub(super) panel: String,
+    /// What it asks, with variables.
+    pub(super) expressions: Vec<String>,
+    /// Labels that it names.
+    pub(super) labels: Vec<String>,
+}
+
+/// A dashboard's file as it is.
+pub(in crate::conformance) fn read(root: &Path, name: &str) -> Result<Value> {
+    let text = fs::read_to_string(root.join(name))?;
+    serde_json::from_str(&text).map_err(|error| format!("{name}: {error}").into())
 }
 
 /// All panels but the rows' titles.
@@ -54,6 +71,22 @@ pub(super) fn queries(dashboard: &Value) -> Vec<Query> {
     panels(dashboard).flat_map(of_panel).collect()
 }
 
+/// The columns of all tables that have names for them.
+pub(super) fn columns(dashboard: &Value) -> Vec<Columns> {
+    let of_table = |panel: &Value| {
+        let steps = panel["transformations"].as_array().into_iter().flatten();
+        let names = steps.filter_map(|step| step["options"]["renameByName"].as_object()).flatten();
+        let labels = names.map(|(name, _)| name.clone()).filter(|name| !name.starts_with("Value"));
+        let targets = panel["targets"].as_array().into_iter().flatten();
+        Columns {
+            panel: text(&panel["title"]),
+            expressions: targets.map(|target| text(&target["expr"])).collect(),
+            labels: labels.collect(),
+        }
+    };
+    panels(dashboard).filter(|panel| panel["type"] == "table").map(of_table).collect()
+}
+
 /// The questions of all variables that are lists of a label's values.
 pub(super) fn choices(dashboard: &Value) -> Vec<Choices> {
     let variables = dashboard["templating"]["list"].as_array().into_iter().flatten();
@@ -65,17 +98,13 @@ pub(super) fn choices(dashboard: &Value) -> Vec<Choices> {
     choices.collect()
 }
 
-/// The expression as Grafana would send it with everything chosen of the jobs that match `job`.
-pub(super) fn filled(expression: &str, job: &str) -> Result<String> {
-    let variables = [
-        ("$job", job),
-        ("$instance", ".+"),
-        ("$target", ".+"),
-        ("$quantile", "0.99"),
-        ("$__rate_interval", "30s"),
-    ];
-    let filled =
-        variables.iter().fold(expression.to_owned(), |text, (variable, value)| text.replace(variable, value));
+/// What a user chose: each variable with its `$`, and its value.
+pub(super) type Chosen<'a> = [(&'a str, &'a str)];
+
+/// The expression as Grafana would send it.
+pub(super) fn filled(expression: &str, chosen: &Chosen<'_>) -> Result<String> {
+    let all = chosen.iter().chain(&[("$__rate_interval", "30s")]);
+    let filled = all.fold(expression.to_owned(), |text, (variable, value)| text.replace(variable, value));
     if filled.contains('$') { Err(format!("unknown variable: {filled}").into()) } else { Ok(filled) }
 }
 
@@ -109,15 +138,19 @@ fn text(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    /// How every query chooses whom it is about.
-    const CHOICE: &str = "{job=~'$job', instance=~'$instance'";
+    /// How every query of a dashboard chooses whom it is about.
+    const CHOICES: [(&str, &str); 3] = [
+        (EXPORTER, "{job=~'$job', instance=~'$instance'"),
+        (HOST, "{job=~'$job', target='$target'"),
+        (FLEET, "{job=~'$job', target=~'$target'"),
+    ];
 
     fn root() -> &'static Path {
         Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
     }
 
-    fn dashboard() -> Value {
-        read(root()).unwrap()
+    fn dashboards() -> impl Iterator<Item = (&'static str, Value)> {
+        DASHBOARDS.into_iter().map(|name| (name, read(root(), name).unwrap()))
     }
 
     fn file(name: &str) -> String {
@@ -125,54 +158,86 @@ mod tests {
     }
 
     #[test]
-    fn dashboard_and_rules_mention_metrics_that_there_are() {
-        for name in [DASHBOARD, RULES, "dashboards/rules/exporter.rules.test.yaml", "dashboards/README.md"] {
+    fn dashboards_and_rules_mention_metrics_that_there_are() {
+        for name in [EXPORTER, RULES, "dashboards/rules/exporter.rules.test.yaml", "dashboards/README.md"] {
             let unknown = unknown_names(root(), &file(name)).unwrap();
             assert!(unknown.is_empty(), "{name}: {unknown:?}");
         }
         let invented = unknown_names(root(), "rate(perfmon_exporter_scrapes_bucket[5m])").unwrap();
         assert_eq!(invented.into_iter().collect::<Vec<_>>(), ["perfmon_exporter_scrapes_bucket"]);
-    }
-
-    #[test]
-    fn each_panel_says_briefly_what_to_do() {
-        for panel in panels(&dashboard()) {
-            let description = text(&panel["description"]);
-            let sentences = description.split(". ").count();
-            assert!(
-                description.ends_with('.') && sentences <= 3 && description.len() <= 200,
-                "{}: {description}",
-                panel["title"]
-            );
+        // A host's own metrics are in no table: a real Prometheus has them.
+        for name in [HOST, FLEET] {
+            let unknown = unknown_names(root(), &file(name)).unwrap();
+            let own: Vec<_> = unknown.iter().filter(|name| name.starts_with("perfmon_exporter_")).collect();
+            assert!(own.is_empty(), "{name}: {own:?}");
         }
     }
 
     #[test]
-    fn panels_have_ids_of_their_own_and_do_not_overlap() {
-        let dashboard = dashboard();
-        let (mut ids, mut taken) = (BTreeSet::new(), BTreeSet::new());
-        for panel in dashboard["panels"].as_array().unwrap() {
-            assert!(ids.insert(panel["id"].as_u64().unwrap()), "{}", panel["title"]);
-            let [x, y, w, h] = ["x", "y", "w", "h"].map(|side| panel["gridPos"][side].as_u64().unwrap());
-            assert!(x + w <= 24, "{} is too wide", panel["title"]);
-            for place in (y..y + h).flat_map(|row| (x..x + w).map(move |column| (row, column))) {
-                assert!(taken.insert(place), "{} lies on another", panel["title"]);
+    fn each_panel_says_briefly_what_to_do() {
+        for (name, dashboard) in dashboards() {
+            for panel in panels(&dashboard) {
+                let description = text(&panel["description"]);
+                let sentences = description.split(". ").count();
+                assert!(
+                    description.ends_with('.') && sentences <= 3 && description.len() <= 200,
+                    "{name}: {}: {description}",
+                    panel["title"]
+                );
             }
         }
     }
 
     #[test]
-    fn each_query_is_about_the_chosen_exporters_at_the_chosen_data_source() {
-        let dashboard = dashboard();
-        for panel in panels(&dashboard) {
-            assert_eq!(panel["datasource"]["uid"], "${datasource}", "{}", panel["title"]);
-            assert!(
-                panel["targets"].as_array().unwrap().iter().all(|target| target.get("datasource").is_none())
-            );
+    fn panels_have_ids_of_their_own_and_do_not_overlap() {
+        for (name, dashboard) in dashboards() {
+            let (mut ids, mut taken) = (BTreeSet::new(), BTreeSet::new());
+            for panel in dashboard["panels"].as_array().unwrap() {
+                let title = format!("{name}: {}", panel["title"]);
+                assert!(ids.insert(panel["id"].as_u64().unwrap()), "{title}");
+                let [x, y, w, h] = ["x", "y", "w", "h"].map(|side| panel["gridPos"][side].as_u64().unwrap());
+                assert!(x + w <= 24, "{title} is too wide");
+                for place in (y..y + h).flat_map(|row| (x..x + w).map(move |column| (row, column))) {
+                    assert!(taken.insert(place), "{title} lies on another");
+                }
+            }
         }
-        for query in queries(&dashboard) {
-            assert!(query.expression.contains(CHOICE), "{}: {}", query.panel, query.expression);
+    }
+
+    #[test]
+    fn each_query_is_about_what_was_chosen_at_the_chosen_data_source() {
+        for ((name, dashboard), (_, choice)) in dashboards().zip(CHOICES) {
+            for panel in panels(&dashboard) {
+                assert_eq!(panel["datasource"]["uid"], "${datasource}", "{name}: {}", panel["title"]);
+                let mut targets = panel["targets"].as_array().unwrap().iter();
+                assert!(targets.all(|target| target.get("datasource").is_none()));
+            }
+            for query in queries(&dashboard) {
+                let metrics = query.expression.matches("perfmon_").count();
+                let chosen = query.expression.matches(choice).count();
+                let is_about_exporter = name == EXPORTER && chosen > 0;
+                assert!(
+                    is_about_exporter || chosen == metrics,
+                    "{name}: {}: {}",
+                    query.panel,
+                    query.expression
+                );
+            }
         }
+    }
+
+    #[test]
+    fn links_lead_to_dashboards_that_there_are() {
+        let uids: Vec<String> = dashboards().map(|(_, dashboard)| text(&dashboard["uid"])).collect();
+        let mut links = 0;
+        for name in DASHBOARDS {
+            for link in file(name).split("\"/d/").skip(1) {
+                let uid = link.split(['?', '"']).next().unwrap_or_default();
+                assert!(uids.iter().any(|known| known == uid), "{name}: {uid}");
+                links += 1;
+            }
+        }
+        assert!(links > 10);
     }
 
     #[test]

@@ -1,0 +1,141 @@
+//! A real Prometheus 3 scrapes an exporter with simulated hosts, some of which are in trouble, and answers every question of
+//! the dashboards of one host and of all hosts.
+
+use std::net::SocketAddr;
+use std::process::Command;
+
+use super::answers;
+use super::panels::{self, Chosen, Query};
+use crate::Result;
+use crate::conformance::prometheus::start_program;
+use crate::peers::go;
+use crate::process::{Running, poll};
+use crate::report::Outcome;
+use crate::stage::{self, ACCOUNT, COUNTERSETS, Stage};
+use crate::workspace::Workspace;
+
+/// A host that answers.
+const WELL: &str = "well";
+/// One that answers at first.
+const MORTAL: &str = "mortal";
+/// One that refuses the registry's keys, so that facts of it are missing.
+const CLOSED: &str = "closed";
+/// One whose clock is wrong: its time is decades ahead, and so is the time at which it was started.
+const AHEAD: &str = "ahead";
+/// One that lacks a counterset.
+const HALF: &str = "half";
+
+/// What the host's dashboard shows of a host in trouble only, and which host that is.
+const TROUBLE: [(&str, &str); 2] =
+    [("perfmon_exporter_failures_total", HALF), ("perfmon_pcq_host_info_missing", CLOSED)];
+
+/// Options of each simulator.
+const SIMULATORS: [(&str, &[&str]); 4] = [
+    (WELL, &[]),
+    (MORTAL, &["--seed", "2"]),
+    (CLOSED, &["--seed", "3", "--fault", "winreg/15=status:5"]),
+    (AHEAD, &["--seed", "4", "--clock", "2099-01-01T00:00:00Z", "--clock-speed", "1"]),
+];
+
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
+    let stage = Stage::new(workspace)?;
+    let (_world, exporter) = start(&stage)?;
+    let scrape = format!("  - {{job_name: perfmon, static_configs: [{{targets: ['{exporter}']}}]}}\n");
+    let program = Command::new(go::PROMETHEUS.path(workspace, "prometheus"));
+    let (mut prometheus, address) = start_program(program, &stage, &scrape)?;
+    let mut counts = Vec::new();
+    for (name, check) in [(panels::HOST, host as Check), (panels::FLEET, fleet)] {
+        let found = check(workspace, address);
+        let found = found.map_err(|error| prometheus.complaint(&format!("{name}: {error}")))?;
+        counts.push(format!("{found} of {name}"));
+    }
+    Ok(Outcome::Ran(format!("queries that have data: {}", counts.join(", "))))
+}
+
+/// Answers how many queries have data.
+type Check = fn(&Workspace, SocketAddr) -> Result<usize>;
+
+/// Every query has data for a host that is well, or for the one that has the trouble.
+fn host(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
+    let dashboard = panels::read(&workspace.root, panels::HOST)?;
+    let chosen = |target| [("$job", "perfmon"), ("$target", target), ("$top", "5")];
+    let (well, half, closed) = (chosen(WELL), chosen(HALF), chosen(CLOSED));
+    answers::choices_are_there(&dashboard, prometheus, &well)?;
+    let queries = panels::queries(&dashboard);
+    let target = |query: &Query| {
+        let of_trouble = TROUBLE.iter().find(|(name, _)| query.expression.contains(name));
+        of_trouble.map_or(&well, |(_, target)| if *target == HALF { &half } else { &closed })
+    };
+    let asked: Vec<(&Query, &Chosen<'_>)> =
+        queries.iter().map(|query| (query, target(query).as_slice())).collect();
+    answers::all_have_numbers(&asked, prometheus, || Ok(()))?;
+    answers::columns_are_there(&dashboard, prometheus, &[&well, &half, &closed])?;
+    Ok(queries.len())
+}
+
+/// Every query has data with thresholds that a simulated host reaches.
+fn fleet(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
+    let dashboard = panels::read(&workspace.root, panels::FLEET)?;
+    let chosen = [("$job", ".+"), ("$target", ".+"), ("$top", "5"), ("$full", "0.1"), ("$memory", "0.99")];
+    answers::choices_are_there(&dashboard, prometheus, &chosen)?;
+    let queries = panels::queries(&dashboard);
+    let asked: Vec<(&Query, &Chosen<'_>)> = queries.iter().map(|query| (query, chosen.as_slice())).collect();
+    answers::all_have_numbers(&asked, prometheus, || Ok(()))?;
+    answers::columns_are_there(&dashboard, prometheus, &[&chosen])?;
+    for (state, hosts) in [("up", 3.0), ("partial", 1.0), ("down", 1.0)] {
+        let shown = format!("sum(perfmon_exporter_target_state{{state='{state}'}}) == {hosts}");
+        poll(&shown, answers::TIMEOUT, || Ok(answers::series(&shown, prometheus)?.pop()))?;
+    }
+    Ok(queries.len())
+}
+
+/// Starts hosts and an exporter, and ends one host once it was up. Answers what runs, and where the exporter listens.
+fn start(stage: &Stage<'_>) -> Result<(Vec<Running>, SocketAddr)> {
+    let mut hosts = Vec::new();
+    for (name, options) in SIMULATORS {
+        let (running, address) = stage.simulator(options)?;
+        hosts.push((name, running, address));
+    }
+    let addresses: Vec<_> = hosts.iter().map(|(name, _, address)| (*name, *address)).collect();
+    let (mut exporter, address) = stage.exporter_with(&configuration(stage, &addresses)?)?;
+    for (name, _) in addresses.into_iter().chain([(HALF, address)]) {
+        stage::page_when_up(&mut exporter, address, name)?;
+    }
+    let mut world = vec![exporter];
+    for (name, running, _) in hosts {
+        if name == MORTAL {
+            running.end()?;
+        } else {
+            world.push(running);
+        }
+    }
+    Ok((world, address))
+}
+
+fn configuration(stage: &Stage<'_>, hosts: &[(&str, SocketAddr)]) -> Result<String> {
+    let (domain, user) = ACCOUNT.split_once('\\').unwrap_or(("", ACCOUNT));
+    let password_file = stage.password_file()?;
+    let password_file = password_file.display();
+    let countersets: Vec<String> = COUNTERSETS.iter().map(|name| format!("{{name: {name}}}")).collect();
+    let countersets = countersets.join(", ");
+    let (mut transports, mut targets) = (String::new(), String::new());
+    for (name, address) in hosts {
+        transports += &format!("  {name}: {{smb: {{port: {}}}}}\n", address.port());
+        targets += &format!("  - {{name: {name}, host: 127.0.0.1, transport: {name}}}\n");
+    }
+    Ok(format!(
+        "web: {{listen: ['127.0.0.1:0']}}
+plugins: {{load: [pcq]}}
+scrape: {{interval: 1s}}
+identities:
+  sim: {{kind: ntlm, domain: {domain}, username: {user}, password_file: {password_file}, allow_hosts: [127.0.0.1]}}
+transports:
+{transports}modules:
+  all: {{plugin: pcq, host_info: true, countersets: [{countersets}]}}
+  unknown: {{plugin: pcq, countersets: [{{name: No Such Counterset}}]}}
+target_defaults: {{identity: sim, modules: [all]}}
+targets:
+{targets}  - {{name: {HALF}, host: 127.0.0.1, transport: {WELL}, modules: [all, unknown]}}
+"
+    ))
+}
