@@ -20,6 +20,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::conformance::dashboards::public::files as public_dashboards;
+
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 #[derive(Parser)]
@@ -37,6 +39,8 @@ enum Command {
     Test(test::Options),
     /// A simulated Windows host and the exporter on loopback, until ended
     Demo(demo::Options),
+    /// Which queries of dashboards that others made have series, with windows_exporter's names
+    PublicDashboards(public_dashboards::Options),
     /// Figures of whole programs; without a name, which there are
     Bench(bench::Options),
     /// The exporter under load for a while, with faults all around it: whether what it holds stays flat
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(),
         Command::Test(options) => test::run(&options),
         Command::Demo(options) => demo::run(&options),
+        Command::PublicDashboards(options) => public_dashboards::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Soak(options) => soak::run(&options),
         Command::Fuzz(options) => fuzz::run(&options),

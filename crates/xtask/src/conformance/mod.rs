@@ -4,7 +4,7 @@ mod agreement;
 mod bad_input;
 mod browser;
 mod counter_types;
-mod dashboards;
+pub(crate) mod dashboards;
 mod documents;
 mod exposition;
 mod go_msrpc;
@@ -37,7 +37,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 30] = [
+const CHECKS: [Check; 31] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -63,6 +63,7 @@ const CHECKS: [Check; 30] = [
     ("Prometheus 3 stores what every format says", &[Peer::Prometheus3], prometheus3::run),
     ("Prometheus 3 answers the dashboard and follows the rules", &[Peer::Prometheus3], dashboards::run),
     ("Prometheus 3 answers the dashboards of hosts", &[Peer::Prometheus3], dashboards::hosts::run),
+    ("Prometheus 3 has what public dashboards read", &[Peer::Prometheus3], dashboards::public::run),
     ("Grafana's schema describes the dashboards", &[Peer::GrafanaSchema], grafana::run),
     ("the OpenTelemetry Collector takes what is pushed", &[Peer::Otelcol, Peer::Cc], otlp::run),
     (

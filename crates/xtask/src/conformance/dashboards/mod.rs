@@ -1,10 +1,11 @@
 //! A real Prometheus 3 reads exporters in which much is wrong, once with native histograms and once with classic ones,
 //! and answers every question of the exporter's dashboard; and it follows the rules, while promtool runs their tests. The
-//! dashboards of hosts are asked in [`hosts`].
+//! dashboards of hosts are asked in [`hosts`], and what dashboards of others read in [`public`].
 
 mod answers;
 pub(super) mod hosts;
 pub(super) mod panels;
+pub(crate) mod public;
 mod world;
 
 use std::collections::BTreeSet;
