@@ -38,6 +38,10 @@ pub(super) fn object(item: &Item<'_>, outer: &Outer, bug_compatible: bool, out: 
     let metrics = section.require("metrics", "list what its counters become");
     section.finish();
     let objects = objects.unwrap_or_default();
+    for object in objects.iter().filter(|object| object.matches('*').count() > 1) {
+        item.key("object")
+            .problem(format!("`{object}` has more than one `*`"), Some("one can be used".to_owned()));
+    }
     for item in metrics.map(|item| item.list()).unwrap_or_default() {
         metric(&item, &objects, &outer, bug_compatible, out);
     }

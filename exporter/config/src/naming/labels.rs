@@ -50,6 +50,10 @@ fn label_value(item: &Item<'_>) -> Option<LabelValue> {
         return item.text().map(|text| LabelValue::Fixed(text.to_owned()));
     }
     let mut section = item.section(&[])?;
+    if let Some(star) = section.get("star") {
+        section.finish();
+        return star.text().map(|text| LabelValue::Star(text.to_owned()));
+    }
     let from = section.require("from", "name a label of the source, such as `counter_instance`");
     let label = from.and_then(|item| item.text().map(str::to_owned));
     let strip = section.text("strip").unwrap_or_default();

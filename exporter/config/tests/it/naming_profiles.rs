@@ -123,6 +123,8 @@ fn host() -> Vec<Sent> {
         one(("Memory", "Pool Nonpaged Allocs", ""), Gauge, "", 79.0),
         one(("Memory", "Pool Paged Allocs", ""), Gauge, "", 80.0),
         one(("Memory", "Available MBytes", ""), Gauge, "", 3.0),
+        one(("SQLServer:Buffer Manager", "Database pages", ""), Gauge, "", 5.0),
+        one(("MSSQL$PROD:Buffer Manager", "Database pages", ""), Gauge, "", 6.0),
         sent(("LogicalDisk", "% Free Space", ""), Gauge, "", VOLUMES),
         sent(("LogicalDisk", "% Free Space", "base"), Gauge, "", VOLUMES),
         sent(("LogicalDisk", "Free Megabytes", ""), Gauge, "", VOLUMES),
@@ -283,9 +285,10 @@ objects:
       - {name: w, type: gauge, item: W, labels: {target: a, b: {form: c}}}
       - {name: v, type: gauge, items: [{item: A, part: bass}]}
   - metrics: []
+  - {object: 'A*:*', metrics: []}
 ",
         &expect![[r#"
-            perfmon.yml:2:18: normalize.naming.file: `my.yaml` has 13 mistakes
+            perfmon.yml:2:18: normalize.naming.file: `my.yaml` has 14 mistakes
             my.yaml:1:1: unknown key `other`; did you mean `others`?
             my.yaml:2:17: drop_instances: `(` is not a valid regular expression: unclosed group
             my.yaml:6:16: objects[0].metrics[0].name: `a b` is not a valid metric name
@@ -298,7 +301,8 @@ objects:
             my.yaml:12:64: objects[0].metrics[6].labels.b: `from` is missing; name a label of the source, such as `counter_instance`
             my.yaml:12:65: objects[0].metrics[6].labels.b: unknown key `form`; did you mean `from`?
             my.yaml:13:56: objects[0].metrics[7].items[0].part: `bass` is not a choice; did you mean `base`?
-            my.yaml:14:5: objects[1]: `object` is missing; name the counterset"#]],
+            my.yaml:14:5: objects[1]: `object` is missing; name the counterset
+            my.yaml:15:14: objects[2].object: `A*:*` has more than one `*`; one can be used"#]],
     );
     check(
         "objects: [",

@@ -71,6 +71,31 @@ fn integers_stay_exact_where_the_product_is_one() {
     assert_eq!(values, ["9223372036854776832", "1.888946593147858e+22", "1.5"]);
 }
 
+#[test]
+fn a_star_in_a_countersets_name_becomes_a_label() {
+    let labels = vec![("server".to_owned(), LabelValue::Star("DEFAULT".to_owned()))];
+    let mut entry = entry("Pages", "", None);
+    entry.objects = ["Server:Buffers", "NAMED$*:Buffers"].map(str::to_owned).to_vec();
+    entry.metric.labels = LabelMap::default().with_labels(labels);
+    let store = store(vec![entry]);
+    let mut ids = Vec::new();
+    for object in ["Server:Buffers", "named$ßeta:buffers", "NAMED$A:Buffers"] {
+        ids.extend(instances(&store, &FamilyDef { object, ..counter("Pages") }, &[""]));
+    }
+    for object in ["NAMED$A:Locks", "NAMED:Buffers", "NAMED$Buffers"] {
+        let def = FamilyDef { object, ..counter("Pages") };
+        assert_eq!(family(&store, &def), Err(DropReason::Rule), "{object}");
+    }
+    send(&store, &ids, &[1.0, 2.0, 3.0]);
+    complete(&store, Outcome::Full);
+    assert_eq!(
+        samples(&[&store]),
+        "cpu_total{target=\"web1\",server=\"DEFAULT\"} 1\n\
+         cpu_total{target=\"web1\",server=\"ßeta\"} 2\n\
+         cpu_total{target=\"web1\",server=\"A\"} 3\n"
+    );
+}
+
 fn two_names(factor: Option<Factor>) -> Entry {
     let mut entry = entry("Busy", "a", factor);
     entry.metric.also = vec!["cpu_busy_total".to_owned()];

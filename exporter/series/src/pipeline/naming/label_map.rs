@@ -20,6 +20,8 @@ pub struct LabelMap {
 pub enum LabelValue {
     /// It is always the same.
     Fixed(String),
+    /// It is what the `*` in the counterset's name of the entry stands for, and this text where there is none.
+    Star(String),
     /// It is that of a label of the source.
     From {
         /// The label.
@@ -83,6 +85,18 @@ impl LabelMap {
         Ok(Self { kept_instances: Some(Arc::new(Pattern::new(regex)?)), ..self })
     }
 
+    /// The same, where the `*` in the counterset's name stands for this.
+    #[must_use]
+    pub(super) fn with_star(&self, star: &str) -> Self {
+        let mut made = self.clone();
+        for (_, value) in &mut made.rules {
+            if let LabelValue::Star(value) = value {
+                star.clone_into(value);
+            }
+        }
+        made
+    }
+
     /// Whether a label tells the series of both apart, whatever their instances are called.
     pub(super) fn differs(&self, other: &Self) -> bool {
         self.rules.iter().any(|(name, value)| {
@@ -123,14 +137,14 @@ impl LabelValue {
     /// The label of the source that it is taken from.
     fn source(&self) -> Option<&str> {
         match self {
-            Self::Fixed(_) => None,
+            Self::Fixed(_) | Self::Star(_) => None,
             Self::From { label, .. } | Self::Group(Group { label, .. }) => Some(label),
         }
     }
 
     fn value<'a>(&'a self, of: impl Fn(&str) -> &'a str) -> Cow<'a, str> {
         match self {
-            Self::Fixed(value) => value.into(),
+            Self::Fixed(value) | Self::Star(value) => value.into(),
             Self::Group(Group { label, pattern }) => {
                 pattern.groups(of(label)).map_or(Cow::default(), |groups| groups.group(1).to_owned().into())
             }

@@ -26,6 +26,8 @@ pub struct NameMap {
     others: Others,
     /// By [`source_key`].
     metrics: HashMap<String, Arc<MappedMetric>>,
+    /// The names of countersets that have a `*`, in the order of the file.
+    starred: Vec<String>,
     /// In the order of the file.
     sources: Vec<MappedSource>,
 }
@@ -52,7 +54,7 @@ pub struct MappedSource {
 pub struct Entry {
     /// Empty for performance counters.
     pub namespace: String,
-    /// Names of the counterset: the family may come from any of them.
+    /// Names of the counterset: the family may come from any of them. A `*` stands for any characters.
     pub objects: Vec<String>,
     /// The counter.
     pub item: String,
@@ -109,8 +111,8 @@ pub enum ConflictReason {
 
 /// How a profile names a family.
 #[derive(Debug)]
-pub(in crate::pipeline) enum Mapped<'a> {
-    Metric(&'a Arc<MappedMetric>),
+pub(in crate::pipeline) enum Mapped {
+    Metric(Arc<MappedMetric>),
     Native,
     Dropped,
 }
@@ -154,12 +156,19 @@ impl NameMap {
             .map(|(name, _)| (*name).to_owned())
             .collect();
         let sources = entries.iter().map(MappedSource::of).collect();
+        let mut starred = Vec::new();
+        for object in entries.iter().flat_map(|entry| &entry.objects).filter(|object| object.contains('*')) {
+            if !starred.contains(object) {
+                starred.push(object.clone());
+            }
+        }
         let metrics = entries.into_iter().flat_map(|entry| {
-            let is_shared = entry.metric.names().any(|name| shared.contains(name));
+            let is_shared = entry.objects.iter().any(|object| object.contains('*'))
+                || entry.metric.names().any(|name| shared.contains(name));
             let metric = Arc::new(MappedMetric { is_shared, ..entry.metric.clone() });
             entry.keys().map(|key| (key, Arc::clone(&metric))).collect::<Vec<_>>()
         });
-        Ok(Self { others, metrics: metrics.collect(), sources })
+        Ok(Self { others, metrics: metrics.collect(), starred, sources })
     }
 
     /// Its metrics, each with everything that it is made of, in the order of the file.
@@ -177,9 +186,8 @@ impl NameMap {
     /// What a family becomes. Histograms only become the like, and so do texts, but
     /// that they may be a gauge that is 1. What is no performance counter, such as what a
     /// plugin says of its work, is none of the other exporter's either, and keeps its native name.
-    pub(in crate::pipeline) fn of(&self, family: &Nameable<'_>) -> Mapped<'_> {
-        let key = source_key(family.namespace, family.object, family.item, family.part);
-        let metric = self.metrics.get(&key).filter(|metric| {
+    pub(in crate::pipeline) fn of(&self, family: &Nameable<'_>) -> Mapped {
+        let metric = self.metric(family).filter(|metric| {
             let is_odd = |kind| matches!(kind, Kind::Info | Kind::Histogram);
             let is_one = (family.kind, metric.kind) == (Kind::Info, Kind::Gauge);
             family.kind == metric.kind || is_one || !(is_odd(family.kind) || is_odd(metric.kind))
@@ -190,6 +198,19 @@ impl NameMap {
             (None, Others::Drop) if !family.namespace.is_empty() => Mapped::Native,
             (None, Others::Drop) => Mapped::Dropped,
         }
+    }
+
+    /// The metric of an entry that has the counterset's name, else of the first one whose `*` makes it the counterset's.
+    fn metric(&self, family: &Nameable<'_>) -> Option<Arc<MappedMetric>> {
+        let of = |object| self.metrics.get(&source_key(family.namespace, object, family.item, family.part));
+        let starred = || {
+            self.starred.iter().find_map(|object| {
+                let star = star(object, family.object)?;
+                let metric = of(object)?;
+                Some(Arc::new(MappedMetric { labels: metric.labels.with_star(star), ..(**metric).clone() }))
+            })
+        };
+        of(family.object).map(Arc::clone).or_else(starred)
     }
 }
 
@@ -277,6 +298,15 @@ impl MappedMetric {
         }
         (!self.labels.differs(&later.labels)).then_some(ConflictReason::SameSeries)
     }
+}
+
+/// What the `*` of a name stands for in an object's name.
+fn star<'a>(name: &str, object: &'a str) -> Option<&'a str> {
+    let (before, behind) = name.split_once('*')?;
+    let middle = before.len()..object.len().checked_sub(behind.len())?;
+    let (head, star, tail) =
+        (object.get(..before.len())?, object.get(middle.clone())?, object.get(middle.end..)?);
+    (head.eq_ignore_ascii_case(before) && tail.eq_ignore_ascii_case(behind)).then_some(star)
 }
 
 /// A family by the names of its source, for which case does not matter.

@@ -45,11 +45,11 @@ pub struct FamilyName {
 
 /// What a profile makes of a family.
 #[derive(Debug)]
-pub(super) enum Naming<'a> {
+pub(super) enum Naming {
     /// It gets a name; everything else is the source's.
     Named(FamilyName),
     /// It becomes this metric.
-    Mapped(&'a Arc<MappedMetric>),
+    Mapped(Arc<MappedMetric>),
     /// It goes.
     Dropped,
 }
@@ -71,7 +71,7 @@ impl Profile {
     pub const WORDS: [(&'static str, Self); 2] = [("native", Self::Native), ("verbatim", Self::Verbatim)];
 
     /// The name of a family, or that it is dropped.
-    pub(super) fn names(&self, family: &Nameable<'_>) -> Naming<'_> {
+    pub(super) fn names(&self, family: &Nameable<'_>) -> Naming {
         match self {
             Self::Native => Naming::Named(native(family)),
             Self::Verbatim => Naming::Named(verbatim(family)),

@@ -206,9 +206,9 @@ impl Registry {
             };
         }
         let source_kind = kind;
-        let kind = metric.map_or(kind, |metric| metric.kind);
-        let text = metric.map(|metric| metric.help.as_str()).filter(|help| !help.is_empty());
-        let origin = if metric.is_some_and(|metric| metric.is_shared) { "" } else { def.origin };
+        let kind = metric.as_ref().map_or(kind, |metric| metric.kind);
+        let text = metric.as_ref().map(|metric| metric.help.as_str()).filter(|help| !help.is_empty());
+        let origin = if metric.as_ref().is_some_and(|metric| metric.is_shared) { "" } else { def.origin };
         let (help, help_sentence_bytes) = help(text.unwrap_or(def.help), origin, limits.help_bytes_max);
         let family = Family {
             name: named.name,
@@ -222,15 +222,15 @@ impl Registry {
             bounds: bounds.clone(),
             display: display.rule,
             base: display.base.to_owned(),
-            otlp: metric.and_then(|metric| metric.otlp.clone()),
+            otlp: metric.as_ref().and_then(|metric| metric.otlp.clone()),
         };
         if self.families.len() >= limits.families_max {
             return Err(Refusal::FamilyLimit);
         }
         let id = u32::try_from(self.families.len()).map_err(|_| Refusal::FamilyLimit)?;
-        let others = metric.map_or(&[][..], |metric| &metric.also).iter();
+        let others = metric.as_ref().map_or(&[][..], |metric| &metric.also).iter();
         let others = others.map(|name| moved(&family, name)).collect::<Vec<_>>();
-        let factor = metric.and_then(|metric| metric.factor);
+        let factor = metric.as_ref().and_then(|metric| metric.factor);
         let mut names = Vec::with_capacity(1);
         for family in std::iter::once(family).chain(others) {
             let plan = Plan::new(rules, &family.sample_name(), kind, self.prefixes.is_utf8())?;
@@ -246,7 +246,6 @@ impl Registry {
             return Err(Refusal::DroppedByRule);
         }
         self.names.insert(key, id);
-        let metric = metric.map(Arc::clone);
         self.families.push(Registered { kind, source_kind, metric, value, bounds, identity, names });
         Ok(id)
     }
