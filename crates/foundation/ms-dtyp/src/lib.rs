@@ -7,12 +7,14 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod guid;
+mod hresult;
 mod open_enum;
 mod sid;
 mod status;
 mod time;
 
 pub use self::guid::{Guid, ParseGuidError};
+pub use self::hresult::HResult;
 pub use self::sid::Sid;
-pub use self::status::{HResult, NtStatus, Win32Error};
+pub use self::status::{NtStatus, Win32Error};
 pub use self::time::{FileTime, SystemTime};

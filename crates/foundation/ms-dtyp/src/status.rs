@@ -62,30 +62,6 @@ impl Win32Error {
 impl std::error::Error for Win32Error {}
 
 open_enum! {
-    /// [MS-ERREF] 2.1: a COM result. Negative values are failures.
-    pub struct HResult(u32) {
-        /// Success.
-        S_OK = 0,
-        /// Success, with `false` for an answer.
-        S_FALSE = 1,
-        /// Not implemented.
-        E_NOTIMPL = 0x8000_4001,
-        /// Access denied.
-        E_ACCESSDENIED = 0x8007_0005,
-    }
-}
-
-impl HResult {
-    /// Whether the severity bit is clear.
-    #[must_use]
-    pub const fn is_success(self) -> bool {
-        self.0 >> 31 == 0
-    }
-}
-
-impl std::error::Error for HResult {}
-
-open_enum! {
     /// [MS-ERREF] 2.3: an NTSTATUS, the result of every SMB command.
     pub struct NtStatus(u32) {
         /// Success.

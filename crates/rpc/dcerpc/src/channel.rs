@@ -17,3 +17,16 @@ pub trait Channel: Send {
         stub: &[u8],
     ) -> impl Future<Output = Result<Vec<u8>, Self::Error>> + Send;
 }
+
+impl<C: Channel> Channel for &mut C {
+    type Error = C::Error;
+
+    fn call(
+        &mut self,
+        opnum: u16,
+        object: Option<Guid>,
+        stub: &[u8],
+    ) -> impl Future<Output = Result<Vec<u8>, Self::Error>> + Send {
+        (**self).call(opnum, object, stub)
+    }
+}

@@ -32,7 +32,7 @@ macro_rules! fault_statuses {
 
 /// C706 appendix E and [MS-RPCE] 2.2.2.9: the status of a fault PDU.
 ///
-/// Neither a Win32 error nor an HRESULT, though Windows puts some Win32 codes here. Open: a value without a name
+/// Neither a Win32 error nor an HRESULT, though Windows puts some Win32 codes here, and servers of DCOM some HRESULTs. Open: a value without a name
 /// prints as its number.
 #[doc(alias = "nca_s_fault")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -103,6 +103,12 @@ fault_statuses! {
     NCA_S_SERVER_TOO_BUSY = 0x1c01_0014, "nca_s_server_too_busy", "the server is too busy";
     NCA_S_FAULT_STRING_TOO_LONG = 0x1c01_0015, "nca_s_fault_string_too_long", "a string is too long";
     NCA_S_UNSUPPORTED_TYPE = 0x1c01_0017, "nca_s_unsupported_type", "the server does not support the type of the object";
+    E_ACCESSDENIED = 0x8007_0005, "e_accessdenied", "access denied (COM)";
+    RPC_E_DISCONNECTED = 0x8001_0108, "rpc_e_disconnected", "the server does not have the object (any more)";
+    RPC_E_VERSION_MISMATCH = 0x8001_0110, "rpc_e_version_mismatch", "the server does not speak this version of DCOM";
+    RPC_E_INVALID_HEADER = 0x8001_0111, "rpc_e_invalid_header", "the server saw a wrong DCOM header";
+    RPC_E_INVALID_OBJECT = 0x8001_0114, "rpc_e_invalid_object", "the object does not exist";
+    RPC_E_UNEXPECTED = 0x8001_ffff, "rpc_e_unexpected", "the server of the object failed without a reason";
 }
 
 impl fmt::Display for FaultStatus {

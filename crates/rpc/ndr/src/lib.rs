@@ -19,6 +19,7 @@
 //! | `[string] wchar_t*` | [`WideString`], or [`Reader::wide_string`] |
 //! | `[ref]` pointer inside of a structure | [`Ref`] |
 //! | `T[N]` | `[T; N]` |
+//! | a member that is reserved, zero or NULL | [`Reserved`] |
 //! | a value pickled by itself | [`to_pickle`], [`from_pickle`] |
 //! | `[context_handle]` | [`ContextHandle`] |
 //! | `[range(a, b)]` | [`Reader::range_u32`], whose error is [`Error::Range`] |
@@ -73,6 +74,7 @@ mod pickle;
 mod pointer;
 mod primitive;
 mod read;
+mod reserved;
 mod string;
 mod tail;
 mod union;
@@ -90,6 +92,7 @@ pub use self::interface_pointer::InterfacePointer;
 pub use self::pickle::{from_pickle, to_pickle};
 pub use self::pointer::Ref;
 pub use self::read::{Limits, Reader};
+pub use self::reserved::Reserved;
 pub use self::string::WideString;
 pub use self::tail::{DecodeTail, EncodeTail};
 pub use self::union::Union;

@@ -107,3 +107,19 @@ fn parameters_say_only_what_their_side_can() {
     );
     assert_eq!(message, "`length_is` of a reply names parameters of the reply");
 }
+
+#[test]
+fn an_interface_of_objects_inherits_and_has_neither_version_nor_handles() {
+    let uuid = "\"0a74ef1c-41a4-4e06-83ae-dc74fb1cdd53\"";
+    let message = refused_declaration(&format!("pub orpc interface ILamp({uuid}) -> HResult {{}}"));
+    assert!(message.contains("at the least from `IUnknown`"), "{message}");
+    let message =
+        refused_declaration(&format!("pub orpc interface ILamp: IUnknown({uuid}, 1.0) -> HResult {{}}"));
+    assert!(message.contains("is always 0.0"), "{message}");
+    let method = "3 => Close(#[ndr(handle)] lamp: ContextHandle);";
+    let message =
+        refused_declaration(&format!("pub orpc interface ILamp: IUnknown({uuid}) -> HResult {{ {method} }}"));
+    assert!(message.contains("no context handles"), "{message}");
+    let message = refused_declaration(&format!("pub orpc class ILamp: IUnknown({uuid}) -> HResult {{}}"));
+    assert!(message.contains("`orpc interface`"), "{message}");
+}

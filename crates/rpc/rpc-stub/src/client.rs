@@ -4,7 +4,7 @@ use codec::DecodeError;
 use dcerpc::Channel;
 use ndr::{Limits, Reader};
 
-use crate::{Error, FromStub, Interface, Reply, Request, Status};
+use crate::{Error, FromStub, Interface, NativeInterface, Reply, Request, Status};
 
 /// Calls of the methods of `I` on a channel that is bound to its [`Interface::SYNTAX_ID`].
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Client<C, I> {
 /// What a call on a channel answers.
 type Result<T, C, I> = core::result::Result<T, Error<<C as Channel>::Error, <I as Interface>::Status>>;
 
-impl<C: Channel, I: Interface> Client<C, I> {
+impl<C: Channel, I: NativeInterface> Client<C, I> {
     /// A client of the server at the other end of `channel`.
     pub fn new(channel: C) -> Self {
         Self { channel, limits: Limits::default(), interface: PhantomData }

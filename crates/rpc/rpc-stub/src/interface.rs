@@ -32,10 +32,10 @@ pub trait Interface {
     const NAME: &'static str;
     /// What a client binds.
     const SYNTAX_ID: SyntaxId;
-    /// Its methods, by opnum.
+    /// Its methods, by opnum; those that it inherits are not among them.
     const METHODS: &'static [Method];
 
-    /// The method with that number, if it is declared.
+    /// The method with that number, if it is declared, here or in an interface that this one inherits from.
     #[must_use]
     fn method(opnum: u16) -> Option<&'static Method> {
         let index = Self::METHODS.binary_search_by_key(&opnum, |method| method.opnum).ok()?;
@@ -46,6 +46,13 @@ pub trait Interface {
     /// that what this writes, it reads and writes again as it is.
     fn recode(direction: Direction, opnum: u16, stub: &[u8]) -> Option<ndr::Result<EncodeResult<Vec<u8>>>>;
 }
+
+/// A declared interface whose stubs hold the parameters and nothing else.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is an interface of objects",
+    note = "its client is `rpc_stub::orpc::Proxy`"
+)]
+pub trait NativeInterface: Interface {}
 
 /// Which of a method's stubs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -55,12 +55,15 @@
 //! A server's method returns its reply, or a [`Failure`]: a status alone, which is answered with `[in, out]` parameters as
 //! they came and otherwise empty values ([`Request::refused`]), or a fault.
 //!
+//! Interfaces of objects, which inherit from each other, are declared in [`orpc`].
+//!
 //! Padding of a stub and what follows it (such as a verification trailer) is not looked at.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod client;
 mod error;
 mod interface;
+pub mod orpc;
 mod server;
 
 pub use dcerpc::{Channel, FaultStatus, SyntaxId};
@@ -70,6 +73,7 @@ pub use rpc_macros::interface;
 pub use self::client::Client;
 pub use self::error::Error;
 pub use self::interface::{
-    Direction, FromStub, Interface, Message, Method, Reply, Request, Status, StatusOf, recode,
+    Direction, FromStub, Interface, Message, Method, NativeInterface, Reply, Request, Status, StatusOf,
+    recode,
 };
 pub use self::server::{CallInfo, Failure, ServerResult, answer, check_open};

@@ -58,16 +58,21 @@ pub fn answer<'stub, R: Request + FromStub<'stub>, M: Message>(
     stub: &'stub [u8],
     execute: impl FnOnce(&R) -> ServerResult<M, StatusOf<R>>,
 ) -> Result<Vec<u8>, FaultStatus> {
-    let request = R::from_stub(stub).map_err(|error| match error {
-        ndr::Error::Range(_) => FaultStatus::RPC_S_INVALID_BOUND,
-        ndr::Error::Decode(_) => FaultStatus::RPC_X_BAD_STUB_DATA,
-    })?;
+    let request = R::from_stub(stub).map_err(|error| refuse(&error))?;
     let stub = match execute(&request) {
         Ok(reply) => reply.to_stub(),
         Err(Failure::Status(status)) => request.refused(status).to_stub(),
         Err(Failure::Fault(fault)) => return Err(fault),
     };
     stub.map_err(|_error| FaultStatus::NCA_S_FAULT_UNSPEC)
+}
+
+/// The fault that answers a stub which cannot be read.
+pub(crate) const fn refuse(error: &ndr::Error) -> FaultStatus {
+    match error {
+        ndr::Error::Range(_) => FaultStatus::RPC_S_INVALID_BOUND,
+        ndr::Error::Decode(_) => FaultStatus::RPC_X_BAD_STUB_DATA,
+    }
 }
 
 /// Refuses a context handle that is not open: `strict_context_handle`.

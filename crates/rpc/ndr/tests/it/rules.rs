@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use ndr::{Conformant, EncodeError, NdrDecode, NdrEncode, Reader, Ref, WideString, Writer};
+use ndr::{Conformant, EncodeError, NdrDecode, NdrEncode, Reader, Ref, Reserved, WideString, Writer};
 
 use crate::structures::{
     DualStringArray, Holder, Info, Item, Mixed, OpenInfo, Pointers, RpcSid, Switched, Text, WideList, text,
@@ -179,4 +179,25 @@ fn another_form_on_the_wire_is_made_once() {
     let held = Ref::new(Name::default());
     written(&held);
     assert_eq!(held.0.made.get(), 1);
+}
+
+/// Members that mean nothing, one of them a pointer.
+#[derive(Debug, PartialEq, NdrDecode, NdrEncode)]
+struct Padded {
+    zero: Reserved<u32>,
+    null: Reserved<Text>,
+    value: u16,
+}
+
+#[test]
+fn a_reserved_member_is_dropped_whatever_it_is_and_written_as_nothing() {
+    let padded = Padded { zero: Reserved::NEW, null: Reserved::NEW, value: 7 };
+    let mut expected = [0; 10];
+    expected[8] = 7;
+    assert_eq!(written(&padded), expected);
+    let noise = [1, 2, 3, 4, 9, 0, 0, 0, 7, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, b'a', 0, 0, 0, 0xff];
+    let mut src = Reader::new(&noise, "Test");
+    assert_eq!(src.read::<Padded>("padded").unwrap(), padded);
+    assert_eq!(src.remaining(), [0xff]);
+    assert!(Reader::new(&noise[..20], "Test").read::<Padded>("padded").is_err());
 }

@@ -1,6 +1,7 @@
 //! `interface!`: an RPC interface declared once.
 
 mod message;
+mod orpc;
 pub(crate) mod parse;
 mod server;
 
@@ -15,7 +16,10 @@ pub(crate) fn expand(interface: &Interface) -> syn::Result<TokenStream> {
     let messages = messages.map(|(index, method)| message::expand(interface, index, method));
     let messages = messages.collect::<syn::Result<Vec<_>>>()?;
     let table = table(interface);
-    let server = server::expand(interface);
+    let server = match &interface.base {
+        None => server::expand(interface),
+        Some(base) => orpc::expand(interface, base),
+    };
     Ok(quote! {
         #table
         #(#messages)*
@@ -25,18 +29,53 @@ pub(crate) fn expand(interface: &Interface) -> syn::Result<TokenStream> {
 
 /// The interface as a type, with its table of methods.
 fn table(interface: &Interface) -> TokenStream {
-    let Interface { attributes, visibility, ident, name, uuid, major, minor, status, methods } = interface;
+    let Interface { attributes, visibility, ident, name, uuid, major, minor, base, status, methods } =
+        interface;
     let rows = methods.iter().map(|Method { opnum, idl_name, ident, .. }| {
         let (idl_name, words) = (idl_name.to_string(), ident.to_string().replace('_', " "));
         quote!(::rpc_stub::Method { interface: #name, opnum: #opnum, name: #idl_name, words: #words })
     });
+    let (recode_request, recode_reply) = if base.is_some() {
+        (quote!(::rpc_stub::orpc::recode_request), quote!(::rpc_stub::orpc::recode_reply))
+    } else {
+        (quote!(::rpc_stub::recode), quote!(::rpc_stub::recode))
+    };
     let requests = methods.iter().map(|method| {
         let (opnum, message) = (method.opnum, method.request_ident());
-        quote!(#opnum => ::rpc_stub::recode::<#message>(stub))
+        quote!(#opnum => #recode_request::<#message>(stub))
     });
     let replies = methods.iter().map(|method| {
         let (opnum, message) = (method.opnum, method.reply_ident());
-        quote!(#opnum => ::rpc_stub::recode::<#message>(stub))
+        quote!(#opnum => #recode_reply::<#message>(stub))
+    });
+    let undeclared = base.as_ref().map_or_else(
+        || quote!(::core::option::Option::None),
+        |base| quote!(<#base as ::rpc_stub::Interface>::recode(direction, opnum, stub)),
+    );
+    // Without methods there is nothing to choose from.
+    let recode = if methods.is_empty() {
+        undeclared
+    } else {
+        quote! {
+            ::core::option::Option::Some(match direction {
+                ::rpc_stub::Direction::Request => match opnum {
+                    #(#requests,)*
+                    _ => return #undeclared,
+                },
+                ::rpc_stub::Direction::Reply => match opnum {
+                    #(#replies,)*
+                    _ => return #undeclared,
+                },
+            })
+        }
+    };
+    let method = base.as_ref().map(|base| {
+        quote! {
+            fn method(opnum: u16) -> ::core::option::Option<&'static ::rpc_stub::Method> {
+                let own = Self::METHODS.iter().find(|method| method.opnum == opnum);
+                own.or_else(|| <#base as ::rpc_stub::Interface>::method(opnum))
+            }
+        }
     });
     quote! {
         #(#attributes)*
@@ -50,21 +89,14 @@ fn table(interface: &Interface) -> TokenStream {
                 ::rpc_stub::SyntaxId::new(::rpc_stub::Guid::from_u128(#uuid), #major, #minor);
             const METHODS: &'static [::rpc_stub::Method] = &[#(#rows),*];
 
+            #method
+
             fn recode(
                 direction: ::rpc_stub::Direction,
                 opnum: u16,
                 stub: &[u8],
             ) -> ::core::option::Option<::ndr::Result<::ndr::EncodeResult<::std::vec::Vec<u8>>>> {
-                ::core::option::Option::Some(match direction {
-                    ::rpc_stub::Direction::Request => match opnum {
-                        #(#requests,)*
-                        _ => return ::core::option::Option::None,
-                    },
-                    ::rpc_stub::Direction::Reply => match opnum {
-                        #(#replies,)*
-                        _ => return ::core::option::Option::None,
-                    },
-                })
+                #recode
             }
         }
     }

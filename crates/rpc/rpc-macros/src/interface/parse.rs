@@ -2,7 +2,7 @@ use proc_macro2::Span;
 use quote::format_ident;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Ident, LitFloat, LitInt, LitStr, Token, Type, Visibility, braced, parenthesized};
+use syn::{Attribute, Ident, LitFloat, LitInt, LitStr, Path, Token, Type, Visibility, braced, parenthesized};
 
 use crate::member::{Member, lifetime_in};
 
@@ -16,6 +16,8 @@ pub(crate) struct Interface {
     pub(crate) uuid: u128,
     pub(crate) major: u16,
     pub(crate) minor: u16,
+    /// What an interface of objects inherits from.
+    pub(crate) base: Option<Path>,
     pub(crate) status: Type,
     pub(crate) methods: Vec<Method>,
 }
@@ -58,21 +60,35 @@ pub(crate) fn borrows(parameters: &[Parameter]) -> bool {
     parameters.iter().any(|parameter| lifetime_in(&parameter.member.ty))
 }
 
-/// `$(#[…])* pub interface Name("uuid", 1.0) -> Status { methods }`
+/// `$(#[…])* pub interface Name("uuid", 1.0) -> Status { methods }`, and
+/// `$(#[…])* pub orpc interface Name: Base("uuid") -> Status { methods }`
 impl Parse for Interface {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
-        let keyword: Ident = input.parse()?;
+        let mut keyword: Ident = input.parse()?;
+        let is_of_objects = keyword == "orpc";
+        if is_of_objects {
+            keyword = input.parse()?;
+        }
         if keyword != "interface" {
-            return Err(syn::Error::new(keyword.span(), "expected `interface`"));
+            return Err(syn::Error::new(keyword.span(), "expected `interface`, or `orpc interface`"));
         }
         let ident: Ident = input.parse()?;
+        let base = if is_of_objects { Some(parse_base(input, &ident)?) } else { None };
         let content;
         parenthesized!(content in input);
         let uuid = parse_uuid(&content.parse()?)?;
-        content.parse::<Token![,]>()?;
-        let (major, minor) = parse_version(&content.parse()?)?;
+        let (major, minor) = if is_of_objects {
+            // [MS-DCOM] 1.7
+            (0, 0)
+        } else {
+            content.parse::<Token![,]>()?;
+            parse_version(&content.parse()?)?
+        };
+        if !content.is_empty() {
+            return Err(content.error("the version of an interface of objects is always 0.0"));
+        }
         input.parse::<Token![->]>()?;
         let status = input.parse()?;
         let content;
@@ -87,10 +103,14 @@ impl Parse for Interface {
                     format!("methods stand in the order of their opnums; {} came before", before.opnum);
                 return Err(syn::Error::new(method.idl_name.span(), message));
             }
+            if let Some(handle) = method.handles().next().filter(|_| is_of_objects) {
+                let message = "an object has no context handles: it is the state";
+                return Err(syn::Error::new(handle.span(), message));
+            }
             methods.push(method);
         }
         let name = crate::member::doc_alias(&attributes).unwrap_or_else(|| ident.to_string());
-        Ok(Self { attributes, visibility, ident, name, uuid, major, minor, status, methods })
+        Ok(Self { attributes, visibility, ident, name, uuid, major, minor, base, status, methods })
     }
 }
 
@@ -139,6 +159,17 @@ fn parse_parameters(input: ParseStream<'_>) -> syn::Result<Vec<Parameter>> {
     let content;
     parenthesized!(content in input);
     Ok(Punctuated::<Parameter, Token![,]>::parse_terminated(&content)?.into_iter().collect())
+}
+
+/// `: Base`
+fn parse_base(input: ParseStream<'_>, ident: &Ident) -> syn::Result<Path> {
+    if input.peek(Token![:]) {
+        input.parse::<Token![:]>()?;
+        input.call(Path::parse_mod_style)
+    } else {
+        let message = "an interface of objects inherits from another one, at the least from `IUnknown`";
+        Err(syn::Error::new(ident.span(), message))
+    }
 }
 
 fn parse_uuid(text: &LitStr) -> syn::Result<u128> {

@@ -2,8 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use syn::Type;
 
-use super::parse::{Interface, borrows};
+use super::parse::{Interface, Method, borrows};
 
 pub(crate) fn expand(interface: &Interface) -> TokenStream {
     let Interface { visibility, ident, status, methods, .. } = interface;
@@ -16,27 +17,7 @@ pub(crate) fn expand(interface: &Interface) -> TokenStream {
             fn is_open(&self, handle: ::ndr::ContextHandle) -> bool;
         }
     });
-    let declared = methods.iter().map(|method| {
-        let (attributes, name) = (&method.attributes, &method.ident);
-        let (request, reply) = (method.request_ident(), method.reply_ident());
-        let request_arguments = borrows(&method.requests).then(|| quote!(<'_>));
-        let reply_arguments = borrows(&method.replies).then(|| quote!(<'_>));
-        quote! {
-            #(#attributes)*
-            ///
-            /// # Errors
-            /// What the method returns, or the fault that it answers with.
-            fn #name(
-                &mut self,
-                request: &#request #request_arguments,
-            ) -> ::rpc_stub::ServerResult<#reply #reply_arguments, #status> {
-                let _ = request;
-                ::core::result::Result::Err(::rpc_stub::Failure::Fault(
-                    ::rpc_stub::FaultStatus::NCA_S_OP_RNG_ERROR,
-                ))
-            }
-        }
-    });
+    let declared = methods.iter().map(|method| declare(method, status));
     let arms = methods.iter().map(|method| {
         let (opnum, name, request) = (method.opnum, &method.ident, method.request_ident());
         let handles = method.handles();
@@ -49,6 +30,8 @@ pub(crate) fn expand(interface: &Interface) -> TokenStream {
         }
     });
     quote! {
+        impl ::rpc_stub::NativeInterface for #ident {}
+
         #[doc = #doc]
         ///
         /// [`dispatch`](Self::dispatch) reads the parameters and checks the context handles. A method that a server does
@@ -89,6 +72,29 @@ pub(crate) fn expand(interface: &Interface) -> TokenStream {
                     _ => ::core::result::Result::Err(::rpc_stub::FaultStatus::NCA_S_OP_RNG_ERROR),
                 }
             }
+        }
+    }
+}
+
+/// A method of a server's trait.
+pub(crate) fn declare(method: &Method, status: &Type) -> TokenStream {
+    let (attributes, name) = (&method.attributes, &method.ident);
+    let (request, reply) = (method.request_ident(), method.reply_ident());
+    let request_arguments = borrows(&method.requests).then(|| quote!(<'_>));
+    let reply_arguments = borrows(&method.replies).then(|| quote!(<'_>));
+    quote! {
+        #(#attributes)*
+        ///
+        /// # Errors
+        /// What the method returns, or the fault that it answers with.
+        fn #name(
+            &mut self,
+            request: &#request #request_arguments,
+        ) -> ::rpc_stub::ServerResult<#reply #reply_arguments, #status> {
+            let _ = request;
+            ::core::result::Result::Err(::rpc_stub::Failure::Fault(
+                ::rpc_stub::FaultStatus::NCA_S_OP_RNG_ERROR,
+            ))
         }
     }
 }

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod client;
+mod lamp;
 mod laws;
+mod orpc;
 mod server;
 mod shelf;

@@ -27,7 +27,9 @@ fn declarations(source: &str) -> Vec<String> {
     let code: Vec<&str> = source.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect();
     let declared = code.iter().filter_map(|line| {
         let (_, name) = line.split_once("interface ").filter(|(before, _)| before.starts_with("pub"))?;
-        name.split_once("(\"").map(|(name, _uuid)| name.to_lowercase())
+        // One of objects names what it inherits from before its UUID.
+        let (name, _uuid) = name.split_once("(\"")?;
+        name.split(':').next().map(str::to_lowercase)
     });
     if code.iter().any(|line| line.contains("interface! {")) { declared.collect() } else { Vec::new() }
 }
