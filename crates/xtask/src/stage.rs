@@ -117,7 +117,7 @@ pub(crate) fn page_when_up(exporter: &mut Running, address: SocketAddr, target: 
 }
 
 /// What a simulated host offers: classic objects first, which people look for first.
-pub(crate) const COUNTERSETS: [&str; 19] = [
+pub(crate) const COUNTERSETS: [&str; 20] = [
     "Memory",
     "LogicalDisk",
     "PhysicalDisk",
@@ -128,6 +128,7 @@ pub(crate) const COUNTERSETS: [&str; 19] = [
     "TCPv6",
     "UDPv4",
     "UDPv6",
+    "Windows Time Service",
     "Processor Information",
     "Thermal Zone Information",
     "FileSystem Disk Activity",

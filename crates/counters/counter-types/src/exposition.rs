@@ -161,6 +161,7 @@ impl Exposition {
             Scale::Double => Some(Value::F64(f64::from_bits(raw))),
             Scale::Percent => divided(raw, 100),
             Scale::HundredNanoseconds => divided(raw, FileTime::INTERVALS_PER_SECOND),
+            Scale::Microseconds => divided(raw, MICROSECONDS_PER_SECOND),
             Scale::PerfFreq => divided(raw, clocks.perf_freq),
             Scale::ObjectFreq => divided(raw, clocks.object().1),
             Scale::Megahertz => Some(Value::U64(raw.saturating_mul(HERTZ_PER_MEGAHERTZ))),
@@ -184,6 +185,7 @@ impl Exposition {
     }
 }
 
+const MICROSECONDS_PER_SECOND: u64 = 1_000_000;
 const HERTZ_PER_MEGAHERTZ: u64 = 1_000_000;
 const BYTES_PER_MEGABYTE: u64 = 1 << 20;
 const AVERAGE_TIMER: ms_pcq::types::CounterType = ms_pcq::types::CounterType::PERF_AVERAGE_TIMER;

@@ -105,6 +105,13 @@ const TABLE: &[Row] = &[
         unit: Unit::Seconds,
         scale: Scale::HundredNanoseconds,
     },
+    // "Windows Time service tools and settings": both "in microseconds".
+    Row {
+        countersets: &["Windows Time Service"],
+        counters: &["Computed Time Offset", "NTP Roundtrip Delay"],
+        unit: Unit::Seconds,
+        scale: Scale::Microseconds,
+    },
     // "Processor Frequency is the frequency of the current processor in megahertz."
     Row {
         countersets: &["Processor Information"],
@@ -158,6 +165,7 @@ mod tests {
         check(".NET CLR Memory", "Gen 2 heap size", 4_096, "bytes", Value::U64(4_096));
         check("GPU Process Memory", "Non Local Usage", 7, "bytes", Value::U64(7));
         check("GPU Engine", "Running Time", 25_000_000, "seconds", Value::F64(2.5));
+        check("Windows Time Service", "NTP Roundtrip Delay", 1_500, "seconds", Value::F64(0.0015));
         check("Processor Information", "Processor Frequency", 3_000, "hertz", Value::U64(3_000_000_000));
         check("Thermal Zone Information", "Temperature", 300, "celsius", Value::F64(26.85));
         check("Thermal Zone Information", "High Precision Temperature", 3_000, "celsius", Value::F64(26.85));

@@ -9,6 +9,8 @@ pub enum Scale {
     PerfFreq,
     /// 100 ns to seconds.
     HundredNanoseconds,
+    /// Microseconds to seconds.
+    Microseconds,
     /// Ticks of the object's clock to seconds.
     ObjectFreq,
     /// The moment on the object's clock, to seconds since 1970.

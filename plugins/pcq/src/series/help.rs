@@ -75,6 +75,7 @@ fn momentary(family: &Family) -> String {
         (Scale::Kelvin, _) => "Degrees Celsius, where Windows shows kelvin.",
         (Scale::Decikelvin, _) => "Degrees Celsius, where Windows shows tenths of a kelvin.",
         (Scale::HundredNanoseconds, _) => "Seconds, where Windows shows 100 ns.",
+        (Scale::Microseconds, _) => "Seconds, where Windows shows microseconds.",
         (_, Unit::Bytes) => "Bytes.",
         _ => "",
     };

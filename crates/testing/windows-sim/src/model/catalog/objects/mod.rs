@@ -22,6 +22,7 @@ mod server;
 mod system;
 mod tcp;
 mod thread;
+mod time_service;
 mod udp;
 
 use perflib_v1::write::Data;
@@ -33,7 +34,7 @@ use super::super::object::PerfObject;
 pub(crate) type ObjectEntry = (&'static PerfObject, fn(&Figures<'_>) -> Data);
 
 /// All objects of the model.
-pub(crate) static OBJECTS: [ObjectEntry; 20] = [
+pub(crate) static OBJECTS: [ObjectEntry; 21] = [
     (&system::SYSTEM, system::data),
     (&memory::MEMORY, memory::data),
     (&cache::CACHE, cache::data),
@@ -54,4 +55,5 @@ pub(crate) static OBJECTS: [ObjectEntry; 20] = [
     (&tcp::TCPV6, tcp::data_v6),
     (&udp::UDPV6, udp::data_v6),
     (&numa::NUMA_NODE_MEMORY, numa::data),
+    (&time_service::TIME_SERVICE, time_service::data),
 ];
