@@ -40,6 +40,12 @@ open_enum! {
         ERROR_NOT_FOUND = 1168,
         /// The server lacks a resource other than memory.
         ERROR_NO_SYSTEM_RESOURCES = 1450,
+        /// A resolver of DCOM objects does not know the program.
+        OR_INVALID_OXID = 1910,
+        /// A resolver of DCOM objects does not know the object.
+        OR_INVALID_OID = 1911,
+        /// A resolver of DCOM objects does not know the set of objects.
+        OR_INVALID_SET = 1912,
         /// No such counterset, or its provider is not running.
         ERROR_WMI_GUID_NOT_FOUND = 4200,
         /// No active instance of the counterset.

@@ -61,6 +61,15 @@ fn main() {
         let stub = chunk(&hex(&fs::read_to_string(&path).unwrap()));
         all.push(("rrp_requests", name, [vec![opnum], stub].concat()));
     }
+    for path in files(&crates.join("interfaces/ms-dcom/tests/data")) {
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let bytes = hex(&fs::read_to_string(&path).unwrap());
+        // What stands before the OBJREF in the response: ORPCTHAT, a pointer, and two lengths.
+        let begin = if name == "response_create_instance" { 8 + 4 + 4 + 4 } else { 0 };
+        if !name.starts_with("request") {
+            all.push(("dcom_objref", name, bytes[begin..].to_vec()));
+        }
+    }
     for path in files(&crates.join("rpc/ms-smb2/tests/data")) {
         all.extend(recording(&path));
     }

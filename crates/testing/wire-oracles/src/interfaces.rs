@@ -1,6 +1,9 @@
 //! Laws of all declared interfaces.
 
 use codec::EncodeResult;
+use ms_dcom::activator::IRemoteSCMActivator;
+use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
+use ms_dcom::resolver::IObjectExporter;
 use ms_pcq::perflibv2::methods::PerflibV2;
 use ms_rrp::winreg::Winreg;
 use ndr::Error;
@@ -29,7 +32,14 @@ const fn declared<I: Interface>() -> Declared {
 }
 
 /// All declared interfaces. A test compares them with the declarations in the sources.
-pub const INTERFACES: [Declared; 2] = [declared::<PerflibV2>(), declared::<Winreg>()];
+pub const INTERFACES: [Declared; 6] = [
+    declared::<PerflibV2>(),
+    declared::<Winreg>(),
+    declared::<IObjectExporter>(),
+    declared::<IRemoteSCMActivator>(),
+    declared::<IRemUnknown>(),
+    declared::<IRemUnknown2>(),
+];
 
 /// A stub of any declared method: interface, method and direction in three bytes, then the stub. What can be read is
 /// written, and read and written again as it is; what cannot, is an error that says where.

@@ -29,6 +29,8 @@ pub fn seeds() -> Vec<Seed> {
     seeds.extend(blocks());
     seeds.extend(registrations());
     seeds.extend(stubs::seeds());
+    let dcom = crate::ms_dcom::honest_structures().into_iter();
+    seeds.extend(dcom.map(|(name, bytes)| ("dcom_objref", name.to_owned(), bytes)));
     seeds.extend(texts());
     seeds.extend(associations());
     seeds.extend(connections());

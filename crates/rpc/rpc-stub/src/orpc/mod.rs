@@ -43,7 +43,7 @@
 //! ```
 //!
 //! A declaration differs from that of a plain interface in its first line: `orpc interface`, and the interface that it
-//! inherits from, at the least [`IUnknown`], whose opnums 0 to 2 are never declared. The version is 0.0. It gives the
+//! inherits from, which is in scope together with its server's trait, at the least [`IUnknown`], whose opnums 0 to 2 are never declared. The version is 0.0. It gives the
 //! same messages, without [`OrpcThis`] and [`OrpcThat`], which all requests and responses begin with: the functions here
 //! write and read them. Inherited methods are declared once:
 //!

@@ -1,3 +1,6 @@
+use ms_dcom::activator::IRemoteSCMActivator;
+use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
+use ms_dcom::resolver::IObjectExporter;
 use ms_pcq::perflibv2::methods::{
     CloseQueryHandleRequest, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest,
     OpenQueryHandleRequest, PerflibV2, QueryCounterDataRequest, QueryCounterInfoRequest,
@@ -41,7 +44,15 @@ pub fn stubs() -> Vec<Stub> {
     };
     let pcq = pcq_calls().into_iter().flat_map(|call| both(PerflibV2::NAME, call));
     let winreg = honest_calls().into_iter().flat_map(|call| both(Winreg::NAME, call));
-    pcq.chain(winreg).collect()
+    let dcom = [
+        (IObjectExporter::NAME, crate::ms_dcom::honest_resolver()),
+        (IRemoteSCMActivator::NAME, crate::ms_dcom::honest_activator()),
+        (IRemUnknown::NAME, crate::ms_dcom::honest_remote_unknown()),
+        (IRemUnknown2::NAME, crate::ms_dcom::honest_remote_unknown2()),
+    ];
+    let dcom = dcom.into_iter().flat_map(|(name, calls)| calls.into_iter().map(move |call| (name, call)));
+    let dcom = dcom.flat_map(|(name, call)| both(name, call));
+    pcq.chain(winreg).chain(dcom).collect()
 }
 
 /// The same as inputs of the oracle over all of them.

@@ -1,0 +1,147 @@
+//! Bytes that others wrote or read; each file says which.
+
+use codec::{decode, encode_vec};
+use ms_dcom::activation::{ANY_SESSION, Activation, ActivationRequest, ObjectExporter};
+use ms_dcom::activator::{RemoteCreateInstanceReply, RemoteCreateInstanceRequest};
+use ms_dcom::remote_unknown::{RemQueryInterfaceRequest, RemReleaseRequest};
+use ms_dcom::resolver::{ComplexPingRequest, ResolveOxid2Request};
+use ms_dcom::types::{
+    AuthenticationService, Oid, Oxid, ProtocolSequence, ReferenceFlags, RemInterfaceRef, SetId,
+};
+use ms_dcom::wire::{Objref, ObjrefBody};
+use ms_dtyp::{Guid, HResult};
+use ndr::Conformant;
+use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, read_request, request_stub};
+use rpc_stub::{FromStub, Message};
+
+use crate::fixture::{CID, CLASS, IID, IPID, OID, OXID, bindings, objref, pointer, std_objref};
+use crate::hex;
+
+macro_rules! data {
+    ($name:literal) => {
+        hex(include_str!(concat!("../data/", $name, ".hex")))
+    };
+}
+
+/// Where Windows put the length of a marshaled object and 8, this crate puts the length: [MS-DCOM] 2.2.18.6 gives the field
+/// no meaning.
+const RESERVED_IN_OBJREF: usize = 8 + 4 + 8 + 4 + 4 + 16 + 16 + 4;
+
+#[test]
+fn an_activation_of_windows_is_read_and_written_as_windows_wrote_it() {
+    let stub = data!("response_create_instance");
+    let reply = RemoteCreateInstanceReply::from_stub(&stub).unwrap();
+    assert_eq!((reply.status, reply.that.flags), (HResult::S_OK, 1));
+    let activation = Activation::from_pointer(reply.activated.as_ref().unwrap()).unwrap();
+
+    let ObjectExporter { oxid, bindings, ipid_rem_unknown, authn_hint, version } = &activation.exporter;
+    assert_eq!(ipid_rem_unknown.to_string(), "00006c00-32d8-0000-c957-8baf6574b451");
+    assert_eq!((oxid.0, *authn_hint, *version), (0xbb74_7e59_1f6b_9b14, 2, ComVersion::V5_7));
+    let addresses: Vec<_> = bindings.strings.iter().map(|binding| binding.address.as_str()).collect();
+    assert_eq!(addresses, ["DESKTOP-KBGJAI0[53146]", "192.16.10.23[53146]"]);
+    assert!(bindings.strings.iter().all(|binding| binding.protocol == ProtocolSequence::TCP));
+    let security: Vec<_> = bindings.security.iter().map(|binding| binding.service.0).collect();
+    assert_eq!(security, [10, 30, 16, 9, 22, 31]);
+    assert_eq!(bindings.security[2].principal, "host/DESKTOP-KBGJAI0");
+
+    assert_eq!(activation.results.len(), 9);
+    let failed = activation.results.iter().filter_map(|(iid, result)| Some((iid, *result.as_ref().err()?)));
+    let failed: Vec<_> = failed.map(|(iid, status)| (iid.data1, status)).collect();
+    assert_eq!(failed, [(0x39c1_3a4e, HResult::E_NOINTERFACE), (0x10b, HResult::E_NOINTERFACE)]);
+    let server: Guid = "39c13a4d-011e-11d0-9675-0020afd8adb3".parse().unwrap();
+    let found = activation.interface(server).unwrap().std().unwrap();
+    assert_eq!((found.oxid, found.public_refs, found.wants_pings()), (*oxid, 5, true));
+
+    let mut written = activation.to_pointer().unwrap().data.into_owned();
+    let at = RESERVED_IN_OBJREF - 20;
+    written[at..at + 4].copy_from_slice(&stub[RESERVED_IN_OBJREF..RESERVED_IN_OBJREF + 4]);
+    let theirs = reply.activated.as_ref().unwrap();
+    assert_eq!(written, *theirs.data);
+    let that = OrpcThat { flags: 1, extensions: None };
+    let again = RemoteCreateInstanceReply { that, activated: reply.activated.clone(), status: HResult::S_OK };
+    assert_eq!(again.to_stub().unwrap(), stub);
+}
+
+#[test]
+fn an_activation_that_impacket_asks_for_is_read() {
+    let stub = data!("request_create_instance");
+    let request = RemoteCreateInstanceRequest::from_stub(&stub).unwrap();
+    // impacket sets a flag that means nothing here.
+    assert_eq!((request.this.version, request.this.flags), (ComVersion::V5_7, 1));
+    assert_eq!(request.outer, None);
+    let read = ActivationRequest::from_pointer(&request.properties.unwrap()).unwrap();
+    let expected = ActivationRequest {
+        class_context: 0,
+        authn_level: 0,
+        session: ANY_SESSION,
+        context: None,
+        ..ActivationRequest::new(CLASS, vec![IID])
+    };
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn an_activation_that_impacket_answers_is_read_past_a_property_that_is_unknown() {
+    let activation = Activation::from_pointer(&pointer(data!("activation_reply"))).unwrap();
+    let expected = Activation {
+        exporter: ObjectExporter {
+            oxid: OXID,
+            bindings: bindings("web1[49664]"),
+            ipid_rem_unknown: IPID,
+            authn_hint: 5,
+            version: ComVersion::V5_7,
+        },
+        results: vec![(IID, Ok(objref()))],
+    };
+    assert_eq!(activation, expected);
+}
+
+#[test]
+fn object_references_of_impacket_are_read_and_written_as_they_are() {
+    let standard = data!("objref_standard");
+    assert_eq!(decode::<Objref<'_>>(&standard).unwrap(), objref());
+    assert_eq!(encode_vec(&objref()).unwrap(), standard);
+
+    let handler = data!("objref_handler");
+    let read: Objref<'_> = decode(&handler).unwrap();
+    let body = ObjrefBody::Handler { std: std_objref(), clsid: CLASS, resolver: bindings("web1") };
+    assert_eq!(read, Objref { iid: IID, body });
+    assert_eq!(encode_vec(&read).unwrap(), handler);
+
+    let custom = data!("objref_custom");
+    let read: Objref<'_> = decode(&custom).unwrap();
+    assert_eq!(read.custom_data(CLASS), Some(&b"seven b"[..]));
+    assert_eq!((read.custom_data(IID), read.std()), (None, None));
+    assert_eq!(encode_vec(&read).unwrap(), custom);
+    assert_eq!(read.into_owned(), Objref::custom(IID, CLASS, &b"seven b"[..]));
+}
+
+#[test]
+fn requests_of_impacket_are_read() {
+    let stub = data!("request_complex_ping");
+    let ping = ComplexPingRequest::from_stub(&stub).unwrap();
+    assert_eq!((ping.set_id, ping.sequence, ping.add_count, ping.delete_count), (SetId(0), 0, 3, 0));
+    assert_eq!(ping.add.unwrap().0, [Oid(1), Oid(2), OID]);
+    assert_eq!(ping.delete, None);
+    let resolve = ResolveOxid2Request::from_stub(&data!("request_resolve_oxid2")).unwrap();
+    assert_eq!(resolve, ResolveOxid2Request::tcp(OXID));
+
+    let stub = data!("request_query_interface");
+    let (this, query) = read_request::<RemQueryInterfaceRequest>(&stub).unwrap();
+    assert_eq!(this, OrpcThis::new(ComVersion::V5_7, CID));
+    assert_eq!(query, RemQueryInterfaceRequest::new(IPID, 5, vec![IID]).unwrap());
+    // But for the padding, which impacket fills with other bytes.
+    let written = request_stub(&this, &query).unwrap();
+    assert_eq!((written.len(), &written[..54], &written[56..]), (stub.len(), &stub[..54], &stub[56..]));
+}
+
+#[test]
+fn parameters_behind_extents_of_impacket_are_read() {
+    let stub = data!("request_release_extended");
+    let (this, release) = read_request::<RemReleaseRequest>(&stub).unwrap();
+    assert_eq!(this.extensions.as_ref().unwrap().iter().count(), 2);
+    assert_eq!((this.extent(CLASS), this.extent(IID)), (Some(&[b'x'; 12][..]), Some(&[b'x'; 16][..])));
+    assert_eq!(release.refs, Conformant(vec![RemInterfaceRef::public(IPID, 5)]));
+    assert_eq!((OXID, ReferenceFlags::NONE.0), (Oxid(0x0123_4567_89ab_cdef), 0));
+    assert_eq!(AuthenticationService::WINNT.0, 10);
+}
