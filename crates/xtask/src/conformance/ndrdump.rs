@@ -90,7 +90,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
 }
 
 /// Whether all of a stub was read, and as what we meant. Samba aligns its words with blanks and lines.
-fn check(dumped: &str, expected: &[&str]) -> Result<()> {
+pub(super) fn check(dumped: &str, expected: &[&str]) -> Result<()> {
     let words = dumped.split_whitespace().collect::<Vec<_>>().join(" ");
     if !words.contains("pull returned Success") || !words.ends_with("dump OK") {
         return Err(format!("not read:\n{dumped}").into());
@@ -104,7 +104,7 @@ fn check(dumped: &str, expected: &[&str]) -> Result<()> {
     }
 }
 
-fn unhex(digits: &str) -> Result<Vec<u8>> {
+pub(super) fn unhex(digits: &str) -> Result<Vec<u8>> {
     let pairs = digits.as_bytes().chunks(2);
     pairs.map(|pair| Ok(u8::from_str_radix(std::str::from_utf8(pair)?, 16)?)).collect()
 }
