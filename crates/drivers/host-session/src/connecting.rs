@@ -2,7 +2,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use dcerpc::SyntaxId;
 use ms_dtyp::NtStatus;
-use rpc_client::{Association, NamedPipe, Security, SharedSmbConnection, SmbConnection};
+use rpc_client::{Association, NamedPipe, Security, SharedSmbConnection, SmbConnection, TcpTransport};
 use ssp::Credentials;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::debug;
@@ -10,7 +10,9 @@ use transport::{BoxStream, ByteCounter, Connector, Counted};
 
 use crate::classify::is_service_stopped;
 use crate::stages::StageTimer;
-use crate::{Endpoint, HostInfo, Options, Reason, Recovery, SessionError, Stage, StageReport, Target};
+use crate::{
+    Endpoint, HostInfo, Options, Reason, Recovery, SessionError, Stage, StageReport, Target, TcpService,
+};
 
 /// One connection attempt, from a name to bound interfaces, with the time of each stage.
 pub(crate) struct Connecting<'a> {
@@ -85,15 +87,38 @@ impl<'a> Connecting<'a> {
         self.end(requests);
         let pipe = outcome?;
         self.begin(Stage::Bind, requests);
-        let security = Security {
-            mechanism: self.options.mechanism,
-            ..Security::sealed(credentials.clone(), format!("cifs/{}", self.target.host))
-        };
+        let security = self.security("cifs", credentials);
         let config = self.options.rpc.clone();
         let outcome = Association::bind(pipe, interfaces, Some(&security), config, self.deadline).await;
         let requests = self.requests(connection, requests).await;
         self.end(requests);
-        outcome.map_err(|error| SessionError::of_rpc(self.target, Some(endpoint), &error))
+        outcome.map_err(|error| SessionError::of_rpc(self.target, endpoint.stopped(), &error))
+    }
+
+    /// The stage auth with credentials, else bind.
+    pub(crate) async fn bind_tcp(
+        &mut self,
+        transport: TcpTransport,
+        service: TcpService,
+        credentials: Option<&Credentials>,
+        interfaces: &[SyntaxId],
+    ) -> Result<Association<TcpTransport>, SessionError> {
+        let stage = if credentials.is_some() { Stage::Auth } else { Stage::Bind };
+        self.begin(stage, 0);
+        let security = credentials.map(|credentials| self.security(service.class, credentials));
+        let config = self.options.rpc.clone();
+        let outcome =
+            Association::bind(transport, interfaces, security.as_ref(), config, self.deadline).await;
+        self.end(1);
+        outcome.map_err(|error| SessionError::of_bind(self.target, stage, service.stopped, &error))
+    }
+
+    /// Sealed calls to a service of the host.
+    fn security(&self, class: &str, credentials: &Credentials) -> Security {
+        Security {
+            mechanism: self.options.mechanism,
+            ..Security::sealed(credentials.clone(), format!("{class}/{}", self.target.host))
+        }
     }
 
     /// The number of requests made on `connection` so far, or `otherwise` if the connection is still in use at the
@@ -103,7 +128,10 @@ impl<'a> Connecting<'a> {
     }
 
     /// The stream, and its address for messages.
-    async fn dial(&mut self, connector: &dyn Connector) -> Result<(BoxStream, String), SessionError> {
+    pub(crate) async fn dial(
+        &mut self,
+        connector: &dyn Connector,
+    ) -> Result<(BoxStream, String), SessionError> {
         let failed = |error| SessionError::of_connect(&error);
         self.begin(Stage::Dns, 0);
         let addresses = connector.resolve(self.target, self.stage_deadline()).await;
@@ -145,7 +173,7 @@ impl<'a> Connecting<'a> {
             let in_time = Instant::now() + retry.pause < self.deadline;
             if !(may_change && in_time && attempt < retry.attempts_max) {
                 debug!(target = %self.target, pipe = name, attempt, %error, "Pipe not opened");
-                return Err(SessionError::of_rpc(self.target, Some(endpoint), &error));
+                return Err(SessionError::of_rpc(self.target, endpoint.stopped(), &error));
             }
             attempt += 1;
             sleep(retry.pause).await;
@@ -174,7 +202,7 @@ impl<'a> Connecting<'a> {
     }
 
     fn check<T>(&self, outcome: Result<T, rpc_client::Error>) -> Result<T, SessionError> {
-        outcome.map_err(|error| SessionError::of_rpc(self.target, None, &error))
+        outcome.map_err(|error| SessionError::of_rpc(self.target, Reason::NotFound, &error))
     }
 
     fn begin(&mut self, stage: Stage, calls: u64) {

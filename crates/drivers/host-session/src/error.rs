@@ -55,8 +55,8 @@ impl SessionError {
         Self::new(&error.endpoint, stage, reason, Recovery::Connection, detail)
     }
 
-    /// `endpoint` is where the error occurred, if at one.
-    pub(crate) fn of_rpc(target: &Target, endpoint: Option<Endpoint>, error: &rpc_client::Error) -> Self {
+    /// `stopped` is the reason if the service does not run.
+    pub(crate) fn of_rpc(target: &Target, stopped: Reason, error: &rpc_client::Error) -> Self {
         let stage = match error.stage() {
             rpc_client::Stage::Smb => Stage::Smb,
             rpc_client::Stage::Auth => Stage::Auth,
@@ -64,7 +64,7 @@ impl SessionError {
             rpc_client::Stage::Bind => Stage::Bind,
             rpc_client::Stage::Query => Stage::Query,
         };
-        let reason = reason_of(error, endpoint.map_or(Reason::NotFound, Endpoint::stopped));
+        let reason = reason_of(error, stopped);
         Self::new(target, stage, reason, recovery_of(error), chain(error))
     }
 
@@ -77,9 +77,29 @@ impl SessionError {
         method: &dyn fmt::Display,
         error: &rpc_client::Error,
     ) -> Self {
-        let mut failure = Self::of_rpc(target, Some(endpoint), error);
+        Self::of_call_to(target, endpoint.stopped(), method, error)
+    }
+
+    pub(crate) fn of_call_to(
+        target: &Target,
+        stopped: Reason,
+        method: &dyn fmt::Display,
+        error: &rpc_client::Error,
+    ) -> Self {
+        let mut failure = Self::of_rpc(target, stopped, error);
         failure.detail = format!("{method}: {}", failure.detail);
         failure
+    }
+
+    /// The error of a bind over TCP, of which the logon is a part where `stage` is auth.
+    pub(crate) fn of_bind(target: &Target, stage: Stage, stopped: Reason, error: &rpc_client::Error) -> Self {
+        let failure = Self::of_rpc(target, stopped, error);
+        let reason = match failure.reason {
+            // How a server of RPC says that it did not accept the password.
+            Reason::AccessDenied if stage == Stage::Auth => Reason::WrongCredentials,
+            reason => reason,
+        };
+        Self { stage, reason, recovery: Recovery::Connection, ..failure }
     }
 
     /// The error of a method that returned `status`; the message is that of `error`.

@@ -26,7 +26,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! * [`Session`] is kept between polls. The [`Recovery`] of a [`SessionError`] says what to rebuild.
+//! * [`Session`] is RPC over a pipe, [`TcpSession`] over TCP. They are kept between polls. The [`Recovery`] of a [`SessionError`] says what to rebuild.
 //! * The caller chooses the [`Endpoint`], the interfaces behind it and their typed stubs. Constructors of
 //!   [`SessionError`] convert the stubs' errors.
 //! * [`Stage`] and [`Reason`] are closed lists with the words of the plugins' header, and every reason has an
@@ -46,6 +46,7 @@ mod reason;
 mod recovery;
 mod session;
 mod stages;
+mod tcp;
 
 pub use self::connect::{LoggedOn, Reached};
 pub use self::endpoint::Endpoint;
@@ -58,3 +59,4 @@ pub use self::reason::{Reason, Stage, Verdict};
 pub use self::recovery::Recovery;
 pub use self::session::Session;
 pub use self::stages::{StageReport, StageTimer};
+pub use self::tcp::{TcpReached, TcpService, TcpSession};

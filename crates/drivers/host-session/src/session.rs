@@ -7,7 +7,7 @@ use transport::ByteCounter;
 
 use crate::connecting::Connecting;
 use crate::stages::StageTimer;
-use crate::{Endpoint, HostInfo, Options, SessionError, Stage, StageReport, Target};
+use crate::{Endpoint, HostInfo, Options, Reason, SessionError, Stage, StageReport, Target};
 
 /// A host with our logon and bound interfaces.
 ///
@@ -96,7 +96,7 @@ impl Session {
             Ok(mut smb) => smb.echo(deadline).await,
             Err(_) => Err(rpc_client::Error::Timeout { operation }),
         };
-        outcome.map_err(|error| SessionError::of_rpc(&self.target, None, &error))
+        outcome.map_err(|error| SessionError::of_rpc(&self.target, Reason::NotFound, &error))
     }
 
     /// Whether another call can succeed. A call that was dropped or timed out makes it false for good.

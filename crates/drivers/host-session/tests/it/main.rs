@@ -7,4 +7,5 @@ mod connecting;
 mod host;
 mod polling;
 mod starting;
+mod tcp;
 mod world;

@@ -1,0 +1,168 @@
+//! RPC directly over TCP, without SMB.
+
+use core::fmt;
+
+use dcerpc::client::PresentationContext;
+use dcerpc::{ContextId, SyntaxId};
+use rpc_client::{Association, Interface, TcpTransport};
+use ssp::Credentials;
+use tokio::time::Instant;
+use transport::{BoxStream, ByteCounter, Connector};
+
+use crate::connecting::Connecting;
+use crate::stages::StageTimer;
+use crate::{Options, Reason, SessionError, Stage, StageReport, Target};
+
+/// What listens on a TCP port of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpService {
+    /// The class of its service principal name, such as `RPCSS`.
+    pub class: &'static str,
+    /// The reason of failures while it does not run.
+    pub stopped: Reason,
+}
+
+/// A host whose TCP port accepted a connection, before any RPC.
+///
+/// As with [`Reached`](crate::Reached), credentials are requested only now.
+#[must_use = "a connection that nobody binds over is closed"]
+pub struct TcpReached {
+    target: Target,
+    options: Options,
+    stream: BoxStream,
+    place: String,
+    bytes: ByteCounter,
+    stages: Vec<StageReport>,
+}
+
+impl TcpReached {
+    /// Finds `target` and connects to its port, all by `deadline`.
+    ///
+    /// # Errors
+    /// From the stages dns and tcp.
+    pub async fn connect(
+        target: Target,
+        options: Options,
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<Self, SessionError> {
+        let mut connecting = Connecting::new(&target, &options, deadline);
+        let outcome = connecting.dial(connector).await;
+        let (stages, bytes) = connecting.finish();
+        match outcome {
+            Ok((stream, place)) => Ok(Self { target, options, stream, place, bytes, stages }),
+            Err(error) => Err(error.with_stages(stages)),
+        }
+    }
+
+    /// The stages so far.
+    #[must_use]
+    pub fn stages(&self) -> &[StageReport] {
+        &self.stages
+    }
+
+    /// Binds `interfaces` and logs on with `credentials`, so that all calls are sealed. Without credentials the calls have no
+    /// protection at all: that is for methods which are made for it, such as [MS-DCOM] 3.1.2.5.1.6 `ServerAlive2`.
+    ///
+    /// # Errors
+    /// From the stage auth, where credentials were given, because the logon is a part of the bind; else from the stage
+    /// bind. Where NTLM is used without SPNEGO, a server answers a wrong password with a fault of the first call.
+    pub async fn bind(
+        self,
+        service: TcpService,
+        credentials: Option<&Credentials>,
+        interfaces: &[SyntaxId],
+        deadline: Instant,
+    ) -> Result<TcpSession, SessionError> {
+        let Self { target, options, stream, place, bytes, mut stages } = self;
+        let mut connecting = Connecting::new(&target, &options, deadline);
+        connecting.count(&bytes);
+        let transport = TcpTransport::new(stream);
+        let bound = connecting.bind_tcp(transport, service, credentials, interfaces).await;
+        stages.extend(connecting.finish().0);
+        match bound {
+            Ok(association) => Ok(TcpSession { target, service, association, bytes, stages }),
+            Err(error) => Err(error.at(&place).with_stages(stages)),
+        }
+    }
+}
+
+/// An association over TCP. It is one connection: what breaks it needs another [`TcpReached::connect`].
+pub struct TcpSession {
+    target: Target,
+    service: TcpService,
+    association: Association<TcpTransport>,
+    bytes: ByteCounter,
+    stages: Vec<StageReport>,
+}
+
+impl TcpSession {
+    /// One of the interfaces until `deadline`, for typed stubs; see [`Session::channel`](crate::Session::channel).
+    pub const fn channel(&mut self, context_id: ContextId, deadline: Instant) -> Interface<'_, TcpTransport> {
+        self.association.channel(context_id, deadline)
+    }
+
+    /// Binds one more interface on the same connection, without another logon.
+    ///
+    /// # Errors
+    /// If the host does not have it, or the connection is lost.
+    pub async fn add_interface(
+        &mut self,
+        interface: SyntaxId,
+        deadline: Instant,
+    ) -> Result<ContextId, SessionError> {
+        let added = self.association.alter_context(interface, deadline).await;
+        added.map_err(|error| SessionError::of_rpc(&self.target, self.service.stopped, &error))
+    }
+
+    /// The host's answer about each of the interfaces.
+    #[must_use]
+    pub fn contexts(&self) -> &[PresentationContext] {
+        self.association.contexts()
+    }
+
+    /// Whether another call can succeed. A call that was dropped or timed out makes it false for good.
+    #[must_use]
+    pub const fn is_usable(&self) -> bool {
+        self.association.is_usable()
+    }
+
+    /// The error of a call without an answer, or with a fault. The message begins with `method`.
+    #[must_use]
+    pub fn error_of_call(&self, method: &dyn fmt::Display, error: &rpc_client::Error) -> SessionError {
+        SessionError::of_call_to(&self.target, self.service.stopped, method, error)
+    }
+
+    /// The stages of [`TcpReached::connect`] and [`TcpReached::bind`].
+    #[must_use]
+    pub fn stages(&self) -> &[StageReport] {
+        &self.stages
+    }
+
+    /// Starts to measure the following calls.
+    #[must_use]
+    pub fn start_stage(&self, stage: Stage) -> StageTimer {
+        StageTimer::start(stage, &self.bytes, self.association.calls())
+    }
+
+    /// The measured calls since [`start_stage`](Self::start_stage).
+    #[must_use]
+    pub fn stop_stage(&self, timer: StageTimer) -> StageReport {
+        timer.stop(self.association.calls())
+    }
+
+    /// Which host and port.
+    #[must_use]
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
+}
+
+impl fmt::Debug for TcpSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TcpSession")
+            .field("target", &self.target)
+            .field("association", &self.association)
+            .finish_non_exhaustive()
+    }
+}
