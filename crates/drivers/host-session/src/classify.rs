@@ -1,7 +1,7 @@
 //! Maps statuses and errors to reasons and recoveries.
 
 use dcerpc::FaultStatus;
-use ms_dtyp::{NtStatus, Win32Error};
+use ms_dtyp::{HResult, NtStatus, Win32Error};
 use rpc_client::{ErrorKind, Operation};
 
 use crate::{Reason, Recovery};
@@ -71,6 +71,22 @@ pub(crate) fn reason_of_win32(status: Win32Error) -> Reason {
             Reason::Busy
         }
         _ => Reason::ServerFault,
+    }
+}
+
+/// Why a method of an object, or an activation, returned `status`.
+pub(crate) fn reason_of_hresult(status: HResult) -> Reason {
+    match status {
+        HResult::REGDB_E_CLASSNOTREG | HResult::E_NOINTERFACE => Reason::NotFound,
+        status => status.to_win32().map_or(Reason::ServerFault, reason_of_win32),
+    }
+}
+
+/// An object that is gone needs another activation.
+pub(crate) fn recovery_of_hresult(status: HResult) -> Recovery {
+    match status {
+        HResult::RPC_E_DISCONNECTED | HResult::RPC_E_INVALID_OBJECT => Recovery::Handle,
+        status => status.to_win32().map_or(Recovery::Nothing, recovery_of_win32),
     }
 }
 

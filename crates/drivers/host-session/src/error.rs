@@ -1,10 +1,12 @@
 use core::fmt;
 use std::error::Error as StdError;
 
-use ms_dtyp::Win32Error;
+use ms_dtyp::{HResult, Win32Error};
 use transport::{ConnectError, ConnectErrorKind, ConnectStage};
 
-use crate::classify::{reason_of, reason_of_win32, recovery_of, recovery_of_win32};
+use crate::classify::{
+    reason_of, reason_of_hresult, reason_of_win32, recovery_of, recovery_of_hresult, recovery_of_win32,
+};
 use crate::{Endpoint, Reason, Recovery, Stage, StageReport, Target, Verdict};
 
 /// Why a host did not answer: a stage and a reason from closed lists, and a sentence for people.
@@ -106,6 +108,13 @@ impl SessionError {
     #[must_use]
     pub fn of_status(target: &Target, status: Win32Error, error: &dyn StdError) -> Self {
         let (reason, recovery) = (reason_of_win32(status), recovery_of_win32(status));
+        Self::new(target, Stage::Query, reason, recovery, chain(error))
+    }
+
+    /// The same for a method of an object.
+    #[must_use]
+    pub fn of_hresult(target: &Target, status: HResult, error: &dyn StdError) -> Self {
+        let (reason, recovery) = (reason_of_hresult(status), recovery_of_hresult(status));
         Self::new(target, Stage::Query, reason, recovery, chain(error))
     }
 

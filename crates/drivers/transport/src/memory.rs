@@ -11,8 +11,8 @@ use crate::{BoxStream, ConnectError, ConnectErrorKind, ConnectStage, Endpoint};
 
 /// A network inside one process: hosts with names, and ports that accept, refuse, or drop connections.
 ///
-/// Clones are the same network. A host exists after the first call that names it; other names do not resolve. It
-/// uses no clock, so tests can pause time.
+/// Clones are the same network. A host exists after the first call that names it; other names do not resolve, and
+/// addresses stand for themselves. It uses no clock, so tests can pause time.
 #[derive(Clone, Default)]
 pub struct MemoryNetwork(Arc<Mutex<Hosts>>);
 
@@ -101,6 +101,7 @@ impl Connector for MemoryNetwork {
         _deadline: Instant,
     ) -> BoxFuture<'a, Result<Addresses, ConnectError>> {
         let known = self.hosts().addresses.get(&endpoint.host).copied();
+        let known = known.or_else(|| endpoint.host.parse().ok());
         let resolved = match known {
             Some(address) => Ok(vec![SocketAddr::new(IpAddr::V4(address), endpoint.port)]),
             None => Err(failed(endpoint, &[], ConnectStage::Dns, ConnectErrorKind::NameNotFound)),

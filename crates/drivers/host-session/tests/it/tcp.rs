@@ -23,9 +23,10 @@ fn level(call: &IncomingCall) -> Answer {
     match call.opnum {
         1 => Answer::Fault(FaultStatus::NCA_S_FAULT_ACCESS_DENIED),
         2 => Answer::HangUp,
-        _ => {
-            Answer::Response(vec![u8::from(call.auth_level == AuthLevel::PKT_PRIVACY), call.context_id as u8])
-        }
+        _ => Answer::Response(vec![
+            u8::from(call.auth_level == AuthLevel::PKT_PRIVACY),
+            u8::try_from(call.context_id).unwrap(),
+        ]),
     }
 }
 

@@ -1,0 +1,205 @@
+//! An object, the interfaces that are known of it, and the references to them.
+
+use std::time::Duration;
+
+use dcerpc::{ContextId, SyntaxId};
+use host_session::{SessionError, Stage, StageReport, StageTimer, TcpSession};
+use ms_dcom::activation::Activation;
+use ms_dcom::client::PingSet;
+use ms_dcom::remote_unknown::{IRemUnknown2, RemQueryInterfaceRequest, RemReleaseRequest};
+use ms_dcom::types::{RemInterfaceRef, StdObjref};
+use ms_dtyp::{Guid, HResult};
+use rpc_client::{Interface as BoundInterface, TcpTransport};
+use rpc_stub::Interface;
+use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
+use tokio::time::Instant;
+
+use crate::failure::{self, Sentence};
+use crate::random;
+use crate::resolver::Resolver;
+
+/// [MS-DCOM] 3.1.1.1: how often an object is pinged. After three periods without a ping it may be gone.
+pub const PING_PERIOD: Duration = Duration::from_secs(120);
+
+/// References that are asked for with each interface.
+const REFERENCES: u32 = 5;
+
+pub(crate) const REM_UNKNOWN: SyntaxId = IRemUnknown2::SYNTAX_ID;
+const REM_UNKNOWN_CONTEXT: ContextId = 0;
+
+/// An interface of the object that is known.
+#[derive(Debug)]
+struct Known {
+    iid: Guid,
+    std: StdObjref,
+    /// Where it is bound.
+    context: Option<ContextId>,
+}
+
+/// An object of a host, in the program that has it. Dropped without [`release`](Self::release), it lives on until three
+/// pings are missing.
+#[derive(Debug)]
+pub struct Object {
+    resolver: Resolver,
+    program: TcpSession,
+    version: ComVersion,
+    ipid_rem_unknown: Guid,
+    interfaces: Vec<Known>,
+    pings: PingSet,
+    pinged: Instant,
+}
+
+impl Object {
+    pub(crate) fn new(
+        resolver: Resolver,
+        program: TcpSession,
+        version: ComVersion,
+        activation: &Activation,
+    ) -> Result<Self, SessionError> {
+        let mut object = Self {
+            resolver,
+            program,
+            version,
+            ipid_rem_unknown: activation.exporter.ipid_rem_unknown,
+            interfaces: Vec::new(),
+            pings: PingSet::default(),
+            pinged: Instant::now(),
+        };
+        let mut refused = HResult::E_NOINTERFACE;
+        for (iid, result) in &activation.results {
+            match result.as_ref().map(|objref| objref.std()) {
+                Ok(Some(std)) => object.learn(*iid, *std),
+                // An object that comes as a copy: none of the classes that this project uses does.
+                Ok(None) => {}
+                Err(status) => refused = *status,
+            }
+        }
+        if object.interfaces.is_empty() {
+            let sentence = Sentence(format!("the object has none of the interfaces: {refused}"));
+            return Err(SessionError::of_hresult(object.program.target(), refused, &sentence));
+        }
+        Ok(object)
+    }
+
+    /// The calls of interface `I`. An interface that was not asked for at the activation costs a `RemQueryInterface`, and each
+    /// one is bound once.
+    ///
+    /// # Errors
+    /// If the object does not have it, or the connection is lost.
+    pub async fn proxy<I: ObjectInterface>(
+        &mut self,
+        deadline: Instant,
+    ) -> Result<Proxy<BoundInterface<'_, TcpTransport>, I>, SessionError> {
+        let index = match self.interfaces.iter().position(|known| known.iid == I::IID) {
+            Some(index) => index,
+            None => self.query_interface(I::IID, deadline).await?,
+        };
+        let Known { std, context, .. } = &mut self.interfaces[index];
+        let ipid = std.ipid;
+        let context = match *context {
+            Some(context) => context,
+            None => *context.insert(self.program.add_interface(I::SYNTAX_ID, deadline).await?),
+        };
+        Ok(Proxy::new(self.program.channel(context, deadline), ipid, self.version, random::guid()))
+    }
+
+    /// Pings the object if that is due.
+    ///
+    /// # Errors
+    /// If the resolver does not answer: the object then lives two more periods.
+    pub async fn keep_alive(&mut self, deadline: Instant) -> Result<(), SessionError> {
+        if !self.pings.has_changes() && self.pinged.elapsed() < PING_PERIOD {
+            return Ok(());
+        }
+        self.resolver.ping(&mut self.pings, deadline).await?;
+        self.pinged = Instant::now();
+        Ok(())
+    }
+
+    /// Whether the host may have dropped the object, because it was not pinged for long.
+    #[must_use]
+    pub fn may_be_gone(&self) -> bool {
+        self.pinged.elapsed() >= PING_PERIOD * 3
+    }
+
+    /// Gives all references back, which ends the object unless others have some.
+    ///
+    /// # Errors
+    /// If the program does not answer.
+    pub async fn release(mut self, deadline: Instant) -> Result<(), SessionError> {
+        let references = self
+            .interfaces
+            .iter()
+            .map(|known| RemInterfaceRef::public(known.std.ipid, known.std.public_refs));
+        let Some(request) = RemReleaseRequest::new(references.collect()) else { return Ok(()) };
+        let released = self.rem_unknown(deadline).call(&request).await.map(drop);
+        released.map_err(|error| failure::of_method(&self.program, &error))
+    }
+
+    /// What went wrong in a method of the object.
+    #[must_use]
+    pub fn error_of(&self, error: &rpc_stub::Error<rpc_client::Error, HResult>) -> SessionError {
+        failure::of_method(&self.program, error)
+    }
+
+    /// Whether another call can succeed.
+    #[must_use]
+    pub const fn is_usable(&self) -> bool {
+        self.program.is_usable() && self.resolver.is_usable()
+    }
+
+    /// The session with the object's program: it names what goes wrong in calls.
+    #[must_use]
+    pub const fn program(&self) -> &TcpSession {
+        &self.program
+    }
+
+    /// The stages of all connections that led here.
+    #[must_use]
+    pub fn stages(&self) -> &[StageReport] {
+        self.resolver.stages()
+    }
+
+    /// Starts to measure the following calls of the object.
+    #[must_use]
+    pub fn start_stage(&self, stage: Stage) -> StageTimer {
+        self.program.start_stage(stage)
+    }
+
+    /// The measured calls.
+    #[must_use]
+    pub fn stop_stage(&self, timer: StageTimer) -> StageReport {
+        self.program.stop_stage(timer)
+    }
+
+    fn learn(&mut self, iid: Guid, std: StdObjref) {
+        if std.wants_pings() {
+            self.pings.insert(std.oid);
+        }
+        self.interfaces.push(Known { iid, std, context: None });
+    }
+
+    fn rem_unknown(&mut self, deadline: Instant) -> Proxy<BoundInterface<'_, TcpTransport>, IRemUnknown2> {
+        let channel = self.program.channel(REM_UNKNOWN_CONTEXT, deadline);
+        Proxy::new(channel, self.ipid_rem_unknown, self.version, random::guid())
+    }
+
+    async fn query_interface(&mut self, iid: Guid, deadline: Instant) -> Result<usize, SessionError> {
+        let known = self.interfaces[0].std.ipid;
+        let Some(request) = RemQueryInterfaceRequest::new(known, REFERENCES, vec![iid]) else {
+            unreachable!("one interface can be counted")
+        };
+        let reply = self.rem_unknown(deadline).reply(&request).await;
+        let reply = reply.map_err(|error| failure::of_method(&self.program, &error))?;
+        let results = request.results(&reply).map_err(|error| failure::of_answer(&self.program, &error))?;
+        match results.first() {
+            Some(Ok(std)) => self.learn(iid, *std),
+            refused => {
+                let status = refused.and_then(|result| result.err()).unwrap_or(reply.status);
+                let sentence = Sentence(format!("the object does not have the interface {iid}: {status}"));
+                return Err(SessionError::of_hresult(self.program.target(), status, &sentence));
+            }
+        }
+        Ok(self.interfaces.len() - 1)
+    }
+}

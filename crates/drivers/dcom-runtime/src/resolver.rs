@@ -1,0 +1,237 @@
+//! A host's object resolver, at port 135.
+
+use std::net::IpAddr;
+
+use host_session::{Options, Reason, SessionError, Target, TcpReached, TcpService, TcpSession};
+use ms_dcom::activation::{Activation, ActivationRequest, ObjectExporter};
+use ms_dcom::activator::{IRemoteSCMActivator, RemoteCreateInstanceRequest};
+use ms_dcom::client::{self, Endpoint, Ping, PingSet};
+use ms_dcom::resolver::{IObjectExporter, ServerAlive2Request};
+use ms_dtyp::Guid;
+use rpc_stub::orpc::{ComVersion, OrpcThis};
+use rpc_stub::{Client, Interface, Message};
+use ssp::Credentials;
+use tokio::time::Instant;
+use tracing::debug;
+use transport::Connector;
+
+use crate::failure::{self, Sentence};
+use crate::object::Object;
+use crate::random;
+
+const RESOLVER: TcpService = TcpService { class: "RPCSS", stopped: Reason::NotFound };
+/// The context ids of a resolver's interfaces, in the order in which they are bound.
+const INTERFACES: [dcerpc::SyntaxId; 2] = [IRemoteSCMActivator::SYNTAX_ID, IObjectExporter::SYNTAX_ID];
+const ACTIVATOR: u16 = 0;
+const EXPORTER: u16 = 1;
+
+/// A host whose object resolver answered without credentials.
+#[must_use = "a connection that nobody logs on to is closed"]
+pub struct ReachedResolver {
+    target: Target,
+    options: Options,
+    version: ComVersion,
+    reached: TcpReached,
+    stages: Vec<host_session::StageReport>,
+}
+
+impl ReachedResolver {
+    /// Connects to the resolver of `target`, asks for its version by the one call that has no protection, and connects once
+    /// more for calls that have.
+    ///
+    /// # Errors
+    /// From the stages dns, tcp, bind and query; if the host speaks no version of DCOM that is known.
+    pub async fn connect(
+        target: Target,
+        options: Options,
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<Self, SessionError> {
+        let plain = TcpReached::connect(target.clone(), options.clone(), connector, deadline).await?;
+        let mut plain = plain.bind(RESOLVER, None, &INTERFACES[1..], deadline).await?;
+        let mut resolver = Client::<_, IObjectExporter>::new(plain.channel(0, deadline));
+        let alive = resolver.call(&ServerAlive2Request {}).await;
+        let alive = alive.map_err(|error| failure::of_method(&plain, &error))?;
+        let version = ComVersion::V5_7.negotiate(alive.version).ok_or_else(|| {
+            let sentence = format!("the host speaks version {} of DCOM, and not 5", alive.version);
+            failure::of_answer(&plain, &Sentence(sentence))
+        })?;
+        debug!(%target, server = %alive.version, %version, "Resolver is alive");
+        let mut stages = plain.stages().to_vec();
+        let reached = TcpReached::connect(target.clone(), options.clone(), connector, deadline).await?;
+        stages.extend(reached.stages());
+        Ok(Self { target, options, version, reached, stages })
+    }
+
+    /// The stages so far; those of two connections.
+    #[must_use]
+    pub fn stages(&self) -> &[host_session::StageReport] {
+        &self.stages
+    }
+
+    /// Logs on.
+    ///
+    /// # Errors
+    /// From the stage auth; [`SessionError::verdict`] says what they mean for the credentials.
+    pub async fn log_on(self, credentials: Credentials, deadline: Instant) -> Result<Resolver, SessionError> {
+        let Self { target, options, version, reached, mut stages } = self;
+        let before = reached.stages().len();
+        let session = reached.bind(RESOLVER, Some(&credentials), &INTERFACES, deadline).await?;
+        stages.extend(&session.stages()[before..]);
+        Ok(Resolver { target, options, version, credentials, session, stages })
+    }
+}
+
+/// A host's object resolver, which accepted the credentials.
+pub struct Resolver {
+    target: Target,
+    options: Options,
+    version: ComVersion,
+    credentials: Credentials,
+    session: TcpSession,
+    stages: Vec<host_session::StageReport>,
+}
+
+impl Resolver {
+    /// Has an object of `class` made, and connects to the program that it is in, with one more logon. The object has at
+    /// least one of `interfaces`.
+    ///
+    /// A host names the addresses of that program, and credentials go only to those that the user's name of the host stands
+    /// for: others are passed over, and the user's host is tried with the port.
+    ///
+    /// # Errors
+    /// If the host refuses, or the program cannot be reached.
+    pub async fn activate(
+        mut self,
+        class: Guid,
+        interfaces: &[Guid],
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<Object, SessionError> {
+        let activation = self.create_instance(class, interfaces, deadline).await?;
+        let program = self.connect_program(&activation.exporter, connector, deadline).await?;
+        let version = self.version.negotiate(activation.exporter.version).unwrap_or(self.version);
+        Object::new(self, program, version, &activation)
+    }
+
+    /// The stages of all connections.
+    #[must_use]
+    pub fn stages(&self) -> &[host_session::StageReport] {
+        &self.stages
+    }
+
+    /// Whether another call can succeed.
+    #[must_use]
+    pub const fn is_usable(&self) -> bool {
+        self.session.is_usable()
+    }
+
+    /// Sends the ping that is due for a set.
+    pub(crate) async fn ping(&mut self, set: &mut PingSet, deadline: Instant) -> Result<(), SessionError> {
+        let mut resolver = Client::<_, IObjectExporter>::new(self.session.channel(EXPORTER, deadline));
+        let pinged = match set.next_ping() {
+            None => return Ok(()),
+            Some(Ping::Simple(request)) => {
+                let reply = resolver.reply(&request).await;
+                reply.map(|reply| set.simple_answered(&reply))
+            }
+            Some(Ping::Complex(request)) => {
+                let reply = resolver.reply(&request).await;
+                reply.map(|reply| set.complex_answered(&reply))
+            }
+        };
+        pinged.map_err(|error| failure::of_method(&self.session, &error))
+    }
+
+    async fn create_instance(
+        &mut self,
+        class: Guid,
+        interfaces: &[Guid],
+        deadline: Instant,
+    ) -> Result<Activation, SessionError> {
+        let wanted = ActivationRequest {
+            version: self.version,
+            server_name: Some(self.target.host.clone()),
+            context: Some(random::guid()),
+            ..ActivationRequest::new(class, interfaces.to_vec())
+        };
+        let internal = |error| {
+            SessionError::of_answer(&self.target, host_session::Stage::Query, Reason::Internal, &error)
+        };
+        let properties = wanted.to_pointer().map_err(internal)?;
+        let this = OrpcThis::new(self.version, random::guid());
+        let request =
+            RemoteCreateInstanceRequest { this, outer: None, properties: Some(Box::new(properties)) };
+        let mut activator = Client::<_, IRemoteSCMActivator>::new(self.session.channel(ACTIVATOR, deadline));
+        let method = RemoteCreateInstanceRequest::METHOD;
+        let answered = match activator.stub(&request).await {
+            Ok(stub) => activator.decode(&request, &stub).and_then(|reply| match reply.status {
+                status if !status.is_success() => Err(rpc_stub::Error::Status { method, status }),
+                _ => Ok(reply.activated.map(|pointer| Activation::from_pointer(&pointer))),
+            }),
+            Err(error) => Err(error),
+        };
+        let activation = answered.map_err(|error| failure::of_method(&self.session, &error))?;
+        let missing =
+            || failure::of_answer(&self.session, &Sentence("the activation has no properties".into()));
+        activation.ok_or_else(missing)?.map_err(|error| failure::of_answer(&self.session, &error))
+    }
+
+    /// A sealed connection to a program, with no interface but `IRemUnknown2` bound.
+    async fn connect_program(
+        &mut self,
+        exporter: &ObjectExporter,
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<TcpSession, SessionError> {
+        let addresses = connector.resolve(&self.target, deadline).await;
+        let addresses: Vec<IpAddr> =
+            addresses.iter().flat_map(|addresses| addresses.iter()).map(std::net::SocketAddr::ip).collect();
+        let is_ours = |endpoint: &Endpoint| {
+            endpoint.is_given || endpoint.host.parse().is_ok_and(|ip| addresses.contains(&ip))
+        };
+        let mut failed = None;
+        for endpoint in client::endpoints(&exporter.bindings, &self.target.host) {
+            if !is_ours(&endpoint) {
+                debug!(target = %self.target, ?endpoint, "Address is none of the host's: no credentials go there");
+                continue;
+            }
+            let host = if endpoint.is_given { self.target.host.clone() } else { endpoint.host };
+            let place = Target::new(host, endpoint.port);
+            match self.bind_program(place, connector, deadline).await {
+                Ok(session) => return Ok(session),
+                // A second logon with what was refused would lock the account.
+                Err(error) if error.verdict() != host_session::Verdict::Unknown => return Err(error),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        Err(failed.unwrap_or_else(|| {
+            let sentence = "the host names no TCP port for the object's program".to_owned();
+            failure::of_answer(&self.session, &Sentence(sentence))
+        }))
+    }
+
+    async fn bind_program(
+        &mut self,
+        place: Target,
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<TcpSession, SessionError> {
+        let reached = TcpReached::connect(place, self.options.clone(), connector, deadline).await?;
+        let service = TcpService { class: "host", stopped: Reason::NotFound };
+        let session =
+            reached.bind(service, Some(&self.credentials), &[crate::object::REM_UNKNOWN], deadline).await?;
+        self.stages.extend(session.stages());
+        Ok(session)
+    }
+}
+
+impl core::fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Resolver")
+            .field("target", &self.target)
+            .field("version", &self.version)
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,136 @@
+use std::sync::atomic::Ordering;
+
+use dcom_runtime::{Object, PING_PERIOD, ReachedResolver};
+use host_session::{Options, Reason, SessionError, Stage, Target, Verdict};
+use ms_dtyp::HResult;
+use rpc_stub::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface};
+
+use crate::host::PASSWORD;
+use crate::world::{
+    CLASS, GetBrightnessRequest, ILamp, ISwitch, PORT, ToggleRequest, World, credentials, soon,
+};
+
+rpc_stub::interface! {
+    /// What the object is not.
+    pub orpc interface IHeater: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd56") -> HResult {
+        /// Says how warm it is.
+        3 => GetHeat() -> (heat: u32);
+    }
+}
+
+async fn activate(world: &World, password: &str) -> Result<Object, SessionError> {
+    let target = Target::new("web1", ms_dcom::RESOLVER_PORT);
+    let reached = ReachedResolver::connect(target, Options::default(), &world.network, soon()).await?;
+    let resolver = reached.log_on(credentials(password), soon()).await?;
+    resolver.activate(CLASS, &[ILamp::IID], &world.network, soon()).await
+}
+
+async fn brightness(object: &mut Object) -> u32 {
+    object.proxy::<ILamp>(soon()).await.unwrap().call(&GetBrightnessRequest {}).await.unwrap().brightness
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_is_made_called_pinged_and_given_back() {
+    let world = World::new();
+    let mut object = activate(&world, PASSWORD).await.unwrap();
+    assert_eq!(brightness(&mut object).await, 40);
+    assert_eq!(brightness(&mut object).await, 40);
+    let mut switch = object.proxy::<ISwitch>(soon()).await.unwrap();
+    switch.call(&ToggleRequest {}).await.unwrap();
+    object.proxy::<ISwitch>(soon()).await.unwrap().call(&ToggleRequest {}).await.unwrap();
+    assert_eq!(world.events(), ["query interface"], "it is asked once");
+    // The set is made at once, then the resolver hears of it once a period.
+    for _ in 0..3 {
+        object.keep_alive(soon()).await.unwrap();
+    }
+    tokio::time::advance(PING_PERIOD).await;
+    assert!(!object.may_be_gone());
+    object.keep_alive(soon()).await.unwrap();
+    assert_eq!(world.events(), ["ping set of 1", "ping 7"]);
+    tokio::time::advance(PING_PERIOD * 3).await;
+    assert!(object.may_be_gone());
+    object.release(soon()).await.unwrap();
+    assert_eq!(world.events(), ["release 10 of 2"]);
+    assert_eq!(world.plain_binds.load(Ordering::SeqCst), 1, "ServerAlive2, and nothing else, is not sealed");
+    assert_eq!(world.logons.logons_accepted(), 2, "one at the resolver, one at the program");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stages_of_all_connections_are_there() {
+    let object = activate(&World::new(), PASSWORD).await.unwrap();
+    let stages: Vec<Stage> = object.stages().iter().map(|report| report.stage).collect();
+    use Stage::{Auth, Bind, Dns, Tcp};
+    assert_eq!(stages, [Dns, Tcp, Bind, Dns, Tcp, Auth, Dns, Tcp, Auth]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn credentials_go_to_no_address_that_is_none_of_the_users_host() {
+    let world = World::new();
+    let mut stranger = world.network.listen("elsewhere", PORT);
+    let heard = tokio::spawn(async move { drop(stranger.accept().await) });
+    world.state.lock().unwrap().addresses =
+        vec![format!("198.18.0.2[{PORT}]"), format!("elsewhere[{PORT}]"), format!("WEB1[{PORT}]")];
+    let mut object = activate(&world, PASSWORD).await.unwrap();
+    assert_eq!(brightness(&mut object).await, 40);
+    assert!(!heard.is_finished(), "the stranger was not connected to");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_port_that_is_closed_is_passed_over() {
+    let world = World::new();
+    world.state.lock().unwrap().addresses = vec!["198.18.0.1[50000]".into(), format!("10.9.8.7[{PORT}]")];
+    let mut object = activate(&world, PASSWORD).await.unwrap();
+    assert_eq!(brightness(&mut object).await, 40);
+    world.state.lock().unwrap().addresses = vec!["198.18.0.1[50000]".into()];
+    let error = activate(&world, PASSWORD).await.unwrap_err();
+    assert_eq!((error.stage, error.reason), (Stage::Tcp, Reason::ConnectionRefused), "{error}");
+    world.state.lock().unwrap().addresses = vec![];
+    let error = activate(&world, PASSWORD).await.unwrap_err();
+    assert!(error.detail().contains("names no TCP port"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_host_refuses_at_the_activation_is_named() {
+    let world = World::new();
+    for (status, reason, name) in [
+        (HResult::E_ACCESSDENIED, Reason::AccessDenied, "E_ACCESSDENIED"),
+        (HResult::REGDB_E_CLASSNOTREG, Reason::NotFound, "REGDB_E_CLASSNOTREG"),
+        (HResult(0x8000_4999), Reason::ServerFault, "0x80004999"),
+    ] {
+        world.state.lock().unwrap().refusal = Some(status);
+        let error = activate(&world, PASSWORD).await.unwrap_err();
+        assert_eq!((error.stage, error.reason), (Stage::Query, reason), "{error}");
+        assert!(error.to_string().to_lowercase().contains(&name.to_lowercase()), "{error}");
+        assert_eq!(error.verdict(), Verdict::Accepted, "the logon was good");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_password_costs_one_logon() {
+    let world = World::new();
+    let error = activate(&world, "hunter2 (made up)").await.unwrap_err();
+    assert_eq!((error.stage, error.reason), (Stage::Auth, Reason::WrongCredentials), "{error}");
+    assert_eq!(world.logons.logons_rejected(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn older_versions_are_spoken_to_and_strange_ones_are_not() {
+    let world = World::new();
+    world.state.lock().unwrap().version = ComVersion::V5_6;
+    let mut object = activate(&world, PASSWORD).await.unwrap();
+    assert_eq!(brightness(&mut object).await, 40);
+    world.state.lock().unwrap().version = ComVersion { major: 6, minor: 0 };
+    let error = activate(&world, PASSWORD).await.unwrap_err();
+    assert!(error.detail().contains("version 6.0 of DCOM"), "{error}");
+    assert_eq!(world.logons.logons_accepted(), 2, "no credentials go to a host of another version");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interface_that_the_object_does_not_have_is_named() {
+    let world = World::new();
+    let mut object = activate(&world, PASSWORD).await.unwrap();
+    let Err(error) = object.proxy::<IHeater>(soon()).await else { panic!("a heater") };
+    assert_eq!(error.reason, Reason::NotFound, "{error}");
+    assert!(error.detail().contains("E_NOINTERFACE"), "{error}");
+    assert_eq!(brightness(&mut object).await, 40, "the others still work");
+}
