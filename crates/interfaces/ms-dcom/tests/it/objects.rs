@@ -88,6 +88,21 @@ impl IRemUnknown2Server for Host {
     }
 }
 
+rpc_stub::interface! {
+    /// An interface that inherits from one of another crate.
+    orpc interface IHost: IRemUnknown2("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd58") -> HResult {
+        /// Counts what was released.
+        7 => GetReleased() -> (count: u32);
+    }
+}
+
+impl IHostServer for Host {
+    fn get_released(&mut self, _: &GetReleasedRequest) -> ServerResult<GetReleasedReply, HResult> {
+        let count = u32::try_from(self.released.len()).unwrap();
+        Ok(GetReleasedReply { count, status: HResult::S_OK })
+    }
+}
+
 /// Leads to the resolver, or to the program for calls of its object.
 #[derive(Default)]
 struct Wire(Host);
@@ -104,7 +119,7 @@ impl Channel for Wire {
         let call = CallInfo { object, ..CallInfo::default() };
         ready(match object {
             None => self.0.dispatch(&call, opnum, stub),
-            Some(IPID) => IRemUnknown2::dispatch(&mut self.0, &call, opnum, stub),
+            Some(IPID) => IHost::dispatch(&mut self.0, &call, opnum, stub),
             Some(_) => Err(FaultStatus::RPC_E_DISCONNECTED),
         })
     }
@@ -157,6 +172,15 @@ fn a_client_asks_for_further_interfaces_and_gives_references_back() {
     assert_eq!(IRemUnknown2::method(5).unwrap().interface, IRemUnknown::NAME);
     assert_eq!(RemReleaseRequest::new(vec![refs[0]; 0x1_0000]), None);
     assert_eq!(RemQueryInterface2Request::new(IPID, vec![IID; 0x1_0000]), None);
+}
+
+#[test]
+fn an_interface_inherits_from_one_of_another_crate() {
+    let mut host: Proxy<_, IHost> = Proxy::new(Wire::default(), IPID, ComVersion::V5_7, CID);
+    now(host.call(&RemReleaseRequest::new(vec![RemInterfaceRef::public(IPID, 5)]).unwrap())).unwrap();
+    assert_eq!(now(host.call(&GetReleasedRequest {})).unwrap().count, 1);
+    let opnums = [3, 6, 7].map(|opnum| IHost::method(opnum).unwrap().interface);
+    assert_eq!(opnums, ["IRemUnknown", "IRemUnknown2", "IHost"]);
 }
 
 #[test]
