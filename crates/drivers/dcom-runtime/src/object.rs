@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dcerpc::{ContextId, SyntaxId};
+use dcerpc::ContextId;
 use host_session::{SessionError, Stage, StageReport, StageTimer, TcpSession};
 use ms_dcom::activation::Activation;
 use ms_dcom::client::PingSet;
@@ -10,9 +10,9 @@ use ms_dcom::remote_unknown::{IRemUnknown2, RemQueryInterfaceRequest, RemRelease
 use ms_dcom::types::{RemInterfaceRef, StdObjref};
 use ms_dtyp::{Guid, HResult};
 use rpc_client::{Interface as BoundInterface, TcpTransport};
-use rpc_stub::Interface;
 use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
 use tokio::time::Instant;
+use transport::Connector;
 
 use crate::failure::{self, Sentence};
 use crate::random;
@@ -24,7 +24,7 @@ pub const PING_PERIOD: Duration = Duration::from_secs(120);
 /// References that are asked for with each interface.
 const REFERENCES: u32 = 5;
 
-pub(crate) const REM_UNKNOWN: SyntaxId = IRemUnknown2::SYNTAX_ID;
+/// Where [`Resolver::connect_program`] binds it.
 const REM_UNKNOWN_CONTEXT: ContextId = 0;
 
 /// An interface of the object that is known.
@@ -49,8 +49,31 @@ pub struct Object {
     pinged: Instant,
 }
 
+impl Resolver {
+    /// Has an object of `class` made, and connects to the program that it is in, with one more logon. The object has at
+    /// least one of `interfaces`.
+    ///
+    /// A host names the addresses of that program, and credentials go only to those that the user's name of the host stands
+    /// for: others are passed over, and the user's host is tried with the port.
+    ///
+    /// # Errors
+    /// If the host refuses, or the program cannot be reached.
+    pub async fn activate(
+        mut self,
+        class: Guid,
+        interfaces: &[Guid],
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<Object, SessionError> {
+        let activation = self.create_instance(class, interfaces, deadline).await?;
+        let program = self.connect_program(&activation.exporter, connector, deadline).await?;
+        let version = self.version().negotiate(activation.exporter.version).unwrap_or(self.version());
+        Object::new(self, program, version, &activation)
+    }
+}
+
 impl Object {
-    pub(crate) fn new(
+    fn new(
         resolver: Resolver,
         program: TcpSession,
         version: ComVersion,

@@ -6,6 +6,7 @@ use host_session::{Options, Reason, SessionError, Target, TcpReached, TcpService
 use ms_dcom::activation::{Activation, ActivationRequest, ObjectExporter};
 use ms_dcom::activator::{IRemoteSCMActivator, RemoteCreateInstanceRequest};
 use ms_dcom::client::{self, Endpoint, Ping, PingSet};
+use ms_dcom::remote_unknown::IRemUnknown2;
 use ms_dcom::resolver::{IObjectExporter, ServerAlive2Request};
 use ms_dtyp::Guid;
 use rpc_stub::orpc::{ComVersion, OrpcThis};
@@ -16,7 +17,6 @@ use tracing::debug;
 use transport::Connector;
 
 use crate::failure::{self, Sentence};
-use crate::object::Object;
 use crate::random;
 
 const RESOLVER: TcpService = TcpService { class: "RPCSS", stopped: Reason::NotFound };
@@ -24,6 +24,8 @@ const RESOLVER: TcpService = TcpService { class: "RPCSS", stopped: Reason::NotFo
 const INTERFACES: [dcerpc::SyntaxId; 2] = [IRemoteSCMActivator::SYNTAX_ID, IObjectExporter::SYNTAX_ID];
 const ACTIVATOR: u16 = 0;
 const EXPORTER: u16 = 1;
+/// What every program has.
+const REM_UNKNOWN: dcerpc::SyntaxId = IRemUnknown2::SYNTAX_ID;
 
 /// A host whose object resolver answered without credentials.
 #[must_use = "a connection that nobody logs on to is closed"]
@@ -93,27 +95,6 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Has an object of `class` made, and connects to the program that it is in, with one more logon. The object has at
-    /// least one of `interfaces`.
-    ///
-    /// A host names the addresses of that program, and credentials go only to those that the user's name of the host stands
-    /// for: others are passed over, and the user's host is tried with the port.
-    ///
-    /// # Errors
-    /// If the host refuses, or the program cannot be reached.
-    pub async fn activate(
-        mut self,
-        class: Guid,
-        interfaces: &[Guid],
-        connector: &dyn Connector,
-        deadline: Instant,
-    ) -> Result<Object, SessionError> {
-        let activation = self.create_instance(class, interfaces, deadline).await?;
-        let program = self.connect_program(&activation.exporter, connector, deadline).await?;
-        let version = self.version.negotiate(activation.exporter.version).unwrap_or(self.version);
-        Object::new(self, program, version, &activation)
-    }
-
     /// The stages of all connections.
     #[must_use]
     pub fn stages(&self) -> &[host_session::StageReport] {
@@ -124,6 +105,11 @@ impl Resolver {
     #[must_use]
     pub const fn is_usable(&self) -> bool {
         self.session.is_usable()
+    }
+
+    /// The version that both sides speak.
+    pub(crate) const fn version(&self) -> ComVersion {
+        self.version
     }
 
     /// Sends the ping that is due for a set.
@@ -143,7 +129,8 @@ impl Resolver {
         pinged.map_err(|error| failure::of_method(&self.session, &error))
     }
 
-    async fn create_instance(
+    /// Has an object made that has at least one of `interfaces`.
+    pub(crate) async fn create_instance(
         &mut self,
         class: Guid,
         interfaces: &[Guid],
@@ -178,7 +165,7 @@ impl Resolver {
     }
 
     /// A sealed connection to a program, with no interface but `IRemUnknown2` bound.
-    async fn connect_program(
+    pub(crate) async fn connect_program(
         &mut self,
         exporter: &ObjectExporter,
         connector: &dyn Connector,
@@ -219,8 +206,7 @@ impl Resolver {
     ) -> Result<TcpSession, SessionError> {
         let reached = TcpReached::connect(place, self.options.clone(), connector, deadline).await?;
         let service = TcpService { class: "host", stopped: Reason::NotFound };
-        let session =
-            reached.bind(service, Some(&self.credentials), &[crate::object::REM_UNKNOWN], deadline).await?;
+        let session = reached.bind(service, Some(&self.credentials), &[REM_UNKNOWN], deadline).await?;
         self.stages.extend(session.stages());
         Ok(session)
     }

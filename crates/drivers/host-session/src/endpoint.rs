@@ -21,3 +21,12 @@ impl Endpoint {
         }
     }
 }
+
+/// What listens on a TCP port of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpService {
+    /// The class of its service principal name, such as `RPCSS`.
+    pub class: &'static str,
+    /// The reason of failures while it does not run.
+    pub stopped: Reason,
+}

@@ -49,7 +49,7 @@ mod stages;
 mod tcp;
 
 pub use self::connect::{LoggedOn, Reached};
-pub use self::endpoint::Endpoint;
+pub use self::endpoint::{Endpoint, TcpService};
 pub use self::error::SessionError;
 pub use self::host::HostInfo;
 pub use self::one_call::concerns_one_call;
@@ -59,4 +59,4 @@ pub use self::reason::{Reason, Stage, Verdict};
 pub use self::recovery::Recovery;
 pub use self::session::Session;
 pub use self::stages::{StageReport, StageTimer};
-pub use self::tcp::{TcpReached, TcpService, TcpSession};
+pub use self::tcp::{TcpReached, TcpSession};

@@ -11,16 +11,7 @@ use transport::{BoxStream, ByteCounter, Connector};
 
 use crate::connecting::Connecting;
 use crate::stages::StageTimer;
-use crate::{Options, Reason, SessionError, Stage, StageReport, Target};
-
-/// What listens on a TCP port of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TcpService {
-    /// The class of its service principal name, such as `RPCSS`.
-    pub class: &'static str,
-    /// The reason of failures while it does not run.
-    pub stopped: Reason,
-}
+use crate::{Options, SessionError, Stage, StageReport, Target, TcpService};
 
 /// A host whose TCP port accepted a connection, before any RPC.
 ///
