@@ -23,6 +23,7 @@ pub mod dcerpc;
 mod input;
 pub mod interfaces;
 mod law;
+pub mod ms_comt;
 pub mod ms_dcom;
 pub mod ms_dtyp;
 pub mod ms_pcq;
@@ -36,7 +37,7 @@ pub mod ssp;
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 24] = [
+pub const ORACLES: [(&str, Oracle); 25] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -50,6 +51,7 @@ pub const ORACLES: [(&str, Oracle); 24] = [
     ("rrp_requests", ms_rrp::requests),
     ("rrp_responses", ms_rrp::responses),
     ("rrp_values", ms_rrp::values),
+    ("comt_tracking", ms_comt::tracking),
     ("dcom_objref", ms_dcom::objref),
     ("perflib_block", perflib_v1::block),
     ("perflib_names", perflib_v1::names),

@@ -5,6 +5,7 @@ mod connections;
 mod pcq;
 mod stubs;
 
+use ms_comt::tracking::write::{Choices, EmptyText};
 use ndr::{Conformant, WideString, Writer};
 
 use self::associations::associations;
@@ -32,6 +33,7 @@ pub fn seeds() -> Vec<Seed> {
     let dcom = crate::ms_dcom::honest_structures().into_iter();
     seeds.extend(dcom.map(|(name, bytes)| ("dcom_objref", name.to_owned(), bytes)));
     seeds.extend(texts());
+    seeds.extend(events());
     seeds.extend(associations());
     seeds.extend(connections());
     seeds
@@ -58,6 +60,14 @@ fn values() -> Vec<Seed> {
         ("ndr_constructs", "bytes".to_owned(), vec![3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0xaa, 0xbb]),
     ];
     others.into_iter().chain(constructs).collect()
+}
+
+/// Tracker events in two of the forms that writers choose.
+fn events() -> Vec<Seed> {
+    let other = Choices { empty_text: EmptyText::ZeroLength, collection_first: true, ..Choices::default() };
+    let event =
+        |name: &str, choices| ("comt_tracking", name.to_owned(), crate::ms_comt::honest_event(&choices));
+    vec![event("usual", Choices::default()), event("collections_first", other)]
 }
 
 /// Counter paths as people write them.
