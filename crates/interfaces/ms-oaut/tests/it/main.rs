@@ -1,0 +1,5 @@
+//! Strings, variants and arrays on the wire.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+
+mod strings;
+mod variants;
