@@ -12,7 +12,6 @@ pub struct Bstr(pub Option<Box<FlaggedWordBlob>>);
 /// [MS-OAUT] 2.2.23.1 `FLAGGED_WORD_BLOB`
 #[derive(Clone, Debug, PartialEq, Eq, NdrEncode, NdrDecode)]
 #[doc(alias = "FLAGGED_WORD_BLOB")]
-#[ndr(check = rounds_up)]
 pub struct FlaggedWordBlob {
     /// Bytes of the text or data, or [`Bstr::NULL_BYTES`].
     #[ndr(name = "cBytes")]
@@ -21,14 +20,15 @@ pub struct FlaggedWordBlob {
     #[ndr(name = "clSize")]
     pub count: u32,
     /// UTF-16 code units of a text, without a NUL behind it; data have a last byte too many if their number is odd.
-    #[ndr(name = "asData", conformant, size_is = count)]
+    #[ndr(name = "asData", conformant, size_is = elements(bytes, count))]
     pub units: Vec<u16>,
 }
 
-/// [MS-OAUT] 2.2.23.1: clSize is half of cBytes, rounded up.
-fn rounds_up(blob: &FlaggedWordBlob) -> Result<(), &'static str> {
-    let expected = if blob.bytes == Bstr::NULL_BYTES { 0 } else { blob.bytes.div_ceil(2) };
-    if blob.count == expected { Ok(()) } else { Err("clSize is not half of cBytes") }
+/// [MS-OAUT] 2.2.23.1: how many units there are: clSize, if that is half of cBytes, rounded up. Otherwise a number that no
+/// array has.
+const fn elements(bytes: u32, count: u32) -> u64 {
+    let expected = if bytes == Bstr::NULL_BYTES { 0 } else { bytes.div_ceil(2) };
+    if count == expected { count as u64 } else { u64::MAX }
 }
 
 impl Bstr {

@@ -2,7 +2,8 @@ use ms_dtyp::{Guid, HResult};
 use ndr::{Conformant, InterfacePointer, NdrDecode, NdrEncode, Reserved, WideString};
 use rpc_stub::orpc::{IUnknown, IUnknownServer};
 
-use crate::{Bstr, Variant};
+use crate::bstr::Bstr;
+use crate::variant::Variant;
 
 rpc_stub::interface! {
     /// [MS-OAUT] 1.9: methods and properties by their names. Dual interfaces inherit from it and have methods of their own,

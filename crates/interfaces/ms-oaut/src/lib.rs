@@ -21,9 +21,7 @@
 
 mod bstr;
 mod dispatch;
-mod safe_array;
 mod scalar;
-mod value;
 mod variant;
 
 pub use self::bstr::{Bstr, FlaggedWordBlob};
@@ -32,10 +30,8 @@ pub use self::dispatch::{
     GetTypeInfoCountRequest, GetTypeInfoReply, GetTypeInfoRequest, IDispatch, IDispatchServer, InvokeReply,
     InvokeRequest,
 };
-pub use self::safe_array::{
-    Bound, BstrElements, ByteElements, DwordElements, Elements, Features, HyperElements, InterfaceElements,
-    ObjectElements, SafeArray, VariantElements, WordElements,
-};
 pub use self::scalar::{Currency, Date, Decimal, VariantBool};
-pub use self::value::Value;
-pub use self::variant::{VarType, Variant};
+pub use self::variant::{
+    Bound, BstrElements, ByteElements, DwordElements, Elements, Features, HyperElements, InterfaceElements,
+    ObjectElements, SafeArray, Value, VarType, Variant, VariantElements, WordElements,
+};

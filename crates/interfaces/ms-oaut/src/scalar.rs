@@ -38,14 +38,15 @@ pub struct Date(pub f64);
 /// [MS-OAUT] 2.2.26 `DECIMAL`: an integer of 96 bits, divided by a power of ten.
 #[doc(alias = "DECIMAL")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, NdrEncode, NdrDecode)]
-#[ndr(check = is_in_range)]
 pub struct Decimal {
     /// Means nothing.
     #[ndr(name = "wReserved")]
     pub reserved: u16,
     /// The power of ten, at most 28.
+    #[ndr(check = is_scale)]
     pub scale: u8,
     /// 0, or 0x80 for a negative number.
+    #[ndr(check = is_sign)]
     pub sign: u8,
     /// The high 32 bits of the integer.
     #[ndr(name = "Hi32")]
@@ -55,9 +56,10 @@ pub struct Decimal {
     pub low: u64,
 }
 
-fn is_in_range(decimal: &Decimal) -> Result<(), &'static str> {
-    if decimal.scale > 28 {
-        return Err("scale is above 28");
-    }
-    if matches!(decimal.sign, 0 | 0x80) { Ok(()) } else { Err("sign is neither 0 nor 0x80") }
+fn is_scale(scale: &u8) -> Result<(), &'static str> {
+    if *scale <= 28 { Ok(()) } else { Err("is above 28") }
+}
+
+fn is_sign(sign: &u8) -> Result<(), &'static str> {
+    if matches!(sign, 0 | 0x80) { Ok(()) } else { Err("is neither 0 nor 0x80") }
 }

@@ -1,9 +1,11 @@
 //! Laws of all declared interfaces.
 
 use codec::EncodeResult;
+use ms_comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump};
 use ms_dcom::activator::IRemoteSCMActivator;
 use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
 use ms_dcom::resolver::IObjectExporter;
+use ms_oaut::IDispatch;
 use ms_pcq::perflibv2::methods::PerflibV2;
 use ms_rrp::winreg::Winreg;
 use ndr::Error;
@@ -32,13 +34,17 @@ const fn declared<I: Interface>() -> Declared {
 }
 
 /// All declared interfaces. A test compares them with the declarations in the sources.
-pub const INTERFACES: [Declared; 6] = [
+pub const INTERFACES: [Declared; 10] = [
     declared::<PerflibV2>(),
     declared::<Winreg>(),
     declared::<IObjectExporter>(),
     declared::<IRemoteSCMActivator>(),
     declared::<IRemUnknown>(),
     declared::<IRemUnknown2>(),
+    declared::<IDispatch>(),
+    declared::<IGetTrackingData>(),
+    declared::<IProcessDump>(),
+    declared::<IComTrackingInfoEvents>(),
 ];
 
 /// A stub of any declared method: interface, method and direction in three bytes, then the stub. What can be read is

@@ -26,6 +26,7 @@ mod law;
 pub mod ms_comt;
 pub mod ms_dcom;
 pub mod ms_dtyp;
+mod ms_oaut;
 pub mod ms_pcq;
 pub mod ms_rrp;
 pub mod ms_smb2;

@@ -5,9 +5,18 @@ use ms_comt::tracking::write::{self, Choices, encode};
 use ms_comt::tracking::{
     ApplicationType, Component, Container, Dropped, Limits, Position, Process, Visitor, read,
 };
-use ms_dtyp::Guid;
+use ms_comt::{
+    ApplicationIdentifier, ComponentData, ContainerData, ContainerStatistics, DumpProcessReply,
+    DumpProcessRequest, GetComponentDataByContainerAndClsidReply, GetComponentDataByContainerAndClsidRequest,
+    GetComponentDataByContainerReply, GetComponentDataByContainerRequest, GetContainerDataReply,
+    GetContainerDataRequest, IsSupportedReply, IsSupportedRequest, OnNewTrackingInfoReply,
+    OnNewTrackingInfoRequest, Tracked,
+};
+use ms_dtyp::{Guid, HResult};
+use ms_oaut::Bstr;
 
 use crate::law::is_inside;
+use crate::ms_dcom::{Call, object};
 
 const LIMITS: Limits = Limits { processes_max: 8, containers_max: 8, components_max: 16, text_units_max: 64 };
 
@@ -121,4 +130,50 @@ pub(crate) fn honest_event(choices: &Choices) -> Vec<u8> {
         ..write::Process::default()
     };
     encode(&[process(4, vec![container]), process(5, Vec::new())], choices).unwrap_or_default()
+}
+
+const MADE: &str = "our own encoders take it";
+
+pub(crate) fn honest_tracker() -> Vec<Call> {
+    let statistics = ContainerStatistics { calls: 1, instances: 2, components: 3, calls_per_second: 4 };
+    let application = ApplicationIdentifier::new(Guid::from_u128(1));
+    let container = ContainerData { legacy_id: 7, application, process_id: 4, statistics };
+    let [clsid, number] = [Guid::from_u128(7), Guid::from_u128(8)];
+    let component = |clsid| ComponentData {
+        clsid,
+        total_references: Tracked(1),
+        bound_references: Tracked(1),
+        pooled_instances: Tracked::UNTRACKED,
+        instances_in_call: Tracked(0),
+        response_time_ms: Tracked(2),
+        calls_completed: Tracked(3),
+        calls_failed: Tracked(4),
+    };
+    let containers = GetContainerDataReply::new(vec![container]).expect(MADE);
+    let components =
+        GetComponentDataByContainerReply::new(vec![component(clsid), component(number)]).expect(MADE);
+    let data = Some(Box::new(component(clsid)));
+    let one = GetComponentDataByContainerAndClsidReply { data, status: HResult::S_OK };
+    let calls = [
+        (4, object(&GetContainerDataRequest {}, &containers)),
+        (5, object(&GetComponentDataByContainerRequest { container: 7 }, &components)),
+        (6, object(&GetComponentDataByContainerAndClsidRequest { container: 7, clsid }, &one)),
+    ];
+    calls.into_iter().map(|(opnum, (request, reply))| (opnum, request, reply)).collect()
+}
+
+pub(crate) fn honest_dump() -> Vec<Call> {
+    let file = Bstr::new(r"C:\dumps\one").expect(MADE);
+    let request = DumpProcessRequest::new(Guid::from_u128(1), Some(r"C:\dumps"), 3).expect(MADE);
+    let calls = [
+        (7, object(&IsSupportedRequest {}, &IsSupportedReply { status: HResult::S_FALSE })),
+        (8, object(&request, &DumpProcessReply { file, status: HResult::S_OK })),
+    ];
+    calls.into_iter().map(|(opnum, (request, reply))| (opnum, request, reply)).collect()
+}
+
+pub(crate) fn honest_events() -> Vec<Call> {
+    let event = OnNewTrackingInfoRequest::new(honest_event(&Choices::default())).expect(MADE);
+    let (request, reply) = object(&event, &OnNewTrackingInfoReply { status: HResult::S_OK });
+    vec![(3, request, reply)]
 }

@@ -107,7 +107,7 @@ const OXID: Oxid = Oxid(7);
 const RIGHT: &str = "the message is right";
 
 /// An opnum, a request and a reply.
-type Call = (u16, Vec<u8>, Vec<u8>);
+pub(crate) type Call = (u16, Vec<u8>, Vec<u8>);
 
 fn bindings(address: &str) -> DualStringArray {
     let ntlm = SecurityBinding { service: AuthenticationService::WINNT, principal: "web1".to_owned() };
@@ -221,7 +221,7 @@ pub(crate) fn honest_activator() -> Vec<Call> {
     vec![(3, class.0, class.1), (4, create.0, create.1)]
 }
 
-fn object(request: &impl rpc_stub::Request, reply: &impl Message) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn object(request: &impl rpc_stub::Request, reply: &impl Message) -> (Vec<u8>, Vec<u8>) {
     let this = OrpcThis::new(ComVersion::V5_7, IPID);
     let that = ErrorInfo::default().to_extent().and_then(|extent| OrpcThat::with_extents(vec![extent]));
     let reply = reply_stub(&that.expect(RIGHT), reply);

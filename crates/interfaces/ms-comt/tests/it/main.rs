@@ -3,5 +3,6 @@
 
 mod golden;
 mod hostile;
+mod interfaces;
 mod laws;
 mod support;

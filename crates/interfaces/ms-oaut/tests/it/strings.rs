@@ -48,9 +48,9 @@ fn data_of_an_odd_size_are_read_and_are_no_text() {
 #[test]
 fn sizes_that_contradict_each_other_are_refused() {
     for (stub, expected) in [
-        (blob(&[1, 1, 4, 1], b"a\0"), "clSize is not half of cBytes"),
-        (blob(&[1, 1, u32::MAX, 1], b"a\0"), "clSize is not half of cBytes"),
-        (blob(&[1, 2, 2, 1], b"a\0b\0"), "clSize"),
+        (blob(&[1, 1, 4, 1], b"a\0"), "`asData`: max_count is not elements (bytes, count)"),
+        (blob(&[1, 1, u32::MAX, 1], b"a\0"), "`asData`: max_count is not elements (bytes, count)"),
+        (blob(&[1, 2, 2, 1], b"a\0b\0"), "`asData`"),
         (blob(&[1, u32::MAX, u32::MAX, 0], b""), "limit"),
         (blob(&[1, 2, 4, 2], b"a\0"), "needed"),
     ] {

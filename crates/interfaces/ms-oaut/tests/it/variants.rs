@@ -118,7 +118,7 @@ fn values_that_contradict_their_type_are_refused() {
         (wire(3, 0x2008, 0x2008, &[0; 4]), "_varUnion"),
         (
             wire(5, 14, 14, &[0, 0, 0, 0, 0, 0, 29, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
-            "scale is above 28",
+            "`scale`: is above 28",
         ),
         (wire(3, 5, 5, &[0; 8]), "needed"),
     ] {
@@ -128,14 +128,18 @@ fn values_that_contradict_their_type_are_refused() {
 }
 
 #[test]
-fn bounds_that_contradict_the_number_of_elements_are_refused() {
+fn an_array_says_whether_its_bounds_fit_its_elements() {
     let array = SafeArray::of_dwords(VarType::VT_UI4, vec![1, 2]).unwrap();
     let value = Value::Array(Some(Box::new(Some(Box::new(array)))));
     let honest = written(&Variant::of_array(VarType::VT_UI4, value).unwrap());
-    assert!(read(&honest).is_ok());
-    for (at, byte) in [(56, 3), (48, 3)] {
+    let bounds = honest.windows(8).position(|bytes| bytes == [2, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+    for (count, expected) in [(2, true), (3, false), (0, false)] {
         let mut stub = honest.clone();
-        stub[at] = byte;
-        assert!(read(&stub).is_err(), "{at}");
+        stub[bounds] = count;
+        let Value::Array(Some(array)) = read(&stub).unwrap().value else { panic!("{stub:?}") };
+        assert_eq!(array.unwrap().is_filled(), expected, "{count}");
     }
+    let mut none = honest;
+    none[32] = 0; // cDims
+    assert!(read(&none).unwrap_err().contains("`cDims`"), "{none:02x?}");
 }

@@ -1,6 +1,8 @@
+use ms_comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump};
 use ms_dcom::activator::IRemoteSCMActivator;
 use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
 use ms_dcom::resolver::IObjectExporter;
+use ms_oaut::IDispatch;
 use ms_pcq::perflibv2::methods::{
     CloseQueryHandleRequest, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest,
     OpenQueryHandleRequest, PerflibV2, QueryCounterDataRequest, QueryCounterInfoRequest,
@@ -49,6 +51,10 @@ pub fn stubs() -> Vec<Stub> {
         (IRemoteSCMActivator::NAME, crate::ms_dcom::honest_activator()),
         (IRemUnknown::NAME, crate::ms_dcom::honest_remote_unknown()),
         (IRemUnknown2::NAME, crate::ms_dcom::honest_remote_unknown2()),
+        (IDispatch::NAME, crate::ms_oaut::honest_dispatch()),
+        (IGetTrackingData::NAME, crate::ms_comt::honest_tracker()),
+        (IProcessDump::NAME, crate::ms_comt::honest_dump()),
+        (IComTrackingInfoEvents::NAME, crate::ms_comt::honest_events()),
     ];
     let dcom = dcom.into_iter().flat_map(|(name, calls)| calls.into_iter().map(move |call| (name, call)));
     let dcom = dcom.flat_map(|(name, call)| both(name, call));

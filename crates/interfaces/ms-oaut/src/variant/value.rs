@@ -1,10 +1,16 @@
 use ms_dtyp::HResult;
 use ndr::{InterfacePointer, NdrDecode, NdrEncode};
 
-use crate::{Bstr, Currency, Date, Decimal, SafeArray, Variant, VariantBool};
+use super::Variant;
+use super::safe_array::SafeArray;
+use crate::bstr::Bstr;
+use crate::scalar::{Currency, Date, Decimal, VariantBool};
 
 /// An object, or none.
 type Object<'stub> = Option<Box<InterfacePointer<'stub>>>;
+
+/// [MS-OAUT] 2.2.6 `PSAFEARRAY`: a pointer to a pointer to an array.
+type Array<'stub> = Option<Box<Option<Box<SafeArray<'stub>>>>>;
 
 /// [MS-OAUT] 2.2.29.1 `_varUnion`: the value of a [`Variant`]. What ends in `Ref` stands behind a pointer (VT_BYREF), and
 /// is `None` behind a NULL pointer. User-defined types (VT_RECORD) are refused.
@@ -56,9 +62,8 @@ pub enum Value<'stub> {
     Int(i32),
     #[ndr(case = 0x0017)]
     Uint(u32),
-    /// A pointer to a pointer, [MS-OAUT] 2.2.6.
     #[ndr(case = 0x2000)]
-    Array(Option<Box<Option<Box<SafeArray<'stub>>>>>),
+    Array(Array<'stub>),
     #[ndr(case = 0x4002)]
     I2Ref(Option<Box<i16>>),
     #[ndr(case = 0x4003)]
@@ -102,5 +107,5 @@ pub enum Value<'stub> {
     #[ndr(case = 0x4017)]
     UintRef(Option<Box<u32>>),
     #[ndr(case = 0x6000)]
-    ArrayRef(Option<Box<Option<Box<Option<Box<SafeArray<'stub>>>>>>>),
+    ArrayRef(Option<Box<Array<'stub>>>),
 }

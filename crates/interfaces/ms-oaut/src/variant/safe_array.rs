@@ -2,7 +2,8 @@ use codec::EncodeResult;
 use ms_dtyp::{Guid, open_enum};
 use ndr::{Conformant, ConformantBytes, EncodeError, InterfacePointer, NdrDecode, NdrEncode, Ref};
 
-use crate::{Bstr, VarType, Variant};
+use super::{VarType, Variant};
+use crate::bstr::Bstr;
 
 open_enum! {
     /// [MS-OAUT] 2.2.9: flags of an array. Those that say how it lies in memory mean nothing to its reader.
@@ -27,10 +28,9 @@ open_enum! {
 /// pointer to one.
 #[doc(alias = "SAFEARRAY")]
 #[derive(Clone, Debug, PartialEq, NdrEncode, NdrDecode)]
-#[ndr(check = is_filled)]
 pub struct SafeArray<'stub> {
     /// Dimensions.
-    #[ndr(name = "cDims")]
+    #[ndr(name = "cDims", check = is_some)]
     pub dimensions: u16,
     /// Flags.
     #[ndr(name = "fFeatures")]
@@ -44,7 +44,7 @@ pub struct SafeArray<'stub> {
     /// The elements of all dimensions.
     #[ndr(name = "uArrayStructs")]
     pub elements: Elements<'stub>,
-    /// Each dimension, the last one first.
+    /// Each dimension, the last one first; whether they fit the elements says [`SafeArray::is_filled`].
     #[ndr(name = "rgsabound", conformant, size_is = dimensions)]
     pub bounds: Vec<Bound>,
 }
@@ -160,17 +160,8 @@ impl Elements<'_> {
     }
 }
 
-/// The bounds leave room for the elements that are there, no more and no less.
-fn is_filled(array: &SafeArray<'_>) -> Result<(), &'static str> {
-    if array.bounds.is_empty() {
-        return Err("cDims is 0");
-    }
-    let room = array.bounds.iter().try_fold(1_u32, |room, bound| room.checked_mul(bound.count));
-    if room == Some(array.elements.size()) {
-        Ok(())
-    } else {
-        Err("rgsabound has room for another number of elements")
-    }
+fn is_some(dimensions: &u16) -> Result<(), &'static str> {
+    if *dimensions == 0 { Err("is 0") } else { Ok(()) }
 }
 
 impl<'stub> SafeArray<'stub> {
@@ -214,6 +205,14 @@ impl<'stub> SafeArray<'stub> {
             bounds: vec![Bound { count: elements.size(), first: 0 }],
             elements,
         }
+    }
+
+    /// Whether the bounds have room for the elements that are there, no more and no less. Readers that compute the place of
+    /// an element from indexes ask this first.
+    #[must_use]
+    pub fn is_filled(&self) -> bool {
+        let room = self.bounds.iter().try_fold(1_u32, |room, bound| room.checked_mul(bound.count));
+        room == Some(self.elements.size())
     }
 
     /// The type of the elements, if the array says it.

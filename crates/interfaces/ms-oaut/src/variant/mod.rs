@@ -1,8 +1,15 @@
+mod safe_array;
+mod value;
+
 use codec::EncodeResult;
 use ms_dtyp::open_enum;
 use ndr::{EncodeError, NdrDecode, NdrEncode, Reserved, Union, Writer};
 
-use crate::Value;
+pub use self::safe_array::{
+    Bound, BstrElements, ByteElements, DwordElements, Elements, Features, HyperElements, InterfaceElements,
+    ObjectElements, SafeArray, VariantElements, WordElements,
+};
+pub use self::value::Value;
 
 open_enum! {
     /// [MS-OAUT] 2.2.7 `VARENUM`: the type of a value, perhaps with flags.
