@@ -10,6 +10,8 @@ use counter_types::{NamePattern, same_name};
 use ms_dtyp::Guid;
 use ms_pcq::types::{InstanceType, Lcid};
 
+mod shared;
+
 use crate::channel::{Client, Error, HostChannel};
 use crate::registration::{self, Counter, Languages, Name, Pieces, Trouble};
 use crate::stalls::Stalls;
@@ -216,7 +218,7 @@ impl Catalog {
         let registration::Registration { local_name, instance_type, is_type_inferred, counters } = registered;
         let provider = Provider::V2(guid);
         let counterset = Counterset { provider, name, local_name, instance_type, is_type_inferred, counters };
-        let counterset = Arc::new(counterset);
+        let counterset = counterset.shared();
         self.countersets.insert(guid, Arc::clone(&counterset));
         Ok(Lookup::Found(counterset))
     }

@@ -118,7 +118,7 @@ impl<I: SeriesIds> WatchedObjects<I> {
             if let Some(known) = known {
                 self.watched.remove(known).poller.end(output);
             }
-            let counterset = Arc::new(counterset_of(&object, name, tables));
+            let counterset = counterset_of(&object, name, tables).shared();
             warn_of_nothing(settings, &counterset);
             let poller = CountersetPoller::new(&counterset, settings, output);
             let mut definitions = Definitions::default();

@@ -80,8 +80,18 @@ impl Registered {
 enum Place {
     /// All to one block.
     One(u32),
-    /// Rules give each its name: what the family would be without them, and the blocks by name so far.
-    Many(Box<Family>, Option<Factor>, HashMap<String, u32>),
+    /// Rules give each its name.
+    Many(Box<Moving>),
+}
+
+/// See [`Place::Many`].
+#[derive(Debug)]
+struct Moving {
+    /// What the family would be without rules.
+    origin: Family,
+    factor: Option<Factor>,
+    /// By name, so far.
+    blocks: HashMap<String, u32>,
 }
 
 /// What is known of a block: series of one family on the page that come from one family of the plugin's.
@@ -236,7 +246,7 @@ impl Registry {
             let plan = Plan::new(rules, &family.sample_name(), kind, self.prefixes.is_utf8())?;
             let Some(plan) = plan else { continue };
             let place = if plan.moves {
-                Place::Many(Box::new(family), factor, HashMap::new())
+                Place::Many(Box::new(Moving { origin: family, factor, blocks: HashMap::new() }))
             } else {
                 Place::One(self.add_block(scope, id, &family, factor, &plan.name)?)
             };

@@ -142,14 +142,14 @@ impl Registry {
         self.prefixes.write_ruled(*kind, &mut ruled, &self.normalize.limits, &mut self.scratch)?;
         let (origin, factor, sample_name) = match place {
             Place::One(block) => return Ok(*block),
-            Place::Many(origin, factor, blocks) => match blocks.get(&*ruled.name) {
+            Place::Many(moving) => match moving.blocks.get(&*ruled.name) {
                 Some(block) => return Ok(*block),
-                None => (origin.clone(), *factor, ruled.name.into_owned()),
+                None => (moving.origin.clone(), moving.factor, ruled.name.into_owned()),
             },
         };
         let block = self.add_block(scope, id, &origin, factor, &sample_name)?;
-        if let Place::Many(_, _, blocks) = &mut self.families[id as usize].names[name].place {
-            blocks.insert(sample_name, block);
+        if let Place::Many(moving) = &mut self.families[id as usize].names[name].place {
+            moving.blocks.insert(sample_name, block);
         }
         Ok(block)
     }
