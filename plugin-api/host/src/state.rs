@@ -14,6 +14,27 @@ pub struct InstanceConfig {
     pub settings: serde_json::Value,
 }
 
+/// What an instance is made anew from. Settings are a text here: as values they would take some 10 KiB for each instance.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptConfig {
+    pub(crate) target: TargetInfo,
+    settings: Box<str>,
+}
+
+impl KeptConfig {
+    pub(crate) fn restored(self) -> InstanceConfig {
+        // They were written as JSON here.
+        let settings = serde_json::from_str(&self.settings).unwrap_or_default();
+        InstanceConfig { target: self.target, settings }
+    }
+}
+
+impl From<&InstanceConfig> for KeptConfig {
+    fn from(config: &InstanceConfig) -> Self {
+        Self { target: config.target.clone(), settings: config.settings.to_string().into() }
+    }
+}
+
 /// Why an instance is in quarantine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -121,7 +121,7 @@ impl InstanceShared {
             if !state.poisoned {
                 return Ok(());
             }
-            (state.token, state.config.clone())
+            (state.token, state.config.clone().restored())
         };
         let (reason, deadline_ns) = (END_REMOVED, self.library.end_deadline_ns());
         let (size, now_ns) = (struct_size::<End>(), self.library.now_ns());

@@ -22,7 +22,7 @@ use crate::info::{Mode, SourceInfo};
 use crate::lease::Leases;
 use crate::library::{LibraryShared, LiveInstance};
 use crate::log_budget::LogBudget;
-use crate::state::{InstanceConfig, InstanceState, QuarantineCause};
+use crate::state::{InstanceConfig, InstanceState, KeptConfig, QuarantineCause};
 use crate::sync::lock;
 use crate::tokens::{self, Tokens};
 use crate::violation::{Violation, Violations};
@@ -56,7 +56,7 @@ pub(crate) struct InstanceShared {
 struct State {
     /// A new one after each restart.
     token: u64,
-    config: InstanceConfig,
+    config: KeptConfig,
     stopped: bool,
     /// When the host stops waiting for the end, if the plugin was asked to end.
     ending_until_ns: Option<u64>,
@@ -115,7 +115,7 @@ impl InstanceShared {
             leases: Arc::default(),
             source,
             min_interval_ms: AtomicU64::new(0),
-            state: Mutex::new(State::new(token, config.clone())),
+            state: Mutex::new(State::new(token, config.into())),
             me: me.clone(),
         });
         instance.enlist(token);
@@ -183,7 +183,7 @@ impl InstanceShared {
         // A poisoned instance is restarted from its configuration; the source only checks whether it accepts it.
         let asking = if poisoned { Asking::Validate } else { Asking::Reconfigure };
         configure::ask(&self.library, asking, self.source, token, config)?;
-        lock(&self.state).config = config.clone();
+        lock(&self.state).config = config.into();
         Ok(())
     }
 
@@ -294,7 +294,7 @@ impl LiveInstance for InstanceShared {
 }
 
 impl State {
-    fn new(token: u64, config: InstanceConfig) -> Self {
+    fn new(token: u64, config: KeptConfig) -> Self {
         Self {
             token,
             config,
