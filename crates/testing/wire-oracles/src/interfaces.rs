@@ -1,6 +1,10 @@
 //! Laws of all declared interfaces.
 
 use codec::EncodeResult;
+use ms_comev::{
+    IEnumEventObject, IEventObjectCollection, IEventSubscription, IEventSubscription2, IEventSubscription3,
+    IEventSystem, IEventSystem2,
+};
 use ms_comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump};
 use ms_dcom::activator::IRemoteSCMActivator;
 use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
@@ -34,7 +38,7 @@ const fn declared<I: Interface>() -> Declared {
 }
 
 /// All declared interfaces. A test compares them with the declarations in the sources.
-pub const INTERFACES: [Declared; 10] = [
+pub const INTERFACES: [Declared; 17] = [
     declared::<PerflibV2>(),
     declared::<Winreg>(),
     declared::<IObjectExporter>(),
@@ -45,6 +49,13 @@ pub const INTERFACES: [Declared; 10] = [
     declared::<IGetTrackingData>(),
     declared::<IProcessDump>(),
     declared::<IComTrackingInfoEvents>(),
+    declared::<IEventSystem>(),
+    declared::<IEventSystem2>(),
+    declared::<IEventSubscription>(),
+    declared::<IEventSubscription2>(),
+    declared::<IEventSubscription3>(),
+    declared::<IEventObjectCollection>(),
+    declared::<IEnumEventObject>(),
 ];
 
 /// A stub of any declared method: interface, method and direction in three bytes, then the stub. What can be read is

@@ -23,6 +23,7 @@ pub mod dcerpc;
 mod input;
 pub mod interfaces;
 mod law;
+mod ms_comev;
 pub mod ms_comt;
 pub mod ms_dcom;
 pub mod ms_dtyp;

@@ -1,3 +1,7 @@
+use ms_comev::{
+    IEnumEventObject, IEventObjectCollection, IEventSubscription, IEventSubscription2, IEventSubscription3,
+    IEventSystem, IEventSystem2,
+};
 use ms_comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump};
 use ms_dcom::activator::IRemoteSCMActivator;
 use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
@@ -55,6 +59,13 @@ pub fn stubs() -> Vec<Stub> {
         (IGetTrackingData::NAME, crate::ms_comt::honest_tracker()),
         (IProcessDump::NAME, crate::ms_comt::honest_dump()),
         (IComTrackingInfoEvents::NAME, crate::ms_comt::honest_events()),
+        (IEventSystem::NAME, crate::ms_comev::honest_event_system()),
+        (IEventSystem2::NAME, crate::ms_comev::honest_event_system2()),
+        (IEventSubscription::NAME, crate::ms_comev::honest_subscription()),
+        (IEventSubscription2::NAME, crate::ms_comev::honest_subscription2()),
+        (IEventSubscription3::NAME, crate::ms_comev::honest_subscription3()),
+        (IEventObjectCollection::NAME, crate::ms_comev::honest_collection()),
+        (IEnumEventObject::NAME, crate::ms_comev::honest_enumerator()),
     ];
     let dcom = dcom.into_iter().flat_map(|(name, calls)| calls.into_iter().map(move |call| (name, call)));
     let dcom = dcom.flat_map(|(name, call)| both(name, call));

@@ -1,0 +1,12 @@
+//! [MS-COMEV] 2.2.1: criteria that select subscriptions and event classes.
+
+use ms_dtyp::Guid;
+
+/// All of them.
+pub const ALL: &str = "ALL";
+
+/// The subscription with this id.
+#[must_use]
+pub fn by_subscription_id(id: Guid) -> String {
+    format!("SubscriptionID={{{id}}}").to_uppercase()
+}
