@@ -32,6 +32,6 @@ pub use self::dispatch::{
 };
 pub use self::scalar::{Currency, Date, Decimal, VariantBool};
 pub use self::variant::{
-    Bound, BstrElements, ByteElements, DwordElements, Elements, Features, HyperElements, InterfaceElements,
-    ObjectElements, SafeArray, Value, VarType, Variant, VariantElements, WordElements,
+    Bound, BstrElements, ByteElements, DwordElements, Elements, Features, Hyper, HyperElements,
+    InterfaceElements, ObjectElements, SafeArray, Value, VarType, Variant, VariantElements, WordElements,
 };

@@ -1,3 +1,4 @@
+mod alignment;
 mod safe_array;
 mod value;
 
@@ -5,6 +6,7 @@ use codec::EncodeResult;
 use ms_dtyp::open_enum;
 use ndr::{EncodeError, NdrDecode, NdrEncode, Reserved, Union, Writer};
 
+pub use self::alignment::Hyper;
 pub use self::safe_array::{
     Bound, BstrElements, ByteElements, DwordElements, Elements, Features, HyperElements, InterfaceElements,
     ObjectElements, SafeArray, VariantElements, WordElements,
@@ -94,6 +96,8 @@ impl VarType {
 #[doc(alias = "_wireVARIANT")]
 #[derive(Clone, Debug, PartialEq, NdrEncode, NdrDecode)]
 pub struct Variant<'stub> {
+    /// Nothing: the alignment of the largest value, which variants with smaller ones have, too.
+    pub alignment: Hyper,
     /// Units of 8 bytes that the variant takes, with what its pointers point to. Readers ignore it, since some writers
     /// send constants.
     #[ndr(name = "clSize")]
@@ -142,8 +146,16 @@ impl<'stub> Variant<'stub> {
 
     fn with_type(vt: VarType, value: Value<'stub>) -> EncodeResult<Self> {
         let [reserved1, reserved2, reserved3] = [Reserved::NEW; 3];
-        let mut variant =
-            Self { size: 0, reserved: Reserved::NEW, vt, reserved1, reserved2, reserved3, value };
+        let mut variant = Self {
+            alignment: Hyper,
+            size: 0,
+            reserved: Reserved::NEW,
+            vt,
+            reserved1,
+            reserved2,
+            reserved3,
+            value,
+        };
         let mut dst = Writer::new();
         dst.write(&variant)?;
         let units = dst.into_stub().len().div_ceil(8);
@@ -156,6 +168,7 @@ impl<'stub> Variant<'stub> {
     #[must_use]
     pub const fn empty() -> Self {
         Self {
+            alignment: Hyper,
             size: 3,
             reserved: Reserved::NEW,
             vt: VarType::VT_EMPTY,

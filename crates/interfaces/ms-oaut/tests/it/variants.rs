@@ -61,6 +61,15 @@ fn values_stand_behind_their_type_at_their_alignment() {
 }
 
 #[test]
+fn a_variant_is_aligned_to_eight_bytes_whatever_its_value() {
+    let variant = Some(Box::new(Variant::new(Value::I4(7)).unwrap()));
+    let mut dst = Writer::new();
+    dst.write(&variant).unwrap();
+    let expected = [&[0, 0, 2, 0, 0, 0, 0, 0][..], &wire(3, 3, 3, &[7, 0, 0, 0])].concat();
+    assert_eq!(dst.into_stub(), expected);
+}
+
+#[test]
 fn the_size_that_a_writer_states_is_not_believed() {
     let stub = wire(u32::MAX, 3, 3, &[7, 0, 0, 0]);
     assert_eq!(read(&stub).unwrap().value, Value::I4(7));
