@@ -3,6 +3,7 @@
 mod agreement;
 mod bad_input;
 mod browser;
+mod com_plus;
 mod counter_types;
 pub(crate) mod dashboards;
 mod dcom;
@@ -38,7 +39,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 33] = [
+const CHECKS: [Check; 34] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -48,6 +49,7 @@ const CHECKS: [Check; 33] = [
     ("Samba's ndrdump reads our stubs", &[Peer::Ndrdump], ndrdump::run),
     ("Samba's ndrdump reads our DCOM stubs", &[Peer::Ndrdump], dcom::by_ndrdump),
     ("impacket reads our DCOM structures, and we its", &[Peer::Python], dcom::by_impacket),
+    ("impacket reads our COM+ messages, and we its", &[Peer::Python], com_plus::by_impacket),
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("impacket and Samba's client read our registry", &[Peer::Python, Peer::Samba], registry::run),
