@@ -155,7 +155,7 @@ impl NameMap {
             .filter(|(_, entries)| entries.len() > 1)
             .map(|(name, _)| (*name).to_owned())
             .collect();
-        let sources = entries.iter().map(MappedSource::of).collect();
+        let sources = entries.iter().flat_map(MappedSource::of).collect();
         let mut starred = Vec::new();
         for object in entries.iter().flat_map(|entry| &entry.objects).filter(|object| object.contains('*')) {
             if !starred.contains(object) {
@@ -215,15 +215,16 @@ impl NameMap {
 }
 
 impl MappedSource {
-    fn of(entry: &Entry) -> Self {
-        Self {
-            metric: entry.metric.name.clone(),
+    /// One for each name of the metric.
+    fn of(entry: &Entry) -> impl Iterator<Item = Self> {
+        entry.metric.names().map(|name| Self {
+            metric: name.to_owned(),
             kind: entry.metric.kind,
             namespace: entry.namespace.clone(),
             objects: entry.objects.clone(),
             item: entry.item.clone(),
             part: entry.part.clone(),
-        }
+        })
     }
 
     /// Whether both are made of the same counter of the same counterset.
