@@ -351,34 +351,34 @@ fn a_configuration_is_judged_by_what_its_plugins_say() {
         &folder,
         &["--config", "perfmon.yml", "a.json"],
         &expect![[r#"
-        1
-        a.json: 1 of 5 metrics are there
-        (judged by configuration perfmon.yml, 1 target)
+            1
+            a.json: 1 of 5 metrics are there
+            (judged by configuration perfmon.yml, 1 target)
 
-        Obtainable: 2
-          windows_cs_logical_processors
-            `windows_exporter@0.25` has it.
-            next: normalize.naming: windows_exporter@0.25
-            read by a.json: panel "Panel 3"
-          windows_horse_speed
-            No module collects everything that it is made of.
-            next: modules.farm.food: feed it: `hay`
-            read by a.json: panel "Panel 1"
+            Obtainable: 2
+              windows_cs_logical_processors
+                `windows_exporter@0.30` has it.
+                next: normalize.naming: windows_exporter@0.30
+                read by a.json: panel "Panel 3"
+              windows_horse_speed
+                No module collects everything that it is made of.
+                next: modules.farm.food: feed it: `hay`
+                read by a.json: panel "Panel 1"
 
-        Not obtainable: 1
-          windows_stone_size
-            No module collects everything that it is made of.
-            read by a.json: panel "Panel 2"
+            Not obtainable: 1
+              windows_stone_size
+                No module collects everything that it is made of.
+                read by a.json: panel "Panel 2"
 
-        Not checked: 1
-          windows_cow_age
-            Only a host can tell whether the module collects what it is made of.
-            read by a.json: panel "Panel 0"
+            Not checked: 1
+              windows_cow_age
+                Only a host can tell whether the module collects what it is made of.
+                read by a.json: panel "Panel 0"
 
-        Next steps:
-          modules.farm.food: feed it: `hay`
-          normalize.naming: windows_exporter@0.25
-    "#]],
+            Next steps:
+              modules.farm.food: feed it: `hay`
+              normalize.naming: windows_exporter@0.30
+        "#]],
     );
     check(
         &folder,
