@@ -1,5 +1,8 @@
 //! An event as [MS-COMT] 2.2.5 and 3.2.5.1.1 describe it, put together by hand from the text.
 
+use ms_comt::tracking::write::{self, Choices, EmptyText, Reserved, Untracked, encode, encode_containers};
+use ms_dtyp::Guid;
+
 use crate::support::{collection, container, guid, lines, name, number, object, process, property, text};
 
 #[test]
@@ -84,4 +87,86 @@ fn a_text_ends_before_its_nul_and_an_empty_one_is_absent() {
             "  None 00000000-0000-0000-0000-000000000003 None None None None",
         ]
     );
+}
+
+/// What `support` writes where the document leaves a choice.
+fn choices() -> Choices {
+    Choices {
+        interface: Guid::from_bytes([0x11; 16]),
+        reserved: Reserved::Number(0xdead_beef),
+        untracked: Untracked::Omitted,
+        lists_names: false,
+        ..Choices::default()
+    }
+}
+
+#[test]
+fn the_writer_writes_what_is_put_together_by_hand() {
+    let id = |n| Guid::from_u128(n);
+    let component = write::Component {
+        clsid: id(5),
+        name: "A".to_owned(),
+        in_call: Some(2),
+        ..write::Component::default()
+    };
+    let container = write::Container {
+        application_id: id(1),
+        container_id: id(2),
+        partition_id: id(3),
+        components: vec![component],
+        ..write::Container::default()
+    };
+    let by_hand = object(&[
+        text("ApplicationID", &guid(1)),
+        text("ApplInstanceID", &guid(2)),
+        number("ApplicationType", 1),
+        text("PartitionID", &guid(3)),
+        property(
+            "Components",
+            0x0d,
+            &collection(2, &[object(&[text("CLSID", &guid(5)), number("InCall", 2), text("Name", "A")])]),
+        ),
+    ]);
+    let written = encode_containers(std::slice::from_ref(&container), &choices()).unwrap();
+    assert_eq!(written, collection(1, std::slice::from_ref(&by_hand)));
+    let process = write::Process { process_id: Some(7), is_service: true, ..write::Process::default() };
+    let process = write::Process { containers: vec![container], ..process };
+    let by_hand = object(&[
+        number("ProcessID", 7),
+        number("Paused", 0),
+        number("Recycling", 0),
+        number("IsService", 1),
+        property("Applications", 0x0d, &collection(1, &[by_hand])),
+    ]);
+    assert_eq!(encode(&[process], &choices()).unwrap(), collection(0, &[by_hand]));
+}
+
+#[test]
+fn each_choice_of_the_writer_changes_its_bytes() {
+    let container = write::Container { components: vec![write::Component::default()], ..Default::default() };
+    let processes = [
+        write::Process { exe_name: "a".to_owned(), containers: vec![container], ..Default::default() },
+        write::Process::default(),
+    ];
+    let usual = Choices::default();
+    let other = [
+        Choices { interface: Guid::from_u128(1), ..usual },
+        Choices { reserved: Reserved::DataSizeAndEight, ..usual },
+        Choices { reserved: Reserved::Number(0), ..usual },
+        Choices { untracked: Untracked::Omitted, ..usual },
+        Choices { empty_text: EmptyText::ZeroLength, ..usual },
+        Choices { empty_text: EmptyText::NoValue, ..usual },
+        Choices { is_terminated: true, ..usual },
+        Choices { repeats_names: false, ..usual },
+        Choices { collection_first: true, ..usual },
+        Choices { lists_names: false, ..usual },
+        Choices { container_id_name: "AppInstanceID", ..usual },
+        Choices { empty_collections: false, ..usual },
+    ];
+    let usual = encode(&processes, &usual).unwrap();
+    for choices in other {
+        let bytes = encode(&processes, &choices).unwrap();
+        assert_ne!(bytes, usual, "{choices:?}");
+        assert_eq!(lines(&bytes), lines(&usual), "{choices:?}");
+    }
 }

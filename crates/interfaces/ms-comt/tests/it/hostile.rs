@@ -54,6 +54,18 @@ fn a_bad_property_costs_itself() {
 }
 
 #[test]
+fn a_property_whose_name_stands_in_its_value_only_is_read() {
+    let mut named_once = number("Objects", 7);
+    named_once.drain(8..8 + 2 * "Objects".len());
+    named_once[4] = 0;
+    let lines = between(with(named_once));
+    assert!(
+        lines.contains(&"    1 00000000-0000-0000-0000-000000000009 None 7 - - 9 -".to_owned()),
+        "{lines:?}"
+    );
+}
+
+#[test]
 fn an_entry_without_what_identifies_it_costs_itself_and_says_where() {
     for (bad, expected) in [
         (object(&[number("InCall", 3)]), "entry without `CLSID`"),
