@@ -13,7 +13,9 @@ use ms_comt::{
 };
 use ms_dtyp::{Guid, HResult};
 use ms_oaut::{Bstr, GetTypeInfoCountRequest, IDispatchServer};
-use rpc_stub::orpc::{ComVersion, IUnknownServer, OrpcThat, Proxy, read_reply, reply_stub};
+use rpc_stub::orpc::{
+    ComVersion, IUnknownServer, OrpcThat, OrpcThis, Proxy, read_reply, reply_stub, request_stub,
+};
 use rpc_stub::{CallInfo, Channel, Error, FaultStatus, ServerResult};
 use test_support::future::now;
 
@@ -148,6 +150,48 @@ fn the_reply_with_containers_has_the_layout_of_the_idl() {
     expected.extend([4711_u32, 1, 2, 3, 4, 0].map(u32::to_le_bytes).concat());
     assert_eq!(stub, expected);
     assert_eq!(stub.len(), 8 + 4 + 4 + 4 + 104 + 4);
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let digits: Vec<u8> = lines.flat_map(str::bytes).collect();
+    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+    digits.chunks(2).map(byte).collect()
+}
+
+/// What go-msrpc 1.2.5 wrote, with the number that we give the only pointer of a reply.
+fn theirs(text: &str) -> Vec<u8> {
+    let mut bytes = unhex(text);
+    bytes[12..16].copy_from_slice(&0x2_0000_u32.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn messages_of_the_tracker_are_those_that_go_msrpc_writes() {
+    let stub = theirs(include_str!("../data/containers.hex"));
+    let reply = GetContainerDataReply::new(vec![container(7, APPLICATION)]).unwrap();
+    assert_eq!(reply_stub(&OrpcThat::default(), &reply).unwrap(), stub);
+    assert_eq!(read_reply::<GetContainerDataReply>(&stub).unwrap().1, reply);
+
+    let stub = theirs(include_str!("../data/components.hex"));
+    let one = ComponentData {
+        clsid: APPLICATION,
+        total_references: Tracked(1),
+        bound_references: Tracked(2),
+        pooled_instances: Tracked::UNTRACKED,
+        instances_in_call: Tracked(4),
+        response_time_ms: Tracked(5),
+        calls_completed: Tracked(6),
+        calls_failed: Tracked(7),
+    };
+    let reply = GetComponentDataByContainerReply::new(vec![one]).unwrap();
+    assert_eq!(reply_stub(&OrpcThat::default(), &reply).unwrap(), stub);
+    assert_eq!(read_reply::<GetComponentDataByContainerReply>(&stub).unwrap().1, reply);
+
+    let request = GetComponentDataByContainerAndClsidRequest { container: 7, clsid: APPLICATION };
+    let this = OrpcThis::new(ComVersion::V5_7, APPLICATION);
+    let stub = unhex(include_str!("../data/request.hex"));
+    assert_eq!(request_stub(&this, &request).unwrap(), stub);
 }
 
 #[test]

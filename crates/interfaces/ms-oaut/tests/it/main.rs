@@ -1,5 +1,6 @@
 //! Strings, variants and arrays on the wire.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
+mod golden;
 mod strings;
 mod variants;
