@@ -3,7 +3,7 @@ use ndr::{NdrDecode, NdrEncode};
 
 /// [MS-OAUT] 2.2.23 `BSTR`: a text, or bytes, or nothing.
 ///
-/// Nothing has two forms: a NULL pointer, and a blob of [`Bstr::NULL_BYTES`] bytes. Both are read; [`Bstr::NULL`] is the
+/// Nothing has two forms: a NULL pointer, and a blob of [`Bstr::NULL_BYTES`] bytes. Both are read; [`Bstr::null`] is the
 /// second one, which 2.2.23.2 asks for.
 #[derive(Clone, Debug, PartialEq, Eq, NdrEncode, NdrDecode)]
 #[doc(alias = "BSTR")]
