@@ -29,6 +29,8 @@ pub struct Behaviour {
     pub registry: RegistryMode,
     /// Whether `HKEY_PERFORMANCE_DATA` is closed to all callers.
     pub refuses_performance_data: bool,
+    /// The answer to a client that activates an object.
+    pub activation: ActivationMode,
     /// Rules for single calls.
     pub rules: Vec<Rule>,
     /// What it does where the documents allow several behaviours.
@@ -47,6 +49,7 @@ impl Default for Behaviour {
             session_expires_after: None,
             registry: RegistryMode::Open,
             refuses_performance_data: false,
+            activation: ActivationMode::Open,
             rules: Vec::new(),
             choices: Choices::default(),
         }
@@ -69,6 +72,20 @@ pub enum RegistryMode {
     BindDrop,
     /// A bind is never answered.
     BindSilent,
+}
+
+/// The answer to a client that activates an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum ActivationMode {
+    /// Classes that the host has are activated.
+    #[default]
+    Open,
+    /// `E_ACCESSDENIED`: the caller may not activate anything over the network.
+    AccessDenied,
+    /// `REGDB_E_CLASSNOTREG`: the class is not installed.
+    NotRegistered,
+    /// `CO_E_SERVER_EXEC_FAILURE`: the class's program does not start.
+    ServerFailure,
 }
 
 impl Behaviour {

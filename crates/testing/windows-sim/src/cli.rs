@@ -8,7 +8,7 @@ use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
 use windows_sim::choices::Choices;
 use windows_sim::model::{AggregateForm, Change, SYNTHETIC_MAX};
-use windows_sim::{AccountState, RegistryMode, Rule};
+use windows_sim::{AccountState, ActivationMode, RegistryMode, Rule};
 
 use crate::share::{Share, Slow};
 
@@ -30,7 +30,8 @@ const EXAMPLES: &str = r"Examples:
   A host without English names, whose graphics driver is away for four of each ten minutes:
     windows-sim --smb-port 4450 … --language 1031 --fault 1.9=status:1168 --fault 1.10=status:15100 --change 'GPU Engine=absent@10m/4m'
 
-When it is ready, it prints `listening on ADDRESS` for each address, and `serving \PIPE\winreg on PATH` for the socket.
+When it is ready, it prints `listening on ADDRESS` for each address, `resolving objects on ADDRESS, which are on ADDRESS` for
+each host with --epm-port, and `serving \PIPE\winreg on PATH` for the socket.
 SIGTERM and SIGINT end it with 0.";
 
 /// Simulates Windows hosts that serve their performance counters over SMB 2 and 3.
@@ -41,11 +42,12 @@ pub(crate) struct Options {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
     pub(crate) bind: IpAddr,
     /// SMB port of every host; 0 lets the system choose.
-    #[arg(long, value_name = "N", required_unless_present = "pipe_socket")]
+    #[arg(long, value_name = "N", required_unless_present_any = ["pipe_socket", "epm_port"])]
     pub(crate) smb_port: Option<u16>,
-    /// Port of the endpoint mapper. Not supported yet: nothing is served there, and a warning says so.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) epm_port: u16,
+    /// Port of every host's object resolver, 135 on Windows; 0 lets the system choose. The objects are served on one more
+    /// port of the system's choice. Without it there are none.
+    #[arg(long, value_name = "N")]
+    pub(crate) epm_port: Option<u16>,
     /// Serves the pipe `winreg` on this socket, for a Samba server in front; may be all that is served.
     #[arg(long, value_name = "PATH")]
     pub(crate) pipe_socket: Option<PathBuf>,
@@ -107,7 +109,8 @@ pub(crate) struct Options {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Faults to inject")]
 pub(crate) struct Faults {
-    /// [SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where SERVICE is pcq (if not given) or winreg, and ACTION is
+    /// [SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where SERVICE is pcq (if not given), winreg, resolver, activator,
+    /// rem-unknown, rem-unknown2 or tracker, and ACTION is
     /// fault:STATUS, status:STATUS, delay:DURATION, lose-handles, grow:PERCENT, corrupt:WHAT, stall, truncate, garbage,
     /// oversize:BYTES or drop; WHAT is out-size, total-size, block-size, instance-count, string-offset, block-count or
     /// index; CODE is the request code of opnum 1. May be repeated.
@@ -146,6 +149,9 @@ pub(crate) struct Faults {
     /// Closes the root of performance data in the registry to all callers.
     #[arg(long)]
     pub(crate) refuse_performance_data: bool,
+    /// The answer to a client that activates an object.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) activation: ActivationMode,
     /// Whether clients may or must encrypt SMB.
     #[arg(long, value_enum, default_value_t = SmbEncryption::Allowed)]
     pub(crate) smb_encryption: SmbEncryption,

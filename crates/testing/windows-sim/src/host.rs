@@ -14,7 +14,7 @@ use crate::registry::Registry;
 use crate::remote_registry::RemoteRegistry;
 pub(crate) use crate::remote_registry::Run;
 use crate::rule::{Action, CallKind};
-use crate::service::{self, Endpoint, ServedEndpoint, Service, lock, winreg};
+use crate::service::{self, Endpoint, ServedEndpoint, Service, TcpPort, lock, winreg};
 
 /// One Windows host: what it counts, who may log on, and how it behaves. Shared by all of its connections.
 pub struct WindowsHost {
@@ -137,6 +137,12 @@ impl WindowsHost {
         let run = if is_remote_registry(endpoint) { self.open_remote_registry()? } else { Run::ENDLESS };
         self.counts.pipes.fetch_add(1, Ordering::Relaxed);
         Ok((Arc::clone(endpoint), run))
+    }
+
+    /// What is served at a TCP port.
+    pub(crate) fn tcp_endpoint(&self, port: TcpPort) -> Option<Arc<ServedEndpoint>> {
+        let is_served = |endpoint: &&Arc<ServedEndpoint>| *endpoint.endpoint() == Endpoint::Tcp(port);
+        self.endpoints.iter().find(is_served).map(Arc::clone)
     }
 
     fn open_remote_registry(&self) -> Result<Run, NtStatus> {

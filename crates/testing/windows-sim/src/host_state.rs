@@ -1,3 +1,4 @@
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::accounts::Accounts;
@@ -12,12 +13,14 @@ pub struct HostState {
     accounts: Arc<Accounts>,
     behaviour: Mutex<Behaviour>,
     registry: Registry,
+    exporter_address: Mutex<Option<SocketAddr>>,
 }
 
 impl HostState {
     pub(crate) fn new(name: String, source: Arc<dyn ValueSource>, accounts: Arc<Accounts>) -> Self {
         let registry = registry::install(&name, source.hardware(), source.moment().boot);
-        Self { name, source, accounts, behaviour: Mutex::default(), registry }
+        let exporter_address = Mutex::default();
+        Self { name, source, accounts, behaviour: Mutex::default(), registry, exporter_address }
     }
 
     /// Its name, for logs.
@@ -42,6 +45,16 @@ impl HostState {
     #[must_use]
     pub const fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// Where its objects are called, if they can be.
+    #[must_use]
+    pub fn exporter_address(&self) -> Option<SocketAddr> {
+        *self.exporter_address.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_exporter_address(&self, address: SocketAddr) {
+        *self.exporter_address.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
     }
 
     /// How it behaves now. The guard is a lock: drop it soon.

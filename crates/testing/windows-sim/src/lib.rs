@@ -1,4 +1,5 @@
-//! A simulated Windows host: its performance counters, served over its own SMB and RPC servers.
+//! A simulated Windows host: its performance counters, served over its own SMB and RPC servers, and its objects, served over
+//! TCP.
 //!
 //! A [`WindowsHost`] has four parts: a [`model::ValueSource`] with the values (the model, or this machine),
 //! [`Accounts`] that may log on, a [`Behaviour`] with the faults to inject, and its [services](service). It is served
@@ -38,6 +39,9 @@
 //! A host has the classic objects of version 1, too ([`model::PerfObject`]): from the same model and clock, in the registry's
 //! performance data. Its [`registry`] has the keys that monitoring programs read, and a test can change them.
 //!
+//! [`server::listen_dcom`] serves the host's object resolver and its [objects](service::objects) on two listeners: a client
+//! activates an object of a class, calls it and pings it; by the host's clock it dies if it is not pinged.
+//!
 //! Where to look: [`model`] for what is counted, [`live`] for this machine's own figures, [`service`] for the RPC
 //! interfaces, [`server`] for SMB, RPC and pipes behind a real smbd. A host with other services than the
 //! [standard](service::standard) ones is made by [`WindowsHost::with_services`].
@@ -58,7 +62,7 @@ pub mod server;
 pub mod service;
 
 pub use self::accounts::{Account, AccountState, Accounts, Attempts};
-pub use self::behaviour::{Behaviour, RegistryMode};
+pub use self::behaviour::{ActivationMode, Behaviour, RegistryMode};
 pub use self::host::{Counts, WindowsHost};
 pub use self::host_state::HostState;
 pub use self::recordings::RecordedCall;

@@ -45,9 +45,6 @@ fn cannot(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
 pub(crate) async fn run(options: Options) -> Result<(), Error> {
     let mut terminate = signal(SignalKind::terminate()).map_err(cannot("wait for SIGTERM"))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot("wait for SIGINT"))?;
-    if options.epm_port != 0 {
-        warn!(port = options.epm_port, "--epm-port is not supported yet: no endpoint mapper is served");
-    }
     let accounts = Arc::new(Accounts::new(accounts(&options)?));
     let hosts = hosts(&options, &accounts)?;
     let mut tasks = JoinSet::new();
@@ -61,6 +58,12 @@ pub(crate) async fn run(options: Options) -> Result<(), Error> {
             let listener = TcpListener::bind(address).await.map_err(cannot(doing()))?;
             lines += &format!("listening on {}\n", listener.local_addr().map_err(cannot(doing()))?);
             serve(&mut tasks, Arc::clone(host), listener, kind);
+        }
+    }
+    if let Some(port) = options.epm_port {
+        raise_descriptor_limit();
+        for (host, address) in hosts.iter().zip(addresses(options.bind, options.hosts)?) {
+            lines += &serve_dcom(&mut tasks, Arc::clone(host), address, port).await?;
         }
     }
     if let Some(path) = &options.pipe_socket {
@@ -98,6 +101,30 @@ fn serve(tasks: &mut JoinSet<()>, host: Arc<WindowsHost>, listener: TcpListener,
         Kind::Healthy => {}
     }
     tasks.spawn(server::listen_smb(host, listener, limits));
+}
+
+/// Serves the object resolver of a host, and its objects on a port that the system chooses.
+async fn serve_dcom(
+    tasks: &mut JoinSet<()>,
+    host: Arc<WindowsHost>,
+    address: IpAddr,
+    port: u16,
+) -> Result<String, Error> {
+    let listen = async |port| {
+        let address = SocketAddr::new(address, port);
+        let listener = TcpListener::bind(address).await.map_err(cannot(format!("listen on {address}")))?;
+        let address = listener.local_addr().map_err(cannot(format!("listen on {address}")))?;
+        Ok((listener, address))
+    };
+    let (resolver, resolver_address) = listen(port).await?;
+    let (exporter, exporter_address) = listen(0).await?;
+    tasks.spawn(async move {
+        let limits = server::Limits::default();
+        if let Err(error) = server::listen_dcom(host, resolver, exporter, limits).await {
+            warn!(%error, "Objects are not served");
+        }
+    });
+    Ok(format!("resolving objects on {resolver_address}, which are on {exporter_address}\n"))
 }
 
 fn late_polls(delay: Duration) -> Rule {
@@ -177,6 +204,7 @@ fn behaviour(options: &Options) -> Result<Behaviour, Error> {
         session_expires_after: faults.session_expires_after,
         registry: faults.registry,
         refuses_performance_data: faults.refuse_performance_data,
+        activation: faults.activation,
         rules: faults.fault.clone(),
         choices: options.choices.clone(),
     })

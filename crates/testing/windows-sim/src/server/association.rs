@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
-use dcerpc::server::{IncomingCall, ServerAssociation, ServerEvent};
+use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{AuthService, FaultStatus};
+use ms_dtyp::NtStatus;
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
@@ -28,9 +29,25 @@ pub(super) struct Association {
 impl Association {
     /// An association that is not bound yet, on an endpoint that was just opened in this run of its service.
     pub(super) fn new(host: Arc<WindowsHost>, endpoint: Arc<ServedEndpoint>, run: Run) -> Self {
+        let config = endpoint.server_config();
+        Self::with_config(host, endpoint, run, config)
+    }
+
+    /// The same on a TCP port, which the client is told by its number.
+    pub(super) fn on_port(host: Arc<WindowsHost>, endpoint: Arc<ServedEndpoint>, number: u16) -> Self {
+        let config = ServerConfig { sec_addr: number.to_string(), ..endpoint.server_config() };
+        Self::with_config(host, endpoint, Run::ENDLESS, config)
+    }
+
+    fn with_config(
+        host: Arc<WindowsHost>,
+        endpoint: Arc<ServedEndpoint>,
+        run: Run,
+        config: ServerConfig,
+    ) -> Self {
         let accounts = Arc::clone(host.accounts());
         let acceptor = move |service| accept(service, accounts.clone());
-        let rpc = ServerAssociation::new(endpoint.server_config(), acceptor);
+        let rpc = ServerAssociation::new(config, acceptor);
         Self { host, endpoint, run, rpc, group: None, is_stalled: false }
     }
 
@@ -65,6 +82,9 @@ impl Association {
     }
 
     fn call(&mut self, incoming: &IncomingCall, reply: &mut Reply) {
+        if !self.may_log_on(incoming) {
+            return self.answer(incoming, Err(FaultStatus::NCA_S_FAULT_ACCESS_DENIED));
+        }
         let endpoint = Arc::clone(&self.endpoint);
         let group = self.group();
         let Some((service, handler)) = endpoint.service(&incoming.interface, &group) else {
@@ -104,6 +124,15 @@ impl Association {
         self.answer(incoming, result);
         self.take_messages(reply);
         self.disrupt(action.as_ref(), reply);
+    }
+
+    /// Whether the caller's account can be used. Behind a pipe that was decided when the client logged on to SMB.
+    fn may_log_on(&self, call: &IncomingCall) -> bool {
+        let accounts = self.host.accounts();
+        self.endpoint.is_pipe_endpoint()
+            || call.peer.as_deref().is_none_or(|account| {
+                accounts.verdict(&account.domain, &account.user) == NtStatus::STATUS_SUCCESS
+            })
     }
 
     fn answer(&mut self, call: &IncomingCall, result: Result<Vec<u8>, FaultStatus>) {

@@ -8,8 +8,9 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
-use super::{serve_named_pipe, serve_smb};
+use super::{serve_named_pipe, serve_smb, serve_tcp};
 use crate::host::WindowsHost;
+use crate::service::TcpPort;
 
 /// Limits of one listener.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,45 @@ pub async fn listen_smb(host: Arc<WindowsHost>, listener: TcpListener, limits: L
                 // Answers are small and awaited: Nagle's algorithm would hold each back.
                 let served =
                     stream.set_nodelay(true).map(|()| serve_smb(Arc::clone(&host), stream, limits.idle_max));
+                connections.add(async move { served?.await });
+            }
+            Err(error) => accept_failed(&error).await,
+        }
+    }
+}
+
+/// Serves the object resolver on one listener, and the objects of the host on another, whose address clients learn from the
+/// resolver. Runs until it is dropped, and its connections end with it.
+///
+/// # Errors
+/// When a listener has no address.
+pub async fn listen_dcom(
+    host: Arc<WindowsHost>,
+    resolver: TcpListener,
+    exporter: TcpListener,
+    limits: Limits,
+) -> io::Result<()> {
+    host.state().set_exporter_address(exporter.local_addr()?);
+    let resolver = listen_tcp(Arc::clone(&host), TcpPort::Resolver, resolver, limits);
+    let exporter = listen_tcp(host, TcpPort::Exporter, exporter, limits);
+    tokio::try_join!(resolver, exporter).map(|((), ())| ())
+}
+
+async fn listen_tcp(
+    host: Arc<WindowsHost>,
+    port: TcpPort,
+    listener: TcpListener,
+    limits: Limits,
+) -> io::Result<()> {
+    let number = listener.local_addr()?.port();
+    let mut connections = Connections::new(Arc::clone(&host), limits);
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                debug!(host = host.name(), %peer, ?port, "Connected");
+                let served = stream
+                    .set_nodelay(true)
+                    .map(|()| serve_tcp(Arc::clone(&host), port, number, stream, limits.idle_max));
                 connections.add(async move { served?.await });
             }
             Err(error) => accept_failed(&error).await,

@@ -14,6 +14,17 @@ use crate::host_state::HostState;
 pub enum Endpoint {
     /// A pipe behind `IPC$`, by its name without `\PIPE\`; case does not matter.
     NamedPipe(&'static str),
+    /// A TCP port, by what is served there.
+    Tcp(TcpPort),
+}
+
+/// What is served at a TCP port. Which number it has depends on where the host listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TcpPort {
+    /// The object resolver: 135 on Windows.
+    Resolver,
+    /// The program with the host's objects, at a port that the resolver tells.
+    Exporter,
 }
 
 impl Endpoint {
@@ -21,15 +32,17 @@ impl Endpoint {
     fn is_pipe(&self, name: &str) -> bool {
         match self {
             Self::NamedPipe(own) => name.trim_start_matches('\\').eq_ignore_ascii_case(own),
+            Self::Tcp(_) => false,
         }
     }
 }
 
-/// As a bind_ack names it.
+/// As a bind_ack names it, but for TCP, where that is the number of the port.
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NamedPipe(name) => write!(f, r"\PIPE\{name}"),
+            Self::Tcp(port) => write!(f, "{port:?}"),
         }
     }
 }
@@ -80,6 +93,11 @@ impl ServedEndpoint {
     /// Whether this is the pipe that a client calls `name`.
     pub(crate) fn is_pipe(&self, name: &str) -> bool {
         self.endpoint.is_pipe(name)
+    }
+
+    /// Whether it is behind a pipe.
+    pub(crate) const fn is_pipe_endpoint(&self) -> bool {
+        matches!(self.endpoint, Endpoint::NamedPipe(_))
     }
 
     /// What an association can bind here. Other interfaces are refused, as by Windows.

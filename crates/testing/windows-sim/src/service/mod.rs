@@ -3,8 +3,11 @@
 //! A new service is a folder here with an implementation of [`Service`] and of [`Handler`], and a line in [`standard`].
 //! Nothing in [`crate::server`] knows any of them.
 
+mod bindings;
 mod endpoint;
+pub mod objects;
 pub mod pcq;
+pub mod resolver;
 pub mod winreg;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,9 +15,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dcerpc::pdu::BindNakReason;
 use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
 use ms_dtyp::Guid;
+use rpc_stub::CallInfo;
 
-pub use self::endpoint::Endpoint;
+pub use self::endpoint::{Endpoint, TcpPort};
 pub(crate) use self::endpoint::{Group, ServedEndpoint};
+use self::objects::{ComClass, ObjectTable};
 use crate::behaviour::Behaviour;
 use crate::host_state::HostState;
 use crate::rule::{Action, CallKind};
@@ -22,7 +27,18 @@ use crate::rule::{Action, CallKind};
 /// The services of a Windows host that counts: one line each.
 #[must_use]
 pub fn standard() -> Vec<Arc<dyn Service>> {
-    vec![Arc::new(pcq::Pcq), Arc::new(winreg::Winreg)]
+    let mut services: Vec<Arc<dyn Service>> = vec![Arc::new(pcq::Pcq), Arc::new(winreg::Winreg)];
+    services.extend(dcom(Vec::new()));
+    services
+}
+
+/// The object resolver of a host, and the interfaces of the objects that it makes of these classes.
+#[must_use]
+pub fn dcom(classes: Vec<Arc<dyn ComClass>>) -> Vec<Arc<dyn Service>> {
+    let objects = Arc::new(ObjectTable::new(classes));
+    let mut services = resolver::services(&objects);
+    services.extend(objects::services(&objects));
+    services
 }
 
 /// One RPC interface of a host.
@@ -100,6 +116,23 @@ impl Call<'_> {
     //= [MS-PCQ] <1>
     //# Windows only allows system administrators, members of the Performance Log Users Group, and members of the
     //# Performance Monitor Users Group
+    /// Refuses a call that is not sealed, or whose caller may not read counters. [MS-COMT] leaves to the host who may; here
+    /// these are the same.
+    ///
+    /// # Errors
+    /// `nca_s_fault_access_denied`
+    fn require_privacy(&self) -> Result<(), FaultStatus> {
+        if self.counters_auth_level() >= AuthLevel::PKT_PRIVACY {
+            Ok(())
+        } else {
+            Err(FaultStatus::NCA_S_FAULT_ACCESS_DENIED)
+        }
+    }
+
+    fn info(&self) -> CallInfo {
+        CallInfo { auth_level: self.auth_level, object: self.object }
+    }
+
     /// How the call was protected, or [`AuthLevel::NONE`] for a caller who may not read counters: both get the same
     /// status.
     fn counters_auth_level(&self) -> AuthLevel {

@@ -8,6 +8,7 @@ mod client;
 mod cooking;
 mod counter_types;
 mod counters;
+mod dcom;
 mod host;
 mod live;
 mod oddities;

@@ -55,6 +55,20 @@ fn the_socket_for_smbd_is_made_and_removed() {
 }
 
 #[test]
+fn a_resolver_and_objects_listen_where_the_program_says() {
+    let folder = TempDir::new().unwrap();
+    let mut child = program(&folder).args(["--epm-port", "0"]).spawn().unwrap();
+    let listening = lines(&mut child, 1).remove(0);
+    let addresses = listening.strip_prefix("resolving objects on ").unwrap();
+    let (resolver, exporter) = addresses.split_once(", which are on ").unwrap();
+    assert_ne!(resolver, exporter);
+    for address in [resolver, exporter] {
+        std::net::TcpStream::connect(address).unwrap();
+    }
+    assert_eq!(terminate(child), Some(0));
+}
+
+#[test]
 fn options_that_make_no_sense_are_refused_with_what_to_write() {
     let folder = TempDir::new().unwrap();
     assert!(

@@ -1,0 +1,66 @@
+use std::sync::Arc;
+
+use dcerpc::{FaultStatus, SyntaxId};
+use ms_dtyp::HResult;
+
+use super::class::{ComInterface, Refusing};
+use super::table::ObjectTable;
+use crate::host_state::HostState;
+use crate::rule::Action;
+use crate::service::{Call, Endpoint, Handler, Service, TcpPort, lock};
+
+/// An interface of the objects of a class: calls name the object by an IPID.
+pub(super) struct CalledInterface {
+    interface: ComInterface,
+    objects: Arc<ObjectTable>,
+}
+
+impl CalledInterface {
+    pub(super) const fn new(interface: ComInterface, objects: Arc<ObjectTable>) -> Self {
+        Self { interface, objects }
+    }
+}
+
+impl Service for CalledInterface {
+    fn name(&self) -> &'static str {
+        self.interface.name
+    }
+
+    fn syntax_id(&self) -> SyntaxId {
+        self.interface.syntax_id
+    }
+
+    fn endpoints(&self) -> &[Endpoint] {
+        &[Endpoint::Tcp(TcpPort::Exporter)]
+    }
+
+    fn handler(&self, _host: &Arc<HostState>) -> Box<dyn Handler> {
+        Box::new(Calls { interface: self.interface, objects: Arc::clone(&self.objects) })
+    }
+}
+
+struct Calls {
+    interface: ComInterface,
+    objects: Arc<ObjectTable>,
+}
+
+impl Handler for Calls {
+    //= [MS-DCOM] 3.1.1.5.4
+    //# If the IPID entry is not found, the object exporter MUST return RPC_E_DISCONNECTED
+    fn call(&mut self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
+        call.require_privacy()?;
+        let iid = self.interface.syntax_id.uuid;
+        let now = call.host.source().moment().time;
+        let object = self.objects.find(call.object.unwrap_or_default(), iid, now)?;
+        let mut object = lock(&object);
+        object.call(iid, call)
+    }
+
+    fn apply(&mut self, action: &Action, call: &Call<'_>, response: &mut Vec<u8>) {
+        if let Action::Status(status) = action {
+            let mut refusing = Refusing(HResult(status.0));
+            let refused = (self.interface.refuse)(&mut refusing, &call.info(), call.opnum, call.stub);
+            *response = refused.unwrap_or_default();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+use std::sync::Arc;
+
+use dcerpc::{FaultStatus, SyntaxId};
+use ms_dtyp::{Guid, HResult};
+use rpc_stub::orpc::{IUnknownServer, OrpcThis};
+use rpc_stub::{CallInfo, Method, ServerResult};
+
+use crate::host_state::HostState;
+use crate::service::Call;
+
+/// A class of a host, of which clients activate objects.
+pub trait ComClass: Send + Sync {
+    /// The class identifier.
+    fn clsid(&self) -> Guid;
+
+    /// The interfaces of its objects. No other class of the host has them.
+    fn interfaces(&self) -> &[ComInterface];
+
+    /// A new object.
+    ///
+    /// # Errors
+    /// The status of the activation.
+    fn create(&self, host: &Arc<HostState>) -> Result<Box<dyn ComObject>, HResult>;
+}
+
+/// An object of a [`ComClass`]. It is dropped when the last reference is given back, or when nobody pings it.
+pub trait ComObject: Send {
+    /// Executes a call of the interface `iid`, one that its class has, and returns the stub of the response.
+    ///
+    /// # Errors
+    /// The status of the fault to answer.
+    fn call(&mut self, iid: Guid, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus>;
+}
+
+/// An interface of the objects of a class.
+#[derive(Clone, Copy)]
+pub struct ComInterface {
+    /// The name in rules, counts and recordings, as that of a [`Service`](crate::service::Service).
+    pub name: &'static str,
+    /// What clients bind; its UUID is the IID.
+    pub syntax_id: SyntaxId,
+    /// The interface's `dispatch` for [`Refusing`].
+    pub refuse: RefusingDispatch,
+}
+
+/// The `dispatch` of an interface whose methods all fail.
+pub type RefusingDispatch =
+    fn(server: &mut Refusing, call: &CallInfo, opnum: u16, stub: &[u8]) -> Result<Vec<u8>, FaultStatus>;
+
+/// An object each of whose methods returns this status alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusing(pub HResult);
+
+impl IUnknownServer for Refusing {
+    fn authorize(&mut self, _: &CallInfo, _: &OrpcThis<'_>, _: &Method) -> ServerResult<(), HResult> {
+        Err(self.0.into())
+    }
+}
