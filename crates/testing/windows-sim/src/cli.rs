@@ -21,6 +21,8 @@ const EXAMPLES: &str = r"Examples:
     windows-sim --smb-port 4450 … --hosts 4000 --profile small --black-hole 1% --slow 5%:3s
   This machine's own processors, processes and disks:
     windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --live
+  The tracker of COM+, at the host's object resolver:
+    windows-sim --epm-port 1135 --account 'CORP\svc-metrics' --password-file secret
   The pipe behind a real smbd:
     windows-sim --pipe-socket /srv/samba/ncalrpc/np/winreg --account 'CORP\svc-metrics' --password-file secret
   The third collection fails, the fourth is slow:

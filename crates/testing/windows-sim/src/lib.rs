@@ -40,7 +40,8 @@
 //! performance data. Its [`registry`] has the keys that monitoring programs read, and a test can change them.
 //!
 //! [`server::listen_dcom`] serves the host's object resolver and its [objects](service::objects) on two listeners: a client
-//! activates an object of a class, calls it and pings it; by the host's clock it dies if it is not pinged.
+//! activates an object of a class, such as the [tracker](service::tracker) of COM+, calls it and pings it; by the host's
+//! clock it dies if it is not pinged.
 //!
 //! Where to look: [`model`] for what is counted, [`live`] for this machine's own figures, [`service`] for the RPC
 //! interfaces, [`server`] for SMB, RPC and pipes behind a real smbd. A host with other services than the

@@ -7,7 +7,7 @@ use test_support::pairs::all_pairs;
 use test_support::perflib::Gaps;
 use windows_sim::choices::{
     AggregateIdentifiers, BlockOrder, BlockPadding, Choices, IdListPadding, IndexAnswer, OddAnswer,
-    PaddingBytes, PerformanceDataChoices, RefusedCodes, SmallBuffer, StringOffsets,
+    PaddingBytes, RefusedCodes, SmallBuffer, StringOffsets,
 };
 
 use crate::commands::run;
@@ -42,7 +42,7 @@ fn choices(row: &[usize]) -> Choices {
         odd_answer: OddAnswer::ALL[row[9]],
         odd_counterset: Some(UNWATCHED.to_owned()),
         hanging_counterset: None,
-        performance_data: PerformanceDataChoices::default(),
+        ..Choices::default()
     }
 }
 

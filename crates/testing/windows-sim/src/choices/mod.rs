@@ -27,8 +27,10 @@ macro_rules! question {
     };
 }
 
+mod com_plus;
 mod performance_data;
 
+pub use self::com_plus::{CallRate, ComPlusChoices, ContainerList};
 pub use self::performance_data::{NameTables, ObjectCorruption, PerformanceDataChoices, Translation};
 
 question! {
@@ -201,6 +203,9 @@ pub struct Choices {
     /// The same of performance data of the registry.
     #[command(flatten)]
     pub performance_data: PerformanceDataChoices,
+    /// The same of the tracker of COM+.
+    #[command(flatten)]
+    pub com_plus: ComPlusChoices,
 }
 
 impl Choices {

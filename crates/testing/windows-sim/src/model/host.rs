@@ -9,6 +9,7 @@ use super::catalog::objects::{Figures, OBJECTS};
 use super::catalog::{CATALOG, Machine, UPDATES, UPDATES_LATER, sample_later, synthetic};
 use super::change::{Change, What};
 use super::clock::{Clock, Moment};
+use super::com_plus::{self, ComProcess};
 use super::object::{NameIndexes, PerfObject};
 use super::population::SECOND;
 use super::schema::{Counterset, Sample};
@@ -200,6 +201,10 @@ impl ValueSource for Host {
 
     fn name_indexes(&self) -> NameIndexes {
         *self.name_indexes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn com_processes(&self, at: &Moment) -> Vec<ComProcess> {
+        com_plus::processes(self.machine.seed, at)
     }
 
     fn hardware(&self) -> Hardware {

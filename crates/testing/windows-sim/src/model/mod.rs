@@ -3,6 +3,7 @@
 pub(crate) mod catalog;
 mod change;
 mod clock;
+mod com_plus;
 mod host;
 mod object;
 mod population;
@@ -14,6 +15,7 @@ pub use self::catalog::synthetic::SYNTHETIC_MAX;
 pub use self::catalog::{aggregates, counter_types};
 pub use self::change::{Change, ParseChangeError, What};
 pub use self::clock::{Clock, Moment, scale};
+pub use self::com_plus::{CALL_SECONDS, ComComponent, ComContainer, ComProcess, RecentCalls};
 pub use self::host::{Host, HostOptions};
 pub use self::object::{BASE_INDEX_LAST, NameIndexes, ObjectClock, PerfCounter, PerfObject};
 pub use self::schema::{Counter, Counterset, Provider, Sample, Value};

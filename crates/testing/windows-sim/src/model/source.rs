@@ -3,6 +3,7 @@ use ms_pcq::types::Lcid;
 use perflib_v1::write::Data;
 
 use super::clock::Moment;
+use super::com_plus::ComProcess;
 use super::object::{NameIndexes, PerfObject};
 use super::schema::{Counterset, Sample};
 
@@ -45,6 +46,11 @@ pub trait ValueSource: Send + Sync {
     /// Which indexes the names of objects and counters have now.
     fn name_indexes(&self) -> NameIndexes {
         NameIndexes::default()
+    }
+
+    /// The processes of COM+ applications at that instant. None by default.
+    fn com_processes(&self, _at: &Moment) -> Vec<ComProcess> {
+        Vec::new()
     }
 
     /// What the host is built of.

@@ -8,6 +8,7 @@ mod endpoint;
 pub mod objects;
 pub mod pcq;
 pub mod resolver;
+pub mod tracker;
 pub mod winreg;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,7 +29,7 @@ use crate::rule::{Action, CallKind};
 #[must_use]
 pub fn standard() -> Vec<Arc<dyn Service>> {
     let mut services: Vec<Arc<dyn Service>> = vec![Arc::new(pcq::Pcq), Arc::new(winreg::Winreg)];
-    services.extend(dcom(Vec::new()));
+    services.extend(dcom(vec![Arc::new(tracker::Tracker)]));
     services
 }
 

@@ -3,6 +3,7 @@
 mod lamp;
 mod objects;
 mod refusals;
+mod tracker;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,7 +20,9 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use transport::TcpConnector;
 use windows_sim::model::Clock;
-use windows_sim::service::{self, objects::ComClass};
+use windows_sim::service;
+use windows_sim::service::objects::ComClass;
+use windows_sim::service::tracker::Tracker;
 use windows_sim::{Accounts, WindowsHost, server};
 
 use self::lamp::LampClass;
@@ -37,12 +40,12 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A host with lamps, on two ports of loopback.
+    /// A host with lamps and COM+ applications, on two ports of loopback.
     pub(crate) async fn new() -> Self {
         let clock = Clock::manual(NOON);
         let (accounts, class) = (Arc::new(Accounts::new(vec![account()])), LampClass::default());
         let lamps = Arc::clone(&class.0);
-        let classes: Vec<Arc<dyn ComClass>> = vec![Arc::new(class)];
+        let classes: Vec<Arc<dyn ComClass>> = vec![Arc::new(class), Arc::new(Tracker)];
         let services = service::dcom(classes);
         let source = Arc::new(model(&clock));
         let host = WindowsHost::with_services("web1", source, Arc::clone(&accounts), &services);

@@ -1,0 +1,32 @@
+use clap::ValueEnum;
+
+question! {
+    /// What the tracker of COM+ lists.
+    ContainerList {
+        /// Each instance container ([MS-COMT] 3.1.4.1.1).
+        Containers,
+        /// Each application once, with averages of all of its containers ([MS-COMT] 2.2.3).
+        Applications,
+    }
+}
+
+question! {
+    /// What the tracker of COM+ says of calls per second.
+    CallRate {
+        /// An average of four seconds, as Windows.
+        Averaged,
+        /// Nothing: 0.
+        Zero,
+    }
+}
+
+/// What a host chooses about the tracker of COM+.
+#[derive(Clone, Debug, PartialEq, Eq, Default, clap::Args)]
+pub struct ComPlusChoices {
+    /// What the tracker of COM+ lists.
+    #[arg(long, value_enum, default_value_t, value_name = "LIST")]
+    pub container_list: ContainerList,
+    /// What the tracker of COM+ says of calls per second.
+    #[arg(long, value_enum, default_value_t, value_name = "RATE")]
+    pub call_rate: CallRate,
+}
