@@ -17,7 +17,7 @@ use crate::workspace::{Workspace, run};
 pub(crate) const ACCOUNT: &str = r"SIM\metrics";
 pub(crate) const PASSWORD: &str = "Made-Up-Passw0rd-2";
 
-const START_TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long the first collection may take, retries of a starting service included.
 pub(crate) const FIRST_COLLECTION_TIMEOUT: Duration = Duration::from_secs(30);
 

@@ -1,4 +1,4 @@
-//! The simulated host, over its servers. impacket reads it too: `tests/peers/impacket_pcq.py`.
+//! The simulated host, over its servers. impacket reads it too: `tests/peers/`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail by panicking")]
 
 mod aggregates;
