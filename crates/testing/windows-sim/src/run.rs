@@ -62,8 +62,10 @@ pub(crate) async fn run(options: Options) -> Result<(), Error> {
     }
     if let Some(port) = options.epm_port {
         raise_descriptor_limit();
-        for (host, address) in hosts.iter().zip(addresses(options.bind, options.hosts)?) {
-            lines += &serve_dcom(&mut tasks, Arc::clone(host), address, port).await?;
+        let kinds = share::kinds(options.hosts, options.faults.black_hole, options.faults.slow);
+        for ((host, address), kind) in hosts.iter().zip(addresses(options.bind, options.hosts)?).zip(kinds) {
+            let host = Arc::clone(host);
+            lines += &serve_dcom(&mut tasks, host, address, port, kind == Kind::BlackHole).await?;
         }
     }
     if let Some(path) = &options.pipe_socket {
@@ -109,6 +111,7 @@ async fn serve_dcom(
     host: Arc<WindowsHost>,
     address: IpAddr,
     port: u16,
+    is_black_hole: bool,
 ) -> Result<String, Error> {
     let listen = async |port| {
         let address = SocketAddr::new(address, port);
@@ -120,7 +123,9 @@ async fn serve_dcom(
     let (exporter, exporter_address) = listen(0).await?;
     tasks.spawn(async move {
         let limits = server::Limits::default();
-        if let Err(error) = server::listen_dcom(host, resolver, exporter, limits).await {
+        if is_black_hole {
+            server::listen_black_hole(host, resolver, limits).await;
+        } else if let Err(error) = server::listen_dcom(host, resolver, exporter, limits).await {
             warn!(%error, "Objects are not served");
         }
     });

@@ -146,6 +146,13 @@ impl ObjectTable {
         Ok(Arc::clone(&object.object))
     }
 
+    /// Removes an object, whoever holds references to it.
+    pub(crate) fn remove(&self, oid: Oid) {
+        let mut tables = lock(&self.tables);
+        tables.objects.remove(&oid);
+        tables.interfaces.retain(|_, interface| interface.oid != oid);
+    }
+
     /// A ping for an object: false if it is not there.
     pub(crate) fn ping(&self, oid: Oid, now: FileTime) -> bool {
         let mut tables = self.swept(now);

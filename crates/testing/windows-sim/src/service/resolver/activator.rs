@@ -6,6 +6,7 @@ use ms_dcom::activator::{
     IRemoteSCMActivator, IRemoteSCMActivatorServer, RemoteCreateInstanceReply, RemoteCreateInstanceRequest,
     RemoteGetClassObjectRequest,
 };
+use ms_dcom::types::Oid;
 use ms_dcom::wire::Objref;
 use ms_dtyp::{HResult, Win32Error};
 use rpc_stub::orpc::{ComVersion, OrpcThat};
@@ -45,7 +46,7 @@ impl Service for Activator {
 
     fn handler(&self, host: &Arc<HostState>) -> Box<dyn Handler> {
         let objects = Arc::clone(&self.objects);
-        Box::new(Calls { host: Arc::clone(host), objects, is_granted: false })
+        Box::new(Calls { host: Arc::clone(host), objects, is_granted: false, made: None })
     }
 }
 
@@ -57,6 +58,8 @@ struct Calls {
     objects: Arc<ObjectTable>,
     /// Whether the caller may activate anything.
     is_granted: bool,
+    /// The object of the last call.
+    made: Option<Oid>,
 }
 
 impl Calls {
@@ -69,13 +72,14 @@ impl Calls {
         }
     }
 
-    fn activate(&self, wanted: &ActivationRequest) -> Result<Activation, HResult> {
+    fn activate(&mut self, wanted: &ActivationRequest) -> Result<Activation, HResult> {
         if !(1..=INTERFACES_MAX).contains(&wanted.interfaces.len()) {
             return Err(HResult::E_INVALIDARG);
         }
         let bindings = exporter_bindings(&self.host).ok_or(HResult::CO_E_SERVER_EXEC_FAILURE)?;
         let now = self.host.source().moment().time;
         let found = self.objects.activate(&self.host, wanted.class, &wanted.interfaces, now)?;
+        self.made = found.iter().flatten().map(|std| std.oid).next();
         let resolver = resolver_bindings(&self.host);
         let objref = |(&iid, found): (_, Result<_, _>)| {
             (iid, found.map(|std| Objref::standard(iid, std, resolver.clone())))
@@ -97,12 +101,17 @@ impl Handler for Calls {
         if call.auth_level < AuthLevel::PKT_PRIVACY {
             return Err(FaultStatus::NCA_S_FAULT_ACCESS_DENIED);
         }
+        self.made = None;
         self.is_granted = call.require_privacy().is_ok();
         self.dispatch(&call.info(), call.opnum, call.stub)
     }
 
     fn apply(&mut self, action: &Action, call: &Call<'_>, response: &mut Vec<u8>) {
         if let Action::Status(status) = action {
+            // Nobody hears of the object that was made.
+            if let Some(oid) = self.made.take() {
+                self.objects.remove(oid);
+            }
             *response = refused(call, *status).unwrap_or_default();
         }
     }

@@ -2,6 +2,7 @@
 
 mod lamp;
 mod objects;
+mod references;
 mod refusals;
 mod tracker;
 

@@ -49,6 +49,7 @@ async fn rules_hit_single_calls_of_the_resolver_and_of_objects() {
     };
     rule("activator/4x1=status:0x80080005");
     assert!(refusal(&world).await.contains("CO_E_SERVER_EXEC_FAILURE"));
+    assert_eq!(world.lamps(), 0);
     rule("activator/4x1=fault:5");
     assert!(refusal(&world).await.contains("access denied"));
     let mut lamp = world.activate(LAMP, ILamp::IID).await.unwrap();
