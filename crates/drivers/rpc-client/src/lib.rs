@@ -41,7 +41,6 @@ mod kind;
 mod pipe;
 mod read_ahead;
 mod smb;
-mod stream;
 mod tcp;
 
 pub use self::association::{Association, Interface, Security};

@@ -3,9 +3,8 @@ use std::io;
 
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout_at};
-use transport::BoxStream;
+use transport::{BoxStream, read_once};
 
-use crate::stream::read_once;
 use crate::{Error, Operation, Transport};
 
 /// RPC directly over a stream, `ncacn_ip_tcp`.

@@ -41,6 +41,7 @@ mod faulty;
 mod memory;
 mod pcap;
 mod race;
+mod read;
 mod tcp;
 mod traced;
 
@@ -53,6 +54,7 @@ pub use self::error::{ConnectError, ConnectErrorKind, ConnectStage};
 pub use self::faulty::{Direction, FaultPlan, Faulty};
 pub use self::memory::{MemoryListener, MemoryNetwork};
 pub use self::pcap::{PcapFile, Recorded};
+pub use self::read::read_once;
 pub use self::tcp::{KeepAlive, TcpConnector};
 pub use self::traced::{TraceOptions, Traced};
 

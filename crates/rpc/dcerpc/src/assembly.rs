@@ -14,6 +14,11 @@ impl Assembly {
         self.fragments == 0
     }
 
+    /// Bytes of memory that it holds.
+    pub(crate) fn capacity(&self) -> usize {
+        self.stub.capacity()
+    }
+
     /// Takes the stub data of the next fragment; answers that of the whole call after the last one.
     pub(crate) fn push(
         &mut self,

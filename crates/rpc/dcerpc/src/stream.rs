@@ -58,6 +58,11 @@ impl PduStream {
         }
     }
 
+    /// Bytes of memory that it holds.
+    pub(crate) fn capacity(&self) -> usize {
+        self.buffer.capacity()
+    }
+
     /// Whether the stream stands within a PDU.
     pub(crate) fn is_within_pdu(&self) -> bool {
         self.start < self.buffer.len()

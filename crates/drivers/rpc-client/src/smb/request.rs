@@ -7,10 +7,10 @@ use ms_smb2::client::{ClientConnection, Event, FileId, Reply, RequestId};
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, trace};
+use transport::read_once;
 
 use crate::smb::connection::{SmbConnection, State};
 use crate::smb::in_flight::Awaited;
-use crate::stream::read_once;
 use crate::{Error, Operation};
 
 impl SmbConnection {

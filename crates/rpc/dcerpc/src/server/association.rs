@@ -7,7 +7,7 @@ use ssp::SecurityContext;
 
 use super::groups::Membership;
 use super::incoming::IncomingFragments;
-use super::security_context::{SecurityEntry, SecurityIndex};
+use super::security_context::{SecurityEntry, SecurityIndex, SecurityState};
 use super::{ServerConfig, ServerEvent};
 use crate::pdu::{CommonHeader, Fault, PacketType, PfcFlags, Response, encode_pdu};
 use crate::protector::{Protector, fragments, protect};
@@ -42,6 +42,7 @@ pub struct ServerAssociation {
     pub(super) stream: PduStream,
     pub(super) transmits: VecDeque<Vec<u8>>,
     pub(super) events: VecDeque<ServerEvent>,
+    pub(super) received_pdus: u64,
     observer: Arc<dyn Observer>,
 }
 
@@ -99,6 +100,7 @@ impl ServerAssociation {
             stream: PduStream::default(),
             transmits: VecDeque::new(),
             events: VecDeque::new(),
+            received_pdus: 0,
             observer: Arc::new(()),
         }
     }
@@ -118,6 +120,26 @@ impl ServerAssociation {
     #[must_use]
     pub fn is_within_pdu(&self) -> bool {
         self.stream.is_within_pdu() || self.incoming.is_some()
+    }
+
+    /// Whether a call can be executed: the client is bound, and authenticated unless it needs not be.
+    #[must_use]
+    pub fn accepts_calls(&self) -> bool {
+        self.state == State::Bound
+            && (self.allows_unauthenticated
+                || self.security.iter().any(|entry| entry.state == SecurityState::Established))
+    }
+
+    /// Whole PDUs that came so far: a client that sends one slowly adds none.
+    #[must_use]
+    pub const fn received_pdus(&self) -> u64 {
+        self.received_pdus
+    }
+
+    /// Memory that is held for what the client did not finish: an incomplete PDU, and an incomplete call.
+    #[must_use]
+    pub fn pending_bytes(&self) -> usize {
+        self.stream.capacity() + self.incoming.as_ref().map_or(0, |incoming| incoming.assembly.capacity())
     }
 
     /// Answers a call; its fragments are queued.

@@ -27,6 +27,7 @@ impl ServerAssociation {
         let result = loop {
             match stream.next_pdu(self.config.max_recv_frag) {
                 Ok(Some((header, pdu))) => {
+                    self.received_pdus += 1;
                     if let Err(error) = self.handle_pdu(&header, pdu) {
                         self.send_fault(&header, &error);
                         break Err(error);

@@ -5,13 +5,17 @@ use std::pin::Pin;
 use std::task::{Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
-use transport::BoxStream;
+
+use crate::BoxStream;
 
 /// Waits for bytes and passes them to `take`; none means the end of the stream.
 ///
 /// The buffer is on the stack, and only while the stream is polled. Thousands of connections wait for their next
 /// poll at any time, and none of them holds a buffer meanwhile.
-pub(crate) async fn read_once<T>(stream: &mut BoxStream, mut take: impl FnMut(&[u8]) -> T) -> io::Result<T> {
+///
+/// # Errors
+/// Those of the stream.
+pub async fn read_once<T>(stream: &mut BoxStream, mut take: impl FnMut(&[u8]) -> T) -> io::Result<T> {
     poll_fn(|cx| {
         let mut room = [const { MaybeUninit::<u8>::uninit() }; READ_BYTES];
         let mut read = ReadBuf::uninit(&mut room);

@@ -1,0 +1,73 @@
+use std::io;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tracing::{debug, warn};
+
+use crate::server::Server;
+
+/// Pause after an accept that failed for lack of descriptors or memory.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A [`Server`] that listens. Dropped, it closes its ports and ends all connections at once.
+#[derive(Debug)]
+pub struct TcpListeners {
+    tasks: JoinSet<()>,
+    stopping: watch::Sender<bool>,
+}
+
+impl TcpListeners {
+    /// Serves on these ports.
+    ///
+    /// # Errors
+    /// When a listener has no address.
+    pub fn start(server: &Server, listeners: Vec<TcpListener>) -> io::Result<Self> {
+        let (stopping, stopped) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        for listener in listeners {
+            debug!(address = %listener.local_addr()?, "Listening");
+            tasks.spawn(listen(server.clone(), listener, stopped.clone()));
+        }
+        Ok(Self { tasks, stopping })
+    }
+
+    /// Closes the ports and the connections, and waits until they are closed. An answer that is being sent is sent.
+    pub async fn stop(mut self) {
+        self.stopping.send_replace(true);
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+async fn listen(server: Server, listener: TcpListener, mut stopped: watch::Receiver<bool>) {
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            _ = stopped.wait_for(|stopped| *stopped) => break,
+            accepted = listener.accept() => accepted,
+        };
+        while connections.try_join_next().is_some() {}
+        match accepted {
+            Ok((stream, peer)) => {
+                // Answers are small and awaited: Nagle's algorithm would hold each back.
+                if let Err(error) = stream.set_nodelay(true) {
+                    debug!(%peer, %error, "Connection lost");
+                    continue;
+                }
+                let (server, mut stopped) = (server.clone(), stopped.clone());
+                connections.spawn(async move {
+                    // A sender that went stops as well.
+                    let stop = async move { drop(stopped.wait_for(|stopped| *stopped).await) };
+                    server.serve(Box::new(stream), peer.ip(), stop).await;
+                });
+            }
+            Err(error) => {
+                warn!(%error, "Accept failed");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
+}

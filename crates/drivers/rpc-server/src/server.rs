@@ -1,0 +1,65 @@
+use core::fmt;
+use std::future::Future;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use tracing::debug;
+use transport::BoxStream;
+
+use crate::admission::Permit;
+use crate::connection::{Connection, End};
+use crate::counters::{Counters, Refusal};
+use crate::interface::Interface;
+use crate::options::Options;
+use crate::shared::Shared;
+
+/// An RPC server: interfaces, and what its connections share. Clones are the same server.
+#[derive(Clone)]
+pub struct Server(Arc<Shared>);
+
+impl Server {
+    /// A server of these interfaces.
+    #[must_use]
+    pub fn new(options: Options, interfaces: Vec<Arc<dyn Interface>>) -> Self {
+        Self(Arc::new(Shared::new(options, interfaces)))
+    }
+
+    /// What it did so far.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.0.counters
+    }
+
+    /// Serves one connection until it ends, or until `stop`: an answer that is being sent then is sent. A connection that
+    /// is refused is closed at once.
+    pub async fn serve(&self, stream: BoxStream, peer: IpAddr, stop: impl Future<Output = ()>) {
+        let peer = peer.to_canonical();
+        let permit = match self.admit(peer) {
+            Ok(permit) => permit,
+            Err(reason) => {
+                debug!(%peer, %reason, "Connection refused");
+                self.0.counters.count_refusal(reason);
+                return;
+            }
+        };
+        self.0.counters.count_connection();
+        match Connection::new(&self.0, peer, stream).serve(stop).await {
+            End::Closed => {}
+            End::Refused(reason, _) => self.0.counters.count_refusal(reason),
+        }
+        drop(permit);
+    }
+
+    fn admit(&self, peer: IpAddr) -> Result<Permit, Refusal> {
+        if !(self.0.options.is_allowed)(peer) {
+            return Err(Refusal::Address);
+        }
+        self.0.admission.admit(peer, &self.0.options.limits)
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("options", &self.0.options).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,57 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use dcerpc::server::{AssociationGroups, ServerAssociation, ServerConfig};
+use dcerpc::{FaultStatus, SyntaxId};
+
+use crate::admission::Admission;
+use crate::counters::Counters;
+use crate::interface::{Call, Interface};
+use crate::limits::Limits;
+use crate::options::Options;
+use crate::pending::PendingBytes;
+
+/// What the connections of a server share.
+pub(crate) struct Shared {
+    pub(crate) options: Options,
+    interfaces: Vec<Arc<dyn Interface>>,
+    groups: AssociationGroups,
+    pub(crate) admission: Admission,
+    pub(crate) pending: PendingBytes,
+    pub(crate) counters: Counters,
+}
+
+impl Shared {
+    pub(crate) fn new(options: Options, interfaces: Vec<Arc<dyn Interface>>) -> Self {
+        Self {
+            options,
+            interfaces,
+            groups: AssociationGroups::default(),
+            admission: Admission::default(),
+            pending: PendingBytes::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// An association that a peer can bind.
+    pub(crate) fn association(&self, peer: IpAddr) -> ServerAssociation {
+        let Limits { fragment_bytes_max, association, .. } = self.options.limits;
+        let interfaces = self.interfaces.iter().map(|interface| interface.syntax_id()).collect();
+        let config = ServerConfig {
+            max_xmit_frag: fragment_bytes_max,
+            max_recv_frag: fragment_bytes_max,
+            groups: self.groups.clone(),
+            client_machine: peer.to_string(),
+            limits: association,
+            ..ServerConfig::new(interfaces)
+        };
+        let acceptor = Arc::clone(&self.options.acceptor);
+        ServerAssociation::new(config, move |service| acceptor(service))
+    }
+
+    /// Executes a call of an interface that was bound.
+    pub(crate) fn dispatch(&self, bound: &SyntaxId, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
+        let interface = self.interfaces.iter().find(|interface| interface.syntax_id().serves(bound));
+        interface.ok_or(FaultStatus::NCA_S_UNK_IF)?.call(call)
+    }
+}
