@@ -96,7 +96,7 @@ impl Source for TankSource {
 }
 
 impl HostSource for TankSource {
-    type Handles = ();
+    type Connection = HostConnection;
 
     fn connection(&mut self) -> &mut HostConnection {
         &mut self.connection

@@ -7,15 +7,16 @@ use host_session::Recovery;
 use plugin_sdk::{Collection, Coverage, Failure};
 use tokio::time::Instant;
 
-use crate::{AttemptError, HostConnection, Retry};
+use crate::{AttemptError, Retry};
 
 /// A source that reads one host over a kept connection.
 pub trait HostSource: Send {
-    /// The handles that it keeps open at the host between collections; `()` for none.
-    type Handles: Send;
+    /// What it keeps: [`HostConnection`](crate::HostConnection) with handles, or
+    /// [`ObjectConnection`](crate::ObjectConnection).
+    type Connection: KeptConnection;
 
     /// The connection.
-    fn connection(&mut self) -> &mut HostConnection<Self::Handles>;
+    fn connection(&mut self) -> &mut Self::Connection;
 
     /// Collects once, over whatever is open. `deadline` is a little before that of the collection.
     fn attempt(
@@ -23,6 +24,15 @@ pub trait HostSource: Send {
         collection: &mut Collection,
         deadline: Instant,
     ) -> impl Future<Output = Result<Coverage, AttemptError>> + Send;
+}
+
+/// A connection that is kept from collection to collection.
+pub trait KeptConnection: Send {
+    /// What must be opened before a source can call, as far as it is known.
+    fn missing(&self) -> Recovery;
+
+    /// Closes what must be reopened according to `recovery`.
+    fn close(&mut self, recovery: Recovery);
 }
 
 /// Collects, with retries.

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::failure::{add_stages, failure_of};
 use crate::lease::{self, credentials, is_refusal, report_verdict};
-use crate::{AttemptError, OpenSession, Retry, Service, TransportSettings, connector};
+use crate::{AttemptError, KeptConnection, OpenSession, Retry, Service, TransportSettings, connector};
 
 /// The connection to one host, as far as it is open. `H` is what a plugin keeps open over the interfaces, such as
 /// the handle of a query; it is dropped when it becomes invalid at the host.
@@ -38,30 +38,6 @@ impl<H> HostConnection<H> {
             self.connector = connector::pinned(&transport);
             self.transport = transport;
             self.kept = None;
-        }
-    }
-
-    /// What must be opened before handles can be used, as far as it is known.
-    #[must_use]
-    pub fn missing(&self) -> Recovery {
-        match &self.kept {
-            None => Recovery::Connection,
-            Some(open) if !open.is_bound() => Recovery::Pipe,
-            Some(OpenSession { handles: None, .. }) => Recovery::Handle,
-            Some(_) => Recovery::Nothing,
-        }
-    }
-
-    /// Closes what must be reopened according to `recovery`.
-    pub fn close(&mut self, recovery: Recovery) {
-        if recovery == Recovery::Connection {
-            self.kept = None;
-        }
-        if let Some(open) = &mut self.kept
-            && recovery > Recovery::Nothing
-        {
-            open.handles = None;
-            open.is_pipe_lost |= recovery == Recovery::Pipe;
         }
     }
 
@@ -190,6 +166,29 @@ impl<H> HostConnection<H> {
             self.os_version = version;
             let text = version.map(|version| version.to_string()).unwrap_or_default();
             collection.handle().fact("os.version", &text);
+        }
+    }
+}
+
+impl<H: Send> KeptConnection for HostConnection<H> {
+    fn missing(&self) -> Recovery {
+        match &self.kept {
+            None => Recovery::Connection,
+            Some(open) if !open.is_bound() => Recovery::Pipe,
+            Some(OpenSession { handles: None, .. }) => Recovery::Handle,
+            Some(_) => Recovery::Nothing,
+        }
+    }
+
+    fn close(&mut self, recovery: Recovery) {
+        if recovery == Recovery::Connection {
+            self.kept = None;
+        }
+        if let Some(open) = &mut self.kept
+            && recovery > Recovery::Nothing
+        {
+            open.handles = None;
+            open.is_pipe_lost |= recovery == Recovery::Pipe;
         }
     }
 }

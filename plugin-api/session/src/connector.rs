@@ -1,5 +1,6 @@
 //! Name lookup and connections to hosts.
 
+use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use host_session::PinnedConnector;
@@ -19,4 +20,12 @@ pub(crate) fn shared() -> TcpConnector {
 /// The same, limited to the addresses in the settings, if there are any.
 pub(crate) fn pinned(transport: &TransportSettings) -> PinnedConnector {
     PinnedConnector::new(shared(), transport.addresses.clone())
+}
+
+/// The same, limited to the address that credentials were leased for, if it is known.
+pub(crate) fn pinned_to(address: Option<IpAddr>, transport: &TransportSettings) -> PinnedConnector {
+    match address {
+        Some(address) => PinnedConnector::new(shared(), vec![address]),
+        None => pinned(transport),
+    }
 }

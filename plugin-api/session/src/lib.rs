@@ -22,7 +22,7 @@
 //! struct Registry { connection: HostConnection<OpenKey> }
 //!
 //! impl HostSource for Registry {
-//!     type Handles = OpenKey;
+//!     type Connection = HostConnection<OpenKey>;
 //!
 //!     fn connection(&mut self) -> &mut HostConnection<OpenKey> {
 //!         &mut self.connection
@@ -48,6 +48,7 @@
 //! | --- | --- |
 //! | `collect` | attempts until one succeeds or nothing lost can be reopened |
 //! | `connection` | connects, logs on, reopens what was lost |
+//! | `object_connection` | the same for an object of DCOM |
 //! | `open` | a connection in use |
 //! | `lease` | credentials that the exporter leases for one logon |
 //! | `call` | errors of methods |
@@ -63,16 +64,20 @@ mod connection;
 mod connector;
 mod failure;
 mod lease;
+mod object_connection;
 mod open;
 mod service;
 mod settings;
 
 pub use self::attempt::{AttemptError, Retry};
 pub use self::call::call_error;
-pub use self::collect::{HostSource, collect};
+pub use self::collect::{HostSource, KeptConnection, collect};
 pub use self::connection::HostConnection;
 pub use self::failure::{DECLARED_REASONS, failure_of};
 pub use self::lease::SessionLease;
+pub use self::object_connection::{Explanation, ObjectConnection, ObjectService, ObjectStep};
 pub use self::open::{OpenSession, SidePipe};
 pub use self::service::Service;
-pub use self::settings::{Encryption, SMB_TRANSPORT, SmbSettings, TransportSettings};
+pub use self::settings::{
+    DCOM_TRANSPORT, DcomSettings, Encryption, SMB_TRANSPORT, SmbSettings, TransportSettings,
+};

@@ -17,7 +17,14 @@ pub struct TransportSettings {
     pub addresses: Vec<IpAddr>,
     /// SMB.
     pub smb: SmbSettings,
+    /// DCOM.
+    pub dcom: DcomSettings,
 }
+
+/// Settings of DCOM: none but the port, which comes with the target.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct DcomSettings {}
 
 /// Settings of SMB.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -65,9 +72,27 @@ pub const SMB_TRANSPORT: Transport = Transport {
     ],
 };
 
+/// Objects of DCOM, as [`plugin_sdk::Source::TRANSPORTS`] declares them.
+pub const DCOM_TRANSPORT: Transport = Transport {
+    kind: "dcom",
+    help: "Objects of DCOM over TCP",
+    settings: &[Setting {
+        key: "port",
+        help: "The port of the host's object resolver, which tells the ports of objects",
+        kind: SettingKind::Port,
+        default: "135",
+        is_shown: true,
+    }],
+};
+
 impl Default for TransportSettings {
     fn default() -> Self {
-        Self { connect_timeout_ms: 3_000, addresses: Vec::new(), smb: SmbSettings::default() }
+        Self {
+            connect_timeout_ms: 3_000,
+            addresses: Vec::new(),
+            smb: SmbSettings::default(),
+            dcom: DcomSettings::default(),
+        }
     }
 }
 

@@ -7,7 +7,9 @@ use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, Output, Problem, Selects, Setup,
     Source, Stage, Target, Transport,
 };
-use plugin_session::{AttemptError, HostConnection, HostSource, OpenSession, Retry, failure_of};
+use plugin_session::{
+    AttemptError, HostConnection, HostSource, KeptConnection as _, OpenSession, Retry, failure_of,
+};
 use tokio::time::Instant;
 
 use crate::channel::PcqError;
@@ -86,7 +88,7 @@ impl Source for PcqSource {
 }
 
 impl HostSource for PcqSource {
-    type Handles = OpenQuery;
+    type Connection = HostConnection<OpenQuery>;
 
     fn connection(&mut self) -> &mut HostConnection<OpenQuery> {
         &mut self.connection

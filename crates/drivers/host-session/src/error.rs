@@ -22,6 +22,8 @@ pub struct SessionError {
     pub recovery: Recovery,
     /// The stages until then; the last one failed.
     pub stages: Vec<StageReport>,
+    /// What a method of an object, or an activation, returned.
+    pub hresult: Option<HResult>,
     target: Target,
     detail: String,
 }
@@ -35,7 +37,7 @@ impl SessionError {
         detail: impl Into<String>,
     ) -> Self {
         let detail = detail.into();
-        Self { stage, reason, recovery, stages: Vec::new(), target: target.clone(), detail }
+        Self { stage, reason, recovery, stages: Vec::new(), hresult: None, target: target.clone(), detail }
     }
 
     pub(crate) fn of_connect(error: &ConnectError) -> Self {
@@ -115,7 +117,8 @@ impl SessionError {
     #[must_use]
     pub fn of_hresult(target: &Target, status: HResult, error: &dyn StdError) -> Self {
         let (reason, recovery) = (reason_of_hresult(status), recovery_of_hresult(status));
-        Self::new(target, Stage::Query, reason, recovery, chain(error))
+        let failure = Self::new(target, Stage::Query, reason, recovery, chain(error));
+        Self { hresult: Some(status), ..failure }
     }
 
     /// The error of a response that cannot be used; the message is that of `error`.

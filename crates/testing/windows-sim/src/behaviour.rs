@@ -31,6 +31,8 @@ pub struct Behaviour {
     pub refuses_performance_data: bool,
     /// The answer to a client that activates an object.
     pub activation: ActivationMode,
+    /// Where it says that its objects are.
+    pub object_bindings: ObjectBindings,
     /// Rules for single calls.
     pub rules: Vec<Rule>,
     /// What it does where the documents allow several behaviours.
@@ -50,6 +52,7 @@ impl Default for Behaviour {
             registry: RegistryMode::Open,
             refuses_performance_data: false,
             activation: ActivationMode::Open,
+            object_bindings: ObjectBindings::Reachable,
             rules: Vec::new(),
             choices: Choices::default(),
         }
@@ -86,6 +89,20 @@ pub enum ActivationMode {
     NotRegistered,
     /// `CO_E_SERVER_EXEC_FAILURE`: the class's program does not start.
     ServerFailure,
+}
+
+/// Where a host says that its objects are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum ObjectBindings {
+    /// Where they are.
+    #[default]
+    Reachable,
+    /// At their port of an address that is not routed: one of 192.0.2.0/24, which RFC 5737 leaves to documents.
+    Unroutable,
+    /// At a port where nobody listens: 9, which Windows gives to no program.
+    Blocked,
+    /// At no TCP port.
+    NoTcp,
 }
 
 impl Behaviour {

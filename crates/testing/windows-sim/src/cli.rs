@@ -8,7 +8,7 @@ use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
 use windows_sim::choices::Choices;
 use windows_sim::model::{AggregateForm, Change, SYNTHETIC_MAX};
-use windows_sim::{AccountState, ActivationMode, RegistryMode, Rule};
+use windows_sim::{AccountState, ActivationMode, ObjectBindings, RegistryMode, Rule};
 
 use crate::share::{Share, Slow};
 
@@ -154,6 +154,9 @@ pub(crate) struct Faults {
     /// The answer to a client that activates an object.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) activation: ActivationMode,
+    /// Where the hosts say that their objects are.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) object_bindings: ObjectBindings,
     /// Whether clients may or must encrypt SMB.
     #[arg(long, value_enum, default_value_t = SmbEncryption::Allowed)]
     pub(crate) smb_encryption: SmbEncryption,

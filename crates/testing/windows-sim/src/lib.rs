@@ -63,7 +63,7 @@ pub mod server;
 pub mod service;
 
 pub use self::accounts::{Account, AccountState, Accounts, Attempts};
-pub use self::behaviour::{ActivationMode, Behaviour, RegistryMode};
+pub use self::behaviour::{ActivationMode, Behaviour, ObjectBindings, RegistryMode};
 pub use self::host::{Counts, WindowsHost};
 pub use self::host_state::HostState;
 pub use self::recordings::RecordedCall;

@@ -210,6 +210,7 @@ fn behaviour(options: &Options) -> Result<Behaviour, Error> {
         registry: faults.registry,
         refuses_performance_data: faults.refuse_performance_data,
         activation: faults.activation,
+        object_bindings: faults.object_bindings,
         rules: faults.fault.clone(),
         choices: options.choices.clone(),
     })

@@ -35,9 +35,13 @@ const WITHOUT_IO: [&str; 6] = ["codec", "ms-dtyp", "ndr", "ms-smb2", "plugin-abi
 const IO: [&str; 3] = ["tokio", "mio", "socket2"];
 
 /// `.0` must not depend on `.1`, directly or indirectly.
-const FORBIDDEN: [(&str, &[&str]); 4] = [
-    ("perfmon-exporter", &["sspi", "ssp", "dcerpc", "ms-smb2", "ms-pcq", "plugin-sdk", "plugin-pcq"]),
+const FORBIDDEN: [(&str, &[&str]); 5] = [
+    (
+        "perfmon-exporter",
+        &["sspi", "ssp", "dcerpc", "ms-smb2", "ms-pcq", "plugin-sdk", "plugin-pcq", "plugin-comt"],
+    ),
     ("plugin-pcq", &["plugin-host", "perfmon-exporter", "hyper"]),
+    ("plugin-comt", &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "ms-pcq"]),
     ("windows-sim", &["rpc-client", "host-session", "plugin-sdk"]),
     ("ms-pcq", &["tokio", "mio", "socket2"]),
 ];

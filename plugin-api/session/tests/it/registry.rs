@@ -60,7 +60,7 @@ impl Source for RegistrySource {
 }
 
 impl HostSource for RegistrySource {
-    type Handles = Key;
+    type Connection = HostConnection<Key>;
 
     fn connection(&mut self) -> &mut HostConnection<Key> {
         &mut self.connection

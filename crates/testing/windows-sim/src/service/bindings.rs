@@ -3,6 +3,7 @@
 use ms_dcom::types::AuthenticationService;
 use ms_dcom::wire::{DualStringArray, SecurityBinding};
 
+use crate::behaviour::ObjectBindings;
 use crate::host_state::HostState;
 
 /// The addresses of the resolver: those of the host, without a port.
@@ -14,8 +15,14 @@ pub(super) fn resolver_bindings(host: &HostState) -> DualStringArray {
 /// The addresses of the program with the host's objects; `None` while it does not listen.
 pub(super) fn exporter_bindings(host: &HostState) -> Option<DualStringArray> {
     let address = host.exporter_address()?;
-    let binding = format!("{}[{}]", address.ip(), address.port());
-    Some(DualStringArray::tcp([binding], security()))
+    let (ip, port) = (address.ip(), address.port());
+    let binding = match host.behaviour().object_bindings {
+        ObjectBindings::Reachable => Some(format!("{ip}[{port}]")),
+        ObjectBindings::Unroutable => Some(format!("192.0.2.1[{port}]")),
+        ObjectBindings::Blocked => Some(format!("{ip}[9]")),
+        ObjectBindings::NoTcp => None,
+    };
+    Some(DualStringArray::tcp(binding, security()))
 }
 
 fn security() -> Vec<SecurityBinding> {

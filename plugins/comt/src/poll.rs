@@ -1,0 +1,229 @@
+//! What the tracker of a host says, as applications and components.
+//!
+//! A host lists an application once, or once for each of its containers: containers are added up either way. What cannot be
+//! read of one application costs its components and nothing else.
+
+use std::collections::BTreeMap;
+
+use codec::DecodeError;
+use dcom_runtime::Object;
+use host_session::{Recovery, SessionError};
+use ms_comt::{
+    Application, ComponentData, GetComponentDataByContainerRequest, GetContainerDataRequest,
+    IGetTrackingData, Tracked, applications,
+};
+use ms_dtyp::{Guid, HResult};
+use rpc_stub::Message;
+use tokio::time::Instant;
+
+/// How much is read of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Applications.
+    pub(crate) applications: u32,
+    /// Components of all applications.
+    pub(crate) components: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { applications: 512, components: 4096 }
+    }
+}
+
+/// Containers of one application whose components are read: each takes a call.
+const CONTAINERS_MAX: usize = 64;
+
+/// What was read of a host.
+#[derive(Debug, Default)]
+pub(crate) struct Polled {
+    /// By their identifiers.
+    pub(crate) applications: Vec<ApplicationFigures>,
+    pub(crate) left_out: LeftOut,
+    /// Why the components of the first application without some could not be read.
+    pub(crate) failure: Option<SessionError>,
+}
+
+/// An application that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ApplicationFigures {
+    /// Itself.
+    pub(crate) application: Application,
+    /// What runs of it, by class.
+    pub(crate) components: Vec<ComponentFigures>,
+}
+
+/// A component of an application, in all of its containers. Figures that the host does not track are `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ComponentFigures {
+    pub(crate) clsid: Guid,
+    pub(crate) references: Option<u64>,
+    pub(crate) bound_references: Option<u64>,
+    pub(crate) pooled: Option<u64>,
+    pub(crate) in_call: Option<u64>,
+    /// That of the slowest container: Windows gives the slowest instance of each.
+    pub(crate) call_time_ms: Option<u32>,
+    pub(crate) calls_completed: Option<u64>,
+    pub(crate) calls_failed: Option<u64>,
+}
+
+/// How much of what the host lists was not read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    /// Applications above the limit.
+    pub(crate) applications: u64,
+    /// Containers whose application has no valid identifier.
+    pub(crate) malformed_containers: u64,
+    /// Containers of one application above [`CONTAINERS_MAX`].
+    pub(crate) containers: u64,
+    /// Containers that were gone when their components were read.
+    pub(crate) ended_containers: u64,
+    /// Containers whose components could not be read.
+    pub(crate) unread_containers: u64,
+    /// Components above the limit. Of applications that were not read at all, the number that the host tells.
+    pub(crate) components: u64,
+}
+
+type CallError = rpc_stub::Error<rpc_client::Error, HResult>;
+
+/// Reads all applications, and the components of each.
+///
+/// # Errors
+/// If the host does not list them, or another call would fail, too.
+pub(crate) async fn poll(
+    tracker: &mut Object,
+    limits: &Limits,
+    deadline: Instant,
+) -> Result<Polled, SessionError> {
+    let mut polled = Polled::default();
+    for application in list(tracker, limits, &mut polled.left_out, deadline).await? {
+        let left = left_of(limits.components, &polled.applications);
+        let components = if left > 0 {
+            read_components(tracker, &application, left, &mut polled, deadline).await?
+        } else {
+            polled.left_out.components += u64::from(application.components);
+            Vec::new()
+        };
+        polled.applications.push(ApplicationFigures { application, components });
+    }
+    Ok(polled)
+}
+
+fn left_of(limit: u32, read: &[ApplicationFigures]) -> usize {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    limit.saturating_sub(read.iter().map(|application| application.components.len()).sum())
+}
+
+/// The applications in the order of their identifiers, so that a limit cuts off the same ones each time.
+async fn list(
+    tracker: &mut Object,
+    limits: &Limits,
+    left_out: &mut LeftOut,
+    deadline: Instant,
+) -> Result<Vec<Application>, SessionError> {
+    let mut proxy = tracker.proxy::<IGetTrackingData>(deadline).await?;
+    let listed = proxy.call(&GetContainerDataRequest {}).await;
+    let listed = listed.and_then(|reply| {
+        Ok(applications(reply.containers().map_err(malformed::<GetContainerDataRequest>)?))
+    });
+    let listed = listed.map_err(|error| tracker.error_of(&error))?;
+    left_out.malformed_containers = count(listed.dropped.len());
+    let mut found = listed.found;
+    found.sort_unstable_by_key(|application| application.id);
+    let max = usize::try_from(limits.applications).unwrap_or(usize::MAX);
+    left_out.applications = count(found.len().saturating_sub(max));
+    found.truncate(max);
+    Ok(found)
+}
+
+/// The components of an application, `max` at most.
+async fn read_components(
+    tracker: &mut Object,
+    application: &Application,
+    max: usize,
+    polled: &mut Polled,
+    deadline: Instant,
+) -> Result<Vec<ComponentFigures>, SessionError> {
+    let mut found: BTreeMap<Guid, ComponentFigures> = BTreeMap::new();
+    let mut left_out = 0;
+    polled.left_out.containers += count(application.containers.len().saturating_sub(CONTAINERS_MAX));
+    for &container in application.containers.iter().take(CONTAINERS_MAX) {
+        let mut proxy = tracker.proxy::<IGetTrackingData>(deadline).await?;
+        let read = proxy.call(&GetComponentDataByContainerRequest { container }).await;
+        let added = read.and_then(|reply| {
+            let components = reply.components();
+            let components = components.map_err(malformed::<GetComponentDataByContainerRequest>)?;
+            Ok(add(&mut found, components, max))
+        });
+        match added {
+            Ok(not_added) => left_out += not_added,
+            Err(error) if is_gone(&error) => polled.left_out.ended_containers += 1,
+            Err(error) => {
+                let failure = tracker.error_of(&error);
+                if !is_of_one_call(&error, &failure) {
+                    return Err(failure);
+                }
+                polled.left_out.unread_containers += 1;
+                polled.failure.get_or_insert(failure);
+            }
+        }
+    }
+    polled.left_out.components += left_out;
+    Ok(found.into_values().collect())
+}
+
+/// Adds the components of a container. Returns for how many there is no room.
+fn add(found: &mut BTreeMap<Guid, ComponentFigures>, components: &[ComponentData], max: usize) -> u64 {
+    let mut left_out = 0;
+    for component in components {
+        if found.len() < max || found.contains_key(&component.clsid) {
+            found.entry(component.clsid).or_default().add(component);
+        } else {
+            left_out += 1;
+        }
+    }
+    left_out
+}
+
+impl ComponentFigures {
+    fn add(&mut self, data: &ComponentData) {
+        self.clsid = data.clsid;
+        add_to(&mut self.references, data.total_references);
+        add_to(&mut self.bound_references, data.bound_references);
+        add_to(&mut self.pooled, data.pooled_instances);
+        add_to(&mut self.in_call, data.instances_in_call);
+        self.call_time_ms = self.call_time_ms.max(data.response_time_ms.get());
+        add_to(&mut self.calls_completed, data.calls_completed);
+        add_to(&mut self.calls_failed, data.calls_failed);
+    }
+}
+
+/// Adds a figure, where the host tracks it.
+fn add_to(sum: &mut Option<u64>, figure: Tracked) {
+    if let Some(figure) = figure.get() {
+        *sum = Some(sum.unwrap_or_default().saturating_add(figure.into()));
+    }
+}
+
+/// A reply whose array is missing.
+fn malformed<R: Message>(error: DecodeError) -> CallError {
+    CallError::Stub { method: R::METHOD, source: error.into() }
+}
+
+/// [MS-COMT] 3.1.4.1.2: the container ended after it was listed.
+fn is_gone(error: &CallError) -> bool {
+    matches!(error, CallError::Status { status: HResult::E_INVALIDARG, .. })
+}
+
+/// Whether other calls may succeed after this one.
+fn is_of_one_call(error: &CallError, failure: &SessionError) -> bool {
+    match error {
+        CallError::Call { source, .. } => host_session::concerns_one_call(source),
+        CallError::Status { .. } => failure.recovery == Recovery::Nothing,
+        CallError::Stub { .. } | CallError::Request { .. } => true,
+    }
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,57 @@
+//! What was lost between two collections is opened again in the next one.
+
+use std::time::Duration;
+
+use plugin_contract::Stage;
+use serde_json::json;
+
+use crate::world::{Plugin, SimHost};
+
+#[test]
+fn connections_that_were_cut_are_opened_again_in_the_same_collection() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim);
+    watch.full();
+    let connections = sim.connections();
+    sim.cut();
+    let ended = watch.full();
+    assert_eq!(ended.count("Application"), 20);
+    assert_eq!(sim.connections(), 2 * connections);
+}
+
+#[test]
+fn an_object_that_the_host_forgot_is_activated_again() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim);
+    watch.full();
+    for rule in ["tracker/4x1=status:0x80010108", "tracker/4x1=drop", "tracker/5x1=drop"] {
+        sim.rule(rule);
+        assert_eq!(watch.full().count("Application"), 20, "{rule}");
+    }
+}
+
+#[test]
+fn a_host_that_hangs_fails_at_the_deadline_and_is_read_again_afterwards() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim);
+    watch.full();
+    sim.rule("tracker/4=stall");
+    let ended = watch.collect_within(Duration::from_secs(1));
+    let (stage, reason, ..) = ended.failed();
+    assert_eq!((stage, reason), (Stage::Query, "timeout"));
+    sim.heal();
+    watch.full();
+}
+
+#[test]
+fn new_limits_keep_the_connection() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim);
+    watch.full();
+    let connections = sim.connections();
+    let settings = json!({"max_applications": 1});
+    let config = plugin_host::InstanceConfig { settings, ..watch.config.clone() };
+    watch.instance.reconfigure(&config).expect("the source takes the settings");
+    assert_eq!(watch.full().count("Application"), 5);
+    assert_eq!(sim.connections(), connections);
+}

@@ -1,0 +1,8 @@
+//! The plugin as the exporter sees it, against simulated Windows hosts on loopback.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
+
+mod loss;
+mod partly;
+mod refusals;
+mod values;
+mod world;

@@ -1,0 +1,290 @@
+//! Simulated hosts on loopback, the plugin in a host of its own, and who lends the password.
+
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ms_dtyp::FileTime;
+use plugin_contract::{
+    CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Failure, Lease,
+    LeaseId, Secret, Stage, StageReport, TargetInfo, Waiter,
+};
+use plugin_host::testing::{Recorded, RecordedOutcome, RecordingSink, Value};
+use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Library, monotonic_ns};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use windows_sim::model::{self, Clock, ComProcess, ValueSource as _};
+use windows_sim::service::tracker;
+use windows_sim::{Account, Accounts, Behaviour, WindowsHost, server};
+
+pub(crate) const PASSWORD: &str = "Passw0rd-of-the-test";
+pub(crate) const USER: &str = "svc-metrics";
+
+/// 2026-01-01 12:00:00, two days after the simulated hosts were started.
+const NOON: FileTime = FileTime(134_116_992_000_000_000);
+const BOOT: FileTime = FileTime(NOON.0 - 2 * 86_400 * FileTime::INTERVALS_PER_SECOND);
+
+/// A simulated Windows host whose object resolver is on a port of loopback.
+pub(crate) struct SimHost {
+    pub(crate) host: Arc<WindowsHost>,
+    pub(crate) clock: Clock,
+    pub(crate) port: u16,
+    source: Arc<model::Host>,
+    listener: Mutex<JoinHandle<()>>,
+    // Last, so that what runs on it ends first.
+    runtime: Runtime,
+}
+
+impl SimHost {
+    /// At noon, until the clock is moved.
+    pub(crate) fn new() -> Self {
+        let clock = Clock::manual(NOON);
+        let options =
+            model::HostOptions { clock: clock.clone(), boot: Some(BOOT), ..model::HostOptions::default() };
+        let source = Arc::new(model::Host::new(options));
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.expect("threads for the simulator");
+        let account = Account::new("CORP", USER, ssp::Secret::new(PASSWORD));
+        let accounts = Arc::new(Accounts::new(vec![account]));
+        let host = Arc::new(WindowsHost::new("web1", Arc::<model::Host>::clone(&source), accounts));
+        let (port, listener) = listen(&runtime, &host, 0);
+        Self { host, clock, port, source, listener: Mutex::new(listener), runtime }
+    }
+
+    /// What its tracker sees now.
+    pub(crate) fn processes(&self) -> Vec<ComProcess> {
+        self.source.com_processes(&self.source.moment())
+    }
+
+    pub(crate) fn behave(&self, change: impl FnOnce(&mut Behaviour)) {
+        self.host.change_behaviour(change);
+    }
+
+    /// From now on this goes wrong, and nothing else.
+    pub(crate) fn rule(&self, rule: &str) {
+        let rules = vec![rule.parse().expect("a rule of the simulator")];
+        self.behave(|behaviour| behaviour.rules = rules);
+    }
+
+    pub(crate) fn heal(&self) {
+        self.behave(|behaviour| behaviour.rules.clear());
+    }
+
+    /// All connections end, and nobody listens any more.
+    pub(crate) fn shut(&self) {
+        let listener = self.listener.lock().expect("nobody panicked");
+        listener.abort();
+        while !listener.is_finished() {
+            std::thread::yield_now();
+        }
+    }
+
+    /// All connections end; the next ones are taken.
+    pub(crate) fn cut(&self) {
+        self.shut();
+        *self.listener.lock().expect("nobody panicked") = listen(&self.runtime, &self.host, self.port).1;
+    }
+
+    /// Calls of the tracker so far: of all applications, and of the components of one.
+    pub(crate) fn calls(&self) -> (u64, u64) {
+        let calls = |opnum| self.host.counts().calls(tracker::NAME, opnum);
+        (calls(4), calls(5))
+    }
+
+    pub(crate) fn connections(&self) -> u64 {
+        self.host.counts().connections.load(Ordering::Relaxed)
+    }
+
+    /// Logons so far: right and wrong ones.
+    pub(crate) fn logons(&self) -> (u64, u64) {
+        let attempts = self.host.accounts().attempts();
+        attempts.values().fold((0, 0), |sum, seen| (sum.0 + seen.accepted, sum.1 + seen.refused))
+    }
+}
+
+fn listen(runtime: &Runtime, host: &Arc<WindowsHost>, port: u16) -> (u16, JoinHandle<()>) {
+    let bind = |port| runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port)));
+    let resolver = bind(port).expect("a port on loopback");
+    let exporter = bind(0).expect("another port on loopback");
+    let port = resolver.local_addr().expect("its number").port();
+    let host = Arc::clone(host);
+    let serving = async move {
+        let served = server::listen_dcom(host, resolver, exporter, server::Limits::default()).await;
+        served.expect("the listeners have addresses");
+    };
+    (port, runtime.spawn(serving))
+}
+
+/// The plugin, linked into this program, in a host of its own.
+pub(crate) struct Plugin {
+    pub(crate) library: Library,
+    pub(crate) lender: Arc<Lender>,
+    _host: Host,
+}
+
+impl Plugin {
+    /// With the right password.
+    pub(crate) fn new() -> Self {
+        Self::with_password(PASSWORD)
+    }
+
+    pub(crate) fn with_password(password: &str) -> Self {
+        let lender = Arc::new(Lender { password: password.to_owned(), ..Lender::default() });
+        let broker: Arc<dyn CredentialBroker> = Arc::<Lender>::clone(&lender);
+        let host = Host::new(HostOptions { broker, ..HostOptions::default() });
+        let library = host.link("comt", plugin_comt::entry).expect("the plugin is linked");
+        Self { library, lender, _host: host }
+    }
+
+    /// An instance for a simulated host, with nothing set.
+    pub(crate) fn watch(&self, sim: &SimHost) -> Watch {
+        self.watch_with(sim.port, json!({}))
+    }
+
+    pub(crate) fn watch_with(&self, port: u16, settings: serde_json::Value) -> Watch {
+        let target = TargetInfo {
+            name: "web1".to_owned(),
+            host: "127.0.0.1".to_owned(),
+            port: Some(port),
+            identity: "corp".to_owned(),
+        };
+        let config = InstanceConfig { target, settings };
+        let sink = Arc::new(RecordingSink::default());
+        let created = self.library.create("comt", &config, Arc::<RecordingSink>::clone(&sink));
+        Watch { instance: created.expect("the source takes the settings"), sink, config }
+    }
+}
+
+/// One instance of the source with all that it said.
+pub(crate) struct Watch {
+    pub(crate) instance: Instance,
+    sink: Arc<RecordingSink>,
+    pub(crate) config: InstanceConfig,
+}
+
+/// How one collection ended, and all that had arrived by then.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) outcome: RecordedOutcome,
+    pub(crate) stages: Vec<StageReport>,
+    recorded: Recorded,
+}
+
+impl Watch {
+    /// Collects with a deadline far away.
+    pub(crate) fn collect(&self) -> Ended {
+        self.collect_within(Duration::from_secs(60))
+    }
+
+    /// Collects, and insists that it ends in time.
+    #[track_caller]
+    pub(crate) fn collect_within(&self, time: Duration) -> Ended {
+        let before = self.sink.recorded().completions.len();
+        let deadline_ns = monotonic_ns() + u64::try_from(time.as_nanos()).expect("a short time");
+        self.instance.collect(deadline_ns).expect("the collection begins");
+        let recorded = self.sink.wait_completions(before + 1).expect("the collection ends");
+        assert!(monotonic_ns() < deadline_ns, "it ended after its deadline");
+        let last = recorded.completions.last().expect("a completion").clone();
+        Ended { outcome: last.outcome, stages: last.stages, recorded }
+    }
+
+    /// Collects, and insists that it is complete.
+    #[track_caller]
+    pub(crate) fn full(&self) -> Ended {
+        let ended = self.collect();
+        assert_eq!(ended.outcome, RecordedOutcome::Full);
+        ended
+    }
+}
+
+impl Ended {
+    /// Stage, reason and message of the failure, and the next step that goes with the reason.
+    #[track_caller]
+    pub(crate) fn failed(&self) -> (Stage, &str, &str, &str) {
+        match &self.outcome {
+            RecordedOutcome::Failed(failure) => in_words(failure),
+            other => panic!("it did not fail: {other:?}"),
+        }
+    }
+
+    /// The same for a collection that is not complete.
+    #[track_caller]
+    pub(crate) fn partial(&self) -> (Stage, &str, &str, &str) {
+        match &self.outcome {
+            RecordedOutcome::Partial(families, Some(failure)) => {
+                assert_eq!(families.len(), self.recorded.families.len(), "what was read is shown");
+                in_words(failure)
+            }
+            other => panic!("it is not partial: {other:?}"),
+        }
+    }
+
+    /// The value of a series that is there, by the object and item of its family and the values of its labels.
+    pub(crate) fn value(&self, object: &str, item: &str, labels: &[&str]) -> Option<f64> {
+        let series = self.recorded.series.iter().find(|series| {
+            let family = &self.recorded.families[series.family as usize];
+            !series.retired
+                && (family.object.as_str(), family.item.as_str()) == (object, item)
+                && series.labels.iter().map(|(_, value)| value.as_str()).eq(labels.iter().copied())
+        })?;
+        Some(match series.value? {
+            Value::U64(value) => value as f64,
+            Value::F64(value) => value,
+            other => panic!("no family has such values: {other:?}"),
+        })
+    }
+
+    /// How many series of an object are there.
+    pub(crate) fn count(&self, object: &str) -> usize {
+        let of_object = |family: u32| self.recorded.families[family as usize].object == object;
+        let series = self.recorded.series.iter();
+        series.filter(|series| !series.retired && of_object(series.family)).count()
+    }
+
+    /// How many things were left out, by kind and reason.
+    #[track_caller]
+    pub(crate) fn left_out(&self, kind: &str, reason: &str) -> f64 {
+        self.value("Entries", "Left Out", &[kind, reason]).expect("it is counted")
+    }
+}
+
+#[track_caller]
+fn in_words(failure: &Failure) -> (Stage, &str, &str, &str) {
+    assert!(!failure.message.is_empty(), "{failure}");
+    assert!(!failure.message.contains(PASSWORD), "{failure}");
+    (failure.stage, failure.reason.as_str(), &failure.message, failure.reason.next_step())
+}
+
+/// Lends one password, and keeps what it is told.
+#[derive(Default)]
+pub(crate) struct Lender {
+    password: String,
+    verdicts: Mutex<Vec<CredentialVerdict>>,
+    leases: AtomicU64,
+}
+
+impl Lender {
+    pub(crate) fn verdicts(&self) -> Vec<CredentialVerdict> {
+        self.verdicts.lock().expect("nobody panicked").clone()
+    }
+}
+
+impl CredentialBroker for Lender {
+    fn acquire(&self, request: &CredentialRequest<'_>, _waiter: &Waiter) -> CredentialAnswer {
+        assert_eq!(request.identity, "corp");
+        CredentialAnswer::Lease(Lease {
+            id: LeaseId(self.leases.fetch_add(1, Ordering::Relaxed)),
+            kind: CredentialKind::Password,
+            domain: "CORP".to_owned(),
+            username: USER.to_owned(),
+            secret: Secret::new(self.password.clone().into_bytes()),
+        })
+    }
+
+    fn result(&self, _lease: LeaseId, verdict: CredentialVerdict) {
+        self.verdicts.lock().expect("nobody panicked").push(verdict);
+    }
+}
