@@ -20,6 +20,7 @@
 
 pub mod counter_types;
 pub mod dcerpc;
+pub mod dcom_exporter;
 mod input;
 pub mod interfaces;
 mod law;
@@ -39,7 +40,7 @@ pub mod ssp;
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 25] = [
+pub const ORACLES: [(&str, Oracle); 26] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -55,6 +56,7 @@ pub const ORACLES: [(&str, Oracle); 25] = [
     ("rrp_values", ms_rrp::values),
     ("comt_tracking", ms_comt::tracking),
     ("dcom_objref", ms_dcom::objref),
+    ("dcom_call_backs", dcom_exporter::call_backs),
     ("perflib_block", perflib_v1::block),
     ("perflib_names", perflib_v1::names),
     ("counter_path", counter_types::path),

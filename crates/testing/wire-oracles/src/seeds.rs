@@ -32,6 +32,8 @@ pub fn seeds() -> Vec<Seed> {
     seeds.extend(stubs::seeds());
     let dcom = crate::ms_dcom::honest_structures().into_iter();
     seeds.extend(dcom.map(|(name, bytes)| ("dcom_objref", name.to_owned(), bytes)));
+    let call_backs = crate::dcom_exporter::honest().into_iter();
+    seeds.extend(call_backs.map(|(name, bytes)| ("dcom_call_backs", name.to_owned(), bytes)));
     seeds.extend(texts());
     seeds.extend(events());
     seeds.extend(associations());

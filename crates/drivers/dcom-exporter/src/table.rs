@@ -1,0 +1,154 @@
+//! [MS-DCOM] 3.1.1.1: the tables of an object exporter.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use ms_dcom::types::{Oid, Oxid, ReferenceFlags, SetId, StdObjref};
+use ms_dcom::wire::Objref;
+use ms_dtyp::Guid;
+use rpc_stub::orpc::{IUnknown, ObjectInterface};
+
+use crate::object::ExportedObject;
+use crate::random::{self, NoRandomness};
+use crate::told::Told;
+
+/// References that come with an interface where the caller does not say how many it wants.
+pub(crate) const REFERENCES: u32 = 5;
+
+/// All objects.
+#[derive(Default)]
+pub(crate) struct Table(RwLock<Tables>);
+
+#[derive(Default)]
+struct Tables {
+    /// By what the resolver calls their program: each object has a program of its own as far as callers know.
+    objects: BTreeMap<Oxid, Arc<Entry>>,
+    /// By IPID. INVARIANT: those of `objects`.
+    interfaces: BTreeMap<Guid, (Arc<Entry>, Role)>,
+}
+
+/// What an IPID names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The `IRemUnknown` of the object's program.
+    RemUnknown,
+    /// The `IUnknown` of the object, which is never called.
+    Unknown,
+    /// The object's own interface.
+    Object,
+}
+
+/// An object.
+pub(crate) struct Entry {
+    pub(crate) oxid: Oxid,
+    pub(crate) oid: Oid,
+    /// The only set of objects that its callers can ping.
+    pub(crate) set_id: SetId,
+    pub(crate) ipid_rem_unknown: Guid,
+    ipid_unknown: Guid,
+    ipid_object: Guid,
+    pub(crate) told: Told,
+    pub(crate) object: Arc<dyn ExportedObject>,
+    addresses: RwLock<BTreeSet<IpAddr>>,
+}
+
+impl Table {
+    /// Adds an object under new identifiers.
+    pub(crate) fn insert(
+        &self,
+        object: Arc<dyn ExportedObject>,
+        addresses: BTreeSet<IpAddr>,
+        told: Told,
+    ) -> Result<Arc<Entry>, NoRandomness> {
+        let entry = Arc::new(Entry {
+            oxid: Oxid(random::number()?),
+            oid: Oid(random::number()?),
+            set_id: SetId(random::number()?),
+            ipid_rem_unknown: random::guid()?,
+            ipid_unknown: random::guid()?,
+            ipid_object: random::guid()?,
+            told,
+            object,
+            addresses: RwLock::new(addresses),
+        });
+        let mut tables = self.write();
+        for (ipid, role) in entry.interfaces() {
+            tables.interfaces.insert(ipid, (Arc::clone(&entry), role));
+        }
+        tables.objects.insert(entry.oxid, Arc::clone(&entry));
+        Ok(entry)
+    }
+
+    pub(crate) fn remove(&self, entry: &Entry) {
+        let mut tables = self.write();
+        tables.objects.remove(&entry.oxid);
+        for (ipid, _) in entry.interfaces() {
+            tables.interfaces.remove(&ipid);
+        }
+    }
+
+    /// Whether an object is called from this address.
+    pub(crate) fn knows(&self, peer: IpAddr) -> bool {
+        self.read().objects.values().any(|entry| entry.is_called_from(peer))
+    }
+
+    /// The objects that are called from this address.
+    pub(crate) fn objects_of(&self, peer: IpAddr) -> Vec<Arc<Entry>> {
+        let tables = self.read();
+        tables.objects.values().filter(|entry| entry.is_called_from(peer)).cloned().collect()
+    }
+
+    /// The program with this identifier, if its object is called from this address.
+    pub(crate) fn program(&self, oxid: Oxid, peer: IpAddr) -> Option<Arc<Entry>> {
+        let found = self.read().objects.get(&oxid).cloned();
+        found.filter(|entry| entry.is_called_from(peer))
+    }
+
+    /// What an IPID names, whoever calls it.
+    pub(crate) fn interface(&self, ipid: Guid) -> Option<(Arc<Entry>, Role)> {
+        self.read().interfaces.get(&ipid).cloned()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Tables> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Tables> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    fn interfaces(&self) -> [(Guid, Role); 3] {
+        [
+            (self.ipid_rem_unknown, Role::RemUnknown),
+            (self.ipid_unknown, Role::Unknown),
+            (self.ipid_object, Role::Object),
+        ]
+    }
+
+    pub(crate) fn is_called_from(&self, peer: IpAddr) -> bool {
+        self.addresses.read().unwrap_or_else(PoisonError::into_inner).contains(&peer)
+    }
+
+    pub(crate) fn set_addresses(&self, addresses: BTreeSet<IpAddr>) {
+        *self.addresses.write().unwrap_or_else(PoisonError::into_inner) = addresses;
+    }
+
+    /// An interface of the object, if it has it.
+    pub(crate) fn reference(&self, iid: Guid, public_refs: u32) -> Option<StdObjref> {
+        let ipid = match iid {
+            IUnknown::IID => self.ipid_unknown,
+            own if own == self.object.iid() => self.ipid_object,
+            _ => return None,
+        };
+        let Self { oxid, oid, .. } = *self;
+        Some(StdObjref { flags: ReferenceFlags::SORF_NOPING, public_refs, oxid, oid, ipid })
+    }
+
+    /// The same as an OBJREF that says where it is resolved.
+    pub(crate) fn objref(&self, iid: Guid) -> Option<Objref<'static>> {
+        Some(Objref::standard(iid, self.reference(iid, REFERENCES)?, self.told.resolver()))
+    }
+}

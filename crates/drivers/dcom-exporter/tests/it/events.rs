@@ -1,0 +1,132 @@
+//! The states that a subscriber gets, and what becomes of them.
+
+use std::time::Duration;
+
+use dcerpc::FaultStatus;
+use dcom_exporter::{EventRefusal, SubscriberLimits};
+use ms_comt::tracking::{Component, Container, Limits, Process, Visitor, read, write};
+use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
+use ms_dtyp::HResult;
+use rpc_stub::orpc::{ComVersion, OrpcThis, request_stub};
+use rpc_stub::{Interface, Message};
+use tokio::time::{Instant, advance};
+
+use crate::world::{CID, WEB1, World, fault, proxy, soon};
+
+/// How many components an event lists.
+#[derive(Default)]
+struct Count(usize);
+
+impl<'a> Visitor<'a> for Count {
+    fn component(&mut self, _: Option<&Process<'a>>, _: &Container<'a>, _: &Component<'a>) {
+        self.0 += 1;
+    }
+}
+
+fn state(components: usize) -> Vec<u8> {
+    let components = vec![write::Component { in_call: Some(2), ..write::Component::default() }; components];
+    let containers = vec![write::Container { components, ..write::Container::default() }];
+    let processes = [write::Process { process_id: Some(4711), containers, ..write::Process::default() }];
+    write::encode(&processes, &write::Choices::default()).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_reaches_its_reader_as_the_host_wrote_it() {
+    let world = World::new(SubscriberLimits::default());
+    let subscriber = world.subscribe(WEB1);
+    assert_eq!(subscriber.take(), None);
+    let ipid = world.events_ipid(WEB1, &subscriber).await;
+    let sent = state(300);
+    assert!(sent.len() > 10_000, "several fragments");
+    let at = Instant::now();
+    let (called, ()) = tokio::join!(world.call(WEB1, ipid, &sent), subscriber.arrived());
+    called.unwrap();
+    advance(Duration::from_secs(3)).await;
+    let event = subscriber.take().unwrap();
+    assert_eq!((&event.bytes, event.received), (&sent, at));
+    let mut count = Count::default();
+    read(&event.bytes, &Limits::default(), &mut count).unwrap();
+    assert_eq!(count.0, 300);
+    assert_eq!(subscriber.take(), None, "a state is taken once");
+    let counts = subscriber.counts();
+    assert_eq!((counts.taken, counts.superseded, counts.last), (1, 0, Some(at)));
+}
+
+#[tokio::test]
+async fn a_reader_that_comes_late_gets_the_newest_state() {
+    let world = World::new(SubscriberLimits::default());
+    let subscriber = world.subscribe(WEB1);
+    let ipid = world.events_ipid(WEB1, &subscriber).await;
+    let mut association = world.dial(WEB1, IComTrackingInfoEvents::SYNTAX_ID).await.unwrap();
+    let mut events = proxy::<IComTrackingInfoEvents>(&mut association, ipid);
+    for components in 1..=5 {
+        events.call(&OnNewTrackingInfoRequest::new(state(components)).unwrap()).await.unwrap();
+    }
+    subscriber.arrived().await;
+    assert_eq!(subscriber.take().unwrap().bytes, state(5));
+    let counts = subscriber.counts();
+    assert_eq!((counts.taken, counts.superseded), (1, 4));
+}
+
+#[tokio::test]
+async fn a_state_that_cannot_be_kept_is_refused_and_the_last_one_stays() {
+    let limits = SubscriberLimits { event_bytes_max: 1000, all_bytes_max: 1500 };
+    let world = World::new(limits);
+    let (first, second) = (world.subscribe(WEB1), world.subscribe(WEB1));
+    let ipid = world.events_ipid(WEB1, &first).await;
+    world.call(WEB1, ipid, &[1; 1000]).await.unwrap();
+    let error = world.call(WEB1, ipid, &[2; 1001]).await.unwrap_err();
+    assert_eq!(error.status(), Some(HResult::E_INVALIDARG));
+    assert_eq!(first.counts().refused_for(EventRefusal::Size), 1);
+
+    // What one target has and nobody takes is not there for another.
+    let other = world.events_ipid(WEB1, &second).await;
+    let error = world.call(WEB1, other, &[3; 501]).await.unwrap_err();
+    assert_eq!(error.status(), Some(HResult::E_OUTOFMEMORY));
+    assert_eq!(second.counts().refused_for(EventRefusal::Memory), 1);
+    world.call(WEB1, ipid, &[4; 1000]).await.unwrap();
+    assert_eq!(first.take().unwrap().bytes, [4; 1000]);
+    world.call(WEB1, other, &[3; 501]).await.unwrap();
+    world.call(WEB1, ipid, &[5; 999]).await.unwrap();
+    drop(first);
+    world.call(WEB1, other, &[6; 1000]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_call_without_a_state_and_one_that_is_none_are_counted() {
+    let world = World::new(SubscriberLimits::default());
+    let subscriber = world.subscribe(WEB1);
+    let ipid = world.events_ipid(WEB1, &subscriber).await;
+    let mut association = world.dial(WEB1, IComTrackingInfoEvents::SYNTAX_ID).await.unwrap();
+    let mut events = proxy::<IComTrackingInfoEvents>(&mut association, ipid);
+    let error = events.call(&OnNewTrackingInfoRequest { collection: None }).await.unwrap_err();
+    assert_eq!(error.status(), Some(HResult::E_INVALIDARG));
+    assert_eq!(subscriber.counts().refused_for(EventRefusal::Empty), 1);
+
+    // A pointer to nothing.
+    let this = OrpcThis::new(ComVersion::V5_7, CID);
+    let mut stub = request_stub(&this, &OnNewTrackingInfoRequest { collection: None }).unwrap();
+    let pointer = stub.len() - 4;
+    stub[pointer] = 1;
+    let opnum = OnNewTrackingInfoRequest::METHOD.opnum;
+    let call = dcerpc::client::CallRequest { context_id: 0, opnum, object: Some(ipid), stub: &stub };
+    match association.call(call, soon()).await {
+        Err(rpc_client::Error::Fault { status: FaultStatus::RPC_X_BAD_STUB_DATA, .. }) => {}
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(subscriber.counts().refused_for(EventRefusal::Malformed), 1);
+    assert_eq!(subscriber.take(), None);
+}
+
+#[tokio::test]
+async fn a_later_version_of_dcom_is_refused() {
+    let world = World::new(SubscriberLimits::default());
+    let subscriber = world.subscribe(WEB1);
+    let ipid = world.events_ipid(WEB1, &subscriber).await;
+    let mut association = world.dial(WEB1, IComTrackingInfoEvents::SYNTAX_ID).await.unwrap();
+    let later = ComVersion { minor: 8, ..ComVersion::V5_7 };
+    let channel = association.channel(0, soon());
+    let mut events = rpc_stub::orpc::Proxy::<_, IComTrackingInfoEvents>::new(channel, ipid, later, CID);
+    let error = events.call(&OnNewTrackingInfoRequest::new(state(1)).unwrap()).await.unwrap_err();
+    assert_eq!(fault::<OnNewTrackingInfoRequest<'_>>(error), FaultStatus::RPC_E_VERSION_MISMATCH);
+}

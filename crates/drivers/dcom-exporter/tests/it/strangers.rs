@@ -1,0 +1,79 @@
+//! Callers that are not the target.
+
+use dcerpc::{FaultStatus, SyntaxId};
+use dcom_exporter::{EventRefusal, SubscriberLimits};
+use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
+use ms_dcom::remote_unknown::{IRemUnknown2, RemReleaseRequest};
+use ms_dcom::resolver::IObjectExporter;
+use ms_dtyp::{Guid, Win32Error};
+use rpc_server::Refusal;
+use rpc_stub::Interface;
+
+use crate::world::{WEB1, WEB2, World, fault, proxy};
+
+#[tokio::test]
+async fn another_target_can_neither_resolve_nor_call_an_object() {
+    let world = World::new(SubscriberLimits::default());
+    let (subscriber, other) = (world.subscribe(WEB1), world.subscribe(WEB2));
+    let std = *subscriber.objref().std().unwrap();
+    let program = world.resolve(WEB1, &std).await.ipid_rem_unknown;
+    let ipid = world.events_ipid(WEB1, &subscriber).await;
+
+    let resolved = world.resolve(WEB2, &std).await;
+    assert_eq!((resolved.status, resolved.bindings), (Win32Error::OR_INVALID_OXID, None));
+    assert_eq!(resolved.ipid_rem_unknown, Guid::NULL);
+    let mut association = world.dial(WEB2, IRemUnknown2::SYNTAX_ID).await.unwrap();
+    let mut program = proxy::<IRemUnknown2>(&mut association, program);
+    let release = RemReleaseRequest::new(Vec::new()).unwrap();
+    let error = program.call(&release).await.unwrap_err();
+    assert_eq!(fault::<RemReleaseRequest>(error), FaultStatus::RPC_E_DISCONNECTED);
+
+    // It may have learned the number elsewhere.
+    let error = world.call(WEB2, ipid, b"forged").await.unwrap_err();
+    assert_eq!(fault::<OnNewTrackingInfoRequest<'_>>(error), FaultStatus::NCA_S_FAULT_ACCESS_DENIED);
+    assert_eq!(subscriber.counts().refused_for(EventRefusal::Address), 1);
+    assert_eq!((subscriber.take(), other.take()), (None, None));
+}
+
+#[tokio::test]
+async fn addresses_of_no_target_cannot_connect() {
+    let world = World::new(SubscriberLimits::default());
+    let subscriber = world.subscribe(WEB1);
+    assert!(world.dial(WEB2, IObjectExporter::SYNTAX_ID).await.is_err());
+    assert_eq!(world.server.counters().refused_for(Refusal::Address), 1);
+    // The target moves.
+    let ipid = world.events_ipid(WEB1, &subscriber).await;
+    subscriber.set_addresses([WEB2]);
+    world.call(WEB2, ipid, b"state").await.unwrap();
+    assert!(world.dial(WEB1, IObjectExporter::SYNTAX_ID).await.is_err());
+    drop(subscriber);
+    assert!(world.dial(WEB2, IObjectExporter::SYNTAX_ID).await.is_err());
+}
+
+#[tokio::test]
+async fn a_number_is_of_one_interface_of_one_object_that_is_there() {
+    let world = World::new(SubscriberLimits::default());
+    let (subscriber, gone) = (world.subscribe(WEB1), world.subscribe(WEB1));
+    let gone_ipid = world.events_ipid(WEB1, &gone).await;
+    drop(gone);
+    let std = *subscriber.objref().std().unwrap();
+    let program = world.resolve(WEB1, &std).await.ipid_rem_unknown;
+    for ipid in [gone_ipid, program, std.ipid, Guid::NULL, Guid::from_u128(7)] {
+        let error = world.call(WEB1, ipid, b"state").await.unwrap_err();
+        assert_eq!(fault::<OnNewTrackingInfoRequest<'_>>(error), FaultStatus::RPC_E_DISCONNECTED);
+    }
+    let mut association = world.dial(WEB1, IRemUnknown2::SYNTAX_ID).await.unwrap();
+    let mut program = proxy::<IRemUnknown2>(&mut association, std.ipid);
+    let error = program.call(&RemReleaseRequest::new(Vec::new()).unwrap()).await.unwrap_err();
+    assert_eq!(fault::<RemReleaseRequest>(error), FaultStatus::RPC_E_DISCONNECTED);
+}
+
+#[tokio::test]
+async fn nothing_else_is_served() {
+    let world = World::new(SubscriberLimits::default());
+    let _subscriber = world.subscribe(WEB1);
+    // IRemoteSCMActivator: nobody creates objects here.
+    let activator = SyntaxId::new(Guid::from_u128(0x1a0_0000_0000_c000_0000_0000_0046), 0, 0);
+    assert!(world.dial(WEB1, activator).await.is_err());
+    assert!(world.dial(WEB1, IComTrackingInfoEvents::SYNTAX_ID).await.is_ok());
+}
