@@ -33,14 +33,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let ended = end_on_signal()?;
     let stage = Stage::new(&workspace)?;
     let password_file = stage.password_file()?;
-    let (mut simulator, host) = stage.simulator(&[])?;
+    let (mut simulator, host, resolver) = stage.simulator_with_com_plus()?;
     let target =
         Target { name: TARGET, address: host, account: stage::ACCOUNT, password_file: &password_file };
-    let configuration = stage::configuration_of(options.listen, "5s", &[target])
+    let configuration = stage::configuration_with_com_plus(options.listen, "5s", &[target], resolver.port())
         + &format!("normalize: {{naming: {}}}\n", options.naming);
     let (mut exporter, address) = stage.exporter_with(&configuration)?;
     let page = stage::page_when_up(&mut exporter, address, TARGET)?;
     println!("\nsimulated Windows host  smb://{host} (account {})", stage::ACCOUNT);
+    println!("its COM+ applications   at the object resolver {resolver}");
     println!("metrics                 http://{address}/metrics");
     println!("status                  http://{address}/\n");
     print_sample(&page);
@@ -96,7 +97,7 @@ fn samples(page: &str) -> (Vec<&str>, usize) {
 }
 
 /// How the families end that a person looks for first, in letters and digits, by the profiles of names.
-const FIRST: [&[&str]; 10] = [
+const FIRST: [&[&str]; 11] = [
     &["osinfo"],
     &["memoryphysicaltotalbytes", "memoryphysicaltotal"],
     &["memoryavailablebytes"],
@@ -107,6 +108,7 @@ const FIRST: [&[&str]; 10] = [
     &["processorinformationidletimesecondstotal", "cputimetotal", "processorinformationidletimetotal"],
     &["systemcontextswitchestotal", "systemcontextswitchessectotal"],
     &["systemprocesses"],
+    &["complusapplicationcallspersecond"],
 ];
 
 #[cfg(test)]

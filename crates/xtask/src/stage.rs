@@ -85,6 +85,15 @@ impl<'a> Stage<'a> {
         Ok((running, address))
     }
 
+    /// Starts windows-sim with COM+ applications, too, and answers where it listens: for SMB, and for its object resolver.
+    pub(crate) fn simulator_with_com_plus(&self) -> Result<(Running, SocketAddr, SocketAddr)> {
+        let (mut running, address) = self.simulator(&["--epm-port", "0"])?;
+        let resolver = running.wait_for("address of the object resolver", START_TIMEOUT, |line| {
+            line.strip_prefix("resolving objects on ")?.split(',').next()?.parse().ok()
+        })?;
+        Ok((running, address, resolver))
+    }
+
     /// Starts the exporter on `listen` for `targets` and answers where it listens.
     pub(crate) fn exporter(
         &self,
@@ -142,10 +151,34 @@ pub(crate) const COUNTERSETS: [&str; 20] = [
 
 /// The configuration that [`Stage::exporter`] writes. Callers append what else they need.
 pub(crate) fn configuration_of(listen: SocketAddr, interval: &str, targets: &[Target<'_>]) -> String {
+    configuration(listen, interval, targets, None)
+}
+
+/// The same with the COM+ applications of the targets, whose objects are resolved at this port.
+pub(crate) fn configuration_with_com_plus(
+    listen: SocketAddr,
+    interval: &str,
+    targets: &[Target<'_>],
+    port: u16,
+) -> String {
+    configuration(listen, interval, targets, Some(port))
+}
+
+fn configuration(
+    listen: SocketAddr,
+    interval: &str,
+    targets: &[Target<'_>],
+    resolver_port: Option<u16>,
+) -> String {
+    let (plugins, module, modules) = match resolver_port {
+        Some(_) => ("pcq, comt", "  complus: {plugin: comt}\n", "all, complus"),
+        None => ("pcq", "", "all"),
+    };
+    let dcom = resolver_port.map(|port| format!(", dcom: {{port: {port}}}")).unwrap_or_default();
     let countersets: Vec<String> = COUNTERSETS.iter().map(|name| format!("{{name: {name}}}")).collect();
     let mut text = format!(
-        "web: {{listen: [\"{listen}\"]}}\nplugins: {{load: [pcq]}}\n\
-         modules:\n  all: {{plugin: pcq, host_info: true, countersets: [{}]}}\n",
+        "web: {{listen: [\"{listen}\"]}}\nplugins: {{load: [{plugins}]}}\n\
+         modules:\n  all: {{plugin: pcq, host_info: true, countersets: [{}]}}\n{module}",
         countersets.join(", ")
     );
     let (mut identities, mut transports, mut entries) = (String::new(), String::new(), String::new());
@@ -157,10 +190,11 @@ pub(crate) fn configuration_of(listen: SocketAddr, interval: &str, targets: &[Ta
              allow_hosts: [{host}]}}\n",
             password_file.display()
         );
-        transports +=
-            &format!("  {name}: {{connect_timeout: 3s, smb: {{encryption: preferred, port: {port}}}}}\n");
+        transports += &format!(
+            "  {name}: {{connect_timeout: 3s, smb: {{encryption: preferred, port: {port}}}{dcom}}}\n"
+        );
         entries += &format!(
-            "  - {{name: {name}, host: {host}, identity: {name}, transport: {name}, modules: [all], \
+            "  - {{name: {name}, host: {host}, identity: {name}, transport: {name}, modules: [{modules}], \
              interval: {interval}}}\n"
         );
     }

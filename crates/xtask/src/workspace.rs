@@ -107,7 +107,7 @@ impl Workspace {
 
     /// Builds the exporter, its plugins and the simulated host.
     pub(crate) fn build_programs(&self) -> Result<()> {
-        self.build(&["-p", "perfmon-exporter", "-p", "plugin-pcq", "-p", "windows-sim"])
+        self.build(&["-p", "perfmon-exporter", "-p", "plugin-pcq", "-p", "plugin-comt", "-p", "windows-sim"])
     }
 
     /// Builds what the conformance checks run: the programs, and the client of a registry. That is built by itself, since

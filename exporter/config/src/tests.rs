@@ -45,6 +45,7 @@ fn the_reference_has_every_key_and_no_other() {
     check::references(&config, &root, &problems);
     let mut schemas = Schemas::default();
     schemas.add_source("pcq", &schema::smb(&[]));
+    schemas.add_source("comt", &schema::dcom(&[]));
     transport::set_declared(&mut config.transports, &schemas.transports(), &problems);
     let mut known: BTreeMap<String, bool> = BTreeMap::new();
     for (path, is_there) in problems.known.borrow().iter() {
@@ -79,6 +80,7 @@ fn the_reference_shows_the_defaults() {
     assert_eq!(config.credentials.cooldown, Credentials::default().cooldown);
     let (smb, mut schemas) = (schema::smb(&[]), Schemas::default());
     schemas.add_source("pcq", &smb);
+    schemas.add_source("comt", &schema::dcom(&[]));
     assert_eq!(config.set_schemas(&schemas), []);
     let transport = config.transports["default"].settings(&smb);
     let least = parse("least.yaml", "targets: []", Path::new("/etc"));

@@ -16,6 +16,14 @@ pub fn smb(shown: &[&str]) -> Arc<SettingsSchema> {
     schema(shown, vec![transport("smb", settings)])
 }
 
+/// The same with the transport `dcom`.
+#[must_use]
+pub fn dcom(shown: &[&str]) -> Arc<SettingsSchema> {
+    let port = setting("port", SettingKind::Port);
+    let port = SettingInfo { default: Some(135.into()), is_shown: true, ..port };
+    schema(shown, vec![transport("dcom", vec![port])])
+}
+
 /// A schema with these keys shown and these transports.
 #[must_use]
 pub fn schema(shown: &[&str], transports: Vec<TransportInfo>) -> Arc<SettingsSchema> {

@@ -58,6 +58,15 @@ pub(crate) struct Installed {
 
 impl Installed {
     pub(crate) fn new() -> Self {
+        Self::with_plugins(&["pcq"])
+    }
+
+    /// With the plugin of COM+, too.
+    pub(crate) fn with_com_plus() -> Self {
+        Self::with_plugins(&["pcq", "comt"])
+    }
+
+    fn with_plugins(plugins: &[&str]) -> Self {
         let folder = Folder::new();
         let built = Path::new(env!("CARGO_BIN_EXE_perfmon-exporter"));
         let place = |from: &Path, name: &str| {
@@ -66,7 +75,10 @@ impl Installed {
             std::fs::hard_link(from, &to).or_else(|_| std::fs::copy(from, &to).map(drop)).unwrap();
             to
         };
-        place(&built.parent().unwrap().join("deps/libplugin_pcq.so"), "libplugin_pcq.so");
+        for plugin in plugins {
+            let name = format!("libplugin_{plugin}.so");
+            place(&built.parent().unwrap().join("deps").join(&name), &name);
+        }
         let program = place(built, "perfmon-exporter");
         folder.write("password", &format!("{PASSWORD}\n"));
         folder.write("wrong", "not it\n");

@@ -37,16 +37,28 @@ fn pcq() -> Library {
     Host::new(HostOptions::default()).link("pcq", plugin_pcq::entry).unwrap()
 }
 
+/// Loaded from its file: two plugins cannot be linked into one program.
+fn comt() -> Library {
+    let file = Path::new(env!("CARGO_BIN_EXE_perfmon-exporter")).with_file_name("deps/libplugin_comt.so");
+    Host::new(HostOptions::default()).load(&file).unwrap()
+}
+
 /// Word, what happened, and the next step of every reason there is, those of the plugins included.
 fn reasons() -> Vec<(String, String, String)> {
     let general = GeneralReason::ALL.iter().map(|reason| {
         (reason.as_str().to_owned(), reason.sentence().to_owned(), reason.next_step().to_owned())
     });
-    let library = pcq();
-    let declared = library.info().sources.iter().flat_map(|source| &source.reasons);
-    let declared = declared
-        .map(|reason| (reason.word.to_string(), reason.sentence.to_string(), reason.next_step.to_string()));
-    general.chain(declared).collect()
+    let mut reasons: Vec<_> = general.collect();
+    for library in [pcq(), comt()] {
+        for reason in library.info().sources.iter().flat_map(|source| &source.reasons) {
+            let row = (reason.word.to_string(), reason.sentence.to_string(), reason.next_step.to_string());
+            // Plugins of Windows hosts share some.
+            if !reasons.contains(&row) {
+                reasons.push(row);
+            }
+        }
+    }
+    reasons
 }
 
 #[test]
@@ -99,23 +111,29 @@ fn the_table_of_keys_is_up_to_date() {
 }
 
 #[test]
-fn the_reference_has_what_pcq_declares_of_transports_with_the_defaults() {
-    let schema = Arc::clone(&pcq().info().sources[0].schema);
-    let settings = |text: &str| {
-        let mut config = config::parse("a.yml", text, Path::new("/etc")).unwrap();
-        let mut schemas = Schemas::default();
-        schemas.add_source("pcq", &schema);
-        assert_eq!(config.set_schemas(&schemas), []);
-        config.transports["default"].settings(&schema)
-    };
-    let (reference, default) = (settings(keys::REFERENCE), settings("targets: []"));
-    assert_eq!(reference.by_kind, default.by_kind);
-    assert_eq!(reference.port, default.default_port);
-    let declared = schema.transports.iter().flat_map(|transport| {
-        transport.settings.iter().map(|setting| format!("transports.*.{}.{}", transport.kind, setting.key))
-    });
-    let (known, declared) = (keys::all(), declared.collect::<Vec<_>>());
-    assert!(!declared.is_empty() && declared.iter().all(|key| known.contains(key)), "{declared:?}");
+fn the_reference_has_what_plugins_declare_of_transports_with_the_defaults() {
+    let libraries = [("pcq", pcq()), ("comt", comt())];
+    let schemas_of = libraries.each_ref().map(|(_, library)| Arc::clone(&library.info().sources[0].schema));
+    for schema in &schemas_of {
+        let settings = |text: &str| {
+            let mut config = config::parse("a.yml", text, Path::new("/etc")).unwrap();
+            let mut schemas = Schemas::default();
+            for ((name, _), schema) in libraries.iter().zip(&schemas_of) {
+                schemas.add_source(name, schema);
+            }
+            assert_eq!(config.set_schemas(&schemas), []);
+            config.transports["default"].settings(schema)
+        };
+        let (reference, default) = (settings(keys::REFERENCE), settings("targets: []"));
+        assert_eq!(reference.by_kind, default.by_kind);
+        assert_eq!(reference.port, default.default_port);
+        let declared = schema.transports.iter().flat_map(|transport| {
+            let key = |key| format!("transports.*.{}.{key}", transport.kind);
+            transport.settings.iter().map(move |setting| key(&setting.key))
+        });
+        let (known, declared) = (keys::all(), declared.collect::<Vec<_>>());
+        assert!(!declared.is_empty() && declared.iter().all(|key| known.contains(key)), "{declared:?}");
+    }
 }
 
 #[test]
@@ -188,10 +206,11 @@ fn help(program: &Path, arguments: &[&str]) -> String {
 
 #[test]
 fn the_commands_of_plugins_are_up_to_date() {
-    let library = pcq();
-    let texts: Vec<String> = library.info().commands.iter().map(command).collect();
-    let file = expect_file!["../../../docs/commands.md"];
-    check_section(&file, &page("commands.md"), "commands of pcq", &texts.join("\n"));
+    for (name, library) in [("pcq", pcq()), ("comt", comt())] {
+        let texts: Vec<String> = library.info().commands.iter().map(command).collect();
+        let file = expect_file!["../../../docs/commands.md"];
+        check_section(&file, &page("commands.md"), &format!("commands of {name}"), &texts.join("\n"));
+    }
 }
 
 fn command(command: &CommandInfo) -> String {

@@ -1,6 +1,7 @@
 //! The exporter from outside: its library's edges and its program.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 mod bad_plugins;
+mod com_plus;
 mod command_line;
 mod command_online;
 mod command_plugin;

@@ -3,7 +3,7 @@
 use dcom_runtime::{Object, ReachedResolver};
 use host_session::{PinnedConnector, Recovery, SessionError, Target};
 use ms_dtyp::Guid;
-use plugin_sdk::{Collection, Failure, Reason, Stage};
+use plugin_sdk::{Collection, DeclaredReason, Failure, Reason, Stage};
 use tokio::time::Instant;
 
 use crate::failure::{add_stages, failure_of};
@@ -17,6 +17,9 @@ pub struct ObjectService {
     pub class: Guid,
     /// The interfaces that are asked for with the activation.
     pub interfaces: &'static [Guid],
+    /// What [`plugin_sdk::Source::REASONS`] of the plugin's source is: it begins with
+    /// [`DECLARED_REASONS`](crate::DECLARED_REASONS).
+    pub reasons: &'static [DeclaredReason],
     /// The reason for an error where the plugin knows more than the general reasons say, and what to add to the message.
     pub explain: fn(&SessionError, ObjectStep) -> Option<Explanation>,
 }

@@ -9,9 +9,11 @@
 //! | `tracker` | the tracker's class, and what its failures mean |
 //! | `poll` | what the tracker says, as applications and components, within limits |
 //! | `series` | families, series and values for the exporter |
+//! | `list` | `comt list` on the command line |
 //! | `source` | one collection, from any state after the last one |
 
 mod config;
+mod list;
 mod poll;
 mod series;
 mod source;
@@ -24,5 +26,5 @@ plugin_sdk::export_plugin! {
     version: env!("CARGO_PKG_VERSION"),
     description: "COM+ applications of Windows hosts, by the COM+ Tracker Service Protocol [MS-COMT]",
     sources: [plugin_sdk::SourceEntry::of::<ComtSource>()],
-    commands: [],
+    commands: [plugin_sdk::CommandEntry::of::<list::List>()],
 }

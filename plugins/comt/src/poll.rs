@@ -84,6 +84,20 @@ pub(crate) struct LeftOut {
     pub(crate) components: u64,
 }
 
+impl LeftOut {
+    /// Kind, reason and number, with the values of labels.
+    pub(crate) const fn rows(&self) -> [(&'static str, &'static str, u64); 6] {
+        [
+            ("application", "limit", self.applications),
+            ("component", "limit", self.components),
+            ("container", "limit", self.containers),
+            ("container", "malformed", self.malformed_containers),
+            ("container", "ended", self.ended_containers),
+            ("container", "unread", self.unread_containers),
+        ]
+    }
+}
+
 type CallError = rpc_stub::Error<rpc_client::Error, HResult>;
 
 /// Reads all applications, and the components of each.

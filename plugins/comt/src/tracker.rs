@@ -8,8 +8,12 @@ use plugin_session::{DECLARED_REASONS, Explanation, ObjectService, ObjectStep};
 use rpc_stub::orpc::ObjectInterface as _;
 
 /// What this plugin uses of a host.
-pub(crate) const TRACKER: ObjectService =
-    ObjectService { class: ids::TRACKER_SERVICE_CLASS, interfaces: &[IGetTrackingData::IID], explain };
+pub(crate) const TRACKER: ObjectService = ObjectService {
+    class: ids::TRACKER_SERVICE_CLASS,
+    interfaces: &[IGetTrackingData::IID],
+    reasons: &REASONS,
+    explain,
+};
 
 /// The reasons beyond the general ones. Their order is that of the constants below.
 pub(crate) const REASONS: [DeclaredReason; 8] = [

@@ -28,6 +28,17 @@ pub struct TransportArguments {
     pub(super) smb_encryption: Encryption,
 }
 
+/// Options for the transport of objects. The exporter adds those of its configuration.
+#[derive(Args, Clone, Debug)]
+pub struct ObjectTransportArguments {
+    /// The port of the host's object resolver
+    #[arg(long, value_name = "N", default_value_t = 135)]
+    pub(super) port: u16,
+    /// Time limit of the name lookup, and of each TCP connection
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = parse_duration)]
+    pub(super) connect_timeout: Duration,
+}
+
 /// A time such as `500ms`, `1s`, `1m` or `1m 30s`, at most a day: the value parser of options.
 ///
 /// # Errors If the text is not a time, or zero.

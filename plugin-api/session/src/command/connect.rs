@@ -1,13 +1,14 @@
 use std::time::Duration;
 
-use host_session::{Options, Reached, Session, Target};
-use plugin_sdk::Run;
+use dcom_runtime::{Object, ReachedResolver};
+use host_session::{Options, Reached, Session, SessionError, Target};
+use plugin_sdk::{Credential, Run};
 use tokio::time::{Instant, timeout_at};
 use transport::TcpConnector;
 
-use super::{CommandError, HostArguments, TransportArguments};
+use super::{CommandError, HostArguments, ObjectTransportArguments, TransportArguments};
 use crate::lease::{credentials, is_refusal, report_verdict};
-use crate::{Service, connector, settings};
+use crate::{Encryption, ObjectService, ObjectStep, Service, connector, settings};
 
 /// The host of a command, and how to reach it.
 #[derive(Debug)]
@@ -35,10 +36,24 @@ impl HostAccess {
     ///
     /// # Errors If neither the options nor the exporter, which adds that of the target, name an identity.
     pub fn new(host: HostArguments, transport: &TransportArguments) -> Result<Self, CommandError> {
+        let TransportArguments { port, connect_timeout, smb_encryption } = *transport;
+        Self::with_options(host, port, settings::options(connect_timeout, smb_encryption))
+    }
+
+    /// The same for a command that calls an object.
+    ///
+    /// # Errors As [`new`](Self::new).
+    pub fn of_objects(
+        host: HostArguments,
+        transport: &ObjectTransportArguments,
+    ) -> Result<Self, CommandError> {
+        let ObjectTransportArguments { port, connect_timeout } = *transport;
+        Self::with_options(host, port, settings::options(connect_timeout, Encryption::default()))
+    }
+
+    fn with_options(host: HostArguments, port: u16, options: Options) -> Result<Self, CommandError> {
         let HostArguments { target, identity } = host;
         let identity = identity.ok_or_else(|| CommandError::usage("--identity NAME is missing"))?;
-        let TransportArguments { port, connect_timeout, smb_encryption } = *transport;
-        let options = settings::options(connect_timeout, smb_encryption);
         Ok(Self { target: Target::new(target, port), identity, options, connector: connector::shared() })
     }
 
@@ -57,15 +72,7 @@ impl HostAccess {
         let (target, options) = (self.target.clone(), self.options.clone());
         let reached = Reached::connect(target, options, &self.connector, deadline).await;
         let reached = reached.map_err(|error| passing(CommandError::of_session(&error)))?;
-        let leased = timeout_at(deadline, run.credential(&self.target.host, &self.identity)).await;
-        let leased = leased.map_err(|_passed| {
-            passing(CommandError::failed(
-                "the password is being tried elsewhere, and there is no answer yet",
-                "try again",
-            ))
-        })?;
-        let credential = leased
-            .map_err(|failure| ConnectError { error: CommandError::of_failure(&failure), is_final: true })?;
+        let credential = self.lease(run, deadline).await?;
         let logged_on = match reached.log_on(credentials(&credential), deadline).await {
             Ok(logged_on) => {
                 credential.accepted();
@@ -80,6 +87,44 @@ impl HostAccess {
         };
         let opened = logged_on.open(service.endpoint, service.interfaces, deadline).await;
         opened.map_err(|error| passing(CommandError::of_session(&error)))
+    }
+
+    /// Connects, logs on with credentials that the exporter leases, and activates an object.
+    ///
+    /// # Errors
+    /// With the stage that failed.
+    pub async fn activate(&self, service: &ObjectService, run: &Run) -> Result<Object, ConnectError> {
+        let deadline = Instant::now() + CONNECT_MAX;
+        let of_step = |error: &SessionError, step| passing(CommandError::of_object(service, error, step));
+        let (target, options) = (self.target.clone(), self.options.clone());
+        let reached = ReachedResolver::connect(target, options, &self.connector, deadline).await;
+        let reached = reached.map_err(|error| of_step(&error, ObjectStep::Connect))?;
+        let credential = self.lease(run, deadline).await?;
+        let resolver = match reached.log_on(credentials(&credential), deadline).await {
+            Ok(resolver) => {
+                credential.accepted();
+                resolver
+            }
+            Err(error) => {
+                let verdict = error.verdict();
+                report_verdict(credential, verdict);
+                let failed = of_step(&error, ObjectStep::LogOn);
+                return Err(ConnectError { is_final: is_refusal(verdict), ..failed });
+            }
+        };
+        let activated = resolver.activate(service.class, service.interfaces, &self.connector, deadline).await;
+        activated.map_err(|error| of_step(&error, ObjectStep::Activate))
+    }
+
+    async fn lease(&self, run: &Run, deadline: Instant) -> Result<Credential, ConnectError> {
+        let leased = timeout_at(deadline, run.credential(&self.target.host, &self.identity)).await;
+        let leased = leased.map_err(|_passed| {
+            passing(CommandError::failed(
+                "the password is being tried elsewhere, and there is no answer yet",
+                "try again",
+            ))
+        })?;
+        leased.map_err(|failure| ConnectError { error: CommandError::of_failure(&failure), is_final: true })
     }
 }
 

@@ -1,7 +1,7 @@
 use host_session::SessionError;
-use plugin_sdk::{Exit, Failure, Reason, Run};
+use plugin_sdk::{DeclaredReason, Exit, Failure, Reason, Run};
 
-use crate::{DECLARED_REASONS, failure_of};
+use crate::{DECLARED_REASONS, ObjectService, ObjectStep, failure_of};
 
 /// Why a command ends early: the stage, the reason, and the next step.
 #[derive(Debug)]
@@ -32,13 +32,23 @@ impl CommandError {
         Self::of_failure(&failure_of(error))
     }
 
+    /// The object, or the way to it, failed.
+    #[must_use]
+    pub fn of_object(service: &ObjectService, error: &SessionError, step: ObjectStep) -> Self {
+        Self::with_reasons(&service.failure_of(error, step), service.reasons)
+    }
+
     /// The failure of a collection.
     #[must_use]
     pub fn of_failure(failure: &Failure) -> Self {
+        Self::with_reasons(failure, &DECLARED_REASONS)
+    }
+
+    fn with_reasons(failure: &Failure, reasons: &[DeclaredReason]) -> Self {
         let (word, next_step) = match failure.reason {
             Reason::General(reason) => (reason.as_str(), reason.next_step()),
             Reason::Declared(index) => {
-                let declared = DECLARED_REASONS.get(index as usize);
+                let declared = reasons.get(index as usize);
                 declared.map_or(("other", ""), |declared| (declared.word, declared.next_step))
             }
         };

@@ -4,6 +4,6 @@ mod arguments;
 mod connect;
 mod error;
 
-pub use self::arguments::{HostArguments, TransportArguments, parse_duration};
+pub use self::arguments::{HostArguments, ObjectTransportArguments, TransportArguments, parse_duration};
 pub use self::connect::{ConnectError, HostAccess};
 pub use self::error::CommandError;

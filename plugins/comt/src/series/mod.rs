@@ -9,7 +9,7 @@ use plugin_sdk::{FamilyId, Output};
 pub(crate) use self::families::NAMESPACE;
 use self::families::{APPLICATION, COMPONENT, LEFT_OUT};
 use self::table::{Figure, Key, Table};
-use crate::poll::{ApplicationFigures, ComponentFigures, LeftOut, Polled};
+use crate::poll::{ApplicationFigures, ComponentFigures, Polled};
 
 /// All series of one host, kept from collection to collection.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl HostSeries {
                 self.components.push(ComponentKey { application: id, clsid }, figures_of(component), output);
             }
         }
-        for (kind, reason, number) in rows_of(&polled.left_out) {
+        for (kind, reason, number) in polled.left_out.rows() {
             self.left_out.push(LeftOutKey { kind, reason }, [Some(Figure::Count(number))], output);
         }
         self.applications.end(output);
@@ -97,17 +97,5 @@ fn figures_of(component: &ComponentFigures) -> [Option<Figure>; COMPONENT.len()]
         component.call_time_ms.map(|ms| Figure::Seconds(f64::from(ms) / 1000.0)),
         count(component.calls_completed),
         count(component.calls_failed),
-    ]
-}
-
-/// Kind, reason and number.
-fn rows_of(left_out: &LeftOut) -> [(&'static str, &'static str, u64); 6] {
-    [
-        ("application", "limit", left_out.applications),
-        ("component", "limit", left_out.components),
-        ("container", "limit", left_out.containers),
-        ("container", "malformed", left_out.malformed_containers),
-        ("container", "ended", left_out.ended_containers),
-        ("container", "unread", left_out.unread_containers),
     ]
 }

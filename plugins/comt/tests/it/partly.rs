@@ -1,7 +1,13 @@
 //! What cannot be read of one application, or exceeds a limit, costs nothing else.
 
+use std::sync::Arc;
+
+use ms_dtyp::{FileTime, Guid};
 use plugin_contract::Stage;
 use serde_json::json;
+use windows_sim::model::{
+    Clock, ComComponent, ComContainer, ComProcess, Counterset, Host, HostOptions, Moment, Sample, ValueSource,
+};
 
 use crate::world::{Plugin, SimHost};
 
@@ -56,6 +62,76 @@ fn what_exceeds_a_limit_is_counted_and_the_same_each_time() {
     assert_eq!((ended.count("Application"), ended.count("Component")), (20, 21));
     assert_eq!(ended.left_out("component", "limit"), 5.0);
     assert_eq!(sim.calls().1, calls + 1, "components that are not shown are not asked for");
+}
+
+/// A host with many applications.
+struct Large(Host);
+
+const APPLICATIONS: u32 = 60;
+const COMPONENTS: u32 = 9;
+
+impl ValueSource for Large {
+    fn countersets(&self) -> Vec<&'static Counterset> {
+        Vec::new()
+    }
+
+    fn moment(&self) -> Moment {
+        self.0.moment()
+    }
+
+    fn sample(&self, _: Guid, _: &Moment) -> Option<Vec<Sample>> {
+        None
+    }
+
+    fn com_processes(&self, _: &Moment) -> Vec<ComProcess> {
+        let guid = |high: u32, low: u32| Guid::from_u128(u128::from(high) << 96 | u128::from(low));
+        let component = |application, number| ComComponent {
+            clsid: guid(application, 1 + number),
+            name: "",
+            activated: 1,
+            pooled: 1,
+            bound_references: 1,
+            in_call: 0,
+            recent: Default::default(),
+        };
+        let container = |application| ComContainer {
+            legacy_id: application,
+            container_id: guid(application, 0),
+            application_id: guid(application, 0),
+            name: "",
+            is_tracked: true,
+            components: (0..COMPONENTS).map(|number| component(application, number)).collect(),
+        };
+        let process = |application| ComProcess {
+            process_id: 4 * application,
+            exe_name: "dllhost.exe",
+            is_paused: false,
+            is_recycling: false,
+            is_service: false,
+            containers: vec![container(application)],
+        };
+        // Not in the order of their identifiers.
+        (0..APPLICATIONS).rev().map(process).collect()
+    }
+}
+
+#[test]
+fn a_host_above_its_limits_is_shown_as_far_as_they_go_in_the_order_of_identifiers() {
+    let clock = Clock::manual(FileTime(134_116_992_000_000_000));
+    let options = HostOptions { clock: clock.clone(), ..HostOptions::default() };
+    let source = Arc::new(Large(Host::new(options)));
+    let (sim, plugin) = (SimHost::with_source(source, clock), Plugin::new());
+    let watch = plugin.watch_with(sim.port, json!({"max_applications": 50, "max_components": 400}));
+    for _ in 0..2 {
+        let ended = watch.full();
+        assert_eq!((ended.count("Application"), ended.count("Component")), (5 * 50, 7 * 400));
+        // 44 applications with all of their components, one with four of nine, and 5 with none.
+        assert_eq!(ended.left_out("application", "limit"), 10.0);
+        assert_eq!(ended.left_out("component", "limit"), 5.0 + 5.0 * 9.0);
+        let last = Guid::from_u128(49 << 96).to_string();
+        assert_eq!(ended.value("Application", "Components", &[&last]), Some(9.0));
+    }
+    assert_eq!(sim.calls(), (2, 2 * 45));
 }
 
 #[test]

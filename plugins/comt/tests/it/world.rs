@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
-use windows_sim::model::{self, Clock, ComProcess, ValueSource as _};
+use windows_sim::model::{self, Clock, ComProcess, ValueSource};
 use windows_sim::service::tracker;
 use windows_sim::{Account, Accounts, Behaviour, WindowsHost, server};
 
@@ -32,7 +32,7 @@ pub(crate) struct SimHost {
     pub(crate) host: Arc<WindowsHost>,
     pub(crate) clock: Clock,
     pub(crate) port: u16,
-    source: Arc<model::Host>,
+    source: Arc<dyn ValueSource>,
     listener: Mutex<JoinHandle<()>>,
     // Last, so that what runs on it ends first.
     runtime: Runtime,
@@ -44,12 +44,15 @@ impl SimHost {
         let clock = Clock::manual(NOON);
         let options =
             model::HostOptions { clock: clock.clone(), boot: Some(BOOT), ..model::HostOptions::default() };
-        let source = Arc::new(model::Host::new(options));
+        Self::with_source(Arc::new(model::Host::new(options)), clock)
+    }
+
+    pub(crate) fn with_source(source: Arc<dyn ValueSource>, clock: Clock) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.expect("threads for the simulator");
         let account = Account::new("CORP", USER, ssp::Secret::new(PASSWORD));
         let accounts = Arc::new(Accounts::new(vec![account]));
-        let host = Arc::new(WindowsHost::new("web1", Arc::<model::Host>::clone(&source), accounts));
+        let host = Arc::new(WindowsHost::new("web1", Arc::clone(&source), accounts));
         let (port, listener) = listen(&runtime, &host, 0);
         Self { host, clock, port, source, listener: Mutex::new(listener), runtime }
     }

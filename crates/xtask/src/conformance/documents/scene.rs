@@ -43,6 +43,9 @@ pub(super) struct Counts {
     pub(super) read_only: usize,
 }
 
+/// The plugins that the documents install.
+const PLUGINS: [&str; 2] = ["libplugin_pcq.so", "libplugin_comt.so"];
+
 /// The machine of one page.
 pub(super) struct Scene<'a> {
     workspace: &'a Workspace,
@@ -72,8 +75,9 @@ impl<'a> Scene<'a> {
         for folder in ["deploy", "plugin-api"] {
             symlink(root.join(folder), here.join(folder))?;
         }
-        let plugin = "libplugin_pcq.so";
-        symlink(workspace.program(plugin), system.join("usr/lib/perfmon-exporter").join(plugin))?;
+        for plugin in PLUGINS {
+            symlink(workspace.program(plugin), system.join("usr/lib/perfmon-exporter").join(plugin))?;
+        }
         symlink(workspace.program("perfmon-exporter"), here.join("bin/perfmon-exporter"))?;
         fs::write(here.join("bin/systemctl"), SYSTEMCTL)?;
         capture(Command::new("chmod").arg("+x").arg(here.join("bin/systemctl")))?;
@@ -195,9 +199,11 @@ impl<'a> Scene<'a> {
 
     /// Runs commands of root, and looks whether what they installed would work.
     fn as_root(&mut self, block: &Block) -> Result<()> {
-        let plugin = self.system.join("usr/lib/perfmon-exporter/libplugin_pcq.so");
-        if plugin.is_symlink() {
-            fs::remove_file(&plugin)?;
+        for plugin in PLUGINS {
+            let plugin = self.system.join("usr/lib/perfmon-exporter").join(plugin);
+            if plugin.is_symlink() {
+                fs::remove_file(&plugin)?;
+            }
         }
         for command in block.commands() {
             self.run(&command, 0)?;
