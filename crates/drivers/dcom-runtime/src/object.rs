@@ -8,6 +8,7 @@ use ms_dcom::activation::Activation;
 use ms_dcom::client::PingSet;
 use ms_dcom::remote_unknown::{IRemUnknown2, RemQueryInterfaceRequest, RemReleaseRequest};
 use ms_dcom::types::{RemInterfaceRef, StdObjref};
+use ms_dcom::wire::{DualStringArray, Objref};
 use ms_dtyp::{Guid, HResult};
 use rpc_client::{Interface as BoundInterface, TcpTransport};
 use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
@@ -44,6 +45,8 @@ pub struct Object {
     program: TcpSession,
     version: ComVersion,
     ipid_rem_unknown: Guid,
+    /// Where its resolver is, as the host says.
+    resolver_bindings: DualStringArray,
     interfaces: Vec<Known>,
     pings: PingSet,
     pinged: Instant,
@@ -84,16 +87,20 @@ impl Object {
             program,
             version,
             ipid_rem_unknown: activation.exporter.ipid_rem_unknown,
+            resolver_bindings: DualStringArray::default(),
             interfaces: Vec::new(),
             pings: PingSet::default(),
             pinged: Instant::now(),
         };
         let mut refused = HResult::E_NOINTERFACE;
         for (iid, result) in &activation.results {
-            match result.as_ref().map(|objref| objref.std()) {
-                Ok(Some(std)) => object.learn(*iid, *std),
+            match result.as_ref().map(|objref| (objref.std(), objref.resolver())) {
+                Ok((Some(std), Some(resolver))) => {
+                    object.resolver_bindings.clone_from(resolver);
+                    object.learn(*iid, *std);
+                }
                 // An object that comes as a copy: none of the classes that this project uses does.
-                Ok(None) => {}
+                Ok(_) => {}
                 Err(status) => refused = *status,
             }
         }
@@ -124,6 +131,18 @@ impl Object {
             None => *context.insert(self.program.add_interface(I::SYNTAX_ID, deadline).await?),
         };
         Ok(Proxy::new(self.program.channel(context, deadline), ipid, self.version, random::guid()))
+    }
+
+    /// [MS-DCOM] 3.2.4.3: a reference to interface `I`, to be a parameter of a call of another object of the host, with one of
+    /// the references that this client has. `None` if the interface is not known, or has no reference to spare.
+    pub fn objref<I: ObjectInterface>(&mut self) -> Option<Objref<'static>> {
+        let known = self.interfaces.iter_mut().find(|known| known.iid == I::IID)?;
+        if known.std.public_refs < 2 {
+            return None;
+        }
+        known.std.public_refs -= 1;
+        let std = StdObjref { public_refs: 1, ..known.std };
+        Some(Objref::standard(I::IID, std, self.resolver_bindings.clone()))
     }
 
     /// Pings the object if that is due.

@@ -23,6 +23,8 @@ const EXAMPLES: &str = r"Examples:
     windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --live
   The tracker of COM+, at the host's object resolver:
     windows-sim --epm-port 1135 --account 'CORP\svc-metrics' --password-file secret
+  The same with events for subscribers, whose object resolvers are at port 2135 in place of 135:
+    windows-sim --epm-port 1135 … --events-every 1s --events-port 2135
   The pipe behind a real smbd:
     windows-sim --pipe-socket /srv/samba/ncalrpc/np/winreg --account 'CORP\svc-metrics' --password-file secret
   The third collection fails, the fourth is slow:
@@ -50,6 +52,12 @@ pub(crate) struct Options {
     /// port of the system's choice. Without it there are none.
     #[arg(long, value_name = "N")]
     pub(crate) epm_port: Option<u16>,
+    /// How often the event systems of the hosts call subscribers of the COM+ tracker; never without it. Needs --epm-port.
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration, requires = "epm_port")]
+    pub(crate) events_every: Option<Duration>,
+    /// Port of the object resolvers of subscribers: Windows asks no other than 135.
+    #[arg(long, value_name = "N", default_value_t = ms_dcom::RESOLVER_PORT)]
+    pub(crate) events_port: u16,
     /// Serves the pipe `winreg` on this socket, for a Samba server in front; may be all that is served.
     #[arg(long, value_name = "PATH")]
     pub(crate) pipe_socket: Option<PathBuf>,

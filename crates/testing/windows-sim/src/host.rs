@@ -112,6 +112,11 @@ impl WindowsHost {
         &self.recordings
     }
 
+    /// Starts its COM+ event system anew: transient subscriptions, and objects that clients have of it, are gone.
+    pub fn restart_event_system(&self) {
+        self.state.events().restart();
+    }
+
     /// Stops the remote registry service: its pipes break and its queries are gone. The next open starts it again.
     pub fn stop_service(&self) {
         let refusals = self.behaviour().refused_after_stop;

@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::accounts::Accounts;
 use crate::behaviour::Behaviour;
+use crate::events::EventStore;
 use crate::model::ValueSource;
 use crate::registry::{self, Registry};
 
@@ -14,13 +15,15 @@ pub struct HostState {
     behaviour: Mutex<Behaviour>,
     registry: Registry,
     exporter_address: Mutex<Option<SocketAddr>>,
+    events: EventStore,
 }
 
 impl HostState {
     pub(crate) fn new(name: String, source: Arc<dyn ValueSource>, accounts: Arc<Accounts>) -> Self {
         let registry = registry::install(&name, source.hardware(), source.moment().boot);
         let exporter_address = Mutex::default();
-        Self { name, source, accounts, behaviour: Mutex::default(), registry, exporter_address }
+        let events = EventStore::default();
+        Self { name, source, accounts, behaviour: Mutex::default(), registry, exporter_address, events }
     }
 
     /// Its name, for logs.
@@ -45,6 +48,12 @@ impl HostState {
     #[must_use]
     pub const fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// The subscriptions of its COM+ event system.
+    #[must_use]
+    pub const fn events(&self) -> &EventStore {
+        &self.events
     }
 
     /// Where its objects are called, if they can be.

@@ -41,7 +41,8 @@
 //!
 //! [`server::listen_dcom`] serves the host's object resolver and its [objects](service::objects) on two listeners: a client
 //! activates an object of a class, such as the [tracker](service::tracker) of COM+, calls it and pings it; by the host's
-//! clock it dies if it is not pinged.
+//! clock it dies if it is not pinged. The COM+ [event system](service::event_system) keeps subscriptions, and
+//! [`server::EventPublisher`] calls subscribers of the tracker with the model's state.
 //!
 //! Where to look: [`model`] for what is counted, [`live`] for this machine's own figures, [`service`] for the RPC
 //! interfaces, [`server`] for SMB, RPC and pipes behind a real smbd. A host with other services than the
@@ -50,6 +51,7 @@
 mod accounts;
 mod behaviour;
 pub mod choices;
+pub mod events;
 mod host;
 mod host_state;
 pub mod live;

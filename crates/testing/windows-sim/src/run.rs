@@ -65,6 +65,10 @@ pub(crate) async fn run(options: Options) -> Result<(), Error> {
         let kinds = share::kinds(options.hosts, options.faults.black_hole, options.faults.slow);
         for ((host, address), kind) in hosts.iter().zip(addresses(options.bind, options.hosts)?).zip(kinds) {
             let host = Arc::clone(host);
+            if let Some(every) = options.events_every {
+                let publisher = server::EventPublisher::new(Arc::clone(&host), options.events_port);
+                tasks.spawn(publish(publisher, every));
+            }
             lines += &serve_dcom(&mut tasks, host, address, port, kind == Kind::BlackHole).await?;
         }
     }
@@ -103,6 +107,20 @@ fn serve(tasks: &mut JoinSet<()>, host: Arc<WindowsHost>, listener: TcpListener,
         Kind::Healthy => {}
     }
     tasks.spawn(server::listen_smb(host, listener, limits));
+}
+
+/// Calls the subscribers of a host from time to time. Times that are missed are left out.
+async fn publish(mut publisher: server::EventPublisher, every: Duration) {
+    let mut ticks = tokio::time::interval(every.max(Duration::from_millis(1)));
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    loop {
+        ticks.tick().await;
+        for delivery in publisher.publish().await {
+            if let Err(error) = delivery.outcome {
+                warn!(subscription = %delivery.subscription, %error, "Subscriber not called");
+            }
+        }
+    }
 }
 
 /// Serves the object resolver of a host, and its objects on a port that the system chooses.

@@ -4,11 +4,13 @@ mod association;
 mod bind;
 mod listen;
 mod npa;
+mod publish;
 mod reply;
 mod smb;
 mod tcp;
 
 pub use self::listen::{Limits, listen_black_hole, listen_dcom, listen_pipe_socket, listen_smb};
 pub use self::npa::serve_named_pipe;
+pub use self::publish::{CallError, Delivery, EventPublisher};
 pub use self::smb::serve_smb;
 pub use self::tcp::serve_tcp;

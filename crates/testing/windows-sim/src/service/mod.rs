@@ -5,6 +5,7 @@
 
 mod bindings;
 mod endpoint;
+pub mod event_system;
 pub mod objects;
 pub mod pcq;
 pub mod resolver;
@@ -29,7 +30,9 @@ use crate::rule::{Action, CallKind};
 #[must_use]
 pub fn standard() -> Vec<Arc<dyn Service>> {
     let mut services: Vec<Arc<dyn Service>> = vec![Arc::new(pcq::Pcq), Arc::new(winreg::Winreg)];
-    services.extend(dcom(vec![Arc::new(tracker::Tracker)]));
+    let mut classes: Vec<Arc<dyn ComClass>> = vec![Arc::new(tracker::Tracker)];
+    classes.extend(event_system::classes());
+    services.extend(dcom(classes));
     services
 }
 

@@ -53,7 +53,7 @@ impl Handler for Calls {
         let now = call.host.source().moment().time;
         let object = self.objects.find(call.object.unwrap_or_default(), iid, now)?;
         let mut object = lock(&object);
-        object.call(iid, call)
+        object.call(iid, call, &*self.objects)
     }
 
     fn apply(&mut self, action: &Action, call: &Call<'_>, response: &mut Vec<u8>) {

@@ -1,7 +1,9 @@
-use std::sync::Arc;
+use std::any::Any;
+use std::sync::{Arc, Mutex};
 
 use dcerpc::{FaultStatus, SyntaxId};
-use ms_dtyp::{Guid, HResult};
+use ms_dcom::types::StdObjref;
+use ms_dtyp::{FileTime, Guid, HResult};
 use rpc_stub::orpc::{IUnknownServer, OrpcThis};
 use rpc_stub::{CallInfo, Method, ServerResult};
 
@@ -24,12 +26,36 @@ pub trait ComClass: Send + Sync {
 }
 
 /// An object of a [`ComClass`]. It is dropped when the last reference is given back, or when nobody pings it.
-pub trait ComObject: Send {
+pub trait ComObject: Any + Send {
     /// Executes a call of the interface `iid`, one that its class has, and returns the stub of the response.
     ///
     /// # Errors
     /// The status of the fault to answer.
-    fn call(&mut self, iid: Guid, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus>;
+    fn call(&mut self, iid: Guid, call: &Call<'_>, program: &dyn Program) -> Result<Vec<u8>, FaultStatus>;
+}
+
+/// An object for one call at a time.
+pub type SharedObject = Arc<Mutex<Box<dyn ComObject>>>;
+
+/// The program that has an object, for the object.
+pub trait Program {
+    /// Adds an object that a call has made, of a class of the program, and returns its interface `iid`.
+    ///
+    /// # Errors
+    /// When the class does not have it, or there are too many objects.
+    fn adopt(
+        &self,
+        clsid: Guid,
+        object: Box<dyn ComObject>,
+        iid: Guid,
+        now: FileTime,
+    ) -> Result<StdObjref, HResult>;
+
+    /// Takes the references back that came with a parameter of a call.
+    fn release(&self, reference: &StdObjref, now: FileTime);
+
+    /// The object that has the interface `ipid`.
+    fn object(&self, ipid: Guid, now: FileTime) -> Option<SharedObject>;
 }
 
 /// An interface of the objects of a class.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::Service;
 
-pub use self::class::{ComClass, ComInterface, ComObject, Refusing, RefusingDispatch};
+pub use self::class::{ComClass, ComInterface, ComObject, Program, Refusing, RefusingDispatch, SharedObject};
 pub(crate) use self::table::is_overdue;
 pub use self::table::{OBJECTS_MAX, ObjectTable, PING_TIMEOUT};
 

@@ -6,7 +6,7 @@ use dcerpc::FaultStatus;
 use ms_dcom::types::{Oid, Oxid, ReferenceFlags, RemInterfaceRef, StdObjref};
 use ms_dtyp::{FileTime, Guid, HResult};
 
-use super::class::{ComClass, ComObject};
+use super::class::{ComClass, ComObject, Program, SharedObject};
 use crate::host_state::HostState;
 use crate::random;
 use crate::service::lock;
@@ -19,9 +19,6 @@ pub const PING_TIMEOUT: Duration = Duration::from_secs(3 * 120);
 
 /// References that come with an interface that was asked for at the activation.
 const REFERENCES: u32 = 5;
-
-/// An object for one call at a time.
-pub(super) type SharedObject = Arc<Mutex<Box<dyn ComObject>>>;
 
 /// The interfaces that a client asked for, each with references to it, or why there is none.
 pub(crate) type Interfaces = Vec<Result<StdObjref, HResult>>;
@@ -53,6 +50,44 @@ struct InterfaceEntry {
     oid: Oid,
     iid: Guid,
     references: u64,
+}
+
+impl Tables {
+    fn insert(&mut self, class: &Arc<dyn ComClass>, object: Box<dyn ComObject>, now: FileTime) -> Oid {
+        let oid = Oid(u64::from_le_bytes(random::bytes()));
+        let object = Arc::new(Mutex::new(object));
+        self.objects.insert(oid, ObjectEntry { class: Arc::clone(class), object, pinged: now });
+        oid
+    }
+}
+
+impl Program for ObjectTable {
+    fn adopt(
+        &self,
+        clsid: Guid,
+        object: Box<dyn ComObject>,
+        iid: Guid,
+        now: FileTime,
+    ) -> Result<StdObjref, HResult> {
+        let class = self.classes.iter().find(|class| class.clsid() == clsid);
+        let class = class.filter(|class| has_interface(&***class, iid)).ok_or(HResult::E_NOINTERFACE)?;
+        let mut tables = self.swept(now);
+        if tables.objects.len() >= OBJECTS_MAX {
+            return Err(HResult::E_OUTOFMEMORY);
+        }
+        let oid = tables.insert(class, object, now);
+        self.reference(&mut tables, oid, iid, REFERENCES)
+    }
+
+    fn release(&self, reference: &StdObjref, now: FileTime) {
+        Self::release(self, &RemInterfaceRef::public(reference.ipid, reference.public_refs), now);
+    }
+
+    fn object(&self, ipid: Guid, now: FileTime) -> Option<SharedObject> {
+        let tables = self.swept(now);
+        let oid = tables.interfaces.get(&ipid)?.oid;
+        tables.objects.get(&oid).map(|entry| Arc::clone(&entry.object))
+    }
 }
 
 impl ObjectTable {
@@ -93,9 +128,7 @@ impl ObjectTable {
         if tables.objects.len() >= OBJECTS_MAX {
             return Err(HResult::E_OUTOFMEMORY);
         }
-        let object = Arc::new(Mutex::new(class.create(host)?));
-        let oid = Oid(u64::from_le_bytes(random::bytes()));
-        tables.objects.insert(oid, ObjectEntry { class: Arc::clone(class), object, pinged: now });
+        let oid = tables.insert(class, class.create(host)?, now);
         Ok(iids.iter().map(|&iid| self.reference(&mut tables, oid, iid, REFERENCES)).collect())
     }
 

@@ -15,7 +15,7 @@ use rpc_stub::orpc::IUnknownServer;
 use rpc_stub::{Interface, ServerResult};
 
 use super::Call;
-use super::objects::{ComClass, ComInterface, ComObject, Refusing};
+use super::objects::{ComClass, ComInterface, ComObject, Program, Refusing};
 use crate::host_state::HostState;
 use crate::model::ComContainer;
 
@@ -70,7 +70,7 @@ impl TrackerObject {
 }
 
 impl ComObject for TrackerObject {
-    fn call(&mut self, _: Guid, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
+    fn call(&mut self, _: Guid, call: &Call<'_>, _: &dyn Program) -> Result<Vec<u8>, FaultStatus> {
         IGetTrackingData::dispatch(self, &call.info(), call.opnum, call.stub)
     }
 }

@@ -9,7 +9,7 @@ use rpc_stub::orpc::{IUnknown, IUnknownServer, ObjectInterface};
 use rpc_stub::{CallInfo, Interface, ServerResult};
 use windows_sim::HostState;
 use windows_sim::service::Call;
-use windows_sim::service::objects::{ComClass, ComInterface, ComObject, Refusing};
+use windows_sim::service::objects::{ComClass, ComInterface, ComObject, Program, Refusing};
 
 rpc_stub::interface! {
     /// A lamp.
@@ -70,7 +70,7 @@ impl Drop for Lamp {
 }
 
 impl ComObject for Lamp {
-    fn call(&mut self, iid: Guid, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
+    fn call(&mut self, iid: Guid, call: &Call<'_>, _: &dyn Program) -> Result<Vec<u8>, FaultStatus> {
         let info = CallInfo { auth_level: call.auth_level, object: call.object };
         match iid {
             ILamp::IID => ILamp::dispatch(self, &info, call.opnum, call.stub),

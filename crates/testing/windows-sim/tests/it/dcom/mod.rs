@@ -1,5 +1,6 @@
 //! Objects of a host, over loopback, with the project's client.
 
+mod events;
 mod lamp;
 mod objects;
 mod references;
@@ -20,8 +21,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use transport::TcpConnector;
-use windows_sim::model::Clock;
+use windows_sim::model::{Clock, ValueSource};
 use windows_sim::service;
+use windows_sim::service::event_system;
 use windows_sim::service::objects::ComClass;
 use windows_sim::service::tracker::Tracker;
 use windows_sim::{Accounts, WindowsHost, server};
@@ -32,6 +34,7 @@ use crate::host::{NOON, account, credentials, model};
 pub(crate) struct World {
     host: Arc<WindowsHost>,
     clock: Clock,
+    source: Arc<dyn ValueSource>,
     accounts: Arc<Accounts>,
     lamps: Arc<AtomicU32>,
     resolver: SocketAddr,
@@ -46,10 +49,11 @@ impl World {
         let clock = Clock::manual(NOON);
         let (accounts, class) = (Arc::new(Accounts::new(vec![account()])), LampClass::default());
         let lamps = Arc::clone(&class.0);
-        let classes: Vec<Arc<dyn ComClass>> = vec![Arc::new(class), Arc::new(Tracker)];
+        let mut classes: Vec<Arc<dyn ComClass>> = vec![Arc::new(class), Arc::new(Tracker)];
+        classes.extend(event_system::classes());
         let services = service::dcom(classes);
-        let source = Arc::new(model(&clock));
-        let host = WindowsHost::with_services("web1", source, Arc::clone(&accounts), &services);
+        let source: Arc<dyn ValueSource> = Arc::new(model(&clock));
+        let host = WindowsHost::with_services("web1", Arc::clone(&source), Arc::clone(&accounts), &services);
         let host = Arc::new(host);
         let listen = async || TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (resolver, exporter) = (listen().await, listen().await);
@@ -59,7 +63,7 @@ impl World {
         let served = Arc::clone(&host);
         tasks.spawn(async move { server::listen_dcom(served, resolver, exporter, limits).await.unwrap() });
         let [resolver, exporter] = addresses;
-        Self { host, clock, accounts, lamps, resolver, exporter, _tasks: tasks }
+        Self { host, clock, source, accounts, lamps, resolver, exporter, _tasks: tasks }
     }
 
     fn lamps(&self) -> u32 {

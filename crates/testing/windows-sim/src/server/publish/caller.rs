@@ -1,0 +1,124 @@
+//! An RPC association with a subscriber, driven inline.
+
+use std::io;
+
+use codec::{DecodeError, EncodeError};
+use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event};
+use dcerpc::{ContextId, FaultStatus, SyntaxId};
+use ms_dtyp::{Guid, HResult, Win32Error};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Why a subscriber was not called.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The reference leads nowhere.
+    #[error("the reference cannot be followed: {0}")]
+    Reference(&'static str),
+    /// The connection failed.
+    #[error("connect to {address}: {source}")]
+    Connect {
+        /// Where.
+        address: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The stream failed.
+    #[error("stream: {0}")]
+    Stream(#[from] io::Error),
+    /// The association failed, or an interface was refused.
+    #[error("association: {0}")]
+    Rpc(#[from] dcerpc::Error),
+    /// A call was answered by a fault.
+    #[error("{0}")]
+    Fault(FaultStatus),
+    /// The resolver refuses.
+    #[error("resolver: {0}")]
+    Resolver(Win32Error),
+    /// The object refuses.
+    #[error("object: {0}")]
+    Object(HResult),
+    /// An answer is no answer.
+    #[error("answer: {0}")]
+    Answer(#[from] ndr::Error),
+    /// An answer has wrong contents.
+    #[error("answer: {0}")]
+    Contents(#[from] DecodeError),
+    /// A request cannot be written.
+    #[error("request: {0}")]
+    Request(#[from] EncodeError),
+    /// It took too long.
+    #[error("no answer in time")]
+    Timeout,
+}
+
+/// A connection without security.
+pub(super) struct Caller {
+    stream: TcpStream,
+    rpc: ClientAssociation,
+}
+
+impl Caller {
+    /// Connects and binds an interface, which is context 0.
+    pub(super) async fn connect(host: &str, port: u16, interface: SyntaxId) -> Result<Self, CallError> {
+        let connected = TcpStream::connect((host, port)).await.and_then(|stream| {
+            stream.set_nodelay(true)?;
+            Ok(stream)
+        });
+        let address = || format!("{host}:{port}");
+        let stream = connected.map_err(|source| CallError::Connect { address: address(), source })?;
+        let rpc = ClientAssociation::new(ClientConfig::default(), None)?;
+        let mut caller = Self { stream, rpc };
+        caller.rpc.bind(&[interface])?;
+        caller.event().await?;
+        Ok(caller)
+    }
+
+    /// Binds a further interface.
+    pub(super) async fn add(&mut self, interface: SyntaxId) -> Result<ContextId, CallError> {
+        let context_id = self.rpc.alter_context(interface)?;
+        match self.event().await? {
+            Event::Altered { context } => match context.outcome {
+                Ok(()) => Ok(context_id),
+                Err((result, reason)) => {
+                    Err(dcerpc::Error::ContextRefused { interface, result, reason }.into())
+                }
+            },
+            _ => Err(CallError::Reference("the subscriber answers something else")),
+        }
+    }
+
+    /// Makes a call, and returns the stub of its response.
+    pub(super) async fn call(
+        &mut self,
+        context_id: ContextId,
+        opnum: u16,
+        object: Option<Guid>,
+        stub: &[u8],
+    ) -> Result<Vec<u8>, CallError> {
+        self.rpc.call(CallRequest { context_id, opnum, object, stub })?;
+        match self.event().await? {
+            Event::Response { stub, .. } => Ok(stub),
+            Event::Fault { status, .. } => Err(CallError::Fault(status)),
+            _ => Err(CallError::Reference("the subscriber answers something else")),
+        }
+    }
+
+    async fn event(&mut self) -> Result<Event, CallError> {
+        let mut buffer = [0; 8192];
+        loop {
+            while let Some(pdu) = self.rpc.poll_transmit() {
+                self.stream.write_all(&pdu.bytes).await?;
+            }
+            if let Some(event) = self.rpc.poll_event() {
+                return Ok(event);
+            }
+            let count = self.stream.read(&mut buffer).await?;
+            if count == 0 {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+            }
+            self.rpc.handle_bytes(&buffer[..count])?;
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Calls the subscribers of the COM+ tracker, as the event system of a Windows host does: at port 135 of the address that a
+//! subscription names, without security where the subscriber offers none ([MS-DCOM] 3.2.4.2).
+
+mod caller;
+mod state;
+mod subscriber;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ms_comt::IComTrackingInfoEvents;
+use ms_comt::ids::EVENT_CLASS;
+use ms_dtyp::Guid;
+use rpc_stub::orpc::ObjectInterface;
+use tokio::time::timeout;
+use tracing::debug;
+
+use self::subscriber::Connected;
+use crate::events::{Column, Criteria, Subscription};
+use crate::host::WindowsHost;
+
+pub use self::caller::CallError;
+
+/// The longest time that one subscriber may take.
+const SUBSCRIBER_MAX: Duration = Duration::from_secs(10);
+
+/// The event system of a host, as far as it calls subscribers.
+pub struct EventPublisher {
+    host: Arc<WindowsHost>,
+    resolver_port: u16,
+    /// By the id of the subscription; of those that answered the last event.
+    connected: BTreeMap<Guid, (Vec<u8>, Connected)>,
+}
+
+/// An event at one subscriber.
+#[derive(Debug)]
+pub struct Delivery {
+    /// The id of the subscription.
+    pub subscription: Guid,
+    /// Whether the subscriber took it.
+    pub outcome: Result<(), CallError>,
+}
+
+impl EventPublisher {
+    /// Asks resolvers of subscribers at this port: 135 on Windows.
+    #[must_use]
+    pub const fn new(host: Arc<WindowsHost>, resolver_port: u16) -> Self {
+        Self { host, resolver_port, connected: BTreeMap::new() }
+    }
+
+    /// Tells all subscribers of the tracker the state of now, one after another.
+    pub async fn publish(&mut self) -> Vec<Delivery> {
+        let state = self.host.state();
+        let event = state::event(state);
+        let found = state.events().query(&Criteria::All);
+        let mut deliveries = Vec::new();
+        for subscription in found.iter().filter(|subscription| wants_tracker_events(subscription)) {
+            let Some(id) = subscription.guid(Column::SubscriptionId) else { continue };
+            let Some(reference) = &subscription.subscriber else { continue };
+            let told = timeout(SUBSCRIBER_MAX, self.tell(id, reference, &event)).await;
+            let outcome = told.unwrap_or(Err(CallError::Timeout));
+            if let Err(error) = &outcome {
+                debug!(host = self.host.name(), subscription = %id, %error, "Subscriber not called");
+                self.connected.remove(&id);
+            }
+            self.host.state().events().set_reachable(id, outcome.is_ok());
+            deliveries.push(Delivery { subscription: id, outcome });
+        }
+        self.connected.retain(|id, _| deliveries.iter().any(|delivery| delivery.subscription == *id));
+        deliveries
+    }
+
+    async fn tell(&mut self, id: Guid, reference: &[u8], event: &[u8]) -> Result<(), CallError> {
+        let kept = self.connected.remove(&id).filter(|(known, _)| known == reference);
+        let mut connected = match kept {
+            Some((_, connected)) => connected,
+            None => Connected::new(reference, self.resolver_port).await?,
+        };
+        connected.tell(event).await?;
+        self.connected.insert(id, (reference.to_vec(), connected));
+        Ok(())
+    }
+}
+
+/// [MS-COMEV] 3.1.1.2: enabled, and of the tracker's event class or interface, and for all methods or the only one.
+fn wants_tracker_events(subscription: &Subscription) -> bool {
+    let is_or_unset = |column, value| subscription.guid(column).is_none_or(|own| own == value);
+    let is_set = |column| subscription.guid(column).is_some();
+    subscription.enabled.unwrap_or(true)
+        && (is_set(Column::EventClassId) || is_set(Column::InterfaceId))
+        && is_or_unset(Column::EventClassId, EVENT_CLASS)
+        && is_or_unset(Column::InterfaceId, IComTrackingInfoEvents::IID)
+        && subscription.text(Column::MethodName).is_none_or(|name| matches!(name, "" | "OnNewTrackingInfo"))
+}

@@ -1,0 +1,55 @@
+//! The model's state as a tracker event, [MS-COMT] 2.2.5.
+
+use ms_comt::tracking::ApplicationType;
+use ms_comt::tracking::write::{self, Choices};
+use ms_dtyp::Guid;
+
+use crate::host_state::HostState;
+use crate::model::{ComComponent, ComContainer, ComProcess};
+
+/// [MS-COMEV] 1.9: the default partition, in which all applications are.
+const DEFAULT_PARTITION: Guid = ms_comev::ids::DEFAULT_PARTITION;
+
+/// The OBJREF_CUSTOM of an event with the state of now.
+pub(super) fn event(host: &HostState) -> Vec<u8> {
+    let source = host.source();
+    let processes: Vec<_> = source.com_processes(&source.moment()).iter().map(process).collect();
+    // Counts and lengths of the model are far below 32 bits.
+    write::encode(&processes, &Choices::default()).unwrap_or_default()
+}
+
+fn process(process: &ComProcess) -> write::Process {
+    write::Process {
+        process_id: Some(process.process_id),
+        exe_name: process.exe_name.to_owned(),
+        is_paused: process.is_paused,
+        is_recycling: process.is_recycling,
+        is_service: process.is_service,
+        containers: process.containers.iter().map(container).collect(),
+    }
+}
+
+fn container(container: &ComContainer) -> write::Container {
+    let components = container.components.iter();
+    write::Container {
+        application_id: container.application_id,
+        container_id: container.container_id,
+        application_type: ApplicationType::SERVER,
+        partition_id: DEFAULT_PARTITION,
+        name: container.name.to_owned(),
+        components: components.map(|one| component(one, container.is_tracked)).collect(),
+    }
+}
+
+fn component(component: &ComComponent, is_tracked: bool) -> write::Component {
+    let tracked = |figure: u32| is_tracked.then_some(figure);
+    write::Component {
+        clsid: component.clsid,
+        name: component.name.to_owned(),
+        objects: tracked(component.instances()),
+        activated: tracked(component.activated),
+        pooled: tracked(component.pooled),
+        in_call: tracked(component.in_call),
+        call_time_ms: tracked(component.recent.response_time_ms),
+    }
+}
