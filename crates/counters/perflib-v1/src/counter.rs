@@ -96,6 +96,11 @@ impl<'a> Counters<'a> {
         Ok(counters)
     }
 
+    /// Walks `count` definitions that were walked before.
+    pub(crate) fn kept(bytes: &'a [u8], count: usize) -> Self {
+        Self { src: ReadCursor::new(bytes), left: u32::try_from(count).unwrap_or(0) }
+    }
+
     /// The bytes of those that are left, and of what follows them up to where definitions end.
     pub(crate) fn as_bytes(&self) -> &'a [u8] {
         self.src.remaining()

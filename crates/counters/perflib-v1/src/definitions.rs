@@ -1,4 +1,4 @@
-use crate::counter::{CounterDefinition, Field};
+use crate::counter::{Counters, Field};
 use crate::object::ObjectType;
 
 /// The counters of an object, kept from reply to reply: a host sends them with each one, and they rarely change.
@@ -14,13 +14,12 @@ use crate::object::ObjectType;
 /// let mut definitions = perflib_v1::Definitions::default();
 /// assert!(definitions.update(&object), "it has counters now");
 /// assert!(!definitions.update(&object), "and still the same ones");
-/// assert_eq!(definitions.as_slice()[0].name_index, 674);
+/// assert_eq!(definitions.counters().next().unwrap().name_index, 674);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
-    counters: Vec<CounterDefinition>,
     fields: Vec<Field>,
-    /// Their bytes, so that what is alike is not read.
+    /// INVARIANT: as many counters as there are fields can be read.
     bytes: Vec<u8>,
 }
 
@@ -29,7 +28,7 @@ impl Definitions {
     #[must_use]
     pub fn are_of(&self, object: &ObjectType<'_>) -> bool {
         // Fields that mean nothing may hold what the provider had in its memory.
-        self.have_bytes_of(object) || object.counters().eq(self.counters.iter().copied())
+        self.have_bytes_of(object) || object.counters().eq(self.counters())
     }
 
     /// Takes the counters of `object`. Returns whether they are others than before.
@@ -38,26 +37,24 @@ impl Definitions {
             return false;
         }
         let are_others = !self.are_of(object);
+        if are_others {
+            self.fields.clear();
+            self.fields.extend(object.counters().map(|counter| Field::of(&counter)));
+        }
         self.bytes.clear();
         self.bytes.extend_from_slice(object.counters().as_bytes());
-        if are_others {
-            self.counters.clear();
-            self.counters.extend(object.counters());
-            self.fields.clear();
-            self.fields.extend(self.counters.iter().map(Field::of));
-        }
         are_others
     }
 
     fn have_bytes_of(&self, object: &ObjectType<'_>) -> bool {
         let counters = object.counters();
-        counters.len() == self.counters.len() && counters.as_bytes() == self.bytes
+        counters.len() == self.fields.len() && counters.as_bytes() == self.bytes
     }
 
     /// The counters, in their order.
     #[must_use]
-    pub fn as_slice(&self) -> &[CounterDefinition] {
-        &self.counters
+    pub fn counters(&self) -> Counters<'_> {
+        Counters::kept(&self.bytes, self.fields.len())
     }
 
     /// Where the values of the counters are, in their order.

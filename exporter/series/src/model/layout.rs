@@ -262,5 +262,6 @@ impl Layout {
             block.chunks.shrink_to_fit();
             block.grown = false;
         }
+        self.blocks.shrink_to_fit();
     }
 }

@@ -96,6 +96,13 @@ impl Roster {
             + self.slots.capacity() * size_of::<Slot>()
     }
 
+    /// Gives back what growing vectors hold in reserve.
+    pub(crate) fn shrink(&mut self) {
+        self.states.shrink_to_fit();
+        self.starts.shrink_to_fit();
+        self.slots.shrink_to_fit();
+    }
+
     /// Becomes the same as another, in the room that is there.
     fn copy_from(&mut self, other: &Self) {
         self.states.clone_from(&other.states);

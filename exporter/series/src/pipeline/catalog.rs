@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::family_plan::FamilyPlan;
+use super::reserved::reserved_prefix;
 use crate::model::{Escaping, Family, Kind, is_legacy_name};
 
 /// All families that live, by every name that they take up.
@@ -14,6 +16,8 @@ use crate::model::{Escaping, Family, Kind, is_legacy_name};
 #[derive(Debug, Default)]
 pub struct Catalog {
     names: Mutex<HashMap<String, Vec<Weak<Family>>>>,
+    /// All plans that live, by [`FamilyPlan::key`].
+    plans: Mutex<HashMap<String, Vec<Weak<FamilyPlan>>>>,
     /// How many snapshots were published.
     snapshots: AtomicU64,
 }
@@ -30,10 +34,27 @@ impl Catalog {
         self.snapshots.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// The same plan as some other store has, where one has it: a thousand hosts of a kind keep it once.
+    pub(super) fn share_plan(&self, plan: FamilyPlan) -> Arc<FamilyPlan> {
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = plans.get(&plan.key).into_iter().flatten().filter_map(Weak::upgrade);
+        if let Some(equal) = known.into_iter().find(|other| **other == plan) {
+            return equal;
+        }
+        if plans.len() >= plans.capacity() {
+            plans.retain(|_, plans| plans.iter().any(|plan| plan.strong_count() > 0));
+        }
+        let plan = Arc::new(plan);
+        let alike = plans.entry(plan.key.clone()).or_default();
+        alike.retain(|plan| plan.strong_count() > 0);
+        alike.push(Arc::downgrade(&plan));
+        plan
+    }
+
     /// The family of that name, or nothing if the name means something else.
     pub(super) fn share(&self, family: Family) -> Option<Arc<Family>> {
         let claims = claims(&family);
-        if claims.iter().any(|name| is_reserved(name)) {
+        if claims.iter().any(|name| reserved_prefix(name).is_some()) {
             return None;
         }
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,35 +123,11 @@ fn claims(family: &Family) -> Vec<String> {
     claims
 }
 
-/// Whether the exporter's own metrics, or those of probes, may have the name.
-fn is_reserved(name: &str) -> bool {
-    reserved_prefix(name).is_some()
-}
-
-/// With what a name begins that is the exporter's own.
-pub(super) fn reserved_prefix(name: &str) -> Option<&'static str> {
-    RESERVED_PREFIXES.into_iter().find(|prefix| name.starts_with(prefix))
-}
-
-/// Of `process_` those that client libraries have for the process itself: others are free for metrics of processes.
-const RESERVED_PREFIXES: [&str; 11] = [
-    "perfmon_exporter_",
-    "perfmon_probe_",
-    "process_cpu_seconds",
-    "process_heap_",
-    "process_max_",
-    "process_network_",
-    "process_open_",
-    "process_resident_",
-    "process_start_",
-    "process_threads",
-    "process_virtual_",
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::DisplayRule;
+    use crate::model::{Bounds, DisplayRule, ValueKind};
+    use crate::pipeline::rules::{Plan, Rules};
 
     fn family(name: &str, kind: Kind) -> Family {
         Family { name: name.into(), kind, ..Family::default() }
@@ -199,5 +196,20 @@ mod tests {
         let catalog = Catalog::new();
         drop(catalog.share(family("a", Kind::Gauge)).unwrap());
         assert!(catalog.share(family("a", Kind::Counter)).is_some());
+    }
+
+    #[test]
+    fn stores_share_a_plan_if_they_do_the_same_with_the_family() {
+        let catalog = Catalog::new();
+        let plan = |name: &str| {
+            let names = Plan::new(&Rules::default(), name, Kind::Gauge, false).unwrap();
+            let names = Vec::from_iter(names);
+            let (kind, value, bounds) = (Kind::Gauge, ValueKind::F64, Bounds::default());
+            let (key, identity) = ("a".to_owned(), "a".to_owned());
+            FamilyPlan { key, kind, source_kind: kind, metric: None, value, bounds, identity, names }
+        };
+        let first = catalog.share_plan(plan("a"));
+        assert!(Arc::ptr_eq(&first, &catalog.share_plan(plan("a"))));
+        assert_eq!(catalog.share_plan(plan("renamed")).names[0].name, "renamed");
     }
 }

@@ -43,6 +43,7 @@
 mod catalog;
 mod collection;
 mod definition;
+mod family_plan;
 mod footprint;
 mod labels;
 mod limits;
@@ -51,6 +52,7 @@ mod naming;
 mod normalize;
 mod observer;
 mod registry;
+mod reserved;
 mod rules;
 mod scope;
 mod stale;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::label_map::LabelMap;
 use super::{FamilyName, Nameable};
 use crate::model::{Factor, Kind, OtlpNames, is_legacy_name};
-use crate::pipeline::catalog::reserved_prefix;
+use crate::pipeline::reserved::reserved_prefix;
 
 /// What happens to the performance counters that no entry takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,12 +9,13 @@ use plugin_contract::FamilyDef;
 
 use super::Normalize;
 use super::definition::{help, is_name, moved};
+use super::family_plan::FamilyPlan;
 use super::labels::PrefixWriter;
 use super::limits::Refusal;
-use super::naming::{MappedMetric, Nameable, Naming};
+use super::naming::{Nameable, Naming};
 use super::rules::{Plan, ends_in_suffix};
 use super::scope::Scope;
-use crate::model::{Bounds, Factor, Family, Kind, Layout, Roster, Slots, ValueKind, Values};
+use crate::model::{Bounds, Factor, Family, Kind, Layout, Roster, Slots, Values};
 
 /// The registered families and series of one store.
 #[derive(Debug)]
@@ -23,7 +24,8 @@ pub(super) struct Registry {
     prefixes: PrefixWriter,
     /// By the plugin's family id.
     families: Vec<Registered>,
-    names: HashMap<String, u32>,
+    /// Their ids in the order of their keys.
+    by_key: Vec<u32>,
     /// INVARIANT: one for each block of `layout`, in the same order.
     mappings: Vec<BlockMapping>,
     /// The blocks whose values are multiplied, in order.
@@ -43,36 +45,12 @@ pub(super) struct Registry {
     text: String,
 }
 
-/// A family as the plugin means it.
+/// A family of the plugin's.
 #[derive(Debug)]
 struct Registered {
-    /// What it is on the page.
-    kind: Kind,
-    /// What the plugin says that it is.
-    source_kind: Kind,
-    /// What the profile makes of it beside its name.
-    metric: Option<Arc<MappedMetric>>,
-    value: ValueKind,
-    bounds: Bounds,
-    /// What the plugin called it, so that registering it again is seen for what it is.
-    identity: String,
-    /// A profile may give the same values several names.
-    names: Vec<Named>,
-}
-
-/// One name of a family, as rules leave it.
-#[derive(Debug)]
-struct Named {
-    plan: Plan,
-    place: Place,
-}
-
-impl Registered {
-    /// Whether it is the base of a counter of this object.
-    fn is_base_of(&self, namespace: &str, object: &str) -> bool {
-        let mut parts = self.identity.split('\0');
-        parts.next() == Some(namespace) && parts.next() == Some(object) && parts.nth(1) == Some("base")
-    }
+    plan: Arc<FamilyPlan>,
+    /// INVARIANT: one for each name of `plan`.
+    places: Box<[Place]>,
 }
 
 /// Where the series of a family go.
@@ -99,7 +77,6 @@ struct Moving {
 struct BlockMapping {
     /// The plugin's family id.
     family: u32,
-    sample_name: String,
     /// As [`Family::samples`].
     samples: usize,
     /// Series times `samples`.
@@ -113,7 +90,7 @@ impl Registry {
             normalize: Arc::clone(normalize),
             prefixes: PrefixWriter::new(&scope.target, utf8),
             families: Vec::new(),
-            names: HashMap::new(),
+            by_key: Vec::new(),
             mappings: Vec::new(),
             multiplied: Vec::new(),
             layout: Arc::default(),
@@ -153,12 +130,14 @@ impl Registry {
 
     /// What finds families and series takes about so many bytes.
     pub(super) fn index_bytes(&self) -> usize {
-        let identities = self.families.iter().map(|family| family.identity.len());
-        let names = self.names.keys().map(|name| name.len() + size_of::<String>());
+        let places = self.families.iter().map(|family| family.places.len());
         let families = self.families.capacity() * size_of::<Registered>();
-        let numbers = self.mappings.capacity() + self.free.capacity() + self.reused.capacity();
+        let blocks = self.mappings.capacity() * size_of::<BlockMapping>();
+        let numbers =
+            self.by_key.capacity() + self.block_of.capacity() + self.free.capacity() + self.reused.capacity();
         families
-            + identities.chain(names).sum::<usize>()
+            + places.sum::<usize>() * size_of::<Place>()
+            + blocks
             + numbers * size_of::<u32>()
             + self.roster.heap_bytes()
     }
@@ -168,7 +147,7 @@ impl Registry {
         for &(block, factor) in &self.multiplied {
             let family = &self.families[self.mappings[block].family as usize];
             let chunks = self.layout.blocks()[block].chunks();
-            if family.names.len() == 1 {
+            if family.places.len() == 1 {
                 chunks.iter().for_each(|chunk| values.multiply(chunk.ids(), factor));
             } else {
                 // Once, whatever number of names a value has.
@@ -182,6 +161,11 @@ impl Registry {
     /// A collection ended: the layout goes into a snapshot as it is.
     pub(super) fn settle(&mut self) {
         self.reused.clear();
+        self.families.shrink_to_fit();
+        self.by_key.shrink_to_fit();
+        self.mappings.shrink_to_fit();
+        self.block_of.shrink_to_fit();
+        self.roster.shrink();
         if let Some(layout) = Arc::get_mut(&mut self.layout) {
             layout.trim();
         }
@@ -202,8 +186,10 @@ impl Registry {
         };
         // A profile may make one metric of several families.
         let key = if metric.is_some() { format!("\0{identity}") } else { named.name.clone() };
-        if let Some(&id) = self.names.get(&key) {
-            let known = &self.families[id as usize];
+        let found = self.by_key.binary_search_by(|&id| self.plan(id).key.as_str().cmp(&key));
+        if let Ok(found) = found {
+            let id = self.by_key[found];
+            let known = self.plan(id);
             let same = known.identity == identity
                 && (known.source_kind, known.value) == (kind, value)
                 && known.bounds == bounds;
@@ -241,7 +227,7 @@ impl Registry {
         let others = metric.as_ref().map_or(&[][..], |metric| &metric.also).iter();
         let others = others.map(|name| moved(&family, name)).collect::<Vec<_>>();
         let factor = metric.as_ref().and_then(|metric| metric.factor);
-        let mut names = Vec::with_capacity(1);
+        let (mut names, mut places) = (Vec::with_capacity(1), Vec::with_capacity(1));
         for family in std::iter::once(family).chain(others) {
             let plan = Plan::new(rules, &family.sample_name(), kind, self.prefixes.is_utf8())?;
             let Some(plan) = plan else { continue };
@@ -250,14 +236,21 @@ impl Registry {
             } else {
                 Place::One(self.add_block(scope, id, &family, factor, &plan.name)?)
             };
-            names.push(Named { plan, place });
+            names.push(plan);
+            places.push(place);
         }
         if names.is_empty() {
             return Err(Refusal::DroppedByRule);
         }
-        self.names.insert(key, id);
-        self.families.push(Registered { kind, source_kind, metric, value, bounds, identity, names });
+        let plan = FamilyPlan { key, kind, source_kind, metric, value, bounds, identity, names };
+        let plan = scope.catalog.share_plan(plan);
+        self.families.push(Registered { plan, places: places.into() });
+        self.by_key.insert(found.unwrap_or_else(|place| place), id);
         Ok(id)
+    }
+
+    fn plan(&self, family: u32) -> &FamilyPlan {
+        &self.families[family as usize].plan
     }
 
     /// A block for series of that name that come from the plugin's family `id`.
@@ -288,12 +281,7 @@ impl Registry {
         let block = u32::try_from(self.mappings.len()).map_err(|_| Refusal::FamilyLimit)?;
         let samples = family.samples();
         self.multiplied.extend(factor.map(|factor| (self.mappings.len(), factor)));
-        self.mappings.push(BlockMapping {
-            family: id,
-            sample_name: sample_name.to_owned(),
-            samples,
-            live: 0,
-        });
+        self.mappings.push(BlockMapping { family: id, samples, live: 0 });
         Arc::make_mut(&mut self.layout).add_family(family);
         Ok(block)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plugin_contract::SeriesDef;
 
-use super::{BlockMapping, Named, Place, Registered, Registry};
+use super::{BlockMapping, Place, Registered, Registry};
 use crate::model::{ValueKind, Values};
 use crate::pipeline::limits::Refusal;
 use crate::pipeline::scope::{Scope, SeriesGuard};
@@ -19,15 +19,14 @@ impl Registry {
         def: &SeriesDef<'_>,
     ) -> Result<u32, Refusal> {
         let family = self.families.get(def.family as usize).ok_or(Refusal::UnknownFamily)?;
-        let (value, buckets) = (family.value, family.bounds.len() + 1);
-        let metric = family.metric.clone();
-        let mapped = metric.as_ref().map(|metric| metric.labels.applied(def.labels)).transpose()?;
+        let plan = Arc::clone(&family.plan);
+        let (value, buckets) = (plan.value, plan.bounds.len() + 1);
+        let mapped = plan.metric.as_ref().map(|metric| metric.labels.applied(def.labels)).transpose()?;
         let mapped: Option<Vec<(&str, &str)>> =
             mapped.as_ref().map(|labels| labels.iter().map(|(name, value)| (*name, &**value)).collect());
         let labels = mapped.as_deref().unwrap_or(def.labels);
-        let names = family.names.len();
         let mut id = None;
-        for name in 0..names {
+        for name in 0..plan.names.len() {
             let placed = self.place_series(scope, def.family, name, labels);
             let admitted = placed.and_then(|block| {
                 let samples = self.mappings[block as usize].samples;
@@ -98,14 +97,19 @@ impl Registry {
         name: usize,
         labels: &[(&str, &str)],
     ) -> Result<u32, Refusal> {
-        let Registered { kind, names, .. } = &self.families[family as usize];
-        let Named { plan, place } = &names[name];
-        match place {
-            Place::One(block) if plan.is_done() => {
-                let (kind, block) = (*kind, *block);
+        let Registered { plan, places } = &self.families[family as usize];
+        match &places[name] {
+            Place::One(block) if plan.names[name].is_done() => {
+                let block = *block;
                 self.check_room(block)?;
-                let sample_name = &self.mappings[block as usize].sample_name;
-                self.prefixes.write(kind, sample_name, labels, &self.normalize.limits, &mut self.scratch)?;
+                let sample_name = &plan.names[name].name;
+                self.prefixes.write(
+                    plan.kind,
+                    sample_name,
+                    labels,
+                    &self.normalize.limits,
+                    &mut self.scratch,
+                )?;
                 Ok(block)
             }
             _ => {
@@ -133,14 +137,14 @@ impl Registry {
         name: usize,
         labels: &[(&str, &str)],
     ) -> Result<u32, Refusal> {
-        let Registered { kind, names, .. } = &self.families[id as usize];
-        let Named { plan, place } = &names[name];
-        let mut ruled = self.prefixes.label_set(*kind, &plan.name, labels)?;
-        if !plan.apply(&mut ruled, *kind, self.prefixes.is_utf8(), &mut self.text)? {
+        let Registered { plan, places } = &self.families[id as usize];
+        let (kind, plan) = (plan.kind, &plan.names[name]);
+        let mut ruled = self.prefixes.label_set(kind, &plan.name, labels)?;
+        if !plan.apply(&mut ruled, kind, self.prefixes.is_utf8(), &mut self.text)? {
             return Err(Refusal::DroppedByRule);
         }
-        self.prefixes.write_ruled(*kind, &mut ruled, &self.normalize.limits, &mut self.scratch)?;
-        let (origin, factor, sample_name) = match place {
+        self.prefixes.write_ruled(kind, &mut ruled, &self.normalize.limits, &mut self.scratch)?;
+        let (origin, factor, sample_name) = match &places[name] {
             Place::One(block) => return Ok(*block),
             Place::Many(moving) => match moving.blocks.get(&*ruled.name) {
                 Some(block) => return Ok(*block),
@@ -148,7 +152,7 @@ impl Registry {
             },
         };
         let block = self.add_block(scope, id, &origin, factor, &sample_name)?;
-        if let Place::Many(moving) = &mut self.families[id as usize].names[name].place {
+        if let Place::Many(moving) = &mut self.families[id as usize].places[name] {
             moving.blocks.insert(sample_name, block);
         }
         Ok(block)
@@ -169,7 +173,7 @@ impl Registry {
                 self.slots.give_back(&mut self.roster, id);
                 let block = self.block_of[id as usize];
                 let family = self.mappings[block as usize].family;
-                match self.families[family as usize].names.len() {
+                match self.families[family as usize].places.len() {
                     1 => blocks.push(block),
                     _ => families.push(family),
                 }

@@ -10,7 +10,7 @@ use crate::pipeline::limits::Refusal;
 
 /// What is left of the rules when a family's name is known: what they do to its name is done, and those that do not
 /// mean it are gone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::pipeline) struct Plan {
     /// The name with which the remaining steps begin.
     pub(in crate::pipeline) name: String,
@@ -19,7 +19,7 @@ pub(in crate::pipeline) struct Plan {
     steps: Vec<Step>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Step {
     Rule(Arc<Rule>),
     Name(String),
