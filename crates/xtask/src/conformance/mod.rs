@@ -39,7 +39,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 35] = [
+const CHECKS: [Check; 36] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -53,6 +53,7 @@ const CHECKS: [Check; 35] = [
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("impacket activates our tracker of COM+", &[Peer::Python], impacket::tracker),
+    ("impacket stores a subscription and follows it to our subscriber", &[Peer::Python], impacket::events),
     ("impacket and Samba's client read our registry", &[Peer::Python, Peer::Samba], registry::run),
     ("impacket and our client read the same performance data", &[Peer::Python], performance_data::run),
     ("impacket and our client see the same values", &[Peer::Python], agreement::run),
