@@ -44,6 +44,9 @@
 //! # }
 //! ```
 //!
+//! For an object of DCOM, [`ObjectConnection`] takes the place of [`HostConnection`], and an [`ObjectService`] that of the
+//! [`Service`]. What it takes is a `dcom_runtime::Object`, whose `proxy` has the calls.
+//!
 //! | module | job |
 //! | --- | --- |
 //! | `collect` | attempts until one succeeds or nothing lost can be reopened |

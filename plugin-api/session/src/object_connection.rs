@@ -94,11 +94,7 @@ impl ObjectConnection {
     /// up: the host drops it when it is not pinged.
     ///
     /// # Errors If there is none.
-    pub async fn take(
-        &mut self,
-        collection: &mut Collection,
-        deadline: Instant,
-    ) -> Result<Object, AttemptError> {
+    pub async fn take(&mut self, collection: &Collection, deadline: Instant) -> Result<Object, AttemptError> {
         let mut object = match self.kept.take() {
             Some(object) if is_alive(&object) => object,
             _ => self.activate(collection, deadline).await?,
@@ -140,11 +136,7 @@ impl ObjectConnection {
         AttemptError { failure, retry: Retry::after(error.recovery) }
     }
 
-    async fn activate(
-        &mut self,
-        collection: &mut Collection,
-        deadline: Instant,
-    ) -> Result<Object, AttemptError> {
+    async fn activate(&mut self, collection: &Collection, deadline: Instant) -> Result<Object, AttemptError> {
         collection.enter(Stage::Dns);
         collection.leave();
         let service = self.service;

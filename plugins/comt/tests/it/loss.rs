@@ -44,6 +44,42 @@ fn a_host_that_hangs_fails_at_the_deadline_and_is_read_again_afterwards() {
 }
 
 #[test]
+fn an_answer_that_is_none_fails_the_collection_and_nothing_after_it() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim);
+    for (rule, expected) in [
+        ("tracker/4=garbage", (Stage::Query, "malformed_reply")),
+        ("tracker/4=truncate", (Stage::Query, "connection_reset")),
+        ("tracker/4=oversize:5", (Stage::Decode, "malformed_reply")),
+        ("activator/4=oversize:40", (Stage::Decode, "malformed_reply")),
+        ("resolver/5=garbage", (Stage::Query, "malformed_reply")),
+    ] {
+        sim.rule(rule);
+        sim.cut();
+        let ended = watch.collect();
+        let (stage, reason, message, _) = ended.failed();
+        assert_eq!((stage, reason), expected, "{rule}: {message}");
+        sim.heal();
+        assert_eq!(watch.full().count("Application"), 20, "{rule}");
+    }
+}
+
+#[test]
+fn an_instance_that_ends_gives_its_object_back() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim);
+    watch.full();
+    let released = || {
+        let releases = |service| sim.host.counts().calls(service, 5);
+        releases("rem-unknown") + releases("rem-unknown2")
+    };
+    assert_eq!(released(), 0);
+    drop(watch);
+    plugin.wait_ended();
+    assert_eq!(released(), 1);
+}
+
+#[test]
 fn new_limits_keep_the_connection() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     let watch = plugin.watch(&sim);

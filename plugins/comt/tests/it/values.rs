@@ -125,6 +125,13 @@ fn an_application_that_is_listed_once_for_all_containers_is_read_with_averages()
 }
 
 #[test]
+fn a_host_that_is_named_is_read_where_its_name_leads() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch_host("localhost", sim.port, serde_json::json!({}));
+    check(&sim, &watch.full());
+}
+
+#[test]
 fn a_host_that_computes_no_rates_gives_zero() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     sim.behave(|behaviour| behaviour.choices.com_plus.call_rate = CallRate::Zero);
@@ -135,7 +142,7 @@ fn a_host_that_computes_no_rates_gives_zero() {
 }
 
 #[test]
-fn an_object_lives_as_long_as_it_is_pinged() {
+fn an_object_that_was_not_pinged_for_long_is_activated_again() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     let watch = plugin.watch(&sim);
     watch.full();

@@ -125,7 +125,7 @@ fn listen(runtime: &Runtime, host: &Arc<WindowsHost>, port: u16) -> (u16, JoinHa
 pub(crate) struct Plugin {
     pub(crate) library: Library,
     pub(crate) lender: Arc<Lender>,
-    _host: Host,
+    host: Host,
 }
 
 impl Plugin {
@@ -134,12 +134,17 @@ impl Plugin {
         Self::with_password(PASSWORD)
     }
 
+    /// Waits until no instance is left.
+    pub(crate) fn wait_ended(&self) {
+        assert_eq!(self.host.wait_destroyed(Duration::from_secs(30)), 0);
+    }
+
     pub(crate) fn with_password(password: &str) -> Self {
         let lender = Arc::new(Lender { password: password.to_owned(), ..Lender::default() });
         let broker: Arc<dyn CredentialBroker> = Arc::<Lender>::clone(&lender);
         let host = Host::new(HostOptions { broker, ..HostOptions::default() });
         let library = host.link("comt", plugin_comt::entry).expect("the plugin is linked");
-        Self { library, lender, _host: host }
+        Self { library, lender, host }
     }
 
     /// An instance for a simulated host, with nothing set.
@@ -148,9 +153,13 @@ impl Plugin {
     }
 
     pub(crate) fn watch_with(&self, port: u16, settings: serde_json::Value) -> Watch {
+        self.watch_host("127.0.0.1", port, settings)
+    }
+
+    pub(crate) fn watch_host(&self, host: &str, port: u16, settings: serde_json::Value) -> Watch {
         let target = TargetInfo {
             name: "web1".to_owned(),
-            host: "127.0.0.1".to_owned(),
+            host: host.to_owned(),
             port: Some(port),
             identity: "corp".to_owned(),
         };
