@@ -14,6 +14,7 @@ use transport::{BoxStream, read_once};
 
 use crate::counters::Refusal;
 use crate::deadlines::Clock;
+use crate::incoming::Incoming;
 use crate::interface::Call;
 use crate::pending::PendingPart;
 use crate::shared::Shared;
@@ -44,9 +45,11 @@ pub(crate) struct Connection<'a> {
 }
 
 impl<'a> Connection<'a> {
-    pub(crate) fn new(shared: &'a Shared, peer: IpAddr, stream: BoxStream) -> Self {
+    pub(crate) fn new(shared: &'a Shared, incoming: Incoming) -> Self {
+        let Incoming { stream, peer, port } = incoming;
         let clock = Clock::new(shared.options.deadlines, Instant::now());
-        Self { shared, peer, stream, rpc: shared.association(peer), clock, pending: shared.pending.part() }
+        let rpc = shared.association(peer, port);
+        Self { shared, peer, stream, rpc, clock, pending: shared.pending.part() }
     }
 
     /// Serves the connection until it ends, or until `stop` between two calls.

@@ -34,6 +34,7 @@ mod admission;
 mod connection;
 mod counters;
 mod deadlines;
+mod incoming;
 mod interface;
 mod limits;
 mod listeners;
@@ -43,6 +44,7 @@ mod server;
 mod shared;
 
 pub use self::counters::{Counters, Refusal};
+pub use self::incoming::Incoming;
 pub use self::interface::{Call, Interface};
 pub use self::limits::{Deadlines, Limits};
 pub use self::listeners::TcpListeners;

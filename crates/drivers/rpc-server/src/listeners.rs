@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
+use crate::incoming::Incoming;
 use crate::server::Server;
 
 /// Pause after an accept that failed for lack of descriptors or memory.
@@ -27,8 +28,9 @@ impl TcpListeners {
         let (stopping, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         for listener in listeners {
-            debug!(address = %listener.local_addr()?, "Listening");
-            tasks.spawn(listen(server.clone(), listener, stopped.clone()));
+            let address = listener.local_addr()?;
+            debug!(%address, "Listening");
+            tasks.spawn(listen(server.clone(), listener, address.port(), stopped.clone()));
         }
         Ok(Self { tasks, stopping })
     }
@@ -40,7 +42,7 @@ impl TcpListeners {
     }
 }
 
-async fn listen(server: Server, listener: TcpListener, mut stopped: watch::Receiver<bool>) {
+async fn listen(server: Server, listener: TcpListener, port: u16, mut stopped: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -59,7 +61,8 @@ async fn listen(server: Server, listener: TcpListener, mut stopped: watch::Recei
                 connections.spawn(async move {
                     // A sender that went stops as well.
                     let stop = async move { drop(stopped.wait_for(|stopped| *stopped).await) };
-                    server.serve(Box::new(stream), peer.ip(), stop).await;
+                    let stream = Box::new(stream);
+                    server.serve(Incoming { stream, peer: peer.ip(), port }, stop).await;
                 });
             }
             Err(error) => {

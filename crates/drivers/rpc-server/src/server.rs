@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use tracing::debug;
-use transport::BoxStream;
 
 use crate::admission::Permit;
 use crate::connection::{Connection, End};
 use crate::counters::{Counters, Refusal};
+use crate::incoming::Incoming;
 use crate::interface::Interface;
 use crate::options::Options;
 use crate::shared::Shared;
@@ -32,7 +32,8 @@ impl Server {
 
     /// Serves one connection until it ends, or until `stop`: an answer that is being sent then is sent. A connection that
     /// is refused is closed at once.
-    pub async fn serve(&self, stream: BoxStream, peer: IpAddr, stop: impl Future<Output = ()>) {
+    pub async fn serve(&self, incoming: Incoming, stop: impl Future<Output = ()>) {
+        let Incoming { stream, peer, port } = incoming;
         let peer = peer.to_canonical();
         let permit = match self.admit(peer) {
             Ok(permit) => permit,
@@ -43,7 +44,7 @@ impl Server {
             }
         };
         self.0.counters.count_connection();
-        match Connection::new(&self.0, peer, stream).serve(stop).await {
+        match Connection::new(&self.0, Incoming { stream, peer, port }).serve(stop).await {
             End::Closed => {}
             End::Refused(reason, _) => self.0.counters.count_refusal(reason),
         }

@@ -33,8 +33,8 @@ impl Shared {
         }
     }
 
-    /// An association that a peer can bind.
-    pub(crate) fn association(&self, peer: IpAddr) -> ServerAssociation {
+    /// An association that a peer can bind at a port.
+    pub(crate) fn association(&self, peer: IpAddr, port: u16) -> ServerAssociation {
         let Limits { fragment_bytes_max, association, .. } = self.options.limits;
         let interfaces = self.interfaces.iter().map(|interface| interface.syntax_id()).collect();
         let config = ServerConfig {
@@ -42,6 +42,7 @@ impl Shared {
             max_recv_frag: fragment_bytes_max,
             groups: self.groups.clone(),
             client_machine: peer.to_string(),
+            sec_addr: port.to_string(),
             limits: association,
             ..ServerConfig::new(interfaces)
         };

@@ -1,5 +1,7 @@
 //! The states that a subscriber gets, and what becomes of them.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dcerpc::FaultStatus;
@@ -9,6 +11,7 @@ use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
 use ms_dtyp::HResult;
 use rpc_stub::orpc::{ComVersion, OrpcThis, request_stub};
 use rpc_stub::{Interface, Message};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, advance};
 
 use crate::world::{CID, WEB1, World, fault, proxy, soon};
@@ -129,4 +132,43 @@ async fn a_later_version_of_dcom_is_refused() {
     let mut events = rpc_stub::orpc::Proxy::<_, IComTrackingInfoEvents>::new(channel, ipid, later, CID);
     let error = events.call(&OnNewTrackingInfoRequest::new(state(1)).unwrap()).await.unwrap_err();
     assert_eq!(fault::<OnNewTrackingInfoRequest<'_>>(error), FaultStatus::RPC_E_VERSION_MISMATCH);
+}
+
+#[tokio::test]
+async fn many_events_of_ten_hosts_are_taken_or_counted() {
+    const HOSTS: u8 = 10;
+    const EVENTS: u64 = 50;
+    let world = Arc::new(World::new(SubscriberLimits::default()));
+    let event = state(120);
+    assert!(event.len() > 30_000);
+    let mut hosts = JoinSet::new();
+    for host in 1..=HOSTS {
+        let (world, event) = (Arc::clone(&world), event.clone());
+        hosts.spawn(async move {
+            let peer = IpAddr::V4(Ipv4Addr::new(10, 0, 1, host));
+            let subscriber = Arc::new(world.subscribe(peer));
+            let ipid = world.events_ipid(peer, &subscriber).await;
+            let reader = Arc::clone(&subscriber);
+            let reading = tokio::spawn(async move {
+                loop {
+                    reader.arrived().await;
+                    let _ = reader.take();
+                }
+            });
+            let mut association = world.dial(peer, IComTrackingInfoEvents::SYNTAX_ID).await.unwrap();
+            let mut events = proxy::<IComTrackingInfoEvents>(&mut association, ipid);
+            for _ in 0..EVENTS {
+                events.call(&OnNewTrackingInfoRequest::new(&event[..]).unwrap()).await.unwrap();
+            }
+            reading.abort();
+            let _ = reading.await;
+            let _ = subscriber.take();
+            subscriber.counts()
+        });
+    }
+    while let Some(counts) = hosts.join_next().await {
+        let counts = counts.unwrap();
+        assert_eq!(counts.taken + counts.superseded, EVENTS);
+        assert_eq!(counts.refused, [0; 5]);
+    }
 }

@@ -6,8 +6,10 @@ use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
 use ms_dcom::remote_unknown::{IRemUnknown2, RemReleaseRequest};
 use ms_dcom::resolver::IObjectExporter;
 use ms_dtyp::{Guid, Win32Error};
+use rpc_client::Security;
 use rpc_server::Refusal;
 use rpc_stub::Interface;
+use ssp::{Credentials, Secret};
 
 use crate::world::{WEB1, WEB2, World, fault, proxy};
 
@@ -76,4 +78,16 @@ async fn nothing_else_is_served() {
     let activator = SyntaxId::new(Guid::from_u128(0x1a0_0000_0000_c000_0000_0000_0046), 0, 0);
     assert!(world.dial(WEB1, activator).await.is_err());
     assert!(world.dial(WEB1, IComTrackingInfoEvents::SYNTAX_ID).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_caller_that_authenticates_is_refused_and_counted() {
+    let world = World::new(SubscriberLimits::default());
+    let _subscriber = world.subscribe(WEB1);
+    let credentials = Credentials::new("CORP", "web1$", Secret::new("made up"));
+    let security = Security::sealed(credentials, "host/exporter");
+    let interface = IComTrackingInfoEvents::SYNTAX_ID;
+    let error = world.dial_with(WEB1, interface, Some(&security)).await.unwrap_err();
+    assert!(error.to_string().contains("bind refused"), "{error}");
+    assert_eq!(world.server.counters().refused_for(Refusal::Authentication), 1);
 }

@@ -12,8 +12,8 @@ use ms_dcom::remote_unknown::{IRemUnknown2, RemQueryInterfaceRequest};
 use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request};
 use ms_dcom::types::StdObjref;
 use ms_dtyp::{Guid, HResult};
-use rpc_client::{Association, Interface as Bound, TcpTransport};
-use rpc_server::{Deadlines, Limits, Server};
+use rpc_client::{Association, Interface as Bound, Security, TcpTransport};
+use rpc_server::{Deadlines, Incoming, Limits, Server};
 use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
 use rpc_stub::{Client, Error, Interface, Request, StatusOf};
 use tokio::io::duplex;
@@ -45,11 +45,22 @@ impl World {
         peer: IpAddr,
         interface: SyntaxId,
     ) -> Result<Association<TcpTransport>, rpc_client::Error> {
+        self.dial_with(peer, interface, None).await
+    }
+
+    /// The same with credentials.
+    pub(crate) async fn dial_with(
+        &self,
+        peer: IpAddr,
+        interface: SyntaxId,
+        security: Option<&Security>,
+    ) -> Result<Association<TcpTransport>, rpc_client::Error> {
         let (near, far) = duplex(16 * 1024);
         let server = self.server.clone();
-        tokio::spawn(async move { server.serve(Box::new(far), peer, pending()).await });
+        let incoming = Incoming { stream: Box::new(far), peer, port: 135 };
+        tokio::spawn(async move { server.serve(incoming, pending()).await });
         let transport = TcpTransport::new(Box::new(near));
-        Association::bind(transport, &[interface], None, ClientConfig::default(), soon()).await
+        Association::bind(transport, &[interface], security, ClientConfig::default(), soon()).await
     }
 
     /// What the resolver says of a reference.

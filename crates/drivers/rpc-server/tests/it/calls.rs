@@ -77,3 +77,13 @@ async fn an_answer_that_is_being_sent_is_sent_before_the_server_stops() {
     assert_eq!(stream.read(&mut [0; 1]).await.unwrap(), 0);
     assert!(server.counters().refused().all(|(_, count)| count == 0));
 }
+
+// C706 12.6.4.4: sec_addr of the bind_ack is the port as a text, with a NUL that its length counts.
+#[tokio::test]
+async fn a_bind_ack_names_the_port() {
+    let server = server(Options::default());
+    let (mut stream, _served) = dial(&server, WEB1);
+    stream.write_all(&bind_and_call(&[]).0).await.unwrap();
+    let ack = read_pdu(&mut stream).await;
+    assert_eq!((ack[2], &ack[24..30]), (12, &b"\x04\x00135\0"[..]));
+}

@@ -9,7 +9,7 @@ use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig};
 use dcerpc::{FaultStatus, SyntaxId};
 use ms_dtyp::Guid;
 use rpc_client::{Association, Error, Security, TcpTransport};
-use rpc_server::{Call, Interface, Options, Server};
+use rpc_server::{Call, Incoming, Interface, Options, Server};
 use tokio::io::{AsyncReadExt, DuplexStream, duplex};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -58,7 +58,12 @@ pub(crate) fn dial_until(
 ) -> (DuplexStream, JoinHandle<()>) {
     let (near, far) = duplex(16 * 1024);
     let server = server.clone();
-    (near, tokio::spawn(async move { server.serve(Box::new(far), peer, stop).await }))
+    (
+        near,
+        tokio::spawn(
+            async move { server.serve(Incoming { stream: Box::new(far), peer, port: 135 }, stop).await },
+        ),
+    )
 }
 
 pub(crate) async fn bind(
