@@ -16,6 +16,9 @@ pub(super) const HOSTS_COUNT: &str = "4";
 /// Lists of hosts that are allowed something.
 const NETWORKS: [(&str, &str); 2] = [("'*.corp.example.com'", "127.0.0.0/8"), ("10.0.0.0/8", "127.0.0.0/8")];
 
+/// How the documents write the port of an object resolver.
+const DCOM: &str = "dcom: {port: 135}";
+
 /// The port of the documents' exporter.
 const PORT: &str = "9483";
 
@@ -33,12 +36,19 @@ const FOLDERS: [&str; 6] = [
 pub(super) const ACCOUNT: &str = r"CORP\svc-metrics";
 pub(super) use crate::stage::PASSWORD;
 
+/// The ports of all simulated hosts.
+#[derive(Clone, Copy)]
+pub(super) struct HostPorts {
+    pub(super) smb: u16,
+    /// Of the object resolver.
+    pub(super) dcom: u16,
+}
+
 /// Where things are that the documents name otherwise.
 pub(super) struct Fixture<'a> {
     /// What `/` is to root.
     pub(super) system: &'a Path,
-    /// The simulated hosts' port of SMB.
-    pub(super) smb_port: u16,
+    pub(super) hosts: HostPorts,
     /// The exporter's port.
     pub(super) port: u16,
 }
@@ -61,9 +71,10 @@ impl Fixture<'_> {
         self.mapped(text)
     }
 
-    /// A configuration: its transports have the simulated hosts' port, unless it loads plugins that know no SMB.
+    /// A configuration: its transports have the simulated hosts' ports, unless it loads plugins that know no SMB.
     pub(super) fn configuration(&self, text: &str) -> String {
-        let (mapped, port) = (self.mapped(text), self.smb_port);
+        let HostPorts { smb: port, dcom } = self.hosts;
+        let mapped = self.mapped(text).replace(DCOM, &format!("dcom: {{port: {dcom}}}"));
         if mapped.contains("load: [") && !mapped.contains("pcq") {
             mapped
         } else if mapped.lines().any(|line| line.starts_with("transports:")) {
@@ -78,7 +89,7 @@ impl Fixture<'_> {
         let mapped = self.mapped(command);
         match mapped.split_once(" --username ") {
             Some((before, after)) if before.contains(" --target ") => {
-                format!("{before} --port {} --username {after}", self.smb_port)
+                format!("{before} --port {} --username {after}", self.hosts.smb)
             }
             _ => mapped,
         }
@@ -118,7 +129,8 @@ mod tests {
 
     #[test]
     fn what_the_documents_name_is_mapped_to_what_is_here() {
-        let here = Fixture { system: Path::new("/tmp/x"), smb_port: 4450, port: 1234 };
+        let here =
+            Fixture { system: Path::new("/tmp/x"), hosts: HostPorts { smb: 4450, dcom: 1350 }, port: 1234 };
         assert_eq!(here.command("install a /usr/bin/"), "install a /tmp/x/usr/bin/");
         assert_eq!(here.command("curl localhost:9483"), "curl localhost:1234");
         assert_eq!(
@@ -130,6 +142,8 @@ mod tests {
             here.configuration("a: 1\ntransports:\n  default: {smb: {encryption: required}}\n"),
             "a: 1\ntransports:\n  default: {smb: {port: 4450, encryption: required}}\n"
         );
+        let dcom = "transports:\n  default: {dcom: {port: 135}}\n";
+        assert_eq!(here.configuration(dcom), "transports:\n  default: {dcom: {port: 1350}}\n");
         assert_eq!(here.configuration("a: 1\n"), "a: 1\ntransports: {default: {smb: {port: 4450}}}\n");
         assert_eq!(here.configuration("plugins: {load: [pulse]}\n"), "plugins: {load: [pulse]}\n");
     }

@@ -11,6 +11,7 @@ mod windows;
 use std::fs;
 
 use self::blocks::{Block, What};
+use self::fixture::HostPorts;
 use self::scene::{Counts, Scene};
 use crate::Result;
 use crate::process::free_port;
@@ -48,16 +49,17 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let first = first.ok_or("README.md has no block `yaml perfmon.yaml`")?;
 
     let hosts = Stage::new(workspace)?;
-    let smb_port = free_port()?;
-    let port = smb_port.to_string();
-    let more = ["--smb-port", &port, "--hosts", fixture::HOSTS_COUNT, "--account", fixture::ACCOUNT];
+    let ports = HostPorts { smb: free_port()?, dcom: free_port()? };
+    let (smb, dcom) = (ports.smb.to_string(), ports.dcom.to_string());
+    let hosts_and_account = ["--hosts", fixture::HOSTS_COUNT, "--account", fixture::ACCOUNT];
+    let more = [&["--smb-port", &smb, "--epm-port", &dcom][..], &hosts_and_account].concat();
     let (_simulator, _) = hosts.simulator(&more)?;
 
     let mut all = Counts::default();
     for (name, blocks) in &pages {
         // A reader of README.md begins with nothing, one of another page with what README.md made.
         let configuration = if name == README { "" } else { first.text.as_str() };
-        let mut scene = Scene::new(workspace, smb_port, configuration)?;
+        let mut scene = Scene::new(workspace, ports, configuration)?;
         blocks.iter().try_for_each(|block| scene.play(block))?;
         scene.end()?;
         let Counts { commands, files, windows, read_only } = scene.counts;

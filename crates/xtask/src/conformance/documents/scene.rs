@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::blocks::{Block, What};
-use super::fixture::{self, Fixture};
+use super::fixture::{self, Fixture, HostPorts};
 use super::{developer, windows};
 use crate::Result;
 use crate::process::{Running, free_port};
@@ -51,7 +51,7 @@ pub(super) struct Scene<'a> {
     workspace: &'a Workspace,
     stage: Stage<'a>,
     system: PathBuf,
-    smb_port: u16,
+    hosts: HostPorts,
     port: u16,
     /// The page's `perfmon.yaml` as the documents have it.
     configuration: String,
@@ -61,7 +61,7 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     /// A folder for a page that begins with this configuration.
-    pub(super) fn new(workspace: &'a Workspace, smb_port: u16, configuration: &str) -> Result<Self> {
+    pub(super) fn new(workspace: &'a Workspace, hosts: HostPorts, configuration: &str) -> Result<Self> {
         let stage = Stage::new(workspace)?;
         let (system, root) = (stage.path("system"), &workspace.root);
         let here = stage.path("");
@@ -85,7 +85,7 @@ impl<'a> Scene<'a> {
             workspace,
             stage,
             system,
-            smb_port,
+            hosts,
             port: free_port()?,
             configuration: String::new(),
             exporter: None,
@@ -138,7 +138,7 @@ impl<'a> Scene<'a> {
     }
 
     fn fixture(&self) -> Fixture<'_> {
-        Fixture { system: &self.system, smb_port: self.smb_port, port: self.port }
+        Fixture { system: &self.system, hosts: self.hosts, port: self.port }
     }
 
     /// A command of a shell in the page's folder.
