@@ -38,27 +38,47 @@ pub(crate) fn tracker(workspace: &Workspace) -> Result<Outcome> {
 }
 
 pub(crate) fn events(workspace: &Workspace) -> Result<Outcome> {
-    let mut subscriber =
-        Running::start("subscriber", &mut Command::new(workspace.program("examples/subscriber")))?;
-    let ours: SocketAddr = subscriber.wait_for("listening address", START_TIMEOUT, |line| {
-        line.strip_prefix("listening on ")?.parse().ok()
-    })?;
-    let reference = subscriber
-        .wait_for("reference", START_TIMEOUT, |line| line.strip_prefix("reference ").map(str::to_owned))?;
-    let stage = Stage::new(workspace)?;
-    let port = ours.port().to_string();
-    let events = ["--epm-port", "0", "--events-every", "200ms", "--events-port", &port];
-    let (mut simulator, _) = stage.simulator(&events)?;
-    let resolver = resolver_of(&mut simulator)?;
-    let ask = |more: &[&str]| capture(at_resolver(&stage, "impacket_events.py", resolver)?.args(more));
-    let stored = ask(&["--reference", &reference, "--resolver-port", &port])?;
-    // The host calls, too, now that it has the subscription.
-    let of_host = subscriber.wait_for("event of the host", START_TIMEOUT, |line| {
-        let components = line.strip_prefix("event of ")?.split_once(" bytes, ")?.1;
-        (!components.starts_with("0 ")).then(|| components.to_owned())
-    })?;
-    ask(&["--remove"])?;
-    Ok(Outcome::Ran(format!("{}; {of_host} in an event of the host", stored.trim())))
+    let subscriber = Subscriber::start(workspace)?;
+    Ok(Outcome::Ran(subscriber.called(workspace)?))
+}
+
+/// Our subscriber of COM+ events, which nobody knows yet.
+pub(crate) struct Subscriber {
+    running: Running,
+    pub(crate) port: u16,
+    reference: String,
+}
+
+impl Subscriber {
+    pub(crate) fn start(workspace: &Workspace) -> Result<Self> {
+        let mut program = Command::new(workspace.program("examples/subscriber"));
+        let mut running = Running::start("subscriber", &mut program)?;
+        let ours: SocketAddr = running.wait_for("listening address", START_TIMEOUT, |line| {
+            line.strip_prefix("listening on ")?.parse().ok()
+        })?;
+        let reference = |line: &str| line.strip_prefix("reference ").map(str::to_owned);
+        let reference = running.wait_for("reference", START_TIMEOUT, reference)?;
+        Ok(Self { running, port: ours.port(), reference })
+    }
+
+    /// impacket stores a subscription with it at a simulated host, and calls it; so does the host.
+    pub(crate) fn called(mut self, workspace: &Workspace) -> Result<String> {
+        let stage = Stage::new(workspace)?;
+        let port = self.port.to_string();
+        let events = ["--epm-port", "0", "--events-every", "200ms", "--events-port", &port];
+        let (mut simulator, _) = stage.simulator(&events)?;
+        let resolver = resolver_of(&mut simulator)?;
+        let ask = |more: &[&str]| capture(at_resolver(&stage, "impacket_events.py", resolver)?.args(more));
+        let stored = ask(&["--reference", &self.reference, "--resolver-port", &port])?;
+        let of_host = self.running.wait_for("event of the host", START_TIMEOUT, |line| {
+            let components = line.strip_prefix("event of ")?.split_once(" bytes, ")?.1;
+            (!components.starts_with("0 ")).then(|| components.to_owned())
+        })?;
+        ask(&["--remove"])?;
+        simulator.end()?;
+        self.running.end()?;
+        Ok(format!("{}; {of_host} in an event of the host", stored.trim()))
+    }
 }
 
 fn resolver_of(simulator: &mut Running) -> Result<SocketAddr> {

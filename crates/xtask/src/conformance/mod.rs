@@ -39,7 +39,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 36] = [
+const CHECKS: [Check; 37] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -61,6 +61,7 @@ const CHECKS: [Check; 36] = [
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
     ("discover and query behind smbd", &[Peer::Samba, Peer::Python], agreement::behind_smbd),
     ("tshark dissects our traffic", &[Peer::Tshark, Peer::Samba], tshark::run),
+    ("tshark dissects call-backs of COM+ events", &[Peer::Tshark, Peer::Python], tshark::call_backs),
     ("promtool and the Python parser read the page", &[Peer::Prometheus, Peer::Python], exposition::run),
     ("Prometheus scrapes the exporter", &[Peer::Prometheus], prometheus::run),
     ("curl and Prometheus pass the web server's gate", &[Peer::Curl, Peer::Prometheus], web::run),

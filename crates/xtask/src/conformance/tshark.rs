@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use super::impacket::Subscriber;
 use super::samba::{self, Pipes, Samba, USER};
 use crate::Result;
 use crate::peers::is_root;
@@ -17,6 +18,8 @@ use crate::workspace::{Workspace, capture};
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Frames of a session with all its calls; fewer mean that something was not captured.
 const FRAMES_MIN: usize = 40;
+/// What tshark calls SMB over TCP.
+const SMB: &str = "nbss";
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     if !is_root() {
@@ -41,7 +44,7 @@ fn sealed_calls(workspace: &Workspace, encryption: &str) -> Result<String> {
     probe.args(["--server", &samba.address.to_string(), "--user", USER, "--calls", "20"]);
     probe.args(["--mechanism", "ntlm", "--encryption", encryption, "--performance-bytes-max", "0"]);
     capture(probe.arg("--password-file").arg(samba.password_file()?))?;
-    let capture = Capture { file, port: samba.address.port(), password: samba::PASSWORD };
+    let capture = Capture { file, port: samba.address.port(), protocol: SMB, password: samba::PASSWORD };
     capture.complete(recorder)?;
     // tshark 4.0 does not know the hints with which Samba, as Windows, begins SPNEGO: its fault, in Samba's frame.
     let frames =
@@ -72,10 +75,39 @@ fn collections(workspace: &Workspace) -> Result<String> {
     let (mut exporter, address) = stage.exporter(any, "2s", &[target])?;
     stage::page_when_up(&mut exporter, address, "sim")?;
     exporter.end()?;
-    let capture = Capture { file, port: host.port(), password: "" };
+    let capture = Capture { file, port: host.port(), protocol: SMB, password: "" };
     capture.complete(recorder)?;
     let frames = capture.without_fault("")?;
     Ok(format!("{frames} frames of collections"))
+}
+
+/// Call-backs of COM+ events, which are in the clear: a host and impacket at our subscriber.
+pub(crate) fn call_backs(workspace: &Workspace) -> Result<Outcome> {
+    if !is_root() {
+        return Ok(Outcome::Skipped("only root may capture packets; run the tests as root".to_owned()));
+    }
+    let stage = Stage::new(workspace)?;
+    let subscriber = Subscriber::start(workspace)?;
+    let file = stage.path("call_backs.pcapng");
+    let port = subscriber.port;
+    let recorder = record(&file, port)?;
+    subscriber.called(workspace)?;
+    let capture = Capture { file, port, protocol: "dcerpc", password: "" };
+    capture.complete(recorder)?;
+    let mut found = Vec::new();
+    for (what, filter, frames_min) in [
+        ("of the resolver", "oxid", 4),
+        ("of IRemUnknown", "remunk", 2),
+        ("that bind events", "dcerpc.cn_bind_to_uuid == 4e6cdcc9-fb25-4fd5-9cc5-c9f4b6559cec", 2),
+    ] {
+        let frames = capture.frames(filter)?.len();
+        if frames < frames_min {
+            return Err(format!("only {frames} frames {what} in the capture").into());
+        }
+        found.push(format!("{frames} frames {what}"));
+    }
+    capture.without_faulty("")?;
+    Ok(Outcome::Ran(found.join(", ")))
 }
 
 /// Starts tshark on the loopback device; it says when it captures.
@@ -90,6 +122,8 @@ fn record(file: &Path, port: u16) -> Result<Running> {
 struct Capture<'a> {
     file: PathBuf,
     port: u16,
+    /// What is on that port.
+    protocol: &'static str,
     password: &'a str,
 }
 
@@ -108,9 +142,14 @@ impl Capture<'_> {
         if frames < FRAMES_MIN {
             return Err(format!("only {frames} frames of SMB in the capture").into());
         }
+        self.without_faulty(but).map(|()| frames)
+    }
+
+    /// Fails with the frames that tshark finds fault with.
+    fn without_faulty(&self, but: &str) -> Result<()> {
         let faulty = self.frames(&format!("(_ws.malformed || _ws.expert.severity == error){but}"))?;
         if faulty.is_empty() {
-            Ok(frames)
+            Ok(())
         } else {
             Err(format!("tshark finds fault with {} frames:\n{}", faulty.len(), faulty.join("\n")).into())
         }
@@ -119,7 +158,7 @@ impl Capture<'_> {
     /// The frames that `filter` lets through, a line each.
     fn frames(&self, filter: &str) -> Result<Vec<String>> {
         let mut command = Command::new("tshark");
-        command.args(["-d", &format!("tcp.port=={},nbss", self.port)]);
+        command.args(["-d", &format!("tcp.port=={},{}", self.port, self.protocol)]);
         if !self.password.is_empty() {
             command.args(["-o", &format!("ntlmssp.nt_password:{}", self.password)]);
         }
