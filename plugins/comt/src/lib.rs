@@ -8,6 +8,7 @@
 //! | `config` | a module's settings |
 //! | `tracker` | the tracker's class, and what its failures mean |
 //! | `poll` | what the tracker says, as applications and components, within limits |
+//! | `stalls` | applications that the host does not answer about |
 //! | `series` | families, series and values for the exporter |
 //! | `list` | `comt list` on the command line |
 //! | `source` | one collection, from any state after the last one |
@@ -17,6 +18,7 @@ mod list;
 mod poll;
 mod series;
 mod source;
+mod stalls;
 mod tracker;
 
 use self::source::ComtSource;

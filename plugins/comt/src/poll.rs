@@ -4,17 +4,23 @@
 //! read of one application costs its components and nothing else.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use codec::DecodeError;
 use dcom_runtime::Object;
-use host_session::{Recovery, SessionError};
+use host_session::{Reason, Recovery, SessionError};
 use ms_comt::{
     Application, ComponentData, GetComponentDataByContainerRequest, GetContainerDataRequest,
     IGetTrackingData, Tracked, applications,
 };
 use ms_dtyp::{Guid, HResult};
+use plugin_sdk::{Failure, GeneralReason, Stage};
+use plugin_session::ObjectStep;
 use rpc_stub::Message;
 use tokio::time::Instant;
+
+use crate::stalls::{COLLECTIONS_BETWEEN, Stalls};
+use crate::tracker::TRACKER;
 
 /// How much is read of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +39,8 @@ impl Default for Limits {
 
 /// Containers of one application whose components are read: each takes a call.
 const CONTAINERS_MAX: usize = 64;
+/// The part of a collection's time that one call for components may take.
+const CALL_PARTS: u32 = 4;
 
 /// What was read of a host.
 #[derive(Debug, Default)]
@@ -41,7 +49,7 @@ pub(crate) struct Polled {
     pub(crate) applications: Vec<ApplicationFigures>,
     pub(crate) left_out: LeftOut,
     /// Why the components of the first application without some could not be read.
-    pub(crate) failure: Option<SessionError>,
+    pub(crate) failure: Option<Failure>,
 }
 
 /// An application that runs.
@@ -80,13 +88,15 @@ pub(crate) struct LeftOut {
     pub(crate) ended_containers: u64,
     /// Containers whose components could not be read.
     pub(crate) unread_containers: u64,
+    /// Containers that are not asked about: [`Stalls`].
+    pub(crate) stalled_containers: u64,
     /// Components above the limit. Of applications that were not read at all, the number that the host tells.
     pub(crate) components: u64,
 }
 
 impl LeftOut {
     /// Kind, reason and number, with the values of labels.
-    pub(crate) const fn rows(&self) -> [(&'static str, &'static str, u64); 6] {
+    pub(crate) const fn rows(&self) -> [(&'static str, &'static str, u64); 7] {
         [
             ("application", "limit", self.applications),
             ("component", "limit", self.components),
@@ -94,26 +104,48 @@ impl LeftOut {
             ("container", "malformed", self.malformed_containers),
             ("container", "ended", self.ended_containers),
             ("container", "unread", self.unread_containers),
+            ("container", "stalled", self.stalled_containers),
         ]
     }
 }
 
 type CallError = rpc_stub::Error<rpc_client::Error, HResult>;
 
-/// Reads all applications, and the components of each.
+/// Why nothing was read.
+#[derive(Debug)]
+pub(crate) struct PollError {
+    pub(crate) error: SessionError,
+    /// The application whose components the host did not tell in time. Others may be read without it.
+    pub(crate) stalled: Option<Guid>,
+}
+
+impl From<SessionError> for PollError {
+    fn from(error: SessionError) -> Self {
+        Self { error, stalled: None }
+    }
+}
+
+/// Reads all applications, and the components of each but those that stall.
 ///
 /// # Errors
 /// If the host does not list them, or another call would fail, too.
 pub(crate) async fn poll(
     tracker: &mut Object,
     limits: &Limits,
+    stalls: &Stalls,
     deadline: Instant,
-) -> Result<Polled, SessionError> {
+) -> Result<Polled, PollError> {
+    let call_max = deadline.saturating_duration_since(Instant::now()) / CALL_PARTS;
     let mut polled = Polled::default();
     for application in list(tracker, limits, &mut polled.left_out, deadline).await? {
         let left = left_of(limits.components, &polled.applications);
-        let components = if left > 0 {
-            read_components(tracker, &application, left, &mut polled, deadline).await?
+        let components = if stalls.has(application.id) {
+            polled.left_out.stalled_containers += count(application.containers.len());
+            polled.failure.get_or_insert_with(|| stalled(application.id));
+            Vec::new()
+        } else if left > 0 {
+            let mut reading = Reading { tracker, deadline, call_max, polled: &mut polled };
+            reading.components(&application, left).await?
         } else {
             polled.left_out.components += u64::from(application.components);
             Vec::new()
@@ -121,6 +153,15 @@ pub(crate) async fn poll(
         polled.applications.push(ApplicationFigures { application, components });
     }
     Ok(polled)
+}
+
+/// Why the components of an application are missing that is not asked about.
+fn stalled(application: Guid) -> Failure {
+    let message = format!(
+        "the host did not tell the components of application {application} in time; they are asked for again after \
+         {COLLECTIONS_BETWEEN} collections"
+    );
+    Failure::new(Stage::Query, GeneralReason::Timeout, message)
 }
 
 fn left_of(limit: u32, read: &[ApplicationFigures]) -> usize {
@@ -150,40 +191,53 @@ async fn list(
     Ok(found)
 }
 
-/// The components of an application, `max` at most.
-async fn read_components(
-    tracker: &mut Object,
-    application: &Application,
-    max: usize,
-    polled: &mut Polled,
+/// How components are read.
+struct Reading<'a> {
+    tracker: &'a mut Object,
     deadline: Instant,
-) -> Result<Vec<ComponentFigures>, SessionError> {
-    let mut found: BTreeMap<Guid, ComponentFigures> = BTreeMap::new();
-    let mut left_out = 0;
-    polled.left_out.containers += count(application.containers.len().saturating_sub(CONTAINERS_MAX));
-    for &container in application.containers.iter().take(CONTAINERS_MAX) {
-        let mut proxy = tracker.proxy::<IGetTrackingData>(deadline).await?;
-        let read = proxy.call(&GetComponentDataByContainerRequest { container }).await;
-        let added = read.and_then(|reply| {
-            let components = reply.components();
-            let components = components.map_err(malformed::<GetComponentDataByContainerRequest>)?;
-            Ok(add(&mut found, components, max))
-        });
-        match added {
-            Ok(not_added) => left_out += not_added,
-            Err(error) if is_gone(&error) => polled.left_out.ended_containers += 1,
-            Err(error) => {
-                let failure = tracker.error_of(&error);
-                if !is_of_one_call(&error, &failure) {
-                    return Err(failure);
-                }
-                polled.left_out.unread_containers += 1;
-                polled.failure.get_or_insert(failure);
+    call_max: Duration,
+    polled: &'a mut Polled,
+}
+
+impl Reading<'_> {
+    /// The components of an application, `max` at most.
+    async fn components(
+        &mut self,
+        application: &Application,
+        max: usize,
+    ) -> Result<Vec<ComponentFigures>, PollError> {
+        let mut found: BTreeMap<Guid, ComponentFigures> = BTreeMap::new();
+        let containers = &application.containers;
+        self.polled.left_out.containers += count(containers.len().saturating_sub(CONTAINERS_MAX));
+        for &container in containers.iter().take(CONTAINERS_MAX) {
+            let deadline = self.deadline.min(Instant::now() + self.call_max);
+            let mut proxy = self.tracker.proxy::<IGetTrackingData>(deadline).await?;
+            let read = proxy.call(&GetComponentDataByContainerRequest { container }).await;
+            let added = read.and_then(|reply| {
+                let components = reply.components();
+                let components = components.map_err(malformed::<GetComponentDataByContainerRequest>)?;
+                Ok(add(&mut found, components, max))
+            });
+            match added {
+                Ok(not_added) => self.polled.left_out.components += not_added,
+                Err(error) if is_gone(&error) => self.polled.left_out.ended_containers += 1,
+                Err(error) => self.fail(application.id, &error)?,
             }
         }
+        Ok(found.into_values().collect())
     }
-    polled.left_out.components += left_out;
-    Ok(found.into_values().collect())
+
+    /// Goes on after an error of one call.
+    fn fail(&mut self, application: Guid, error: &CallError) -> Result<(), PollError> {
+        let failure = self.tracker.error_of(error);
+        if is_of_one_call(error, &failure) {
+            self.polled.left_out.unread_containers += 1;
+            self.polled.failure.get_or_insert_with(|| TRACKER.failure_of(&failure, ObjectStep::Call));
+            return Ok(());
+        }
+        let is_stalled = failure.reason == Reason::Timeout && Instant::now() < self.deadline;
+        Err(PollError { error: failure, stalled: is_stalled.then_some(application) })
+    }
 }
 
 /// Adds the components of a container. Returns for how many there is no room.

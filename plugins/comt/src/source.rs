@@ -1,15 +1,17 @@
 //! One collection, from any state after the last one.
 
+use host_session::Recovery;
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, Problem, Selects, Setup, Source, Stage,
     Target, Transport,
 };
-use plugin_session::{AttemptError, DCOM_TRANSPORT, HostSource, ObjectConnection, ObjectStep};
+use plugin_session::{AttemptError, DCOM_TRANSPORT, HostSource, ObjectConnection, Retry};
 use tokio::time::Instant;
 
 use crate::config::{SHOWN, Settings};
-use crate::poll::{Limits, poll};
+use crate::poll::{Limits, PollError, poll};
 use crate::series::{HostSeries, NAMESPACE};
+use crate::stalls::Stalls;
 use crate::tracker::{REASONS, TRACKER};
 
 /// [MS-DCOM] 1.9: the port of a host's object resolver.
@@ -20,6 +22,7 @@ pub(crate) const RESOLVER_PORT: u16 = 135;
 pub(crate) struct ComtSource {
     connection: ObjectConnection,
     limits: Limits,
+    stalls: Stalls,
     series: HostSeries,
 }
 
@@ -50,7 +53,7 @@ impl Source for ComtSource {
         let limits = settings.limits();
         let target = host_session::Target::new(target.host, target.port.unwrap_or(RESOLVER_PORT));
         let connection = ObjectConnection::new(target, TRACKER, settings.transport);
-        Ok(Self { connection, limits, series: HostSeries::default() })
+        Ok(Self { connection, limits, stalls: Stalls::default(), series: HostSeries::default() })
     }
 
     fn reconfigure(&mut self, settings: Settings) {
@@ -59,6 +62,7 @@ impl Source for ComtSource {
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
+        self.stalls.begin();
         plugin_session::collect(self, collection).await
     }
 
@@ -82,21 +86,24 @@ impl HostSource for ComtSource {
         let mut tracker = self.connection.take(collection, deadline).await?;
         collection.enter(Stage::Query);
         let timer = tracker.start_stage(host_session::Stage::Query);
-        let polled = poll(&mut tracker, &self.limits, deadline).await;
+        let polled = poll(&mut tracker, &self.limits, &self.stalls, deadline).await;
         let report = tracker.stop_stage(timer);
         collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
         let polled = match polled {
             Ok(polled) => polled,
-            Err(error) => return Err(self.connection.fail(tracker, &error)),
+            Err(PollError { error, stalled }) => {
+                let mut failed = self.connection.fail(tracker, &error);
+                if stalled.is_some_and(|application| self.stalls.add(application)) {
+                    failed.retry = Retry::Always(Recovery::Connection);
+                }
+                return Err(failed);
+            }
         };
         self.connection.put_back(tracker);
         self.series.emit(&polled, collection.output());
         Ok(match polled.failure {
             None => Coverage::Full,
-            Some(error) => Coverage::Partial {
-                families: self.series.families(),
-                failure: Some(TRACKER.failure_of(&error, ObjectStep::Call)),
-            },
+            failure => Coverage::Partial { families: self.series.families(), failure },
         })
     }
 }

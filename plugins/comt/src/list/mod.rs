@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::poll::{ApplicationFigures, ComponentFigures, LeftOut, Limits, Polled, poll};
+use crate::stalls::Stalls;
 use crate::tracker::TRACKER;
 
 /// Lists the COM+ applications of a host.
@@ -62,8 +63,9 @@ async fn list(run: &Run, arguments: ListArguments) -> Result<String, CommandErro
     run.progress(&format!("connecting to {}…", access.host()));
     let mut tracker = access.activate(&TRACKER, run).await.map_err(|failed| failed.error)?;
     run.progress("applications…");
-    let polled = poll(&mut tracker, &Limits::default(), Instant::now() + CALLS_MAX).await;
-    let polled = polled.map_err(|error| CommandError::of_object(&TRACKER, &error, ObjectStep::Call))?;
+    let polled = poll(&mut tracker, &Limits::default(), &Stalls::default(), Instant::now() + CALLS_MAX).await;
+    let polled =
+        polled.map_err(|failed| CommandError::of_object(&TRACKER, &failed.error, ObjectStep::Call))?;
     // If the host is slow, it drops the object when no pings come.
     let _ = tracker.release(Instant::now() + RELEASE_MAX).await;
     Ok(match format {
@@ -81,7 +83,7 @@ fn json(host: &str, polled: &Polled) -> Value {
         .filter(|(.., number)| *number > 0)
         .map(|(kind, reason, number)| json!({"kind": kind, "reason": reason, "number": number}))
         .collect();
-    let problem = failure.as_ref().map(host_session::SessionError::detail);
+    let problem = failure.as_ref().map(|failure| &failure.message);
     json!({"host": host, "applications": applications, "left_out": left_out, "problem": problem})
 }
 

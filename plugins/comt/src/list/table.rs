@@ -26,8 +26,8 @@ pub(super) fn table(host: &str, polled: &Polled) -> String {
     if !left_out.is_empty() {
         let _ = writeln!(text, "\nnot shown: {left_out}");
     }
-    if let Some(error) = failure {
-        let _ = writeln!(text, "{}", error.detail());
+    if let Some(failure) = failure {
+        let _ = writeln!(text, "{}", failure.message);
     }
     text
 }

@@ -116,7 +116,7 @@ pub(super) const LEFT_OUT: Family<'static> = Family {
     item: "Left Out",
     help: "Applications, components and containers (kind) that the host has and the last collection does not show, or not \
            with their components: above a limit (limit), ended meanwhile (ended), with an invalid identifier (malformed), \
-           or refused by the host (unread).",
+           refused by the host (unread), or without an answer (stalled).",
     origin: "",
     ..GAUGE
 };

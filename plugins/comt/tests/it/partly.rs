@@ -1,6 +1,7 @@
 //! What cannot be read of one application, or exceeds a limit, costs nothing else.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ms_dtyp::{FileTime, Guid};
 use plugin_contract::Stage;
@@ -33,6 +34,26 @@ fn an_application_whose_components_cannot_be_read_does_not_lose_its_neighbours()
         assert_eq!((healed.count("Component"), healed.left_out("container", "unread")), (components, 0.0));
     }
     assert_eq!(plugin.lender.verdicts().len(), 1, "nothing was opened again");
+}
+
+#[test]
+fn an_application_without_an_answer_is_left_alone_for_a_while_and_the_others_are_read() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim);
+    let components = watch.full().count("Component");
+    sim.rule("tracker/5x1=stall");
+    let time = Duration::from_secs(8);
+    for collection in 0..20 {
+        let calls = sim.calls().1;
+        let ended = watch.collect_within(time);
+        let (stage, reason, message, _) = ended.partial();
+        assert_eq!((stage, reason), (Stage::Query, "timeout"));
+        assert!(message.contains("application a911ca70-0000-4000-8000-000000000001"), "{message}");
+        assert_eq!((ended.count("Application"), ended.count("Component")), (20, components - 21));
+        assert_eq!(ended.left_out("container", "stalled"), 1.0);
+        assert_eq!(sim.calls().1 - calls, if collection == 0 { 6 } else { 5 });
+    }
+    assert_eq!(watch.full().count("Component"), components);
 }
 
 #[test]
