@@ -29,9 +29,14 @@ macro_rules! question {
 
 mod com_plus;
 mod performance_data;
+mod tracker_events;
 
 pub use self::com_plus::{CallRate, ComPlusChoices, ContainerList};
 pub use self::performance_data::{NameTables, ObjectCorruption, PerformanceDataChoices, Translation};
+pub use self::tracker_events::{
+    EventContainerId, EventEmptyCollections, EventEmptyText, EventList, EventOrder, EventPropertyNames,
+    EventReserved, EventTextEnd, EventUntracked, EventValueName, TrackerEventChoices,
+};
 
 question! {
     /// What happens to `Index` in the answer to opnum 7.
@@ -206,6 +211,9 @@ pub struct Choices {
     /// The same of the tracker of COM+.
     #[command(flatten)]
     pub com_plus: ComPlusChoices,
+    /// Events of the tracker of COM+.
+    #[command(flatten)]
+    pub tracker_events: TrackerEventChoices,
 }
 
 impl Choices {

@@ -1,9 +1,10 @@
 //! The model's state as a tracker event, [MS-COMT] 2.2.5.
 
 use ms_comt::tracking::ApplicationType;
-use ms_comt::tracking::write::{self, Choices};
+use ms_comt::tracking::write;
 use ms_dtyp::Guid;
 
+use crate::choices::EventList;
 use crate::host_state::HostState;
 use crate::model::{ComComponent, ComContainer, ComProcess};
 
@@ -14,8 +15,17 @@ const DEFAULT_PARTITION: Guid = ms_comev::ids::DEFAULT_PARTITION;
 pub(super) fn event(host: &HostState) -> Vec<u8> {
     let source = host.source();
     let processes: Vec<_> = source.com_processes(&source.moment()).iter().map(process).collect();
+    let choices = host.behaviour().choices.tracker_events.clone();
+    let layout = choices.layout();
+    let encoded = match choices.event_list {
+        EventList::Processes => write::encode(&processes, &layout),
+        EventList::Containers => {
+            let containers: Vec<_> = processes.into_iter().flat_map(|one| one.containers).collect();
+            write::encode_containers(&containers, &layout)
+        }
+    };
     // Counts and lengths of the model are far below 32 bits.
-    write::encode(&processes, &Choices::default()).unwrap_or_default()
+    encoded.unwrap_or_default()
 }
 
 fn process(process: &ComProcess) -> write::Process {

@@ -18,6 +18,10 @@ use ndr::InterfacePointer;
 use rpc_server::{Deadlines, Server, TcpListeners};
 use rpc_stub::orpc::ObjectInterface;
 use tokio::net::TcpListener;
+use windows_sim::choices::{
+    EventContainerId, EventEmptyCollections, EventEmptyText, EventList, EventOrder, EventPropertyNames,
+    EventReserved, EventTextEnd, EventUntracked, EventValueName, TrackerEventChoices,
+};
 use windows_sim::server::{CallError, EventPublisher};
 
 use super::{World, soon};
@@ -264,4 +268,47 @@ async fn events_go_to_enabled_subscriptions_of_the_tracker_alone() {
     store(&mut subscribed.system, &mut subscription).await.unwrap();
     assert!(subscribed.publisher.publish().await.is_empty());
     assert_eq!(listening.subscriber.take(), None);
+}
+
+/// All answers to each question, one at a time.
+fn choices() -> Vec<TrackerEventChoices> {
+    let mut all = Vec::new();
+    macro_rules! answers {
+        ($($field:ident: $question:ident,)*) => {$(
+            for &answer in $question::ALL {
+                all.push(TrackerEventChoices { $field: answer, ..TrackerEventChoices::default() });
+            }
+        )*};
+    }
+    answers! {
+        event_list: EventList,
+        event_reserved: EventReserved,
+        event_untracked: EventUntracked,
+        event_empty_text: EventEmptyText,
+        event_text_end: EventTextEnd,
+        event_value_name: EventValueName,
+        event_order: EventOrder,
+        event_property_names: EventPropertyNames,
+        event_container_id: EventContainerId,
+        event_empty_collections: EventEmptyCollections,
+    }
+    all
+}
+
+#[tokio::test]
+async fn an_event_says_the_same_whatever_its_host_chooses() {
+    let world = World::new().await;
+    let listening = Listening::new(&[LOOPBACK]).await;
+    let mut subscribed = subscribe(&world, &listening).await;
+    let all = choices();
+    assert!(all.len() > 20);
+    for choices in all {
+        world.host.change_behaviour(|behaviour| behaviour.choices.tracker_events = choices.clone());
+        subscribed.publisher.publish().await.remove(0).outcome.unwrap();
+        let mut expected = of_model(&world);
+        if choices.event_list == EventList::Containers {
+            expected.0.iter_mut().for_each(|row| row.0 = None);
+        }
+        assert_eq!(taken(&listening), expected, "{choices:?}");
+    }
 }
