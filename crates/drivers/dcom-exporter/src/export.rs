@@ -2,6 +2,7 @@ use core::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use ms_dcom::types::ReferenceFlags;
 use ms_dcom::wire::Objref;
 use ms_dtyp::Guid;
 
@@ -18,10 +19,10 @@ impl Export {
         Self { table, entry }
     }
 
-    /// A reference to one of its interfaces: `IUnknown`, or its own. `None` for others.
+    /// A reference to one of its interfaces: `IUnknown`, or its own. `None` for others. It asks not to be pinged.
     #[must_use]
     pub fn objref(&self, iid: Guid) -> Option<Objref<'static>> {
-        self.entry.objref(iid)
+        self.entry.objref(iid, ReferenceFlags::SORF_NOPING)
     }
 
     /// Changes from which addresses it is called.

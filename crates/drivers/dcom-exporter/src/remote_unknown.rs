@@ -10,7 +10,7 @@ use ms_dcom::remote_unknown::{
     RemQueryInterface2Reply, RemQueryInterface2Request, RemQueryInterfaceReply, RemQueryInterfaceRequest,
     RemReleaseReply, RemReleaseRequest,
 };
-use ms_dcom::types::{RemInterfaceRef, RemQiResult, StdObjref};
+use ms_dcom::types::{ReferenceFlags, RemInterfaceRef, RemQiResult, StdObjref};
 use ms_dtyp::{Guid, HResult};
 use ndr::Conformant;
 use rpc_server::{Call, Interface as ServedInterface};
@@ -91,7 +91,7 @@ impl Calls<'_> {
     /// Private references need a caller who proves who it is.
     fn add_references(&self, added: &RemInterfaceRef) -> HResult {
         match added {
-            _ if !self.has(added.ipid) => HResult::RPC_E_INVALID_OBJECT,
+            _ if !self.has(added.ipid) => HResult::CO_E_OBJNOTREG,
             RemInterfaceRef { private_refs: 0, .. } => HResult::S_OK,
             _ => HResult::E_ACCESSDENIED,
         }
@@ -132,7 +132,7 @@ impl IRemUnknown2Server for Calls<'_> {
         let found = self.query(request.ipid, &request.iids.0, 0)?;
         let status = |found: &Result<StdObjref, HResult>| found.as_ref().err().copied();
         let results = found.iter().map(|found| status(found).unwrap_or(HResult::S_OK)).collect();
-        let pointer = |&iid| self.entry.objref(iid)?.to_pointer().ok().map(Box::new);
+        let pointer = |&iid| self.entry.objref(iid, ReferenceFlags::NONE)?.to_pointer().ok().map(Box::new);
         let pointers = request.iids.0.iter().map(pointer).collect();
         Ok(RemQueryInterface2Reply {
             results: Conformant(results),

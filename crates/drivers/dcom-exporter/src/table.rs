@@ -14,7 +14,7 @@ use crate::random::{self, NoRandomness};
 use crate::told::Told;
 
 /// References that come with an interface where the caller does not say how many it wants.
-pub(crate) const REFERENCES: u32 = 5;
+const REFERENCES: u32 = 5;
 
 /// All objects.
 #[derive(Default)]
@@ -136,7 +136,7 @@ impl Entry {
         *self.addresses.write().unwrap_or_else(PoisonError::into_inner) = addresses;
     }
 
-    /// An interface of the object, if it has it.
+    /// An interface of the object, if it has it, as a caller that asks for it gets it ([MS-DCOM] 3.1.1.5.6.1).
     pub(crate) fn reference(&self, iid: Guid, public_refs: u32) -> Option<StdObjref> {
         let ipid = match iid {
             IUnknown::IID => self.ipid_unknown,
@@ -144,11 +144,12 @@ impl Entry {
             _ => return None,
         };
         let Self { oxid, oid, .. } = *self;
-        Some(StdObjref { flags: ReferenceFlags::SORF_NOPING, public_refs, oxid, oid, ipid })
+        Some(StdObjref { flags: ReferenceFlags::NONE, public_refs, oxid, oid, ipid })
     }
 
     /// The same as an OBJREF that says where it is resolved.
-    pub(crate) fn objref(&self, iid: Guid) -> Option<Objref<'static>> {
-        Some(Objref::standard(iid, self.reference(iid, REFERENCES)?, self.told.resolver()))
+    pub(crate) fn objref(&self, iid: Guid, flags: ReferenceFlags) -> Option<Objref<'static>> {
+        let std = StdObjref { flags, ..self.reference(iid, REFERENCES)? };
+        Some(Objref::standard(iid, std, self.told.resolver()))
     }
 }

@@ -9,7 +9,7 @@ use ms_dcom::remote_unknown::{
 use ms_dcom::resolver::{
     ComplexPingRequest, IObjectExporter, ResolveOxidRequest, ServerAlive2Request, SimplePingRequest,
 };
-use ms_dcom::types::{Oid, ProtocolSequence, RemInterfaceRef, SetId};
+use ms_dcom::types::{Oid, ProtocolSequence, ReferenceFlags, RemInterfaceRef, SetId};
 use ms_dcom::wire::{DualStringArray, Objref};
 use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::Conformant;
@@ -72,6 +72,7 @@ async fn an_object_has_two_interfaces_and_no_other() {
     assert_eq!(found[0].unwrap().ipid, std.ipid);
     let events = found[1].unwrap();
     assert_eq!((events.oid, events.oxid, events.public_refs), (std.oid, std.oxid, 3));
+    assert_eq!(events.flags, ReferenceFlags::NONE, "[MS-DCOM] 3.1.1.5.6.1");
     assert_ne!(events.ipid, std.ipid);
     assert_eq!(found[2], Err(HResult::E_NOINTERFACE));
 
@@ -99,7 +100,7 @@ async fn references_can_be_counted_by_the_host_and_do_not_end_the_object() {
     let private = RemInterfaceRef { ipid, public_refs: 0, private_refs: 1 };
     let refs = vec![RemInterfaceRef::public(ipid, 5), private, RemInterfaceRef::public(UNKNOWN, 1)];
     let added = program.call(&RemAddRefRequest::new(refs).unwrap()).await.unwrap();
-    let expected = [HResult::S_OK, HResult::E_ACCESSDENIED, HResult::RPC_E_INVALID_OBJECT];
+    let expected = [HResult::S_OK, HResult::E_ACCESSDENIED, HResult::CO_E_OBJNOTREG];
     assert_eq!(added.results.0, expected);
     let refs = vec![RemInterfaceRef::public(ipid, u32::MAX), RemInterfaceRef::public(std.ipid, 5)];
     program.call(&RemReleaseRequest::new(refs).unwrap()).await.unwrap();
