@@ -80,13 +80,14 @@ impl IObjectExporterServer for Calls<'_> {
     }
 
     fn complex_ping(&mut self, request: &ComplexPingRequest) -> ServerResult<ComplexPingReply, Win32Error> {
+        let own = self.table.objects_of(self.peer);
+        // An unknown object is passed over in a new set.
         if request.set_id != SetId::default() {
             self.ping(request.set_id)?;
-        }
-        let own = self.table.objects_of(self.peer);
-        let mut added = request.add.iter().flat_map(|oids| &oids.0);
-        if !added.all(|oid| own.iter().any(|entry| entry.oid == *oid)) {
-            return Err(Win32Error::OR_INVALID_OID.into());
+            let mut added = request.add.iter().flat_map(|oids| &oids.0);
+            if !added.all(|oid| own.iter().any(|entry| entry.oid == *oid)) {
+                return Err(Win32Error::OR_INVALID_OID.into());
+            }
         }
         let set_id = own.first().ok_or(Win32Error::OR_INVALID_SET)?.set_id;
         Ok(ComplexPingReply { set_id, backoff: 0, status: SUCCESS })

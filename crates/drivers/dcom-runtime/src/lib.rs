@@ -27,6 +27,7 @@
 //! | [`ReachedResolver::log_on`], [`Resolver::activate`] | port 135, sealed | `RemoteCreateInstance` |
 //! | the same | the port of the object's program, sealed | |
 //! | [`Object::proxy`] | the same | those of the object's interfaces; `IRemUnknown` for more of them |
+//! | [`Object::take_returned`], [`Object::proxy_of`] | the same | those of objects that methods return |
 //! | [`Object::keep_alive`] | port 135, sealed | `ComplexPing`, then `SimplePing` |
 //! | [`Object::release`] | the program's | `RemRelease` |
 //!
@@ -38,6 +39,8 @@ mod failure;
 mod object;
 mod random;
 mod resolver;
+mod returned;
 
 pub use self::object::{Object, PING_PERIOD};
 pub use self::resolver::{ReachedResolver, Resolver};
+pub use self::returned::Returned;

@@ -7,7 +7,7 @@ use host_session::{SessionError, Stage, StageReport, StageTimer, TcpSession};
 use ms_dcom::activation::Activation;
 use ms_dcom::client::PingSet;
 use ms_dcom::remote_unknown::{IRemUnknown2, RemQueryInterfaceRequest, RemReleaseRequest};
-use ms_dcom::types::{RemInterfaceRef, StdObjref};
+use ms_dcom::types::{Oid, Oxid, RemInterfaceRef, StdObjref};
 use ms_dcom::wire::{DualStringArray, Objref};
 use ms_dtyp::{Guid, HResult};
 use rpc_client::{Interface as BoundInterface, TcpTransport};
@@ -33,8 +33,6 @@ const REM_UNKNOWN_CONTEXT: ContextId = 0;
 struct Known {
     iid: Guid,
     std: StdObjref,
-    /// Where it is bound.
-    context: Option<ContextId>,
 }
 
 /// An object of a host, in the program that has it. Dropped without [`release`](Self::release), it lives on until three
@@ -44,11 +42,14 @@ pub struct Object {
     resolver: Resolver,
     program: TcpSession,
     version: ComVersion,
+    pub(crate) oxid: Oxid,
     ipid_rem_unknown: Guid,
     /// Where its resolver is, as the host says.
     resolver_bindings: DualStringArray,
     interfaces: Vec<Known>,
-    pings: PingSet,
+    /// Interfaces that are bound, whichever object they are called of.
+    bound: Vec<(Guid, ContextId)>,
+    pub(crate) pings: PingSet,
     pinged: Instant,
 }
 
@@ -86,9 +87,11 @@ impl Object {
             resolver,
             program,
             version,
+            oxid: activation.exporter.oxid,
             ipid_rem_unknown: activation.exporter.ipid_rem_unknown,
             resolver_bindings: DualStringArray::default(),
             interfaces: Vec::new(),
+            bound: Vec::new(),
             pings: PingSet::default(),
             pinged: Instant::now(),
         };
@@ -120,15 +123,32 @@ impl Object {
         &mut self,
         deadline: Instant,
     ) -> Result<Proxy<BoundInterface<'_, TcpTransport>, I>, SessionError> {
-        let index = match self.interfaces.iter().position(|known| known.iid == I::IID) {
-            Some(index) => index,
-            None => self.query_interface(I::IID, deadline).await?,
+        let known = self.interfaces.iter().find(|known| known.iid == I::IID);
+        let ipid = match known {
+            Some(known) => known.std.ipid,
+            None => {
+                let std = self.query_interface(self.interfaces[0].std.ipid, I::IID, deadline).await?;
+                self.learn(I::IID, std);
+                std.ipid
+            }
         };
-        let Known { std, context, .. } = &mut self.interfaces[index];
-        let ipid = std.ipid;
-        let context = match *context {
-            Some(context) => context,
-            None => *context.insert(self.program.add_interface(I::SYNTAX_ID, deadline).await?),
+        self.proxy_at(ipid, deadline).await
+    }
+
+    /// Calls of the interface of any object of the program that it calls `ipid`.
+    pub(crate) async fn proxy_at<I: ObjectInterface>(
+        &mut self,
+        ipid: Guid,
+        deadline: Instant,
+    ) -> Result<Proxy<BoundInterface<'_, TcpTransport>, I>, SessionError> {
+        let bound = self.bound.iter().find(|(iid, _)| *iid == I::IID);
+        let context = match bound {
+            Some((_, context)) => *context,
+            None => {
+                let context = self.program.add_interface(I::SYNTAX_ID, deadline).await?;
+                self.bound.push((I::IID, context));
+                context
+            }
         };
         Ok(Proxy::new(self.program.channel(context, deadline), ipid, self.version, random::guid()))
     }
@@ -169,11 +189,16 @@ impl Object {
     /// # Errors
     /// If the program does not answer.
     pub async fn release(mut self, deadline: Instant) -> Result<(), SessionError> {
-        let references = self
-            .interfaces
-            .iter()
-            .map(|known| RemInterfaceRef::public(known.std.ipid, known.std.public_refs));
-        let Some(request) = RemReleaseRequest::new(references.collect()) else { return Ok(()) };
+        let references = self.interfaces.iter().map(|known| &known.std).map(references).collect();
+        self.release_references(references, deadline).await
+    }
+
+    pub(crate) async fn release_references(
+        &mut self,
+        references: Vec<RemInterfaceRef>,
+        deadline: Instant,
+    ) -> Result<(), SessionError> {
+        let Some(request) = RemReleaseRequest::new(references) else { return Ok(()) };
         let released = self.rem_unknown(deadline).call(&request).await.map(drop);
         released.map_err(|error| failure::of_method(&self.program, &error))
     }
@@ -214,11 +239,16 @@ impl Object {
         self.program.stop_stage(timer)
     }
 
+    /// Whether this is the object's own identifier: a method may return the object that it is called of.
+    pub(crate) fn is(&self, oid: Oid) -> bool {
+        self.interfaces.iter().any(|known| known.std.oid == oid)
+    }
+
     fn learn(&mut self, iid: Guid, std: StdObjref) {
         if std.wants_pings() {
             self.pings.insert(std.oid);
         }
-        self.interfaces.push(Known { iid, std, context: None });
+        self.interfaces.push(Known { iid, std });
     }
 
     fn rem_unknown(&mut self, deadline: Instant) -> Proxy<BoundInterface<'_, TcpTransport>, IRemUnknown2> {
@@ -226,8 +256,13 @@ impl Object {
         Proxy::new(channel, self.ipid_rem_unknown, self.version, random::guid())
     }
 
-    async fn query_interface(&mut self, iid: Guid, deadline: Instant) -> Result<usize, SessionError> {
-        let known = self.interfaces[0].std.ipid;
+    /// Asks the object that has the interface `known` for another.
+    pub(crate) async fn query_interface(
+        &mut self,
+        known: Guid,
+        iid: Guid,
+        deadline: Instant,
+    ) -> Result<StdObjref, SessionError> {
         let Some(request) = RemQueryInterfaceRequest::new(known, REFERENCES, vec![iid]) else {
             unreachable!("one interface can be counted")
         };
@@ -235,13 +270,17 @@ impl Object {
         let reply = reply.map_err(|error| failure::of_method(&self.program, &error))?;
         let results = request.results(&reply).map_err(|error| failure::of_answer(&self.program, &error))?;
         match results.first() {
-            Some(Ok(std)) => self.learn(iid, *std),
+            Some(Ok(std)) => Ok(*std),
             refused => {
                 let status = refused.and_then(|result| result.err()).unwrap_or(reply.status);
                 let sentence = Sentence(format!("the object does not have the interface {iid}: {status}"));
-                return Err(SessionError::of_hresult(self.program.target(), status, &sentence));
+                Err(SessionError::of_hresult(self.program.target(), status, &sentence))
             }
         }
-        Ok(self.interfaces.len() - 1)
     }
+}
+
+/// The references to an interface that came with it.
+pub(crate) const fn references(std: &StdObjref) -> RemInterfaceRef {
+    RemInterfaceRef::public(std.ipid, std.public_refs)
 }

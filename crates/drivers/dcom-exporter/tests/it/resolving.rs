@@ -128,6 +128,8 @@ async fn pings_of_a_careful_host_are_answered() {
     resolver.call(&make(made.set_id, oid)).await.unwrap();
     let error = resolver.call(&make(made.set_id, Oid(7))).await.unwrap_err();
     assert_eq!(error.status(), Some(Win32Error::OR_INVALID_OID));
+    let unknown = resolver.call(&make(SetId::default(), Oid(7))).await.unwrap();
+    assert_eq!(unknown.set_id, made.set_id, "an unknown object is passed over in a new set");
     let error = resolver.call(&SimplePingRequest { set_id: SetId(7) }).await.unwrap_err();
     assert_eq!(error.status(), Some(Win32Error::OR_INVALID_SET));
 }

@@ -7,13 +7,15 @@ use dcom_exporter::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscr
 use dcom_runtime::Object;
 use ms_comev::subscription::*;
 use ms_comev::{
-    GetVersionRequest, IEventSubscription3, IEventSystem, IEventSystem2, QueryRequest, RemoveRequest,
-    StoreRequest, VERSION_WITH_PARTITIONS, VerifyTransientSubscribersRequest, ids, prog_id, query, status,
+    GetCountRequest, GetItemRequest, GetVersionRequest, IEventObjectCollection, IEventSubscription3,
+    IEventSystem, IEventSystem2, QueryRequest, QuerySRequest, RemoveRequest, StoreRequest,
+    VERSION_WITH_PARTITIONS, VerifyTransientSubscribersRequest, ids, prog_id, query, status,
 };
 use ms_comt::tracking::{Component, Container, Dropped, Limits, Process, Visitor, read};
 use ms_comt::{IComTrackingInfoEvents, ids::EVENT_CLASS};
+use ms_dcom::wire::Objref;
 use ms_dtyp::{Guid, HResult};
-use ms_oaut::Bstr;
+use ms_oaut::{Bstr, Value};
 use ndr::InterfacePointer;
 use rpc_server::{Deadlines, Server, TcpListeners};
 use rpc_stub::orpc::ObjectInterface;
@@ -311,4 +313,41 @@ async fn an_event_says_the_same_whatever_its_host_chooses() {
         }
         assert_eq!(taken(&listening), expected, "{choices:?}");
     }
+}
+
+#[tokio::test]
+async fn stored_subscriptions_are_counted_and_read_in_the_collection_of_a_query() {
+    let world = World::new().await;
+    let listening = Listening::new(&[LOOPBACK]).await;
+    let mut system = subscribe(&world, &listening).await.system;
+    for (criteria, expected) in [(query::by_subscription_id(ID), 1), ("Enabled=FALSE".to_owned(), 0)] {
+        let prog_id = bstr(prog_id::EVENT_SUBSCRIPTION_COLLECTION);
+        let request = QuerySRequest { prog_id, criteria: bstr(&criteria) };
+        let mut proxy = system.proxy::<IEventSystem2>(soon()).await.unwrap();
+        let stub = proxy.stub(&request).await.unwrap();
+        let (_, reply) = proxy.decode(&request, &stub).unwrap();
+        let objref = Objref::from_pointer(reply.collection.as_ref().unwrap()).unwrap().into_owned();
+        let collection = system.take_returned::<IEventObjectCollection>(&objref, soon()).await.unwrap();
+        let mut proxy = system.proxy_of(&collection, soon()).await.unwrap();
+        assert_eq!(proxy.call(&GetCountRequest {}).await.unwrap().count, expected);
+        if expected == 1 {
+            let id = bstr(&format!("{{{ID}}}-{{{0}}}-{{{0}}}", Guid::NULL));
+            let request = GetItemRequest { id };
+            let stub = proxy.stub(&request).await.unwrap();
+            let (_, reply) = proxy.decode(&request, &stub).unwrap();
+            let Value::Unknown(Some(pointer)) = &reply.item.as_ref().unwrap().value else {
+                panic!("{reply:?} is no object")
+            };
+            let objref = Objref::from_pointer(pointer).unwrap().into_owned();
+            // It comes as an IEventSubscription, and is asked for more.
+            let item = system.take_returned::<IEventSubscription3>(&objref, soon()).await.unwrap();
+            let mut proxy = system.proxy_of(&item, soon()).await.unwrap();
+            let stored = proxy.call(&GetSubscriptionNameRequest {}).await.unwrap().value;
+            assert_eq!(stored, bstr("exporter"));
+            system.release_returned(item, soon()).await.unwrap();
+        }
+        system.keep_alive(soon()).await.unwrap();
+        system.release_returned(collection, soon()).await.unwrap();
+    }
+    system.release(soon()).await.unwrap();
 }

@@ -1,0 +1,77 @@
+//! Objects that methods of an object return.
+
+use core::marker::PhantomData;
+
+use host_session::SessionError;
+use ms_dcom::types::StdObjref;
+use ms_dcom::wire::Objref;
+use rpc_client::{Interface as BoundInterface, TcpTransport};
+use rpc_stub::orpc::{ObjectInterface, Proxy};
+use tokio::time::Instant;
+
+use crate::failure::{self, Sentence};
+use crate::object::{Object, references};
+
+/// Interface `I` of another object of the same program, which a method returned. It is pinged with the object that
+/// returned it, and given back by [`Object::release_returned`].
+#[derive(Debug)]
+pub struct Returned<I> {
+    std: StdObjref,
+    /// What came from the method, if it was another interface.
+    first: Option<StdObjref>,
+    interface: PhantomData<fn() -> I>,
+}
+
+impl Object {
+    /// Takes an object that a method of this one returned, and asks it for interface `I` if it came as another.
+    ///
+    /// # Errors
+    /// If it is in another program, or does not have the interface.
+    pub async fn take_returned<I: ObjectInterface>(
+        &mut self,
+        objref: &Objref<'_>,
+        deadline: Instant,
+    ) -> Result<Returned<I>, SessionError> {
+        let std = objref.std().filter(|std| std.oxid == self.oxid);
+        let Some(std) = std.copied() else {
+            let sentence = Sentence("the object that was returned is in another program".to_owned());
+            return Err(failure::of_answer(self.program(), &sentence));
+        };
+        if std.wants_pings() {
+            self.pings.insert(std.oid);
+        }
+        if objref.iid == I::IID {
+            return Ok(Returned { std, first: None, interface: PhantomData });
+        }
+        let own = self.query_interface(std.ipid, I::IID, deadline).await?;
+        Ok(Returned { std: own, first: Some(std), interface: PhantomData })
+    }
+
+    /// The calls of an object that was returned.
+    ///
+    /// # Errors
+    /// If the interface cannot be bound, or the connection is lost.
+    pub async fn proxy_of<I: ObjectInterface>(
+        &mut self,
+        returned: &Returned<I>,
+        deadline: Instant,
+    ) -> Result<Proxy<BoundInterface<'_, TcpTransport>, I>, SessionError> {
+        self.proxy_at(returned.std.ipid, deadline).await
+    }
+
+    /// Gives an object back that was returned.
+    ///
+    /// # Errors
+    /// If the program does not answer.
+    pub async fn release_returned<I>(
+        &mut self,
+        returned: Returned<I>,
+        deadline: Instant,
+    ) -> Result<(), SessionError> {
+        if !self.is(returned.std.oid) {
+            self.pings.remove(returned.std.oid);
+        }
+        let all = returned.first.iter().chain([&returned.std]).map(references).collect();
+        self.release_references(all, deadline).await
+    }
+}
