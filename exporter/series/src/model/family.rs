@@ -22,6 +22,8 @@ pub struct Family {
     pub help: String,
     /// How many bytes of `help` are the sentence; behind them stands where the family comes from.
     pub help_sentence_bytes: usize,
+    /// The namespace of a source that has one, `complus`; empty for performance counters.
+    pub namespace: String,
     /// The counterset, in the source's own words.
     pub counterset: String,
     /// The counter, in the source's own words.

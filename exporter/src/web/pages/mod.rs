@@ -2,7 +2,8 @@
 //!
 //! * `/` — the targets, failing ones first, with what to do about them. `?q=` searches, `?state=` filters, `?page=`
 //!   turns.
-//! * `/targets/NAME` — one target: stages and their times, failures, what was left out, series by counterset.
+//! * `/targets/NAME` — one target: stages and their times, failures, what was left out, what sources say of its
+//!   applications and such, series by counterset.
 //! * `/targets/NAME/values` — its countersets, counters and current values, each with a small chart.
 //! * `/plugins` — what is loaded.
 //! * `/config` — the configuration in use without its secrets.
@@ -22,6 +23,7 @@ mod counters;
 mod error;
 mod fleet;
 mod frame;
+mod grid;
 mod groups;
 mod html;
 mod instances;

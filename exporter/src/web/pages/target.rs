@@ -10,6 +10,7 @@ use series::pipeline::Refusal;
 use super::amount::{bytes, count, setting, span, took};
 use super::catalogue::Taken;
 use super::frame::{Frame, Section, crumbs};
+use super::grid;
 use super::html::{Html, Url};
 use super::troubles::{changes, state, trouble};
 use super::values::{sets, table_of_sets};
@@ -39,9 +40,12 @@ pub(super) fn page(site: &Site, entry: &Entry, caller: &Caller) -> Response<Answ
         for (index, (name, job)) in entry.modules.iter().zip(&status.jobs).enumerate() {
             module(html, entry, index, name, job, now);
         }
+        let taken = Taken::from(entry);
+        html.ours("</div>\n<div id=\"live-grids\" data-live>");
+        grid::write(html, site, entry, &taken);
         html.ours("</div>\n<section aria-labelledby=\"sets\"><h2 id=\"sets\">Series</h2>");
         html.ours("<div id=\"live-sets\" data-live>");
-        series(html, entry);
+        series(html, entry, &taken);
         html.ours("</div></section>\n");
         let all = site.target_registry.changes();
         let mut own = all.iter().filter(|change| change.target == entry.name).peekable();
@@ -259,9 +263,8 @@ fn advice(refusal: Refusal) -> &'static str {
 }
 
 /// Series by counterset.
-fn series(html: &mut Html, entry: &Entry) {
-    let taken = Taken::from(entry);
-    let sets = sets(&taken);
+fn series(html: &mut Html, entry: &Entry, taken: &Taken) {
+    let sets = sets(taken);
     if sets.is_empty() {
         html.ours("<p class=\"empty\">No series now.</p>");
         return;

@@ -212,6 +212,7 @@ impl Registry {
             unit: named.unit,
             help,
             help_sentence_bytes,
+            namespace: namespace.to_owned(),
             counterset: object.to_owned(),
             counter: item.to_owned(),
             part: part.to_owned(),

@@ -1,5 +1,6 @@
 //! The pages of a site with targets whose data the tests choose.
 
+mod grid;
 mod histograms;
 mod troubles;
 mod values;
