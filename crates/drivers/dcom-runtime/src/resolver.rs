@@ -11,7 +11,7 @@ use ms_dcom::resolver::{IObjectExporter, ServerAlive2Request};
 use ms_dtyp::Guid;
 use rpc_stub::orpc::{ComVersion, OrpcThis};
 use rpc_stub::{Client, Interface, Message};
-use ssp::Credentials;
+use ssp::{Credentials, ImpersonationLevel};
 use tokio::time::Instant;
 use tracing::debug;
 use transport::Connector;
@@ -80,7 +80,8 @@ impl ReachedResolver {
         let before = reached.stages().len();
         let session = reached.bind(RESOLVER, Some(&credentials), &INTERFACES, deadline).await?;
         stages.extend(&session.stages()[before..]);
-        Ok(Resolver { target, options, version, credentials, session, stages })
+        let impersonation = ImpersonationLevel::Identify;
+        Ok(Resolver { target, options, version, credentials, impersonation, session, stages })
     }
 }
 
@@ -90,6 +91,8 @@ pub struct Resolver {
     options: Options,
     version: ComVersion,
     credentials: Credentials,
+    /// What programs may do in the name of the account.
+    impersonation: ImpersonationLevel,
     session: TcpSession,
     stages: Vec<host_session::StageReport>,
 }
@@ -99,6 +102,14 @@ impl Resolver {
     #[must_use]
     pub fn stages(&self) -> &[host_session::StageReport] {
         &self.stages
+    }
+
+    /// Permits the program of the next object to act as the account, on the host itself. Without this it can tell who calls,
+    /// and no more. The resolver may in any case, as by [MS-DCOM] 3.2.4.1.1.2.
+    #[must_use]
+    pub fn permit_impersonation(mut self) -> Self {
+        self.impersonation = ImpersonationLevel::Impersonate;
+        self
     }
 
     /// Whether another call can succeed.
@@ -204,7 +215,8 @@ impl Resolver {
         connector: &dyn Connector,
         deadline: Instant,
     ) -> Result<TcpSession, SessionError> {
-        let reached = TcpReached::connect(place, self.options.clone(), connector, deadline).await?;
+        let options = Options { impersonation: self.impersonation, ..self.options.clone() };
+        let reached = TcpReached::connect(place, options, connector, deadline).await?;
         let service = TcpService { class: "host", stopped: Reason::NotFound };
         let session = reached.bind(service, Some(&self.credentials), &[REM_UNKNOWN], deadline).await?;
         self.stages.extend(session.stages());

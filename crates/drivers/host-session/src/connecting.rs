@@ -117,6 +117,7 @@ impl<'a> Connecting<'a> {
     fn security(&self, class: &str, credentials: &Credentials) -> Security {
         Security {
             mechanism: self.options.mechanism,
+            impersonation: self.options.impersonation,
             ..Security::sealed(credentials.clone(), format!("{class}/{}", self.target.host))
         }
     }

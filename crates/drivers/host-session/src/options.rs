@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use dcerpc::client::ClientConfig;
 use rpc_client::SmbOptions;
-use ssp::Mechanism;
+use ssp::{ImpersonationLevel, Mechanism};
 
 /// Which host.
 pub type Target = transport::Endpoint;
@@ -16,6 +16,8 @@ pub struct Options {
     pub smb: SmbOptions,
     /// How RPC authenticates. Calls are sealed with each mechanism.
     pub mechanism: Mechanism,
+    /// What the host may do in the name of the account, by calls.
+    pub impersonation: ImpersonationLevel,
     /// Fragments and limits of RPC.
     pub rpc: ClientConfig,
     /// How to wait for a service that starts when its pipe is opened.
@@ -28,6 +30,7 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(3),
             smb: SmbOptions::default(),
             mechanism: Mechanism::Negotiate,
+            impersonation: ImpersonationLevel::default(),
             rpc: ClientConfig::default(),
             pipe_retry: PipeRetry::default(),
         }

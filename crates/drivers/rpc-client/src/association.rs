@@ -3,7 +3,7 @@ use std::time::Duration;
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event, PresentationContext};
 use dcerpc::{Auth, AuthLevel, AuthService, Channel, ContextId, SyntaxId};
 use ms_dtyp::Guid;
-use ssp::{ClientOptions, Credentials, Mechanism, Usage};
+use ssp::{ClientOptions, Credentials, ImpersonationLevel, Mechanism, Usage};
 use tokio::time::Instant;
 use tracing::debug;
 
@@ -20,6 +20,8 @@ pub struct Security {
     pub target_name: String,
     /// How calls are protected.
     pub level: AuthLevel,
+    /// What the server may do in the name of the account.
+    pub impersonation: ImpersonationLevel,
 }
 
 impl Security {
@@ -31,6 +33,7 @@ impl Security {
             mechanism: Mechanism::Negotiate,
             target_name: target_name.into(),
             level: AuthLevel::PKT_PRIVACY,
+            impersonation: ImpersonationLevel::default(),
         }
     }
 }
@@ -258,14 +261,15 @@ fn new_machine(security: Option<&Security>, mut config: ClientConfig) -> Result<
     let operation = Operation::Bind;
     let context = match security {
         None => None,
-        Some(Security { credentials, mechanism, target_name, level }) => {
+        Some(Security { credentials, mechanism, target_name, level, impersonation }) => {
             let service = match mechanism {
                 Mechanism::Ntlm => AuthService::WINNT,
                 Mechanism::Negotiate => AuthService::GSS_NEGOTIATE,
                 _ => return Err(Error::Protocol { operation, reason: "the mechanism is unknown to RPC" }),
             };
             config.auth = Some(Auth::new(*level, service));
-            let options = ClientOptions::new(*mechanism, target_name.as_str(), Usage::Rpc);
+            let mut options = ClientOptions::new(*mechanism, target_name.as_str(), Usage::Rpc);
+            options.impersonation = *impersonation;
             Some(ssp::client(credentials, options).map_err(|source| Error::Security { operation, source })?)
         }
     };

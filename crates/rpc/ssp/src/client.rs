@@ -1,9 +1,17 @@
+use core::ops::Range;
+
 use crate::established::{Context, Exchange};
 use crate::integrity::{self, Before};
-use crate::message::{ChallengeMessage, SIGNATURE, message_type};
+use crate::message::{
+    AuthenticateMessage, ChallengeMessage, NEGOTIATE_FLAGS_RANGE, NTLMSSP_NEGOTIATE_IDENTIFY, SIGNATURE,
+    message_type,
+};
 use crate::package::{Answer, Package};
 use crate::spnego::{NegState, NegTokenResp};
-use crate::{Credentials, Error, Mechanism, Peer, SecurityContext, ServerInfo, Step, Usage, target_info};
+use crate::{
+    Credentials, Error, ImpersonationLevel, Mechanism, Peer, SecurityContext, ServerInfo, Step, Usage,
+    target_info,
+};
 
 /// How a client authenticates.
 #[derive(Clone, Debug)]
@@ -15,13 +23,20 @@ pub struct ClientOptions {
     pub target_name: String,
     /// SMB or RPC.
     pub usage: Usage,
+    /// What the server may do in the name of the account.
+    pub impersonation: ImpersonationLevel,
 }
 
 impl ClientOptions {
-    /// Puts the three together.
+    /// Puts the three together. The server may impersonate the account.
     #[must_use]
     pub fn new(mechanism: Mechanism, target_name: impl Into<String>, usage: Usage) -> Self {
-        Self { mechanism, target_name: target_name.into(), usage }
+        Self {
+            mechanism,
+            target_name: target_name.into(),
+            usage,
+            impersonation: ImpersonationLevel::default(),
+        }
     }
 }
 
@@ -86,10 +101,13 @@ impl Exchange for Client {
 
 impl Client {
     fn begin(&mut self, package: &mut Package) -> Result<Step, Error> {
-        let answer = self.initialize(package, &[])?;
+        let mut answer = self.initialize(package, &[])?;
         // In SPNEGO's first token NTLM's message is the last element.
         let start = answer.token.windows(SIGNATURE.len()).position(|window| window == SIGNATURE);
-        self.negotiate = answer.token[start.unwrap_or(answer.token.len())..].to_vec();
+        let start = start.unwrap_or(answer.token.len());
+        let negotiate = &mut answer.token[start..];
+        self.limit_impersonation(negotiate, NEGOTIATE_FLAGS_RANGE);
+        self.negotiate = negotiate.to_vec();
         self.progress = Progress::Negotiated;
         Ok(Step::Continue(answer.token))
     }
@@ -165,7 +183,20 @@ impl Client {
                 (start.unwrap_or_default(), message.len())
             }
         };
+        let message = &mut token[start..start + length];
+        self.limit_impersonation(message, AuthenticateMessage::NEGOTIATE_FLAGS_RANGE);
         let before = Before { negotiate: &self.negotiate, challenge };
-        integrity::seal(before, &mut token[start..start + length], &session_key)
+        integrity::seal(before, message, &session_key)
+    }
+
+    /// [MS-NLMP] 3.1.1.1: tells the server that it may not impersonate the client, which the package has no option for.
+    fn limit_impersonation(&self, message: &mut [u8], flags: Range<usize>) {
+        if self.options.impersonation == ImpersonationLevel::Identify
+            && let Some(flags) = message.get_mut(flags)
+        {
+            for (byte, set) in flags.iter_mut().zip(NTLMSSP_NEGOTIATE_IDENTIFY.to_le_bytes()) {
+                *byte |= set;
+            }
+        }
     }
 }

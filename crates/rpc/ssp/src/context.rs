@@ -97,6 +97,17 @@ pub enum Usage {
     Rpc,
 }
 
+/// [MS-RPCE] 2.2.1.1.9: what a server may do in the name of its client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum ImpersonationLevel {
+    /// `RPC_C_IMPL_LEVEL_IDENTIFY`: learn who the client is, and check what it may do.
+    Identify,
+    /// `RPC_C_IMPL_LEVEL_IMPERSONATE`: act as the client on the server itself. NTLM permits this unless the client says
+    /// otherwise.
+    #[default]
+    Impersonate,
+}
+
 /// What one side knows of the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Peer {
@@ -151,4 +162,6 @@ pub struct Account {
     pub domain: String,
     /// As the client wrote it.
     pub user: String,
+    /// What the client permits.
+    pub impersonation: ImpersonationLevel,
 }

@@ -56,7 +56,8 @@ mod target_info;
 pub use self::accounts::{Accounts, Outcome};
 pub use self::client::{ClientOptions, client};
 pub use self::context::{
-    Account, Mechanism, Message, OsVersion, Peer, Protection, SecurityContext, ServerInfo, Step, Usage,
+    Account, ImpersonationLevel, Mechanism, Message, OsVersion, Peer, Protection, SecurityContext,
+    ServerInfo, Step, Usage,
 };
 pub use self::credentials::{Credentials, Secret, SessionKey};
 pub use self::error::Error;

@@ -3,7 +3,7 @@ use core::ops::Range;
 use codec::{Decode, DecodeError, DecodeResult, ReadCursor, decode_utf16, ensure_size};
 use ms_dtyp::FileTime;
 
-use crate::{OsVersion, ServerInfo};
+use crate::{ImpersonationLevel, OsVersion, ServerInfo};
 
 /// What every NTLM message begins with.
 pub(crate) const SIGNATURE: &[u8; 8] = b"NTLMSSP\0";
@@ -13,6 +13,12 @@ pub(crate) const MIC_SIZE: usize = 16;
 
 /// [MS-NLMP] 2.2.1.1 `NEGOTIATE_MESSAGE`, of which nothing is read.
 pub(crate) const NEGOTIATE_MESSAGE_TYPE: u32 = 1;
+
+/// Where the flags of a `NEGOTIATE_MESSAGE` stand: behind signature and type.
+pub(crate) const NEGOTIATE_FLAGS_RANGE: Range<usize> = 12..16;
+
+/// [MS-NLMP] 2.2.2.5: the client wants no token that the server can impersonate it with.
+pub(crate) const NTLMSSP_NEGOTIATE_IDENTIFY: u32 = 0x0010_0000;
 
 const VERSION_SIZE: usize = 8;
 const NTLMSSP_NEGOTIATE_VERSION: u32 = 0x0200_0000;
@@ -101,6 +107,7 @@ pub(crate) struct AuthenticateMessage<'a> {
     pub(crate) nt_response: &'a [u8],
     pub(crate) domain: String,
     pub(crate) user: String,
+    pub(crate) impersonation: ImpersonationLevel,
 }
 
 impl AuthenticateMessage<'_> {
@@ -141,10 +148,17 @@ impl<'de> Decode<'de> for AuthenticateMessage<'de> {
         let nt_response = read_fields(src, &message, Self::NAME, "NtChallengeResponse")?;
         let domain = read_fields(src, &message, Self::NAME, "DomainName")?;
         let user = read_fields(src, &message, Self::NAME, "UserName")?;
+        src.read_slice(8 /* WorkstationFields */ + 8 /* EncryptedRandomSessionKeyFields */);
+        let flags = src.read_u32();
         Ok(Self {
             nt_response,
             domain: name(Self::NAME, "DomainName", domain)?.unwrap_or_default(),
             user: name(Self::NAME, "UserName", user)?.unwrap_or_default(),
+            impersonation: if flags & NTLMSSP_NEGOTIATE_IDENTIFY == 0 {
+                ImpersonationLevel::Impersonate
+            } else {
+                ImpersonationLevel::Identify
+            },
         })
     }
 }

@@ -103,7 +103,8 @@ impl Server {
         wrapper: Option<NegTokenResp<'_>>,
     ) -> Result<Step, Error> {
         let decoded: AuthenticateMessage<'_> = codec::decode(message)?;
-        let account = Account { domain: decoded.domain, user: decoded.user };
+        let account =
+            Account { domain: decoded.domain, user: decoded.user, impersonation: decoded.impersonation };
         if account.user.is_empty() && decoded.nt_response.is_empty() {
             return Err(Error::Anonymous);
         }
@@ -149,7 +150,7 @@ impl Server {
         response: &NtlmV2Response<'_>,
         server_challenge: &[u8; 8],
     ) -> Result<Credentials, Error> {
-        let Account { domain, user } = account.clone();
+        let Account { domain, user, .. } = account.clone();
         let Some(password) = self.accounts.password(&domain, &user) else {
             return Err(Error::UnknownAccount { domain, user });
         };

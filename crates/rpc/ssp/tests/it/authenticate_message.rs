@@ -5,7 +5,10 @@ use std::sync::Arc;
 use hmac::{Hmac, KeyInit, Mac};
 use md4::{Digest, Md4};
 use md5::Md5;
-use ssp::{Error, Mechanism, Outcome, ServerOptions, SessionKey, Step, Usage, server};
+use ssp::{
+    ClientOptions, Error, ImpersonationLevel, Mechanism, Outcome, ServerOptions, SessionKey, Step, Usage,
+    server,
+};
 
 use crate::authentication::{NTLM, neg_token_init, neg_token_resp};
 use crate::pair::{DOMAIN, MECHANISMS, OneAccount, PASSWORD, Pair, USER, seal};
@@ -164,6 +167,29 @@ fn a_changed_message_of_a_client_that_says_no_version_is_refused() {
             assert!(matches!(result, Err(Error::WrongIntegrityCode)), "byte {at}: {result:?}");
             assert!(pair.server.session_key().is_err());
             assert_eq!(pair.accounts.attempts()[0].1, Outcome::Malformed);
+        }
+    }
+}
+
+/// [MS-NLMP] 2.2.2.5: where the bit stands that asks for a token of the level "identify".
+fn is_identify(message: &[u8], flags: usize) -> bool {
+    u32::from_le_bytes(message[flags..flags + 4].try_into().unwrap()) & 0x0010_0000 != 0
+}
+
+#[test]
+fn a_server_learns_whether_it_may_impersonate() {
+    for mechanism in MECHANISMS {
+        for impersonation in [ImpersonationLevel::Identify, ImpersonationLevel::Impersonate] {
+            let mut options = ClientOptions::new(mechanism, "host/web1", Usage::Rpc);
+            options.impersonation = impersonation;
+            let mut pair = Pair::with_options(options, DOMAIN, USER, PASSWORD);
+            pair.authenticate().unwrap();
+            assert_eq!(pair.server.peer().account.unwrap().impersonation, impersonation, "{mechanism:?}");
+            let (negotiate, authenticate) = (ntlm(&pair.tokens[0]), ntlm(&pair.tokens[2]));
+            let is_limited = impersonation == ImpersonationLevel::Identify;
+            assert_eq!([is_identify(negotiate, 12), is_identify(authenticate, 60)], [is_limited; 2]);
+            let mut sealed = seal(&mut *pair.client, ssp::Protection::Privacy, b"first message");
+            pair.server.unwrap(sealed.message()).unwrap();
         }
     }
 }

@@ -54,9 +54,14 @@ impl Pair {
         user: &str,
         password: &str,
     ) -> Self {
+        let options = ClientOptions::new(mechanism, "cifs/web1.corp.example.com", usage);
+        Self::with_options(options, domain, user, password)
+    }
+
+    pub(crate) fn with_options(options: ClientOptions, domain: &str, user: &str, password: &str) -> Self {
+        let (mechanism, usage) = (options.mechanism, options.usage);
         let credentials = Credentials::new(domain, user, Secret::new(password));
         let accounts = Arc::new(OneAccount::default());
-        let options = ClientOptions::new(mechanism, "cifs/web1.corp.example.com", usage);
         Self {
             client: ssp::client(&credentials, options).unwrap(),
             server: ssp::server(Arc::<OneAccount>::clone(&accounts), ServerOptions::new(mechanism, usage))
