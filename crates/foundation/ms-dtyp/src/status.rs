@@ -24,6 +24,8 @@ open_enum! {
         ERROR_INVALID_PARAMETER = 87,
         /// The buffer is too small.
         ERROR_INSUFFICIENT_BUFFER = 122,
+        /// The name of a file or directory cannot be one.
+        ERROR_INVALID_NAME = 123,
         /// The resource is busy.
         ERROR_BUSY = 170,
         /// The object exists already.
@@ -38,6 +40,8 @@ open_enum! {
         ERROR_KEY_DELETED = 1018,
         /// The element was not found.
         ERROR_NOT_FOUND = 1168,
+        /// The client does not permit the server to act as it.
+        ERROR_BAD_IMPERSONATION_LEVEL = 1346,
         /// The server lacks a resource other than memory.
         ERROR_NO_SYSTEM_RESOURCES = 1450,
         /// A resolver of DCOM objects does not know the program.

@@ -6,6 +6,7 @@ use ms_dtyp::{Guid, NtStatus};
 
 use crate::accounts::Accounts;
 use crate::behaviour::Behaviour;
+use crate::dumps::ProcessDump;
 use crate::host_state::HostState;
 use crate::model::ValueSource;
 use crate::random;
@@ -96,6 +97,12 @@ impl WindowsHost {
     #[must_use]
     pub fn registry(&self) -> &Registry {
         self.state.registry()
+    }
+
+    /// The process dumps that it has written.
+    #[must_use]
+    pub fn dumps(&self) -> Vec<ProcessDump> {
+        self.state.dumps().all()
     }
 
     /// Changes how it behaves, from now on and for connections that are open already.

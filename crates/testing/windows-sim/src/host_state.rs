@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::accounts::Accounts;
 use crate::behaviour::Behaviour;
+use crate::dumps::DumpStore;
 use crate::events::EventStore;
 use crate::model::ValueSource;
 use crate::registry::{self, Registry};
@@ -16,14 +17,24 @@ pub struct HostState {
     registry: Registry,
     exporter_address: Mutex<Option<SocketAddr>>,
     events: EventStore,
+    dumps: DumpStore,
 }
 
 impl HostState {
     pub(crate) fn new(name: String, source: Arc<dyn ValueSource>, accounts: Arc<Accounts>) -> Self {
         let registry = registry::install(&name, source.hardware(), source.moment().boot);
         let exporter_address = Mutex::default();
-        let events = EventStore::default();
-        Self { name, source, accounts, behaviour: Mutex::default(), registry, exporter_address, events }
+        let (events, dumps) = (EventStore::default(), DumpStore::default());
+        Self {
+            name,
+            source,
+            accounts,
+            behaviour: Mutex::default(),
+            registry,
+            exporter_address,
+            events,
+            dumps,
+        }
     }
 
     /// Its name, for logs.
@@ -54,6 +65,12 @@ impl HostState {
     #[must_use]
     pub const fn events(&self) -> &EventStore {
         &self.events
+    }
+
+    /// The process dumps that it has written.
+    #[must_use]
+    pub const fn dumps(&self) -> &DumpStore {
+        &self.dumps
     }
 
     /// Where its objects are called, if they can be.

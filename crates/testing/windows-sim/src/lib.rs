@@ -42,7 +42,8 @@
 //! [`server::listen_dcom`] serves the host's object resolver and its [objects](service::objects) on two listeners: a client
 //! activates an object of a class, such as the [tracker](service::tracker) of COM+, calls it and pings it; by the host's
 //! clock it dies if it is not pinged. The COM+ [event system](service::event_system) keeps subscriptions, and
-//! [`server::EventPublisher`] calls subscribers of the tracker with the model's state.
+//! [`server::EventPublisher`] calls subscribers of the tracker with the model's state. [Process dumps](service::process_dump) are
+//! entries of a [list](DumpStore) and no files.
 //!
 //! Where to look: [`model`] for what is counted, [`live`] for this machine's own figures, [`service`] for the RPC
 //! interfaces, [`server`] for SMB, RPC and pipes behind a real smbd. A host with other services than the
@@ -51,6 +52,7 @@
 mod accounts;
 mod behaviour;
 pub mod choices;
+mod dumps;
 pub mod events;
 mod host;
 mod host_state;
@@ -66,6 +68,7 @@ pub mod service;
 
 pub use self::accounts::{Account, AccountState, Accounts, Attempts};
 pub use self::behaviour::{ActivationMode, Behaviour, ObjectBindings, RegistryMode};
+pub use self::dumps::{DumpStore, ProcessDump};
 pub use self::host::{Counts, WindowsHost};
 pub use self::host_state::HostState;
 pub use self::recordings::RecordedCall;

@@ -20,6 +20,16 @@ question! {
     }
 }
 
+question! {
+    /// Whether the host writes process dumps ([MS-COMT] 3.1.4.2.1).
+    ProcessDumps {
+        /// It does.
+        Supported,
+        /// It says that it does not.
+        Unsupported,
+    }
+}
+
 /// What a host chooses about the tracker of COM+.
 #[derive(Clone, Debug, PartialEq, Eq, Default, clap::Args)]
 pub struct ComPlusChoices {
@@ -29,4 +39,7 @@ pub struct ComPlusChoices {
     /// What the tracker of COM+ says of calls per second.
     #[arg(long, value_enum, default_value_t, value_name = "RATE")]
     pub call_rate: CallRate,
+    /// Whether the host writes process dumps.
+    #[arg(long, value_enum, default_value_t, value_name = "ANSWER")]
+    pub process_dumps: ProcessDumps,
 }

@@ -31,7 +31,7 @@ mod com_plus;
 mod performance_data;
 mod tracker_events;
 
-pub use self::com_plus::{CallRate, ComPlusChoices, ContainerList};
+pub use self::com_plus::{CallRate, ComPlusChoices, ContainerList, ProcessDumps};
 pub use self::performance_data::{NameTables, ObjectCorruption, PerformanceDataChoices, Translation};
 pub use self::tracker_events::{
     EventContainerId, EventEmptyCollections, EventEmptyText, EventList, EventOrder, EventPropertyNames,

@@ -8,6 +8,7 @@ mod endpoint;
 pub mod event_system;
 pub mod objects;
 pub mod pcq;
+pub mod process_dump;
 pub mod resolver;
 pub mod tracker;
 pub mod winreg;
@@ -30,7 +31,8 @@ use crate::rule::{Action, CallKind};
 #[must_use]
 pub fn standard() -> Vec<Arc<dyn Service>> {
     let mut services: Vec<Arc<dyn Service>> = vec![Arc::new(pcq::Pcq), Arc::new(winreg::Winreg)];
-    let mut classes: Vec<Arc<dyn ComClass>> = vec![Arc::new(tracker::Tracker)];
+    let mut classes: Vec<Arc<dyn ComClass>> =
+        vec![Arc::new(tracker::Tracker), Arc::new(process_dump::ProcessDumpService)];
     classes.extend(event_system::classes());
     services.extend(dcom(classes));
     services

@@ -1,5 +1,6 @@
 //! Objects of a host, over loopback, with the project's client.
 
+mod dumps;
 mod events;
 mod lamp;
 mod objects;
@@ -25,6 +26,7 @@ use windows_sim::model::{Clock, ValueSource};
 use windows_sim::service;
 use windows_sim::service::event_system;
 use windows_sim::service::objects::ComClass;
+use windows_sim::service::process_dump::ProcessDumpService;
 use windows_sim::service::tracker::Tracker;
 use windows_sim::{Accounts, WindowsHost, server};
 
@@ -49,7 +51,8 @@ impl World {
         let clock = Clock::manual(NOON);
         let (accounts, class) = (Arc::new(Accounts::new(vec![account()])), LampClass::default());
         let lamps = Arc::clone(&class.0);
-        let mut classes: Vec<Arc<dyn ComClass>> = vec![Arc::new(class), Arc::new(Tracker)];
+        let mut classes: Vec<Arc<dyn ComClass>> =
+            vec![Arc::new(class), Arc::new(Tracker), Arc::new(ProcessDumpService)];
         classes.extend(event_system::classes());
         let services = service::dcom(classes);
         let source: Arc<dyn ValueSource> = Arc::new(model(&clock));
