@@ -4,10 +4,12 @@ use plugin_sdk::Problem;
 use plugin_session::TransportSettings;
 use serde::Deserialize;
 
+use crate::dump_policy::Policy;
 use crate::poll::Limits;
 
 /// Keys whose values are not secret: all of them.
-pub(crate) const SHOWN: &[&str] = &["max_applications", "max_components", "mode"];
+pub(crate) const SHOWN: &[&str] =
+    &["allow", "application_directory", "directories", "dump", "max_applications", "max_components", "mode"];
 
 /// How the host is asked, and how much is shown of it.
 #[derive(Debug, Deserialize)]
@@ -19,6 +21,8 @@ pub(crate) struct Settings {
     max_applications: u32,
     /// Components of all applications at most.
     max_components: u32,
+    /// Which processes may be dumped, and where to.
+    pub(crate) dump: Policy,
     /// The target's transport; the exporter fills it in.
     pub(crate) transport: TransportSettings,
 }
@@ -30,6 +34,7 @@ impl Default for Settings {
             mode: POLL.to_owned(),
             max_applications: applications,
             max_components: components,
+            dump: Policy::default(),
             transport: TransportSettings::default(),
         }
     }
@@ -48,6 +53,7 @@ impl Settings {
             };
             problems.push(Problem::new("/mode", message).suggest(POLL));
         }
+        problems.extend(self.dump.problems());
         let limits = [
             ("/max_applications", self.max_applications, APPLICATIONS_MAX),
             ("/max_components", self.max_components, COMPONENTS_MAX),

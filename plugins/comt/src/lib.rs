@@ -10,10 +10,13 @@
 //! | `poll` | what the tracker says, as applications and components, within limits |
 //! | `stalls` | applications that the host does not answer about |
 //! | `series` | families, series and values for the exporter |
-//! | `list` | `comt list` on the command line |
+//! | `list`, `dump` | `comt list` and `comt dump` on the command line |
+//! | `dump_policy` | which dumps of processes the configuration allows |
 //! | `source` | one collection, from any state after the last one |
 
 mod config;
+mod dump;
+mod dump_policy;
 mod list;
 mod poll;
 mod series;
@@ -28,5 +31,5 @@ plugin_sdk::export_plugin! {
     version: env!("CARGO_PKG_VERSION"),
     description: "COM+ applications of Windows hosts, by the COM+ Tracker Service Protocol [MS-COMT]",
     sources: [plugin_sdk::SourceEntry::of::<ComtSource>()],
-    commands: [plugin_sdk::CommandEntry::of::<list::List>()],
+    commands: [plugin_sdk::CommandEntry::of::<list::List>(), plugin_sdk::CommandEntry::of::<dump::Dump>()],
 }

@@ -143,10 +143,10 @@ fn prepare_and_run(
     Ok(code)
 }
 
-/// Commands print their own messages; the log is for debugging.
+/// Commands print their own messages; the log is for debugging, and for what an audit needs.
 fn start_log(level: Option<&str>) -> Result<(), Stop> {
     let format = telemetry::log::LogFormat::default();
-    telemetry::log::init(level.unwrap_or("off"), format)
+    telemetry::log::init(&telemetry::log::with_audit(level.unwrap_or("off")), format)
         .map_err(|error| usage(format!("--log.level: {error}; write `info` or `debug`")))
 }
 

@@ -160,12 +160,29 @@ macro_rules! with_level {
 
 const PLUGIN: &str = "perfmon_exporter::plugin";
 
+/// What plugins say for an audit: their warnings with the field [`AUDIT_FIELD`].
+const AUDIT: &str = "perfmon_exporter::audit";
+const AUDIT_FIELD: &str = "audit";
+
+/// A filter by which commands log what is for an audit, beside what `filter` says.
+#[must_use]
+pub fn with_audit(filter: &str) -> String {
+    format!("{filter},{AUDIT}=warn")
+}
+
+fn is_for_audit(level: Level, fields: &[(&str, &str)]) -> bool {
+    level == Level::Warn && fields.iter().any(|(name, _)| *name == AUDIT_FIELD)
+}
+
 /// Whether a plugin's record of this level would be kept.
 #[must_use]
 pub fn plugin_log_enabled(level: Level) -> bool {
     match level {
         Level::Error => tracing::enabled!(target: PLUGIN, tracing::Level::ERROR),
-        Level::Warn => tracing::enabled!(target: PLUGIN, tracing::Level::WARN),
+        Level::Warn => {
+            tracing::enabled!(target: PLUGIN, tracing::Level::WARN)
+                || tracing::enabled!(target: AUDIT, tracing::Level::WARN)
+        }
         Level::Info => tracing::enabled!(target: PLUGIN, tracing::Level::INFO),
         Level::Debug => tracing::enabled!(target: PLUGIN, tracing::Level::DEBUG),
         Level::Trace => tracing::enabled!(target: PLUGIN, tracing::Level::TRACE),
@@ -207,8 +224,12 @@ impl LibraryLog for PluginLog {
     }
 
     fn log(&self, plugin: &str, level: Level, message: &str, fields: &[(&str, &str)]) {
-        let fields = shown(fields);
-        with_level!(level, event!(plugin, fields, "{message}"));
+        let (is_for_audit, fields) = (is_for_audit(level, fields), shown(fields));
+        if is_for_audit {
+            tracing::warn!(target: AUDIT, plugin, fields, "{message}");
+        } else {
+            with_level!(level, event!(plugin, fields, "{message}"));
+        }
     }
 }
 

@@ -17,6 +17,7 @@ pub struct HostAccess {
     identity: String,
     options: Options,
     connector: TcpConnector,
+    permits_impersonation: bool,
 }
 
 /// Why there is no session.
@@ -54,7 +55,20 @@ impl HostAccess {
     fn with_options(host: HostArguments, port: u16, options: Options) -> Result<Self, CommandError> {
         let HostArguments { target, identity } = host;
         let identity = identity.ok_or_else(|| CommandError::usage("--identity NAME is missing"))?;
-        Ok(Self { target: Target::new(target, port), identity, options, connector: connector::shared() })
+        Ok(Self {
+            target: Target::new(target, port),
+            identity,
+            options,
+            connector: connector::shared(),
+            permits_impersonation: false,
+        })
+    }
+
+    /// Permits the program of the object to act as the account, on the host itself.
+    #[must_use]
+    pub fn permit_impersonation(mut self) -> Self {
+        self.permits_impersonation = true;
+        self
     }
 
     /// The host.
@@ -112,6 +126,7 @@ impl HostAccess {
                 return Err(ConnectError { is_final: is_refusal(verdict), ..failed });
             }
         };
+        let resolver = if self.permits_impersonation { resolver.permit_impersonation() } else { resolver };
         let activated = resolver.activate(service.class, service.interfaces, &self.connector, deadline).await;
         activated.map_err(|error| of_step(&error, ObjectStep::Activate))
     }
