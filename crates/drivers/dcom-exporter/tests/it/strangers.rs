@@ -1,5 +1,8 @@
 //! Callers that are not the target.
 
+use std::future::pending;
+use std::time::Duration;
+
 use dcerpc::{FaultStatus, SyntaxId};
 use dcom_exporter::{EventRefusal, SubscriberLimits};
 use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
@@ -7,11 +10,14 @@ use ms_dcom::remote_unknown::{IRemUnknown2, RemReleaseRequest};
 use ms_dcom::resolver::IObjectExporter;
 use ms_dtyp::{Guid, Win32Error};
 use rpc_client::Security;
-use rpc_server::Refusal;
+use rpc_server::{Deadlines, Incoming, Refusal};
 use rpc_stub::Interface;
+use rpc_stub::orpc::{ComVersion, OrpcThis, request_stub};
 use ssp::{Credentials, Secret};
+use tokio::io::{AsyncWriteExt as _, duplex};
+use tokio::time::{Instant, sleep};
 
-use crate::world::{WEB1, WEB2, World, fault, proxy};
+use crate::world::{CID, WEB1, WEB2, World, fault, proxy, soon};
 
 #[tokio::test]
 async fn another_target_can_neither_resolve_nor_call_an_object() {
@@ -90,4 +96,67 @@ async fn a_caller_that_authenticates_is_refused_and_counted() {
     let error = world.dial_with(WEB1, interface, Some(&security)).await.unwrap_err();
     assert!(error.to_string().contains("bind refused"), "{error}");
     assert_eq!(world.server.counters().refused_for(Refusal::Authentication), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_sender_delays_no_event_of_another_host_and_is_ended() {
+    let world = World::new(SubscriberLimits::default());
+    let (slow, quick) = (world.subscribe(WEB1), world.subscribe(WEB2));
+    let ipid = world.events_ipid(WEB2, &quick).await;
+    let (mut stream, far) = duplex(1024);
+    let (server, incoming) =
+        (world.server.clone(), Incoming { stream: Box::new(far), peer: WEB1, port: 135 });
+    let served = tokio::spawn(async move { server.serve(incoming, pending()).await });
+    let begun = Instant::now();
+    // The head of a bind that says that much more follows: a byte a second.
+    let head = [5, 0, 11, 3, 0x10, 0, 0, 0, 0x00, 0x10, 0, 0, 1, 0, 0, 0];
+    let mut sent = 0;
+    while !served.is_finished() {
+        let byte = *head.get(sent).unwrap_or(&0);
+        sent += 1;
+        if stream.write_all(&[byte]).await.is_err() {
+            break;
+        }
+        if sent <= 3 {
+            let before = Instant::now();
+            world.call(WEB2, ipid, b"state").await.unwrap();
+            assert_eq!(before.elapsed(), Duration::ZERO, "nobody waits for the slow one");
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+    served.await.unwrap();
+    let Deadlines { bind_max, fragment_max, .. } = Deadlines::default();
+    assert!(begun.elapsed() <= bind_max.max(fragment_max) + Duration::from_secs(2), "{:?}", begun.elapsed());
+    let refused =
+        [Refusal::SlowBind, Refusal::SlowRequest].map(|why| world.server.counters().refused_for(why));
+    assert_eq!(refused.iter().sum::<u64>(), 1);
+    assert_eq!((slow.take(), quick.take().map(|event| event.bytes)), (None, Some(b"state".to_vec())));
+    assert_eq!(quick.counts().taken + quick.counts().superseded, 3);
+}
+
+#[tokio::test]
+async fn an_event_that_claims_four_gigabytes_is_counted_as_malformed() {
+    let world = World::new(SubscriberLimits::default());
+    let subscriber = world.subscribe(WEB1);
+    let ipid = world.events_ipid(WEB1, &subscriber).await;
+    world.call(WEB1, ipid, b"before").await.unwrap();
+    let mut association = world.dial(WEB1, IComTrackingInfoEvents::SYNTAX_ID).await.unwrap();
+    let this = OrpcThis::new(ComVersion::V5_7, CID);
+    let honest = request_stub(&this, &OnNewTrackingInfoRequest::new(&b"eightbyt"[..]).unwrap()).unwrap();
+    // The size of the array, and the number before the bytes.
+    let sizes = [honest.len() - 16, honest.len() - 12];
+    for lies in [&sizes[..], &sizes[..1], &sizes[1..]] {
+        let mut stub = honest.clone();
+        for &at in lies {
+            assert_eq!(stub[at..at + 4], 8_u32.to_le_bytes());
+            stub[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+        }
+        let call = dcerpc::client::CallRequest { context_id: 0, opnum: 3, object: Some(ipid), stub: &stub };
+        match association.call(call, soon()).await {
+            Err(rpc_client::Error::Fault { status: FaultStatus::RPC_X_BAD_STUB_DATA, .. }) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(subscriber.counts().refused_for(EventRefusal::Malformed), 3);
+    assert_eq!(subscriber.take().unwrap().bytes, b"before", "the last state stays");
 }

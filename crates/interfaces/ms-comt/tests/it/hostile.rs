@@ -245,3 +245,28 @@ fn an_event_that_is_no_collection_of_processes_or_containers_is_refused() {
     assert_eq!(lines(&component(1)), ["error: OBJREF_CUSTOM: `clsid`: is no collection (offset 24)"]);
     assert_eq!(lines(b""), ["error: OBJREF_CUSTOM: 48 bytes needed at offset 0, 0 there"]);
 }
+
+#[test]
+fn a_text_that_claims_more_than_is_there_ends_the_event() {
+    let named = |name: &str| object(&[text("CLSID", &guid(7)), text("Name", name)]);
+    let begin = [process(1, &[container(1, &[component(5)])])];
+    for claimed in [2, 0x1000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
+        let mut bytes = named("x");
+        let at = bytes.len() - 2 - 4;
+        bytes[at..at + 4].copy_from_slice(&u32::to_le_bytes(claimed));
+        let event = collection(0, &[begin[0].clone(), process(2, &[container(2, &[bytes])])]);
+        let lines = lines(&event);
+        assert_eq!(lines[1..3], [CONTAINER_1.to_owned(), line(1, 5)], "what came before is kept");
+        let last = lines.last().unwrap();
+        assert!(last.starts_with("error: TrackingInfoPropertyValue: `Value`:"), "{claimed:#x}: {last}");
+    }
+}
+
+#[test]
+fn a_name_is_absent_if_it_has_no_characters_and_ends_at_its_nul_or_at_its_length() {
+    let named = |name: &str| object(&[text("ApplicationID", &guid(1)), text("Name", name)]);
+    let names = ["", "\0", "\0\0hidden", "A\0hidden", "A"].map(named);
+    let lines = lines(&collection(1, &names));
+    let shown: Vec<&str> = lines.iter().map(|line| line.rsplit(' ').next().unwrap()).collect();
+    assert_eq!(shown, ["None", "None", "None", "Some(\"A\")", "Some(\"A\")"]);
+}

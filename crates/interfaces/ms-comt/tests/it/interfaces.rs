@@ -243,3 +243,38 @@ fn containers_of_one_application_are_added_up() {
     assert_eq!((twice.calls, twice.instances, twice.components, twice.calls_per_second), (2, 4, 3, 8));
     assert_eq!((once.id, once.calls, once.components), (other, 1, 3));
 }
+
+#[test]
+fn four_billion_entries_are_refused_before_any_memory_is_taken() {
+    // No extension, their number, a pointer to them, and the number of the array.
+    for (number, of_array) in [(u32::MAX, u32::MAX), (0x4000_0000, 0x4000_0000), (2, u32::MAX), (u32::MAX, 2)]
+    {
+        let head = [0, 0, number, 0x2_0000, of_array].map(u32::to_le_bytes).concat();
+        let stub = [head, vec![0; 2 * 104]].concat();
+        let allocated = allocation_counter::measure(|| {
+            read_reply::<GetContainerDataReply>(&stub).unwrap_err();
+            read_reply::<GetComponentDataByContainerReply>(&stub).unwrap_err();
+        });
+        assert!(allocated.bytes_max < 4096, "{number:#x} {of_array:#x}: {allocated:?}");
+    }
+}
+
+#[test]
+fn an_identifier_that_is_empty_unterminated_or_none_costs_its_container_alone() {
+    let named = |text: &str| {
+        let mut one = container(9, Guid::NULL);
+        let mut units = text.encode_utf16();
+        one.application.0 = std::array::from_fn(|_| units.next().unwrap_or(0));
+        one
+    };
+    let braced = format!("{{{APPLICATION}}}");
+    let unterminated = format!("{braced}xx");
+    assert_eq!(unterminated.len(), 40);
+    for bad in ["", "\0{", &unterminated, &"x".repeat(40), &braced[..37], "{0}"] {
+        let list = [container(1, APPLICATION), named(bad), container(3, APPLICATION)];
+        let found = applications(&list);
+        assert_eq!((found.dropped, found.found.len()), (vec![1], 1), "{bad:?}");
+    }
+    let without_a_nul = applications(&[named(&format!("{braced}\0x"))]);
+    assert_eq!(without_a_nul.found[0].id, APPLICATION);
+}

@@ -4,6 +4,7 @@ use core::future::{Future, ready};
 
 use codec::{decode, encode_vec};
 use ms_dcom::activation::ObjectExporter;
+use ms_dcom::activator::RemoteCreateInstanceReply;
 use ms_dcom::remote_unknown::{
     IRemUnknown, IRemUnknown2, IRemUnknown2Server, IRemUnknownServer, RemAddRefReply, RemAddRefRequest,
     RemQueryInterface2Reply, RemQueryInterface2Request, RemQueryInterfaceReply, RemQueryInterfaceRequest,
@@ -16,9 +17,9 @@ use ms_dcom::resolver::{
 use ms_dcom::types::{CLSID_ERROR_OBJECT, ERROR_EXTENSION, RemInterfaceRef, RemQiResult, SetId, StdObjref};
 use ms_dcom::wire::{CustomHeader, ErrorInfo, Objref, TEXT_UNITS_MAX};
 use ms_dtyp::{Guid, HResult, Win32Error};
-use ndr::{Conformant, Reserved};
-use rpc_stub::orpc::{ComVersion, IUnknownServer, OrpcExtent, OrpcThat, Proxy, reply_stub};
-use rpc_stub::{CallInfo, Channel, Client, Error, FaultStatus, Interface, ServerResult};
+use ndr::{Conformant, Reader, Reserved};
+use rpc_stub::orpc::{ComVersion, IUnknownServer, OrpcExtent, OrpcThat, Proxy, read_reply, reply_stub};
+use rpc_stub::{CallInfo, Channel, Client, Error, FaultStatus, FromStub as _, Interface, ServerResult};
 use test_support::future::now;
 
 use crate::fixture::{CID, CLASS, IID, IPID, OXID, bindings, objref, std_objref};
@@ -255,4 +256,16 @@ fn data_that_marshal_themselves_may_hold_further_ones_one_behind_the_other() {
     let standard = encode_vec(&objref()).unwrap();
     let error = decode::<CustomHeader>(&standard).unwrap_err().to_string();
     assert_eq!(error, "OBJREF_CUSTOM: `flags`: unsupported value 0x1 (offset 4)");
+}
+
+#[test]
+fn four_billion_results_are_refused_before_any_memory_is_taken() {
+    // No extension, a pointer, and the number of what is behind it.
+    let stub = [[0, 0, 0x2_0000, u32::MAX].map(u32::to_le_bytes).concat(), vec![0; 400]].concat();
+    let allocated = allocation_counter::measure(|| {
+        read_reply::<RemQueryInterfaceReply>(&stub).unwrap_err();
+        read_reply::<RemQueryInterface2Reply<'_>>(&stub).unwrap_err();
+        RemoteCreateInstanceReply::decode(&mut Reader::new(&stub, "reply")).unwrap_err();
+    });
+    assert!(allocated.bytes_max < 4096, "{allocated:?}");
 }
