@@ -22,6 +22,8 @@ mod poll;
 mod series;
 mod source;
 mod stalls;
+#[cfg(test)]
+mod steady;
 mod tracker;
 
 use self::source::ComtSource;
