@@ -266,6 +266,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_for_an_audit_is_logged_at_each_level() {
+        for filter in ["off", "error", "perfmon_exporter::web=debug"] {
+            let logged = parse_filter(&with_audit(filter)).unwrap().to_string();
+            assert!(logged.contains("perfmon_exporter::audit=warn"), "{logged}");
+        }
+        assert!(is_for_audit(Level::Warn, &[("user", "alice"), ("audit", "process_dump")]));
+        assert!(!is_for_audit(Level::Warn, &[("user", "audit")]));
+        assert!(!is_for_audit(Level::Debug, &[("audit", "process_dump")]));
+    }
+
+    #[test]
     fn what_a_filter_says_of_the_exporter_counts_for_its_packages() {
         let packages = |filter| of_packages(filter).join(",");
         assert_eq!(
