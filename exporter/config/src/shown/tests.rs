@@ -39,7 +39,9 @@ fn schemas() -> Schemas {
     let mut schemas = Schemas::default();
     schemas.add_source("pcq", &schema);
     ["os", "iis", "processes"].iter().for_each(|module| schemas.set_module(module, &schema));
-    let objects = exporter_testing::schema::dcom(&["max_applications", "max_components", "mode"]);
+    let of_objects =
+        ["allow", "application_directory", "directories", "max_applications", "max_components", "mode"];
+    let objects = exporter_testing::schema::dcom(&of_objects);
     schemas.add_source("comt", &objects);
     schemas.set_module("complus", &objects);
     schemas
