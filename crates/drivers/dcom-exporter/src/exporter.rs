@@ -11,7 +11,7 @@ use crate::object::ExportedObject;
 use crate::random::NoRandomness;
 use crate::remote_unknown::RemUnknown;
 use crate::resolver::Resolver;
-use crate::table::{Role, Table};
+use crate::table::{Role, Strangers, Table};
 use crate::told::Told;
 
 /// A program with objects, and the resolver that finds it. Clones are the same one.
@@ -63,7 +63,16 @@ impl Exporter {
     pub fn server(&self, limits: Limits, deadlines: Deadlines) -> Server {
         let table = Arc::clone(&self.table);
         let is_allowed = Arc::new(move |peer| table.knows(peer));
-        Server::new(Options { is_allowed, limits, deadlines, ..Options::default() }, self.interfaces())
+        let table = Arc::clone(&self.table);
+        let on_refusal = Arc::new(move |peer, reason| table.refused(peer, reason));
+        let options = Options { is_allowed, on_refusal, limits, deadlines, ..Options::default() };
+        Server::new(options, self.interfaces())
+    }
+
+    /// Who tried to connect to its servers without being the target of any object.
+    #[must_use]
+    pub fn strangers(&self) -> Strangers {
+        self.table.strangers()
     }
 }
 

@@ -60,4 +60,5 @@ pub use self::exporter::Exporter;
 pub use self::object::ExportedObject;
 pub use self::random::NoRandomness;
 pub use self::subscriber::{Event, EventCounts, EventRefusal, Subscriber, SubscriberLimits, Subscribers};
+pub use self::table::Strangers;
 pub use self::told::{InvalidTold, Told};

@@ -2,7 +2,7 @@ use std::net::IpAddr;
 
 use dcerpc::FaultStatus;
 use ms_dtyp::Guid;
-use rpc_server::Call;
+use rpc_server::{Call, Refusal};
 
 /// An object that hosts call.
 pub trait ExportedObject: Send + Sync {
@@ -19,5 +19,10 @@ pub trait ExportedObject: Send + Sync {
     /// A call from another address was refused.
     fn refused(&self, peer: IpAddr) {
         let _ = peer;
+    }
+
+    /// A connection from one of the target's addresses was refused or ended.
+    fn connection_refused(&self, reason: Refusal) {
+        let _ = reason;
     }
 }

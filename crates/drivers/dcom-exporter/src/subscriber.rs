@@ -11,7 +11,7 @@ use ms_comt::{
 };
 use ms_dcom::wire::Objref;
 use ms_dtyp::{Guid, HResult};
-use rpc_server::Call;
+use rpc_server::{Call, Refusal};
 use rpc_stub::orpc::{IUnknown, IUnknownServer, ObjectInterface};
 use rpc_stub::{Interface, ServerResult};
 use tokio::sync::Notify;
@@ -21,6 +21,7 @@ use crate::export::Export;
 use crate::exporter::Exporter;
 use crate::object::ExportedObject;
 use crate::random::NoRandomness;
+use crate::table::Strangers;
 use crate::told::Told;
 
 /// How much of events is kept.
@@ -75,6 +76,12 @@ impl Subscribers {
         let object = Arc::clone(&mailbox) as Arc<dyn ExportedObject>;
         Ok(Subscriber { export: self.exporter.export(object, addresses, told)?, mailbox })
     }
+
+    /// Who tried to connect without being a target.
+    #[must_use]
+    pub fn strangers(&self) -> Strangers {
+        self.exporter.strangers()
+    }
 }
 
 /// The subscriber of one target. It takes no more events when this is dropped.
@@ -111,11 +118,23 @@ pub enum EventRefusal {
     Size,
     /// All targets together have too much that nobody took.
     Memory,
+    /// A connection of the target wanted to authenticate.
+    Authentication,
+    /// A connection of the target was refused or ended for another reason: too many, too slow, or not the protocol.
+    Connection,
 }
 
 impl EventRefusal {
     /// All reasons.
-    pub const ALL: [Self; 5] = [Self::Address, Self::Malformed, Self::Empty, Self::Size, Self::Memory];
+    pub const ALL: [Self; 7] = [
+        Self::Address,
+        Self::Malformed,
+        Self::Empty,
+        Self::Size,
+        Self::Memory,
+        Self::Authentication,
+        Self::Connection,
+    ];
 
     /// The word for labels and logs.
     #[must_use]
@@ -126,6 +145,8 @@ impl EventRefusal {
             Self::Empty => "empty",
             Self::Size => "size",
             Self::Memory => "memory",
+            Self::Authentication => "authentication",
+            Self::Connection => "connection",
         }
     }
 }
@@ -270,6 +291,15 @@ impl ExportedObject for Mailbox {
 
     fn refused(&self, _: IpAddr) {
         self.refuse(EventRefusal::Address);
+    }
+
+    fn connection_refused(&self, reason: Refusal) {
+        match reason {
+            // The event system calls again when there is something to tell.
+            Refusal::Idle => {}
+            Refusal::Authentication => self.refuse(EventRefusal::Authentication),
+            _ => self.refuse(EventRefusal::Connection),
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use ms_dcom::types::{Oid, Oxid, ReferenceFlags, SetId, StdObjref};
 use ms_dcom::wire::Objref;
 use ms_dtyp::Guid;
+use rpc_server::Refusal;
 use rpc_stub::orpc::{IUnknown, ObjectInterface};
 
 use crate::object::ExportedObject;
@@ -18,7 +19,19 @@ const REFERENCES: u32 = 5;
 
 /// All objects.
 #[derive(Default)]
-pub(crate) struct Table(RwLock<Tables>);
+pub(crate) struct Table {
+    tables: RwLock<Tables>,
+    strangers: Mutex<Strangers>,
+}
+
+/// Connections from addresses that no object is called from. They are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Strangers {
+    /// How many there were.
+    pub connections: u64,
+    /// Where the last one came from.
+    pub last: Option<IpAddr>,
+}
 
 #[derive(Default)]
 struct Tables {
@@ -110,12 +123,29 @@ impl Table {
         self.read().interfaces.get(&ipid).cloned()
     }
 
+    /// Tells the objects of a peer that its connection was refused; one of no object is a stranger.
+    pub(crate) fn refused(&self, peer: IpAddr, reason: Refusal) {
+        if reason == Refusal::Address {
+            let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+            strangers.connections += 1;
+            strangers.last = Some(peer);
+            return;
+        }
+        for entry in self.objects_of(peer) {
+            entry.object.connection_refused(reason);
+        }
+    }
+
+    pub(crate) fn strangers(&self) -> Strangers {
+        *self.strangers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, Tables> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.tables.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Tables> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.tables.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -40,6 +40,12 @@ impl Told {
         Err(InvalidTold { host, reason })
     }
 
+    /// The name or address.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
     /// [MS-DCOM] 2.2.19.3: bindings of a resolver have no port.
     pub(crate) fn resolver(&self) -> DualStringArray {
         DualStringArray::tcp([self.host.clone()], Vec::new())

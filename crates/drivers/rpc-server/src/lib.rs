@@ -48,5 +48,5 @@ pub use self::incoming::Incoming;
 pub use self::interface::{Call, Interface};
 pub use self::limits::{Deadlines, Limits};
 pub use self::listeners::TcpListeners;
-pub use self::options::{Acceptor, AddressFilter, Options};
+pub use self::options::{Acceptor, AddressFilter, Options, RefusalObserver};
 pub use self::server::Server;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dcerpc::AuthService;
 use ssp::SecurityContext;
 
+use crate::counters::Refusal;
 use crate::limits::{Deadlines, Limits};
 
 /// Which addresses may connect. It may change its mind between two connections.
@@ -13,6 +14,9 @@ pub type AddressFilter = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 /// Makes a security context for the service that a peer asks for, or refuses the service.
 pub type Acceptor = Arc<dyn Fn(AuthService) -> Option<Box<dyn SecurityContext>> + Send + Sync>;
 
+/// Is told which peer was refused, or had its connection ended, and why. It returns at once.
+pub type RefusalObserver = Arc<dyn Fn(IpAddr, Refusal) + Send + Sync>;
+
 /// How a server treats its peers.
 #[derive(Clone)]
 pub struct Options {
@@ -20,6 +24,8 @@ pub struct Options {
     pub is_allowed: AddressFilter,
     /// How peers authenticate: not at all by default.
     pub acceptor: Acceptor,
+    /// Who is told of refusals: nobody by default.
+    pub on_refusal: RefusalObserver,
     /// What peers may use.
     pub limits: Limits,
     /// How long they may take.
@@ -31,6 +37,7 @@ impl Default for Options {
         Self {
             is_allowed: Arc::new(|_| true),
             acceptor: Arc::new(|_| None),
+            on_refusal: Arc::new(|_, _| {}),
             limits: Limits::default(),
             deadlines: Deadlines::default(),
         }

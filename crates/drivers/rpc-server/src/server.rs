@@ -39,16 +39,21 @@ impl Server {
             Ok(permit) => permit,
             Err(reason) => {
                 debug!(%peer, %reason, "Connection refused");
-                self.0.counters.count_refusal(reason);
+                self.refuse(peer, reason);
                 return;
             }
         };
         self.0.counters.count_connection();
         match Connection::new(&self.0, Incoming { stream, peer, port }).serve(stop).await {
             End::Closed => {}
-            End::Refused(reason, _) => self.0.counters.count_refusal(reason),
+            End::Refused(reason, _) => self.refuse(peer, reason),
         }
         drop(permit);
+    }
+
+    fn refuse(&self, peer: IpAddr, reason: Refusal) {
+        self.0.counters.count_refusal(reason);
+        (self.0.options.on_refusal)(peer, reason);
     }
 
     fn admit(&self, peer: IpAddr) -> Result<Permit, Refusal> {

@@ -49,6 +49,8 @@ async fn addresses_of_no_target_cannot_connect() {
     let subscriber = world.subscribe(WEB1);
     assert!(world.dial(WEB2, IObjectExporter::SYNTAX_ID).await.is_err());
     assert_eq!(world.server.counters().refused_for(Refusal::Address), 1);
+    let strangers = world.subscribers.strangers();
+    assert_eq!((strangers.connections, strangers.last), (1, Some(WEB2)));
     // The target moves.
     let ipid = world.events_ipid(WEB1, &subscriber).await;
     subscriber.set_addresses([WEB2]);
@@ -89,13 +91,16 @@ async fn nothing_else_is_served() {
 #[tokio::test]
 async fn a_caller_that_authenticates_is_refused_and_counted() {
     let world = World::new(SubscriberLimits::default());
-    let _subscriber = world.subscribe(WEB1);
+    let (subscriber, other) = (world.subscribe(WEB1), world.subscribe(WEB2));
     let credentials = Credentials::new("CORP", "web1$", Secret::new("made up"));
     let security = Security::sealed(credentials, "host/exporter");
     let interface = IComTrackingInfoEvents::SYNTAX_ID;
     let error = world.dial_with(WEB1, interface, Some(&security)).await.unwrap_err();
     assert!(error.to_string().contains("bind refused"), "{error}");
     assert_eq!(world.server.counters().refused_for(Refusal::Authentication), 1);
+    let counts = [&subscriber, &other].map(|one| one.counts().refused_for(EventRefusal::Authentication));
+    assert_eq!(counts, [1, 0], "it is counted for the target that it came from");
+    assert_eq!(world.subscribers.strangers().connections, 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -130,6 +135,8 @@ async fn a_slow_sender_delays_no_event_of_another_host_and_is_ended() {
     let refused =
         [Refusal::SlowBind, Refusal::SlowRequest].map(|why| world.server.counters().refused_for(why));
     assert_eq!(refused.iter().sum::<u64>(), 1);
+    assert_eq!(slow.counts().refused_for(EventRefusal::Connection), 1);
+    assert_eq!(quick.counts().refused_for(EventRefusal::Connection), 0);
     assert_eq!((slow.take(), quick.take().map(|event| event.bytes)), (None, Some(b"state".to_vec())));
     assert_eq!(quick.counts().taken + quick.counts().superseded, 3);
 }
