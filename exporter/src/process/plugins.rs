@@ -265,5 +265,9 @@ pub(super) fn instance_config(
         port: transport.port,
         identity: target.identity.clone().unwrap_or_default(),
     });
-    InstanceConfig { target: target.unwrap_or_default(), settings: Value::Object(settings) }
+    InstanceConfig {
+        target: target.unwrap_or_default(),
+        settings: Value::Object(settings),
+        is_on_demand: false,
+    }
 }

@@ -136,7 +136,9 @@ impl World {
             };
             let settings = Value::Object(config.modules["os"].settings.clone());
             let sink = Arc::<Store>::clone(&store);
-            let instance = library.create("pcq", &InstanceConfig { target, settings }, sink).unwrap();
+            let instance = library
+                .create("pcq", &InstanceConfig { target, settings, ..InstanceConfig::default() }, sink)
+                .unwrap();
             Watched { store, instance, ends }
         };
         let targets = (1..).zip(0..config.targets.len()).map(make).collect();

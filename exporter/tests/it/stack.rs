@@ -84,7 +84,11 @@ fn a_secret_is_asked_for_by_the_address_that_is_about_to_see_it() {
         identity: "corp".to_owned(),
     };
     let sink = Arc::new(RecordingSink::default());
-    let config = InstanceConfig { target, settings: json!({"countersets": [{"name": "HTTP Service"}]}) };
+    let config = InstanceConfig {
+        target,
+        settings: json!({"countersets": [{"name": "HTTP Service"}]}),
+        ..InstanceConfig::default()
+    };
     let instance = library.create("pcq", &config, Arc::<RecordingSink>::clone(&sink)).unwrap();
     begin(&instance);
     assert_eq!(failure(&sink, 1).reason.as_str(), "credentials_withheld");
@@ -145,7 +149,7 @@ fn a_wrong_password_costs_one_attempt_for_fifty_targets_and_a_corrected_one_brin
             };
             let settings = json!({"countersets": [{"name": "HTTP Service"}]});
             let sink = Arc::new(RecordingSink::default());
-            let config = InstanceConfig { target, settings };
+            let config = InstanceConfig { target, settings, ..InstanceConfig::default() };
             (library.create("pcq", &config, Arc::<RecordingSink>::clone(&sink)).unwrap(), sink)
         })
         .collect();

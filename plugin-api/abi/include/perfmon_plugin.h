@@ -332,8 +332,8 @@ typedef struct perfmon_source {
     perfmon_str name;      /* [a-z][a-z0-9_-]*, at most 64 bytes, unique in the library */
     perfmon_str help;      /* one line */
     perfmon_array reasons; /* of perfmon_reason; at most PERFMON_DECLARED_REASONS_MAX */
-    perfmon_array shown;   /* since 1.3: of perfmon_str: keys of its settings whose values are not secret. Pages show
-                            * these values at any level of the settings; items of a list belong to the list's key. Values of
+    perfmon_array shown;   /* since 1.3: of perfmon_str: keys of its settings whose values are not secret, and of
+                            * those of the library. Pages show these values at any level of the settings; items of a list belong to the list's key. Values of
                             * other keys are shown as `hidden` */
     perfmon_array transports; /* since 1.3: of perfmon_transport; the ways to reach its targets */
 } perfmon_source;
@@ -361,6 +361,10 @@ typedef struct perfmon_command {
 
 /* ------------------------------------------------------------------------------- what the host passes to a plugin */
 
+/* Since 1.3. Flags of perfmon_configure. Ignore unknown ones. */
+#define PERFMON_CONFIGURE_ON_DEMAND 1u /* the instance collects when somebody asks, such as for /probe, and not on a schedule:
+                                        * leave nothing on the target that is there for later collections */
+
 /* Settings for validate(), create(), reconfigure(), configure() and selects(). */
 typedef struct perfmon_configure {
     uint32_t size;
@@ -370,7 +374,7 @@ typedef struct perfmon_configure {
     perfmon_str target;    /* the target's unique name */
     perfmon_str host;      /* its host name or address */
     uint32_t port;         /* 0 if none is configured: use the default of the source's transport */
-    uint32_t reserved;
+    uint32_t flags;        /* PERFMON_CONFIGURE_...; reserved before 1.3 */
     perfmon_str identity;  /* the name of the identity to use; empty for none */
     perfmon_str settings;  /* a JSON object */
     perfmon_text *error_host; /* a buffer for a message with a status other than OK; never null */

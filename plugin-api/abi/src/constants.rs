@@ -133,6 +133,7 @@ constants! {
     SETTING_KIND_DURATION: u32 = 5;
     SETTING_KIND_PORT: u32 = 6;
     SETTING_SHOWN: u32 = 1;
+    CONFIGURE_ON_DEMAND: u32 = 1;
 }
 
 /// The symbol that a plugin exports.

@@ -198,7 +198,7 @@ abi_structs! {
         24 => target: Str,
         40 => host: Str,
         56 => port: u32,
-        60 => reserved: u32,
+        60 => flags: u32,
         64 => identity: Str,
         80 => settings: Str,
         96 => error_host: *mut Text,

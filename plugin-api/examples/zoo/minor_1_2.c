@@ -68,9 +68,9 @@ static perfmon_status collect(const perfmon_collect *request) {
     return PERFMON_OK;
 }
 
+/* What is reserved in this version is zero. */
 static perfmon_status accept(const perfmon_configure *request) {
-    (void)request;
-    return PERFMON_OK;
+    return request->reserved == 0 ? PERFMON_OK : PERFMON_INVALID;
 }
 static void cancel(uint64_t token) { (void)token; }
 static void destroy(uint64_t instance) { host->destroyed(instance); }

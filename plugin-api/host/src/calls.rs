@@ -65,7 +65,7 @@ impl Calls {
         };
         let Some(function) = function else { return (UNSUPPORTED, String::new()) };
         let settings = config.settings.to_string();
-        let row = row_of(asked, config, &settings);
+        let row = self.row_of(asked, config, &settings);
         let mut room = [0_u8; MESSAGE_BYTES_MAX];
         let mut text = Text {
             size: struct_size::<Text>(),
@@ -141,7 +141,7 @@ impl Calls {
             .zip(&settings)
             .zip(sources)
             .map(|((config, settings), source)| {
-                row_of(Asked { source: *source, instance: 0, report: 0 }, config, settings)
+                self.row_of(Asked { source: *source, instance: 0, report: 0 }, config, settings)
             })
             .collect();
         let request = Run {
@@ -156,25 +156,29 @@ impl Calls {
         // SAFETY: the request and its arguments outlive the call.
         unsafe { function(&raw const request) }
     }
-}
 
-/// The request for an instance. It points to the target and to `settings`, which must outlive its use.
-fn row_of(asked: Asked, config: &InstanceConfig, settings: &str) -> Configure {
-    Configure {
-        size: struct_size::<Configure>(),
-        source: asked.source,
-        instance: asked.instance,
-        report: asked.report,
-        target: Str::of(&config.target.name),
-        host: Str::of(&config.target.host),
-        port: config.target.port.map_or(0, u32::from),
-        reserved: 0,
-        identity: Str::of(&config.target.identity),
-        settings: Str::of(settings),
-        error_host: core::ptr::null_mut(),
-        family: core::ptr::null(),
+    /// The request for an instance. It points to the target and to `settings`, which must outlive its use.
+    fn row_of(&self, asked: Asked, config: &InstanceConfig, settings: &str) -> Configure {
+        let has_flags = self.0.abi_minor >= FLAGS_MINOR;
+        Configure {
+            size: struct_size::<Configure>(),
+            source: asked.source,
+            instance: asked.instance,
+            report: asked.report,
+            target: Str::of(&config.target.name),
+            host: Str::of(&config.target.host),
+            port: config.target.port.map_or(0, u32::from),
+            flags: if config.is_on_demand && has_flags { plugin_abi::CONFIGURE_ON_DEMAND } else { 0 },
+            identity: Str::of(&config.target.identity),
+            settings: Str::of(settings),
+            error_host: core::ptr::null_mut(),
+            family: core::ptr::null(),
+        }
     }
 }
+
+/// The minor version from which on plugins know the flags of a configuration. They were reserved, and zero.
+const FLAGS_MINOR: u16 = 3;
 
 /// The message in the buffer; the plugin's length is checked.
 pub(crate) fn message(room: &[u8], len: u64) -> String {

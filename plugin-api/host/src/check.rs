@@ -243,7 +243,7 @@ const POLL: Duration = Duration::from_millis(5);
 fn config(settings: &Value) -> InstanceConfig {
     let name = "check.invalid".to_owned();
     let target = TargetInfo { host: name.clone(), name, port: None, identity: "check".to_owned() };
-    InstanceConfig { target, settings: settings.clone() }
+    InstanceConfig { target, settings: settings.clone(), ..InstanceConfig::default() }
 }
 
 /// Whether the plugin completed the last collection, and the host did not abort it.

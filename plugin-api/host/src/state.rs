@@ -12,6 +12,9 @@ pub struct InstanceConfig {
     /// The settings as JSON: the module of the configuration without `plugin`, and the target's transport in
     /// `transport`. Problems are pointers into this value.
     pub settings: serde_json::Value,
+    /// Whether it collects when somebody asks, such as for a probe, and not on a schedule. Plugins before version 1.3 ignore
+    /// it.
+    pub is_on_demand: bool,
 }
 
 /// What an instance is made anew from. Settings are a text here: as values they would take some 10 KiB for each instance.
@@ -19,19 +22,24 @@ pub struct InstanceConfig {
 pub(crate) struct KeptConfig {
     pub(crate) target: TargetInfo,
     settings: Box<str>,
+    is_on_demand: bool,
 }
 
 impl KeptConfig {
     pub(crate) fn restored(self) -> InstanceConfig {
         // They were written as JSON here.
         let settings = serde_json::from_str(&self.settings).unwrap_or_default();
-        InstanceConfig { target: self.target, settings }
+        InstanceConfig { target: self.target, settings, is_on_demand: self.is_on_demand }
     }
 }
 
 impl From<&InstanceConfig> for KeptConfig {
     fn from(config: &InstanceConfig) -> Self {
-        Self { target: config.target.clone(), settings: config.settings.to_string().into() }
+        Self {
+            target: config.target.clone(),
+            settings: config.settings.to_string().into(),
+            is_on_demand: config.is_on_demand,
+        }
     }
 }
 

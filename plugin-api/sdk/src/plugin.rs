@@ -8,13 +8,12 @@ use tokio::runtime::Runtime;
 use crate::arguments::{self, CommandOption};
 use crate::command::{Command, Exit, Run};
 use crate::failure::DeclaredReason;
-use crate::handle::Handle;
 use crate::problem::Problem;
 use crate::runtime;
 use crate::schema::Transport;
 use crate::settings::{checked, parse};
 use crate::slot::{AsyncSlot, BlockingSlot};
-use crate::source::{BlockingSource, FamilyKey, LibrarySettings, Selects, Source};
+use crate::source::{BlockingSource, FamilyKey, LibrarySettings, Selects, Setup, Source};
 use crate::state::{Cancel, Slot, State};
 use crate::target::Target;
 
@@ -48,7 +47,7 @@ pub struct SourceEntry {
     pub(crate) mode: u32,
     pub(crate) validate: fn(&str, &Target) -> Vec<Problem>,
     pub(crate) selects: fn(&str, &FamilyKey) -> Result<Selects, Vec<Problem>>,
-    pub(crate) create: fn(&str, Target, Handle) -> Created,
+    pub(crate) create: fn(&str, Setup<()>) -> Created,
 }
 
 impl SourceEntry {
@@ -64,9 +63,9 @@ impl SourceEntry {
             mode: MODE_ASYNC,
             validate: |text, target| problems_of(checked(text, target, S::check)),
             selects: |text, family| Ok(S::selects(&parse(text).map_err(|problem| vec![problem])?, family)),
-            create: |text, target, handle| {
-                let settings = checked(text, &target, S::check)?;
-                let slot: Arc<dyn Slot> = AsyncSlot::<S>::create(settings, target, handle)?;
+            create: |text, setup| {
+                let settings = checked(text, &setup.target, S::check)?;
+                let slot: Arc<dyn Slot> = AsyncSlot::<S>::create(setup.with(settings))?;
                 Ok(slot)
             },
         }
@@ -84,9 +83,9 @@ impl SourceEntry {
             mode: MODE_BLOCKING,
             validate: |text, target| problems_of(checked(text, target, S::check)),
             selects: |text, family| Ok(S::selects(&parse(text).map_err(|problem| vec![problem])?, family)),
-            create: |text, target, handle| {
-                let settings = checked(text, &target, S::check)?;
-                let slot: Arc<dyn Slot> = BlockingSlot::<S>::create(settings, target, handle)?;
+            create: |text, setup| {
+                let settings = checked(text, &setup.target, S::check)?;
+                let slot: Arc<dyn Slot> = BlockingSlot::<S>::create(setup.with(settings))?;
                 Ok(slot)
             },
         }

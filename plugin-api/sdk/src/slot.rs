@@ -18,7 +18,7 @@ use crate::log;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::settings::checked;
-use crate::source::{BlockingSource, End, Source};
+use crate::source::{BlockingSource, End, Setup, Source};
 use crate::state::{Cancel, CancelEntry, Slot, State};
 use crate::target::Target;
 
@@ -77,14 +77,10 @@ pub(crate) struct AsyncSlot<S: Source> {
 }
 
 impl<S: Source> AsyncSlot<S> {
-    pub(crate) fn create(
-        settings: S::Settings,
-        target: Target,
-        handle: Handle,
-    ) -> Result<Arc<Self>, Vec<Problem>> {
-        let output = handle.output();
-        let common = Common::new(target.clone(), handle.clone());
-        let source = S::create(crate::source::Setup { settings, target, handle })?;
+    pub(crate) fn create(setup: Setup<S::Settings>) -> Result<Arc<Self>, Vec<Problem>> {
+        let output = setup.handle.output();
+        let common = Common::new(setup.target.clone(), setup.handle.clone());
+        let source = S::create(setup)?;
         Ok(Arc::new(Self { common, work: tokio::sync::Mutex::new(Work { source: Some(source), output }) }))
     }
 
@@ -164,14 +160,10 @@ pub(crate) struct BlockingSlot<S: BlockingSource> {
 }
 
 impl<S: BlockingSource> BlockingSlot<S> {
-    pub(crate) fn create(
-        settings: S::Settings,
-        target: Target,
-        handle: Handle,
-    ) -> Result<Arc<Self>, Vec<Problem>> {
-        let output = handle.output();
-        let common = Common::new(target.clone(), handle.clone());
-        let source = S::create(crate::source::Setup { settings, target, handle })?;
+    pub(crate) fn create(setup: Setup<S::Settings>) -> Result<Arc<Self>, Vec<Problem>> {
+        let output = setup.handle.output();
+        let common = Common::new(setup.target.clone(), setup.handle.clone());
+        let source = S::create(setup)?;
         Ok(Arc::new(Self { common, work: Mutex::new(Work { source: Some(source), output }) }))
     }
 }

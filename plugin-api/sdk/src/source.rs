@@ -39,6 +39,17 @@ pub struct Setup<S> {
     pub target: Target,
     /// The instance's handle of the host; clone it as needed.
     pub handle: Handle,
+    /// Whether it collects when somebody asks, such as for a probe, and not on a schedule: then leave nothing on the target
+    /// that is there for later collections. Hosts before version 1.3 never say so.
+    pub is_on_demand: bool,
+}
+
+impl<S> Setup<S> {
+    /// The same with other settings.
+    pub(crate) fn with<T>(self, settings: T) -> Setup<T> {
+        let Self { target, handle, is_on_demand, .. } = self;
+        Setup { settings, target, handle, is_on_demand }
+    }
 }
 
 /// The settings of a library as a whole: see [`crate::export_plugin`].
@@ -91,8 +102,8 @@ pub trait Source: Sized + Send + 'static {
     const HELP: &'static str;
     /// Failure reasons that the general ones do not cover.
     const REASONS: &'static [DeclaredReason] = &[];
-    /// Keys of the settings whose values are not secret: pages show them at any level of the settings. Values of
-    /// other keys are shown as `hidden`. Hosts before version 1.3 ignore it.
+    /// Keys of the settings, and of those of the library, whose values are not secret: pages show them at any level of
+    /// the settings. Values of other keys are shown as `hidden`. Hosts before version 1.3 ignore it.
     const SHOWN: &'static [&'static str] = &[];
     /// The ways to reach targets. Hosts before version 1.3 ignore it.
     const TRANSPORTS: &'static [Transport] = &[];

@@ -265,6 +265,7 @@ impl KeptTarget {
             let library = &self.libraries[&settings.plugin];
             let mut config =
                 instance_config(&self.config, Some(&self.target), settings, &self.target.transport);
+            config.is_on_demand = true;
             if let Some(addresses) = addresses {
                 config.settings["transport"]["addresses"] = json!(addresses);
             }

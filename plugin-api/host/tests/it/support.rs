@@ -111,7 +111,7 @@ pub(crate) fn instance(library: &Library, host: &str) -> (Instance, Arc<Recordin
 
 pub(crate) fn config(host: &str) -> InstanceConfig {
     let target = TargetInfo { name: "web1".into(), host: host.into(), port: None, identity: "corp".into() };
-    InstanceConfig { target, settings: serde_json::json!({}) }
+    InstanceConfig { target, settings: serde_json::json!({}), ..InstanceConfig::default() }
 }
 
 /// Collects once and answers all that the sink has by then.

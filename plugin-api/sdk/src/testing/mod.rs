@@ -28,7 +28,7 @@ use crate::host;
 use crate::lock::lock;
 use crate::plugin::{Plugin, SourceEntry};
 use crate::problem::Problem;
-use crate::source::{BlockingSource, End, EndReason, Source};
+use crate::source::{BlockingSource, End, EndReason, Setup, Source};
 use crate::state::Slot;
 use crate::target::Target;
 
@@ -81,7 +81,8 @@ impl FakeInstance {
         let state = PLUGIN.state(2).map_err(|error| vec![Problem::new("", error.to_string())])?;
         let _inside = state.runtime().enter();
         let handle = Handle { instance: token, wake: Arc::default() };
-        let slot = (entry.create)(&settings.to_string(), target, handle)?;
+        let setup = Setup { settings: (), target, handle, is_on_demand: false };
+        let slot = (entry.create)(&settings.to_string(), setup)?;
         Ok(Self { token, slot, world })
     }
 

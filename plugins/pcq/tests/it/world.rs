@@ -177,7 +177,7 @@ fn config(host: &str, port: u16, settings: Value) -> InstanceConfig {
         port: Some(port),
         identity: "corp".to_owned(),
     };
-    InstanceConfig { target, settings }
+    InstanceConfig { target, settings, ..InstanceConfig::default() }
 }
 
 /// Settings for these countersets, whole.

@@ -87,6 +87,9 @@ impl Source for Counting {
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         assert!(setup.settings.start != 13, "thirteen brings bad luck");
         setup.handle.min_interval(Duration::from_secs(setup.settings.start));
+        if setup.is_on_demand {
+            tracing::info!("Made on demand");
+        }
         Ok(Self { next: setup.settings.start, settings: setup.settings, series: None })
     }
 

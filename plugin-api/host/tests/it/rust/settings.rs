@@ -1,11 +1,13 @@
 //! Settings that a source refuses, and new ones for an instance that there is.
 
+use std::sync::Arc;
+
 use plugin_host::InstanceConfig;
-use plugin_host::testing::Value;
+use plugin_host::testing::{RecordingSink, Value};
 use serde_json::json;
 
 use super::{collected, linked, made};
-use crate::support::config;
+use crate::support::{World, compile_for_1_2, config};
 
 #[test]
 fn what_serde_and_the_source_refuse_comes_back_with_its_place() {
@@ -38,4 +40,20 @@ fn new_settings_hold_from_the_next_collection_on_and_bad_ones_change_nothing() {
     instance.reconfigure(&with(json!({"start": 100}))).expect("accepted");
     instance.reconfigure(&with(json!({"start": 5000}))).expect_err("too large");
     assert_eq!(collected(&instance, &sink).series[0].value, Some(Value::U64(100)));
+}
+
+#[test]
+fn an_instance_on_demand_is_told_so_and_a_plugin_of_version_1_2_is_not() {
+    let (_host, library) = linked(|_| {});
+    let with = |is_on_demand| InstanceConfig { is_on_demand, ..config("web1.example") };
+    for is_on_demand in [false, true] {
+        let sink = Arc::new(RecordingSink::default());
+        let instance = library.create("counting", &with(is_on_demand), Arc::<RecordingSink>::clone(&sink));
+        collected(&instance.expect("the instance is made"), &sink);
+        let is_told = sink.recorded().logs.iter().any(|log| log.message == "Made on demand");
+        assert_eq!(is_told, is_on_demand);
+    }
+    let older = World::new().host.load(&compile_for_1_2("zoo/minor_1_2.c")).expect("the plugin loads");
+    let instance = older.create("animal", &with(true), Arc::new(RecordingSink::default()));
+    instance.expect("what is reserved in that version is zero");
 }
