@@ -36,6 +36,12 @@ impl Schemas {
         self.of_modules.get(module).is_some_and(|schema| schema.shown.iter().any(|shown| shown == key))
     }
 
+    /// Whether values of this key may be shown, wherever they stand in the settings of a plugin as a whole.
+    pub(super) fn shows_plugin_setting(&self, plugin: &str, key: &str) -> bool {
+        let mut sources = self.all.iter().filter(|(of, _)| of == plugin);
+        sources.any(|(_, schema)| schema.shown.iter().any(|shown| shown == key))
+    }
+
     /// Whether the value of a transport's setting may be shown.
     pub(super) fn shows_transport(&self, kind: &str, key: &str) -> bool {
         let transports = self.all.iter().flat_map(|(_, schema)| &schema.transports);

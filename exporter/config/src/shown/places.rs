@@ -105,16 +105,23 @@ const SHOWN: &[&str] = &[
 pub(super) fn is_shown(path: &[String], schemas: &Schemas) -> bool {
     match path {
         [section, module, settings @ ..] if section == "modules" => {
-            let is_index = |key: &str| key.bytes().all(|byte| byte.is_ascii_digit());
-            let key = settings.iter().map(String::as_str).rev().find(|key| !is_index(key));
-            if key.is_some_and(|key| schemas.shows_setting(module, key)) {
+            if last_key(settings).is_some_and(|key| schemas.shows_setting(module, key)) {
                 return true;
             }
+        }
+        [section, of_plugins, plugin, settings @ ..] if section == "plugins" && of_plugins == "settings" => {
+            return last_key(settings).is_some_and(|key| schemas.shows_plugin_setting(plugin, key));
         }
         [section, _, kind, key] if section == "transports" => return schemas.shows_transport(kind, key),
         _ => {}
     }
     SHOWN.iter().any(|place| is_at(place, path))
+}
+
+/// The key that a value belongs to, also as an item of lists.
+fn last_key(path: &[String]) -> Option<&str> {
+    let is_index = |key: &str| key.bytes().all(|byte| byte.is_ascii_digit());
+    path.iter().map(String::as_str).rev().find(|key| !is_index(key))
 }
 
 /// Whether `path` is what `place` means.

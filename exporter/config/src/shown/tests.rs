@@ -39,8 +39,20 @@ fn schemas() -> Schemas {
     let mut schemas = Schemas::default();
     schemas.add_source("pcq", &schema);
     ["os", "iis", "processes"].iter().for_each(|module| schemas.set_module(module, &schema));
-    let of_objects =
-        ["allow", "application_directory", "directories", "max_applications", "max_components", "mode"];
+    let of_objects = [
+        "advertise",
+        "advertise_port",
+        "allow",
+        "application_directory",
+        "directories",
+        "events_max_age",
+        "listen",
+        "log_changes",
+        "max_applications",
+        "max_components",
+        "max_processes",
+        "mode",
+    ];
     let objects = exporter_testing::schema::dcom(&of_objects);
     schemas.add_source("comt", &objects);
     schemas.set_module("complus", &objects);
@@ -131,6 +143,7 @@ fn of_plugins_is_shown_what_they_declare_and_nothing_else() {
     use plugin_contract::{SettingInfo, SettingKind};
     let yaml = "transports: {wan: {cable: {length: 7, pin: 1234, more: [1234]}, smb: {encryption: required}}}
 modules: {zoo: {plugin: zoo, animals: [cow, {cow: 1234}], keeper: 1234}, other: {plugin: other, animals: [1234]}}
+plugins: {settings: {zoo: {house: {animals: [cow, [cow]], keeper: 1234}}, other: {animals: [1234]}}}
 ";
     let length = SettingInfo { is_shown: true, ..setting("length", SettingKind::Integer { min: 0, max: 9 }) };
     let settings = vec![length, setting("pin", SettingKind::Integer { min: 0, max: 9_999 })];
@@ -158,6 +171,16 @@ modules: {zoo: {plugin: zoo, animals: [cow, {cow: 1234}], keeper: 1234}, other: 
           other:
             plugin: other
             animals: [hidden]
+        plugins:
+          settings:
+            zoo:
+              house:
+                animals:
+                  - cow
+                  - - cow
+                keeper: hidden
+            other:
+              animals: [hidden]
     "#]]
     .assert_eq(&text);
 }
