@@ -141,6 +141,32 @@ pub struct TrackerEventChoices {
 }
 
 impl TrackerEventChoices {
+    /// All answers to each question, one at a time, with the usual ones to the others.
+    #[must_use]
+    pub fn each_alone() -> Vec<Self> {
+        let mut all = Vec::new();
+        macro_rules! answers {
+            ($($field:ident: $question:ident,)*) => {$(
+                for &answer in $question::ALL {
+                    all.push(Self { $field: answer, ..Self::default() });
+                }
+            )*};
+        }
+        answers! {
+            event_list: EventList,
+            event_reserved: EventReserved,
+            event_untracked: EventUntracked,
+            event_empty_text: EventEmptyText,
+            event_text_end: EventTextEnd,
+            event_value_name: EventValueName,
+            event_order: EventOrder,
+            event_property_names: EventPropertyNames,
+            event_container_id: EventContainerId,
+            event_empty_collections: EventEmptyCollections,
+        }
+        all
+    }
+
     /// The bytes that follow from the choices; what is listed, the writer decides.
     #[must_use]
     pub fn layout(&self) -> write::Choices {

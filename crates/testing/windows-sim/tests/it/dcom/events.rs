@@ -20,10 +20,7 @@ use ndr::InterfacePointer;
 use rpc_server::{Deadlines, Server, TcpListeners};
 use rpc_stub::orpc::ObjectInterface;
 use tokio::net::TcpListener;
-use windows_sim::choices::{
-    EventContainerId, EventEmptyCollections, EventEmptyText, EventList, EventOrder, EventPropertyNames,
-    EventReserved, EventTextEnd, EventUntracked, EventValueName, TrackerEventChoices,
-};
+use windows_sim::choices::{EventList, TrackerEventChoices};
 use windows_sim::server::{CallError, EventPublisher};
 
 use super::{World, soon};
@@ -272,37 +269,12 @@ async fn events_go_to_enabled_subscriptions_of_the_tracker_alone() {
     assert_eq!(listening.subscriber.take(), None);
 }
 
-/// All answers to each question, one at a time.
-fn choices() -> Vec<TrackerEventChoices> {
-    let mut all = Vec::new();
-    macro_rules! answers {
-        ($($field:ident: $question:ident,)*) => {$(
-            for &answer in $question::ALL {
-                all.push(TrackerEventChoices { $field: answer, ..TrackerEventChoices::default() });
-            }
-        )*};
-    }
-    answers! {
-        event_list: EventList,
-        event_reserved: EventReserved,
-        event_untracked: EventUntracked,
-        event_empty_text: EventEmptyText,
-        event_text_end: EventTextEnd,
-        event_value_name: EventValueName,
-        event_order: EventOrder,
-        event_property_names: EventPropertyNames,
-        event_container_id: EventContainerId,
-        event_empty_collections: EventEmptyCollections,
-    }
-    all
-}
-
 #[tokio::test]
 async fn an_event_says_the_same_whatever_its_host_chooses() {
     let world = World::new().await;
     let listening = Listening::new(&[LOOPBACK]).await;
     let mut subscribed = subscribe(&world, &listening).await;
-    let all = choices();
+    let all = TrackerEventChoices::each_alone();
     assert!(all.len() > 20);
     for choices in all {
         world.host.change_behaviour(|behaviour| behaviour.choices.tracker_events = choices.clone());
