@@ -1,10 +1,13 @@
 //! An object of a host: activated, kept alive, and activated again with as few logons as possible.
 
+use std::net::{IpAddr, SocketAddr};
+
 use dcom_runtime::{Object, ReachedResolver};
 use host_session::{PinnedConnector, Recovery, SessionError, Target};
 use ms_dtyp::Guid;
 use plugin_sdk::{Collection, DeclaredReason, Failure, Reason, Stage};
 use tokio::time::Instant;
+use transport::Connector as _;
 
 use crate::failure::{add_stages, failure_of};
 use crate::lease::{self, credentials, report_verdict};
@@ -119,6 +122,27 @@ impl ObjectConnection {
         }
         self.put_back(object);
         self.service.failure_of(error, ObjectStep::Call).into()
+    }
+
+    /// Takes the object if it is there and can be called, and activates none.
+    pub fn take_kept(&mut self) -> Option<Object> {
+        self.kept.take().filter(is_alive)
+    }
+
+    /// The addresses of the host: those that its name stands for, and the one that was reached last.
+    pub async fn addresses(&mut self, deadline: Instant) -> Vec<IpAddr> {
+        let resolved = self.connector.resolve(&self.target, deadline).await;
+        let resolved = resolved.iter().flat_map(|addresses| addresses.iter()).map(SocketAddr::ip);
+        let mut addresses: Vec<IpAddr> = resolved.chain(self.connector.reached()).collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        addresses
+    }
+
+    /// The address that was reached last.
+    #[must_use]
+    pub fn reached(&self) -> Option<IpAddr> {
+        self.connector.reached()
     }
 
     /// Gives the object back to the host.

@@ -11,7 +11,7 @@ use dcom_runtime::Object;
 use host_session::{Reason, Recovery, SessionError};
 use ms_comt::{
     Application, ComponentData, GetComponentDataByContainerRequest, GetContainerDataRequest,
-    IGetTrackingData, Tracked, applications,
+    IGetTrackingData, applications,
 };
 use ms_dtyp::{Guid, HResult};
 use plugin_sdk::{Failure, GeneralReason, Stage};
@@ -19,95 +19,14 @@ use plugin_session::ObjectStep;
 use rpc_stub::Message;
 use tokio::time::Instant;
 
+use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, LeftOut, Limits, add_to};
 use crate::stalls::{COLLECTIONS_BETWEEN, Stalls};
 use crate::tracker::TRACKER;
-
-/// How much is read of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
-    /// Applications.
-    pub(crate) applications: u32,
-    /// Components of all applications.
-    pub(crate) components: u32,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { applications: 512, components: 4096 }
-    }
-}
 
 /// Containers of one application whose components are read: each takes a call.
 const CONTAINERS_MAX: usize = 64;
 /// The part of a collection's time that one call for components may take.
 const CALL_PARTS: u32 = 4;
-
-/// What was read of a host.
-#[derive(Debug, Default)]
-pub(crate) struct Polled {
-    /// By their identifiers.
-    pub(crate) applications: Vec<ApplicationFigures>,
-    pub(crate) left_out: LeftOut,
-    /// Why the components of the first application without some could not be read.
-    pub(crate) failure: Option<Failure>,
-}
-
-/// An application that runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ApplicationFigures {
-    /// Itself.
-    pub(crate) application: Application,
-    /// What runs of it, by class.
-    pub(crate) components: Vec<ComponentFigures>,
-}
-
-/// A component of an application, in all of its containers. Figures that the host does not track are `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ComponentFigures {
-    pub(crate) clsid: Guid,
-    pub(crate) references: Option<u64>,
-    pub(crate) bound_references: Option<u64>,
-    pub(crate) pooled: Option<u64>,
-    pub(crate) in_call: Option<u64>,
-    /// That of the slowest container: Windows gives the slowest instance of each.
-    pub(crate) call_time_ms: Option<u32>,
-    pub(crate) calls_completed: Option<u64>,
-    pub(crate) calls_failed: Option<u64>,
-}
-
-/// How much of what the host lists was not read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LeftOut {
-    /// Applications above the limit.
-    pub(crate) applications: u64,
-    /// Containers whose application has no valid identifier.
-    pub(crate) malformed_containers: u64,
-    /// Containers of one application above [`CONTAINERS_MAX`].
-    pub(crate) containers: u64,
-    /// Containers that were gone when their components were read.
-    pub(crate) ended_containers: u64,
-    /// Containers whose components could not be read.
-    pub(crate) unread_containers: u64,
-    /// Containers that are not asked about: [`Stalls`].
-    pub(crate) stalled_containers: u64,
-    /// Components above the limit. Of applications that were not read at all, the number that the host tells.
-    pub(crate) components: u64,
-}
-
-impl LeftOut {
-    /// Kind, reason and number, with the values of labels.
-    pub(crate) const fn rows(&self) -> [(&'static str, &'static str, u64); 7] {
-        [
-            ("application", "limit", self.applications),
-            ("component", "limit", self.components),
-            ("container", "limit", self.containers),
-            ("container", "malformed", self.malformed_containers),
-            ("container", "ended", self.ended_containers),
-            ("container", "unread", self.unread_containers),
-            ("container", "stalled", self.stalled_containers),
-        ]
-    }
-}
 
 type CallError = rpc_stub::Error<rpc_client::Error, HResult>;
 
@@ -134,9 +53,9 @@ pub(crate) async fn poll(
     limits: &Limits,
     stalls: &Stalls,
     deadline: Instant,
-) -> Result<Polled, PollError> {
+) -> Result<HostFigures, PollError> {
     let call_max = deadline.saturating_duration_since(Instant::now()) / CALL_PARTS;
-    let mut polled = Polled::default();
+    let mut polled = HostFigures::default();
     for application in list(tracker, limits, &mut polled.left_out, deadline).await? {
         let left = left_of(limits.components, &polled.applications);
         let components = if stalls.has(application.id) {
@@ -150,9 +69,22 @@ pub(crate) async fn poll(
             polled.left_out.components += u64::from(application.components);
             Vec::new()
         };
-        polled.applications.push(ApplicationFigures { application, components });
+        polled.applications.push(figures_of(&application, components));
     }
     Ok(polled)
+}
+
+fn figures_of(application: &Application, components: Vec<ComponentFigures>) -> ApplicationFigures {
+    ApplicationFigures {
+        id: application.id,
+        containers: count(application.containers.len()),
+        calls: Some(application.calls),
+        calls_per_second: Some(application.calls_per_second),
+        instances: Some(application.instances),
+        distinct_components: application.components.into(),
+        components,
+        ..ApplicationFigures::default()
+    }
 }
 
 /// Why the components of an application are missing that is not asked about.
@@ -196,7 +128,7 @@ struct Reading<'a> {
     tracker: &'a mut Object,
     deadline: Instant,
     call_max: Duration,
-    polled: &'a mut Polled,
+    polled: &'a mut HostFigures,
 }
 
 impl Reading<'_> {
@@ -245,7 +177,7 @@ fn add(found: &mut BTreeMap<Guid, ComponentFigures>, components: &[ComponentData
     let mut left_out = 0;
     for component in components {
         if found.len() < max || found.contains_key(&component.clsid) {
-            found.entry(component.clsid).or_default().add(component);
+            add_component(found.entry(component.clsid).or_default(), component);
         } else {
             left_out += 1;
         }
@@ -253,24 +185,15 @@ fn add(found: &mut BTreeMap<Guid, ComponentFigures>, components: &[ComponentData
     left_out
 }
 
-impl ComponentFigures {
-    fn add(&mut self, data: &ComponentData) {
-        self.clsid = data.clsid;
-        add_to(&mut self.references, data.total_references);
-        add_to(&mut self.bound_references, data.bound_references);
-        add_to(&mut self.pooled, data.pooled_instances);
-        add_to(&mut self.in_call, data.instances_in_call);
-        self.call_time_ms = self.call_time_ms.max(data.response_time_ms.get());
-        add_to(&mut self.calls_completed, data.calls_completed);
-        add_to(&mut self.calls_failed, data.calls_failed);
-    }
-}
-
-/// Adds a figure, where the host tracks it.
-fn add_to(sum: &mut Option<u64>, figure: Tracked) {
-    if let Some(figure) = figure.get() {
-        *sum = Some(sum.unwrap_or_default().saturating_add(figure.into()));
-    }
+fn add_component(figures: &mut ComponentFigures, data: &ComponentData) {
+    figures.clsid = data.clsid;
+    add_to(&mut figures.references, data.total_references.get());
+    add_to(&mut figures.bound_references, data.bound_references.get());
+    add_to(&mut figures.pooled, data.pooled_instances.get());
+    add_to(&mut figures.in_call, data.instances_in_call.get());
+    figures.call_time_ms = figures.call_time_ms.max(data.response_time_ms.get());
+    add_to(&mut figures.calls_completed, data.calls_completed.get());
+    add_to(&mut figures.calls_failed, data.calls_failed.get());
 }
 
 /// A reply whose array is missing.

@@ -1,18 +1,19 @@
-//! One collection, from any state after the last one.
+//! One collection: what is polled, what the host told, and what is shown of both.
 
-use host_session::Recovery;
+use host_session::Target as HostTarget;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, Problem, Selects, Setup, Source, Stage,
-    Target, Transport,
+    Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup,
+    Source, Stage, Target, Transport,
 };
-use plugin_session::{AttemptError, DCOM_TRANSPORT, HostSource, ObjectConnection, Retry};
+use plugin_session::DCOM_TRANSPORT;
 use tokio::time::Instant;
 
-use crate::config::{SHOWN, Settings};
-use crate::poll::{Limits, PollError, poll};
-use crate::series::{HostSeries, NAMESPACE};
-use crate::stalls::Stalls;
-use crate::tracker::{REASONS, TRACKER};
+use crate::config::{Mode, SHOWN, Settings};
+use crate::events::{Events, changes};
+use crate::model::HostFigures;
+use crate::poller::Poller;
+use crate::reasons::REASONS;
+use crate::series::{HostSeries, NAMESPACE, is_of_events};
 
 /// [MS-DCOM] 1.9: the port of a host's object resolver.
 pub(crate) const RESOLVER_PORT: u16 = 135;
@@ -20,9 +21,17 @@ pub(crate) const RESOLVER_PORT: u16 = 135;
 /// The COM+ applications of one host.
 #[derive(Debug)]
 pub(crate) struct ComtSource {
-    connection: ObjectConnection,
-    limits: Limits,
-    stalls: Stalls,
+    name: String,
+    target: HostTarget,
+    /// An instance for single questions only polls: a subscription would outlive the answer.
+    is_on_demand: bool,
+    mode: Mode,
+    logs_changes: bool,
+    poller: Poller,
+    /// In the modes with events, and after those until the subscription is removed.
+    events: Option<Events>,
+    /// What was shown last, if changes are logged.
+    shown: Option<HostFigures>,
     series: HostSeries,
 }
 
@@ -44,66 +53,104 @@ impl Source for ComtSource {
         problems
     }
 
-    fn selects(_: &Settings, family: &FamilyKey) -> Selects {
-        if family.namespace == NAMESPACE { Selects::Yes } else { Selects::No(Vec::new()) }
+    fn selects(settings: &Settings, family: &FamilyKey) -> Selects {
+        if family.namespace != NAMESPACE {
+            Selects::No(Vec::new())
+        } else if settings.mode() == Mode::Poll && is_of_events(family) {
+            Selects::No(vec![Problem::new("/mode", "let the host tell its state by events").suggest("both")])
+        } else {
+            Selects::Yes
+        }
     }
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
-        let Setup { settings, target, .. } = setup;
-        let limits = settings.limits();
-        let target = host_session::Target::new(target.host, target.port.unwrap_or(RESOLVER_PORT));
-        let connection = ObjectConnection::new(target, TRACKER, settings.transport);
-        Ok(Self { connection, limits, stalls: Stalls::default(), series: HostSeries::default() })
+        let Setup { settings, target, is_on_demand, .. } = setup;
+        let host = HostTarget::new(target.host, target.port.unwrap_or(RESOLVER_PORT));
+        let poller = Poller::new(host.clone(), settings.transport.clone(), settings.limits());
+        let mut source = Self {
+            name: target.name,
+            target: host,
+            is_on_demand,
+            mode: Mode::Poll,
+            logs_changes: false,
+            poller,
+            events: None,
+            shown: None,
+            series: HostSeries::default(),
+        };
+        source.reconfigure(settings);
+        Ok(source)
     }
 
     fn reconfigure(&mut self, settings: Settings) {
-        self.limits = settings.limits();
-        self.connection.reconfigure(settings.transport);
+        self.mode = if self.is_on_demand { Mode::Poll } else { settings.mode() };
+        self.logs_changes = settings.log_changes;
+        let (limits, max_age, transport) = (settings.limits(), settings.events_max_age(), settings.transport);
+        match &mut self.events {
+            Some(events) => events.reconfigure(&transport, limits, max_age),
+            None if self.mode == Mode::Poll => {}
+            None => {
+                let events = Events::new(self.name.clone(), &self.target, &transport, limits, max_age);
+                self.events = Some(events);
+            }
+        }
+        self.poller.reconfigure(transport, limits);
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
-        self.stalls.begin();
-        plugin_session::collect(self, collection).await
-    }
-
-    async fn end(mut self, end: End) {
-        self.connection.release(Instant::from_std(end.deadline)).await;
-    }
-}
-
-impl HostSource for ComtSource {
-    type Connection = ObjectConnection;
-
-    fn connection(&mut self) -> &mut ObjectConnection {
-        &mut self.connection
-    }
-
-    async fn attempt(
-        &mut self,
-        collection: &mut Collection,
-        deadline: Instant,
-    ) -> Result<Coverage, AttemptError> {
-        let mut tracker = self.connection.take(collection, deadline).await?;
-        collection.enter(Stage::Query);
-        let timer = tracker.start_stage(host_session::Stage::Query);
-        let polled = poll(&mut tracker, &self.limits, &self.stalls, deadline).await;
-        let report = tracker.stop_stage(timer);
-        collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
-        let polled = match polled {
-            Ok(polled) => polled,
-            Err(PollError { error, stalled }) => {
-                let mut failed = self.connection.fail(tracker, &error);
-                if stalled.is_some_and(|application| self.stalls.add(application)) {
-                    failed.retry = Retry::Always(Recovery::Connection);
+        if self.mode == Mode::Poll
+            && let Some(mut events) = self.events.take()
+        {
+            events.leave(collection).await;
+        }
+        let is_told = match &mut self.events {
+            Some(events) => events.step(collection).await,
+            None => false,
+        };
+        let polled = match self.mode {
+            Mode::Events if is_told => None,
+            Mode::Events | Mode::Poll | Mode::Both => Some(self.poller.read(collection).await),
+        };
+        let told = self.events.as_ref().filter(|_| is_told).and_then(Events::newest);
+        let read;
+        let (host, failure) = match (polled, told) {
+            (Some(Ok(mut polled)), told) => {
+                if let (Mode::Both, Some(told)) = (self.mode, told) {
+                    polled.complete_with(told);
                 }
-                return Err(failed);
+                let failure = polled.failure.take();
+                read = polled;
+                (&read, failure)
+            }
+            (Some(Err(failure)), Some(told)) => (told, Some(failure)),
+            (Some(Err(failure)), None) => return Err(failure),
+            (None, Some(told)) => (told, None),
+            (None, None) => {
+                return Err(Failure::new(Stage::Plugin, GeneralReason::Internal, "nothing was read"));
             }
         };
-        self.connection.put_back(tracker);
-        self.series.emit(&polled, collection.output());
-        Ok(match polled.failure {
+        let totals = self.events.as_ref().map(|events| events.totals(is_told));
+        let failure = failure.or_else(|| self.events.as_ref()?.failure().cloned());
+        self.series.emit(host, totals.as_ref(), collection.output());
+        if self.logs_changes {
+            if let Some(before) = &self.shown {
+                changes::report(before, host, collection.handle());
+            }
+            self.shown = Some(host.clone());
+        } else {
+            self.shown = None;
+        }
+        Ok(match failure {
             None => Coverage::Full,
             failure => Coverage::Partial { families: self.series.families(), failure },
         })
+    }
+
+    async fn end(mut self, end: End) {
+        let deadline = Instant::from_std(end.deadline);
+        if let Some(mut events) = self.events.take() {
+            events.end(deadline).await;
+        }
+        self.poller.release(deadline).await;
     }
 }

@@ -22,7 +22,8 @@ use windows_sim::model::{
 use windows_sim::service::tracker;
 use windows_sim::{Account, Accounts, WindowsHost, server};
 
-use crate::poll::{Limits, Polled, poll};
+use crate::model::{HostFigures, Limits};
+use crate::poll::poll;
 use crate::stalls::Stalls;
 
 const APPLICATIONS: u32 = 512;
@@ -115,7 +116,7 @@ fn a_steady_poll_is_one_call_and_one_for_each_application_and_takes_little_memor
     let (host, port) = serve(&threads);
     let here = Builder::new_current_thread().enable_all().build().unwrap();
     let mut tracker = here.block_on(activate(port));
-    let mut read = || -> Polled {
+    let mut read = || -> HostFigures {
         let (limits, stalls) = (Limits::default(), Stalls::default());
         here.block_on(poll(&mut tracker, &limits, &stalls, soon())).unwrap()
     };

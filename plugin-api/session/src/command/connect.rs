@@ -1,10 +1,11 @@
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use dcom_runtime::{Object, ReachedResolver};
 use host_session::{Options, Reached, Session, SessionError, Target};
 use plugin_sdk::{Credential, Run};
 use tokio::time::{Instant, timeout_at};
-use transport::TcpConnector;
+use transport::{Connector as _, TcpConnector};
 
 use super::{CommandError, HostArguments, ObjectTransportArguments, TransportArguments};
 use crate::lease::{credentials, is_refusal, report_verdict};
@@ -75,6 +76,12 @@ impl HostAccess {
     #[must_use]
     pub fn host(&self) -> &str {
         &self.target.host
+    }
+
+    /// The addresses that the host's name stands for.
+    pub async fn addresses(&self) -> Vec<IpAddr> {
+        let resolved = self.connector.resolve(&self.target, Instant::now() + CONNECT_MAX).await;
+        resolved.iter().flat_map(|addresses| addresses.iter()).map(SocketAddr::ip).collect()
     }
 
     /// Connects, logs on with credentials that the exporter leases, and opens `service`.

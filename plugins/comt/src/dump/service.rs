@@ -7,7 +7,8 @@ use plugin_sdk::{DeclaredReason, Reason};
 use plugin_session::{Explanation, ObjectService, ObjectStep};
 use rpc_stub::orpc::ObjectInterface as _;
 
-use crate::tracker::{REASONS, TRACKER};
+use crate::reasons::REASONS;
+use crate::tracker::TRACKER;
 
 /// What the command uses of a host.
 pub(super) const DUMPER: ObjectService = ObjectService {

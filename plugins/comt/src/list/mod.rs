@@ -1,5 +1,7 @@
-//! `list`: the applications of a host with their components and figures, as the tracker tells them now.
+//! `list`: the applications of a host with their components and figures, as the tracker tells them now; and with an event of
+//! the host, if one is waited for, what only that tells: names, processes, container ids.
 
+mod event;
 mod table;
 
 use std::time::Duration;
@@ -10,7 +12,11 @@ use plugin_session::command::{CommandError, HostAccess, HostArguments, ObjectTra
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::poll::{ApplicationFigures, ComponentFigures, LeftOut, Limits, Polled, poll};
+use self::event::EventArguments;
+use crate::model::{
+    ApplicationFigures, ComponentFigures, HostFigures, LeftOut, Limits, Place, ProcessFigures,
+};
+use crate::poll::poll;
 use crate::stalls::Stalls;
 use crate::tracker::TRACKER;
 
@@ -26,6 +32,8 @@ pub(crate) struct ListArguments {
     format: Format,
     #[command(flatten)]
     transport: ObjectTransportArguments,
+    #[command(flatten)]
+    event: EventArguments,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -58,24 +66,27 @@ impl Command for List {
 }
 
 async fn list(run: &Run, arguments: ListArguments) -> Result<String, CommandError> {
-    let ListArguments { host, format, transport } = arguments;
+    let ListArguments { host, format, transport, event } = arguments;
     let access = HostAccess::of_objects(host, &transport)?;
     run.progress(&format!("connecting to {}…", access.host()));
     let mut tracker = access.activate(&TRACKER, run).await.map_err(|failed| failed.error)?;
     run.progress("applications…");
     let polled = poll(&mut tracker, &Limits::default(), &Stalls::default(), Instant::now() + CALLS_MAX).await;
-    let polled =
+    let mut polled =
         polled.map_err(|failed| CommandError::of_object(&TRACKER, &failed.error, ObjectStep::Call))?;
     // If the host is slow, it drops the object when no pings come.
     let _ = tracker.release(Instant::now() + RELEASE_MAX).await;
+    if let Some(told) = event::told(run, &access, &event).await? {
+        polled.complete_with(&told);
+    }
     Ok(match format {
         Format::Table => table::table(access.host(), &polled),
         Format::Json => format!("{:#}\n", json(access.host(), &polled)),
     })
 }
 
-fn json(host: &str, polled: &Polled) -> Value {
-    let Polled { applications, left_out, failure } = polled;
+fn json(host: &str, polled: &HostFigures) -> Value {
+    let HostFigures { applications, processes, left_out, failure } = polled;
     let applications: Vec<Value> = applications.iter().map(application).collect();
     let left_out: Vec<Value> = left_out
         .rows()
@@ -84,20 +95,46 @@ fn json(host: &str, polled: &Polled) -> Value {
         .map(|(kind, reason, number)| json!({"kind": kind, "reason": reason, "number": number}))
         .collect();
     let problem = failure.as_ref().map(|failure| &failure.message);
-    json!({"host": host, "applications": applications, "left_out": left_out, "problem": problem})
+    let processes = processes.as_ref().map(|all| all.iter().map(process).collect::<Vec<_>>());
+    json!({
+        "host": host,
+        "applications": applications,
+        "processes": processes,
+        "left_out": left_out,
+        "problem": problem,
+    })
 }
 
+/// What only an event tells is null without one.
 fn application(figures: &ApplicationFigures) -> Value {
-    let ApplicationFigures { application, components } = figures;
-    let components: Vec<Value> = components.iter().map(component).collect();
+    let components: Vec<Value> = figures.components.iter().map(component).collect();
+    let about = figures.about.as_ref();
+    let place = |place: &Place| {
+        let container_id = place.container_id.map(|id| id.to_string());
+        json!({"container_id": container_id, "process_id": place.process_id})
+    };
+    let places = about.map(|_told| figures.places.iter().map(place).collect::<Vec<_>>());
     json!({
-        "application_id": application.id.to_string(),
-        "containers": application.containers.len(),
-        "calls_in_progress": application.calls,
-        "calls_per_second": application.calls_per_second,
-        "instances": application.instances,
-        "distinct_components": application.components,
+        "application_id": figures.id.to_string(),
+        "name": about.and_then(|about| about.name.as_deref()),
+        "partition_id": about.and_then(|about| about.partition_id).map(|id| id.to_string()),
+        "containers": figures.containers,
+        "container_ids": places,
+        "calls_in_progress": figures.calls,
+        "calls_per_second": figures.calls_per_second,
+        "instances": figures.instances,
+        "distinct_components": figures.distinct_components,
         "components": components,
+    })
+}
+
+fn process(process: &ProcessFigures) -> Value {
+    json!({
+        "process_id": process.id,
+        "program": process.program.as_deref(),
+        "paused": process.is_paused,
+        "recycling": process.is_recycling,
+        "service": process.is_service,
     })
 }
 
@@ -105,6 +142,9 @@ fn application(figures: &ApplicationFigures) -> Value {
 fn component(figures: &ComponentFigures) -> Value {
     json!({
         "clsid": figures.clsid.to_string(),
+        "name": figures.name.as_deref(),
+        "instances": figures.instances,
+        "instances_active": figures.active,
         "references": figures.references,
         "bound_references": figures.bound_references,
         "instances_pooled": figures.pooled,

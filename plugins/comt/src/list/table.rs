@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::poll::{ApplicationFigures, ComponentFigures, Polled};
+use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, Place, ProcessFigures};
 
 /// Width of a CLSID.
 const CLSID_WIDTH: usize = 36;
@@ -10,13 +10,13 @@ const COLUMNS: [&str; 7] = ["references", "bound", "pooled", "in call", "call ti
 const UNTRACKED: &str = "-";
 
 /// Each application with its components below it.
-pub(super) fn table(host: &str, polled: &Polled) -> String {
-    let Polled { applications, left_out, failure } = polled;
+pub(super) fn table(host: &str, polled: &HostFigures) -> String {
+    let HostFigures { applications, processes, left_out, failure } = polled;
     let mut text = format!("COM+ applications of {host}: {}\n", applications.len());
     let mut has_untracked = false;
     for application in applications {
         has_untracked |= application.components.iter().any(|component| component.references.is_none());
-        write_application(&mut text, application);
+        write_application(&mut text, application, processes.as_deref().unwrap_or_default());
     }
     if has_untracked {
         text +=
@@ -32,20 +32,25 @@ pub(super) fn table(host: &str, polled: &Polled) -> String {
     text
 }
 
-fn write_application(text: &mut String, figures: &ApplicationFigures) {
-    let ApplicationFigures { application, components } = figures;
+fn write_application(text: &mut String, figures: &ApplicationFigures, processes: &[ProcessFigures]) {
     let counted = |number: u64, things: &str| {
         format!("{number} {}", if number == 1 { things.trim_end_matches('s') } else { things })
     };
+    let name = figures.about.as_ref().and_then(|about| about.name.as_deref());
     let _ = writeln!(
         text,
-        "\napplication {}\n  {}, {}, {} in progress, {}/s",
-        application.id,
-        counted(application.containers.len() as u64, "containers"),
-        counted(application.instances, "instances"),
-        counted(application.calls, "calls"),
-        counted(application.calls_per_second, "calls"),
+        "\napplication {}{}\n  {}, {}, {} in progress, {}/s",
+        figures.id,
+        name.map(|name| format!(" {}", printable(name))).unwrap_or_default(),
+        counted(figures.containers, "containers"),
+        counted(figures.instances.unwrap_or_default(), "instances"),
+        counted(figures.calls.unwrap_or_default(), "calls"),
+        counted(figures.calls_per_second.unwrap_or_default(), "calls"),
     );
+    for place in &figures.places {
+        write_place(text, place, processes);
+    }
+    let components = &figures.components;
     if components.is_empty() {
         return;
     }
@@ -62,6 +67,36 @@ fn write_application(text: &mut String, figures: &ApplicationFigures) {
         }
         text.push('\n');
     }
+}
+
+/// `container ID in process 4711 (dllhost.exe, paused)`
+fn write_place(text: &mut String, place: &Place, processes: &[ProcessFigures]) {
+    let container = place.container_id.map_or_else(|| UNTRACKED.to_owned(), |id| id.to_string());
+    let _ = write!(text, "  container {container}");
+    let Some(id) = place.process_id else {
+        text.push('\n');
+        return;
+    };
+    let _ = write!(text, " in process {id}");
+    let process = processes.iter().find(|process| process.id == id);
+    let mut words = Vec::new();
+    if let Some(process) = process {
+        let program = process.program.as_deref().map(printable);
+        words.extend(program);
+        let states = [
+            (process.is_paused, "paused"),
+            (process.is_recycling, "recycling"),
+            (process.is_service, "service"),
+        ];
+        words.extend(states.into_iter().filter(|(is, _)| *is == Some(true)).map(|(_, word)| word.to_owned()));
+    }
+    let words = words.join(", ");
+    let _ = if words.is_empty() { writeln!(text) } else { writeln!(text, " ({words})") };
+}
+
+/// A text of the host that cannot change what a terminal shows.
+fn printable(text: &str) -> String {
+    text.chars().filter(|character| !character.is_control()).collect()
 }
 
 fn cells(component: &ComponentFigures) -> [String; COLUMNS.len()] {

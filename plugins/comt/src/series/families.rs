@@ -1,4 +1,4 @@
-//! The families: `perfmon_complus_…`. All are gauges: the host resets what it counts when an application ends.
+//! The families: `perfmon_complus_…`. What the host says is gauges: it resets what it counts when an application ends.
 
 use plugin_sdk::{Display, DisplayRule, Family, Kind, ValueKind};
 
@@ -19,7 +19,7 @@ const GAUGE: Family<'static> = Family {
 };
 
 /// By `application_id`.
-pub(super) const APPLICATION: [Family<'static>; 5] = [
+pub(super) static APPLICATION: [Family<'static>; 5] = [
     Family {
         item: "Containers",
         help: "Containers of the application that the host lists: processes in which it runs. A host that lists each \
@@ -37,7 +37,7 @@ pub(super) const APPLICATION: [Family<'static>; 5] = [
     Family {
         item: "Calls/sec",
         help: "Calls per second of the application, the host's average of its last seconds (four on Windows). Where the \
-               host lists an application once for several containers, the average of them.",
+               host lists an application once for several containers, the average of them. Events do not tell it.",
         origin: "IGetTrackingData::GetContainerData cCallsPerSecond",
         ..GAUGE
     },
@@ -59,7 +59,7 @@ pub(super) const APPLICATION: [Family<'static>; 5] = [
 const OF_COMPONENT: Family<'static> = Family { object: "Component", ..GAUGE };
 
 /// By `application_id` and `clsid`.
-pub(super) const COMPONENT: [Family<'static>; 7] = [
+pub(super) static COMPONENT: [Family<'static>; 9] = [
     Family {
         item: "References",
         help: "References to all instances of the component. Not there for applications without EventsEnabled.",
@@ -71,6 +71,18 @@ pub(super) const COMPONENT: [Family<'static>; 7] = [
         help: "References to active instances of the component, those that are not in the pool. Not there for \
                applications without EventsEnabled.",
         origin: "IGetTrackingData::GetComponentDataByContainer cBoundReferences",
+        ..OF_COMPONENT
+    },
+    Family {
+        item: "Instances",
+        help: "Instances of the component, active and pooled. Only events tell it, for applications with EventsEnabled.",
+        origin: "IComTrackingInfoEvents Objects",
+        ..OF_COMPONENT
+    },
+    Family {
+        item: "Instances Active",
+        help: "Instances of the component that belong to clients. Only events tell it, for applications with EventsEnabled.",
+        origin: "IComTrackingInfoEvents Activated",
         ..OF_COMPONENT
     },
     Family {
@@ -110,13 +122,127 @@ pub(super) const COMPONENT: [Family<'static>; 7] = [
     },
 ];
 
+const OF_PROCESS: Family<'static> = Family { object: "Process", ..GAUGE };
+
+/// By `process_id`. Only events tell them.
+pub(super) static PROCESS: [Family<'static>; 3] = [
+    Family {
+        item: "Paused",
+        help: "1 if the process of COM+ applications is paused: it creates no components for now; else 0.",
+        origin: "IComTrackingInfoEvents Paused",
+        ..OF_PROCESS
+    },
+    Family {
+        item: "Recycling",
+        help: "1 if the process of COM+ applications is being recycled: it creates no components any more, and ends when \
+               the last one is released; else 0.",
+        origin: "IComTrackingInfoEvents Recycling",
+        ..OF_PROCESS
+    },
+    Family {
+        item: "Service",
+        help: "1 if the process of COM+ applications is a Windows service; else 0.",
+        origin: "IComTrackingInfoEvents IsService",
+        ..OF_PROCESS
+    },
+];
+
+const INFO: Family<'static> = Family { item: "Info", kind: Kind::Info, ..GAUGE };
+
+/// Only events tell it.
+pub(super) static APPLICATION_INFO: [Family<'static>; 1] = [Family {
+    help: "1, with name, partition and type of the application.",
+    origin: "IComTrackingInfoEvents Name, PartitionID, ApplicationType",
+    ..INFO
+}];
+
+/// Only events tell it.
+pub(super) static COMPONENT_INFO: [Family<'static>; 1] = [Family {
+    object: "Component",
+    help: "1, with the name of the component: its ProgID.",
+    origin: "IComTrackingInfoEvents Name",
+    ..INFO
+}];
+
+/// Only events tell it.
+pub(super) static PROCESS_INFO: [Family<'static>; 1] = [Family {
+    object: "Process",
+    help: "1, with the name of the process's program.",
+    origin: "IComTrackingInfoEvents ExeName",
+    ..INFO
+}];
+
+/// Only events tell it.
+pub(super) static PROCESS_APPLICATION: [Family<'static>; 1] = [Family {
+    object: "Process Application",
+    help: "1 for each application that runs in a process.",
+    origin: "IComTrackingInfoEvents ProcessID, ApplicationID",
+    ..INFO
+}];
+
 /// By `kind` and `reason`: the plugin's own.
-pub(super) const LEFT_OUT: Family<'static> = Family {
+pub(super) static LEFT_OUT: [Family<'static>; 1] = [Family {
     object: "Entries",
     item: "Left Out",
-    help: "Applications, components and containers (kind) that the host has and the last collection does not show, or not \
-           with their components: above a limit (limit), ended meanwhile (ended), with an invalid identifier (malformed), \
-           refused by the host (unread), or without an answer (stalled).",
+    help: "Applications, components, containers, processes, and properties of these (kind) that the host has and the last \
+           collection does not show, or not with their components: above a limit (limit), ended meanwhile (ended), \
+           without a meaning (malformed), refused by the host (unread), or without an answer (stalled).",
     origin: "",
     ..GAUGE
-};
+}];
+
+const OF_EVENTS: Family<'static> = Family { object: "Events", ..GAUGE };
+
+/// Of the target as a whole: the plugin's own.
+pub(super) static EVENTS: [Family<'static>; 4] = [
+    Family {
+        item: "Up",
+        help: "1 if the host tells its state by events of its COM+ tracker; 0 if it does not, and is polled.",
+        ..OF_EVENTS
+    },
+    Family { item: "Taken", kind: Kind::Counter, help: "Events of the host that were read.", ..OF_EVENTS },
+    Family {
+        item: "Superseded",
+        kind: Kind::Counter,
+        help: "Events of the host that a newer one replaced before a collection: each is a whole state.",
+        ..OF_EVENTS
+    },
+    Family {
+        item: "Last Time",
+        unit: "seconds",
+        value: ValueKind::F64,
+        help: "When the event came whose state was read last, in seconds since 1970.",
+        ..OF_EVENTS
+    },
+];
+
+/// By `reason`: the plugin's own.
+pub(super) static REFUSED_EVENTS: [Family<'static>; 1] = [Family {
+    object: "Refused",
+    item: "Events",
+    kind: Kind::Counter,
+    help: "Events and connections of the host that were refused: an event for another target (address), no call of the \
+           method (malformed), without a state (empty), too long (size), too much of all targets (memory), bytes that \
+           cannot be read (unreadable); a connection with authentication (authentication), or one that was refused or ended \
+           for another reason (connection).",
+    ..GAUGE
+}];
+
+/// Of the process: the plugin's own.
+pub(super) static STRANGERS: [Family<'static>; 1] = [Family {
+    object: "Event Listener",
+    item: "Refused Connections",
+    kind: Kind::Counter,
+    help: "Connections to the listener for events that were refused because their address is no target's, of the whole \
+           process: it is the same at each target with events.",
+    ..GAUGE
+}];
+
+/// Objects and items that only events tell, and that only polls tell, for the question which settings collect a family.
+pub(super) fn is_of_events(object: &str, item: &str) -> bool {
+    let families = PROCESS.iter().chain(&EVENTS).chain(&REFUSED_EVENTS).chain(&STRANGERS);
+    let infos = [&APPLICATION_INFO, &COMPONENT_INFO, &PROCESS_INFO, &PROCESS_APPLICATION];
+    let is_it = |family: &Family<'_>| (family.object, family.item) == (object, item);
+    families.chain(infos.into_iter().flatten()).any(is_it)
+        || (object == OF_COMPONENT.object && matches!(item, "Instances" | "Instances Active"))
+}

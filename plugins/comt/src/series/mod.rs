@@ -1,97 +1,215 @@
-//! The series of a host: for each application, for each component, and for what is left out.
+//! The series of a host: for each application, component and process, and for what the plugin itself counts.
 
 mod families;
+mod keys;
 mod table;
 
-use ms_dtyp::Guid;
-use plugin_sdk::{FamilyId, Output};
+use plugin_sdk::{FamilyId, FamilyKey, Output};
 
 pub(crate) use self::families::NAMESPACE;
-use self::families::{APPLICATION, COMPONENT, LEFT_OUT};
-use self::table::{Figure, Key, Table};
-use crate::poll::{ApplicationFigures, ComponentFigures, Polled};
+use self::families::{
+    APPLICATION, APPLICATION_INFO, COMPONENT, COMPONENT_INFO, EVENTS, LEFT_OUT, PROCESS, PROCESS_APPLICATION,
+    PROCESS_INFO, REFUSED_EVENTS, STRANGERS,
+};
+use self::keys::{
+    ApplicationInfoKey, ApplicationKey, ComponentInfoKey, ComponentKey, LeftOutKey, ProcessApplicationKey,
+    ProcessInfoKey, ProcessKey, RefusalKey, TargetKey,
+};
+use self::table::{Figure, Table};
+use crate::events::{EventTotals, REFUSALS};
+use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, ProcessFigures};
 
 /// All series of one host, kept from collection to collection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct HostSeries {
     applications: Table<ApplicationKey, { APPLICATION.len() }>,
+    application_infos: Table<ApplicationInfoKey, 1>,
     components: Table<ComponentKey, { COMPONENT.len() }>,
+    component_infos: Table<ComponentInfoKey, 1>,
+    processes: Table<ProcessKey, { PROCESS.len() }>,
+    process_infos: Table<ProcessInfoKey, 1>,
+    process_applications: Table<ProcessApplicationKey, 1>,
     left_out: Table<LeftOutKey, 1>,
+    events: Table<TargetKey, { EVENTS.len() }>,
+    refused_events: Table<RefusalKey, 1>,
+    strangers: Table<TargetKey, 1>,
+}
+
+/// Does the same with each table.
+macro_rules! each_table {
+    ($series:expr, $table:ident => $action:expr) => {{
+        let Self {
+            applications,
+            application_infos,
+            components,
+            component_infos,
+            processes,
+            process_infos,
+            process_applications,
+            left_out,
+            events,
+            refused_events,
+            strangers,
+        } = $series;
+        [
+            {
+                let $table = applications;
+                $action
+            },
+            {
+                let $table = application_infos;
+                $action
+            },
+            {
+                let $table = components;
+                $action
+            },
+            {
+                let $table = component_infos;
+                $action
+            },
+            {
+                let $table = processes;
+                $action
+            },
+            {
+                let $table = process_infos;
+                $action
+            },
+            {
+                let $table = process_applications;
+                $action
+            },
+            {
+                let $table = left_out;
+                $action
+            },
+            {
+                let $table = events;
+                $action
+            },
+            {
+                let $table = refused_events;
+                $action
+            },
+            {
+                let $table = strangers;
+                $action
+            },
+        ]
+    }};
+}
+
+impl Default for HostSeries {
+    fn default() -> Self {
+        Self {
+            applications: Table::new(&APPLICATION),
+            application_infos: Table::new(&APPLICATION_INFO),
+            components: Table::new(&COMPONENT),
+            component_infos: Table::new(&COMPONENT_INFO),
+            processes: Table::new(&PROCESS),
+            process_infos: Table::new(&PROCESS_INFO),
+            process_applications: Table::new(&PROCESS_APPLICATION),
+            left_out: Table::new(&LEFT_OUT),
+            events: Table::new(&EVENTS),
+            refused_events: Table::new(&REFUSED_EVENTS),
+            strangers: Table::new(&STRANGERS),
+        }
+    }
 }
 
 impl HostSeries {
-    /// Sends what was read, and ends the series of what is gone.
-    pub(crate) fn emit(&mut self, polled: &Polled, output: &mut Output) {
-        self.applications.begin(&APPLICATION, output);
-        self.components.begin(&COMPONENT, output);
-        self.left_out.begin(&[LEFT_OUT], output);
-        for ApplicationFigures { application, components } in &polled.applications {
-            let id = application.id;
-            let figures = [
-                Some(Figure::Count(application.containers.len() as u64)),
-                Some(Figure::Count(application.calls)),
-                Some(Figure::Count(application.calls_per_second)),
-                Some(Figure::Count(application.instances)),
-                Some(Figure::Count(application.components.into())),
-            ];
-            self.applications.push(ApplicationKey(id), figures, output);
-            for component in components {
-                let clsid = component.clsid;
-                self.components.push(ComponentKey { application: id, clsid }, figures_of(component), output);
-            }
+    /// Sends what was read, and what became of events if there is a subscription; ends the series of what is gone.
+    pub(crate) fn emit(&mut self, host: &HostFigures, totals: Option<&EventTotals>, output: &mut Output) {
+        each_table!(&mut *self, table => table.begin());
+        for application in &host.applications {
+            self.push_application(application, output);
         }
-        for (kind, reason, number) in polled.left_out.rows() {
+        for process in host.processes.iter().flatten() {
+            self.push_process(process, output);
+        }
+        for (kind, reason, number) in host.left_out.rows() {
             self.left_out.push(LeftOutKey { kind, reason }, [Some(Figure::Count(number))], output);
         }
-        self.applications.end(output);
-        self.components.end(output);
-        self.left_out.end(output);
+        if let Some(totals) = totals {
+            self.push_totals(totals, output);
+        }
+        each_table!(&mut *self, table => table.end(output));
     }
 
     /// The families that were registered.
     pub(crate) fn families(&self) -> Vec<FamilyId> {
-        [self.applications.families(), self.components.families(), self.left_out.families()].concat()
+        each_table!(self, table => table.families()).concat()
+    }
+
+    fn push_application(&mut self, application: &ApplicationFigures, output: &mut Output) {
+        let id = application.id;
+        let figures = [
+            Some(Figure::Count(application.containers)),
+            application.calls.map(Figure::Count),
+            application.calls_per_second.map(Figure::Count),
+            application.instances.map(Figure::Count),
+            Some(Figure::Count(application.distinct_components)),
+        ];
+        self.applications.push(ApplicationKey(id), figures, output);
+        if let Some(about) = &application.about {
+            let key = ApplicationInfoKey { id, about: about.clone() };
+            self.application_infos.push(key, PRESENT, output);
+        }
+        for process_id in application.places.iter().filter_map(|place| place.process_id) {
+            let key = ProcessApplicationKey { process_id, application: id };
+            self.process_applications.push(key, PRESENT, output);
+        }
+        for component in &application.components {
+            let clsid = component.clsid;
+            self.components.push(ComponentKey { application: id, clsid }, figures_of(component), output);
+            if let Some(name) = &component.name {
+                let key = ComponentInfoKey { application: id, clsid, name: name.clone() };
+                self.component_infos.push(key, PRESENT, output);
+            }
+        }
+    }
+
+    fn push_process(&mut self, process: &ProcessFigures, output: &mut Output) {
+        let flag = |flag: Option<bool>| flag.map(|flag| Figure::Count(flag.into()));
+        let figures = [flag(process.is_paused), flag(process.is_recycling), flag(process.is_service)];
+        self.processes.push(ProcessKey(process.id), figures, output);
+        if let Some(program) = &process.program {
+            let key = ProcessInfoKey { id: process.id, program: program.clone() };
+            self.process_infos.push(key, PRESENT, output);
+        }
+    }
+
+    fn push_totals(&mut self, totals: &EventTotals, output: &mut Output) {
+        let figures = [
+            Some(Figure::Count(totals.is_up.into())),
+            Some(Figure::Count(totals.taken)),
+            Some(Figure::Count(totals.superseded)),
+            totals.last_unix_seconds.map(Figure::Seconds),
+        ];
+        self.events.push(TargetKey, figures, output);
+        for (reason, count) in REFUSALS.into_iter().zip(totals.refused) {
+            self.refused_events.push(RefusalKey(reason), [Some(Figure::Count(count))], output);
+        }
+        self.strangers.push(TargetKey, [Some(Figure::Count(totals.strangers))], output);
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct ApplicationKey(Guid);
-
-impl Key for ApplicationKey {
-    fn labels(&self) -> Vec<(&'static str, String)> {
-        vec![("application_id", self.0.to_string())]
-    }
+/// Whether only events tell a family.
+pub(crate) fn is_of_events(family: &FamilyKey) -> bool {
+    families::is_of_events(&family.object, &family.item)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct ComponentKey {
-    application: Guid,
-    clsid: Guid,
-}
-
-impl Key for ComponentKey {
-    fn labels(&self) -> Vec<(&'static str, String)> {
-        vec![("application_id", self.application.to_string()), ("clsid", self.clsid.to_string())]
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct LeftOutKey {
-    kind: &'static str,
-    reason: &'static str,
-}
-
-impl Key for LeftOutKey {
-    fn labels(&self) -> Vec<(&'static str, String)> {
-        vec![("kind", self.kind.to_owned()), ("reason", self.reason.to_owned())]
-    }
-}
+/// The value of an info metric.
+const PRESENT: [Option<Figure>; 1] = [Some(Figure::Count(1))];
 
 fn figures_of(component: &ComponentFigures) -> [Option<Figure>; COMPONENT.len()] {
     let count = |figure: Option<u64>| figure.map(Figure::Count);
     [
         count(component.references),
         count(component.bound_references),
+        count(component.instances),
+        count(component.active),
         count(component.pooled),
         count(component.in_call),
         component.call_time_ms.map(|ms| Figure::Seconds(f64::from(ms) / 1000.0)),

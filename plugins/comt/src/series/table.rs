@@ -15,7 +15,7 @@ pub(super) enum Figure {
 }
 
 /// What a row is about.
-pub(super) trait Key: Copy + Eq + Hash {
+pub(super) trait Key: Clone + Eq + Hash {
     /// The labels of its series.
     fn labels(&self) -> Vec<(&'static str, String)>;
 }
@@ -23,7 +23,8 @@ pub(super) trait Key: Copy + Eq + Hash {
 /// `N` families, and a series of each for everything with a key.
 #[derive(Debug)]
 pub(super) struct Table<K, const N: usize> {
-    /// Empty before they are registered; `None` for those that the exporter dropped.
+    declared: &'static [Family<'static>; N],
+    /// Empty before there is a figure; `None` for those that the exporter dropped.
     families: Vec<Option<FamilyId>>,
     rows: HashMap<K, Row<N>>,
     collection: u64,
@@ -45,25 +46,24 @@ enum Slot {
     Live(SeriesId),
 }
 
-impl<K, const N: usize> Default for Table<K, N> {
-    fn default() -> Self {
-        Self { families: Vec::new(), rows: HashMap::new(), collection: 0 }
-    }
-}
-
 impl<K: Key, const N: usize> Table<K, N> {
+    /// No rows yet.
+    pub(super) fn new(declared: &'static [Family<'static>; N]) -> Self {
+        Self { declared, families: Vec::new(), rows: HashMap::new(), collection: 0 }
+    }
+
     /// Begins a collection.
-    pub(super) fn begin(&mut self, families: &[Family<'_>; N], output: &mut Output) {
-        if self.families.is_empty() {
-            self.families = output.register_families(families);
-        }
+    pub(super) fn begin(&mut self) {
         self.collection += 1;
     }
 
     /// Sends the figures of a row; those that are `None` have no series.
     pub(super) fn push(&mut self, key: K, figures: [Option<Figure>; N], output: &mut Output) {
-        let Self { families, rows, collection } = self;
-        let row = rows.entry(key).or_insert_with(|| Row { slots: [Slot::Unregistered; N], seen: 0 });
+        let Self { declared, families, rows, collection } = self;
+        if families.is_empty() {
+            *families = output.register_families(*declared);
+        }
+        let row = rows.entry(key.clone()).or_insert_with(|| Row { slots: [Slot::Unregistered; N], seen: 0 });
         row.seen = *collection;
         let is_new =
             |(slot, figure): (&Slot, &Option<Figure>)| matches!(slot, Slot::Unregistered) && figure.is_some();

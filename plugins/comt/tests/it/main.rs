@@ -1,6 +1,8 @@
 //! The plugin as the exporter sees it, against simulated Windows hosts on loopback.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
+mod events;
+mod events_lost;
 mod loss;
 mod partly;
 mod refusals;

@@ -159,10 +159,10 @@ fn a_host_above_its_limits_is_shown_as_far_as_they_go_in_the_order_of_identifier
 fn settings_that_are_wrong_are_told_by_their_place() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     let watch = plugin.watch(&sim);
-    let settings = json!({"mode": "events", "max_applications": 0});
+    let settings = json!({"mode": "pull", "max_applications": 0});
     let config = plugin_host::InstanceConfig { settings, ..watch.config.clone() };
     let problems = plugin.library.validate("comt", &config).expect("the source answers");
     let places: Vec<&str> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
     assert_eq!(places, ["/mode", "/max_applications"]);
-    assert!(problems[0].message.contains("events"), "{problems:?}");
+    assert!(problems[0].suggestion.contains("events"), "{problems:?}");
 }

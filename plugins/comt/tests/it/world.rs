@@ -1,14 +1,15 @@
 //! Simulated hosts on loopback, the plugin in a host of its own, and who lends the password.
 
 use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use ms_dtyp::FileTime;
 use plugin_contract::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Failure, Lease,
-    LeaseId, Secret, Stage, StageReport, TargetInfo, Waiter,
+    LeaseId, ListeningSockets, Secret, Stage, StageReport, TargetInfo, Waiter,
 };
 use plugin_host::testing::{Recorded, RecordedOutcome, RecordingSink, Value};
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Library, monotonic_ns};
@@ -17,7 +18,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use windows_sim::model::{self, Clock, ComProcess, ValueSource};
-use windows_sim::service::tracker;
+use windows_sim::server::{Delivery, EventPublisher};
+use windows_sim::service::{event_system, tracker};
 use windows_sim::{Account, Accounts, Behaviour, WindowsHost, server};
 
 pub(crate) const PASSWORD: &str = "Passw0rd-of-the-test";
@@ -32,8 +34,10 @@ pub(crate) struct SimHost {
     pub(crate) host: Arc<WindowsHost>,
     pub(crate) clock: Clock,
     pub(crate) port: u16,
+    address: Ipv4Addr,
     source: Arc<dyn ValueSource>,
     listener: Mutex<JoinHandle<()>>,
+    publisher: Mutex<EventPublisher>,
     // Last, so that what runs on it ends first.
     runtime: Runtime,
 }
@@ -41,20 +45,44 @@ pub(crate) struct SimHost {
 impl SimHost {
     /// At noon, until the clock is moved.
     pub(crate) fn new() -> Self {
+        Self::on(Ipv4Addr::LOCALHOST)
+    }
+
+    /// At another address of loopback. It calls back from the first one all the same.
+    pub(crate) fn on(address: Ipv4Addr) -> Self {
         let clock = Clock::manual(NOON);
         let options =
             model::HostOptions { clock: clock.clone(), boot: Some(BOOT), ..model::HostOptions::default() };
-        Self::with_source(Arc::new(model::Host::new(options)), clock)
+        Self::made(Arc::new(model::Host::new(options)), clock, address)
     }
 
     pub(crate) fn with_source(source: Arc<dyn ValueSource>, clock: Clock) -> Self {
+        Self::made(source, clock, Ipv4Addr::LOCALHOST)
+    }
+
+    fn made(source: Arc<dyn ValueSource>, clock: Clock, address: Ipv4Addr) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.expect("threads for the simulator");
         let account = Account::new("CORP", USER, ssp::Secret::new(PASSWORD));
         let accounts = Arc::new(Accounts::new(vec![account]));
         let host = Arc::new(WindowsHost::new("web1", Arc::clone(&source), accounts));
-        let (port, listener) = listen(&runtime, &host, 0);
-        Self { host, clock, port, source, listener: Mutex::new(listener), runtime }
+        let (port, listener) = listen(&runtime, &host, (address, 0));
+        let publisher = Mutex::new(EventPublisher::new(Arc::clone(&host), call_back_port()));
+        Self { host, clock, port, address, source, listener: Mutex::new(listener), publisher, runtime }
+    }
+
+    /// Calls all subscribers of the tracker with the state of now.
+    pub(crate) fn publish(&self) -> Vec<Delivery> {
+        let mut publisher = self.publisher.lock().expect("nobody panicked");
+        self.runtime.block_on(publisher.publish())
+    }
+
+    /// The same, and insists that there is one subscriber, which takes it.
+    #[track_caller]
+    pub(crate) fn tell(&self) {
+        let mut deliveries = self.publish();
+        assert_eq!(deliveries.len(), 1);
+        deliveries.remove(0).outcome.expect("the subscriber takes it");
     }
 
     /// What its tracker sees now.
@@ -88,13 +116,19 @@ impl SimHost {
     /// All connections end; the next ones are taken.
     pub(crate) fn cut(&self) {
         self.shut();
-        *self.listener.lock().expect("nobody panicked") = listen(&self.runtime, &self.host, self.port).1;
+        *self.listener.lock().expect("nobody panicked") =
+            listen(&self.runtime, &self.host, (self.address, self.port)).1;
     }
 
     /// Calls of the tracker so far: of all applications, and of the components of one.
     pub(crate) fn calls(&self) -> (u64, u64) {
         let calls = |opnum| self.host.counts().calls(tracker::NAME, opnum);
         (calls(4), calls(5))
+    }
+
+    /// Calls that store a subscription so far.
+    pub(crate) fn stores(&self) -> u64 {
+        self.host.counts().calls(event_system::NAME, 8)
     }
 
     pub(crate) fn connections(&self) -> u64 {
@@ -108,8 +142,12 @@ impl SimHost {
     }
 }
 
-fn listen(runtime: &Runtime, host: &Arc<WindowsHost>, port: u16) -> (u16, JoinHandle<()>) {
-    let bind = |port| runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port)));
+fn listen(
+    runtime: &Runtime,
+    host: &Arc<WindowsHost>,
+    (address, port): (Ipv4Addr, u16),
+) -> (u16, JoinHandle<()>) {
+    let bind = |port| runtime.block_on(TcpListener::bind((address, port)));
     let resolver = bind(port).expect("a port on loopback");
     let exporter = bind(0).expect("another port on loopback");
     let port = resolver.local_addr().expect("its number").port();
@@ -120,6 +158,34 @@ fn listen(runtime: &Runtime, host: &Arc<WindowsHost>, port: u16) -> (u16, JoinHa
     };
     (port, runtime.spawn(serving))
 }
+
+/// The socket for call-backs, as the service manager would open it: there is one in this process, as in each.
+static CALL_BACKS: LazyLock<std::net::TcpListener> = LazyLock::new(|| {
+    let socket = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port on loopback");
+    socket.set_nonblocking(true).expect("it is a socket");
+    socket
+});
+
+fn call_back_port() -> u16 {
+    CALL_BACKS.local_addr().expect("its number").port()
+}
+
+/// Hands the socket to the plugin.
+struct Sockets;
+
+impl ListeningSockets for Sockets {
+    fn socket(&self, plugin: &str, name: &str) -> std::io::Result<Option<OwnedFd>> {
+        assert_eq!((plugin, name), ("comt", "events"));
+        Ok(Some(CALL_BACKS.try_clone()?.into()))
+    }
+}
+
+/// The first host of the process, which is asked for the socket whichever host an instance is of.
+static FIRST: LazyLock<(Host, Library)> = LazyLock::new(|| {
+    let host = Host::new(HostOptions { sockets: Arc::new(Sockets), ..HostOptions::default() });
+    let library = host.link("comt", plugin_comt::entry).expect("the plugin is linked");
+    (host, library)
+});
 
 /// The plugin, linked into this program, in a host of its own.
 pub(crate) struct Plugin {
@@ -140,6 +206,7 @@ impl Plugin {
     }
 
     pub(crate) fn with_password(password: &str) -> Self {
+        LazyLock::force(&FIRST);
         let lender = Arc::new(Lender { password: password.to_owned(), ..Lender::default() });
         let broker: Arc<dyn CredentialBroker> = Arc::<Lender>::clone(&lender);
         let host = Host::new(HostOptions { broker, ..HostOptions::default() });
@@ -157,13 +224,22 @@ impl Plugin {
     }
 
     pub(crate) fn watch_host(&self, host: &str, port: u16, settings: serde_json::Value) -> Watch {
+        self.watch_made(host, port, settings, false)
+    }
+
+    /// As for a probe.
+    pub(crate) fn watch_on_demand(&self, port: u16, settings: serde_json::Value) -> Watch {
+        self.watch_made("127.0.0.1", port, settings, true)
+    }
+
+    fn watch_made(&self, host: &str, port: u16, settings: serde_json::Value, is_on_demand: bool) -> Watch {
         let target = TargetInfo {
             name: "web1".to_owned(),
             host: host.to_owned(),
             port: Some(port),
             identity: "corp".to_owned(),
         };
-        let config = InstanceConfig { target, settings };
+        let config = InstanceConfig { target, settings, is_on_demand };
         let sink = Arc::new(RecordingSink::default());
         let created = self.library.create("comt", &config, Arc::<RecordingSink>::clone(&sink));
         Watch { instance: created.expect("the source takes the settings"), sink, config }
@@ -201,6 +277,12 @@ impl Watch {
         assert!(monotonic_ns() < deadline_ns, "it ended after its deadline");
         let last = recorded.completions.last().expect("a completion").clone();
         Ended { outcome: last.outcome, stages: last.stages, recorded }
+    }
+
+    /// Other settings from the next collection on.
+    pub(crate) fn reconfigure(&self, settings: serde_json::Value) {
+        let config = InstanceConfig { settings, ..self.config.clone() };
+        self.instance.reconfigure(&config).expect("the source takes the settings");
     }
 
     /// Collects, and insists that it is complete.
@@ -247,6 +329,30 @@ impl Ended {
             Value::F64(value) => value,
             other => panic!("no family has such values: {other:?}"),
         })
+    }
+
+    /// All series with their values, but for the object.
+    pub(crate) fn all_but(&self, object: &str) -> Vec<(String, Vec<String>, Option<Value>)> {
+        let series = self.recorded.series.iter().filter(|series| !series.retired);
+        let rows = series.map(|series| {
+            let family = &self.recorded.families[series.family as usize];
+            let labels = series.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            (format!("{} {}", family.object, family.item), labels, series.value)
+        });
+        let mut rows: Vec<_> = rows.filter(|(name, ..)| !name.starts_with(object)).collect();
+        rows.sort_by(|one, other| (&one.0, &one.1).cmp(&(&other.0, &other.1)));
+        rows
+    }
+
+    /// The bodies of events with this name, so far.
+    pub(crate) fn events(&self, name: &str) -> Vec<&str> {
+        let events = self.recorded.events.iter().filter(|(own, _)| own == name);
+        events.map(|(_, body)| body.as_str()).collect()
+    }
+
+    /// How often this was logged, so far.
+    pub(crate) fn logged(&self, message: &str) -> usize {
+        self.recorded.logs.iter().filter(|log| log.message == message).count()
     }
 
     /// How many series of an object are there.

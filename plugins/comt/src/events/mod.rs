@@ -1,0 +1,209 @@
+//! The host calls: its COM+ event system tells a subscriber of ours the whole state of the host. See `subscription` for how a
+//! host comes to know the subscriber.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `listener` | where hosts call back, for all targets |
+//! | `subscription` | the subscription of one target, from one collection to the next |
+//! | `identity` | its identifier |
+//! | `event_system` | the calls of the host's event system |
+//! | `pause` | attempts after failures |
+//! | `state` | an event as figures |
+//! | `changes` | what changed from one state to the next |
+
+pub(crate) mod changes;
+pub(crate) mod event_system;
+mod identity;
+pub(crate) mod listener;
+mod pause;
+pub(crate) mod state;
+mod subscription;
+
+use std::time::{Duration, SystemTime};
+
+use dcom_exporter::Event;
+use host_session::Target;
+use plugin_sdk::{Collection, Failure};
+use plugin_session::TransportSettings;
+use tokio::time::Instant;
+
+pub(crate) use self::identity::SubscriptionId;
+use self::pause::Pause;
+pub(crate) use self::subscription::REFUSALS;
+use self::subscription::Subscription;
+use crate::model::{HostFigures, Limits};
+
+/// What a host told, and its subscription.
+#[derive(Debug)]
+pub(crate) struct Events {
+    subscription: Subscription,
+    limits: Limits,
+    max_age: Duration,
+    newest: Option<Newest>,
+    unreadable: u64,
+    /// When the host had the subscription for the first time.
+    subscribed: Option<Instant>,
+    pause: Pause,
+    /// Why there is no subscription.
+    failure: Option<Failure>,
+    /// Whether the host calls, as the log has it.
+    logged: Option<bool>,
+}
+
+/// The last state that the host told.
+#[derive(Debug)]
+struct Newest {
+    figures: HostFigures,
+    received: Instant,
+    received_unix_seconds: f64,
+}
+
+/// What became of events, for metrics.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct EventTotals {
+    /// Whether the host's state comes from events now.
+    pub(crate) is_up: bool,
+    pub(crate) taken: u64,
+    pub(crate) superseded: u64,
+    /// In the order of [`REFUSALS`].
+    pub(crate) refused: [u64; REFUSALS.len()],
+    pub(crate) last_unix_seconds: Option<f64>,
+    /// Connections of addresses of no target, at the listener of all targets.
+    pub(crate) strangers: u64,
+}
+
+impl Events {
+    /// Nothing was told yet. `name` is the target's.
+    pub(crate) fn new(
+        name: String,
+        target: &Target,
+        transport: &TransportSettings,
+        limits: Limits,
+        max_age: Duration,
+    ) -> Self {
+        Self {
+            subscription: Subscription::new(name, target, transport),
+            limits,
+            max_age,
+            newest: None,
+            unreadable: 0,
+            subscribed: None,
+            pause: Pause::default(),
+            failure: None,
+            logged: None,
+        }
+    }
+
+    pub(crate) fn reconfigure(&mut self, transport: &TransportSettings, limits: Limits, max_age: Duration) {
+        self.subscription.reconfigure(transport);
+        self.max_age = max_age;
+        if limits != self.limits {
+            // It was cut off at the old ones.
+            (self.limits, self.newest) = (limits, None);
+        }
+    }
+
+    /// Takes the newest event, and looks after the subscription. Returns whether [`newest`](Self::newest) is the state of now.
+    pub(crate) async fn step(&mut self, collection: &mut Collection) -> bool {
+        let is_told = self.take() || self.is_young(Instant::now());
+        if self.pause.is_over() {
+            match self.subscription.keep(!is_told, collection).await {
+                Ok(()) => {
+                    self.pause = Pause::default();
+                    self.failure = None;
+                    self.subscribed.get_or_insert_with(Instant::now);
+                }
+                Err(failure) => {
+                    self.pause.extend();
+                    self.failure = Some(failure);
+                }
+            }
+        }
+        // The host may have called meanwhile.
+        let is_told = self.take() || is_told;
+        self.log(is_told);
+        is_told
+    }
+
+    /// The last state that the host told.
+    pub(crate) fn newest(&self) -> Option<&HostFigures> {
+        self.newest.as_ref().map(|newest| &newest.figures)
+    }
+
+    /// Why the host does not call.
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        self.subscription.unreachable().or(self.failure.as_ref())
+    }
+
+    pub(crate) fn totals(&self, is_up: bool) -> EventTotals {
+        let (counts, strangers) = self.subscription.counts();
+        let mut refused = [self.unreadable; REFUSALS.len()];
+        for (refused, count) in refused.iter_mut().zip(counts.refused) {
+            *refused = count;
+        }
+        EventTotals {
+            is_up,
+            taken: counts.taken.saturating_sub(self.unreadable),
+            superseded: counts.superseded,
+            refused,
+            last_unix_seconds: self.newest.as_ref().map(|newest| newest.received_unix_seconds),
+            strangers,
+        }
+    }
+
+    /// Removes the subscription in a collection.
+    pub(crate) async fn leave(&mut self, collection: &Collection) {
+        self.subscription.leave(collection).await;
+    }
+
+    /// Removes the subscription.
+    pub(crate) async fn end(&mut self, deadline: Instant) {
+        self.subscription.end(deadline).await;
+    }
+
+    /// Takes an event if there is one. Returns whether it is a state.
+    fn take(&mut self) -> bool {
+        let Some(Event { bytes, received }) = self.subscription.take() else { return false };
+        match state::figures_of(&bytes, &self.limits) {
+            Ok(figures) => {
+                let received_unix_seconds = unix_seconds(received);
+                self.newest = Some(Newest { figures, received, received_unix_seconds });
+                true
+            }
+            Err(error) => {
+                self.unreadable += 1;
+                tracing::debug!(%error, bytes = bytes.len(), "Event cannot be read");
+                false
+            }
+        }
+    }
+
+    /// Whether the newest state may be shown again.
+    fn is_young(&self, now: Instant) -> bool {
+        self.newest
+            .as_ref()
+            .is_some_and(|newest| now.saturating_duration_since(newest.received) < self.max_age)
+    }
+
+    /// Logs that events come, or that they do not come any more. A new subscription has some time before that.
+    fn log(&mut self, is_told: bool) {
+        let is_late = || self.subscribed.is_some_and(|subscribed| subscribed.elapsed() >= self.max_age);
+        if self.logged == Some(is_told) || (!is_told && self.logged.is_none() && !is_late()) {
+            return;
+        }
+        self.logged = Some(is_told);
+        if is_told {
+            tracing::info!("COM+ events of the host arrive");
+        } else {
+            let max_age = self.max_age;
+            tracing::warn!(?max_age, "COM+ events of the host do not arrive; it is polled");
+        }
+    }
+}
+
+/// When that was, by the clock of this machine.
+fn unix_seconds(received: Instant) -> f64 {
+    let time = SystemTime::now().checked_sub(received.elapsed());
+    let since = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    since.map_or(0.0, |since| since.as_secs_f64())
+}

@@ -1,0 +1,326 @@
+//! The subscription of one target: stored at the host's event system, verified, stored again when it is gone, removed at the
+//! end.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dcom_exporter::{Event, EventCounts, EventRefusal, Subscriber, Told};
+use dcom_runtime::Object;
+use host_session::{Recovery, SessionError, Target};
+use plugin_sdk::{Collection, Coverage, Failure, GeneralReason, Stage};
+use plugin_session::{AttemptError, HostSource, KeptConnection, ObjectConnection, TransportSettings};
+use tokio::time::{Instant, timeout_at};
+
+use super::event_system::{self, EVENT_SYSTEM, SUBSCRIPTION};
+use super::identity::SubscriptionId;
+use super::listener::{self, Listening};
+use crate::reasons::CALL_BACK_UNREACHABLE;
+
+/// How often the store is asked whether it has the subscription while events come.
+const CHECK_EVERY: Duration = Duration::from_secs(600);
+/// How often a host that sends no events is asked to call all subscribers: that is work for it.
+const VERIFY_EVERY: Duration = Duration::from_secs(600);
+
+/// The subscription of one target.
+#[derive(Debug)]
+pub(crate) struct Subscription {
+    name: String,
+    /// The event system, which is kept; and a subscription while it is made.
+    system: ObjectConnection,
+    object: ObjectConnection,
+    own: Option<Own>,
+    stored: Option<Stored>,
+    verified: Option<Instant>,
+    /// Whether no events come, so that each collection looks after the subscription.
+    is_silent: bool,
+    /// The host could not call back, and no event has come since.
+    unreachable: Option<Failure>,
+}
+
+/// This side of a subscription.
+#[derive(Debug)]
+struct Own {
+    listening: Arc<Listening>,
+    subscriber: Subscriber,
+    told: Told,
+    id: SubscriptionId,
+}
+
+/// When the host was seen to have it.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    checked: Instant,
+}
+
+impl Subscription {
+    /// A target without a subscription. `name` is the target's.
+    pub(crate) fn new(name: String, target: &Target, transport: &TransportSettings) -> Self {
+        let connection = |service| ObjectConnection::new(target.clone(), service, transport.clone());
+        Self {
+            name,
+            system: connection(EVENT_SYSTEM),
+            object: connection(SUBSCRIPTION),
+            own: None,
+            stored: None,
+            verified: None,
+            is_silent: true,
+            unreachable: None,
+        }
+    }
+
+    pub(crate) fn reconfigure(&mut self, transport: &TransportSettings) {
+        self.system.reconfigure(transport.clone());
+        self.object.reconfigure(transport.clone());
+    }
+
+    /// Sees to it that the host has the subscription, within a part of the collection's time.
+    ///
+    /// # Errors
+    /// If it has not. [`unreachable`](Self::unreachable) tells what else is wrong.
+    pub(crate) async fn keep(&mut self, is_silent: bool, collection: &mut Collection) -> Result<(), Failure> {
+        self.is_silent = is_silent;
+        if !is_silent {
+            self.unreachable = None;
+        }
+        let by = Instant::now() + collection.remaining() / 2;
+        match timeout_at(by, plugin_session::collect(self, collection)).await {
+            Ok(kept) => kept.map(drop),
+            Err(_passed) => {
+                let message = "the host's event system took more than half of the collection's time";
+                Err(Failure::new(collection.stages().current(), GeneralReason::Timeout, message))
+            }
+        }
+    }
+
+    /// The failure of a host that has the subscription and cannot call back.
+    pub(crate) const fn unreachable(&self) -> Option<&Failure> {
+        self.unreachable.as_ref()
+    }
+
+    /// The newest event that was not taken yet.
+    pub(crate) fn take(&self) -> Option<Event> {
+        self.own.as_ref()?.subscriber.take()
+    }
+
+    /// What became of events, and of callers that are no target.
+    pub(crate) fn counts(&self) -> (EventCounts, u64) {
+        let Some(own) = &self.own else { return <(EventCounts, u64)>::default() };
+        (own.subscriber.counts(), own.listening.strangers().connections)
+    }
+
+    /// Removes the subscription while the connection is there, in a collection.
+    pub(crate) async fn leave(&mut self, collection: &Collection) {
+        let by = Instant::now() + collection.remaining() / 4;
+        if self.own.is_none() {
+            return;
+        }
+        if let Ok(Ok(system)) = timeout_at(by, self.system.take(collection, by)).await {
+            self.system.put_back(system);
+        }
+        self.end(by).await;
+    }
+
+    /// Removes the subscription, if the event system can still be called.
+    pub(crate) async fn end(&mut self, deadline: Instant) {
+        let Some(own) = self.own.take() else { return };
+        self.stored = None;
+        let Some(mut system) = self.system.take_kept() else {
+            tracing::debug!(id = %own.id.guid(), "Subscription not removed: the event system is not connected");
+            return;
+        };
+        match event_system::remove(&mut system, own.id.guid(), deadline).await {
+            Ok(_) => drop(system.release(deadline).await),
+            Err(error) => tracing::debug!(id = %own.id.guid(), %error, "Subscription not removed"),
+        }
+    }
+
+    /// Does what is due. `is_known` tells whether the object is that of an earlier collection.
+    async fn ensure(
+        &mut self,
+        system: &mut Object,
+        is_known: bool,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<(), Problem> {
+        let now = Instant::now();
+        if let (Some(own), Some(Stored { checked })) = (&self.own, self.stored) {
+            let is_due = self.is_silent || !is_known || now - checked >= CHECK_EVERY;
+            if !is_due {
+                return Ok(());
+            }
+            let id = own.id.guid();
+            if self.is_silent && self.verified.is_none_or(|verified| now - verified >= VERIFY_EVERY) {
+                self.verified = Some(now);
+                match event_system::verify(system, deadline).await {
+                    Ok(_) => {}
+                    Err(error) if error.reason == host_session::Reason::Timeout => {
+                        self.unreachable =
+                            Some(self.not_called("the host does not get through to this exporter"));
+                        return Err(error.into());
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            if event_system::is_stored(system, id, deadline).await? {
+                self.stored = Some(Stored { checked: now });
+                return Ok(());
+            }
+            self.stored = None;
+            if is_known {
+                self.unreachable = Some(self.not_called("the host removed the subscription"));
+            } else {
+                tracing::info!("Event system restarted; the subscription is stored again");
+            }
+        }
+        self.store(system, collection, deadline).await
+    }
+
+    async fn store(
+        &mut self,
+        system: &mut Object,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<(), Problem> {
+        self.prepare(deadline).await?;
+        let Some(own) = &self.own else { return Ok(()) };
+        let id = own.id.guid();
+        if event_system::remove(system, id, deadline).await? {
+            tracing::debug!(%id, "Subscription of an earlier process removed");
+        }
+        let mut object = self.object.take(collection, deadline).await?;
+        collection.enter(Stage::Query);
+        if let Err(error) = event_system::fill(&mut object, id, &own.subscriber, deadline).await {
+            return Err(Problem::Attempt(self.object.fail(object, &error)));
+        }
+        let stored = event_system::store(system, &mut object, deadline).await;
+        // The store has a copy of it.
+        if let Err(error) = object.release(deadline).await {
+            tracing::debug!(%error, "Subscription not given back");
+        }
+        stored?;
+        self.stored = Some(Stored { checked: Instant::now() });
+        tracing::debug!(%id, told = own.listening.place(&own.told), "Subscribed");
+        Ok(())
+    }
+
+    /// Makes the object that is called, or tells it the host's addresses of now.
+    async fn prepare(&mut self, deadline: Instant) -> Result<(), Failure> {
+        let addresses = self.system.addresses(deadline).await;
+        let towards = self.system.reached().or(addresses.first().copied());
+        let Some(towards) = towards else {
+            let message = "the host has no address that calls could come from";
+            return Err(Failure::new(Stage::Dns, GeneralReason::NameNotFound, message));
+        };
+        if let Some(own) = &self.own
+            && own.listening.told(towards).is_ok_and(|told| told == own.told)
+        {
+            own.subscriber.set_addresses(addresses);
+            return Ok(());
+        }
+        self.own = Some(Own::new(listener::shared().await?, &self.name, addresses, towards)?);
+        Ok(())
+    }
+
+    /// Why no event comes.
+    fn not_called(&self, what: &str) -> Failure {
+        let (mut place, mut more) = (String::new(), String::new());
+        if let Some(own) = &self.own {
+            place = own.listening.place(&own.told);
+            let strangers = own.listening.strangers();
+            if let Some(last) = strangers.last {
+                let number = strangers.connections;
+                more = format!(
+                    "; {number} connections of addresses of no target were refused, the last of {last}"
+                );
+            }
+        }
+        let message = format!("{what}; it was told to call {place}{more}");
+        Failure::new(Stage::Plugin, CALL_BACK_UNREACHABLE, message)
+    }
+}
+
+impl Own {
+    fn new(
+        listening: Arc<Listening>,
+        name: &str,
+        addresses: Vec<IpAddr>,
+        towards: IpAddr,
+    ) -> Result<Self, Failure> {
+        let told = listening.told(towards).map_err(listener::failed)?;
+        let subscriber = listening.subscribe(addresses, told.clone()).map_err(listener::failed)?;
+        let id = SubscriptionId::of(&listening.place(&told), name);
+        Ok(Self { listening, subscriber, told, id })
+    }
+}
+
+/// What a step failed of.
+enum Problem {
+    /// The event system's object.
+    System(SessionError),
+    /// Something else.
+    Attempt(AttemptError),
+}
+
+impl From<SessionError> for Problem {
+    fn from(error: SessionError) -> Self {
+        Self::System(error)
+    }
+}
+
+impl From<AttemptError> for Problem {
+    fn from(error: AttemptError) -> Self {
+        Self::Attempt(error)
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        Self::Attempt(failure.into())
+    }
+}
+
+impl HostSource for Subscription {
+    type Connection = ObjectConnection;
+
+    fn connection(&mut self) -> &mut ObjectConnection {
+        &mut self.system
+    }
+
+    async fn attempt(
+        &mut self,
+        collection: &mut Collection,
+        deadline: Instant,
+    ) -> Result<Coverage, AttemptError> {
+        let is_known = self.system.missing() == Recovery::Nothing;
+        let mut system = self.system.take(collection, deadline).await?;
+        collection.enter(Stage::Query);
+        let timer = system.start_stage(host_session::Stage::Query);
+        let ensured = self.ensure(&mut system, is_known, collection, deadline).await;
+        let report = system.stop_stage(timer);
+        collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
+        match ensured {
+            Ok(()) => {
+                self.system.put_back(system);
+                Ok(Coverage::Full)
+            }
+            Err(Problem::System(error)) => Err(self.system.fail(system, &error)),
+            Err(Problem::Attempt(error)) => {
+                self.system.put_back(system);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// The word of each reason for which events are refused: those of the subscriber, and bytes that cannot be read.
+pub(crate) const REFUSALS: [&str; EventRefusal::ALL.len() + 1] = {
+    let mut words = [UNREADABLE; EventRefusal::ALL.len() + 1];
+    let mut index = 0;
+    while index < EventRefusal::ALL.len() {
+        words[index] = EventRefusal::ALL[index].as_str();
+        index += 1;
+    }
+    words
+};
+const UNREADABLE: &str = "unreadable";
