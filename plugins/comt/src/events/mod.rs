@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `listener` | where hosts call back, for all targets |
 //! | `subscription` | the subscription of one target, from one collection to the next |
+//! | `own` | this side of it: the object that is called |
 //! | `identity` | its identifier |
 //! | `event_system` | the calls of the host's event system |
 //! | `pause` | attempts after failures |
@@ -15,13 +16,14 @@ pub(crate) mod changes;
 pub(crate) mod event_system;
 mod identity;
 pub(crate) mod listener;
+mod own;
 mod pause;
 pub(crate) mod state;
 mod subscription;
 
 use std::time::{Duration, SystemTime};
 
-use dcom_exporter::Event;
+use dcom_exporter::{Event, EventRefusal};
 use host_session::Target;
 use plugin_sdk::{Collection, Failure};
 use plugin_session::TransportSettings;
@@ -29,7 +31,6 @@ use tokio::time::Instant;
 
 pub(crate) use self::identity::SubscriptionId;
 use self::pause::Pause;
-pub(crate) use self::subscription::REFUSALS;
 use self::subscription::Subscription;
 use crate::model::{HostFigures, Limits};
 
@@ -200,6 +201,18 @@ impl Events {
         }
     }
 }
+
+/// The word of each reason for which events are refused: those of the subscriber, and bytes that cannot be read.
+pub(crate) const REFUSALS: [&str; EventRefusal::ALL.len() + 1] = {
+    let mut words = [UNREADABLE; EventRefusal::ALL.len() + 1];
+    let mut index = 0;
+    while index < EventRefusal::ALL.len() {
+        words[index] = EventRefusal::ALL[index].as_str();
+        index += 1;
+    }
+    words
+};
+const UNREADABLE: &str = "unreadable";
 
 /// When that was, by the clock of this machine.
 fn unix_seconds(received: Instant) -> f64 {

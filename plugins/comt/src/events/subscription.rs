@@ -1,11 +1,9 @@
 //! The subscription of one target: stored at the host's event system, verified, stored again when it is gone, removed at the
 //! end.
 
-use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
-use dcom_exporter::{Event, EventCounts, EventRefusal, Subscriber, Told};
+use dcom_exporter::{Event, EventCounts};
 use dcom_runtime::Object;
 use host_session::{Recovery, SessionError, Target};
 use plugin_sdk::{Collection, Coverage, Failure, GeneralReason, Stage};
@@ -13,9 +11,8 @@ use plugin_session::{AttemptError, HostSource, KeptConnection, ObjectConnection,
 use tokio::time::{Instant, timeout_at};
 
 use super::event_system::{self, EVENT_SYSTEM, SUBSCRIPTION};
-use super::identity::SubscriptionId;
-use super::listener::{self, Listening};
-use crate::reasons::CALL_BACK_UNREACHABLE;
+use super::listener;
+use super::own::Own;
 
 /// How often the store is asked whether it has the subscription while events come.
 const CHECK_EVERY: Duration = Duration::from_secs(600);
@@ -36,15 +33,6 @@ pub(crate) struct Subscription {
     is_silent: bool,
     /// The host could not call back, and no event has come since.
     unreachable: Option<Failure>,
-}
-
-/// This side of a subscription.
-#[derive(Debug)]
-struct Own {
-    listening: Arc<Listening>,
-    subscriber: Subscriber,
-    told: Told,
-    id: SubscriptionId,
 }
 
 /// When the host was seen to have it.
@@ -100,13 +88,13 @@ impl Subscription {
 
     /// The newest event that was not taken yet.
     pub(crate) fn take(&self) -> Option<Event> {
-        self.own.as_ref()?.subscriber.take()
+        self.own.as_ref()?.subscriber().take()
     }
 
     /// What became of events, and of callers that are no target.
     pub(crate) fn counts(&self) -> (EventCounts, u64) {
         let Some(own) = &self.own else { return <(EventCounts, u64)>::default() };
-        (own.subscriber.counts(), own.listening.strangers().connections)
+        (own.subscriber().counts(), own.strangers())
     }
 
     /// Removes the subscription while the connection is there, in a collection.
@@ -126,12 +114,12 @@ impl Subscription {
         let Some(own) = self.own.take() else { return };
         self.stored = None;
         let Some(mut system) = self.system.take_kept() else {
-            tracing::debug!(id = %own.id.guid(), "Subscription not removed: the event system is not connected");
+            tracing::debug!(id = %own.id(), "Subscription not removed: the event system is not connected");
             return;
         };
-        match event_system::remove(&mut system, own.id.guid(), deadline).await {
+        match event_system::remove(&mut system, own.id(), deadline).await {
             Ok(_) => drop(system.release(deadline).await),
-            Err(error) => tracing::debug!(id = %own.id.guid(), %error, "Subscription not removed"),
+            Err(error) => tracing::debug!(id = %own.id(), %error, "Subscription not removed"),
         }
     }
 
@@ -149,14 +137,14 @@ impl Subscription {
             if !is_due {
                 return Ok(());
             }
-            let id = own.id.guid();
+            let id = own.id();
             if self.is_silent && self.verified.is_none_or(|verified| now - verified >= VERIFY_EVERY) {
                 self.verified = Some(now);
                 match event_system::verify(system, deadline).await {
                     Ok(_) => {}
                     Err(error) if error.reason == host_session::Reason::Timeout => {
                         self.unreachable =
-                            Some(self.not_called("the host does not get through to this exporter"));
+                            Some(own.not_called("the host does not get through to this exporter"));
                         return Err(error.into());
                     }
                     Err(error) => return Err(error.into()),
@@ -164,11 +152,15 @@ impl Subscription {
             }
             if event_system::is_stored(system, id, deadline).await? {
                 self.stored = Some(Stored { checked: now });
+                if !is_known {
+                    // The host's name may stand for other addresses than before.
+                    own.subscriber().set_addresses(self.system.addresses(deadline).await);
+                }
                 return Ok(());
             }
             self.stored = None;
             if is_known {
-                self.unreachable = Some(self.not_called("the host removed the subscription"));
+                self.unreachable = Some(own.not_called("the host removed the subscription"));
             } else {
                 tracing::info!("Event system restarted; the subscription is stored again");
             }
@@ -184,13 +176,13 @@ impl Subscription {
     ) -> Result<(), Problem> {
         self.prepare(deadline).await?;
         let Some(own) = &self.own else { return Ok(()) };
-        let id = own.id.guid();
+        let id = own.id();
         if event_system::remove(system, id, deadline).await? {
             tracing::debug!(%id, "Subscription of an earlier process removed");
         }
         let mut object = self.object.take(collection, deadline).await?;
         collection.enter(Stage::Query);
-        if let Err(error) = event_system::fill(&mut object, id, &own.subscriber, deadline).await {
+        if let Err(error) = event_system::fill(&mut object, id, own.subscriber(), deadline).await {
             return Err(Problem::Attempt(self.object.fail(object, &error)));
         }
         let stored = event_system::store(system, &mut object, deadline).await;
@@ -200,7 +192,7 @@ impl Subscription {
         }
         stored?;
         self.stored = Some(Stored { checked: Instant::now() });
-        tracing::debug!(%id, told = own.listening.place(&own.told), "Subscribed");
+        tracing::debug!(%id, told = own.place(), "Subscribed");
         Ok(())
     }
 
@@ -213,44 +205,13 @@ impl Subscription {
             return Err(Failure::new(Stage::Dns, GeneralReason::NameNotFound, message));
         };
         if let Some(own) = &self.own
-            && own.listening.told(towards).is_ok_and(|told| told == own.told)
+            && own.is_told(towards)
         {
-            own.subscriber.set_addresses(addresses);
+            own.subscriber().set_addresses(addresses);
             return Ok(());
         }
         self.own = Some(Own::new(listener::shared().await?, &self.name, addresses, towards)?);
         Ok(())
-    }
-
-    /// Why no event comes.
-    fn not_called(&self, what: &str) -> Failure {
-        let (mut place, mut more) = (String::new(), String::new());
-        if let Some(own) = &self.own {
-            place = own.listening.place(&own.told);
-            let strangers = own.listening.strangers();
-            if let Some(last) = strangers.last {
-                let number = strangers.connections;
-                more = format!(
-                    "; {number} connections of addresses of no target were refused, the last of {last}"
-                );
-            }
-        }
-        let message = format!("{what}; it was told to call {place}{more}");
-        Failure::new(Stage::Plugin, CALL_BACK_UNREACHABLE, message)
-    }
-}
-
-impl Own {
-    fn new(
-        listening: Arc<Listening>,
-        name: &str,
-        addresses: Vec<IpAddr>,
-        towards: IpAddr,
-    ) -> Result<Self, Failure> {
-        let told = listening.told(towards).map_err(listener::failed)?;
-        let subscriber = listening.subscribe(addresses, told.clone()).map_err(listener::failed)?;
-        let id = SubscriptionId::of(&listening.place(&told), name);
-        Ok(Self { listening, subscriber, told, id })
     }
 }
 
@@ -312,15 +273,3 @@ impl HostSource for Subscription {
         }
     }
 }
-
-/// The word of each reason for which events are refused: those of the subscriber, and bytes that cannot be read.
-pub(crate) const REFUSALS: [&str; EventRefusal::ALL.len() + 1] = {
-    let mut words = [UNREADABLE; EventRefusal::ALL.len() + 1];
-    let mut index = 0;
-    while index < EventRefusal::ALL.len() {
-        words[index] = EventRefusal::ALL[index].as_str();
-        index += 1;
-    }
-    words
-};
-const UNREADABLE: &str = "unreadable";

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ms_dtyp::Guid;
+use plugin_host::{FamilyKey, InstanceConfig, Selects};
 use serde_json::json;
 use windows_sim::choices::{EventList, TrackerEventChoices};
 use windows_sim::model::ComComponent;
@@ -226,4 +227,23 @@ fn changes_of_processes_are_reported_where_that_is_wanted() {
     assert!(body.starts_with("Process 2") && body.ends_with("of COM+ applications is paused"), "{body}");
     let silent = plugin.watch_with(sim.port, json!({"mode": "poll"}));
     assert_eq!(silent.full().events("complus.process.paused"), [""; 0]);
+}
+
+#[test]
+fn a_family_that_only_events_tell_needs_a_mode_with_events() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch_with(sim.port, json!({}));
+    let asked = |mode: &str, object: &str, item: &str| {
+        let config = InstanceConfig { settings: json!({"mode": mode}), ..watch.config.clone() };
+        let [namespace, object, item] = ["complus", object, item].map(str::to_owned);
+        let family = FamilyKey { namespace, object, item, part: String::new() };
+        plugin.library.selects("comt", &config, &family).expect("the source answers")
+    };
+    for (object, item) in [("Process", "Paused"), ("Component", "Instances Active"), ("Application", "Info")]
+    {
+        let Selects::No(problems) = asked("poll", object, item) else { panic!("polls do not tell {item}") };
+        assert_eq!((problems[0].pointer.as_str(), problems[0].suggestion.as_str()), ("/mode", "both"));
+        assert_eq!(asked("both", object, item), Selects::Yes, "{item}");
+    }
+    assert_eq!(asked("poll", "Component", "Instances Pooled"), Selects::Yes);
 }
