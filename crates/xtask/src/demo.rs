@@ -8,8 +8,8 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::Result;
-use crate::process::end_on_signal;
-use crate::stage::{self, Stage, Target};
+use crate::process::{end_on_signal, free_port};
+use crate::stage::{self, ComPlus, Stage, Target};
 use crate::workspace::{Profile, Workspace};
 
 /// How the demonstration is shown.
@@ -33,15 +33,18 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let ended = end_on_signal()?;
     let stage = Stage::new(&workspace)?;
     let password_file = stage.password_file()?;
-    let (mut simulator, host, resolver) = stage.simulator_with_com_plus()?;
+    let events = free_port()?;
+    let (mut simulator, host, resolver) = stage.simulator_with_com_plus(events)?;
     let target =
         Target { name: TARGET, address: host, account: stage::ACCOUNT, password_file: &password_file };
-    let configuration = stage::configuration_with_com_plus(options.listen, "5s", &[target], resolver.port())
+    let ports = ComPlus { resolver: resolver.port(), events };
+    let configuration = stage::configuration_with_com_plus(options.listen, "5s", &[target], ports)
         + &format!("normalize: {{naming: {}}}\n", options.naming);
     let (mut exporter, address) = stage.exporter_with(&configuration)?;
     let page = stage::page_when_up(&mut exporter, address, TARGET)?;
     println!("\nsimulated Windows host  smb://{host} (account {})", stage::ACCOUNT);
     println!("its COM+ applications   at the object resolver {resolver}");
+    println!("its COM+ events         each second at 127.0.0.1:{events}");
     println!("metrics                 http://{address}/metrics");
     println!("status                  http://{address}/\n");
     print_sample(&page);

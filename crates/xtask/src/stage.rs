@@ -85,9 +85,12 @@ impl<'a> Stage<'a> {
         Ok((running, address))
     }
 
-    /// Starts windows-sim with COM+ applications, too, and answers where it listens: for SMB, and for its object resolver.
-    pub(crate) fn simulator_with_com_plus(&self) -> Result<(Running, SocketAddr, SocketAddr)> {
-        let (mut running, address) = self.simulator(&["--epm-port", "0"])?;
+    /// Starts windows-sim with COM+ applications, too, and answers where it listens: for SMB, and for its object resolver. It
+    /// calls subscribers of its events at a port each second.
+    pub(crate) fn simulator_with_com_plus(&self, events: u16) -> Result<(Running, SocketAddr, SocketAddr)> {
+        let events = events.to_string();
+        let more = ["--epm-port", "0", "--events-every", "1s", "--events-port", events.as_str()];
+        let (mut running, address) = self.simulator(&more)?;
         let resolver = running.wait_for("address of the object resolver", START_TIMEOUT, |line| {
             line.strip_prefix("resolving objects on ")?.split(',').next()?.parse().ok()
         })?;
@@ -154,30 +157,43 @@ pub(crate) fn configuration_of(listen: SocketAddr, interval: &str, targets: &[Ta
     configuration(listen, interval, targets, None)
 }
 
-/// The same with the COM+ applications of the targets, whose objects are resolved at this port.
+/// Ports of the COM+ applications of targets.
+#[derive(Clone, Copy)]
+pub(crate) struct ComPlus {
+    /// Of the targets' object resolvers.
+    pub(crate) resolver: u16,
+    /// Where they call back.
+    pub(crate) events: u16,
+}
+
+/// The same with the COM+ applications of the targets, which are polled and tell events.
 pub(crate) fn configuration_with_com_plus(
     listen: SocketAddr,
     interval: &str,
     targets: &[Target<'_>],
-    port: u16,
+    ports: ComPlus,
 ) -> String {
-    configuration(listen, interval, targets, Some(port))
+    configuration(listen, interval, targets, Some(ports))
 }
 
 fn configuration(
     listen: SocketAddr,
     interval: &str,
     targets: &[Target<'_>],
-    resolver_port: Option<u16>,
+    com_plus: Option<ComPlus>,
 ) -> String {
-    let (plugins, module, modules) = match resolver_port {
-        Some(_) => ("pcq, comt", "  complus: {plugin: comt}\n", "all, complus"),
+    let (plugins, module, modules) = match com_plus {
+        Some(_) => ("pcq, comt", "  complus: {plugin: comt, mode: both}\n", "all, complus"),
         None => ("pcq", "", "all"),
     };
-    let dcom = resolver_port.map(|port| format!(", dcom: {{port: {port}}}")).unwrap_or_default();
+    let settings = com_plus.map(|ComPlus { events, .. }| {
+        format!(", settings: {{comt: {{events: {{listen: [\"127.0.0.1:{events}\"]}}}}}}")
+    });
+    let settings = settings.unwrap_or_default();
+    let dcom = com_plus.map(|ports| format!(", dcom: {{port: {}}}", ports.resolver)).unwrap_or_default();
     let countersets: Vec<String> = COUNTERSETS.iter().map(|name| format!("{{name: {name}}}")).collect();
     let mut text = format!(
-        "web: {{listen: [\"{listen}\"]}}\nplugins: {{load: [{plugins}]}}\n\
+        "web: {{listen: [\"{listen}\"]}}\nplugins: {{load: [{plugins}]{settings}}}\n\
          modules:\n  all: {{plugin: pcq, host_info: true, countersets: [{}]}}\n{module}",
         countersets.join(", ")
     );

@@ -129,7 +129,7 @@ impl HostSeries {
             self.push_process(process, output);
         }
         for (kind, reason, number) in host.left_out.rows() {
-            self.left_out.push(LeftOutKey { kind, reason }, [Some(Figure::Count(number))], output);
+            self.left_out.push(&LeftOutKey { kind, reason }, [Some(Figure::Count(number))], output);
         }
         if let Some(totals) = totals {
             self.push_totals(totals, output);
@@ -151,21 +151,21 @@ impl HostSeries {
             application.instances.map(Figure::Count),
             Some(Figure::Count(application.distinct_components)),
         ];
-        self.applications.push(ApplicationKey(id), figures, output);
+        self.applications.push(&ApplicationKey(id), figures, output);
         if let Some(about) = &application.about {
             let key = ApplicationInfoKey { id, about: about.clone() };
-            self.application_infos.push(key, PRESENT, output);
+            self.application_infos.push(&key, PRESENT, output);
         }
         for process_id in application.places.iter().filter_map(|place| place.process_id) {
             let key = ProcessApplicationKey { process_id, application: id };
-            self.process_applications.push(key, PRESENT, output);
+            self.process_applications.push(&key, PRESENT, output);
         }
         for component in &application.components {
             let clsid = component.clsid;
-            self.components.push(ComponentKey { application: id, clsid }, figures_of(component), output);
+            self.components.push(&ComponentKey { application: id, clsid }, figures_of(component), output);
             if let Some(name) = &component.name {
                 let key = ComponentInfoKey { application: id, clsid, name: name.clone() };
-                self.component_infos.push(key, PRESENT, output);
+                self.component_infos.push(&key, PRESENT, output);
             }
         }
     }
@@ -173,10 +173,10 @@ impl HostSeries {
     fn push_process(&mut self, process: &ProcessFigures, output: &mut Output) {
         let flag = |flag: Option<bool>| flag.map(|flag| Figure::Count(flag.into()));
         let figures = [flag(process.is_paused), flag(process.is_recycling), flag(process.is_service)];
-        self.processes.push(ProcessKey(process.id), figures, output);
+        self.processes.push(&ProcessKey(process.id), figures, output);
         if let Some(program) = &process.program {
             let key = ProcessInfoKey { id: process.id, program: program.clone() };
-            self.process_infos.push(key, PRESENT, output);
+            self.process_infos.push(&key, PRESENT, output);
         }
     }
 
@@ -187,11 +187,11 @@ impl HostSeries {
             Some(Figure::Count(totals.superseded)),
             totals.last_unix_seconds.map(Figure::Seconds),
         ];
-        self.events.push(TargetKey, figures, output);
+        self.events.push(&TargetKey, figures, output);
         for (reason, count) in REFUSALS.into_iter().zip(totals.refused) {
-            self.refused_events.push(RefusalKey(reason), [Some(Figure::Count(count))], output);
+            self.refused_events.push(&RefusalKey(reason), [Some(Figure::Count(count))], output);
         }
-        self.strangers.push(TargetKey, [Some(Figure::Count(totals.strangers))], output);
+        self.strangers.push(&TargetKey, [Some(Figure::Count(totals.strangers))], output);
     }
 }
 

@@ -58,12 +58,17 @@ impl<K: Key, const N: usize> Table<K, N> {
     }
 
     /// Sends the figures of a row; those that are `None` have no series.
-    pub(super) fn push(&mut self, key: K, figures: [Option<Figure>; N], output: &mut Output) {
+    pub(super) fn push(&mut self, key: &K, figures: [Option<Figure>; N], output: &mut Output) {
         let Self { declared, families, rows, collection } = self;
         if families.is_empty() {
             *families = output.register_families(*declared);
         }
-        let row = rows.entry(key.clone()).or_insert_with(|| Row { slots: [Slot::Unregistered; N], seen: 0 });
+        let row = match rows.get_mut(key) {
+            Some(row) => row,
+            None => {
+                rows.entry(key.clone()).or_insert_with(|| Row { slots: [Slot::Unregistered; N], seen: 0 })
+            }
+        };
         row.seen = *collection;
         let is_new =
             |(slot, figure): (&Slot, &Option<Figure>)| matches!(slot, Slot::Unregistered) && figure.is_some();

@@ -11,7 +11,16 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("Get-Service", &["-Name"]),
     (
         "New-NetFirewallRule",
-        &["-DisplayName", "-Direction", "-Protocol", "-LocalPort", "-RemoteAddress", "-Action"],
+        &[
+            "-DisplayName",
+            "-Direction",
+            "-Protocol",
+            "-LocalPort",
+            "-Program",
+            "-Service",
+            "-RemoteAddress",
+            "-Action",
+        ],
     ),
     ("New-ItemProperty", &["-Path", "-Name", "-PropertyType", "-Value", "-Force"]),
     ("Select-Object", &[]),
