@@ -24,7 +24,7 @@ struct Sim {
     clock: Clock,
     smb: u16,
     dcom: u16,
-    _runtime: Runtime,
+    runtime: Runtime,
 }
 
 impl Sim {
@@ -44,7 +44,7 @@ impl Sim {
         runtime.spawn(server::listen_smb(Arc::clone(&host), smb, limits));
         let served = Arc::clone(&host);
         runtime.spawn(async move { server::listen_dcom(served, resolver, exporter, limits).await.unwrap() });
-        Self { host, source, clock, smb: smb_port, dcom: dcom_port, _runtime: runtime }
+        Self { host, source, clock, smb: smb_port, dcom: dcom_port, runtime }
     }
 
     /// The container id of the application Orders, which is what events of the host have.
@@ -60,6 +60,24 @@ impl Sim {
 
     fn config(&self) -> String {
         self.config_with("")
+    }
+
+    /// Tells its state where it is subscribed to, as long as the returned task runs. Subscribers are at this port.
+    fn publish(&self, port: u16) -> tokio::task::JoinHandle<()> {
+        let mut publisher = server::EventPublisher::new(Arc::clone(&self.host), port);
+        self.runtime.spawn(async move {
+            loop {
+                publisher.publish().await;
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            }
+        })
+    }
+
+    /// In a mode with events, for which the exporter listens on this port.
+    fn config_of_events(&self, mode: &str, port: u16) -> String {
+        let settings = format!("settings: {{comt: {{events: {{listen: ['127.0.0.1:{port}']}}}}}}");
+        let config = self.config().replace("mode: poll", &format!("mode: {mode}"));
+        config.replace("load: [pcq, comt]", &format!("load: [pcq, comt], {settings}"))
     }
 
     /// With more settings of the module.
@@ -171,14 +189,15 @@ fn a_list_that_is_refused_says_what_to_open() {
 }
 
 #[test]
-fn a_mode_that_is_not_offered_is_shown_where_the_file_has_it() {
+fn a_mode_that_is_none_is_shown_where_the_file_has_it() {
     let (installed, sim) = (Installed::with_com_plus(), Sim::new());
-    installed.folder.write("perfmon.yml", &sim.config().replace("mode: poll", "mode: events"));
+    installed.folder.write("perfmon.yml", &sim.config().replace("mode: poll", "mode: push"));
     let (code, out, err) = told(&installed.run(&["check-config", "perfmon.yml"]));
     assert_eq!(code, 1, "{out}");
     expect![[r#"
-        perfmon.yml:10:27: modules.complus.mode: mode `events` is not offered: hosts are polled and do not call back; poll
-    "#]].assert_eq(&err);
+        perfmon.yml:10:27: modules.complus.mode: there is no mode `push`; `poll`, `events`, `both`
+    "#]]
+    .assert_eq(&err);
 }
 
 /// One run of `comt dump`: exit code, standard output, what it says, and its records for an audit.
@@ -330,4 +349,87 @@ fn what_a_host_refuses_is_recorded_and_says_what_to_change() {
         let ended = dumped.records.last().unwrap();
         assert!(ended.contains("failed: ") && ended.contains(reason), "{ended}");
     }
+}
+
+/// A port of loopback that nobody has now.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_page_shows_what_events_tell_and_an_exporter_that_is_killed_leaves_one_subscription() {
+    let (installed, sim) = (Installed::with_com_plus(), Sim::new());
+    let port = free_port();
+    installed.folder.write("perfmon.yml", &sim.config_of_events("events", port));
+    let publishing = sim.publish(port);
+    let is_told = |page: &str| page.contains("perfmon_complus_events_up{target=\"web1\"} 1");
+    let subscriptions = || {
+        let mut publisher = server::EventPublisher::new(Arc::clone(&sim.host), port);
+        sim.runtime.block_on(publisher.publish()).into_iter().map(|one| one.subscription).collect::<Vec<_>>()
+    };
+    let exporter = installed.folder.begin(&mut installed.command(&[]), &[]);
+    let page = exporter.wait_for_page(is_told);
+    let of_host: String = of_com_plus(&page)
+        .lines()
+        .filter(|line| !line.contains("_events_") && !line.contains("_listener_"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    expect_file!["data/com_plus/events.txt"].assert_eq(&of_host);
+    let before = subscriptions();
+    assert_eq!(before.len(), 1);
+    // It ends without a word to the host.
+    drop(exporter);
+    let mut exporter = installed.folder.begin(&mut installed.command(&[]), &[]);
+    exporter.wait_for_page(is_told);
+    assert_eq!(subscriptions(), before, "the new one takes its place");
+    let html = exporter.get("/targets/web1").body;
+    for text in ["Orders", "Orders.Cart", "dllhost.exe"] {
+        assert!(html.contains(text), "{text}: {html}");
+    }
+    exporter.terminate();
+    assert!(exporter.wait().success());
+    assert!(subscriptions().is_empty(), "it is removed at the end");
+    publishing.abort();
+}
+
+#[test]
+fn a_port_for_call_backs_that_is_taken_is_named_and_hosts_are_polled() {
+    let (installed, sim) = (Installed::with_com_plus(), Sim::new());
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    installed.folder.write("perfmon.yml", &sim.config_of_events("both", port));
+    let exporter = installed.folder.begin(&mut installed.command(&[]), &[]);
+    let page = exporter.wait_for_page(|page| page.contains(r#"reason="event_listener_failed""#));
+    assert!(page.contains("perfmon_complus_component_references{"), "{page}");
+    assert!(page.contains("perfmon_complus_events_up{target=\"web1\"} 0"), "{page}");
+    let html = exporter.get("/targets/web1").body;
+    assert!(html.contains(&format!("listen on 127.0.0.1:{port}")), "{html}");
+    // Later attempts are rarer, and there will be one.
+    drop(taken);
+    let publishing = sim.publish(port);
+    exporter.wait_for_page(|page| page.contains("perfmon_complus_events_up{target=\"web1\"} 1"));
+    publishing.abort();
+}
+
+#[test]
+fn a_list_waits_for_an_event_that_tells_container_ids() {
+    let (installed, sim) = (Installed::with_com_plus(), Sim::new());
+    installed.folder.write("perfmon.yml", &sim.config());
+    let port = free_port();
+    let publishing = sim.publish(port);
+    let listen = format!("127.0.0.1:{port}");
+    let words =
+        ["comt", "list", "--config", "perfmon.yml", "--target", "web1", "--event-listen", listen.as_str()];
+    let (code, out, err) = told(&installed.run(&[&words[..], &["--event-within", "50s"]].concat()));
+    assert_eq!((code, err.as_str()), (0, ""));
+    let container = format!("container {} in process 262148 (dllhost.exe)", sim.container());
+    assert!(out.contains(&container), "{container}: {out}");
+    assert!(out.contains("application a911ca70-0000-4000-8000-000000000001 Orders"), "{out}");
+    publishing.abort();
+    let mut publisher = server::EventPublisher::new(Arc::clone(&sim.host), port);
+    assert!(sim.runtime.block_on(publisher.publish()).is_empty(), "it is removed");
+    // Nobody calls now.
+    let (code, out, err) = told(&installed.run(&[&words[..], &["--event-within", "100ms"]].concat()));
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("no event came within 100ms to 127.0.0.1 (ports 135 and"), "{err}");
 }

@@ -212,7 +212,7 @@ fn systemd_understands_the_units() {
     let units = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/systemd");
     let mut verify = Command::new("systemd-analyze");
     verify.args(["verify", "--man=no"]);
-    for name in ["perfmon-exporter.service", "perfmon-exporter.socket"] {
+    for name in ["perfmon-exporter.service", "perfmon-exporter.socket", "perfmon-exporter-events.socket"] {
         // The program is not installed here.
         let unit = std::fs::read_to_string(units.join(name))
             .unwrap()
