@@ -23,6 +23,9 @@ const PYTHON: Environment =
     Environment { name: "python", packages: &["impacket==0.13.1", "prometheus_client==0.26.0"] };
 /// A collector written in Rust, which comes as a program in a Python package.
 const ROTEL: Environment = Environment { name: "rotel", packages: &["rotel==0.0.1a15"] };
+/// Scapy with DCOM and an RPC server, and the interfaces that its authors made of Microsoft's documents.
+const SCAPY: Environment =
+    Environment { name: "scapy", packages: &["scapy==2.8.0", "scapy-rpc==0.0.8", "cryptography==50.0.2"] };
 
 const AXE_PACKAGE: &str = "axe-core@4.14.1";
 /// How Grafana describes its dashboards, and what compares a dashboard with that.
@@ -45,9 +48,10 @@ pub(crate) enum Peer {
     Prometheus3,
     GrafanaSchema,
     GoMsrpc,
+    Scapy,
 }
 
-const ALL: [Peer; 14] = [
+const ALL: [Peer; 15] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -62,6 +66,7 @@ const ALL: [Peer; 14] = [
     Peer::Prometheus3,
     Peer::GrafanaSchema,
     Peer::GoMsrpc,
+    Peer::Scapy,
 ];
 
 impl Peer {
@@ -81,6 +86,7 @@ impl Peer {
             Self::Prometheus3 => "Prometheus 3, built by Go",
             Self::GrafanaSchema => "Grafana's schema with TypeScript",
             Self::GoMsrpc => "a client over go-msrpc, built by Go",
+            Self::Scapy => "Scapy",
         }
     }
 
@@ -92,7 +98,7 @@ impl Peer {
             Self::Prometheus => &["prometheus"],
             Self::Curl => &["curl", "openssl"],
             Self::Htpasswd => &["apache2-utils"],
-            Self::Python | Self::Rotel => &["python3", "python3-venv"],
+            Self::Python | Self::Rotel | Self::Scapy => &["python3", "python3-venv"],
             Self::Cc => &["gcc", "libc6-dev"],
             Self::Chromium => &["chromium", "chromium-driver"],
             Self::GrafanaSchema => &["nodejs", "npm"],
@@ -115,6 +121,7 @@ impl Peer {
             Self::Otelcol => go::OTELCOL.are_there(workspace),
             Self::Prometheus3 => go::PROMETHEUS.are_there(workspace),
             Self::GoMsrpc => go::GOMSRPC.are_there(workspace),
+            Self::Scapy => scapy(workspace).is_file(),
             Self::GrafanaSchema => {
                 let modules = grafana_modules(workspace);
                 let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];
@@ -128,7 +135,7 @@ impl Peer {
             Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => {
                 format!("`cargo xtask test --peers=install`, with {GO} in the path")
             }
-            Self::Python | Self::Rotel | Self::GrafanaSchema => {
+            Self::Python | Self::Rotel | Self::Scapy | Self::GrafanaSchema => {
                 "`cargo xtask test --peers=install`".to_owned()
             }
             _ => {
@@ -145,6 +152,11 @@ const GO: &str = "Go 1.26 or later";
 /// The Python interpreter that has the packages.
 pub(crate) fn python(workspace: &Workspace) -> PathBuf {
     PYTHON.folder(workspace).join("bin/python")
+}
+
+/// The Python interpreter that has Scapy.
+pub(crate) fn scapy(workspace: &Workspace) -> PathBuf {
+    SCAPY.folder(workspace).join("bin/python")
 }
 
 /// The OpenTelemetry Collector, built where it is not there yet; `None` without Go.
@@ -211,6 +223,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
         match peer {
             Peer::Python => PYTHON.install(workspace)?,
             Peer::Rotel => ROTEL.install(workspace)?,
+            Peer::Scapy => SCAPY.install(workspace)?,
             // Without Go the checks that need it are skipped, and say so.
             Peer::Otelcol if has("go") => go::OTELCOL.install(workspace)?,
             Peer::Prometheus3 if has("go") => go::PROMETHEUS.install(workspace)?,
@@ -227,7 +240,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
 /// A Python or a Node.js from elsewhere than Debian does as well.
 fn satisfied_by_other_means(peer: Peer) -> bool {
     match peer {
-        Peer::Python | Peer::Rotel => {
+        Peer::Python | Peer::Rotel | Peer::Scapy => {
             let venv = Command::new("python3").args(["-c", "import venv, ensurepip"]).output();
             venv.is_ok_and(|output| output.status.success())
         }

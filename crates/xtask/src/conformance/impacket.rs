@@ -81,14 +81,14 @@ impl Subscriber {
     }
 }
 
-fn resolver_of(simulator: &mut Running) -> Result<SocketAddr> {
+pub(super) fn resolver_of(simulator: &mut Running) -> Result<SocketAddr> {
     simulator.wait_for("address of the resolver", START_TIMEOUT, |line| {
         line.strip_prefix("resolving objects on ")?.split(',').next()?.parse().ok()
     })
 }
 
 /// A script of impacket's, for a host whose object resolver is there.
-fn at_resolver(stage: &Stage<'_>, script: &str, resolver: SocketAddr) -> Result<Command> {
+pub(super) fn at_resolver(stage: &Stage<'_>, script: &str, resolver: SocketAddr) -> Result<Command> {
     let workspace = stage.workspace;
     let mut command = Command::new(python(workspace));
     command.arg(workspace.root.join("crates/testing/windows-sim/tests/peers").join(script));

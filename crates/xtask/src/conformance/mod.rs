@@ -24,6 +24,7 @@ mod prometheus3;
 mod registry;
 mod relabel;
 mod samba;
+mod scapy;
 mod smbd_front;
 mod tshark;
 mod web;
@@ -39,7 +40,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 37] = [
+const CHECKS: [Check; 40] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -54,6 +55,13 @@ const CHECKS: [Check; 37] = [
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("impacket activates our tracker of COM+", &[Peer::Python], impacket::tracker),
     ("impacket stores a subscription and follows it to our subscriber", &[Peer::Python], impacket::events),
+    ("our client reads a tracker of COM+ that is Scapy's server", &[Peer::Scapy], scapy::tracker),
+    ("Scapy's client reads our tracker of COM+", &[Peer::Scapy], scapy::client),
+    (
+        "our event system calls a subscriber that is Scapy's server",
+        &[Peer::Scapy, Peer::Python],
+        scapy::events,
+    ),
     ("impacket and Samba's client read our registry", &[Peer::Python, Peer::Samba], registry::run),
     ("impacket and our client read the same performance data", &[Peer::Python], performance_data::run),
     ("impacket and our client see the same values", &[Peer::Python], agreement::run),
