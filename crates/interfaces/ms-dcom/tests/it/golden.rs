@@ -169,14 +169,14 @@ fn an_activation_that_go_msrpc_asks_for_is_read() {
 #[test]
 fn the_properties_of_an_activation_that_go_msrpc_answers_are_read() {
     let mut stub = data!("go_response_create_instance");
-    let status = |stub: &[u8]| {
+    let read = |stub: &[u8]| {
         let reply = RemoteCreateInstanceReply::from_stub(stub).unwrap();
         Activation::from_pointer(reply.activated.as_ref().unwrap())
     };
-    status(&stub).unwrap_err();
+    read(&stub).unwrap_err();
     let (iid, clsid) = (20 + 8, 20 + 24);
     (stub[iid], stub[clsid]) = (0xa3, 0x39);
-    assert_eq!(status(&stub).unwrap(), activation());
+    assert_eq!(read(&stub).unwrap(), activation());
 }
 
 #[test]
