@@ -22,7 +22,7 @@ struct Listed {
 impl<'a> Visitor<'a> for Listed {
     fn container(&mut self, _: Option<&Process<'a>>, container: &Container<'a>) {
         if let Some(id) = container.container_id {
-            let _ = writeln!(self.containers, "container {id} of {}", container.application_id);
+            let _ = write!(self.containers, "\ncontainer {id} of {}", container.application_id);
         }
     }
 
@@ -53,7 +53,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let mut listed = Listed::default();
         match read(&event.bytes, &Limits::default(), &mut listed) {
             Ok(size) => {
-                print!("event of {size} bytes, {} components\n{}", listed.components, listed.containers)
+                println!("event of {size} bytes, {} components{}", listed.components, listed.containers);
             }
             Err(error) => println!("event of {} bytes cannot be read: {error}", event.bytes.len()),
         }
