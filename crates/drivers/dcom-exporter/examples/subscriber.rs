@@ -1,7 +1,7 @@
 //! A subscriber of COM+ events on loopback, for hosts on loopback and for programs that play one.
 //!
-//! Prints `listening on ADDRESS`, the OBJREF of the subscriber as `reference HEX`, and a line for each event that it takes:
-//! how long it is, and how many components it lists.
+//! Prints `listening on ADDRESS`, the OBJREF of the subscriber as `reference HEX`, and for each event that it takes how long
+//! it is, and how many components it lists; then a line `container ID of APPLICATION` for each container.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -12,13 +12,22 @@ use ms_comt::tracking::{Component, Container, Limits, Process, Visitor, read};
 use rpc_server::{Deadlines, TcpListeners};
 use tokio::net::TcpListener;
 
-/// How many components an event lists.
+/// What is printed of an event.
 #[derive(Default)]
-struct Components(usize);
+struct Listed {
+    components: usize,
+    containers: String,
+}
 
-impl<'a> Visitor<'a> for Components {
+impl<'a> Visitor<'a> for Listed {
+    fn container(&mut self, _: Option<&Process<'a>>, container: &Container<'a>) {
+        if let Some(id) = container.container_id {
+            let _ = write!(self.containers, "\ncontainer {id} of {}", container.application_id);
+        }
+    }
+
     fn component(&mut self, _: Option<&Process<'a>>, _: &Container<'a>, _: &Component<'a>) {
-        self.0 += 1;
+        self.components += 1;
     }
 }
 
@@ -41,9 +50,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     loop {
         subscriber.arrived().await;
         let Some(event) = subscriber.take() else { continue };
-        let mut components = Components::default();
-        match read(&event.bytes, &Limits::default(), &mut components) {
-            Ok(size) => println!("event of {size} bytes, {} components", components.0),
+        let mut listed = Listed::default();
+        match read(&event.bytes, &Limits::default(), &mut listed) {
+            Ok(size) => {
+                println!("event of {size} bytes, {} components{}", listed.components, listed.containers);
+            }
             Err(error) => println!("event of {} bytes cannot be read: {error}", event.bytes.len()),
         }
     }

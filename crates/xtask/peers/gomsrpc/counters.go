@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"unicode/utf16"
 
+	"github.com/oiweiwei/go-msrpc/dcerpc"
 	"github.com/oiweiwei/go-msrpc/msrpc/dtyp"
 	perflib "github.com/oiweiwei/go-msrpc/msrpc/pcq/perflibv2/v1"
 )
@@ -41,6 +42,49 @@ type host struct {
 	ctx     context.Context
 	client  perflib.PerflibV2Client
 	machine string
+}
+
+// counters talks to a server of the Performance Counter Query Protocol; the structures of [MS-PCQ] inside the buffers are
+// read here, by the specification.
+//
+// First the values of the named countersets are read, with right verification trailers on every call. Then single calls
+// get trailers that are wrong or unusual ([MS-RPCE] 2.2.2.13): a wrong one has to be refused with fault 5 and must change
+// nothing, an unusual one has to be ignored.
+func counters(ctx context.Context, a arguments, calls *calls) (any, error) {
+	// Each binding gets a connection of its own, since go-msrpc gives one up on which a fault came. All of them are in
+	// one association group, so that they share queries.
+	conn, err := dcerpc.Dial(ctx, a.address, dcerpc.WithEndpoint("ncacn_np:[winreg]"), dcerpc.WithSMBPort(a.port),
+		dcerpc.WithNewTransport(), dcerpc.WithDialer(calls), dcerpc.WithTimeout(timeout))
+	if err != nil {
+		return nil, fmt.Errorf("dial: %w", err)
+	}
+	defer conn.Close(ctx)
+	values, err := readWithTrailers(ctx, conn, a)
+	if err != nil {
+		return nil, err
+	}
+	refused, ignored, err := judgeTrailers(ctx, conn, calls, a.address)
+	return map[string]any{"values": values, "refused": refused, "ignored": ignored}, err
+}
+
+// readWithTrailers reads values over a binding whose calls all carry the three known commands, each marked as one
+// that the server has to process.
+func readWithTrailers(ctx context.Context, conn dcerpc.Conn, a arguments) ([]value, error) {
+	client, err := perflib.NewPerflibV2Client(ctx, conn, dcerpc.WithSeal(), dcerpc.WithVerifyBitMask(true),
+		dcerpc.WithVerifyPresentation(true), dcerpc.WithVerifyHeader2(true))
+	if err != nil {
+		return nil, fmt.Errorf("bind with verification: %w", err)
+	}
+	h := host{ctx, client, a.address}
+	var values []value
+	for _, name := range a.countersets {
+		of, err := h.read(name)
+		if err != nil {
+			return nil, fmt.Errorf("counterset %s: %w", name, err)
+		}
+		values = append(values, of...)
+	}
+	return values, nil
 }
 
 func (h host) registration(guid *dtyp.GUID, code uint32) ([]byte, error) {

@@ -1,12 +1,10 @@
-// gomsrpc talks to a server of the Performance Counter Query Protocol with go-msrpc, which brings SMB, NTLM, RPC and
-// the stubs; the structures of [MS-PCQ] inside the buffers are read here, by the specification.
+// gomsrpc talks to a Windows host with go-msrpc, which brings SMB, NTLM, RPC, DCOM and the stubs.
 //
-//	gomsrpc -address 127.0.0.1 -port 4450 -account 'SIM\metrics' -password-file FILE -counterset 'Counter Types'
+//	gomsrpc counters -address 127.0.0.1 -port 4450 -account 'SIM\metrics' -password-file FILE -counterset 'Counter Types'
+//	gomsrpc objects -address 127.0.0.1 -port 1135 -account 'SIM\metrics' -password-file FILE -reference 4d454f57…
 //
-// go-msrpc logs in with NTLMSSP_NEGOTIATE_VERSION clear and a MIC. Every call goes out at PKT_PRIVACY. First the
-// values of the named countersets are read, with right verification trailers on every call. Then single calls get
-// trailers that are wrong or unusual ([MS-RPCE] 2.2.2.13): a wrong one has to be refused with fault 5 and must change
-// nothing, an unusual one has to be ignored.
+// See counters.go and objects.go. go-msrpc logs in with NTLMSSP_NEGOTIATE_VERSION clear and a MIC, and every call goes out
+// at PKT_PRIVACY.
 //
 // Prints one JSON object. Exits with 1 where anything differs from what is expected.
 package main
@@ -21,8 +19,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oiweiwei/go-msrpc/dcerpc"
-	perflib "github.com/oiweiwei/go-msrpc/msrpc/pcq/perflibv2/v1"
 	"github.com/oiweiwei/go-msrpc/ssp"
 	"github.com/oiweiwei/go-msrpc/ssp/credential"
 	"github.com/oiweiwei/go-msrpc/ssp/gssapi"
@@ -38,23 +34,42 @@ type arguments struct {
 	address, account, passwordFile string
 	port                           int
 	countersets                    names
+	reference, container           string
 }
+
+const timeout = 10 * time.Second
+
+var errDifferent = errors.New("not what is expected")
 
 func main() {
 	var a arguments
-	flag.StringVar(&a.address, "address", "127.0.0.1", "the server")
-	flag.IntVar(&a.port, "port", 445, "its SMB port")
-	flag.StringVar(&a.account, "account", "", `DOMAIN\user`)
-	flag.StringVar(&a.passwordFile, "password-file", "", "a file with the password")
-	flag.Var(&a.countersets, "counterset", "a counterset to read, by its English name")
-	flag.Parse()
-	if err := run(a); err != nil {
+	flags := flag.NewFlagSet("gomsrpc", flag.ExitOnError)
+	flags.StringVar(&a.address, "address", "127.0.0.1", "the server")
+	flags.IntVar(&a.port, "port", 0, "its port: of SMB for counters, of the object resolver for objects")
+	flags.StringVar(&a.account, "account", "", `DOMAIN\user`)
+	flags.StringVar(&a.passwordFile, "password-file", "", "a file with the password")
+	flags.Var(&a.countersets, "counterset", "a counterset to read, by its English name")
+	flags.StringVar(&a.reference, "reference", "", "the OBJREF of a subscriber, for which to store a subscription")
+	flags.StringVar(&a.container, "container", "", "a container to dump, before the subscription is removed")
+	commands := map[string]func(context.Context, arguments, *calls) (any, error){
+		"counters": counters, "objects": objects,
+	}
+	var command func(context.Context, arguments, *calls) (any, error)
+	if len(os.Args) > 1 {
+		command = commands[os.Args[1]]
+	}
+	if command == nil {
+		fmt.Fprintln(os.Stderr, "gomsrpc counters … or gomsrpc objects …")
+		os.Exit(2)
+	}
+	_ = flags.Parse(os.Args[2:])
+	if err := run(command, a); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(a arguments) error {
+func run(command func(context.Context, arguments, *calls) (any, error), a arguments) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	password, err := os.ReadFile(a.passwordFile)
@@ -64,22 +79,8 @@ func run(a arguments) error {
 	gssapi.AddCredential(credential.NewFromPassword(a.account, strings.TrimSpace(string(password))))
 	gssapi.AddMechanism(ssp.SPNEGO)
 	gssapi.AddMechanism(ssp.NTLM)
-	ctx = gssapi.NewSecurityContext(ctx)
-
 	var calls calls
-	// Each binding gets a connection of its own, since go-msrpc gives one up on which a fault came. All of them are in
-	// one association group, so that they share queries.
-	conn, err := dcerpc.Dial(ctx, a.address, dcerpc.WithEndpoint("ncacn_np:[winreg]"), dcerpc.WithSMBPort(a.port),
-		dcerpc.WithNewTransport(), dcerpc.WithDialer(&calls), dcerpc.WithTimeout(10*time.Second))
-	if err != nil {
-		return fmt.Errorf("dial: %w", err)
-	}
-	defer conn.Close(ctx)
-	values, err := readWithTrailers(ctx, conn, a)
-	if err != nil {
-		return err
-	}
-	refused, ignored, err := judgeTrailers(ctx, conn, &calls, a.address)
+	found, err := command(gssapi.NewSecurityContext(ctx), a, &calls)
 	if err != nil {
 		return err
 	}
@@ -87,28 +88,5 @@ func run(a arguments) error {
 	if others := calls.otherLogons.Load(); logons == 0 || others > 0 {
 		return fmt.Errorf("%d logons have a MIC and no VERSION, %d do not: %w", logons, others, errDifferent)
 	}
-	printed := map[string]any{"values": values, "refused": refused, "ignored": ignored, "logons": logons}
-	return json.NewEncoder(os.Stdout).Encode(printed)
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{"logons": logons, "found": found})
 }
-
-// readWithTrailers reads values over a binding whose calls all carry the three known commands, each marked as one
-// that the server has to process.
-func readWithTrailers(ctx context.Context, conn dcerpc.Conn, a arguments) ([]value, error) {
-	client, err := perflib.NewPerflibV2Client(ctx, conn, dcerpc.WithSeal(), dcerpc.WithVerifyBitMask(true),
-		dcerpc.WithVerifyPresentation(true), dcerpc.WithVerifyHeader2(true))
-	if err != nil {
-		return nil, fmt.Errorf("bind with verification: %w", err)
-	}
-	h := host{ctx, client, a.address}
-	var values []value
-	for _, name := range a.countersets {
-		of, err := h.read(name)
-		if err != nil {
-			return nil, fmt.Errorf("counterset %s: %w", name, err)
-		}
-		values = append(values, of...)
-	}
-	return values, nil
-}
-
-var errDifferent = errors.New("not what is expected")

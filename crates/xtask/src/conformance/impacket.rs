@@ -44,9 +44,10 @@ pub(crate) fn events(workspace: &Workspace) -> Result<Outcome> {
 
 /// Our subscriber of COM+ events, which nobody knows yet.
 pub(crate) struct Subscriber {
-    running: Running,
+    pub(super) running: Running,
     pub(crate) port: u16,
-    reference: String,
+    /// Its OBJREF, in hexadecimal digits.
+    pub(super) reference: String,
 }
 
 impl Subscriber {
@@ -81,6 +82,7 @@ impl Subscriber {
     }
 }
 
+/// Where a simulator that was started with `--epm-port` resolves objects.
 pub(super) fn resolver_of(simulator: &mut Running) -> Result<SocketAddr> {
     simulator.wait_for("address of the resolver", START_TIMEOUT, |line| {
         line.strip_prefix("resolving objects on ")?.split(',').next()?.parse().ok()

@@ -10,6 +10,7 @@ mod dcom;
 mod documents;
 mod exposition;
 mod go_msrpc;
+mod go_objects;
 mod grafana;
 mod impacket;
 mod lockout;
@@ -40,7 +41,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 40] = [
+const CHECKS: [Check; 41] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -66,6 +67,7 @@ const CHECKS: [Check; 40] = [
     ("impacket and our client read the same performance data", &[Peer::Python], performance_data::run),
     ("impacket and our client see the same values", &[Peer::Python], agreement::run),
     ("go-msrpc logs in and sends wrong verification trailers", &[Peer::GoMsrpc], go_msrpc::run),
+    ("go-msrpc reads our tracker of COM+ and stores a subscription", &[Peer::GoMsrpc], go_objects::run),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
     ("discover and query behind smbd", &[Peer::Samba, Peer::Python], agreement::behind_smbd),
     ("tshark dissects our traffic", &[Peer::Tshark, Peer::Samba], tshark::run),

@@ -34,7 +34,7 @@ pub(crate) const PROMETHEUS: Programs = Programs {
     tags: "remove_all_sd",
 };
 
-/// A client of performance counters over SMB, NTLM and RPC in Go: the program `gomsrpc`.
+/// A client of performance counters and of COM+ over SMB, NTLM, RPC and DCOM in Go: the program `gomsrpc`.
 pub(crate) const GOMSRPC: Programs =
     Programs { name: "gomsrpc", packages: &["perfmon-exporter/peers/gomsrpc"], tags: "" };
 

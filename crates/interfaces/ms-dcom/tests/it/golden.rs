@@ -3,18 +3,20 @@
 use codec::{decode, encode_vec};
 use ms_dcom::activation::{ANY_SESSION, Activation, ActivationRequest, ObjectExporter};
 use ms_dcom::activator::{RemoteCreateInstanceReply, RemoteCreateInstanceRequest};
-use ms_dcom::remote_unknown::{RemQueryInterfaceRequest, RemReleaseRequest};
-use ms_dcom::resolver::{ComplexPingRequest, ResolveOxid2Request};
+use ms_dcom::remote_unknown::{
+    RemQueryInterface2Reply, RemQueryInterface2Request, RemQueryInterfaceRequest, RemReleaseRequest,
+};
+use ms_dcom::resolver::{ComplexPingRequest, ResolveOxid2Request, ServerAlive2Reply};
 use ms_dcom::types::{
     AuthenticationService, Oid, Oxid, ProtocolSequence, ReferenceFlags, RemInterfaceRef, SetId,
 };
 use ms_dcom::wire::{Objref, ObjrefBody};
 use ms_dtyp::{Guid, HResult};
 use ndr::Conformant;
-use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, read_request, request_stub};
+use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, read_reply, read_request, request_stub};
 use rpc_stub::{FromStub, Message};
 
-use crate::fixture::{CID, CLASS, IID, IPID, OID, OXID, bindings, objref, pointer, std_objref};
+use crate::fixture::{CID, CLASS, IID, IPID, OID, OXID, activation, bindings, objref, pointer, std_objref};
 use crate::hex;
 
 macro_rules! data {
@@ -144,4 +146,52 @@ fn parameters_behind_extents_of_impacket_are_read() {
     assert_eq!(release.refs, Conformant(vec![RemInterfaceRef::public(IPID, 5)]));
     assert_eq!((OXID, ReferenceFlags::NONE.0), (Oxid(0x0123_4567_89ab_cdef), 0));
     assert_eq!(AuthenticationService::WINNT.0, 10);
+}
+
+#[test]
+fn an_activation_that_go_msrpc_asks_for_is_read() {
+    let stub = data!("go_request_create_instance");
+    let request = RemoteCreateInstanceRequest::from_stub(&stub).unwrap();
+    assert_eq!((request.this, request.outer), (OrpcThis::new(ComVersion::V5_7, CID), None));
+    let read = ActivationRequest::from_pointer(&request.properties.unwrap()).unwrap();
+    let expected = ActivationRequest {
+        authn_level: 6,
+        context: Some(CID),
+        server_name: Some("web1".to_owned()),
+        protocols: vec![ProtocolSequence::TCP, ProtocolSequence(15)],
+        ..ActivationRequest::new(CLASS, vec![IID])
+    };
+    assert_eq!(read, expected);
+}
+
+/// go-msrpc writes the properties of a reply behind the identifiers of a request; [MS-DCOM] 3.1.2.5.2.3.3 has those of a
+/// reply, without which the reply is refused.
+#[test]
+fn the_properties_of_an_activation_that_go_msrpc_answers_are_read() {
+    let mut stub = data!("go_response_create_instance");
+    let read = |stub: &[u8]| {
+        let reply = RemoteCreateInstanceReply::from_stub(stub).unwrap();
+        Activation::from_pointer(reply.activated.as_ref().unwrap())
+    };
+    read(&stub).unwrap_err();
+    let (iid, clsid) = (20 + 8, 20 + 24);
+    (stub[iid], stub[clsid]) = (0xa3, 0x39);
+    assert_eq!(read(&stub).unwrap(), activation());
+}
+
+#[test]
+fn answers_of_resolvers_and_of_objects_that_go_msrpc_writes_are_read() {
+    let stub = data!("go_response_server_alive2");
+    let alive = ServerAlive2Reply::from_stub(&stub).unwrap();
+    assert_eq!((alive.version, *alive.bindings.unwrap()), (ComVersion::V5_7, bindings("web1")));
+
+    let stub = data!("go_request_query_interface2");
+    let (this, query) = read_request::<RemQueryInterface2Request>(&stub).unwrap();
+    assert_eq!(this, OrpcThis::new(ComVersion::V5_7, CID));
+    assert_eq!(query, RemQueryInterface2Request::new(IPID, vec![IID, CLASS]).unwrap());
+    assert_eq!(request_stub(&this, &query).unwrap(), stub);
+
+    let stub = data!("go_response_query_interface2");
+    let reply = read_reply::<RemQueryInterface2Reply<'_>>(&stub).unwrap().1;
+    assert_eq!(query.results(&reply).unwrap(), [Ok(objref()), Err(HResult::E_NOINTERFACE)]);
 }
