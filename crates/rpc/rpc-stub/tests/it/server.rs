@@ -5,8 +5,9 @@ use ndr::{ConformantBytes, ConformantVaryingBytes, ContextHandle, WideString, Wi
 use rpc_stub::{CallInfo, FaultStatus, FromStub, Message};
 
 use crate::shelf::{
-    CloseShelfReply, CloseShelfRequest, HANDLE, Library, OpenShelfReply, OpenShelfRequest, ReadBookReply,
-    ReadBookRequest, RestRequest, ShelfServer, WriteBookReply, WriteBookRequest,
+    CloseShelfReply, CloseShelfRequest, HANDLE, IsThereReply, IsThereRequest, Library, OpenShelfReply,
+    OpenShelfRequest, ReadBookReply, ReadBookRequest, RestRequest, ShelfServer, WriteBookReply,
+    WriteBookRequest,
 };
 
 fn opened() -> Library {
@@ -48,6 +49,21 @@ fn a_method_that_fails_answers_empty_values_and_in_out_parameters_as_they_came()
     let text = ConformantBytes(Cow::Borrowed(b"abc"));
     let stub = call(library, &WriteBookRequest { length: 3, text: text.clone() }).unwrap();
     assert_eq!(WriteBookReply::from_stub(&stub).unwrap(), WriteBookReply { text, status });
+}
+
+#[test]
+fn a_value_that_a_method_returns_stands_behind_its_status() {
+    let library = &mut opened();
+    let stub = call(library, &IsThereRequest { book: 3 }).unwrap();
+    assert_eq!(stub, [7, 0, 0, 0, 234, 0, 0, 0, 3, 0, 0, 0]);
+    let (shelves, is_there, status) = (7, 3, Win32Error::ERROR_MORE_DATA);
+    assert_eq!(IsThereReply::from_stub(&stub).unwrap(), IsThereReply { shelves, is_there, status });
+    let cut = IsThereReply::from_stub(&stub[..10]).unwrap_err().to_string();
+    assert_eq!(cut, "IsThere: `return value`: 4 bytes needed at offset 8, 2 there");
+    let cut = IsThereReply::from_stub(&stub[..6]).unwrap_err().to_string();
+    assert_eq!(cut, "IsThere: `status`: 4 bytes needed at offset 4, 2 there");
+    let stub = call(library, &IsThereRequest { book: 0 }).unwrap();
+    assert_eq!(stub, [0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0], "a method that fails returns zero");
 }
 
 #[test]
