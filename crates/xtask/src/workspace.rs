@@ -115,6 +115,7 @@ impl Workspace {
     pub(crate) fn build_for_conformance(&self) -> Result<()> {
         self.build_programs()?;
         self.build(&["-p", "rpc-client", "--example", "winreg_probe"])?;
+        self.build(&["-p", "host-session", "--example", "endpoint_map"])?;
         self.build(&["-p", "dcom-exporter", "--example", "subscriber"])
     }
 

@@ -66,7 +66,9 @@ impl WindowsHost {
         services: &[Arc<dyn Service>],
     ) -> Self {
         Self {
-            state: Arc::new(HostState::new(name.into(), source, accounts)),
+            state: Arc::new(
+                HostState::new(name.into(), source, accounts).listing(service::registered(services)),
+            ),
             server_guid: random::guid(),
             remote_registry: Mutex::default(),
             endpoints: ServedEndpoint::of(services),

@@ -81,7 +81,7 @@ impl Subscriber {
     }
 }
 
-fn resolver_of(simulator: &mut Running) -> Result<SocketAddr> {
+pub(super) fn resolver_of(simulator: &mut Running) -> Result<SocketAddr> {
     simulator.wait_for("address of the resolver", START_TIMEOUT, |line| {
         line.strip_prefix("resolving objects on ")?.split(',').next()?.parse().ok()
     })
