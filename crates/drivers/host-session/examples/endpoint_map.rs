@@ -86,8 +86,7 @@ async fn run(arguments: &Arguments) -> Result<()> {
 
 /// The remote registry at the port that the mapper tells.
 async fn registry(host: &Host) -> Result<()> {
-    let interfaces = [ms_rrp::SYNTAX_ID, mgmt::SYNTAX_ID];
-    let mut session = host.service(&interfaces, Some(&host.credentials)).await?;
+    let mut session = host.service(&[ms_rrp::SYNTAX_ID], Some(&host.credentials)).await?;
     println!("session: {}", session.target());
     let stages: Vec<&str> = session.stages().iter().map(|report| report.stage.as_str()).collect();
     println!("stages: {}", stages.join(" "));
@@ -96,15 +95,15 @@ async fn registry(host: &Host) -> Result<()> {
     let keys = registry.sub_keys(&root).await?;
     registry.close_key(root).await?;
     println!("keys: {}", keys.join(" "));
-    drop(registry);
-    manage(session, 1, "sealed", host).await?;
-    let plain = host.service(&[mgmt::SYNTAX_ID], None).await?;
-    manage(plain, 0, "unauthenticated", host).await
+    for (name, credentials) in [("unauthenticated", None), ("sealed", Some(&host.credentials))] {
+        manage(host.service(&[mgmt::SYNTAX_ID], credentials).await?, name, host).await?;
+    }
+    Ok(())
 }
 
-/// What a server says of itself. What it refuses is printed, too: the connection may not survive it, so it comes last.
-async fn manage(mut session: TcpSession, context: u16, name: &str, host: &Host) -> Result<()> {
-    let mut server = Management::new(session.channel(context, host.deadline));
+/// What a server says of itself. What it refuses is printed, too.
+async fn manage(mut session: TcpSession, name: &str, host: &Host) -> Result<()> {
+    let mut server = Management::new(session.channel(0, host.deadline));
     let interfaces = server.interfaces().await?;
     let words: Vec<String> = interfaces.iter().map(ToString::to_string).collect();
     println!("interfaces {name}: {}", words.join(", "));
@@ -141,14 +140,15 @@ async fn list(session: &mut TcpSession, limits: Limits, host: &Host) -> Result<E
 fn describe(map: &EndpointMap) -> String {
     let count =
         |is: fn(&Binding) -> bool| map.entries.iter().filter(|entry| is(&entry.tower.binding)).count();
-    let [tcp, pipes, local] = [
+    let [tcp, http, pipes, local] = [
         count(|binding| matches!(binding, Binding::Tcp { .. })),
+        count(|binding| matches!(binding, Binding::Http { .. })),
         count(|binding| matches!(binding, Binding::NamedPipe { .. })),
         count(|binding| matches!(binding, Binding::Local { .. })),
     ];
     let (all, unreadable) = (map.entries.len(), map.unreadable);
     format!(
-        "{all} entries, {tcp} tcp, {pipes} pipes, {local} local, {unreadable} unreadable, whole {}",
+        "{all} entries, {tcp} tcp, {http} http, {pipes} pipes, {local} local, {unreadable} unreadable, whole {}",
         map.is_whole
     )
 }

@@ -22,8 +22,8 @@ NTLM, KERBEROS = 10, 16
 NOT_REGISTERED, ACCESS_DENIED, UNKNOWN_AUTHN_SERVICE = 0x16C9A0D6, 5, 1747
 
 
-def connect(binding, interface, login=None):
-    """Binds an interface; with a login calls are sealed."""
+def connect(binding, interface=None, login=None):
+    """Binds an interface, if there is one; with a login calls are sealed."""
     rpc = transport.DCERPCTransportFactory(binding)
     if login:
         rpc.set_credentials(*login)
@@ -31,7 +31,8 @@ def connect(binding, interface, login=None):
     if login and binding.startswith("ncacn_ip_tcp"):
         dce.set_auth_level(RPC_C_AUTHN_LEVEL_PKT_PRIVACY)
     dce.connect()
-    dce.bind(interface)
+    if interface:
+        dce.bind(interface)
     return dce
 
 
@@ -44,12 +45,9 @@ def code_of(call, *arguments):
     return None
 
 
-def shown(entry):
-    tower = epm.EPMTower(b"".join(entry["tower"]["tower_octet_string"]))
-    annotation = entry["annotation"]
-    annotation = annotation.decode() if isinstance(annotation, bytes) else annotation
+def shown(tower, annotation):
     interface = bin_to_string(tower["Floors"][0]["InterfaceUUID"])
-    return interface, epm.PrintStringBinding(tower["Floors"]), annotation.rstrip("\0")
+    return interface, epm.PrintStringBinding(tower["Floors"]), annotation.decode().rstrip("\0")
 
 
 def in_pages(mapper, size):
@@ -62,26 +60,28 @@ def in_pages(mapper, size):
         if handle:
             request["entry_handle"] = handle
         response = mapper.request(request)
-        found += [shown(entry) for entry in response["entries"]]
+        for entry in response["entries"][: response["num_ents"]]:
+            tower = epm.EPMTower(b"".join(entry["tower"]["tower_octet_string"]))
+            found.append(shown(tower, b"".join(entry["annotation"])))
         pages += 1
         handle = response["entry_handle"]
         if handle["context_handle_uuid"] == b"\0" * 16:
             return found, pages
 
 
-def manage(dce, host_counts):
+def manage(dce):
     """What a server says of itself. Each call adds one to the calls, and a packet each way, if nobody else calls."""
     problems = []
     interfaces = {bin_to_string(one["Data"]["Uuid"]) for one in mgmt.hinq_if_ids(dce)["if_id_vector"]["if_id"]}
     before, after = (list(mgmt.hinq_stats(dce, 4)["statistics"]) for _ in range(2))
-    if host_counts and [later - earlier for earlier, later in zip(before, after)] != [1, 0, 1, 1]:
+    if [later - earlier for earlier, later in zip(before, after)] != [1, 0, 1, 1]:
         problems.append(f"one call lets {before} become {after}")
     if not mgmt.his_server_listening(dce)["status"] == 0:
         problems.append("it does not listen")
-    name = mgmt.hinq_princ_name(dce, NTLM, 64)["princ_name"].rstrip("\0")
+    name = b"".join(mgmt.hinq_princ_name(dce, NTLM, 64)["princ_name"]).decode().rstrip("\0")
     if not name.startswith("host/"):
         problems.append(f"its name is {name!r}")
-    if code_of(mgmt.hinq_princ_name, dce, KERBEROS, 64) != UNKNOWN_AUTHN_SERVICE:
+    if mgmt.hinq_princ_name(dce, KERBEROS, 64)["status"] != UNKNOWN_AUTHN_SERVICE:
         problems.append("it has a name for Kerberos")
     if code_of(mgmt.hstop_server_listening, dce) != ACCESS_DENIED:
         problems.append("anybody can stop it")
@@ -99,18 +99,23 @@ def main():
     mapper_binding = f"ncacn_ip_tcp:{arguments.host}[{arguments.port}]"
     problems = []
 
-    whole = [shown(entry) for entry in epm.hept_lookup(None, dce=connect(mapper_binding, epm.MSRPC_UUID_PORTMAP))]
-    mapper = connect(mapper_binding, epm.MSRPC_UUID_PORTMAP, login)
-    paged, pages = in_pages(mapper, 2)
+    # impacket binds by itself here.
+    listed = epm.hept_lookup(None, dce=connect(mapper_binding))
+    whole = [shown(entry["tower"], entry["annotation"]) for entry in listed]
+    paged, pages = in_pages(connect(mapper_binding, epm.MSRPC_UUID_PORTMAP, login), 2)
     if paged != whole or pages != (len(whole) + 1) // 2:
         problems.append(f"{pages} pages of two entries have {paged} and not {whole}")
 
-    # hept_map takes a connection of ours.
-    tcp = epm.hept_map(arguments.host, TRACKER, protocol="ncacn_ip_tcp", dce=mapper)
-    pipe = epm.hept_map(arguments.host, rrp.MSRPC_UUID_RRP, protocol="ncacn_np", dce=mapper)
+    ask = lambda interface, protocol, login=None: epm.hept_map(
+        arguments.host, interface, protocol=protocol, dce=connect(mapper_binding, login=login)
+    )
+    tcp = ask(TRACKER, "ncacn_ip_tcp")
+    if ask(TRACKER, "ncacn_ip_tcp", login) != tcp:
+        problems.append("with a logon the port is another one")
+    pipe = ask(rrp.MSRPC_UUID_RRP, "ncacn_np", login)
     if "winreg" not in pipe or f"{arguments.host}[" not in tcp:
         problems.append(f"{tcp}, {pipe}")
-    nobody = code_of(lambda: epm.hept_map(arguments.host, NOBODY, protocol="ncacn_ip_tcp", dce=mapper))
+    nobody = code_of(ask, NOBODY, "ncacn_ip_tcp")
     if nobody != NOT_REGISTERED:
         problems.append(f"nobody's interface: {nobody}")
 
@@ -126,7 +131,7 @@ def main():
         ("pipe", behind_pipe, PERFLIB),
     ]
     for name, dce, interface in servers:
-        interfaces, counted, wrong = manage(dce, True)
+        interfaces, counted, wrong = manage(dce)
         problems += [f"{name}: {problem}" for problem in wrong]
         if interface not in interfaces or bin_to_string(mgmt.MSRPC_UUID_MGMT) not in interfaces:
             problems.append(f"{name}: {interfaces}")
