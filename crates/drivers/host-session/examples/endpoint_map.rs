@@ -110,25 +110,14 @@ async fn manage(mut session: TcpSession, name: &str, host: &Host) -> Result<()> 
     println!("listening {name}: {}", server.is_listening().await?);
     match server.statistics().await {
         Ok(statistics) => println!("statistics {name}: {statistics:?}"),
-        Err(error) => println!("statistics {name}: {}", in_one_line(&error)),
+        Err(error) => println!("statistics {name}: {error}"),
     }
     match server.principal_name(AuthenticationService::WINNT).await {
         Ok(principal) => println!("principal {name}: {principal}"),
-        Err(error) => println!("principal {name}: {}", in_one_line(&error)),
+        Err(error) => println!("principal {name}: {error}"),
     }
     println!("usable {name}: {}", session.is_usable());
     Ok(())
-}
-
-/// An error with its causes.
-fn in_one_line(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 async fn list(session: &mut TcpSession, limits: Limits, host: &Host) -> Result<EndpointMap> {

@@ -33,7 +33,7 @@ const METHODS: [Method; 8] = [
             "annotation : 'RemoteRegistry Interface'",
             "port : 0xc200 (49664)",
             "ipaddr : 10.0.0.12",
-            r"path : '\PIPE\winreg'",
+            r"unc : '\PIPE\winreg'",
             r"name : '\\WEB1'",
             "EPM_PROTOCOL_HTTP (31)",
             "EPM_PROTOCOL_NCALRPC (12)",
@@ -45,7 +45,7 @@ const METHODS: [Method; 8] = [
         "ept_map",
         "epm_Map",
         &["object : NULL", "num_floors : 0x0005 (5)", "EPM_PROTOCOL_TCP (7)", "max_towers : 0x00000003 (3)"],
-        &["num_towers : 0x00000002 (2)", "port : 0xc200 (49664)", r"path : '\PIPE\winreg'"],
+        &["num_towers : 0x00000002 (2)", "port : 0xc200 (49664)", r"unc : '\PIPE\winreg'"],
     ),
     (
         "epmapper",
@@ -106,16 +106,14 @@ pub(crate) fn by_ndrdump(workspace: &Workspace) -> Result<Outcome> {
         let judge = |command: &mut Command, expected: &[&str]| {
             check(&capture(command)?, expected).map_err(|why| format!("{name}: {why}"))
         };
+        let mut dump_answer = Command::new("ndrdump");
         if name != "mgmt_inq_stats" {
             judge(Command::new("ndrdump").args([interface, theirs, "in"]).arg(&asked), request)?;
             bytes += asked_bytes;
+            // What a response has room for stands in the request.
+            dump_answer.arg("-c").arg(&asked);
         }
-        // What a response has room for stands in the request.
-        let mut with_request = Command::new("ndrdump");
-        if interface == "epmapper" {
-            with_request.arg("-c").arg(&asked);
-        }
-        judge(with_request.args([interface, theirs, "out"]).arg(&answered), response)?;
+        judge(dump_answer.args([interface, theirs, "out"]).arg(&answered), response)?;
         bytes += answered_bytes;
     }
     Ok(Outcome::Ran(format!("{} stubs, {bytes} bytes", 2 * METHODS.len() - 1)))
