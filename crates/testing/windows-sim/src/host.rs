@@ -71,7 +71,7 @@ impl WindowsHost {
             ),
             server_guid: random::guid(),
             remote_registry: Mutex::default(),
-            endpoints: ServedEndpoint::of(services),
+            endpoints: service::endpoints(services),
             counts: Counts::default(),
             recordings: Recordings::default(),
         }

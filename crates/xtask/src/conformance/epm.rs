@@ -103,8 +103,8 @@ pub(crate) fn by_ndrdump(workspace: &Workspace) -> Result<Outcome> {
             Ok((file, stub.len()))
         };
         let ((asked, asked_bytes), (answered, answered_bytes)) = (write("in")?, write("out")?);
-        let judge = |command: &mut Command, expected: &[&str]| {
-            check(&capture(command)?, expected).map_err(|why| format!("{name}: {why}"))
+        let judge = |command: &mut Command, expected: &[&str]| -> Result<()> {
+            check(&capture(command)?, expected).map_err(|why| format!("{name}: {why}").into())
         };
         let mut dump_answer = Command::new("ndrdump");
         if name != "mgmt_inq_stats" {

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, Weak};
 use dcerpc::SyntaxId;
 use dcerpc::server::{AssociationGroups, ServerConfig};
 
-use super::management::Management;
 use super::{Handler, RpcCounts, Service, lock};
 use crate::host_state::HostState;
 use crate::registered::{Place, Registered};
@@ -33,7 +32,7 @@ impl Endpoint {
     /// As the endpoint mapper has it. The mapper's own port is not there.
     const fn place(&self) -> Option<Place> {
         match self {
-            Self::NamedPipe(name) => Some(Place::NamedPipe(*name)),
+            Self::NamedPipe(name) => Some(Place::NamedPipe(name)),
             Self::Tcp(TcpPort::Exporter) => Some(Place::Objects),
             Self::Tcp(TcpPort::Resolver) => None,
         }
@@ -90,8 +89,8 @@ pub(crate) struct Group {
 pub(crate) type SharedHandler = Mutex<Box<dyn Handler>>;
 
 impl ServedEndpoint {
-    /// The endpoints of these services, each with those that are reached there, and with its management.
-    pub(crate) fn of(services: &[Arc<dyn Service>]) -> Vec<Arc<Self>> {
+    /// The endpoints of these services, each with those that are reached there.
+    pub(super) fn of(services: &[Arc<dyn Service>]) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for service in services {
             for endpoint in service.endpoints() {
@@ -107,12 +106,12 @@ impl ServedEndpoint {
                 }
             }
         }
-        for served in &mut all {
-            let interfaces = served.services.iter().map(|service| service.syntax_id());
-            let management = Management::new(served.endpoint.clone(), interfaces, Arc::clone(&served.counts));
-            served.services.push(Arc::new(management));
-        }
-        all.into_iter().map(Arc::new).collect()
+        all
+    }
+
+    /// Adds a service.
+    pub(super) fn add(&mut self, service: Arc<dyn Service>) {
+        self.services.push(service);
     }
 
     /// Where it is.

@@ -52,6 +52,18 @@ pub fn dcom(classes: Vec<Arc<dyn ComClass>>) -> Vec<Arc<dyn Service>> {
     services
 }
 
+/// The endpoints of a host with these services: each with those that are reached there, and with its management.
+pub(crate) fn endpoints(services: &[Arc<dyn Service>]) -> Vec<Arc<ServedEndpoint>> {
+    let mut all = ServedEndpoint::of(services);
+    for served in &mut all {
+        let interfaces = served.services().iter().map(|service| service.syntax_id());
+        let (endpoint, counts) = (served.endpoint().clone(), Arc::clone(served.counts()));
+        let management = management::Management::new(endpoint, interfaces, counts);
+        served.add(Arc::new(management));
+    }
+    all.into_iter().map(Arc::new).collect()
+}
+
 /// One RPC interface of a host.
 ///
 /// Each host has its own instance: state that all clients of a host share is kept in it.
