@@ -123,8 +123,8 @@ impl RpcServers {
     pub(crate) fn start() -> Result<Self> {
         let folder = folder()?;
         let root = folder.path();
-        // Port 0: smbd, which would serve it, does not run.
-        let configuration = prepare(root, |root| smb_conf(root, 0, Pipes::Ours, "default"))?;
+        // The port is smbd's, which does not run.
+        let configuration = prepare(root, |root| smb_conf(root, 445, Pipes::Ours, "default"))?;
         let script = "ip link set lo up && exec \"$@\"";
         let mut command = Command::new("unshare");
         command
