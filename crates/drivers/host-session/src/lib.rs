@@ -27,6 +27,7 @@
 //! ```
 //!
 //! * [`Session`] is RPC over a pipe, [`TcpSession`] over TCP. They are kept between polls. The [`Recovery`] of a [`SessionError`] says what to rebuild.
+//! * Where a TCP port is not fixed, the host's endpoint mapper tells it: [`TcpPort`].
 //! * The caller chooses the [`Endpoint`], the interfaces behind it and their typed stubs. Constructors of
 //!   [`SessionError`] convert the stubs' errors.
 //! * [`Stage`] and [`Reason`] are closed lists with the words of the plugins' header, and every reason has an
@@ -39,6 +40,7 @@ mod connecting;
 mod endpoint;
 mod error;
 mod host;
+mod mapped;
 mod one_call;
 mod options;
 mod pinned;
@@ -52,6 +54,7 @@ pub use self::connect::{LoggedOn, Reached};
 pub use self::endpoint::{Endpoint, TcpService};
 pub use self::error::SessionError;
 pub use self::host::HostInfo;
+pub use self::mapped::TcpPort;
 pub use self::one_call::concerns_one_call;
 pub use self::options::{Options, PipeRetry, Target};
 pub use self::pinned::PinnedConnector;

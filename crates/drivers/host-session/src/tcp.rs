@@ -46,6 +46,12 @@ impl TcpReached {
         }
     }
 
+    /// The same connection, behind stages of an earlier one that led to it.
+    pub(crate) fn behind(mut self, earlier: Vec<StageReport>) -> Self {
+        self.stages.splice(0..0, earlier);
+        self
+    }
+
     /// The stages so far.
     #[must_use]
     pub fn stages(&self) -> &[StageReport] {

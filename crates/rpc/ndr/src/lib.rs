@@ -17,6 +17,8 @@
 //! | `[length_is(n)]` array | [`Varying`] |
 //! | `[size_is(n), length_is(m)]` array | [`ConformantVarying`]; of bytes, [`ConformantVaryingBytes`] |
 //! | `[string] wchar_t*` | [`WideString`], or [`Reader::wide_string`] |
+//! | `[string, size_is(n)] char*` | [`NarrowString`] |
+//! | `[string] char[N]` | [`FixedString`] |
 //! | `[ref]` pointer inside of a structure | [`Ref`] |
 //! | `T[N]` | `[T; N]` |
 //! | a member that is reserved, zero or NULL | [`Reserved`] |
@@ -70,6 +72,7 @@ mod error;
 mod interface_pointer;
 #[doc(hidden)]
 pub mod layout;
+mod narrow_string;
 mod pickle;
 mod pointer;
 mod primitive;
@@ -89,6 +92,7 @@ pub use self::context_handle::ContextHandle;
 pub use self::count::{Array, WithRoom, count_is};
 pub use self::error::{Error, RangeError, Result};
 pub use self::interface_pointer::InterfacePointer;
+pub use self::narrow_string::{FixedString, NarrowString};
 pub use self::pickle::{from_pickle, to_pickle};
 pub use self::pointer::Ref;
 pub use self::read::{Limits, Reader};

@@ -25,6 +25,7 @@ pub(crate) struct MemberOptions {
     pub(crate) switch_is: Option<Expr>,
     pub(crate) is_conformant: bool,
     pub(crate) is_handle: bool,
+    pub(crate) is_returned: bool,
 }
 
 /// What `#[ndr(…)]` may say of a type.
@@ -65,9 +66,11 @@ impl MemberOptions {
                 options.is_conformant = true;
             } else if meta.path.is_ident("handle") {
                 options.is_handle = true;
+            } else if meta.path.is_ident("returned") {
+                options.is_returned = true;
             } else {
                 return Err(meta.error(
-                    "a member has `name`, `range`, `check`, `size_is`, `length_is`, `switch_is`, `conformant` or `handle`",
+                    "a member has `name`, `range`, `check`, `size_is`, `length_is`, `switch_is`, `conformant`, `handle` or `returned`",
                 ));
             }
             Ok(())

@@ -58,6 +58,10 @@ impl Structure<'_> {
                 let message = "`handle` is for parameters of methods";
                 return Err(syn::Error::new_spanned(&member.ident, message));
             }
+            if member.options.is_returned {
+                let message = "`returned` is for the last parameter of a reply";
+                return Err(syn::Error::new_spanned(&member.ident, message));
+            }
         }
         Ok(())
     }

@@ -55,6 +55,8 @@ fn an_attribute_that_is_none_is_refused_with_those_that_are() {
     assert_eq!(message, "a type has `name`, `check`, `wire` or `switch`");
     let message = refused("struct Item { #[ndr(handle)] kind: u32 }");
     assert_eq!(message, "`handle` is for parameters of methods");
+    let message = refused("struct Item { #[ndr(returned)] kind: u32 }");
+    assert_eq!(message, "`returned` is for the last parameter of a reply");
     let message = refused("#[ndr(switch = u32)] struct Item { kind: u32 }");
     assert!(message.contains("unions, which are enums"), "{message}");
 }
@@ -106,6 +108,12 @@ fn parameters_say_only_what_their_side_can() {
         "0 => Read(room: u32) -> (#[ndr(length_is = room)] data: ConformantVaryingBytes<'stub>);",
     );
     assert_eq!(message, "`length_is` of a reply names parameters of the reply");
+    for method in [
+        "0 => IsOpen(#[ndr(returned)] shelf: u32);",
+        "0 => IsOpen() -> (#[ndr(returned)] is_open: u32, books: u32);",
+    ] {
+        assert_eq!(refused_interface(method), "`returned` is for the last parameter of a reply");
+    }
 }
 
 #[test]

@@ -42,12 +42,14 @@
 //!
 //! A method is `opnum => IdlName as rust_name(parameters) -> (parameters);`. The Rust name may be left out: it is the IDL's
 //! in snake case then. `[in, out]` parameters stand on both sides. A top-level `[ref]` pointer is what it points to.
-//! Parameters have the attributes of `ndr`'s fields, and two more rules:
+//! Parameters have the attributes of `ndr`'s fields, and three more rules:
 //!
 //! - `#[ndr(handle)]`: a context handle that has to be open, else the call is answered with
 //!   `nca_s_fault_context_mismatch`.
 //! - `#[ndr(size_is = n)]` of a reply, where `n` is of the request: what is returned has no more elements than the
 //!   request has room for.
+//! - `#[ndr(returned)]` at the last parameter of a reply: the value that the method returns, where its status is an `[out]`
+//!   parameter before that. The run time's own interfaces have such methods; their status is an [`ErrorStatus`].
 //!
 //! A parameter that borrows from the stub names the lifetime `'stub`, as `ndr::ConformantBytes<'stub>`. Its caller keeps
 //! the stub: [`Client::stub`] and [`Client::decode`] in place of [`Client::call`].
@@ -62,6 +64,8 @@
 
 mod client;
 mod error;
+mod error_status;
+mod if_id;
 mod interface;
 pub mod orpc;
 mod server;
@@ -72,6 +76,8 @@ pub use rpc_macros::interface;
 
 pub use self::client::Client;
 pub use self::error::Error;
+pub use self::error_status::ErrorStatus;
+pub use self::if_id::RpcIfId;
 pub use self::interface::{
     Direction, FromStub, Interface, Message, Method, NativeInterface, Reply, Request, Status, StatusOf,
     recode,

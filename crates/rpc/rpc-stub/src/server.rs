@@ -2,7 +2,7 @@ use dcerpc::{AuthLevel, FaultStatus};
 use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::ContextHandle;
 
-use crate::{FromStub, Message, Request, StatusOf};
+use crate::{ErrorStatus, FromStub, Message, Request, StatusOf};
 
 /// What the server's side of a call knows about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,12 @@ impl From<Win32Error> for Failure<Win32Error> {
 
 impl From<HResult> for Failure<HResult> {
     fn from(status: HResult) -> Self {
+        Self::Status(status)
+    }
+}
+
+impl From<ErrorStatus> for Failure<ErrorStatus> {
+    fn from(status: ErrorStatus) -> Self {
         Self::Status(status)
     }
 }

@@ -21,7 +21,7 @@ const EXAMPLES: &str = r"Examples:
     windows-sim --smb-port 4450 … --hosts 4000 --profile small --black-hole 1% --slow 5%:3s
   This machine's own processors, processes and disks:
     windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --live
-  The tracker of COM+, at the host's object resolver:
+  The tracker of COM+, at the host's object resolver, beside which is its endpoint mapper:
     windows-sim --epm-port 1135 --account 'CORP\svc-metrics' --password-file secret
   The same with events for subscribers, whose object resolvers are at port 2135 in place of 135:
     windows-sim --epm-port 1135 … --events-every 1s --events-port 2135
@@ -48,7 +48,7 @@ pub(crate) struct Options {
     /// SMB port of every host; 0 lets the system choose.
     #[arg(long, value_name = "N", required_unless_present_any = ["pipe_socket", "epm_port"])]
     pub(crate) smb_port: Option<u16>,
-    /// Port of every host's object resolver, 135 on Windows; 0 lets the system choose. The objects are served on one more
+    /// Port of every host's object resolver and endpoint mapper, 135 on Windows; 0 lets the system choose. The objects are served on one more
     /// port of the system's choice. Without it there are none.
     #[arg(long, value_name = "N")]
     pub(crate) epm_port: Option<u16>,
@@ -119,8 +119,8 @@ pub(crate) struct Options {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Faults to inject")]
 pub(crate) struct Faults {
-    /// [SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where SERVICE is pcq (if not given), winreg, resolver, activator,
-    /// rem-unknown, rem-unknown2 or tracker, and ACTION is
+    /// [SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where SERVICE is pcq (if not given), winreg, epm, mgmt, resolver,
+    /// activator, rem-unknown, rem-unknown2 or tracker, and ACTION is
     /// fault:STATUS, status:STATUS, delay:DURATION, lose-handles, grow:PERCENT, corrupt:WHAT, stall, truncate, garbage,
     /// oversize:BYTES or drop; WHAT is out-size, total-size, block-size, instance-count, string-offset, block-count or
     /// index; CODE is the request code of opnum 1. May be repeated.

@@ -66,10 +66,12 @@ impl WindowsHost {
         services: &[Arc<dyn Service>],
     ) -> Self {
         Self {
-            state: Arc::new(HostState::new(name.into(), source, accounts)),
+            state: Arc::new(
+                HostState::new(name.into(), source, accounts).listing(service::registered(services)),
+            ),
             server_guid: random::guid(),
             remote_registry: Mutex::default(),
-            endpoints: ServedEndpoint::of(services),
+            endpoints: service::endpoints(services),
             counts: Counts::default(),
             recordings: Recordings::default(),
         }

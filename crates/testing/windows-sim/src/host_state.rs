@@ -6,6 +6,7 @@ use crate::behaviour::Behaviour;
 use crate::dumps::DumpStore;
 use crate::events::EventStore;
 use crate::model::ValueSource;
+use crate::registered::Registered;
 use crate::registry::{self, Registry};
 
 /// What the services of a host know of it: its values, accounts and behaviour.
@@ -16,6 +17,7 @@ pub struct HostState {
     behaviour: Mutex<Behaviour>,
     registry: Registry,
     exporter_address: Mutex<Option<SocketAddr>>,
+    registered: Vec<Registered>,
     events: EventStore,
     dumps: DumpStore,
 }
@@ -32,9 +34,20 @@ impl HostState {
             behaviour: Mutex::default(),
             registry,
             exporter_address,
+            registered: Vec::new(),
             events,
             dumps,
         }
+    }
+
+    /// The same host, whose endpoint mapper lists these interfaces.
+    pub(crate) fn listing(self, registered: Vec<Registered>) -> Self {
+        Self { registered, ..self }
+    }
+
+    /// What its endpoint mapper lists.
+    pub(crate) fn registered(&self) -> &[Registered] {
+        &self.registered
     }
 
     /// Its name, for logs.

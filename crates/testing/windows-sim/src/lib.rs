@@ -39,11 +39,14 @@
 //! A host has the classic objects of version 1, too ([`model::PerfObject`]): from the same model and clock, in the registry's
 //! performance data. Its [`registry`] has the keys that monitoring programs read, and a test can change them.
 //!
-//! [`server::listen_dcom`] serves the host's object resolver and its [objects](service::objects) on two listeners: a client
+//! [`server::listen_dcom`] serves the host's [endpoint mapper](service::endpoint_mapper) and object resolver, and its [objects](service::objects) on two listeners: a client
 //! activates an object of a class, such as the [tracker](service::tracker) of COM+, calls it and pings it; by the host's
 //! clock it dies if it is not pinged. The COM+ [event system](service::event_system) keeps subscriptions, and
 //! [`server::EventPublisher`] calls subscribers of the tracker with the model's state. [Process dumps](service::process_dump) are
 //! entries of a [list](DumpStore) and no files.
+//!
+//! Each endpoint, pipes as well, offers the [management](service::management) interface beside its own: its figures are what
+//! the host counts.
 //!
 //! Where to look: [`model`] for what is counted, [`live`] for this machine's own figures, [`service`] for the RPC
 //! interfaces, [`server`] for SMB, RPC and pipes behind a real smbd. A host with other services than the
@@ -60,6 +63,7 @@ pub mod live;
 pub mod model;
 mod random;
 mod recordings;
+mod registered;
 pub mod registry;
 mod remote_registry;
 mod rule;

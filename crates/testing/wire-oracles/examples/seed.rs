@@ -70,6 +70,11 @@ fn main() {
             all.push(("dcom_objref", name, bytes[begin..].to_vec()));
         }
     }
+    // Samba's map in two pages, and where its registry is.
+    let samba = ["lookup", "lookup_rest", "map_tcp"]
+        .map(|name| crates.join(format!("interfaces/epm/tests/data/response_{name}.hex")))
+        .map(|path| chunk(&hex(&fs::read_to_string(path).unwrap())));
+    all.push(("epm_responses", "samba".to_owned(), samba.concat()));
     for path in files(&crates.join("rpc/ms-smb2/tests/data")) {
         all.extend(recording(&path));
     }

@@ -1,6 +1,8 @@
 //! Laws of all declared interfaces.
 
 use codec::EncodeResult;
+use epm::ept::Ept;
+use mgmt::management::Mgmt;
 use ms_comev::{
     IEnumEventObject, IEventObjectCollection, IEventSubscription, IEventSubscription2, IEventSubscription3,
     IEventSystem, IEventSystem2,
@@ -38,7 +40,7 @@ const fn declared<I: Interface>() -> Declared {
 }
 
 /// All declared interfaces. A test compares them with the declarations in the sources.
-pub const INTERFACES: [Declared; 17] = [
+pub const INTERFACES: [Declared; 19] = [
     declared::<PerflibV2>(),
     declared::<Winreg>(),
     declared::<IObjectExporter>(),
@@ -56,6 +58,8 @@ pub const INTERFACES: [Declared; 17] = [
     declared::<IEventSubscription3>(),
     declared::<IEventObjectCollection>(),
     declared::<IEnumEventObject>(),
+    declared::<Ept>(),
+    declared::<Mgmt>(),
 ];
 
 /// A stub of any declared method: interface, method and direction in three bytes, then the stub. What can be read is

@@ -21,9 +21,11 @@
 pub mod counter_types;
 pub mod dcerpc;
 pub mod dcom_exporter;
+pub mod epm;
 mod input;
 pub mod interfaces;
 mod law;
+mod mgmt;
 mod ms_comev;
 pub mod ms_comt;
 pub mod ms_dcom;
@@ -40,7 +42,7 @@ pub mod ssp;
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 26] = [
+pub const ORACLES: [(&str, Oracle); 28] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -57,6 +59,8 @@ pub const ORACLES: [(&str, Oracle); 26] = [
     ("comt_tracking", ms_comt::tracking),
     ("dcom_objref", ms_dcom::objref),
     ("dcom_call_backs", dcom_exporter::call_backs),
+    ("epm_tower", epm::tower),
+    ("epm_responses", epm::responses),
     ("perflib_block", perflib_v1::block),
     ("perflib_names", perflib_v1::names),
     ("counter_path", counter_types::path),

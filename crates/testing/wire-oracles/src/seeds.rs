@@ -34,6 +34,9 @@ pub fn seeds() -> Vec<Seed> {
     seeds.extend(dcom.map(|(name, bytes)| ("dcom_objref", name.to_owned(), bytes)));
     let call_backs = crate::dcom_exporter::honest().into_iter();
     seeds.extend(call_backs.map(|(name, bytes)| ("dcom_call_backs", name.to_owned(), bytes)));
+    let towers = crate::epm::honest_towers().into_iter();
+    seeds.extend(towers.map(|(name, bytes)| ("epm_tower", name.to_owned(), bytes)));
+    seeds.push(("epm_responses", "honest".to_owned(), crate::epm::honest_responses()));
     seeds.extend(texts());
     seeds.extend(events());
     seeds.extend(associations());

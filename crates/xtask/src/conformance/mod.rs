@@ -8,6 +8,7 @@ mod counter_types;
 pub(crate) mod dashboards;
 mod dcom;
 mod documents;
+mod epm;
 mod exposition;
 mod go_msrpc;
 mod go_objects;
@@ -41,7 +42,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 41] = [
+const CHECKS: [Check; 44] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -52,8 +53,11 @@ const CHECKS: [Check; 41] = [
     ("Samba's ndrdump reads our DCOM stubs", &[Peer::Ndrdump], dcom::by_ndrdump),
     ("impacket reads our DCOM structures, and we its", &[Peer::Python], dcom::by_impacket),
     ("impacket reads our COM+ messages, and we its", &[Peer::Python], com_plus::by_impacket),
+    ("Samba's ndrdump reads our endpoint mapper and management stubs", &[Peer::Ndrdump], epm::by_ndrdump),
+    ("our client at Samba's endpoint mapper and sealed TCP RPC", &[Peer::Samba], epm::samba),
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
+    ("impacket lists our endpoint map and asks our management interface", &[Peer::Python], epm::by_impacket),
     ("impacket activates our tracker of COM+", &[Peer::Python], impacket::tracker),
     ("impacket stores a subscription and follows it to our subscriber", &[Peer::Python], impacket::events),
     ("our client reads a tracker of COM+ that is Scapy's server", &[Peer::Scapy], scapy::tracker),

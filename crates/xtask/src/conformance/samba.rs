@@ -43,20 +43,10 @@ pub(crate) struct Samba {
 impl Samba {
     /// Starts smbd; `encryption` is what smb.conf takes for `server smb encrypt`.
     pub(crate) fn start(pipes: Pipes, encryption: &str) -> Result<Self> {
-        // Samba reads some of its state with the rights of the client's user.
-        let readable = fs::Permissions::from_mode(0o755);
-        let folder = tempfile::Builder::new().prefix("samba-").permissions(readable).tempdir()?;
+        let folder = folder()?;
         let port = free_port()?;
         let root = folder.path();
-        for name in ["private", "lock", "state", "cache", "pid", "log", "bind", "wb", "ncalrpc/np"] {
-            fs::create_dir_all(root.join(name))?;
-        }
-        for name in ["private", "ncalrpc/np"] {
-            fs::set_permissions(root.join(name), fs::Permissions::from_mode(0o700))?;
-        }
-        let configuration = root.join("smb.conf");
-        fs::write(&configuration, smb_conf(root, port, pipes, encryption))?;
-        add_account(&configuration)?;
+        let configuration = prepare(root, |root| smb_conf(root, port, pipes, encryption))?;
         let mut command = Command::new("smbd");
         command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         command.args(["-F", "--no-process-group", "-s"]).arg(&configuration).arg("-l").arg(root.join("log"));
@@ -98,9 +88,7 @@ impl Samba {
 
     /// A file with the password, for programs that read secrets from files only.
     pub(crate) fn password_file(&self) -> Result<PathBuf> {
-        let path = self.folder.path().join("password");
-        fs::write(&path, PASSWORD)?;
-        Ok(path)
+        password_file(self.folder.path())
     }
 }
 
@@ -117,6 +105,108 @@ impl Drop for Samba {
             let _ = smbd.end();
         }
     }
+}
+
+/// Samba's servers of RPC over TCP, without smbd: its endpoint mapper at port 135 and the others where that says, all in a
+/// network of their own. Dropping it ends them.
+pub(crate) struct RpcServers {
+    folder: TempDir,
+    // Dropped before the folder goes.
+    running: Option<Running>,
+}
+
+/// Where Debian has the program.
+const DCERPCD: &str = "/usr/libexec/samba/samba-dcerpcd";
+
+impl RpcServers {
+    /// Starts them.
+    pub(crate) fn start() -> Result<Self> {
+        let folder = folder()?;
+        let root = folder.path();
+        // The port is smbd's, which does not run.
+        let configuration = prepare(root, |root| smb_conf(root, 445, Pipes::Ours, "default"))?;
+        let script = "ip link set lo up && exec \"$@\"";
+        let mut command = Command::new("unshare");
+        command
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .args(["--net", "sh", "-c", script, "sh", DCERPCD]);
+        command.args(["-F", "--libexec-rpcds", "--no-process-group"]);
+        command.arg(format!("--configfile={}", configuration.display())).arg("-l").arg(root.join("log"));
+        let mut running = Running::start("samba-dcerpcd", &mut command)?;
+        let id = running.id();
+        let listens = poll("Samba's endpoint mapper listens", START_TIMEOUT, || {
+            let ports = listening(id)?;
+            Ok((ports.contains(&135) && ports.iter().any(|port| *port >= 49152)).then_some(()))
+        });
+        listens.map_err(|error| running.complaint(&error.to_string()))?;
+        Ok(Self { folder, running: Some(running) })
+    }
+
+    /// A program in the network of the servers.
+    pub(crate) fn command(&self, program: &Path) -> Command {
+        let id = self.running.as_ref().map_or(0, Running::id);
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/proc/{id}/ns/net")).arg(program);
+        command
+    }
+
+    /// A file with the password.
+    pub(crate) fn password_file(&self) -> Result<PathBuf> {
+        password_file(self.folder.path())
+    }
+
+    /// Ends them.
+    pub(crate) fn end(mut self) -> Result<()> {
+        self.running.take().map_or(Ok(()), |running| running.end().map(drop))
+    }
+}
+
+impl Drop for RpcServers {
+    fn drop(&mut self) {
+        // It ends those that it has started only if it is asked to end.
+        if let Some(running) = self.running.take() {
+            let _ = running.end();
+        }
+    }
+}
+
+/// The TCP ports of IPv4 that are listened at in the network of a process.
+fn listening(process_id: u32) -> Result<Vec<u16>> {
+    const LISTEN: &str = "0A";
+    let table = fs::read_to_string(format!("/proc/{process_id}/net/tcp"))?;
+    let port = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        let (local, _remote, state) = (words.next()?, words.next()?, words.next()?);
+        u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok().filter(|_| state == LISTEN)
+    };
+    Ok(table.lines().skip(1).filter_map(port).collect())
+}
+
+/// Samba reads some of its state with the rights of the client's user.
+fn folder() -> Result<TempDir> {
+    let readable = fs::Permissions::from_mode(0o755);
+    Ok(tempfile::Builder::new().prefix("samba-").permissions(readable).tempdir()?)
+}
+
+/// The folders of a server, its configuration, whose path this answers, and the account.
+fn prepare(root: &Path, configuration: impl FnOnce(&Path) -> String) -> Result<PathBuf> {
+    for name in ["private", "lock", "state", "cache", "pid", "log", "bind", "wb", "ncalrpc/np"] {
+        fs::create_dir_all(root.join(name))?;
+    }
+    for name in ["private", "ncalrpc/np"] {
+        fs::set_permissions(root.join(name), fs::Permissions::from_mode(0o700))?;
+    }
+    let path = root.join("smb.conf");
+    fs::write(&path, configuration(root))?;
+    add_account(&path)?;
+    Ok(path)
+}
+
+/// A file with the password, for programs that read secrets from files only.
+fn password_file(root: &Path) -> Result<PathBuf> {
+    let path = root.join("password");
+    fs::write(&path, PASSWORD)?;
+    Ok(path)
 }
 
 fn smb_conf(root: &Path, port: u16, pipes: Pipes, encryption: &str) -> String {

@@ -5,6 +5,7 @@ mod connecting;
 #[allow(dead_code, reason = "the drivers' tests use more of it")]
 #[path = "../../../rpc-client/tests/it/host.rs"]
 mod host;
+mod mapped;
 mod polling;
 mod starting;
 mod tcp;

@@ -30,16 +30,36 @@ fn level(call: &IncomingCall) -> Answer {
     }
 }
 
-async fn answer(mut stream: BoxStream, rules: Arc<Rules>) {
+/// Serves these interfaces at a port of the host `web1`.
+pub(crate) fn listen(
+    network: &MemoryNetwork,
+    port: u16,
+    interfaces: Vec<SyntaxId>,
+    handler: impl Fn(&IncomingCall) -> Answer + Send + Sync + 'static,
+) {
+    let mut listener = network.listen("web1", port);
+    let rules = Arc::new(Rules::new(INTERFACE, |_| Answer::HangUp));
+    let handler: Arc<Handler> = Arc::new(handler);
+    tokio::spawn(async move {
+        loop {
+            let stream = listener.accept().await;
+            tokio::spawn(answer(stream, Arc::clone(&rules), interfaces.clone(), Arc::clone(&handler)));
+        }
+    });
+}
+
+type Handler = dyn Fn(&IncomingCall) -> Answer + Send + Sync;
+
+async fn answer(mut stream: BoxStream, rules: Arc<Rules>, interfaces: Vec<SyntaxId>, handler: Arc<Handler>) {
     let accept = move |service| mechanism(service).map(|mechanism| acceptor(&rules, mechanism, Usage::Rpc));
-    let mut association = ServerAssociation::new(ServerConfig::new(vec![INTERFACE, OTHER]), accept);
+    let mut association = ServerAssociation::new(ServerConfig::new(interfaces), accept);
     let mut buffer = vec![0; 16 * 1024];
     while let Ok(len @ 1..) = stream.read(&mut buffer).await {
         // A wrong password ends with a fault, which is sent before the connection ends.
         let broken = association.handle_bytes(&buffer[..len]).is_err();
         while let Some(event) = association.poll_event() {
             let ServerEvent::Request(call) = event else { continue };
-            match level(&call) {
+            match handler(&call) {
                 Answer::Response(stub) => association.respond(call.call_id, &stub).unwrap(),
                 Answer::Fault(status) => association.fault(call.call_id, status).unwrap(),
                 _ => return,
@@ -56,14 +76,7 @@ async fn answer(mut stream: BoxStream, rules: Arc<Rules>) {
 
 fn network() -> MemoryNetwork {
     let network = MemoryNetwork::new();
-    let mut listener = network.listen("web1", 135);
-    let rules = Arc::new(Rules::new(INTERFACE, level));
-    tokio::spawn(async move {
-        loop {
-            let stream = listener.accept().await;
-            tokio::spawn(answer(stream, Arc::clone(&rules)));
-        }
-    });
+    listen(&network, 135, vec![INTERFACE, OTHER], level);
     network
 }
 

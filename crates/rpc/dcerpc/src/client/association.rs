@@ -36,6 +36,7 @@ pub struct ClientAssociation {
     pub(super) stream: PduStream,
     pub(super) transmits: VecDeque<Transmit>,
     pub(super) events: VecDeque<Event>,
+    pub(super) received_pdus: u64,
     last_call_id: u32,
     observer: Arc<dyn Observer>,
 }
@@ -71,6 +72,7 @@ impl ClientAssociation {
             stream: PduStream::default(),
             transmits: VecDeque::new(),
             events: VecDeque::new(),
+            received_pdus: 0,
             last_call_id: 0,
             observer: Arc::new(()),
         })
@@ -91,6 +93,12 @@ impl ClientAssociation {
     #[must_use]
     pub fn is_within_pdu(&self) -> bool {
         self.stream.is_within_pdu()
+    }
+
+    /// Whole PDUs that came so far.
+    #[must_use]
+    pub const fn received_pdus(&self) -> u64 {
+        self.received_pdus
     }
 
     /// Whether the association waits for the server.

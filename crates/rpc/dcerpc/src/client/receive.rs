@@ -25,6 +25,7 @@ impl ClientAssociation {
         let result = loop {
             match stream.next_pdu(self.config.max_recv_frag) {
                 Ok(Some((header, pdu))) => {
+                    self.received_pdus += 1;
                     if let Err(error) = self.handle_pdu(&header, pdu) {
                         break Err(error);
                     }

@@ -1,6 +1,9 @@
 //! Stubs that lie.
 
-use ndr::{Conformant, ContextHandle, Limits, NdrDecode, Reader, Varying, WideString, Writer};
+use ndr::{
+    Conformant, ContextHandle, FixedString, Limits, NarrowString, NdrDecode, Reader, Varying, WideString,
+    Writer,
+};
 
 use crate::structures::{Chain, Container, Item};
 
@@ -68,6 +71,32 @@ fn strings_end_with_their_first_nul() {
     refused(&[0x1_0000, 0, 0x1_0000, a_nul], "131072 bytes needed at offset 12, 4 there");
     let mut dst = Writer::new();
     dst.wide_string("a\0b").unwrap_err();
+}
+
+#[test]
+fn strings_of_bytes_end_with_their_first_nul_and_have_their_room() {
+    let ab = u32::from_le_bytes(*b"ab\0\0");
+    let read = |words: &[u32]| error::<NarrowString>(words);
+    assert!(read(&[4, 0, 2, ab]).contains("does not end with a NUL"));
+    assert!(read(&[4, 0, 4, ab]).contains("has a NUL before its end"));
+    assert!(read(&[2, 0, 3, ab]).contains("actual_count is above max_count"));
+    assert!(read(&[0xffff_ffff, 0, 0xffff_ffff, ab]).contains("is above the limit of 65536"));
+    assert!(read(&[5, 0, 5, ab]).contains("5 bytes needed at offset 12, 4 there"));
+    let read = |words: &[u32]| error::<FixedString<3>>(words);
+    assert!(read(&[0, 2, ab]).contains("does not end with a NUL"));
+    assert!(read(&[0, 4, ab]).contains("4 is above the limit of 3"));
+    assert!(read(&[1, 3, ab]).contains("the offset of a varying array is not zero"));
+
+    let write = |max_count, text: &str| {
+        let text = NarrowString { max_count, text: text.to_owned() };
+        Writer::new().write(&text).map_err(|error| error.to_string())
+    };
+    write(3, "ab").unwrap();
+    assert!(write(2, "ab").unwrap_err().contains("longer than there is room for"));
+    assert!(write(9, "a\0b").unwrap_err().contains("holds a NUL"));
+    assert!(write(9, "\u{100}").unwrap_err().contains("none of ISO 8859-1"));
+    Writer::new().write(&FixedString::<3>("ab".to_owned())).unwrap();
+    Writer::new().write(&FixedString::<3>("abc".to_owned())).unwrap_err();
 }
 
 #[test]

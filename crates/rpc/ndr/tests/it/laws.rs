@@ -1,6 +1,9 @@
 //! Laws that hold for all values and all bytes.
 
-use ndr::{Conformant, ConformantVarying, NdrDecode, NdrEncode, Reader, Varying, WideString, Writer};
+use ndr::{
+    Conformant, ConformantVarying, FixedString, NarrowString, NdrDecode, NdrEncode, Reader, Varying,
+    WideString, Writer,
+};
 use proptest::prelude::*;
 
 use crate::structures::{Container, Item, Leaf, Mixed, RpcSid, Text, Tree};
@@ -61,6 +64,16 @@ proptest! {
     }
 
     #[test]
+    fn a_string_of_bytes_is_read_back(
+        before in proptest::collection::vec(any::<u8>(), 0..5),
+        text in "[\u{1}-\u{ff}]{0,15}",
+        room in 16_u32..99,
+    ) {
+        survives(&before, &Conformant(vec![FixedString::<16>(text.clone()), FixedString::default()]));
+        survives(&before, &Conformant(vec![NarrowString { max_count: room, text }, NarrowString::default()]));
+    }
+
+    #[test]
     fn no_bytes_make_a_reader_panic(stub in proptest::collection::vec(any::<u8>(), 0..200)) {
         let read = || Reader::new(&stub, "Call");
         let _ = read().read::<Container>("p");
@@ -68,6 +81,8 @@ proptest! {
         let _ = read().read::<Option<Box<RpcSid>>>("p");
         let _ = read().read::<ConformantVarying<Mixed>>("p");
         let _ = read().wide_string("p");
+        let _ = read().read::<NarrowString>("p");
+        let _ = read().read::<FixedString<8>>("p");
         let _ = read().conformant_bytes("p");
     }
 

@@ -19,6 +19,11 @@ pub(crate) fn expand(interface: &Interface, index: usize, method: &Method) -> sy
 /// A `size_is` of a reply may name a parameter of the reply or of the request, but not of both.
 fn check(method: &Method) -> syn::Result<()> {
     let only_request = only_request(method);
+    let mut others = method.requests.iter().chain(method.replies.iter().rev().skip(1));
+    if let Some(parameter) = others.find(|parameter| parameter.member.options.is_returned) {
+        let message = "`returned` is for the last parameter of a reply";
+        return Err(syn::Error::new_spanned(&parameter.member.ident, message));
+    }
     for parameter in &method.replies {
         let options = &parameter.member.options;
         if let Some(length_is) = options.length_is.as_ref().filter(|expr| mentions(expr, &only_request)) {
@@ -67,12 +72,18 @@ fn message(interface: &Interface, index: usize, method: &Method, is_reply: bool)
             pub status: #status,
         }
     });
-    let writes = parameters
-        .iter()
-        .map(|Parameter { member: Member { ident, .. }, .. }| quote!(dst.write(&self.#ident)?;));
+    let write =
+        |Parameter { member: Member { ident, .. }, .. }: &Parameter| quote!(dst.write(&self.#ident)?;);
+    // A value that the method returns stands behind its status.
+    let (returned, before): (Vec<_>, Vec<_>) =
+        parameters.iter().partition(|parameter| parameter.member.options.is_returned);
+    let writes = before.iter().copied().map(write);
     let write_status = is_reply.then(|| quote!(dst.write(&self.status)?;));
-    let reads = parameters.iter().map(|Parameter { member, .. }| read(member));
-    let read_status = is_reply.then(|| quote!(let status = src.read::<#status>("return value")?;));
+    let write_returned = returned.iter().copied().map(write);
+    let reads = before.iter().map(|parameter| read(&parameter.member));
+    let status_place = if returned.is_empty() { "return value" } else { "status" };
+    let read_status = is_reply.then(|| quote!(let status = src.read::<#status>(#status_place)?;));
+    let read_returned = returned.iter().map(|parameter| read(&parameter.member));
     let alias = idl_name.to_string();
     let names = idents(parameters);
     let status_name = is_reply.then(|| quote!(status,));
@@ -106,6 +117,7 @@ fn message(interface: &Interface, index: usize, method: &Method, is_reply: bool)
                     }
                     #(#writes)*
                     #write_status
+                    #(#write_returned)*
                     ::core::result::Result::Ok(())
                 }
             }
@@ -115,6 +127,7 @@ fn message(interface: &Interface, index: usize, method: &Method, is_reply: bool)
                 fn decode(src: &mut ::ndr::Reader<'stub>) -> ::ndr::Result<Self> {
                     #(#reads)*
                     #read_status
+                    #(#read_returned)*
                     let value = Self { #(#names,)* #status_name };
                     match broken_rule(&value) {
                         ::core::option::Option::None => ::core::result::Result::Ok(value),

@@ -15,6 +15,7 @@ fn the_table_has_the_methods_by_opnum_with_their_names() {
         (5, "WriteBook", "write book"),
         (9, "Rest", "rest"),
         (12, "Title", "title"),
+        (13, "IsThere", "is there"),
     ];
     assert_eq!(rows, expected);
     assert_eq!(Shelf::method(4).unwrap().name, "ReadBook");
@@ -25,7 +26,7 @@ fn the_table_has_the_methods_by_opnum_with_their_names() {
 proptest! {
     #[test]
     fn what_is_read_is_written_as_it_is_and_no_bytes_panic(
-        opnum in 0_u16..13,
+        opnum in 0_u16..14,
         is_request: bool,
         stub in proptest::collection::vec(prop_oneof![0_u8..4, any::<u8>()], 0..80),
     ) {

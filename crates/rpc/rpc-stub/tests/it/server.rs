@@ -5,8 +5,9 @@ use ndr::{ConformantBytes, ConformantVaryingBytes, ContextHandle, WideString, Wi
 use rpc_stub::{CallInfo, FaultStatus, FromStub, Message};
 
 use crate::shelf::{
-    CloseShelfReply, CloseShelfRequest, HANDLE, Library, OpenShelfReply, OpenShelfRequest, ReadBookReply,
-    ReadBookRequest, RestRequest, ShelfServer, WriteBookReply, WriteBookRequest,
+    CloseShelfReply, CloseShelfRequest, HANDLE, IsThereReply, IsThereRequest, Library, OpenShelfReply,
+    OpenShelfRequest, ReadBookReply, ReadBookRequest, RestRequest, ShelfServer, WriteBookReply,
+    WriteBookRequest,
 };
 
 fn opened() -> Library {
@@ -51,6 +52,21 @@ fn a_method_that_fails_answers_empty_values_and_in_out_parameters_as_they_came()
 }
 
 #[test]
+fn a_value_that_a_method_returns_stands_behind_its_status() {
+    let library = &mut opened();
+    let stub = call(library, &IsThereRequest { book: 3 }).unwrap();
+    assert_eq!(stub, [7, 0, 0, 0, 234, 0, 0, 0, 3, 0, 0, 0]);
+    let (shelves, is_there, status) = (7, 3, Win32Error::ERROR_MORE_DATA);
+    assert_eq!(IsThereReply::from_stub(&stub).unwrap(), IsThereReply { shelves, is_there, status });
+    let cut = IsThereReply::from_stub(&stub[..10]).unwrap_err().to_string();
+    assert_eq!(cut, "IsThere: `return value`: 4 bytes needed at offset 8, 2 there");
+    let cut = IsThereReply::from_stub(&stub[..6]).unwrap_err().to_string();
+    assert_eq!(cut, "IsThere: `status`: 4 bytes needed at offset 4, 2 there");
+    let stub = call(library, &IsThereRequest { book: 0 }).unwrap();
+    assert_eq!(stub, [0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0], "a method that fails returns zero");
+}
+
+#[test]
 fn an_answer_may_borrow_and_a_failure_may_be_a_fault() {
     let library = &mut opened();
     let stub = call(library, &ReadBookRequest { shelf: HANDLE, room: 9 }).unwrap();
@@ -82,7 +98,7 @@ fn a_stub_that_is_not_the_methods_is_a_fault_that_says_so() {
 
 #[test]
 fn what_is_not_declared_or_not_served_is_an_opnum_out_of_range() {
-    for opnum in [2, 3, 6, 10, 13, u16::MAX] {
+    for opnum in [2, 3, 6, 10, 14, u16::MAX] {
         let answer = opened().dispatch(&CallInfo::default(), opnum, &[]);
         assert_eq!(answer, Err(FaultStatus::NCA_S_OP_RNG_ERROR), "{opnum}");
     }

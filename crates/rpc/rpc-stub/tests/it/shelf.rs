@@ -37,6 +37,9 @@ rpc_stub::interface! {
 
         /// Says the title of the last book.
         12 => Title() -> (title: WideString);
+
+        /// Says whether a book is there.
+        13 => IsThere(book: u32) -> (shelves: u16, #[ndr(name = "return value", returned)] is_there: u32);
     }
 }
 
@@ -91,6 +94,13 @@ impl ShelfServer for Library {
         }
         let text = ConformantBytes(Cow::Owned(request.text.0.to_ascii_uppercase()));
         Ok(WriteBookReply { text, status: SUCCESS })
+    }
+
+    fn is_there(&mut self, request: &IsThereRequest) -> ServerResult<IsThereReply, Win32Error> {
+        match request.book {
+            0 => Err(Win32Error::ERROR_FILE_NOT_FOUND.into()),
+            book => Ok(IsThereReply { shelves: 7, is_there: book, status: Win32Error::ERROR_MORE_DATA }),
+        }
     }
 }
 

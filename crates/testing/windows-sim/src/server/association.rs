@@ -61,13 +61,18 @@ impl Association {
         if self.is_stalled {
             return reply;
         }
+        let counts = Arc::clone(self.endpoint.counts());
         if let Some(refusal) = bind::refuse(self.endpoint.services(), &self.host.behaviour(), data) {
+            counts.packets_received(1);
+            counts.packets_sent(packets(&refusal));
             return refusal;
         }
+        let received_before = self.rpc.received_pdus();
         if let Err(error) = self.rpc.handle_bytes(data) {
             debug!(host = self.host.name(), %error, "Association failed");
             reply.then = Then::HangUp;
         }
+        counts.packets_received(self.rpc.received_pdus() - received_before);
         while let Some(event) = self.rpc.poll_event() {
             match event {
                 ServerEvent::Request(call) => self.call(&call, &mut reply),
@@ -78,10 +83,12 @@ impl Association {
             }
         }
         self.take_messages(&mut reply);
+        counts.packets_sent(packets(&reply));
         reply
     }
 
     fn call(&mut self, incoming: &IncomingCall, reply: &mut Reply) {
+        self.endpoint.counts().call_received();
         if !self.may_log_on(incoming) {
             return self.answer(incoming, Err(FaultStatus::NCA_S_FAULT_ACCESS_DENIED));
         }
@@ -175,6 +182,11 @@ impl Association {
             _ => {}
         }
     }
+}
+
+/// Each message is one packet.
+fn packets(reply: &Reply) -> u64 {
+    u64::try_from(reply.messages.len()).unwrap_or(u64::MAX)
 }
 
 fn halve(message: Option<&mut Vec<u8>>) {

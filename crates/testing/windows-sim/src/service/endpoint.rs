@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, Weak};
 use dcerpc::SyntaxId;
 use dcerpc::server::{AssociationGroups, ServerConfig};
 
-use super::{Handler, Service, lock};
+use super::{Handler, RpcCounts, Service, lock};
 use crate::host_state::HostState;
+use crate::registered::{Place, Registered};
 
 /// Where clients reach a service.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +29,15 @@ pub enum TcpPort {
 }
 
 impl Endpoint {
+    /// As the endpoint mapper has it. The mapper's own port is not there.
+    const fn place(&self) -> Option<Place> {
+        match self {
+            Self::NamedPipe(name) => Some(Place::NamedPipe(name)),
+            Self::Tcp(TcpPort::Exporter) => Some(Place::Objects),
+            Self::Tcp(TcpPort::Resolver) => None,
+        }
+    }
+
     /// Whether this is the pipe that a client calls `name`, with or without a backslash in front.
     fn is_pipe(&self, name: &str) -> bool {
         match self {
@@ -47,10 +57,23 @@ impl fmt::Display for Endpoint {
     }
 }
 
+/// What the programs of a host with these services register with its endpoint mapper: those that have an annotation, at each
+/// of their endpoints.
+pub(crate) fn registered(services: &[Arc<dyn Service>]) -> Vec<Registered> {
+    let annotated = services.iter().filter_map(|service| Some((service, service.annotation()?)));
+    let at_endpoints = |(service, annotation): (&Arc<dyn Service>, &'static str)| {
+        let interface = service.syntax_id();
+        let places = service.endpoints().iter().filter_map(Endpoint::place);
+        places.map(|place| Registered { interface, place, annotation }).collect::<Vec<_>>()
+    };
+    annotated.flat_map(at_endpoints).collect()
+}
+
 /// An endpoint of a host, the services behind it, and the association groups of its clients.
 pub(crate) struct ServedEndpoint {
     endpoint: Endpoint,
     services: Vec<Arc<dyn Service>>,
+    counts: Arc<RpcCounts>,
     /// The association groups and their members. All clients count as one machine.
     associations: AssociationGroups,
     groups: Mutex<BTreeMap<u32, Weak<Group>>>,
@@ -67,7 +90,7 @@ pub(crate) type SharedHandler = Mutex<Box<dyn Handler>>;
 
 impl ServedEndpoint {
     /// The endpoints of these services, each with those that are reached there.
-    pub(crate) fn of(services: &[Arc<dyn Service>]) -> Vec<Arc<Self>> {
+    pub(super) fn of(services: &[Arc<dyn Service>]) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for service in services {
             for endpoint in service.endpoints() {
@@ -76,18 +99,29 @@ impl ServedEndpoint {
                     None => all.push(Self {
                         endpoint: endpoint.clone(),
                         services: vec![Arc::clone(service)],
+                        counts: Arc::default(),
                         associations: AssociationGroups::default(),
                         groups: Mutex::default(),
                     }),
                 }
             }
         }
-        all.into_iter().map(Arc::new).collect()
+        all
+    }
+
+    /// Adds a service.
+    pub(super) fn add(&mut self, service: Arc<dyn Service>) {
+        self.services.push(service);
     }
 
     /// Where it is.
     pub(crate) const fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// What its associations count.
+    pub(crate) const fn counts(&self) -> &Arc<RpcCounts> {
+        &self.counts
     }
 
     /// Whether this is the pipe that a client calls `name`.

@@ -5,11 +5,14 @@
 
 mod bindings;
 mod endpoint;
+pub mod endpoint_mapper;
 pub mod event_system;
+pub mod management;
 pub mod objects;
 pub mod pcq;
 pub mod process_dump;
 pub mod resolver;
+mod rpc_counts;
 pub mod tracker;
 pub mod winreg;
 
@@ -21,8 +24,9 @@ use ms_dtyp::Guid;
 use rpc_stub::CallInfo;
 
 pub use self::endpoint::{Endpoint, TcpPort};
-pub(crate) use self::endpoint::{Group, ServedEndpoint};
+pub(crate) use self::endpoint::{Group, ServedEndpoint, registered};
 use self::objects::{ComClass, ObjectTable};
+pub(crate) use self::rpc_counts::RpcCounts;
 use crate::behaviour::Behaviour;
 use crate::host_state::HostState;
 use crate::rule::{Action, CallKind};
@@ -34,6 +38,7 @@ pub fn standard() -> Vec<Arc<dyn Service>> {
     let mut classes: Vec<Arc<dyn ComClass>> =
         vec![Arc::new(tracker::Tracker), Arc::new(process_dump::ProcessDumpService)];
     classes.extend(event_system::classes());
+    services.push(Arc::new(endpoint_mapper::EndpointMapper));
     services.extend(dcom(classes));
     services
 }
@@ -45,6 +50,18 @@ pub fn dcom(classes: Vec<Arc<dyn ComClass>>) -> Vec<Arc<dyn Service>> {
     let mut services = resolver::services(&objects);
     services.extend(objects::services(&objects));
     services
+}
+
+/// The endpoints of a host with these services: each with those that are reached there, and with its management.
+pub(crate) fn endpoints(services: &[Arc<dyn Service>]) -> Vec<Arc<ServedEndpoint>> {
+    let mut all = ServedEndpoint::of(services);
+    for served in &mut all {
+        let interfaces = served.services().iter().map(|service| service.syntax_id());
+        let (endpoint, counts) = (served.endpoint().clone(), Arc::clone(served.counts()));
+        let management = management::Management::new(endpoint, interfaces, counts);
+        served.add(Arc::new(management));
+    }
+    all.into_iter().map(Arc::new).collect()
 }
 
 /// One RPC interface of a host.
@@ -59,6 +76,11 @@ pub trait Service: Send + Sync {
 
     /// Where clients reach the interface. Services may share an endpoint; an association can bind each of them.
     fn endpoints(&self) -> &[Endpoint];
+
+    /// What the host's endpoint mapper says of the interface. By default it does not list it.
+    fn annotation(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Starts to serve an association group. A handler that also works outside of calls, for example to call clients
     /// back, keeps a clone of `host`.

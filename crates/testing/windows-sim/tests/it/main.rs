@@ -9,6 +9,7 @@ mod cooking;
 mod counter_types;
 mod counters;
 mod dcom;
+mod endpoints;
 mod host;
 mod live;
 mod oddities;

@@ -1,3 +1,5 @@
+use epm::ept::Ept;
+use mgmt::management::Mgmt;
 use ms_comev::{
     IEnumEventObject, IEventObjectCollection, IEventSubscription, IEventSubscription2, IEventSubscription3,
     IEventSystem, IEventSystem2,
@@ -50,6 +52,8 @@ pub fn stubs() -> Vec<Stub> {
     };
     let pcq = pcq_calls().into_iter().flat_map(|call| both(PerflibV2::NAME, call));
     let winreg = honest_calls().into_iter().flat_map(|call| both(Winreg::NAME, call));
+    let ept = crate::epm::honest_calls().into_iter().flat_map(|call| both(Ept::NAME, call));
+    let management = crate::mgmt::honest_calls().into_iter().flat_map(|call| both(Mgmt::NAME, call));
     let dcom = [
         (IObjectExporter::NAME, crate::ms_dcom::honest_resolver()),
         (IRemoteSCMActivator::NAME, crate::ms_dcom::honest_activator()),
@@ -69,7 +73,7 @@ pub fn stubs() -> Vec<Stub> {
     ];
     let dcom = dcom.into_iter().flat_map(|(name, calls)| calls.into_iter().map(move |call| (name, call)));
     let dcom = dcom.flat_map(|(name, call)| both(name, call));
-    pcq.chain(winreg).chain(dcom).collect()
+    pcq.chain(winreg).chain(ept).chain(management).chain(dcom).collect()
 }
 
 /// The same as inputs of the oracle over all of them.

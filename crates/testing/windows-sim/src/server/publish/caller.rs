@@ -1,6 +1,7 @@
 //! An RPC association with a subscriber, driven inline.
 
 use std::io;
+use std::sync::Arc;
 
 use codec::{DecodeError, EncodeError};
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event};
@@ -8,6 +9,8 @@ use dcerpc::{ContextId, FaultStatus, SyntaxId};
 use ms_dtyp::{Guid, HResult, Win32Error};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+
+use crate::service::RpcCounts;
 
 /// Why a subscriber was not called.
 #[derive(Debug, thiserror::Error)]
@@ -57,11 +60,17 @@ pub enum CallError {
 pub(super) struct Caller {
     stream: TcpStream,
     rpc: ClientAssociation,
+    counts: Arc<RpcCounts>,
 }
 
 impl Caller {
-    /// Connects and binds an interface, which is context 0.
-    pub(super) async fn connect(host: &str, port: u16, interface: SyntaxId) -> Result<Self, CallError> {
+    /// Connects and binds an interface, which is context 0. What is sent and received is added to `counts`.
+    pub(super) async fn connect(
+        host: &str,
+        port: u16,
+        interface: SyntaxId,
+        counts: &Arc<RpcCounts>,
+    ) -> Result<Self, CallError> {
         let connected = TcpStream::connect((host, port)).await.and_then(|stream| {
             stream.set_nodelay(true)?;
             Ok(stream)
@@ -69,7 +78,7 @@ impl Caller {
         let address = || format!("{host}:{port}");
         let stream = connected.map_err(|source| CallError::Connect { address: address(), source })?;
         let rpc = ClientAssociation::new(ClientConfig::default(), None)?;
-        let mut caller = Self { stream, rpc };
+        let mut caller = Self { stream, rpc, counts: Arc::clone(counts) };
         caller.rpc.bind(&[interface])?;
         caller.event().await?;
         Ok(caller)
@@ -98,6 +107,7 @@ impl Caller {
         stub: &[u8],
     ) -> Result<Vec<u8>, CallError> {
         self.rpc.call(CallRequest { context_id, opnum, object, stub })?;
+        self.counts.call_sent();
         match self.event().await? {
             Event::Response { stub, .. } => Ok(stub),
             Event::Fault { status, .. } => Err(CallError::Fault(status)),
@@ -110,6 +120,7 @@ impl Caller {
         loop {
             while let Some(pdu) = self.rpc.poll_transmit() {
                 self.stream.write_all(&pdu.bytes).await?;
+                self.counts.packets_sent(1);
             }
             if let Some(event) = self.rpc.poll_event() {
                 return Ok(event);
@@ -118,7 +129,10 @@ impl Caller {
             if count == 0 {
                 return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
             }
-            self.rpc.handle_bytes(&buffer[..count])?;
+            let received_before = self.rpc.received_pdus();
+            let handled = self.rpc.handle_bytes(&buffer[..count]);
+            self.counts.packets_received(self.rpc.received_pdus() - received_before);
+            handled?;
         }
     }
 }

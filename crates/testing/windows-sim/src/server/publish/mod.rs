@@ -19,6 +19,7 @@ use tracing::debug;
 use self::subscriber::Connected;
 use crate::events::{Column, Criteria, Subscription};
 use crate::host::WindowsHost;
+use crate::service::{RpcCounts, TcpPort};
 
 pub use self::caller::CallError;
 
@@ -29,6 +30,8 @@ const SUBSCRIBER_MAX: Duration = Duration::from_secs(10);
 pub struct EventPublisher {
     host: Arc<WindowsHost>,
     resolver_port: u16,
+    /// Those of the program with the host's objects, which is the one that calls.
+    counts: Arc<RpcCounts>,
     /// By the id of the subscription; of those that answered the last event.
     connected: BTreeMap<Guid, (Vec<u8>, Connected)>,
 }
@@ -45,8 +48,10 @@ pub struct Delivery {
 impl EventPublisher {
     /// Asks resolvers of subscribers at this port: 135 on Windows.
     #[must_use]
-    pub const fn new(host: Arc<WindowsHost>, resolver_port: u16) -> Self {
-        Self { host, resolver_port, connected: BTreeMap::new() }
+    pub fn new(host: Arc<WindowsHost>, resolver_port: u16) -> Self {
+        let program = host.tcp_endpoint(TcpPort::Exporter);
+        let counts = program.map(|endpoint| Arc::clone(endpoint.counts())).unwrap_or_default();
+        Self { host, resolver_port, counts, connected: BTreeMap::new() }
     }
 
     /// Tells all subscribers of the tracker the state of now, one after another.
@@ -75,7 +80,7 @@ impl EventPublisher {
         let kept = self.connected.remove(&id).filter(|(known, _)| known == reference);
         let mut connected = match kept {
             Some((_, connected)) => connected,
-            None => Connected::new(reference, self.resolver_port).await?,
+            None => Connected::new(reference, self.resolver_port, &self.counts).await?,
         };
         connected.tell(event).await?;
         self.connected.insert(id, (reference.to_vec(), connected));

@@ -1,5 +1,7 @@
 //! From the reference in a subscription to calls of the subscriber.
 
+use std::sync::Arc;
+
 use codec::decode;
 use dcerpc::ContextId;
 use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoReply, OnNewTrackingInfoRequest};
@@ -15,6 +17,7 @@ use rpc_stub::{FromStub, Interface, Message, Reply, Request};
 
 use super::caller::{CallError, Caller};
 use crate::random;
+use crate::service::RpcCounts;
 
 /// A subscriber that can be called.
 pub(super) struct Connected {
@@ -33,14 +36,18 @@ struct Program {
 
 impl Connected {
     /// Follows a reference: its resolver, the program, the interface of events.
-    pub(super) async fn new(reference: &[u8], resolver_port: u16) -> Result<Self, CallError> {
+    pub(super) async fn new(
+        reference: &[u8],
+        resolver_port: u16,
+        counts: &Arc<RpcCounts>,
+    ) -> Result<Self, CallError> {
         let objref: Objref<'_> = decode(reference)?;
         let std = *objref.std().ok_or(CallError::Reference("it is no standard reference"))?;
         let resolver = objref.resolver().ok_or(CallError::Reference("it names no resolver"))?;
-        let program = resolve(resolver, resolver_port, std.oxid).await?;
+        let program = resolve(resolver, resolver_port, std.oxid, counts).await?;
         let (host, port) = tcp(&program.bindings)?;
         let port = port.ok_or(CallError::Reference("the program has no port"))?;
-        let mut caller = Caller::connect(host, port, IRemUnknown::SYNTAX_ID).await?;
+        let mut caller = Caller::connect(host, port, IRemUnknown::SYNTAX_ID, counts).await?;
         let ipid = if objref.iid == IComTrackingInfoEvents::IID {
             std.ipid
         } else {
@@ -62,9 +69,14 @@ impl Connected {
 }
 
 /// [MS-DCOM] 3.2.4.1.2.1: asks the resolver of a reference where the program is. `ServerAlive2` says its version first.
-async fn resolve(resolver: &DualStringArray, port: u16, oxid: Oxid) -> Result<Program, CallError> {
+async fn resolve(
+    resolver: &DualStringArray,
+    port: u16,
+    oxid: Oxid,
+    counts: &Arc<RpcCounts>,
+) -> Result<Program, CallError> {
     let (host, _) = tcp(resolver)?;
-    let mut caller = Caller::connect(host, port, IObjectExporter::SYNTAX_ID).await?;
+    let mut caller = Caller::connect(host, port, IObjectExporter::SYNTAX_ID, counts).await?;
     let alive: ServerAlive2Reply = plain(&mut caller, &ServerAlive2Request {}).await?;
     let reply: ResolveOxid2Reply = plain(&mut caller, &ResolveOxid2Request::tcp(oxid)).await?;
     let bindings = *reply.bindings.ok_or(CallError::Reference("the resolver gives no bindings"))?;

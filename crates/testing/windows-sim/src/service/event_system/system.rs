@@ -45,6 +45,10 @@ impl ComClass for EventSystem {
         INTERFACES
     }
 
+    fn annotation(&self) -> Option<&'static str> {
+        Some("COM+ Event System")
+    }
+
     fn create(&self, host: &Arc<HostState>) -> Result<Box<dyn ComObject>, HResult> {
         Ok(Box::new(SystemObject { host: Arc::clone(host), run: host.events().run() }))
     }

@@ -12,12 +12,17 @@ use crate::service::{Call, Endpoint, Handler, Service, TcpPort, lock};
 /// An interface of the objects of a class: calls name the object by an IPID.
 pub(super) struct CalledInterface {
     interface: ComInterface,
+    annotation: Option<&'static str>,
     objects: Arc<ObjectTable>,
 }
 
 impl CalledInterface {
-    pub(super) const fn new(interface: ComInterface, objects: Arc<ObjectTable>) -> Self {
-        Self { interface, objects }
+    pub(super) const fn new(
+        interface: ComInterface,
+        annotation: Option<&'static str>,
+        objects: Arc<ObjectTable>,
+    ) -> Self {
+        Self { interface, annotation, objects }
     }
 }
 
@@ -32,6 +37,10 @@ impl Service for CalledInterface {
 
     fn endpoints(&self) -> &[Endpoint] {
         &[Endpoint::Tcp(TcpPort::Exporter)]
+    }
+
+    fn annotation(&self) -> Option<&'static str> {
+        self.annotation
     }
 
     fn handler(&self, _host: &Arc<HostState>) -> Box<dyn Handler> {

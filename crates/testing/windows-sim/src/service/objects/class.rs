@@ -18,6 +18,11 @@ pub trait ComClass: Send + Sync {
     /// The interfaces of its objects. No other class of the host has them.
     fn interfaces(&self) -> &[ComInterface];
 
+    /// What the host's endpoint mapper says of these interfaces. By default it does not list them.
+    fn annotation(&self) -> Option<&'static str> {
+        None
+    }
+
     /// A new object.
     ///
     /// # Errors

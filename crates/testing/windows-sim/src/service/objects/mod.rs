@@ -24,7 +24,8 @@ pub(super) fn services(objects: &Arc<ObjectTable>) -> Vec<Arc<dyn Service>> {
     ];
     for class in objects.classes() {
         for interface in class.interfaces() {
-            services.push(Arc::new(calls::CalledInterface::new(*interface, Arc::clone(objects))));
+            let called = calls::CalledInterface::new(*interface, class.annotation(), Arc::clone(objects));
+            services.push(Arc::new(called));
         }
     }
     services

@@ -47,6 +47,10 @@ impl Service for Pcq {
         &[Endpoint::NamedPipe(winreg::PIPE)]
     }
 
+    fn annotation(&self) -> Option<&'static str> {
+        Some("RemoteRegistry Perflib Interface")
+    }
+
     fn handler(&self, host: &Arc<HostState>) -> Box<dyn Handler> {
         Box::new(PerflibService::new(Arc::clone(host.source())))
     }

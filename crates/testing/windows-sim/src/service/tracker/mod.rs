@@ -39,6 +39,10 @@ impl ComClass for Tracker {
         INTERFACES
     }
 
+    fn annotation(&self) -> Option<&'static str> {
+        Some("COM+ Tracker")
+    }
+
     fn create(&self, host: &Arc<HostState>) -> Result<Box<dyn ComObject>, HResult> {
         Ok(Box::new(TrackerObject { host: Arc::clone(host) }))
     }

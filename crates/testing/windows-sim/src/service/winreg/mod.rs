@@ -54,6 +54,10 @@ impl Service for Winreg {
         &[Endpoint::NamedPipe(PIPE)]
     }
 
+    fn annotation(&self) -> Option<&'static str> {
+        Some("RemoteRegistry Interface")
+    }
+
     fn handler(&self, host: &Arc<HostState>) -> Box<dyn Handler> {
         Box::new(RegistryService::new(Arc::clone(host)))
     }

@@ -323,3 +323,23 @@ async fn stored_subscriptions_are_counted_and_read_in_the_collection_of_a_query(
     }
     system.release(soon()).await.unwrap();
 }
+
+#[tokio::test]
+async fn calls_of_subscribers_are_among_the_calls_that_the_program_has_sent() {
+    let world = World::new().await;
+    let listening = Listening::new(&[LOOPBACK]).await;
+    let mut subscribed = subscribe(&world, &listening).await;
+    let mut session = world.bind(world.exporter, None, mgmt::SYNTAX_ID).await.unwrap();
+    let mut server = mgmt::management::Management::new(session.channel(0, soon()));
+    let before = server.statistics().await.unwrap();
+    assert_eq!(before.calls_out, 0);
+    for (events, calls) in [(1, 2 /* resolver */ + 1 /* event */), (2, 2 + 2)] {
+        assert!(subscribed.publisher.publish().await.iter().all(|delivery| delivery.outcome.is_ok()));
+        let after = server.statistics().await.unwrap();
+        assert!(after.calls_out >= calls && after.calls_out <= calls + 1, "{events}: {after:?}");
+        // Each of these calls is a packet each way at the least, and so is that of the figures itself.
+        let own = events;
+        assert!(after.packets_in - before.packets_in >= calls + own, "{after:?}");
+        assert!(after.packets_out - before.packets_out >= calls + own, "{after:?}");
+    }
+}

@@ -1,0 +1,119 @@
+//! The TCP port of an interface: a fixed one, or what the host's endpoint mapper says.
+
+use dcerpc::SyntaxId;
+use epm::ept::EndpointMapper;
+use ssp::Credentials;
+use tokio::time::Instant;
+use transport::Connector;
+
+use crate::{
+    Options, Reason, Recovery, SessionError, Stage, StageReport, Target, TcpReached, TcpService, TcpSession,
+};
+
+/// Where the TCP port of an interface is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpPort {
+    /// It is known.
+    Fixed(u16),
+    /// The host's endpoint mapper tells it.
+    Mapped {
+        /// The interface.
+        interface: SyntaxId,
+        /// The port of the mapper: [`epm::PORT`] on all hosts.
+        mapper: u16,
+    },
+}
+
+impl TcpPort {
+    /// The port that the mapper at its well-known port tells.
+    #[must_use]
+    pub const fn of(interface: SyntaxId) -> Self {
+        Self::Mapped { interface, mapper: epm::PORT }
+    }
+}
+
+/// The endpoint mapper of a host, which runs with the host.
+const MAPPER: TcpService = TcpService { class: "RPCSS", stopped: Reason::NotFound };
+
+impl TcpReached {
+    /// As [`TcpReached::connect`], to the port of `service`; the mapper is asked first if there is none. It is asked with
+    /// sealed calls where credentials are given; it takes others, too. Only a port is taken from its answer, never an
+    /// address: a host cannot send credentials elsewhere.
+    ///
+    /// # Errors
+    /// From the stages dns and tcp, and auth if the mapper refuses the credentials. A service that the mapper does not know
+    /// fails in stage tcp, by the reason of one that does not run.
+    pub async fn connect_service(
+        host: &str,
+        port: TcpPort,
+        service: TcpService,
+        credentials: Option<&Credentials>,
+        options: Options,
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<Self, SessionError> {
+        let (number, stages) = match port {
+            TcpPort::Fixed(number) => (number, Vec::new()),
+            TcpPort::Mapped { interface, mapper } => {
+                let mapper = Target::new(host, mapper);
+                let mapper = Self::connect(mapper, options.clone(), connector, deadline).await?;
+                let asked = mapper.ask_mapper(interface, service, credentials, deadline).await;
+                asked.map_err(of_mapper)?
+            }
+        };
+        match Self::connect(Target::new(host, number), options, connector, deadline).await {
+            Ok(reached) => Ok(reached.behind(stages)),
+            Err(mut error) => {
+                error.stages.splice(0..0, stages);
+                Err(error)
+            }
+        }
+    }
+
+    /// The port of `interface`, and what it took to learn it.
+    async fn ask_mapper(
+        self,
+        interface: SyntaxId,
+        service: TcpService,
+        credentials: Option<&Credentials>,
+        deadline: Instant,
+    ) -> Result<(u16, Vec<StageReport>), SessionError> {
+        let mut session = self.bind(MAPPER, credentials, &[epm::SYNTAX_ID], deadline).await?;
+        let timer = session.start_stage(Stage::Tcp);
+        let port = EndpointMapper::new(session.channel(0, deadline)).tcp_port(interface).await;
+        let mut stages = session.stages().to_vec();
+        stages.push(session.stop_stage(timer));
+        let failed = match port {
+            Ok(Some(port)) => return Ok((port, stages)),
+            Ok(None) => {
+                let detail = format!("the endpoint mapper knows no TCP port of {interface}");
+                SessionError::new(session.target(), Stage::Tcp, service.stopped, Recovery::Connection, detail)
+            }
+            Err(error) => error_of_mapping(&session, &error),
+        };
+        Err(failed.with_stages(stages))
+    }
+}
+
+/// That of a mapping that has no result.
+fn error_of_mapping(session: &TcpSession, error: &epm::Error<rpc_client::Error>) -> SessionError {
+    let reason = match error {
+        epm::Error::Rpc(rpc_stub::Error::Call { method, source }) => {
+            return session.error_of_call(method, source);
+        }
+        epm::Error::Rpc(rpc_stub::Error::Status { .. }) => Reason::ServerFault,
+        epm::Error::Rpc(rpc_stub::Error::Stub { .. }) => Reason::MalformedReply,
+        _ => Reason::Internal,
+    };
+    SessionError::of_answer(session.target(), Stage::Tcp, reason, error)
+}
+
+/// A failure of the mapper is one to find the port, which is a part of stage tcp: what comes behind stage auth says that the
+/// service took the credentials, and that one has not seen any.
+fn of_mapper(mut error: SessionError) -> SessionError {
+    if error.stage > Stage::Auth {
+        error.stage = Stage::Tcp;
+    }
+    error.recovery = Recovery::Connection;
+    error
+}
