@@ -21,6 +21,7 @@
 //! | `T[N]` | `[T; N]` |
 //! | a member that is reserved, zero or NULL | [`Reserved`] |
 //! | a value pickled by itself | [`to_pickle`], [`from_pickle`] |
+//! | `enum` without `[v1_enum]` | [`Enum`], of 16 bits or, as some write it, 32 |
 //! | `[context_handle]` | [`ContextHandle`] |
 //! | `[range(a, b)]` | [`Reader::range_u32`], whose error is [`Error::Range`] |
 //!
@@ -66,6 +67,7 @@ mod array;
 mod bytes;
 mod context_handle;
 mod count;
+mod enumeration;
 mod error;
 mod interface_pointer;
 #[doc(hidden)]
@@ -87,6 +89,7 @@ pub use self::array::{Conformant, ConformantVarying, Varying};
 pub use self::bytes::{ConformantBytes, ConformantVaryingBytes};
 pub use self::context_handle::ContextHandle;
 pub use self::count::{Array, WithRoom, count_is};
+pub use self::enumeration::{Enum, EnumForm};
 pub use self::error::{Error, RangeError, Result};
 pub use self::interface_pointer::InterfacePointer;
 pub use self::pickle::{from_pickle, to_pickle};
