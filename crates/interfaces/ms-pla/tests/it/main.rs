@@ -7,3 +7,4 @@ mod golden;
 mod laws;
 mod methods;
 mod values;
+mod xml;
