@@ -36,6 +36,8 @@ pub fn seeds() -> Vec<Seed> {
     seeds.extend(call_backs.map(|(name, bytes)| ("dcom_call_backs", name.to_owned(), bytes)));
     seeds.extend(texts());
     seeds.extend(events());
+    let documents = crate::ms_pla::documents().into_iter();
+    seeds.extend(documents.map(|(name, bytes)| ("pla_xml", name.to_owned(), bytes)));
     seeds.extend(associations());
     seeds.extend(connections());
     seeds
