@@ -1,20 +1,6 @@
 use codec::EncodeResult;
 
-use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
-
-/// How an [`Enum`] stands in a stub: [`Reader::with_enums`], [`Writer::with_enums`].
-///
-/// C706 14.2.5 gives it 16 bits. The marshaler of type libraries, which dual interfaces of objects may have, gives it 32.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum EnumForm {
-    /// Written so that readers of both forms can read it, and read whichever form it has.
-    #[default]
-    Either,
-    /// 16 bits.
-    Short,
-    /// 32 bits, of which the high half means nothing.
-    Long,
-}
+use crate::{EnumForm, NdrDecode, NdrEncode, Reader, Result, Writer};
 
 /// [MS-RPCE] 2.2.2.13.1: the beginning of a verification trailer.
 const TRAILER: [u8; 8] = [0x8a, 0xe3, 0x13, 0x71, 0x02, 0xf4, 0x36, 0x71];

@@ -24,10 +24,9 @@ struct Row {
 fn rows() -> impl Iterator<Item = Row> {
     METHODS.lines().filter(|line| !line.starts_with('#')).map(|line| {
         let (head, replies) = line.split_once(" -> ").expect("a row has an arrow");
-        let words: Vec<&str> = head.splitn(4, ' ').collect();
-        let [interface, opnum, _name, requests] = words[..] else {
-            panic!("a row has four words before the arrow")
-        };
+        let mut words = head.splitn(4, ' ');
+        let mut word = || words.next().expect("a row has four words before the arrow");
+        let (interface, opnum, _name, requests) = (word(), word(), word(), word());
         Row { interface, opnum: opnum.parse().expect("an opnum is a number"), requests, replies }
     })
 }
@@ -80,7 +79,7 @@ fn parameter(kind: &str, dst: &mut Writer) -> codec::EncodeResult<()> {
         "bytes" => dst.write(&ArrayParameter::of_bytes(ConformantBytes(b"web"[..].into()))?),
         "variant" => dst.write(&Some(Box::new(Variant::new(Value::I4(7))?))),
         "object" => dst.write(&Some(Box::new(InterfacePointer { size: 4, data: b"MEOW"[..].into() }))),
-        _ => panic!("{kind} is no kind of parameter"),
+        _ => Err(codec::EncodeError::new("methods.txt", "kind", "is none of a parameter")),
     }
 }
 
