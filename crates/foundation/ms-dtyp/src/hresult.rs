@@ -69,12 +69,22 @@ open_enum! {
         DISP_E_BADPARAMCOUNT = 0x8002_000e,
         /// [MS-PLA]: no such data collector set.
         PLA_E_DCS_NOT_FOUND = 0x8030_0002,
+        /// [MS-PLA]: there are more folders of data than the set's limit.
+        PLA_E_TOO_MANY_FOLDERS = 0x8030_0045,
+        /// [MS-PLA]: the disk has less space than the set needs.
+        PLA_E_NO_MIN_DISK = 0x8030_0070,
         /// [MS-PLA]: the data collector set, or what it depends on, is in use.
         PLA_E_DCS_IN_USE = 0x8030_00aa,
         /// [MS-PLA]: the data collector set exists already.
         PLA_E_DCS_ALREADY_EXISTS = 0x8030_00b7,
         /// [MS-PLA]: two properties contradict each other.
         PLA_E_PROPERTY_CONFLICT = 0x8030_0101,
+        /// [MS-PLA]: the data collector set has to be the only one of its kind.
+        PLA_E_DCS_SINGLETON_REQUIRED = 0x8030_0102,
+        /// [MS-PLA]: the data collector set needs an account to run as.
+        PLA_E_CREDENTIALS_REQUIRED = 0x8030_0103,
+        /// [MS-PLA]: the data collector set does not run.
+        PLA_E_DCS_NOT_RUNNING = 0x8030_0104,
         /// [MS-PLA]: what is traced and what is not contradict each other.
         PLA_E_CONFLICT_INCL_EXCL_API = 0x8030_0105,
         /// [MS-PLA]: the program is on a network.
@@ -87,10 +97,24 @@ open_enum! {
         PLA_E_DC_ALREADY_EXISTS = 0x8030_0109,
         /// [MS-PLA]: the data collector set took too long to start.
         PLA_E_DCS_START_WAIT_TIMEOUT = 0x8030_010a,
+        /// [MS-PLA]: the data collector took too long to start.
+        PLA_E_DC_START_WAIT_TIMEOUT = 0x8030_010b,
+        /// [MS-PLA]: the report took too long.
+        PLA_E_REPORT_WAIT_TIMEOUT = 0x8030_010c,
         /// [MS-PLA]: something is named twice.
         PLA_E_NO_DUPLICATES = 0x8030_010d,
         /// [MS-PLA]: the program needs its full path.
         PLA_E_EXE_FULL_PATH_REQUIRED = 0x8030_010e,
+        /// [MS-PLA]: the name of the trace session is not valid.
+        PLA_E_INVALID_SESSION_NAME = 0x8030_010f,
+        /// [MS-PLA]: the channel for events of PLA is disabled on the host.
+        PLA_E_PLA_CHANNEL_NOT_ENABLED = 0x8030_0110,
+        /// [MS-PLA]: the channel for events of the task scheduler is disabled on the host.
+        PLA_E_TASKSCHED_CHANNEL_NOT_ENABLED = 0x8030_0111,
+        /// [MS-PLA]: the rules could not be applied.
+        PLA_E_RULES_MANAGER_FAILED = 0x8030_0112,
+        /// [MS-PLA]: a cabinet file could not be made or unpacked.
+        PLA_E_CABAPI_FAILURE = 0x8030_0113,
         /// The class is not registered on the host.
         REGDB_E_CLASSNOTREG = 0x8004_0154,
         /// The host does not know the interface.

@@ -1,6 +1,6 @@
 //! The OLE Automation Protocol [MS-OAUT], as far as interfaces of COM+ and of performance logs use it: strings
 //! ([`Bstr`]), values of any type ([`Variant`]), arrays of them ([`SafeArray`]), and the interface that they all inherit
-//! from ([`IDispatch`]). Client and server, without I/O.
+//! from ([`IDispatch`]), and enumerators of collections ([`IEnumVARIANT`]). Client and server, without I/O.
 //!
 //! ```
 //! use ms_oaut::{Bstr, Variant, Value};
@@ -19,16 +19,23 @@
 //! Requirements that are not met are in `gaps.toml`.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod array_parameter;
 mod bstr;
 mod dispatch;
+mod enum_variant;
 mod scalar;
 mod variant;
 
+pub use self::array_parameter::ArrayParameter;
 pub use self::bstr::{Bstr, FlaggedWordBlob};
 pub use self::dispatch::{
     DispParams, ExcepInfo, GetIdsOfNamesReply, GetIdsOfNamesRequest, GetTypeInfoCountReply,
     GetTypeInfoCountRequest, GetTypeInfoReply, GetTypeInfoRequest, IDispatch, IDispatchServer, InvokeReply,
     InvokeRequest,
+};
+pub use self::enum_variant::{
+    CloneEnumeratorReply, CloneEnumeratorRequest, IEnumVARIANT, IEnumVARIANTServer, NextVariantsReply,
+    NextVariantsRequest, ResetVariantsReply, ResetVariantsRequest, SkipVariantsReply, SkipVariantsRequest,
 };
 pub use self::scalar::{Currency, Date, Decimal, VariantBool};
 pub use self::variant::{

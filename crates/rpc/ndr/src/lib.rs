@@ -23,6 +23,7 @@
 //! | `T[N]` | `[T; N]` |
 //! | a member that is reserved, zero or NULL | [`Reserved`] |
 //! | a value pickled by itself | [`to_pickle`], [`from_pickle`] |
+//! | `enum` without `[v1_enum]` | [`Enum`], of 16 bits or, as some write it, 32 |
 //! | `[context_handle]` | [`ContextHandle`] |
 //! | `[range(a, b)]` | [`Reader::range_u32`], whose error is [`Error::Range`] |
 //!
@@ -68,6 +69,8 @@ mod array;
 mod bytes;
 mod context_handle;
 mod count;
+mod enum_form;
+mod enumeration;
 mod error;
 mod interface_pointer;
 #[doc(hidden)]
@@ -90,6 +93,8 @@ pub use self::array::{Conformant, ConformantVarying, Varying};
 pub use self::bytes::{ConformantBytes, ConformantVaryingBytes};
 pub use self::context_handle::ContextHandle;
 pub use self::count::{Array, WithRoom, count_is};
+pub use self::enum_form::EnumForm;
+pub use self::enumeration::Enum;
 pub use self::error::{Error, RangeError, Result};
 pub use self::interface_pointer::InterfacePointer;
 pub use self::narrow_string::{FixedString, NarrowString};

@@ -2,7 +2,7 @@ use core::ops::RangeInclusive;
 
 use codec::{DecodeError, ReadCursor};
 
-use crate::{Error, NdrDecode, RangeError, Result};
+use crate::{EnumForm, Error, NdrDecode, RangeError, Result};
 
 /// What a [`Reader`] accepts; counts above are errors before anything is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,19 +31,28 @@ pub struct Reader<'a> {
     field: &'static str,
     depth: u32,
     limits: Limits,
+    enums: EnumForm,
 }
 
 impl<'a> Reader<'a> {
     /// A reader at the beginning of `stub`, which holds the parameters of the method `context`.
     #[must_use]
     pub fn new(stub: &'a [u8], context: &'static str) -> Self {
-        Self { src: ReadCursor::new(stub), context, field: "", depth: 0, limits: Limits::default() }
+        let (limits, enums) = (Limits::default(), EnumForm::default());
+        Self { src: ReadCursor::new(stub), context, field: "", depth: 0, limits, enums }
     }
 
     /// The same reader with other limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// The same reader, for stubs whose enums have one form.
+    #[must_use]
+    pub fn with_enums(mut self, enums: EnumForm) -> Self {
+        self.enums = enums;
         self
     }
 
@@ -176,6 +185,10 @@ impl<'a> Reader<'a> {
     /// Names the field that is read next, for types that read it themselves.
     pub(crate) fn set_field(&mut self, field: &'static str) {
         self.field = field;
+    }
+
+    pub(crate) fn enums(&self) -> EnumForm {
+        self.enums
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -1,6 +1,6 @@
 use codec::{EncodeError, EncodeResult};
 
-use crate::NdrEncode;
+use crate::{EnumForm, NdrEncode};
 
 /// A stub that is being written.
 ///
@@ -10,6 +10,7 @@ use crate::NdrEncode;
 pub struct Writer {
     buffer: Vec<u8>,
     next_referent_id: u32,
+    enums: EnumForm,
 }
 
 impl Writer {
@@ -22,7 +23,15 @@ impl Writer {
     /// An empty stub with room for `capacity` bytes.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
-        Self { buffer: Vec::with_capacity(capacity), next_referent_id: 0x0002_0000 }
+        let buffer = Vec::with_capacity(capacity);
+        Self { buffer, next_referent_id: 0x0002_0000, enums: EnumForm::default() }
+    }
+
+    /// The same writer with this form of enums.
+    #[must_use]
+    pub fn with_enums(mut self, enums: EnumForm) -> Self {
+        self.enums = enums;
+        self
     }
 
     /// Writes a parameter: both halves of `value`. Also what a top-level `[ref]` pointer points to.
@@ -114,6 +123,15 @@ impl Writer {
     #[must_use]
     pub fn into_stub(self) -> Vec<u8> {
         self.buffer
+    }
+
+    pub(crate) fn enums(&self) -> EnumForm {
+        self.enums
+    }
+
+    /// Bytes from the beginning of the stub.
+    pub(crate) fn pos(&self) -> usize {
+        self.buffer.len()
     }
 
     /// Offset (zero) and actual_count of a varying array.

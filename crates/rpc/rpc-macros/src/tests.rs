@@ -131,3 +131,17 @@ fn an_interface_of_objects_inherits_and_has_neither_version_nor_handles() {
     let message = refused_declaration(&format!("pub orpc class ILamp: IUnknown({uuid}) -> HResult {{}}"));
     assert!(message.contains("`orpc interface`"), "{message}");
 }
+
+#[test]
+fn a_method_without_a_rust_name_has_that_of_the_idl_in_snake_case() {
+    let name = |idl: &str| {
+        let uuid = "\"0a74ef1c-41a4-4e06-83ae-dc74fb1cdd53\"";
+        let declaration =
+            format!("pub orpc interface ILamp: IUnknown({uuid}) -> HResult {{ 3 => {idl}(); }}");
+        let interface: Interface = parse_str(&declaration).expect("it is an interface");
+        let method = &interface.methods[0];
+        (method.ident.to_string(), method.request_ident().to_string())
+    };
+    assert_eq!(name("SetXml"), ("set_xml".to_owned(), "SetXmlRequest".to_owned()));
+    assert_eq!(name("get_FileName"), ("get_file_name".to_owned(), "GetFileNameRequest".to_owned()));
+}

@@ -11,8 +11,14 @@ use ms_comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump};
 use ms_dcom::activator::IRemoteSCMActivator;
 use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
 use ms_dcom::resolver::IObjectExporter;
-use ms_oaut::IDispatch;
+use ms_oaut::{IDispatch, IEnumVARIANT};
 use ms_pcq::perflibv2::methods::PerflibV2;
+use ms_pla::{
+    IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,
+    IDataCollectorCollection, IDataCollectorSet, IDataCollectorSetCollection, IDataManager, IFolderAction,
+    IFolderActionCollection, IPerformanceCounterDataCollector, ISchedule, IScheduleCollection,
+    ITraceDataCollector, ITraceDataProvider, ITraceDataProviderCollection, IValueMap, IValueMapItem,
+};
 use ms_rrp::winreg::Winreg;
 use ndr::Error;
 use rpc_stub::{Direction, Interface, Method};
@@ -40,7 +46,7 @@ const fn declared<I: Interface>() -> Declared {
 }
 
 /// All declared interfaces. A test compares them with the declarations in the sources.
-pub const INTERFACES: [Declared; 19] = [
+pub const INTERFACES: [Declared; 38] = [
     declared::<PerflibV2>(),
     declared::<Winreg>(),
     declared::<IObjectExporter>(),
@@ -58,6 +64,25 @@ pub const INTERFACES: [Declared; 19] = [
     declared::<IEventSubscription3>(),
     declared::<IEventObjectCollection>(),
     declared::<IEnumEventObject>(),
+    declared::<IEnumVARIANT>(),
+    declared::<IDataCollectorSet>(),
+    declared::<IDataManager>(),
+    declared::<IFolderAction>(),
+    declared::<IFolderActionCollection>(),
+    declared::<IDataCollector>(),
+    declared::<IPerformanceCounterDataCollector>(),
+    declared::<IConfigurationDataCollector>(),
+    declared::<IAlertDataCollector>(),
+    declared::<ITraceDataCollector>(),
+    declared::<IApiTracingDataCollector>(),
+    declared::<ITraceDataProvider>(),
+    declared::<ISchedule>(),
+    declared::<ITraceDataProviderCollection>(),
+    declared::<IScheduleCollection>(),
+    declared::<IDataCollectorCollection>(),
+    declared::<IDataCollectorSetCollection>(),
+    declared::<IValueMapItem>(),
+    declared::<IValueMap>(),
     declared::<Ept>(),
     declared::<Mgmt>(),
 ];

@@ -32,6 +32,7 @@ pub mod ms_dcom;
 pub mod ms_dtyp;
 mod ms_oaut;
 pub mod ms_pcq;
+pub mod ms_pla;
 pub mod ms_rrp;
 pub mod ms_smb2;
 pub mod ndr;
@@ -42,7 +43,7 @@ pub mod ssp;
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 28] = [
+pub const ORACLES: [(&str, Oracle); 29] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -57,6 +58,7 @@ pub const ORACLES: [(&str, Oracle); 28] = [
     ("rrp_responses", ms_rrp::responses),
     ("rrp_values", ms_rrp::values),
     ("comt_tracking", ms_comt::tracking),
+    ("pla_xml", ms_pla::xml),
     ("dcom_objref", ms_dcom::objref),
     ("dcom_call_backs", dcom_exporter::call_backs),
     ("epm_tower", epm::tower),

@@ -2,11 +2,13 @@
 
 use ms_dtyp::{Guid, HResult};
 use ms_oaut::{
-    Bstr, Currency, Date, Decimal, DispParams, ExcepInfo, GetIdsOfNamesReply, GetIdsOfNamesRequest,
-    GetTypeInfoCountReply, GetTypeInfoCountRequest, GetTypeInfoReply, GetTypeInfoRequest, InvokeReply,
-    InvokeRequest, SafeArray, Value, VarType, Variant, VariantBool,
+    Bstr, CloneEnumeratorReply, CloneEnumeratorRequest, Currency, Date, Decimal, DispParams, ExcepInfo,
+    GetIdsOfNamesReply, GetIdsOfNamesRequest, GetTypeInfoCountReply, GetTypeInfoCountRequest,
+    GetTypeInfoReply, GetTypeInfoRequest, InvokeReply, InvokeRequest, NextVariantsReply, NextVariantsRequest,
+    ResetVariantsReply, ResetVariantsRequest, SafeArray, SkipVariantsReply, SkipVariantsRequest, Value,
+    VarType, Variant, VariantBool,
 };
-use ndr::{Conformant, InterfacePointer, WideString};
+use ndr::{Conformant, ConformantVarying, InterfacePointer, WideString};
 
 use crate::ms_dcom::{Call, object};
 
@@ -92,6 +94,21 @@ pub(crate) fn honest_dispatch() -> Vec<Call> {
             ),
         ),
         (6, object(&invoke, &invoked)),
+    ];
+    calls.into_iter().map(|(opnum, (request, reply))| (opnum, request, reply)).collect()
+}
+
+pub(crate) fn honest_enumerator() -> Vec<Call> {
+    let status = HResult::S_OK;
+    let elements = vec![Some(Box::new(Variant::new(Value::Dispatch(Some(pointer()))).expect(MADE)))];
+    let items = ConformantVarying { max_count: 2, elements };
+    let next = NextVariantsReply { items, count: 1, status: HResult::S_FALSE };
+    let enumerator = Some(pointer());
+    let calls = [
+        (3, object(&NextVariantsRequest { requested: 2 }, &next)),
+        (4, object(&SkipVariantsRequest { count: 1 }, &SkipVariantsReply { status })),
+        (5, object(&ResetVariantsRequest {}, &ResetVariantsReply { status })),
+        (6, object(&CloneEnumeratorRequest {}, &CloneEnumeratorReply { enumerator, status })),
     ];
     calls.into_iter().map(|(opnum, (request, reply))| (opnum, request, reply)).collect()
 }

@@ -39,6 +39,8 @@ pub fn seeds() -> Vec<Seed> {
     seeds.push(("epm_responses", "honest".to_owned(), crate::epm::honest_responses()));
     seeds.extend(texts());
     seeds.extend(events());
+    let documents = crate::ms_pla::documents().into_iter();
+    seeds.extend(documents.map(|(name, bytes)| ("pla_xml", name.to_owned(), bytes)));
     seeds.extend(associations());
     seeds.extend(connections());
     seeds

@@ -196,6 +196,16 @@ impl<'stub> SafeArray<'stub> {
         Ok(Self::one_dimension(Features(0), vt, 4, Elements::Dwords(elements)))
     }
 
+    /// Bytes in one dimension, from index 0.
+    ///
+    /// # Errors
+    /// When there are more than 32 bits can count.
+    pub fn of_bytes(elements: ConformantBytes<'stub>) -> EncodeResult<Self> {
+        let size = size(elements.0.len())?;
+        let elements = ByteElements { size, elements: Some(Box::new(elements)) };
+        Ok(Self::one_dimension(Features(0), VarType::VT_UI1, 1, Elements::Bytes(elements)))
+    }
+
     fn one_dimension(features: Features, vt: VarType, element_bytes: u32, elements: Elements<'stub>) -> Self {
         Self {
             dimensions: 1,

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 mod golden;
+mod parameters;
 mod strings;
 mod variants;

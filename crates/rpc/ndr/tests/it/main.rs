@@ -1,6 +1,7 @@
 //! What a peer that speaks NDR sees of this crate.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod enumerations;
 mod golden;
 mod hostile;
 mod laws;

@@ -58,8 +58,11 @@ fn server(interface: &Interface, base: &Path) -> TokenStream {
         let (opnum, name, request) = (method.opnum, &method.ident, method.request_ident());
         quote! {
             #opnum => {
-                let version = ::rpc_stub::orpc::IUnknownServer::version(server);
-                ::rpc_stub::orpc::answer::<#request, _>(version, stub, |this, request| {
+                let speaks = (
+                    ::rpc_stub::orpc::IUnknownServer::version(server),
+                    ::rpc_stub::orpc::IUnknownServer::enums(server),
+                );
+                ::rpc_stub::orpc::answer::<#request, _>(speaks, stub, |this, request| {
                     let method = <#request as ::rpc_stub::Message>::METHOD;
                     ::rpc_stub::orpc::IUnknownServer::authorize(server, call, this, method)?;
                     #server::#name(server, request)

@@ -196,7 +196,7 @@ fn camel(ident: &Ident) -> Ident {
     Ident::new(&words.collect::<String>(), Span::call_site())
 }
 
-/// `OpenKey` is `open_key`.
+/// `OpenKey` is `open_key`, and a property's `get_Name` is `get_name`.
 fn snake(name: &str) -> String {
     let mut snake = String::new();
     let mut after_small = false;
@@ -204,7 +204,7 @@ fn snake(name: &str) -> String {
         if letter.is_uppercase() && after_small {
             snake.push('_');
         }
-        after_small = !letter.is_uppercase();
+        after_small = !letter.is_uppercase() && letter != '_';
         snake.extend(letter.to_lowercase());
     }
     snake

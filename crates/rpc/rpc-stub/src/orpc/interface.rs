@@ -1,7 +1,7 @@
 use codec::EncodeResult;
 use dcerpc::{FaultStatus, SyntaxId};
 use ms_dtyp::{Guid, HResult};
-use ndr::{Reader, Writer};
+use ndr::{EnumForm, Reader, Writer};
 
 use super::{ComVersion, OrpcThat, OrpcThis};
 use crate::{
@@ -64,6 +64,11 @@ pub trait IUnknownServer {
         ComVersion::V5_7
     }
 
+    /// How enums stand in the requests that the server reads, and in its replies.
+    fn enums(&self) -> EnumForm {
+        EnumForm::Either
+    }
+
     /// Whether a call whose parameters are read may be executed. [`CallInfo::object`] is the IPID.
     ///
     /// # Errors
@@ -84,7 +89,7 @@ pub trait IUnknownServer {
 /// # Errors
 /// Those of the request.
 pub fn request_stub<R: Request>(this: &OrpcThis<'_>, request: &R) -> EncodeResult<Vec<u8>> {
-    stub(this, request)
+    stub(this, request, EnumForm::Either)
 }
 
 /// The stub of an object's response.
@@ -92,11 +97,16 @@ pub fn request_stub<R: Request>(this: &OrpcThis<'_>, request: &R) -> EncodeResul
 /// # Errors
 /// Those of the reply.
 pub fn reply_stub<M: Message>(that: &OrpcThat<'_>, reply: &M) -> EncodeResult<Vec<u8>> {
-    stub(that, reply)
+    stub(that, reply, EnumForm::Either)
 }
 
-fn stub(header: &impl ndr::NdrEncode, message: &impl Message) -> EncodeResult<Vec<u8>> {
-    let mut dst = Writer::with_capacity(128);
+/// The stub of a message behind its header.
+pub(super) fn stub(
+    header: &impl ndr::NdrEncode,
+    message: &impl Message,
+    enums: EnumForm,
+) -> EncodeResult<Vec<u8>> {
+    let mut dst = Writer::with_capacity(128).with_enums(enums);
     dst.write(header)?;
     message.encode(&mut dst)?;
     Ok(dst.into_stub())
@@ -140,16 +150,16 @@ pub fn recode_reply<'stub, M: FromStub<'stub>>(stub: &'stub [u8]) -> ndr::Result
     read_reply::<M>(stub).map(|(that, reply)| reply_stub(&that, &reply))
 }
 
-/// Reads a request to an object, executes it, writes its reply.
+/// Reads a request to an object, executes it, writes its reply: in the version of the server, and with its form of enums.
 ///
 /// # Errors
 /// The fault to answer.
 pub fn answer<'stub, R: Request + FromStub<'stub>, M: Message>(
-    version: ComVersion,
+    (version, enums): (ComVersion, EnumForm),
     stub: &'stub [u8],
     execute: impl FnOnce(&OrpcThis<'_>, &R) -> ServerResult<M, StatusOf<R>>,
 ) -> Result<Vec<u8>, FaultStatus> {
-    let src = &mut Reader::new(stub, R::METHOD.name);
+    let src = &mut Reader::new(stub, R::METHOD.name).with_enums(enums);
     // The parameters of a later version need not be those that are declared here.
     let this: OrpcThis<'_> = src.read("ORPCTHIS").map_err(|error| crate::server::refuse(&error))?;
     if !version.accepts(this.version) {
@@ -161,8 +171,8 @@ pub fn answer<'stub, R: Request + FromStub<'stub>, M: Message>(
     let request = R::decode(src).map_err(|error| crate::server::refuse(&error))?;
     let that = OrpcThat::default();
     let stub = match execute(&this, &request) {
-        Ok(reply) => reply_stub(&that, &reply),
-        Err(Failure::Status(status)) => reply_stub(&that, &request.refused(status)),
+        Ok(reply) => self::stub(&that, &reply, enums),
+        Err(Failure::Status(status)) => self::stub(&that, &request.refused(status), enums),
         Err(Failure::Fault(fault)) => return Err(fault),
     };
     stub.map_err(|_error| FaultStatus::NCA_S_FAULT_UNSPEC)

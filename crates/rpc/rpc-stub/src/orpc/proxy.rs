@@ -3,9 +3,10 @@ use core::marker::PhantomData;
 use codec::DecodeError;
 use dcerpc::Channel;
 use ms_dtyp::Guid;
-use ndr::{Limits, Reader};
+use ndr::{EnumForm, Limits, Reader};
 
-use super::{ComVersion, Inherits, ObjectInterface, OrpcThat, OrpcThis, request_stub};
+use super::interface::stub;
+use super::{ComVersion, Inherits, ObjectInterface, OrpcThat, OrpcThis};
 use crate::{Error, FromStub, Reply, Request, Status, StatusOf};
 
 /// Calls of the methods of interface `I` of one object, on a channel that is bound to
@@ -17,6 +18,7 @@ pub struct Proxy<C, I> {
     version: ComVersion,
     cid: Guid,
     limits: Limits,
+    enums: EnumForm,
     interface: PhantomData<fn() -> I>,
 }
 
@@ -28,13 +30,21 @@ impl<C: Channel, I: ObjectInterface> Proxy<C, I> {
     ///
     /// `cid` is the causality of the first call, and must be random; each call counts it up.
     pub fn new(channel: C, ipid: Guid, version: ComVersion, cid: Guid) -> Self {
-        Self { channel, ipid, version, cid, limits: Limits::default(), interface: PhantomData }
+        let (limits, enums) = (Limits::default(), EnumForm::default());
+        Self { channel, ipid, version, cid, limits, enums, interface: PhantomData }
     }
 
     /// The same proxy with other limits of what is decoded.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// The same proxy, for a server that is known to have one form of enums.
+    #[must_use]
+    pub fn with_enums(mut self, enums: EnumForm) -> Self {
+        self.enums = enums;
         self
     }
 
@@ -94,7 +104,7 @@ impl<C: Channel, I: ObjectInterface> Proxy<C, I> {
         let method = R::METHOD;
         let this = OrpcThis::new(self.version, self.cid);
         self.cid = Guid::from_u128(self.cid.to_u128().wrapping_add(1));
-        let stub = request_stub(&this, request).map_err(|source| Error::Request { method, source })?;
+        let stub = stub(&this, request, self.enums).map_err(|source| Error::Request { method, source })?;
         let response = self.channel.call(method.opnum, Some(self.ipid), &stub).await;
         response.map_err(|source| Error::Call { method, source })
     }
@@ -109,7 +119,7 @@ impl<C: Channel, I: ObjectInterface> Proxy<C, I> {
         stub: &'stub [u8],
     ) -> Result<(OrpcThat<'stub>, R::Reply<'stub>), C, R> {
         let method = R::METHOD;
-        let src = &mut Reader::new(stub, method.name).with_limits(self.limits);
+        let src = &mut Reader::new(stub, method.name).with_limits(self.limits).with_enums(self.enums);
         let that = src.read("ORPCTHAT").map_err(|source| Error::Stub { method, source })?;
         let reply = R::Reply::decode(src).map_err(|source| Error::Stub { method, source })?;
         match request.broken_rule(&reply) {

@@ -8,7 +8,7 @@ use ms_comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump};
 use ms_dcom::activator::IRemoteSCMActivator;
 use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
 use ms_dcom::resolver::IObjectExporter;
-use ms_oaut::IDispatch;
+use ms_oaut::{IDispatch, IEnumVARIANT};
 use ms_pcq::perflibv2::methods::{
     CloseQueryHandleRequest, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest,
     OpenQueryHandleRequest, PerflibV2, QueryCounterDataRequest, QueryCounterInfoRequest,
@@ -70,8 +70,11 @@ pub fn stubs() -> Vec<Stub> {
         (IEventSubscription3::NAME, crate::ms_comev::honest_subscription3()),
         (IEventObjectCollection::NAME, crate::ms_comev::honest_collection()),
         (IEnumEventObject::NAME, crate::ms_comev::honest_enumerator()),
+        (IEnumVARIANT::NAME, crate::ms_oaut::honest_enumerator()),
     ];
-    let dcom = dcom.into_iter().flat_map(|(name, calls)| calls.into_iter().map(move |call| (name, call)));
+    let pla = INTERFACES.iter().map(|interface| (interface.name, crate::ms_pla::honest(interface.name)));
+    let dcom =
+        dcom.into_iter().chain(pla).flat_map(|(name, calls)| calls.into_iter().map(move |call| (name, call)));
     let dcom = dcom.flat_map(|(name, call)| both(name, call));
     pcq.chain(winreg).chain(ept).chain(management).chain(dcom).collect()
 }
@@ -87,7 +90,9 @@ pub(super) fn seeds() -> Vec<Seed> {
         let name = format!("{}_{opnum}_{suffix}", interface.to_lowercase());
         ("rpc_stubs", name, [&prefix[..], &bytes].concat())
     };
-    stubs().into_iter().map(seed).collect()
+    let is_pla = |stub: &Stub| !crate::ms_pla::honest(stub.interface).is_empty();
+    let is_seed = |stub: &Stub| !is_pla(stub) || crate::ms_pla::is_new(stub.interface, stub.opnum);
+    stubs().into_iter().filter(is_seed).map(seed).collect()
 }
 
 /// A call of each method, in an order in which a client could make them.

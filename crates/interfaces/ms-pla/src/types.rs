@@ -1,0 +1,259 @@
+//! [MS-PLA] 2.2.2: enumerations, and short names for parameters.
+
+use core::fmt;
+
+use codec::EncodeResult;
+use ms_oaut::{Bstr, Variant};
+use ndr::{Enum, InterfacePointer, NdrDecode, NdrEncode, Reader, Writer};
+
+/// A reference to an object, or none.
+pub type Object<'stub> = Option<Box<InterfacePointer<'stub>>>;
+
+/// A VARIANT that is a parameter.
+pub type AnyVariant<'stub> = Option<Box<Variant<'stub>>>;
+
+/// The password of an account, which is never printed.
+#[derive(Clone, PartialEq, Eq, Default, NdrEncode, NdrDecode)]
+pub struct Password(pub Bstr);
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Enumerations, which stand in a stub as [`ndr::Enum`].
+macro_rules! enumerations {
+    ($($(#[$meta:meta])* pub struct $name:ident { $($body:tt)* })*) => {$(
+        ms_dtyp::open_enum! {
+            $(#[$meta])*
+            pub struct $name(u16) { $($body)* }
+        }
+
+        impl<'stub> NdrDecode<'stub> for $name {
+            type Inline = Self;
+            const ALIGNMENT: usize = <Enum as NdrDecode<'stub>>::ALIGNMENT;
+            const INLINE_SIZE_MIN: usize = <Enum as NdrDecode<'stub>>::INLINE_SIZE_MIN;
+
+            fn decode_inline(src: &mut Reader<'stub>) -> ndr::Result<Self> {
+                Enum::decode_inline(src).map(|value| Self(value.0))
+            }
+
+            fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> ndr::Result<Self> {
+                Ok(inline)
+            }
+        }
+
+        impl NdrEncode for $name {
+            type Deferred = ();
+            const ALIGNMENT: usize = <Enum as NdrEncode>::ALIGNMENT;
+
+            fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+                Enum(self.0).encode_inline(dst)
+            }
+
+            fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
+                Ok(())
+            }
+        }
+    )*};
+}
+
+/// Enumerations whose values are bits.
+macro_rules! bits {
+    ($($name:ident)*) => {$(
+        impl $name {
+            /// Whether all bits of `other` are set.
+            #[must_use]
+            pub const fn contains(self, other: Self) -> bool {
+                self.0 & other.0 == other.0
+            }
+        }
+
+        impl core::ops::BitOr for $name {
+            type Output = Self;
+
+            fn bitor(self, other: Self) -> Self {
+                Self(self.0 | other.0)
+            }
+        }
+    )*};
+}
+
+bits!(AutoPathFormat CommitMode DataManagerSteps FolderActionSteps StreamMode WeekDays);
+
+enumerations! {
+    /// [MS-PLA] 2.2.2.1 `AutoPathFormat`: what is added to the name of a file or folder; bits.
+    pub struct AutoPathFormat {
+        /// plaNone
+        NONE = 0x0000,
+        /// plaPattern: what the pattern says.
+        PATTERN = 0x0001,
+        /// plaComputer: before the name, that of the host.
+        COMPUTER = 0x0002,
+        /// plaMonthDayHour: MMddHH.
+        MONTH_DAY_HOUR = 0x0100,
+        /// plaSerialNumber: NNNNNN.
+        SERIAL_NUMBER = 0x0200,
+        /// plaYearDayOfYear: yyyyDDD.
+        YEAR_DAY_OF_YEAR = 0x0400,
+        /// plaYearMonth: yyyyMM.
+        YEAR_MONTH = 0x0800,
+        /// plaYearMonthDay: yyyyMMdd.
+        YEAR_MONTH_DAY = 0x1000,
+        /// plaYearMonthDayHour: yyyyMMddHH.
+        YEAR_MONTH_DAY_HOUR = 0x2000,
+        /// plaMonthDayHourMinute: MMddHHmm.
+        MONTH_DAY_HOUR_MINUTE = 0x4000,
+    }
+
+    /// [MS-PLA] 2.2.2.2 `ClockType`: the clock of a trace.
+    pub struct ClockType {
+        /// plaTimeStamp: not converted.
+        TIME_STAMP = 0,
+        /// plaPerformance: the performance counter, 100 ns.
+        PERFORMANCE = 1,
+        /// plaSystem: the system's time, 10 ms.
+        SYSTEM = 2,
+        /// plaCycle: the processor's cycles.
+        CYCLE = 3,
+    }
+
+    /// [MS-PLA] 2.2.2.3 `CommitMode`: what a commit does; bits.
+    pub struct CommitMode {
+        /// plaCreateNew: stores a set that is not yet there.
+        CREATE_NEW = 0x0001,
+        /// plaModify: stores a set that is there.
+        MODIFY = 0x0002,
+        /// plaCreateOrModify: stores a set.
+        CREATE_OR_MODIFY = 0x0003,
+        /// plaUpdateRunningInstance: changes the set that runs.
+        UPDATE_RUNNING_INSTANCE = 0x0010,
+        /// plaFlushTrace: writes the buffers of its traces.
+        FLUSH_TRACE = 0x0020,
+        /// plaValidateOnly: checks the set.
+        VALIDATE_ONLY = 0x1000,
+    }
+
+    /// [MS-PLA] 2.2.2.4 `DataCollectorSetStatus`: whether a set runs.
+    pub struct DataCollectorSetStatus {
+        /// plaStopped
+        STOPPED = 0,
+        /// plaRunning
+        RUNNING = 1,
+        /// plaCompiling: its data manager is at work.
+        COMPILING = 2,
+        /// plaPending, which is not used.
+        PENDING = 3,
+        /// plaUndefined: cannot be told, such as that of sessions at boot.
+        UNDEFINED = 4,
+    }
+
+    /// [MS-PLA] 2.2.2.5 `DataCollectorType`: the kind of a collector.
+    pub struct DataCollectorType {
+        /// plaPerformanceCounter
+        PERFORMANCE_COUNTER = 0,
+        /// plaTrace
+        TRACE = 1,
+        /// plaConfiguration
+        CONFIGURATION = 2,
+        /// plaAlert
+        ALERT = 3,
+        /// plaApiTrace
+        API_TRACE = 4,
+    }
+
+    /// [MS-PLA] 2.2.2.6 `DataManagerSteps`: what a data manager does; bits.
+    pub struct DataManagerSteps {
+        /// plaCreateReport
+        CREATE_REPORT = 0x01,
+        /// plaRunRules: applies the rules to the report.
+        RUN_RULES = 0x02,
+        /// plaCreateHtml: makes HTML of the report.
+        CREATE_HTML = 0x04,
+        /// plaFolderActions
+        FOLDER_ACTIONS = 0x08,
+        /// plaResourceFreeing: deletes folders if a limit is exceeded.
+        RESOURCE_FREEING = 0x10,
+    }
+
+    /// [MS-PLA] 2.2.2.7 `FileFormat`: the format of a file with counters.
+    pub struct FileFormat {
+        /// plaCommaSeparated
+        COMMA_SEPARATED = 0,
+        /// plaTabSeparated
+        TAB_SEPARATED = 1,
+        /// plaSql: tables of a database.
+        SQL = 2,
+        /// plaBinary
+        BINARY = 3,
+    }
+
+    /// [MS-PLA] 2.2.2.8 `FolderActionSteps`: what is done with a folder; bits.
+    pub struct FolderActionSteps {
+        /// plaCreateCab
+        CREATE_CAB = 0x01,
+        /// plaDeleteData: all files but the report and the cabinet file.
+        DELETE_DATA = 0x02,
+        /// plaSendCab
+        SEND_CAB = 0x04,
+        /// plaDeleteCab
+        DELETE_CAB = 0x08,
+        /// plaDeleteReport
+        DELETE_REPORT = 0x10,
+    }
+
+    /// [MS-PLA] 2.2.2.9 `ResourcePolicy`: which folders are deleted first.
+    pub struct ResourcePolicy {
+        /// plaDeleteLargest
+        DELETE_LARGEST = 0,
+        /// plaDeleteOldest
+        DELETE_OLDEST = 1,
+    }
+
+    /// [MS-PLA] 2.2.2.10 `StreamMode`: where the events of a trace go; bits.
+    pub struct StreamMode {
+        /// plaFile
+        FILE = 0x0001,
+        /// plaRealTime: to consumers.
+        REAL_TIME = 0x0002,
+        /// plaBoth
+        BOTH = 0x0003,
+        /// plaBuffering: into a ring of buffers in memory.
+        BUFFERING = 0x0004,
+    }
+
+    /// [MS-PLA] 2.2.2.11 `ValueMapType`: how the value of a map follows from its items: [`crate::ValueMap::value`].
+    pub struct ValueMapType {
+        /// plaIndex: it is one of them.
+        INDEX = 1,
+        /// plaFlag: bits of all that are enabled.
+        FLAG = 2,
+        /// plaFlagArray: each that is enabled.
+        FLAG_ARRAY = 3,
+        /// plaValidation: the results of properties.
+        VALIDATION = 4,
+    }
+
+    /// [MS-PLA] 2.2.2.12 `WeekDays`: days of a schedule; bits.
+    pub struct WeekDays {
+        /// plaRunOnce: the first day alone.
+        RUN_ONCE = 0x00,
+        /// plaSunday
+        SUNDAY = 0x01,
+        /// plaMonday
+        MONDAY = 0x02,
+        /// plaTuesday
+        TUESDAY = 0x04,
+        /// plaWednesday
+        WEDNESDAY = 0x08,
+        /// plaThursday
+        THURSDAY = 0x10,
+        /// plaFriday
+        FRIDAY = 0x20,
+        /// plaSaturday
+        SATURDAY = 0x40,
+        /// plaEveryday
+        EVERYDAY = 0x7f,
+    }
+}

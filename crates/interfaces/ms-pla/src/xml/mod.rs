@@ -1,0 +1,44 @@
+//! [MS-PLA] 3.2.4.19: data collector sets as XML, as hosts export them and tools and people write them.
+//!
+//! ```
+//! use ms_pla::xml::{DataCollectorSet, Limits};
+//!
+//! let text = "<DataCollectorSet><Duration>60</Duration><Segment>-1</Segment><New>x</New></DataCollectorSet>";
+//! let set = DataCollectorSet::read(text.as_bytes(), &Limits::default()).unwrap();
+//! assert_eq!((set.duration_s, set.is_segmented), (Some(60), Some(true)));
+//! // What this crate does not know is kept.
+//! assert!(set.to_xml().unwrap().contains("<New>x</New>"));
+//! ```
+//!
+//! What is read: UTF-16 and UTF-8, with a byte order mark or without; elements in any order, of any namespace or of none;
+//! booleans as 0, -1, any other number, `true` or `false`; dates as `9/14/2020` and `09/14/2020`, times as `04:00:00` and
+//! `4:00:00 AM`. A property that stands twice counts where it stands first.
+//!
+//! Nothing is lost but comments, processing instructions, and attributes of properties that are known: elements without a
+//! meaning here, the second one of a property, and reports and rules, which have schemas of their own, are [`Element`]s.
+//!
+//! All of it is untrusted. There are no entities but the five of XML, and no document type declaration at all; bytes, elements
+//! and depth have [`Limits`]; errors say line and column.
+
+mod collectors;
+mod data_manager;
+mod decode;
+mod element;
+mod error;
+mod field;
+mod read;
+mod record;
+mod set;
+mod trace;
+mod write;
+
+pub use self::collectors::{
+    AlertDataCollector, ApiTracingDataCollector, ConfigurationDataCollector, PerformanceCounterDataCollector,
+};
+pub use self::data_manager::{DataManager, FolderAction};
+pub use self::element::{Attribute, Element, Node, Position};
+pub use self::error::Error;
+pub use self::field::{Date, Time};
+pub use self::read::Limits;
+pub use self::set::{DataCollectorSet, Schedule};
+pub use self::trace::{TraceDataCollector, TraceDataProvider, ValueMap, ValueMapItem};

@@ -1,0 +1,119 @@
+use ms_dtyp::Guid;
+
+use super::element::{Attribute, Element, Node};
+use super::error::Error;
+use super::field::Field;
+use super::read::Limits;
+use super::record::{collector, record};
+use super::{read, write};
+use crate::types::{AutoPathFormat, ClockType, DataCollectorType, StreamMode, ValueMapType};
+
+collector! {
+    /// [MS-PLA] 3.2.4.9
+    TraceDataCollector = "TraceDataCollector" {
+        one {
+            /// The session's GUID.
+            guid: Guid = "Guid",
+            /// KB of one buffer.
+            buffer_size_kb: u32 = "BufferSize",
+            /// Buffers that could not be written.
+            buffers_lost: u32 = "BuffersLost",
+            /// Buffers that were written.
+            buffers_written: u32 = "BuffersWritten",
+            /// The clock of the time stamps.
+            clock_type: ClockType = "ClockType",
+            /// Events that no buffer had room for.
+            events_lost: u32 = "EventsLost",
+            /// Flags of the session.
+            extended_modes: u32 = "ExtendedModes",
+            /// Seconds after which a buffer is written that is not full.
+            flush_timer_s: u32 = "FlushTimer",
+            /// Buffers that are free.
+            free_buffers: u32 = "FreeBuffers",
+            /// Buffers that there may be.
+            buffers_max: u32 = "MaximumBuffers",
+            /// Buffers that there are from the beginning.
+            buffers_min: u32 = "MinimumBuffers",
+            /// Buffers that there are.
+            buffers: u32 = "NumberOfBuffers",
+            /// Whether the file has its full size from the beginning.
+            preallocates_file: bool = "PreallocateFile",
+            /// Whether each process has buffers of its own.
+            is_per_process: bool = "ProcessMode",
+            /// Buffers that no consumer took in time.
+            real_time_buffers_lost: u32 = "RealTimeBuffersLost",
+            /// The session's name.
+            session_name: String = "SessionName",
+            /// The thread that writes its buffers.
+            session_thread_id: u32 = "SessionThreadId",
+            /// Where events go.
+            stream_mode: StreamMode = "StreamMode",
+        }
+        many {
+            /// Who may write events.
+            providers: TraceDataProvider = "TraceDataProvider",
+        }
+    }
+}
+
+record! {
+    /// [MS-PLA] 3.2.4.11
+    TraceDataProvider = "TraceDataProvider" {
+        one {
+            /// The provider's name.
+            display_name: String = "DisplayName",
+            /// Whether the filter is in force.
+            is_filter_enabled: bool = "FilterEnabled",
+            /// The kind of the filter.
+            filter_type: u32 = "FilterType",
+            /// The level up to which events are wanted.
+            level: ValueMap = "Level",
+            /// Keywords of which an event needs one.
+            keywords_any: ValueMap = "KeywordsAny",
+            /// Keywords of which an event needs all.
+            keywords_all: ValueMap = "KeywordsAll",
+            /// What is added to each event.
+            properties: ValueMap = "Properties",
+            /// The provider's GUID.
+            guid: Guid = "Guid",
+            /// The filter.
+            filter_data: String = "FilterData",
+        }
+        many {}
+    }
+}
+
+record! {
+    /// [MS-PLA] 3.2.4.18; its element has the name of the property.
+    ValueMap = "ValueMap" {
+        one {
+            /// A text.
+            description: String = "Description",
+            /// How the value follows from the items.
+            kind: ValueMapType = "ValueMapType",
+            /// The value, a number as it was written: decimal, or hexadecimal behind `0x`.
+            value: String = "Value",
+        }
+        many {
+            /// The items.
+            items: ValueMapItem = "ValueMapItem",
+        }
+    }
+}
+
+record! {
+    /// [MS-PLA] 3.2.4.17
+    ValueMapItem = "ValueMapItem" {
+        one {
+            /// The name.
+            key: String = "Key",
+            /// A text.
+            description: String = "Description",
+            /// Whether it is chosen.
+            is_enabled: bool = "Enabled",
+            /// The value, a number as it was written: decimal, or hexadecimal behind `0x`.
+            value: String = "Value",
+        }
+        many {}
+    }
+}
