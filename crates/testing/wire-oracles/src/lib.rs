@@ -34,13 +34,14 @@ pub mod ms_rrp;
 pub mod ms_smb2;
 pub mod ndr;
 pub mod perflib_v1;
+pub mod rpc_cells;
 pub mod seeds;
 pub mod ssp;
 
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 26] = [
+pub const ORACLES: [(&str, Oracle); 27] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -59,6 +60,7 @@ pub const ORACLES: [(&str, Oracle); 26] = [
     ("dcom_call_backs", dcom_exporter::call_backs),
     ("perflib_block", perflib_v1::block),
     ("perflib_names", perflib_v1::names),
+    ("rpc_cells", rpc_cells::file),
     ("counter_path", counter_types::path),
     ("dcerpc_pdu", dcerpc::pdu),
     ("dcerpc_client", dcerpc::client),

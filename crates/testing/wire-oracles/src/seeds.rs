@@ -34,6 +34,7 @@ pub fn seeds() -> Vec<Seed> {
     seeds.extend(dcom.map(|(name, bytes)| ("dcom_objref", name.to_owned(), bytes)));
     let call_backs = crate::dcom_exporter::honest().into_iter();
     seeds.extend(call_backs.map(|(name, bytes)| ("dcom_call_backs", name.to_owned(), bytes)));
+    seeds.push(("rpc_cells", "honest".to_owned(), crate::rpc_cells::honest_file()));
     seeds.extend(texts());
     seeds.extend(events());
     seeds.extend(associations());

@@ -20,7 +20,7 @@ fn server_call(snapshot: &Snapshot) -> &rpc_cells::ServerCall {
     let is_call = |(_, cell): &(CellId, Cell)| matches!(cell, Cell::ServerCall(_));
     match snapshot.cells.iter().find(|cell| is_call(cell)) {
         Some((_, Cell::ServerCall(call))) => call,
-        _ => panic!("there is a server call"),
+        _ => unreachable!("there is a server call"),
     }
 }
 
