@@ -37,13 +37,14 @@ pub mod ms_rrp;
 pub mod ms_smb2;
 pub mod ndr;
 pub mod perflib_v1;
+pub mod rpc_cells;
 pub mod seeds;
 pub mod ssp;
 
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 29] = [
+pub const ORACLES: [(&str, Oracle); 30] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -65,6 +66,7 @@ pub const ORACLES: [(&str, Oracle); 29] = [
     ("epm_responses", epm::responses),
     ("perflib_block", perflib_v1::block),
     ("perflib_names", perflib_v1::names),
+    ("rpc_cells", rpc_cells::file),
     ("counter_path", counter_types::path),
     ("dcerpc_pdu", dcerpc::pdu),
     ("dcerpc_client", dcerpc::client),

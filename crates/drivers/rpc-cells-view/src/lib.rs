@@ -1,0 +1,30 @@
+//! What is made of cells: the tables that Windows' tool `dbgrpc` prints, the same as JSON, one cell in full, and the way of
+//! a call from process to process.
+//!
+//! All of it works on [`Snapshot`](rpc_cells::Snapshot)s, one for each file; a process may have several. The options are
+//! those of `dbgrpc`:
+//!
+//! | option | here |
+//! | --- | --- |
+//! | `-e` | [`endpoints`] |
+//! | `-t` | [`threads`] |
+//! | `-c` | [`server_calls`] |
+//! | `-a` | [`client_calls`] |
+//! | `-l` | [`cell`] |
+//!
+//! Rows are sorted as the files and their cells are. `Display` of a [`Table`] is the text for people; rows are `Serialize`.
+//! Names come from other processes, so control characters in them are escaped.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod detail;
+mod filter;
+mod follow;
+mod names;
+mod rows;
+mod table;
+
+pub use self::detail::{CellText, cell};
+pub use self::filter::{CallFilter, client_calls, endpoints, server_calls, threads};
+pub use self::follow::{Hop, Place, Trail, TrailEnd, follow};
+pub use self::rows::{ClientCallRow, EndpointRow, Found, ServerCallRow, ThreadRow};
+pub use self::table::{Row, Table};

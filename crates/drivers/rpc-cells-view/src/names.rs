@@ -1,0 +1,82 @@
+//! Words of `dbgrpc` for values, and texts that a terminal can be given.
+
+use std::fmt;
+
+use rpc_cells::{CallFlags, ProtocolSequence};
+
+/// How `dbgrpc` abbreviates a protocol sequence; its number if it has no abbreviation.
+pub(crate) fn short(protocol_sequence: ProtocolSequence) -> String {
+    match protocol_sequence {
+        ProtocolSequence::TCP => "TCP".to_owned(),
+        ProtocolSequence::UDP => "UDP".to_owned(),
+        ProtocolSequence::NAMED_PIPE => "NMP".to_owned(),
+        ProtocolSequence::LOCAL => "LRPC".to_owned(),
+        ProtocolSequence::HTTP => "HTTP".to_owned(),
+        other => format!("{:#04x}", other.0),
+    }
+}
+
+/// A value's name as a word, `Dispatched`; its number if it has none.
+pub(crate) fn word(name: Option<&str>, number: u32) -> String {
+    let Some(name) = name else { return format!("{number:#x}") };
+    let mut letters = name.chars();
+    let first = letters.next().into_iter();
+    first
+        .chain(letters.map(|letter| letter.to_ascii_lowercase()))
+        .map(|c| if c == '_' { ' ' } else { c })
+        .collect()
+}
+
+/// The flags of a call: `cached, LRPC`.
+pub(crate) fn call_flags(flags: CallFlags) -> String {
+    let known = [
+        (CallFlags::CACHED, "cached"),
+        (CallFlags::ASYNC, "async"),
+        (CallFlags::PIPE, "pipe"),
+        (CallFlags::LRPC, "LRPC"),
+    ];
+    let mut words: Vec<String> =
+        known.iter().filter(|(flag, _)| flags.contains(*flag)).map(|(_, word)| (*word).to_owned()).collect();
+    let rest = known.iter().fold(flags.0, |rest, (flag, _)| rest & !flag.0);
+    if rest != 0 {
+        words.push(format!("{rest:#x}"));
+    }
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+}
+
+/// A name without characters that a terminal acts upon.
+pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            c if c.is_control() || is_format(c) => write!(f, "{}", c.escape_unicode()),
+            c => write!(f, "{c}"),
+        })
+    }
+}
+
+/// Characters that change the direction of text, or that are not seen.
+fn is_format(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_command_a_terminal() {
+        assert_eq!(Escaped("\\PIPE\\é").to_string(), "\\PIPE\\é");
+        assert_eq!(Escaped("a\u{1b}[2J\nb\u{202e}").to_string(), "a\\u{1b}[2J\\u{a}b\\u{202e}");
+    }
+
+    #[test]
+    fn values_without_a_name_are_numbers() {
+        assert_eq!(word(Some("PKT_PRIVACY"), 6), "Pkt privacy");
+        assert_eq!(word(None, 9), "0x9");
+        assert_eq!(call_flags(CallFlags(0x19)), "cached, LRPC, 0x10");
+        assert_eq!(call_flags(CallFlags(0)), "none");
+        assert_eq!(short(ProtocolSequence(0x13)), "0x13");
+    }
+}

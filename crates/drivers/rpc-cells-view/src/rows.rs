@@ -1,0 +1,233 @@
+use std::fmt;
+
+use rpc_cells::{CallFlags, CallTarget, CellId, ClientCall, Endpoint, ServerCall, Snapshot, Thread};
+use serde::{Serialize, Serializer};
+
+use crate::names::{Escaped, short};
+use crate::table::Row;
+
+fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// The process and the file that an object was found in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// The process id.
+    pub pid: u32,
+    /// Whose state the file has.
+    pub owner: String,
+    /// The cell.
+    #[serde(serialize_with = "as_text")]
+    pub cell: CellId,
+}
+
+impl Found {
+    pub(crate) fn new(snapshot: &Snapshot, cell: CellId) -> Self {
+        Self { pid: snapshot.header.process.pid, owner: snapshot.header.name.as_str().to_owned(), cell }
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04x} {}", self.pid, self.cell)
+    }
+}
+
+/// An endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EndpointRow {
+    /// Where it was found.
+    #[serde(flatten)]
+    pub found: Found,
+    /// Its status.
+    #[serde(serialize_with = "as_text")]
+    pub status: rpc_cells::EndpointStatus,
+    /// How it is reached.
+    #[serde(serialize_with = "as_text")]
+    pub protocol_sequence: rpc_cells::ProtocolSequence,
+    /// The front of its name.
+    pub endpoint: String,
+}
+
+impl EndpointRow {
+    pub(crate) fn new(found: Found, endpoint: &Endpoint) -> Self {
+        Self {
+            found,
+            status: endpoint.status,
+            protocol_sequence: endpoint.protocol_sequence,
+            endpoint: endpoint.name.as_str().to_owned(),
+        }
+    }
+}
+
+impl Row for EndpointRow {
+    const SOUGHT: &str = "endpoint";
+    const HEADING: &str = "PID  CELL ID   ST PROTSEQ        ENDPOINT";
+    const RULE: usize = 55;
+
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (status, protocol) = (self.status.0, short(self.protocol_sequence));
+        write!(f, "{} {status:02x} {protocol:>14} {}", self.found, Escaped(&self.endpoint))
+    }
+}
+
+/// A worker thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ThreadRow {
+    /// Where it was found.
+    #[serde(flatten)]
+    pub found: Found,
+    /// Its status.
+    #[serde(serialize_with = "as_text")]
+    pub status: rpc_cells::ThreadStatus,
+    /// Its thread id.
+    pub tid: u32,
+    /// When it was last updated, in milliseconds after boot.
+    pub last_update_ms: u64,
+}
+
+impl ThreadRow {
+    pub(crate) fn new(found: Found, thread: &Thread) -> Self {
+        Self { found, status: thread.status, tid: thread.tid, last_update_ms: thread.last_update_ms }
+    }
+}
+
+impl Row for ThreadRow {
+    const SOUGHT: &str = "thread";
+    const HEADING: &str = "PID  CELL ID   ST TID      LASTTIME";
+    const RULE: usize = 35;
+
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { found, status, tid, last_update_ms } = self;
+        write!(f, "{found} {:02x} {tid:08x} {last_update_ms:08x}", status.0)
+    }
+}
+
+/// A server call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ServerCallRow {
+    /// Where it was found.
+    #[serde(flatten)]
+    pub found: Found,
+    /// Its status.
+    #[serde(serialize_with = "as_text")]
+    pub status: rpc_cells::CallStatus,
+    /// The number of its method.
+    pub opnum: u16,
+    /// The first 32 bits of the UUID of its interface.
+    pub interface_start: u32,
+    /// The cell of the thread that executes it.
+    #[serde(serialize_with = "as_text")]
+    pub servicing_thread: CellId,
+    /// Its flags.
+    pub flags: u32,
+    /// The id of the call.
+    pub call_id: u32,
+    /// When it was last updated, in milliseconds after boot.
+    pub last_update_ms: u64,
+    /// The cell of its connection, for a call that came over one.
+    #[serde(serialize_with = "as_text")]
+    pub connection: CellId,
+    /// The process of the caller, for a call within one host.
+    pub caller_pid: u32,
+    /// The thread of the caller, for a call within one host.
+    pub caller_tid: u32,
+}
+
+impl ServerCallRow {
+    pub(crate) fn new(found: Found, call: &ServerCall) -> Self {
+        Self {
+            found,
+            status: call.status,
+            opnum: call.opnum,
+            interface_start: call.interface_start,
+            servicing_thread: call.servicing_thread,
+            flags: call.flags.0,
+            call_id: call.call_id,
+            last_update_ms: call.last_update_ms,
+            connection: call.connection,
+            caller_pid: call.caller_pid,
+            caller_tid: call.caller_tid,
+        }
+    }
+}
+
+impl Row for ServerCallRow {
+    const SOUGHT: &str = "call";
+    const HEADING: &str = "PID  CELL ID   ST PNO IFSTART  TIDNUMBER CALLFLAG CALLID   LASTTIME CONN/CLN";
+    const RULE: usize = 76;
+
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { found, opnum, interface_start, servicing_thread, flags, call_id, last_update_ms, .. } =
+            self;
+        write!(f, "{found} {:02x} {opnum:03x} {interface_start:08x} {servicing_thread} ", self.status.0)?;
+        write!(f, "{flags:08x} {call_id:08x} {last_update_ms:08x} ")?;
+        // The last column is the connection, or the process and the thread of the caller.
+        if CallFlags(*flags).contains(CallFlags::LRPC) {
+            write!(f, "{:04x}.{:04x}", self.caller_pid, self.caller_tid)
+        } else {
+            write!(f, "{}", self.connection)
+        }
+    }
+}
+
+/// A client call, and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClientCallRow {
+    /// Where it was found.
+    #[serde(flatten)]
+    pub found: Found,
+    /// The number of its method.
+    pub opnum: u16,
+    /// The first 32 bits of the UUID of its interface.
+    pub interface_start: u32,
+    /// The cell of the thread on which it is made, within a server call.
+    #[serde(serialize_with = "as_text")]
+    pub servicing_thread: CellId,
+    /// The id of the call.
+    pub call_id: u32,
+    /// The front of the name of the endpoint.
+    pub endpoint: String,
+    /// The cell of its target.
+    #[serde(serialize_with = "as_text")]
+    pub target: CellId,
+    /// When it was last updated, in milliseconds after boot; 0 without a target.
+    pub last_update_ms: u64,
+    /// How the server is reached; 0 without a target.
+    #[serde(serialize_with = "as_text")]
+    pub protocol_sequence: rpc_cells::ProtocolSequence,
+    /// The front of the name of the server; empty is this machine, or no target.
+    pub server: String,
+}
+
+impl ClientCallRow {
+    pub(crate) fn new(found: Found, call: &ClientCall, target: &CallTarget) -> Self {
+        Self {
+            found,
+            opnum: call.opnum,
+            interface_start: call.interface_start,
+            servicing_thread: call.servicing_thread,
+            call_id: call.call_id,
+            endpoint: call.endpoint.as_str().to_owned(),
+            target: call.target,
+            last_update_ms: target.last_update_ms,
+            protocol_sequence: target.protocol_sequence,
+            server: target.server.as_str().to_owned(),
+        }
+    }
+}
+
+impl Row for ClientCallRow {
+    const SOUGHT: &str = "call";
+    const HEADING: &str = "PID  CELL ID   PNO  IFSTART  TIDNUMBER CALLID   LASTTIME PS CLTNUMBER ENDPOINT";
+    const RULE: usize = 78;
+
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { found, opnum, interface_start, servicing_thread, call_id, last_update_ms, target, .. } =
+            self;
+        write!(f, "{found} {opnum:04x} {interface_start:08x} {servicing_thread} {call_id:08x} ")?;
+        write!(f, "{last_update_ms:08x} {:02x} {target} ", self.protocol_sequence.0)?;
+        write!(f, "{}", Escaped(&self.endpoint))
+    }
+}

@@ -1,0 +1,5 @@
+//! The examples of the documentation of `dbgrpc`, and calls that go through several processes.
+
+mod documented;
+mod trails;
+mod world;

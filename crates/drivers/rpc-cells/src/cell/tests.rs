@@ -1,0 +1,148 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::layout::CellId;
+
+/// Objects with another value in each field. The bytes are computed by hand from the tables of the crate.
+fn examples() -> [(Cell, &'static str); 6] {
+    let id = |section, cell| CellId { section, cell };
+    [
+        (
+            Endpoint {
+                protocol_sequence: ProtocolSequence::NAMED_PIPE,
+                status: EndpointStatus::ACTIVE,
+                name: Name::new("ab"),
+            }
+            .into(),
+            "01 01 0f00 02 6162",
+        ),
+        (
+            Thread { status: ThreadStatus::IDLE, tid: 0x1a4, last_update_ms: 0x7_2c09 }.into(),
+            "02 03 0000 a4010000 092c070000000000",
+        ),
+        (
+            Connection {
+                flags: ConnectionFlags::EXCLUSIVE,
+                authentication_level: AuthenticationLevel::PKT_PRIVACY,
+                authentication_service: AuthenticationService::WINNT,
+                last_transmit_fragment_bytes: 24,
+                endpoint: id(1, 2),
+                last_send_ms: 3,
+                last_receive_ms: 4,
+                peer: Some([192, 0, 2, 7].into()),
+            }
+            .into(),
+            "03 01 06 0a 18000000 02000100 00000000 0300000000000000 0400000000000000 \
+             00000000000000000000ffffc0000207",
+        ),
+        (
+            ServerCall {
+                status: CallStatus::DISPATCHED,
+                opnum: 0x102,
+                interface_start: 0x19bb_5061,
+                servicing_thread: id(0, 2),
+                flags: CallFlags::CACHED | CallFlags::LRPC,
+                last_update_ms: 5,
+                call_id: 6,
+                connection: id(0, 3),
+                caller_pid: 7,
+                caller_tid: 8,
+            }
+            .into(),
+            "04 02 0201 6150bb19 02000000 09000000 0500000000000000 06000000 03000000 07000000 08000000",
+        ),
+        (
+            ClientCall {
+                opnum: 1,
+                servicing_thread: id(0, 2),
+                interface_start: 0x19bb_5061,
+                endpoint: Name::new("1120"),
+                call_id: 3,
+                target: id(0, 4),
+            }
+            .into(),
+            "05 00 0100 6150bb19 02000000 03000000 04000000 04 31313230",
+        ),
+        (
+            CallTarget {
+                protocol_sequence: ProtocolSequence::TCP,
+                last_update_ms: 9,
+                server: Name::new("h"),
+            }
+            .into(),
+            "06 00 0700 00000000 0900000000000000 01 68",
+        ),
+    ]
+}
+
+fn words(cell: &Cell) -> CopyWords {
+    match cell {
+        Cell::Endpoint(object) => encode(object),
+        Cell::Thread(object) => encode(object),
+        Cell::Connection(object) => encode(object),
+        Cell::ServerCall(object) => encode(object),
+        Cell::ClientCall(object) => encode(object),
+        Cell::CallTarget(object) => encode(object),
+    }
+}
+
+#[test]
+fn each_field_stands_where_the_tables_say() {
+    for (cell, expected) in examples() {
+        let bytes: Vec<u8> = words(&cell).into_iter().flat_map(u64::to_le_bytes).collect();
+        let mut hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let expected: String = expected.split_whitespace().collect();
+        let rest = hex.split_off(expected.len());
+        assert_eq!(hex, expected, "{cell:?}");
+        assert!(rest.bytes().all(|digit| digit == b'0'), "{cell:?}");
+        assert_eq!(Cell::decode(&words(&cell)), Ok(Some(cell)));
+    }
+}
+
+#[test]
+fn names_are_cut_between_characters() {
+    let long = "é".repeat(20);
+    assert_eq!(Name::<28>::new(&long).as_str(), "é".repeat(14));
+    assert_eq!(Name::<12>::new("0123456789aé").as_str(), "0123456789a");
+    assert_eq!(Name::<24>::new("host").as_str(), "host");
+    assert!(Name::<12>::new("\\PIPE\\svcctl").is_front_of("\\PIPE\\svcctl2"));
+    assert!(!Name::<12>::new("1120").is_front_of("11201"));
+}
+
+#[test]
+fn a_cell_that_no_writer_wrote_is_refused_with_the_field() {
+    let broken = |byte: usize, value: u8, cell: Cell| {
+        let mut copy = words(&cell);
+        let mut bytes = copy[byte / 8].to_le_bytes();
+        bytes[byte % 8] = value;
+        copy[byte / 8] = u64::from_le_bytes(bytes);
+        Cell::decode(&copy)
+    };
+    let [endpoint, .., client_call, target] = examples().map(|(cell, _)| cell);
+    assert_eq!(broken(0, 7, endpoint), Err(Malformed::Kind(Kind(7))));
+    assert_eq!(broken(4, 29, endpoint), Err(Malformed::Name { field: "EndpointName" }));
+    assert_eq!(broken(5, 0xff, endpoint), Err(Malformed::Name { field: "EndpointName" }));
+    assert_eq!(broken(20, 13, client_call), Err(Malformed::Name { field: "Endpoint" }));
+    assert_eq!(broken(16, 25, target), Err(Malformed::Name { field: "TargetServer" }));
+    assert_eq!(broken(0, 0, target), Ok(None));
+}
+
+proptest! {
+    #[test]
+    fn what_is_read_is_read_again_after_it_is_written(copy: CopyWords, kind in 0_u8..8) {
+        let mut copy = copy;
+        copy[0] = copy[0] & !0xff | u64::from(kind);
+        if let Ok(Some(cell)) = Cell::decode(&copy) {
+            prop_assert_eq!(Cell::decode(&words(&cell)), Ok(Some(cell)));
+            prop_assert_eq!(cell.kind(), Kind(kind));
+        }
+    }
+
+    #[test]
+    fn a_name_is_the_longest_front_that_fits(text: String) {
+        let name = Name::<28>::new(&text);
+        prop_assert!(text.starts_with(name.as_str()));
+        let rest = &text[name.as_str().len()..];
+        prop_assert!(rest.chars().next().is_none_or(|next| name.as_str().len() + next.len_utf8() > 28));
+    }
+}

@@ -1,0 +1,88 @@
+//! The side that looks at the state, from another process or later.
+
+mod cells;
+mod problem;
+mod references;
+mod source;
+
+pub use self::problem::{Problem, Problems};
+pub use self::source::Source;
+use crate::cell::Cell;
+use crate::error::Error;
+use crate::header::{FileHeader, HIDDEN_WORD, HeaderWords, SECTIONS_WORD};
+use crate::layout::{CELL_BYTES, CellId};
+
+/// How much is read of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadLimits {
+    /// Cells that are looked at.
+    pub cells_max: usize,
+    /// Problems that are listed; more are counted.
+    pub problems_max: usize,
+    /// How often a cell is read again that changed while it was read.
+    pub retries_max: u32,
+}
+
+impl Default for ReadLimits {
+    /// Four times as many cells as a file has by default.
+    fn default() -> Self {
+        Self { cells_max: 65_536, problems_max: 100, retries_max: 64 }
+    }
+}
+
+/// What stood in the cells of a file. Each cell is whole; they were read one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The front of the file.
+    pub header: FileHeader,
+    /// The sections that the file had.
+    pub sections: u16,
+    /// Objects of the process that found no cell.
+    pub hidden: u64,
+    /// The objects, in the order of their cells.
+    pub cells: Vec<(CellId, Cell)>,
+    /// What could not be read, and what points nowhere.
+    pub problems: Problems,
+}
+
+impl Snapshot {
+    /// The object of a cell.
+    #[must_use]
+    pub fn get(&self, id: CellId) -> Option<&Cell> {
+        let index = self.cells.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(&self.cells[index].1)
+    }
+}
+
+/// Reads all cells of a file. It never waits for the writer, and what it cannot believe is listed among the problems.
+///
+/// # Errors
+/// When there is no header to believe.
+pub fn read(source: &(impl Source + ?Sized), limits: &ReadLimits) -> Result<Snapshot, Error> {
+    let words = header_words(source)?;
+    let header = FileHeader::decode(&words)?;
+    let mut problems = Problems::new(limits.problems_max);
+    let sections_max = header.capacity.sections_max;
+    let sections = u16::try_from(words[SECTIONS_WORD]).unwrap_or(u16::MAX);
+    if sections == 0 || sections > sections_max {
+        problems.add(Problem::Sections { sections: words[SECTIONS_WORD], sections_max });
+    }
+    let sections = sections.min(sections_max);
+    let mut cells = Vec::new();
+    cells::read(source, header.capacity, sections, limits, &mut cells, &mut problems)?;
+    references::check(&cells, &mut problems);
+    Ok(Snapshot { header, sections, hidden: words[HIDDEN_WORD], cells, problems })
+}
+
+fn header_words(source: &(impl Source + ?Sized)) -> Result<HeaderWords, Error> {
+    let mut bytes = [0; CELL_BYTES];
+    let found_bytes = source.read_at(0, &mut bytes).map_err(|error| Error::Read { error })?;
+    if found_bytes < CELL_BYTES {
+        return Err(Error::HeaderCutShort { expected_bytes: CELL_BYTES, found_bytes });
+    }
+    let (words, _) = bytes.as_chunks::<8>();
+    Ok(std::array::from_fn(|index| u64::from_ne_bytes(words[index])))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! The directory with the files of all processes.
+
+mod files;
+mod stale;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, mkdir, open, statat};
+use rustix::io::Errno;
+
+pub use self::files::{FileSnapshot, SectionFile, SectionFileOptions, read_directory};
+use crate::error::Error;
+
+/// A directory that only this user can write.
+#[derive(Debug)]
+pub struct RunDirectory {
+    path: PathBuf,
+    directory: OwnedFd,
+}
+
+impl RunDirectory {
+    /// Opens the directory, or makes it. The directory above it has to be there.
+    ///
+    /// # Errors
+    /// When it cannot be made, is no directory, belongs to another user, or can be written by others.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let failed = |error: Errno| Error::Directory { path: path.to_owned(), error: error.into() };
+        let refused = |reason: String| Error::Refused { path: path.to_owned(), reason };
+        match mkdir(path, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(failed(error)),
+        }
+        let directory = match open(path, DIRECTORY, Mode::empty()) {
+            Ok(directory) => directory,
+            Err(Errno::NOTDIR | Errno::LOOP) => return Err(refused(other_than_directory(path))),
+            Err(error) => return Err(failed(error)),
+        };
+        let status = fstat(&directory).map_err(failed)?;
+        let user = rustix::process::geteuid().as_raw();
+        if status.st_uid != user {
+            let owner = status.st_uid;
+            return Err(refused(format!(
+                "it belongs to user {owner}, and this process runs as user {user}: remove it, or set another"
+            )));
+        }
+        let mode = Mode::from_raw_mode(status.st_mode);
+        if mode.intersects(Mode::WGRP | Mode::WOTH) {
+            let bits = mode.bits() & 0o777;
+            return Err(refused(format!(
+                "other users can write it (mode {bits:03o}): take that away, with `chmod go-w`"
+            )));
+        }
+        Ok(Self { path: path.to_owned(), directory })
+    }
+
+    /// The directory's path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn other_than_directory(path: &Path) -> String {
+    let status = statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW);
+    match status.map(|status| FileType::from_raw_mode(status.st_mode)) {
+        Ok(FileType::Symlink) => {
+            "it is a symbolic link, which may lead anywhere: set the directory itself".to_owned()
+        }
+        _ => "it is not a directory: remove it, or set another".to_owned(),
+    }
+}
+
+/// The names in a directory, at most so many.
+fn names(directory: &OwnedFd, names_max: usize) -> io::Result<Vec<String>> {
+    let entries = rustix::fs::Dir::read_from(directory)?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        // Names that are not UTF-8 are not ours.
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        if name.ends_with(EXTENSION) {
+            names.push(name.to_owned());
+            if names.len() == names_max {
+                break;
+            }
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const EXTENSION: &str = ".cells";
+/// Files of a run directory that are looked at: many times those of one process.
+const FILES_MAX: usize = 65_536;
