@@ -104,10 +104,11 @@ const SHOWN: &[&str] = &[
 /// Whether the value at `path` may be shown: its keys from the root on, the items of lists by their numbers.
 pub(super) fn is_shown(path: &[String], schemas: &Schemas) -> bool {
     match path {
-        [section, module, settings @ ..] if section == "modules" => {
-            if last_key(settings).is_some_and(|key| schemas.shows_setting(module, key)) {
-                return true;
-            }
+        [section, module, settings @ ..]
+            if section == "modules"
+                && last_key(settings).is_some_and(|key| schemas.shows_setting(module, key)) =>
+        {
+            return true;
         }
         [section, of_plugins, plugin, settings @ ..] if section == "plugins" && of_plugins == "settings" => {
             return last_key(settings).is_some_and(|key| schemas.shows_plugin_setting(plugin, key));
