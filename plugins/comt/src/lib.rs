@@ -4,7 +4,7 @@
 //! all applications, and one for the components of each. `plugin-session` keeps the object and activates it again.
 //!
 //! Where events are wanted, the host's event system calls a subscriber of the plugin with the state of the whole host. Both
-//! ways lead to the same [`HostFigures`](model::HostFigures), from which the series are made.
+//! ways lead to the same `HostFigures` of `model`, from which the series are made.
 //!
 //! | module | job |
 //! | --- | --- |
