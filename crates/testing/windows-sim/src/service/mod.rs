@@ -11,6 +11,7 @@ pub mod management;
 pub mod objects;
 pub mod pcq;
 pub mod process_dump;
+mod refused;
 pub mod resolver;
 mod rpc_counts;
 pub mod tracker;

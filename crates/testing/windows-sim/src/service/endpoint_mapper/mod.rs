@@ -15,6 +15,7 @@ use ms_dtyp::Guid;
 use ndr::ContextHandle;
 use rpc_stub::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
 
+use super::refused::refused;
 use super::{Call, Endpoint, Handler, Service, TcpPort};
 use crate::host_state::HostState;
 use crate::random;
@@ -90,15 +91,7 @@ impl Handler for Calls {
 }
 
 fn refused(call: &Call<'_>, status: ErrorStatus) -> Option<Vec<u8>> {
-    macro_rules! refused {
-        ($($request:ident)*) => {
-            $(if call.opnum == $request::METHOD.opnum {
-                return $request::from_stub(call.stub).ok()?.refused(status).to_stub().ok();
-            })*
-        };
-    }
-    refused!(EptLookupRequest EptMapRequest EptLookupHandleFreeRequest);
-    None
+    refused!(call.opnum, call.stub, status, [EptLookupRequest EptMapRequest EptLookupHandleFreeRequest])
 }
 
 impl EptServer for Calls {

@@ -11,6 +11,7 @@ use mgmt::management::{
 use mgmt::types::AuthenticationService;
 use rpc_stub::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
 
+use super::refused::refused;
 use super::rpc_counts::RpcCounts;
 use super::{Call, Endpoint, Handler, Service};
 use crate::host_state::HostState;
@@ -78,17 +79,9 @@ impl Handler for Calls {
 }
 
 fn refused(call: &Call<'_>, status: ErrorStatus) -> Option<Vec<u8>> {
-    macro_rules! refused {
-        ($($request:ident)*) => {
-            $(if call.opnum == $request::METHOD.opnum {
-                return $request::from_stub(call.stub).ok()?.refused(status).to_stub().ok();
-            })*
-        };
-    }
-    refused!(
+    refused!(call.opnum, call.stub, status, [
         InqIfIdsRequest InqStatsRequest IsServerListeningRequest StopServerListeningRequest InqPrincNameRequest
-    );
-    None
+    ])
 }
 
 impl MgmtServer for Calls {

@@ -16,6 +16,7 @@ use crate::host_state::HostState;
 use crate::rule::Action;
 use crate::service::bindings::{exporter_bindings, resolver_bindings};
 use crate::service::objects::ObjectTable;
+use crate::service::refused::refused;
 use crate::service::{Call, Endpoint, Handler, Service, TcpPort, lock};
 
 /// `RPC_C_AUTHN_LEVEL_PKT_PRIVACY`: the least level at which the host's objects take calls.
@@ -96,18 +97,10 @@ impl Handler for Calls {
 }
 
 fn refused(call: &Call<'_>, status: Win32Error) -> Option<Vec<u8>> {
-    macro_rules! refused {
-        ($($request:ident)*) => {
-            $(if call.opnum == $request::METHOD.opnum {
-                return $request::from_stub(call.stub).ok()?.refused(status).to_stub().ok();
-            })*
-        };
-    }
-    refused!(
+    refused!(call.opnum, call.stub, status, [
         ResolveOxidRequest SimplePingRequest ComplexPingRequest ServerAliveRequest ResolveOxid2Request
         ServerAlive2Request
-    );
-    None
+    ])
 }
 
 const SUCCESS: Win32Error = Win32Error::ERROR_SUCCESS;

@@ -9,21 +9,15 @@ use ms_rrp::winreg::{
 };
 use rpc_stub::{FromStub, Message, Request};
 
+use crate::service::refused::refused;
+
 /// The answer of a method that fails with `status`; nothing for a method that cannot.
 pub(super) fn refused(opnum: u16, request: &[u8], status: Win32Error) -> Option<Vec<u8>> {
-    macro_rules! refused {
-        ($($request:ident)*) => {
-            $(if opnum == $request::METHOD.opnum {
-                return $request::from_stub(request).ok()?.refused(status).to_stub().ok();
-            })*
-        };
-    }
-    refused!(
+    refused!(opnum, request, status, [
         OpenLocalMachineRequest OpenPerformanceDataRequest EnumerateRegistryKeyRequest
         EnumerateRegistryValueRequest OpenRegistryKeyRequest QueryInfoOfRegistryKeyRequest
         QueryRegistryValueRequest
-    );
-    None
+    ])
 }
 
 /// The answer to a query for a value that has become larger than its room by so many percent and eight bytes. Performance
