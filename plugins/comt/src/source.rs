@@ -1,6 +1,7 @@
 //! One collection: what is polled, what the host told, and what is shown of both.
 
 use host_session::Target as HostTarget;
+use ms_dcom::RESOLVER_PORT;
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup,
     Source, Stage, Target, Transport,
@@ -14,9 +15,6 @@ use crate::model::HostFigures;
 use crate::poller::Poller;
 use crate::reasons::REASONS;
 use crate::series::{HostSeries, NAMESPACE, is_of_events};
-
-/// [MS-DCOM] 1.9: the port of a host's object resolver.
-pub(crate) const RESOLVER_PORT: u16 = 135;
 
 /// The COM+ applications of one host.
 #[derive(Debug)]

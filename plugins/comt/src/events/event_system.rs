@@ -1,7 +1,5 @@
 //! A host's COM+ event system [MS-COMEV]: the calls that a subscription takes, and what their failures mean.
 
-use core::fmt;
-
 use dcom_exporter::Subscriber;
 use dcom_runtime::Object;
 use host_session::{Reason, SessionError, Stage};
@@ -143,8 +141,8 @@ pub(crate) async fn is_stored(
         Some(Err(error)) => return Err(malformed(system, &error.to_string())),
         None if status.is_success() => return Ok(false),
         None => {
-            let sentence = Sentence(format!("query the subscriptions: {status}"));
-            return Err(SessionError::of_hresult(system.program().target(), status, &sentence));
+            let error: Box<dyn core::error::Error> = format!("query the subscriptions: {status}").into();
+            return Err(SessionError::of_hresult(system.program().target(), status, &*error));
         }
     };
     let collection = system.take_returned::<IEventObjectCollection>(&objref, deadline).await?;
@@ -199,17 +197,6 @@ fn malformed(object: &Object, sentence: &str) -> SessionError {
 }
 
 fn answer(object: &Object, stage: Stage, reason: Reason, sentence: &str) -> SessionError {
-    SessionError::of_answer(object.program().target(), stage, reason, &Sentence(sentence.to_owned()))
+    let error: Box<dyn core::error::Error> = sentence.into();
+    SessionError::of_answer(object.program().target(), stage, reason, &*error)
 }
-
-/// A sentence as an error.
-#[derive(Debug)]
-struct Sentence(String);
-
-impl fmt::Display for Sentence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl core::error::Error for Sentence {}

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, OnceLock};
 
 use dcom_exporter::{Exporter, Strangers, Subscriber, SubscriberLimits, Subscribers, Told};
+use ms_dcom::RESOLVER_PORT;
 use plugin_sdk::{Failure, LibrarySettings, Problem, Stage};
 use rpc_server::{Deadlines, TcpListeners};
 use serde::Deserialize;
@@ -14,8 +15,6 @@ use tokio::sync::Mutex;
 
 use crate::reasons::EVENT_LISTENER_FAILED;
 
-/// [MS-DCOM] 1.9: the port of an object resolver. Windows asks no other one.
-const RESOLVER_PORT: u16 = 135;
 /// The name of the service manager's socket, behind `plugin.comt.`.
 const SOCKET: &str = "events";
 /// Addresses in one list.
@@ -170,7 +169,7 @@ impl Listening {
         self.subscribers.subscribe(addresses, told).map_err(|error| error.to_string())
     }
 
-    /// Who called without being a target.
+    /// Connections from addresses that are no target's.
     pub(crate) fn strangers(&self) -> Strangers {
         self.subscribers.strangers()
     }

@@ -15,7 +15,7 @@ use self::keys::{
     ApplicationInfoKey, ApplicationKey, ComponentInfoKey, ComponentKey, LeftOutKey, ProcessApplicationKey,
     ProcessInfoKey, ProcessKey, RefusalKey, TargetKey,
 };
-use self::table::{Figure, Table};
+use self::table::{AnyTable, Figure, Table};
 use crate::events::{EventTotals, REFUSALS};
 use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, ProcessFigures};
 
@@ -33,71 +33,6 @@ pub(crate) struct HostSeries {
     events: Table<TargetKey, { EVENTS.len() }>,
     refused_events: Table<RefusalKey, 1>,
     strangers: Table<TargetKey, 1>,
-}
-
-/// Does the same with each table.
-macro_rules! each_table {
-    ($series:expr, $table:ident => $action:expr) => {{
-        let Self {
-            applications,
-            application_infos,
-            components,
-            component_infos,
-            processes,
-            process_infos,
-            process_applications,
-            left_out,
-            events,
-            refused_events,
-            strangers,
-        } = $series;
-        [
-            {
-                let $table = applications;
-                $action
-            },
-            {
-                let $table = application_infos;
-                $action
-            },
-            {
-                let $table = components;
-                $action
-            },
-            {
-                let $table = component_infos;
-                $action
-            },
-            {
-                let $table = processes;
-                $action
-            },
-            {
-                let $table = process_infos;
-                $action
-            },
-            {
-                let $table = process_applications;
-                $action
-            },
-            {
-                let $table = left_out;
-                $action
-            },
-            {
-                let $table = events;
-                $action
-            },
-            {
-                let $table = refused_events;
-                $action
-            },
-            {
-                let $table = strangers;
-                $action
-            },
-        ]
-    }};
 }
 
 impl Default for HostSeries {
@@ -121,7 +56,7 @@ impl Default for HostSeries {
 impl HostSeries {
     /// Sends what was read, and what became of events if there is a subscription; ends the series of what is gone.
     pub(crate) fn emit(&mut self, host: &HostFigures, totals: Option<&EventTotals>, output: &mut Output) {
-        each_table!(&mut *self, table => table.begin());
+        self.tables().into_iter().for_each(AnyTable::begin);
         for application in &host.applications {
             self.push_application(application, output);
         }
@@ -134,12 +69,30 @@ impl HostSeries {
         if let Some(totals) = totals {
             self.push_totals(totals, output);
         }
-        each_table!(&mut *self, table => table.end(output));
+        for table in self.tables() {
+            table.end(output);
+        }
     }
 
     /// The families that were registered.
-    pub(crate) fn families(&self) -> Vec<FamilyId> {
-        each_table!(self, table => table.families()).concat()
+    pub(crate) fn families(&mut self) -> Vec<FamilyId> {
+        self.tables().into_iter().flat_map(|table| table.families()).collect()
+    }
+
+    fn tables(&mut self) -> [&mut dyn AnyTable; 11] {
+        [
+            &mut self.applications,
+            &mut self.application_infos,
+            &mut self.components,
+            &mut self.component_infos,
+            &mut self.processes,
+            &mut self.process_infos,
+            &mut self.process_applications,
+            &mut self.left_out,
+            &mut self.events,
+            &mut self.refused_events,
+            &mut self.strangers,
+        ]
     }
 
     fn push_application(&mut self, application: &ApplicationFigures, output: &mut Output) {

@@ -20,6 +20,18 @@ pub(super) trait Key: Clone + Eq + Hash {
     fn labels(&self) -> Vec<(&'static str, String)>;
 }
 
+/// What is done with all tables alike.
+pub(super) trait AnyTable {
+    /// Begins a collection.
+    fn begin(&mut self);
+
+    /// Ends the series of rows that were not there in this collection.
+    fn end(&mut self, output: &mut Output);
+
+    /// The families that were accepted.
+    fn families(&self) -> Vec<FamilyId>;
+}
+
 /// `N` families, and a series of each for everything with a key.
 #[derive(Debug)]
 pub(super) struct Table<K, const N: usize> {
@@ -50,11 +62,6 @@ impl<K: Key, const N: usize> Table<K, N> {
     /// No rows yet.
     pub(super) fn new(declared: &'static [Family<'static>; N]) -> Self {
         Self { declared, families: Vec::new(), rows: HashMap::new(), collection: 0 }
-    }
-
-    /// Begins a collection.
-    pub(super) fn begin(&mut self) {
-        self.collection += 1;
     }
 
     /// Sends the figures of a row; those that are `None` have no series.
@@ -89,17 +96,21 @@ impl<K: Key, const N: usize> Table<K, N> {
             }
         }
     }
+}
 
-    /// Ends the series of rows that were not there in this collection.
-    pub(super) fn end(&mut self, output: &mut Output) {
+impl<K: Key, const N: usize> AnyTable for Table<K, N> {
+    fn begin(&mut self) {
+        self.collection += 1;
+    }
+
+    fn end(&mut self, output: &mut Output) {
         let collection = self.collection;
         let gone = self.rows.extract_if(|_, row| row.seen != collection);
         let ids: Vec<SeriesId> = gone.flat_map(|(_, row)| row.slots).filter_map(Slot::id).collect();
         output.retire(&ids);
     }
 
-    /// The families that were accepted.
-    pub(super) fn families(&self) -> Vec<FamilyId> {
+    fn families(&self) -> Vec<FamilyId> {
         self.families.iter().copied().flatten().collect()
     }
 }
