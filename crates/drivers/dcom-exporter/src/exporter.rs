@@ -69,7 +69,7 @@ impl Exporter {
         Server::new(options, self.interfaces())
     }
 
-    /// Who tried to connect to its servers without being the target of any object.
+    /// Connections from addresses that are the target of no object.
     #[must_use]
     pub fn strangers(&self) -> Strangers {
         self.table.strangers()

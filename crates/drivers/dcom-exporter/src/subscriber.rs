@@ -77,7 +77,7 @@ impl Subscribers {
         Ok(Subscriber { export: self.exporter.export(object, addresses, told)?, mailbox })
     }
 
-    /// Who tried to connect without being a target.
+    /// Connections from addresses that are no target's.
     #[must_use]
     pub fn strangers(&self) -> Strangers {
         self.exporter.strangers()

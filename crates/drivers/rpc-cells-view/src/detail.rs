@@ -3,7 +3,7 @@ use std::fmt;
 use rpc_cells::{CallFlags, Cell, CellId, Connection, ConnectionFlags, ServerCall, Snapshot};
 
 use crate::filter::target_of;
-use crate::names::{Escaped, call_flags, short, word};
+use crate::names::{Escaped, call_flags, label, short};
 
 /// `-l`: the objects that a process has in cells with this id: one for each of its files at most.
 #[must_use]
@@ -20,7 +20,7 @@ pub struct CellText<'a> {
 }
 
 impl CellText<'_> {
-    /// Whose state the file has that the object was found in.
+    /// The process or plugin instance whose file the object was found in.
     #[must_use]
     pub fn owner(&self) -> &str {
         self.snapshot.header.name.as_str()
@@ -33,13 +33,13 @@ impl fmt::Display for CellText<'_> {
         match self.cell {
             Cell::Endpoint(endpoint) => {
                 writeln!(f, "Endpoint")?;
-                writeln!(f, "Status: {}", word(endpoint.status.name(), endpoint.status.0.into()))?;
+                writeln!(f, "Status: {}", label(endpoint.status.name(), endpoint.status.0.into()))?;
                 writeln!(f, "Protocol Sequence: {}", short(endpoint.protocol_sequence))?;
                 writeln!(f, "Endpoint name: {}", Escaped(endpoint.name.as_str()))
             }
             Cell::Thread(thread) => {
                 writeln!(f, "Thread")?;
-                writeln!(f, "Status: {}", word(thread.status.name(), thread.status.0.into()))?;
+                writeln!(f, "Status: {}", label(thread.status.name(), thread.status.0.into()))?;
                 writeln!(f, "Thread ID: 0x{:X} ({})", thread.tid, thread.tid)?;
                 writeln!(f, "Last update {}", Seconds(thread.last_update_ms))
             }
@@ -77,8 +77,8 @@ fn write_connection(f: &mut fmt::Formatter<'_>, connection: &Connection) -> fmt:
     let bytes = connection.last_transmit_fragment_bytes;
     writeln!(f, "Connection")?;
     writeln!(f, "Connection flags: {kind}")?;
-    writeln!(f, "Authentication Level: {}", word(level.name(), level.0.into()))?;
-    writeln!(f, "Authentication Service: {}", word(service.name(), service.0.into()))?;
+    writeln!(f, "Authentication Level: {}", label(level.name(), level.0.into()))?;
+    writeln!(f, "Authentication Service: {}", label(service.name(), service.0.into()))?;
     writeln!(f, "Last Transmit Fragment Size: {bytes} (0x{bytes:X})")?;
     writeln!(f, "Endpoint for the connection: {}", Short(connection.endpoint))?;
     writeln!(f, "Last send {}", Seconds(connection.last_send_ms))?;
@@ -91,7 +91,7 @@ fn write_connection(f: &mut fmt::Formatter<'_>, connection: &Connection) -> fmt:
 
 fn write_server_call(f: &mut fmt::Formatter<'_>, call: &ServerCall) -> fmt::Result {
     writeln!(f, "Call")?;
-    writeln!(f, "Status: {}", word(call.status.name(), call.status.0.into()))?;
+    writeln!(f, "Status: {}", label(call.status.name(), call.status.0.into()))?;
     writeln!(f, "Procedure Number: {}", call.opnum)?;
     writeln!(f, "Interface UUID start (first DWORD only): {:X}", call.interface_start)?;
     writeln!(f, "Call ID: 0x{:X} ({})", call.call_id, call.call_id)?;

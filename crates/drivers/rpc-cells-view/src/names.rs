@@ -16,8 +16,8 @@ pub(crate) fn short(protocol_sequence: ProtocolSequence) -> String {
     }
 }
 
-/// A value's name as a word, `Dispatched`; its number if it has none.
-pub(crate) fn word(name: Option<&str>, number: u32) -> String {
+/// A value's name as a label, `Dispatched`; its number if it has none.
+pub(crate) fn label(name: Option<&str>, number: u32) -> String {
     let Some(name) = name else { return format!("{number:#x}") };
     let mut letters = name.chars();
     let first = letters.next().into_iter();
@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn values_without_a_name_are_numbers() {
-        assert_eq!(word(Some("PKT_PRIVACY"), 6), "Pkt privacy");
-        assert_eq!(word(None, 9), "0x9");
+        assert_eq!(label(Some("PKT_PRIVACY"), 6), "Pkt privacy");
+        assert_eq!(label(None, 9), "0x9");
         assert_eq!(call_flags(CallFlags(0x19)), "cached, LRPC, 0x10");
         assert_eq!(call_flags(CallFlags(0)), "none");
         assert_eq!(short(ProtocolSequence(0x13)), "0x13");

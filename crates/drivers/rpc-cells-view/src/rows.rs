@@ -15,7 +15,7 @@ fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S
 pub struct Found {
     /// The process id.
     pub pid: u32,
-    /// Whose state the file has.
+    /// The process or plugin instance whose file it is.
     pub owner: String,
     /// The cell.
     #[serde(serialize_with = "as_text")]

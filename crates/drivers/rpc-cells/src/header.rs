@@ -17,7 +17,7 @@ pub struct FileHeader {
     pub process: ProcessIdentity,
     /// When it did so, in milliseconds after boot.
     pub created_ms: u64,
-    /// Whose state this is: the process itself, or an instance of a plugin.
+    /// The owner of the state: the process itself, or an instance of a plugin.
     pub name: Name<NAME_BYTES>,
 }
 

@@ -37,11 +37,11 @@
 //! # Ok::<(), rpc_cells::Error>(())
 //! ```
 //!
-//! # Who does what
+//! # Roles
 //!
 //! - The program makes a file for itself and one for each instance of a plugin: [`RunDirectory::create`]. It installs the
 //!   [`SigbusGuard`] once. If a file cannot be made, it says so and works on with [`Writer::disabled`].
-//! - Who makes calls keeps their objects with a [`Writer`] over the file's memory. The memory may be somebody else's: a
+//! - The code that makes calls keeps their objects with a [`Writer`] over the file's memory. The memory may be somebody else's: a
 //!   library that was loaded into the program gets it, and touches neither files nor signals. Objects are shown until
 //!   their [`CellHandle`] is dropped. If there is no cell, the object is not shown, and counted.
 //! - Another program reads all files of the directory: [`read_directory`]. It never blocks a writer.

@@ -24,7 +24,7 @@ pub struct Options {
     pub is_allowed: AddressFilter,
     /// How peers authenticate: not at all by default.
     pub acceptor: Acceptor,
-    /// Who is told of refusals: nobody by default.
+    /// Is notified of refusals; does nothing by default.
     pub on_refusal: RefusalObserver,
     /// What peers may use.
     pub limits: Limits,

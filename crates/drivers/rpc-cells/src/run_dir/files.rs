@@ -20,7 +20,7 @@ use crate::read::{ReadLimits, Snapshot, read};
 /// What a new file is for.
 #[derive(Clone, Copy, Debug)]
 pub struct SectionFileOptions<'a> {
-    /// Whose state it has: the process itself, or an instance of a plugin.
+    /// The owner of the state: the process itself, or an instance of a plugin.
     pub name: &'a str,
     /// What is kept in cells.
     pub level: Level,

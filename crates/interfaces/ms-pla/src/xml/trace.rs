@@ -50,7 +50,7 @@ collector! {
             stream_mode: StreamMode = "StreamMode",
         }
         many {
-            /// Who may write events.
+            /// The providers of its events.
             providers: TraceDataProvider = "TraceDataProvider",
         }
     }

@@ -95,7 +95,7 @@ impl ClientAssociation {
         self.stream.is_within_pdu()
     }
 
-    /// Whole PDUs that came so far.
+    /// Complete PDUs received so far.
     #[must_use]
     pub const fn received_pdus(&self) -> u64 {
         self.received_pdus

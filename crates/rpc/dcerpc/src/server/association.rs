@@ -130,7 +130,7 @@ impl ServerAssociation {
                 || self.security.iter().any(|entry| entry.state == SecurityState::Established))
     }
 
-    /// Whole PDUs that came so far: a client that sends one slowly adds none.
+    /// Complete PDUs received so far: a client that sends one slowly adds none.
     #[must_use]
     pub const fn received_pdus(&self) -> u64 {
         self.received_pdus

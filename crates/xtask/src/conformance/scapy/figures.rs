@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Result;
 
-/// So many that their list takes several fragments.
+/// Enough containers for a list of several fragments.
 const CONTAINERS: u64 = 60;
 
 /// Applications with one, two or three containers of up to four components, and no two figures alike but the largest ones.
