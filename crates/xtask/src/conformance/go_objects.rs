@@ -19,6 +19,10 @@ const FIGURES_MIN: usize = 4 * 5 + 8 * 7;
 /// A subscription has 17 properties, which are read twice.
 const PROPERTIES: u64 = 2 * 17;
 
+/// What `comt list` has of an application, and of a component, from events only.
+const APPLICATION_BY_EVENT: [&str; 3] = ["name", "partition_id", "container_ids"];
+const COMPONENT_BY_EVENT: [&str; 3] = ["name", "instances", "instances_active"];
+
 /// In a list of the tracker: a figure that is not tracked.
 const UNTRACKED: u64 = 0xffff_ffff;
 
@@ -73,17 +77,29 @@ fn our_figures(stage: &Stage<'_>, resolver: SocketAddr) -> Result<Figures> {
     let mut figures = Figures::new();
     for application in rows(&listed["applications"])? {
         let id = text(&application["application_id"])?;
-        for (name, value) in numbers(application) {
+        for (name, value) in numbers(&polled(application, &APPLICATION_BY_EVENT)?) {
             figures.insert((id.clone(), String::new(), name.clone()), value.as_u64());
         }
         for component in rows(&application["components"])? {
             let clsid = text(&component["clsid"])?;
-            for (name, value) in numbers(component) {
+            for (name, value) in numbers(&polled(component, &COMPONENT_BY_EVENT)?) {
                 figures.insert((id.clone(), clsid.clone(), name.clone()), value.as_u64());
             }
         }
     }
     Ok(figures)
+}
+
+/// An entry of `comt list` without what only events tell, which is null: it waited for none.
+fn polled(entry: &Value, by_event: &[&str]) -> Result<Value> {
+    let mut entry = entry.as_object().ok_or_else(|| format!("no entry: {entry}"))?.clone();
+    for &name in by_event {
+        match entry.remove(name) {
+            Some(Value::Null) => {}
+            told => return Err(format!("a poll tells {name}: {told:?}").into()),
+        }
+    }
+    Ok(entry.into())
 }
 
 /// The figures of containers, added up to those of applications.
