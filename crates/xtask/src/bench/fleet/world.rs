@@ -84,7 +84,7 @@ impl<'a> World<'a> {
 
 /// A host of [`Kind::Dark`].
 struct Dark {
-    _listener: OwnedFd,
+    listener: OwnedFd,
     _queued: Option<TcpStream>,
 }
 
@@ -98,7 +98,14 @@ impl Dark {
         let is_deaf = index.is_multiple_of(2);
         net::listen(&listener, if is_deaf { 0 } else { 128 })?;
         let queued = is_deaf.then(|| TcpStream::connect(address)).transpose()?;
-        Ok(Self { _listener: listener, _queued: queued })
+        Ok(Self { listener, _queued: queued })
+    }
+}
+
+impl Drop for Dark {
+    /// Ends the listener by itself: a child that is being started may have its descriptor a moment longer.
+    fn drop(&mut self) {
+        let _ = net::shutdown(&self.listener, net::Shutdown::Both);
     }
 }
 
