@@ -173,6 +173,30 @@ fn a_list_has_the_figures_of_all_applications() {
 }
 
 #[test]
+fn a_list_of_one_component_has_its_applications_alone() {
+    let (installed, sim) = (Installed::with_com_plus(), Sim::new());
+    installed.folder.write("perfmon.yml", &sim.config());
+    // The host does not list all components of a container to anybody.
+    sim.host.change_behaviour(|behaviour| behaviour.rules = vec!["tracker/5=drop".parse().unwrap()]);
+    let words = ["comt", "list", "--config", "perfmon.yml", "--target", "web1", "--clsid"];
+    let list = |clsid| told(&installed.run(&[&words[..], &[clsid]].concat()));
+    let (code, out, err) = list("c0990e27-0000-4000-8000-000000000021");
+    assert_eq!((code, err.as_str()), (0, ""));
+    expect![[r#"
+        COM+ applications of 127.0.0.1: 1
+
+        application a911ca70-0000-4000-8000-000000000002
+          2 containers, 20 instances, 6 calls in progress, 39 calls/s
+          component                             references      bound     pooled    in call  call time  completed     failed
+          c0990e27-0000-4000-8000-000000000021          14          6          8          2      25 ms         53          4
+    "#]].assert_eq(&out);
+    let (code, out, _) = list("c0990e27-0000-4000-8000-00000000ffff");
+    assert_eq!((code, out.as_str()), (0, "COM+ applications of 127.0.0.1: 0\n"));
+    let (code, _, err) = list("Billing.Invoice");
+    assert!(code == 2 && err.contains("--clsid"), "{err}");
+}
+
+#[test]
 fn a_list_that_is_refused_says_what_to_open() {
     let (installed, sim) = (Installed::with_com_plus(), Sim::new());
     let port = sim.dcom.to_string();

@@ -161,6 +161,14 @@ impl HostFigures {
         self.left_out.malformed_components = event.left_out.malformed_components;
         self.left_out.malformed_properties = event.left_out.malformed_properties;
     }
+
+    /// Drops all components but those of one class, and the applications that have none of it.
+    pub(crate) fn keep_component(&mut self, clsid: Guid) {
+        for application in &mut self.applications {
+            application.components.retain(|component| component.clsid == clsid);
+        }
+        self.applications.retain(|application| !application.components.is_empty());
+    }
 }
 
 /// Adds a figure, where the host tells it.

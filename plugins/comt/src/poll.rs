@@ -10,8 +10,8 @@ use codec::DecodeError;
 use dcom_runtime::Object;
 use host_session::{Reason, Recovery, SessionError};
 use ms_comt::{
-    Application, ComponentData, GetComponentDataByContainerRequest, GetContainerDataRequest,
-    IGetTrackingData, applications,
+    Application, ComponentData, GetComponentDataByContainerAndClsidRequest,
+    GetComponentDataByContainerRequest, GetContainerDataRequest, IGetTrackingData, applications,
 };
 use ms_dtyp::{Guid, HResult};
 use plugin_sdk::{Failure, GeneralReason, Stage};
@@ -29,6 +29,15 @@ const CONTAINERS_MAX: usize = 64;
 const CALL_PARTS: u32 = 4;
 
 type CallError = rpc_stub::Error<rpc_client::Error, HResult>;
+
+/// Which components of a container are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Components {
+    /// Those that there are.
+    All,
+    /// That of one class, where a container has it.
+    OfClass(Guid),
+}
 
 /// Why nothing was read.
 #[derive(Debug)]
@@ -50,6 +59,7 @@ impl From<SessionError> for PollError {
 /// If the host does not list them, or another call would fail, too.
 pub(crate) async fn poll(
     tracker: &mut Object,
+    which: Components,
     limits: &Limits,
     stalls: &Stalls,
     deadline: Instant,
@@ -63,7 +73,7 @@ pub(crate) async fn poll(
             polled.failure.get_or_insert_with(|| stalled(application.id));
             Vec::new()
         } else if left > 0 {
-            let mut reading = Reading { tracker, deadline, call_max, polled: &mut polled };
+            let mut reading = Reading { tracker, which, deadline, call_max, polled: &mut polled };
             reading.components(&application, left).await?
         } else {
             polled.left_out.components += u64::from(application.components);
@@ -126,6 +136,7 @@ async fn list(
 /// How components are read.
 struct Reading<'a> {
     tracker: &'a mut Object,
+    which: Components,
     deadline: Instant,
     call_max: Duration,
     polled: &'a mut HostFigures,
@@ -142,21 +153,58 @@ impl Reading<'_> {
         let containers = &application.containers;
         self.polled.left_out.containers += count(containers.len().saturating_sub(CONTAINERS_MAX));
         for &container in containers.iter().take(CONTAINERS_MAX) {
-            let deadline = self.deadline.min(Instant::now() + self.call_max);
-            let mut proxy = self.tracker.proxy::<IGetTrackingData>(deadline).await?;
-            let read = proxy.call(&GetComponentDataByContainerRequest { container }).await;
-            let added = read.and_then(|reply| {
-                let components = reply.components();
-                let components = components.map_err(malformed::<GetComponentDataByContainerRequest>)?;
-                Ok(add(&mut found, components, max))
-            });
-            match added {
+            let read = match self.which {
+                Components::All => self.all_of(container, &mut found, max).await?,
+                Components::OfClass(clsid) => self.one_of(container, clsid, &mut found).await?,
+            };
+            match read {
                 Ok(not_added) => self.polled.left_out.components += not_added,
                 Err(error) if is_gone(&error) => self.polled.left_out.ended_containers += 1,
                 Err(error) => self.fail(application.id, &error)?,
             }
         }
         Ok(found.into_values().collect())
+    }
+
+    /// Adds the components of a container. Returns for how many there is no room.
+    async fn all_of(
+        &mut self,
+        container: u32,
+        found: &mut BTreeMap<Guid, ComponentFigures>,
+        max: usize,
+    ) -> Result<Result<u64, CallError>, SessionError> {
+        let deadline = self.call_deadline();
+        let mut proxy = self.tracker.proxy::<IGetTrackingData>(deadline).await?;
+        let read = proxy.call(&GetComponentDataByContainerRequest { container }).await;
+        Ok(read.and_then(|reply| {
+            let components = reply.components();
+            let components = components.map_err(malformed::<GetComponentDataByContainerRequest>)?;
+            Ok(add(found, components, max))
+        }))
+    }
+
+    /// Adds the component of one class, if the container has it.
+    async fn one_of(
+        &mut self,
+        container: u32,
+        clsid: Guid,
+        found: &mut BTreeMap<Guid, ComponentFigures>,
+    ) -> Result<Result<u64, CallError>, SessionError> {
+        let deadline = self.call_deadline();
+        let mut proxy = self.tracker.proxy::<IGetTrackingData>(deadline).await?;
+        match proxy.call(&GetComponentDataByContainerAndClsidRequest { container, clsid }).await {
+            Ok(reply) => {
+                // A host that answers NULL has it as little as one that fails the call.
+                Ok(Ok(reply.data.map_or(0, |data| add(found, &[*data], 1))))
+            }
+            // [MS-COMT] 3.1.4.1.3: a container that ended fails the call the same way as one without the component.
+            Err(error) if is_gone(&error) => Ok(Ok(0)),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    fn call_deadline(&self) -> Instant {
+        self.deadline.min(Instant::now() + self.call_max)
     }
 
     /// Goes on after an error of one call.

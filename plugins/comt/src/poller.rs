@@ -6,7 +6,7 @@ use plugin_session::{AttemptError, HostSource, ObjectConnection, Retry, Transpor
 use tokio::time::Instant;
 
 use crate::model::{HostFigures, Limits};
-use crate::poll::{PollError, poll};
+use crate::poll::{Components, PollError, poll};
 use crate::stalls::Stalls;
 use crate::tracker::TRACKER;
 
@@ -62,7 +62,7 @@ impl HostSource for Poller {
         let mut tracker = self.connection.take(collection, deadline).await?;
         collection.enter(Stage::Query);
         let timer = tracker.start_stage(host_session::Stage::Query);
-        let polled = poll(&mut tracker, &self.limits, &self.stalls, deadline).await;
+        let polled = poll(&mut tracker, Components::All, &self.limits, &self.stalls, deadline).await;
         let report = tracker.stop_stage(timer);
         collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
         match polled {

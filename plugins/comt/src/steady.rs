@@ -23,7 +23,7 @@ use windows_sim::service::tracker;
 use windows_sim::{Account, Accounts, WindowsHost, server};
 
 use crate::model::{HostFigures, Limits};
-use crate::poll::poll;
+use crate::poll::{Components, poll};
 use crate::stalls::Stalls;
 
 const APPLICATIONS: u32 = 512;
@@ -68,6 +68,7 @@ fn process(application: u32) -> ComProcess {
         legacy_id: application,
         container_id: guid(0),
         application_id: guid(0),
+        partition_id: guid(0),
         name: "",
         is_tracked: true,
         components: (0..COMPONENTS).map(component).collect(),
@@ -118,7 +119,7 @@ fn a_steady_poll_is_one_call_and_one_for_each_application_and_takes_little_memor
     let mut tracker = here.block_on(activate(port));
     let mut read = || -> HostFigures {
         let (limits, stalls) = (Limits::default(), Stalls::default());
-        here.block_on(poll(&mut tracker, &limits, &stalls, soon())).unwrap()
+        here.block_on(poll(&mut tracker, Components::All, &limits, &stalls, soon())).unwrap()
     };
     let first = read();
     let components: usize = first.applications.iter().map(|application| application.components.len()).sum();

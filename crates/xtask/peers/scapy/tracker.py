@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Is a host with a COM+ tracker made of Scapy's RPC server and NTLM within SPNEGO, for one client: object resolver, activation, calls.
+"""Is a host with a COM+ tracker made of Scapy's RPC server and NTLM within SPNEGO: object resolver, activation, calls.
 
-    tracker.py --account 'SIM\\metrics' --password-file /run/secrets/password --containers containers.json
+    tracker.py --account 'SIM\\metrics' --password-file /run/secrets/password --containers containers.json --clients 2
 
 The file has containers in the names of [MS-COMT] 2.2.3, each with its components. Prints `resolving objects on ADDRESS`,
-and when the client has given its object back and has gone, one JSON object about what it sent. Ends with 1 if anything
+and when so many clients have given their object back and have gone, one JSON object about what they sent. Ends with 1 if anything
 about that is wrong.
 """
 
@@ -49,10 +49,10 @@ REM_UNKNOWN = orpc.serve_interface(
 class State:
     """What the host has, and what the client did."""
 
-    def __init__(self, containers):
+    def __init__(self, containers, clients):
         self.containers = containers
         self.lock = threading.Lock()
-        self.open, self.released, self.gone = 0, False, threading.Event()
+        self.open, self.clients, self.gone = 0, clients, threading.Event()
         self.problems, self.causalities, self.calls, self.activation = [], [], {}, None
         self.program_port = None
 
@@ -63,7 +63,7 @@ class State:
     def disconnected(self):
         with self.lock:
             self.open -= 1
-            if self.released and not self.open:
+            if not self.clients and not self.open:
                 self.gone.set()
 
     def problem(self, text):
@@ -216,6 +216,16 @@ class Program(orpc.Server):
         components = [comt.component_data(one) for one in container["components"]] or None
         return TRACKER[5].response(aComponentData=components, ndr64=False)
 
+    @DCERPC_Server.answer(TRACKER[6].request)
+    def get_component_data_by_container_and_clsid(self, request):
+        call = self.begin("GetComponentDataByContainerAndCLSID", request, TRACKER[6], IPID)
+        clsid = str(orpc.from_guid(call.clsid))
+        components = self.found(call)["components"]
+        found = next((one for one in components if one["clsid"] == clsid), None)
+        if found is None:
+            return TRACKER[6].response(ppComponentData=None, status=E_INVALIDARG, ndr64=False)
+        return TRACKER[6].response(ppComponentData=comt.component_data(found), ndr64=False)
+
     @DCERPC_Server.answer(REM_UNKNOWN[5].request)
     def rem_release(self, request):
         call = self.begin("RemRelease", request, REM_UNKNOWN[5], IPID_REM_UNKNOWN)
@@ -223,7 +233,8 @@ class Program(orpc.Server):
             (orpc.from_guid(one.ipid), one.cPublicRefs, one.cPrivateRefs) for one in call.valueof("InterfaceRefs")
         ]
         self.state.expect("references given back", given, [(IPID, REFERENCES, 0)])
-        self.state.released = True
+        with self.state.lock:
+            self.state.clients -= 1
         return REM_UNKNOWN[5].response(ndr64=False)
 
 
@@ -231,16 +242,17 @@ def main():
     parser = argparse.ArgumentParser()
     for name in ("account", "password-file", "containers"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--clients", type=int, default=1)
     arguments = parser.parse_args()
     password = open(arguments.password_file, encoding="utf-8").read().removesuffix("\n")
-    state = State(json.load(open(arguments.containers, encoding="utf-8")))
+    state = State(json.load(open(arguments.containers, encoding="utf-8")), arguments.clients)
     domain, user = arguments.account.split("\\")
     ntlm = NTLMSSP(IDENTITIES={user: MD4le(password)}, DOMAIN_NB_NAME=domain, DOMAIN_FQDN="sim.example")
     ssp = SPNEGOSSP([ntlm])
     state.program_port = orpc.serve(Program, state, ssp=ssp, min_auth_level=PRIVACY)
     print(f"resolving objects on {orpc.LOOPBACK}:{orpc.serve(Resolver, state, ssp=ssp)}", flush=True)
     if not state.gone.wait(TIMEOUT_S):
-        state.problem(f"the client has not given its object back and gone within {TIMEOUT_S} s")
+        state.problem(f"not all clients have given their object back and gone within {TIMEOUT_S} s")
     state.expect("causality ids", len(set(state.causalities)), len(state.causalities))
     found = {"properties": state.activation, "calls": state.calls, "problems": state.problems}
     # From here on it ends by itself, and its status says how it went.

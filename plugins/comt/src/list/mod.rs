@@ -6,6 +6,7 @@ mod table;
 
 use std::time::Duration;
 
+use ms_dtyp::Guid;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::ObjectStep;
 use plugin_session::command::{CommandError, HostAccess, HostArguments, ObjectTransportArguments};
@@ -16,7 +17,7 @@ use self::event::EventArguments;
 use crate::model::{
     ApplicationFigures, ComponentFigures, HostFigures, LeftOut, Limits, Place, ProcessFigures,
 };
-use crate::poll::poll;
+use crate::poll::{Components, poll};
 use crate::stalls::Stalls;
 use crate::tracker::TRACKER;
 
@@ -30,6 +31,9 @@ pub(crate) struct ListArguments {
     host: HostArguments,
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
+    /// Read only the component of this class, and list the applications that have it
+    #[arg(long, value_name = "GUID")]
+    clsid: Option<Guid>,
     #[command(flatten)]
     transport: ObjectTransportArguments,
     #[command(flatten)]
@@ -66,18 +70,23 @@ impl Command for List {
 }
 
 async fn list(run: &Run, arguments: ListArguments) -> Result<String, CommandError> {
-    let ListArguments { host, format, transport, event } = arguments;
+    let ListArguments { host, format, clsid, transport, event } = arguments;
     let access = HostAccess::of_objects(host, &transport)?;
     run.progress(&format!("connecting to {}…", access.host()));
     let mut tracker = access.activate(&TRACKER, run).await.map_err(|failed| failed.error)?;
     run.progress("applications…");
-    let polled = poll(&mut tracker, &Limits::default(), &Stalls::default(), Instant::now() + CALLS_MAX).await;
+    let which = clsid.map_or(Components::All, Components::OfClass);
+    let deadline = Instant::now() + CALLS_MAX;
+    let polled = poll(&mut tracker, which, &Limits::default(), &Stalls::default(), deadline).await;
     let mut polled =
         polled.map_err(|failed| CommandError::of_object(&TRACKER, &failed.error, ObjectStep::Call))?;
     // If the host is slow, it drops the object when no pings come.
     let _ = tracker.release(Instant::now() + RELEASE_MAX).await;
     if let Some(told) = event::told(run, &access, &event).await? {
         polled.complete_with(&told);
+    }
+    if let Some(clsid) = clsid {
+        polled.keep_component(clsid);
     }
     Ok(match format {
         Format::Table => table::table(access.host(), &polled),

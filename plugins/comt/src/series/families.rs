@@ -24,14 +24,14 @@ pub(super) static APPLICATION: [Family<'static>; 5] = [
         item: "Containers",
         help: "Containers of the application that the host lists: processes in which it runs. A host that lists each \
                application once has 1 here.",
-        origin: "IGetTrackingData::GetContainerData",
+        origin: "IGetTrackingData::GetContainerData; IComTrackingInfoEvents Applications",
         ..GAUGE
     },
     Family {
         item: "Calls In Progress",
         help: "Calls that instances of the application's components are performing. Where the host lists an application \
                once for several containers, the average of them.",
-        origin: "IGetTrackingData::GetContainerData cCalls",
+        origin: "IGetTrackingData::GetContainerData cCalls; IComTrackingInfoEvents InCall",
         ..GAUGE
     },
     Family {
@@ -45,13 +45,14 @@ pub(super) static APPLICATION: [Family<'static>; 5] = [
         item: "Instances",
         help: "Instances of the application's components. Where the host lists an application once for several \
                containers, the average of them.",
-        origin: "IGetTrackingData::GetContainerData cComponentInstances",
+        origin: "IGetTrackingData::GetContainerData cComponentInstances; IComTrackingInfoEvents Objects",
         ..GAUGE
     },
     Family {
         item: "Components",
-        help: "Distinct components of the application that have instances, in the container with the most of them.",
-        origin: "IGetTrackingData::GetContainerData cComponents",
+        help: "Distinct components of the application that have instances. Where the host is polled, those of the container \
+               with the most of them.",
+        origin: "IGetTrackingData::GetContainerData cComponents; IComTrackingInfoEvents Components",
         ..GAUGE
     },
 ];
@@ -62,14 +63,14 @@ const OF_COMPONENT: Family<'static> = Family { object: "Component", ..GAUGE };
 pub(super) static COMPONENT: [Family<'static>; 9] = [
     Family {
         item: "References",
-        help: "References to all instances of the component. Not there for applications without EventsEnabled.",
+        help: "References to all instances of the component. Events do not tell it. Not there for applications without EventsEnabled.",
         origin: "IGetTrackingData::GetComponentDataByContainer cTotalReferences",
         ..OF_COMPONENT
     },
     Family {
         item: "Bound References",
-        help: "References to active instances of the component, those that are not in the pool. Not there for \
-               applications without EventsEnabled.",
+        help: "References to active instances of the component, those that are not in the pool. Events do not \
+               tell it. Not there for applications without EventsEnabled.",
         origin: "IGetTrackingData::GetComponentDataByContainer cBoundReferences",
         ..OF_COMPONENT
     },
@@ -88,13 +89,13 @@ pub(super) static COMPONENT: [Family<'static>; 9] = [
     Family {
         item: "Instances Pooled",
         help: "Instances of the component that wait in the pool. Not there for applications without EventsEnabled.",
-        origin: "IGetTrackingData::GetComponentDataByContainer cPooledInstances",
+        origin: "IGetTrackingData::GetComponentDataByContainer cPooledInstances; IComTrackingInfoEvents Pooled",
         ..OF_COMPONENT
     },
     Family {
         item: "Instances In Call",
         help: "Instances of the component that are performing a call. Not there for applications without EventsEnabled.",
-        origin: "IGetTrackingData::GetComponentDataByContainer cInstancesInCall",
+        origin: "IGetTrackingData::GetComponentDataByContainer cInstancesInCall; IComTrackingInfoEvents InCall",
         ..OF_COMPONENT
     },
     Family {
@@ -103,20 +104,20 @@ pub(super) static COMPONENT: [Family<'static>; 9] = [
         value: ValueKind::F64,
         help: "How long a call of the component takes, in seconds: the host's average of its last seconds (four on \
                Windows), of the slowest instance. 0 without calls. Not there for applications without EventsEnabled.",
-        origin: "IGetTrackingData::GetComponentDataByContainer dwResponseTime",
+        origin: "IGetTrackingData::GetComponentDataByContainer dwResponseTime; IComTrackingInfoEvents CallTime",
         ..OF_COMPONENT
     },
     Family {
         item: "Recent Calls Completed",
-        help: "Calls of the component that succeeded in the host's last seconds (four on Windows). Not there for \
-               applications without EventsEnabled.",
+        help: "Calls of the component that succeeded in the host's last seconds (four on Windows). Events do not tell it. Not \
+               there for applications without EventsEnabled.",
         origin: "IGetTrackingData::GetComponentDataByContainer cCallsCompleted",
         ..OF_COMPONENT
     },
     Family {
         item: "Recent Calls Failed",
-        help: "Calls of the component that failed in the host's last seconds (four on Windows). Not there for \
-               applications without EventsEnabled.",
+        help: "Calls of the component that failed in the host's last seconds (four on Windows). Events do not tell it. Not \
+               there for applications without EventsEnabled.",
         origin: "IGetTrackingData::GetComponentDataByContainer cCallsFailed",
         ..OF_COMPONENT
     },

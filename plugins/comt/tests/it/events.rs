@@ -32,8 +32,8 @@ fn check(sim: &SimHost, ended: &Ended) {
             let application = container.application_id.to_string();
             let of_process = ended.value("Process Application", "Info", &[&process_id, &application]);
             assert_eq!(of_process, Some(1.0));
-            let partition = "41e90f3e-56c1-4633-81c3-6e8bac8bdd70";
-            let info = [application.as_str(), container.name, partition, "server"];
+            let partition = container.partition_id.to_string();
+            let info = [application.as_str(), container.name, &partition, "server"];
             assert_eq!(ended.value("Application", "Info", &info), Some(1.0));
             for component in &container.components {
                 let clsid = component.clsid.to_string();

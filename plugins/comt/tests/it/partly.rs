@@ -119,6 +119,7 @@ impl ValueSource for Large {
             legacy_id: application,
             container_id: guid(application, 0),
             application_id: guid(application, 0),
+            partition_id: guid(0, 0),
             name: "",
             is_tracked: true,
             components: (0..COMPONENTS).map(|number| component(application, number)).collect(),

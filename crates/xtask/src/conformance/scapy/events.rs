@@ -49,7 +49,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         let processes: Value = serde_json::from_str(line.strip_prefix("state ")?).ok()?;
         processes.as_array().is_some_and(|all| !all.is_empty()).then_some(processes)
     })?;
-    let compared = compare(&processes, &list(&stage, resolver)?)?;
+    let compared = compare(&processes, &list(&stage, resolver, &[])?)?;
     let container = &processes[0]["Applications"][0]["ApplInstanceID"];
     let dump =
         ask(&stage, resolver, &["--dump", container.as_str().ok_or("a container has no identifier")?])?;

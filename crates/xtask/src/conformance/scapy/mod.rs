@@ -40,11 +40,14 @@ pub(crate) fn tracker(workspace: &Workspace) -> Result<Outcome> {
     let file = stage.path("containers.json");
     fs::write(&file, containers.to_string())?;
     let mut command = with_account(&stage, "tracker.py")?;
-    let mut host = Running::start("Scapy's tracker", command.arg("--containers").arg(file))?;
+    command.args(["--clients", "2"]).arg("--containers").arg(file);
+    let mut host = Running::start("Scapy's tracker", &mut command)?;
     let resolver = host.wait_for("address of the resolver", START_TIMEOUT, |line| {
         line.strip_prefix("resolving objects on ")?.parse().ok()
     })?;
-    let listed = list(&stage, resolver).map_err(|error| host.complaint(&error.to_string()))?;
+    let listed = list(&stage, resolver, &[]).map_err(|error| host.complaint(&error.to_string()))?;
+    let one_class = list(&stage, resolver, &["--clsid", figures::CLSID]);
+    let one_class = one_class.map_err(|error| host.complaint(&error.to_string()))?;
     let report = host.wait_for("report", START_TIMEOUT, |line| {
         serde_json::from_str::<Value>(line.strip_prefix("report ")?).ok()
     })?;
@@ -52,17 +55,20 @@ pub(crate) fn tracker(workspace: &Workspace) -> Result<Outcome> {
     if !status.success() {
         return Err(format!("Scapy's tracker ended with {status}: {}", report["problems"]).into());
     }
-    let compared = figures::compare(&containers, &listed)?;
+    let of_all = figures::compare(&containers, &listed)?;
+    let of_one = figures::compare_one_class(&containers, &one_class)?;
     let calls = &report["calls"];
-    let components = &calls["GetComponentDataByContainer"];
-    let one_each = ["RemoteCreateInstance", "GetContainerData", "RemRelease"];
+    let number = containers.as_array().map_or(0, Vec::len);
+    let of_both = ["RemoteCreateInstance", "GetContainerData", "RemRelease"];
+    let of_each = ["GetComponentDataByContainer", "GetComponentDataByContainerAndCLSID"];
     if report["properties"] != json!(PROPERTIES)
-        || one_each.iter().any(|name| calls[name] != 1)
-        || components.as_u64() != containers.as_array().map(|all| all.len() as u64)
+        || of_both.iter().any(|name| calls[name] != 2)
+        || of_each.iter().any(|name| calls[name] != number)
     {
         return Err(format!("our client sent something else: {report}").into());
     }
-    Ok(Outcome::Ran(format!("{compared} figures, {components} containers, {} properties", PROPERTIES.len())))
+    let properties = PROPERTIES.len();
+    Ok(Outcome::Ran(format!("{of_all} and {of_one} figures, {number} containers, {properties} properties")))
 }
 
 /// Scapy's client reads our tracker, and so does ours.
@@ -71,7 +77,7 @@ pub(crate) fn client(workspace: &Workspace) -> Result<Outcome> {
     let (mut simulator, _) = stage.simulator(&STANDING)?;
     let resolver = resolver_of(&mut simulator)?;
     let found = ask(&stage, resolver, &[])?;
-    let compared = figures::compare(&found["containers"], &list(&stage, resolver)?)?;
+    let compared = figures::compare(&found["containers"], &list(&stage, resolver, &[])?)?;
     Ok(Outcome::Ran(format!("{compared} figures of two clients")))
 }
 
@@ -83,12 +89,12 @@ fn ask(stage: &Stage<'_>, resolver: SocketAddr, more: &[&str]) -> Result<Value> 
 }
 
 /// What `comt list` prints about a host.
-fn list(stage: &Stage<'_>, resolver: SocketAddr) -> Result<Value> {
+fn list(stage: &Stage<'_>, resolver: SocketAddr, more: &[&str]) -> Result<Value> {
     let mut command = Command::new(stage.workspace.program("perfmon-exporter"));
     command.args(["comt", "list", "--format", "json", "--username", ACCOUNT]);
     command.arg("--password-file").arg(stage.password_file()?);
     command.args(["--target", &resolver.ip().to_string(), "--port", &resolver.port().to_string()]);
-    Ok(serde_json::from_str(&capture(&mut command)?)?)
+    Ok(serde_json::from_str(&capture(command.args(more))?)?)
 }
 
 fn with_account(stage: &Stage<'_>, name: &str) -> Result<Command> {

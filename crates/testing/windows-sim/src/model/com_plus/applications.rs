@@ -10,6 +10,7 @@ struct Application {
     /// Made up.
     id: Guid,
     name: &'static str,
+    partition_id: Guid,
     exe_name: &'static str,
     /// How many processes share its calls.
     processes: u32,
@@ -42,9 +43,13 @@ const fn pooled(number: u128, name: &'static str, instances: u32) -> Component {
 const APPLICATION: u128 = 0xa911_ca70_0000_4000_8000_0000_0000_0000;
 const COMPONENT: u128 = 0xc099_0e27_0000_4000_8000_0000_0000_0000;
 
+/// A second partition, as an administrator makes them. Made up.
+const FINANCE_PARTITION: Guid = Guid::from_u128(0x9a27_1710_0000_4000_8000_0000_0000_0001);
+
 const ORDINARY: Application = Application {
     id: Guid::NULL,
     name: "",
+    partition_id: ms_comev::ids::DEFAULT_PARTITION,
     exe_name: "dllhost.exe",
     processes: 1,
     is_service: false,
@@ -68,6 +73,7 @@ const APPLICATIONS: &[Application] = &[
     Application {
         id: Guid::from_u128(APPLICATION + 2),
         name: "Billing",
+        partition_id: FINANCE_PARTITION,
         processes: 2,
         pause: Some(Cycle { period: 600 * SECOND, length: 30 * SECOND }),
         components: &[pooled(0x21, "Billing.Invoice", 6), component(0x22, "Billing.Ledger", 4)],
@@ -132,6 +138,7 @@ impl Place {
             legacy_id,
             container_id: self.container_id(generation),
             application_id: application.id,
+            partition_id: application.partition_id,
             name: application.name,
             is_tracked: application.is_tracked,
             components: components

@@ -33,6 +33,8 @@ pub struct ComContainer {
     pub container_id: Guid,
     /// The application: its conglomeration identifier.
     pub application_id: Guid,
+    /// The partition that the application is in.
+    pub partition_id: Guid,
     /// The application's name.
     pub name: &'static str,
     /// Whether the host keeps figures of its components.

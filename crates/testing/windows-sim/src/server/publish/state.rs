@@ -2,14 +2,10 @@
 
 use ms_comt::tracking::ApplicationType;
 use ms_comt::tracking::write;
-use ms_dtyp::Guid;
 
 use crate::choices::EventList;
 use crate::host_state::HostState;
 use crate::model::{ComComponent, ComContainer, ComProcess};
-
-/// [MS-COMEV] 1.9: the default partition, in which all applications are.
-const DEFAULT_PARTITION: Guid = ms_comev::ids::DEFAULT_PARTITION;
 
 /// The OBJREF_CUSTOM of an event with the state of now.
 pub(super) fn event(host: &HostState) -> Vec<u8> {
@@ -45,7 +41,7 @@ fn container(container: &ComContainer) -> write::Container {
         application_id: container.application_id,
         container_id: container.container_id,
         application_type: ApplicationType::SERVER,
-        partition_id: DEFAULT_PARTITION,
+        partition_id: container.partition_id,
         name: container.name.to_owned(),
         components: components.map(|one| component(one, container.is_tracked)).collect(),
     }
