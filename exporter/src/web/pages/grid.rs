@@ -97,7 +97,8 @@ impl Grid {
         rows.sort_by_key(|(thing, _)| (thing.name.is_empty(), thing.name));
         html.ours("<section aria-labelledby=\"grid-").text(index).ours("\"><h2 id=\"grid-").text(index);
         html.ours("\">").name(object).ours(" <span class=\"of\">").text(count(rows.len() as u64));
-        html.ours("</span></h2>\n<table class=\"cards values\" role=\"table\"><caption class=\"unseen\">");
+        html.ours("</span></h2>\n<div class=\"wide\"><table class=\"cards values things\" role=\"table\">");
+        html.ours("<caption class=\"unseen\">");
         html.name(object).ours(": figures of each</caption><thead role=\"rowgroup\"><tr role=\"row\">");
         html.ours("<th role=\"columnheader\" scope=\"col\">Name</th>");
         for counter in columns {
@@ -111,7 +112,7 @@ impl Grid {
             thing.write(html, &row.instance);
             row.write(html, columns);
         }
-        html.ours("</tbody></table>");
+        html.ours("</tbody></table></div>");
         if rows.len() > ROWS_MAX {
             html.ours("<p><a").href(&set_url(entry, object)).ours(">All ").text(count(rows.len() as u64));
             html.ours("</a></p>");

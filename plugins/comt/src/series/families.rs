@@ -219,14 +219,13 @@ pub(super) static EVENTS: [Family<'static>; 4] = [
 
 /// By `reason`: the plugin's own.
 pub(super) static REFUSED_EVENTS: [Family<'static>; 1] = [Family {
-    object: "Refused",
-    item: "Events",
+    item: "Refused",
     kind: Kind::Counter,
     help: "Events and connections of the host that were refused: an event for another target (address), no call of the \
            method (malformed), without a state (empty), too long (size), too much of all targets (memory), bytes that \
            cannot be read (unreadable); a connection with authentication (authentication), or one that was refused or ended \
            for another reason (connection).",
-    ..GAUGE
+    ..OF_EVENTS
 }];
 
 /// Of the process: the plugin's own.

@@ -123,9 +123,9 @@ fn of_several_events_the_newest_is_shown_and_the_others_are_counted() {
     for reason in
         ["address", "malformed", "empty", "size", "memory", "authentication", "connection", "unreadable"]
     {
-        assert!(ended.value("Refused", "Events", &[reason]).is_some(), "{reason}");
+        assert!(ended.value("Events", "Refused", &[reason]).is_some(), "{reason}");
     }
-    assert_eq!(ended.value("Refused", "Events", &["unreadable"]), Some(0.0));
+    assert_eq!(ended.value("Events", "Refused", &["unreadable"]), Some(0.0));
     assert!(ended.value("Event Listener", "Refused Connections", &[]).is_some());
 }
 
