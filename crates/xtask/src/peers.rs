@@ -5,6 +5,7 @@
 //! machine is changed.
 
 pub(crate) mod go;
+pub(crate) mod wine;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,9 +50,10 @@ pub(crate) enum Peer {
     GrafanaSchema,
     GoMsrpc,
     Scapy,
+    Wine,
 }
 
-const ALL: [Peer; 15] = [
+const ALL: [Peer; 16] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -67,6 +69,7 @@ const ALL: [Peer; 15] = [
     Peer::GrafanaSchema,
     Peer::GoMsrpc,
     Peer::Scapy,
+    Peer::Wine,
 ];
 
 impl Peer {
@@ -87,6 +90,7 @@ impl Peer {
             Self::GrafanaSchema => "Grafana's schema with TypeScript",
             Self::GoMsrpc => "a client over go-msrpc, built by Go",
             Self::Scapy => "Scapy",
+            Self::Wine => "Wine with widl and a compiler for Windows",
         }
     }
 
@@ -102,6 +106,7 @@ impl Peer {
             Self::Cc => &["gcc", "libc6-dev"],
             Self::Chromium => &["chromium", "chromium-driver"],
             Self::GrafanaSchema => &["nodejs", "npm"],
+            Self::Wine => wine::PACKAGES,
             Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => &[],
         }
     }
@@ -122,6 +127,7 @@ impl Peer {
             Self::Prometheus3 => go::PROMETHEUS.are_there(workspace),
             Self::GoMsrpc => go::GOMSRPC.are_there(workspace),
             Self::Scapy => scapy(workspace).is_file(),
+            Self::Wine => wine::is_there(),
             Self::GrafanaSchema => {
                 let modules = grafana_modules(workspace);
                 let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];

@@ -30,6 +30,7 @@ mod scapy;
 mod smbd_front;
 mod tshark;
 mod web;
+mod wine;
 mod winreg;
 
 use crate::Result;
@@ -42,7 +43,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 44] = [
+const CHECKS: [Check; 45] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -55,6 +56,7 @@ const CHECKS: [Check; 44] = [
     ("impacket reads our COM+ messages, and we its", &[Peer::Python], com_plus::by_impacket),
     ("Samba's ndrdump reads our endpoint mapper and management stubs", &[Peer::Ndrdump], epm::by_ndrdump),
     ("our client at Samba's endpoint mapper and sealed TCP RPC", &[Peer::Samba], epm::samba),
+    ("Wine's NDR reads and writes our tracker's messages", &[Peer::Wine], wine::run),
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("impacket lists our endpoint map and asks our management interface", &[Peer::Python], epm::by_impacket),
