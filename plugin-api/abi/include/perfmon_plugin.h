@@ -56,7 +56,7 @@ extern "C" {
 #endif
 
 #define PERFMON_ABI_MAJOR 1
-#define PERFMON_ABI_MINOR 3
+#define PERFMON_ABI_MINOR 4
 
 /* ------------------------------------------------------------------------------------------ pairs and arrays */
 
@@ -269,6 +269,10 @@ typedef int32_t perfmon_status;
 /* Since 1.3. Why an instance ends. Take an unknown one as PERFMON_END_REMOVED. */
 #define PERFMON_END_REMOVED 1 /* it was removed or replaced */
 #define PERFMON_END_PROCESS 2 /* the process ends */
+
+/* Since 1.4. Which objects a library keeps in cells. Take an unknown level as none. */
+#define PERFMON_CELLS_SERVER 1 /* endpoints, threads, connections, server calls, and client calls made within these */
+#define PERFMON_CELLS_FULL 2   /* client calls elsewhere, too */
 
 /* Flags of an option. */
 #define PERFMON_OPTION_REQUIRED 1u
@@ -558,6 +562,20 @@ typedef struct perfmon_credential_lease {
 
 /* --------------------------------------------------------------------------------------------- the host table */
 
+/* Since 1.4. Memory for cells: a library keeps the state of its RPC run time there (its endpoints, connections and calls), where
+ * other processes read it at any time, also after a crash. It consists of sections of cells, and begins with a header,
+ * which the host has written. The crate rpc-cells of this project documents the layout and implements it; its version is in
+ * the lower half of word 1: keep nothing in a version that you do not know. Access the words with atomic loads and
+ * stores only. Others can change what is there: do not rely on what you read. */
+typedef struct perfmon_cell_memory {
+    uint32_t size;
+    uint32_t level;        /* PERFMON_CELLS_... */
+    uint64_t *words_host;  /* aligned to 8; valid as long as the process lives */
+    uint64_t words_len;    /* in words: all sections that there can be */
+    uint32_t sections;     /* so many of them, from the first one, may be used */
+    uint32_t reserved;
+} perfmon_cell_memory;
+
 /* What the host offers. The host makes it; it is constant and lives as long as the process. Any thread may call any
  * function at any time; a null `taken_plugin` is allowed everywhere. */
 typedef struct perfmon_host {
@@ -653,6 +671,13 @@ typedef struct perfmon_host {
      * retired series or of another family, and rows with impossible counts or sums, are counted and dropped; *taken_plugin
      * includes them. */
     perfmon_status (*histograms)(uint64_t instance, const perfmon_histogram_batch *batch, uint64_t *taken_plugin);
+
+    /* Since 1.4. Hands over the library's memory for cells, with `sections` sections at least: the host reserves their room on
+     * the disk. The first call makes the memory, with one section; each call describes the same memory. There is one writer of
+     * it: the library. Do not call it in the entry. OK; NOT_FOUND: the host keeps no cells; FULL: there is no room for so
+     * many sections, and memory_plugin has those that there are; FAILED: there is no room for any; STOPPED: the first call
+     * came when the process ended; STALE; INVALID. */
+    perfmon_status (*cell_memory)(uint64_t library, uint32_t sections, perfmon_cell_memory *memory_plugin);
 } perfmon_host;
 
 /* -------------------------------------------------------------------------------------------- the plugin table */

@@ -11,7 +11,7 @@ macro_rules! constants {
 
 constants! {
     ABI_MAJOR: u16 = 1;
-    ABI_MINOR: u16 = 3;
+    ABI_MINOR: u16 = 4;
     OK: i32 = 0;
     FULL: i32 = 1;
     WAIT: i32 = 2;
@@ -124,6 +124,8 @@ constants! {
     NO_MODULE: u32 = 4_294_967_295;
     END_REMOVED: u32 = 1;
     END_PROCESS: u32 = 2;
+    CELLS_SERVER: u32 = 1;
+    CELLS_FULL: u32 = 2;
     OPTION_REQUIRED: u32 = 1;
     OPTION_REPEATED: u32 = 2;
     SETTING_KIND_TEXT: u32 = 1;

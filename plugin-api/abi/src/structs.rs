@@ -358,8 +358,18 @@ abi_structs! {
         68 => retry_after_ms: u32,
     }
 
+    /// `perfmon_cell_memory`: memory for the state of a library's RPC run time.
+    pub struct CellMemory as "perfmon_cell_memory", size 32 {
+        0 => size: u32,
+        4 => level: u32,
+        8 => words_host: *mut u64,
+        16 => words_len: u64,
+        24 => sections: u32,
+        28 => reserved: u32,
+    }
+
     /// `perfmon_host`: what the host offers.
-    pub struct HostApi as "perfmon_host", size 192, at first 152 {
+    pub struct HostApi as "perfmon_host", size 200, at first 152 {
         0 => size: u32,
         4 => abi_major: u16,
         6 => abi_minor: u16,
@@ -386,6 +396,7 @@ abi_structs! {
         168 => metric_name: Option<unsafe extern "C" fn(run: u64, configured: u32, family: *const Family, name_plugin: *mut Text) -> i32>,
         176 => listening_socket: Option<unsafe extern "C" fn(library: u64, name: *const Str, descriptor_plugin: *mut i32) -> i32>,
         184 => histograms: Option<unsafe extern "C" fn(instance: u64, batch: *const HistogramBatch, taken_plugin: *mut u64) -> i32>,
+        192 => cell_memory: Option<unsafe extern "C" fn(library: u64, sections: u32, memory_plugin: *mut CellMemory) -> i32>,
     }
 
     /// `perfmon_plugin`: what a plugin offers.

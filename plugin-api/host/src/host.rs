@@ -10,6 +10,7 @@ use plugin_contract::InstanceSink;
 use serde_json::Value;
 
 use crate::calls::{Asking, Calls};
+use crate::cells::CellCounts;
 use crate::command::{CommandOutput, CommandRequest};
 use crate::configure;
 use crate::declared;
@@ -163,6 +164,12 @@ impl Host {
             guard = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
+
+    /// Removes the files in which libraries keep the state of their RPC run time. Their memory stays valid. No new files
+    /// are made after this; call it when all instances have ended.
+    pub fn remove_cell_files(&self) {
+        lock(&self.0.libraries).iter().for_each(|library| library.cells.remove_file());
+    }
 }
 
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -194,6 +201,12 @@ impl Library {
     #[must_use]
     pub fn instances(&self) -> usize {
         lock(&self.0.instances).len()
+    }
+
+    /// Its memory for the state of its RPC run time.
+    #[must_use]
+    pub fn cells(&self) -> CellCounts {
+        self.0.cells.counts()
     }
 
     /// How many of its instances are in quarantine now.

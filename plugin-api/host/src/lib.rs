@@ -7,6 +7,7 @@
 //! [`Violation`]; at worst they put the instance into quarantine.
 
 mod calls;
+mod cells;
 pub mod check;
 mod checks;
 mod command;
@@ -39,7 +40,9 @@ mod trial_run;
 mod violation;
 
 pub use plugin_abi::EntryFn;
+pub use rpc_cells::{Error as CellError, Level as CellLevel};
 
+pub use self::cells::{CellCounts, CellFiles};
 pub use self::command::{CommandCancel, CommandOutput, CommandRequest, ConfiguredModule, MetricNames};
 pub use self::error::{CollectError, ConfigureError, LoadError, Problem};
 pub use self::exit::{ENDED_BY_PLUGIN, allow_exit, guard_exit, leave};

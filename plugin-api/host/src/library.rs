@@ -9,6 +9,7 @@ use plugin_contract::Level;
 use serde_json::Value;
 
 use crate::calls::Calls;
+use crate::cells::LibraryCells;
 use crate::error::ConfigureError;
 use crate::info::PluginInfo;
 use crate::limits::Limits;
@@ -34,6 +35,8 @@ pub(crate) struct LibraryShared {
     pub(crate) blocking: ThreadPool,
     /// The limit of log records that belong to no instance.
     pub(crate) log_budget: LogBudget,
+    /// The memory for the state of its RPC run time.
+    pub(crate) cells: LibraryCells,
     /// The settings of the library, once it has them.
     settings: Mutex<Option<Value>>,
     /// Instances that have not ended.
@@ -60,6 +63,7 @@ impl LibraryShared {
             host: Arc::clone(host),
             violations: Violations::default(),
             log_budget: LogBudget::default(),
+            cells: LibraryCells::default(),
             settings: Mutex::default(),
             instances: Mutex::default(),
             info,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use plugin_abi::ABI_MINOR;
 use plugin_contract::{CredentialBroker, LibraryLog, ListeningSockets, NoCredentials, NoSockets};
 
+use crate::cells::CellFiles;
 use crate::limits::Limits;
 use crate::trial::Trial;
 
@@ -17,6 +18,8 @@ pub struct HostOptions {
     pub broker: Arc<dyn CredentialBroker>,
     /// Keeps the sockets that were opened for plugins; none by default.
     pub sockets: Arc<dyn ListeningSockets>,
+    /// Where libraries keep the state of their RPC run time; nowhere by default.
+    pub cells: Option<Arc<CellFiles>>,
     /// Receives log records that belong to no instance; by default they go to `tracing`.
     pub log: Option<Arc<dyn LibraryLog>>,
     /// How many threads a library's runtime should have.
@@ -37,6 +40,7 @@ impl Default for HostOptions {
             limits: Limits::default(),
             broker: Arc::new(NoCredentials),
             sockets: Arc::new(NoSockets),
+            cells: None,
             log: None,
             worker_threads: 2,
             program: concat!("perfmon-exporter ", env!("CARGO_PKG_VERSION")).to_owned(),

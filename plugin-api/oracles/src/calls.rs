@@ -272,10 +272,10 @@ impl Plugin {
         status
     }
 
-    /// Calls without series: a request for a secret, a fact, an unexpected problem, a null pointer for a struct.
+    /// Calls without series: requests for a secret or for memory, a fact, an unexpected problem, a null pointer for a struct.
     fn others(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let token = self.token(input);
-        match input.byte() % 8 {
+        match input.byte() % 9 {
             0 => {
                 let request = abi::CredentialRequest {
                     size: size::<abi::CredentialRequest>(input),
@@ -349,6 +349,17 @@ impl Plugin {
                 let status = unsafe { listening_socket(token, name_ptr, &raw mut descriptor) };
                 assert!([NOT_FOUND, STALE, INVALID].contains(&status), "listening_socket answers {status}");
                 assert_eq!(descriptor, -1, "nobody opened any");
+                status
+            }
+            7 => {
+                let mut room =
+                    abi::CellMemory { size: size::<abi::CellMemory>(input), ..abi::CellMemory::ZERO };
+                let room_ptr = if input.byte() == 0 { core::ptr::null_mut() } else { &raw mut room };
+                let cell_memory = self.host.cell_memory.expect(COMPLETE);
+                // SAFETY: see UNSAFETY above.
+                let status = unsafe { cell_memory(token, input.byte().into(), room_ptr) };
+                assert!([NOT_FOUND, STALE, INVALID].contains(&status), "cell_memory answers {status}");
+                assert!(room.words_host.is_null(), "this host keeps no cells");
                 status
             }
             _ => {

@@ -8,7 +8,7 @@ use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::sync::OnceLock;
 
 use plugin_abi::{
-    Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest, DENIED, FULL,
+    Array, ArrayMut, Batch, Bytes, CellMemory, Completion, CredentialLease, CredentialRequest, DENIED, FULL,
     HistogramBatch, HostApi, KIND_HISTOGRAM, Label, Log, Malformed, NOT_FOUND, OK, Plain as _,
     START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Str, Text, UNSUPPORTED, VALUE_HISTOGRAM,
     Verdict, WAIT, struct_size,
@@ -298,6 +298,15 @@ pub(crate) fn listening_socket(name: &str) -> Result<Option<OwnedFd>, i32> {
         NOT_FOUND => Ok(None),
         status => Err(status),
     }
+}
+
+/// The status, and the library's memory for cells if that is OK or FULL.
+pub(crate) fn cell_memory(sections: u32) -> (i32, CellMemory) {
+    let mut memory = CellMemory { size: struct_size::<CellMemory>(), ..CellMemory::ZERO };
+    let Some(function) = HOST.get().and_then(|host| host.cell_memory) else { return (UNSUPPORTED, memory) };
+    // SAFETY: the room for the answer outlives the call.
+    let status = unsafe { function(library(), sections, &raw mut memory) };
+    (status, memory)
 }
 
 pub(crate) fn min_interval(instance: u64, interval_ms: u64) {

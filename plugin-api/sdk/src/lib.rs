@@ -53,6 +53,7 @@
 
 mod arguments;
 mod caught;
+mod cells;
 mod collection;
 mod command;
 mod credential;
@@ -85,6 +86,7 @@ mod token;
 pub use plugin_abi;
 pub use plugin_abi::{Display, DisplayRule, GeneralReason, Stage};
 
+pub use self::cells::{CellMemory, cell_memory};
 pub use self::collection::{Collection, Stages};
 pub use self::command::{Command, Configured, Exit, NoArguments, Run};
 pub use self::credential::Credential;

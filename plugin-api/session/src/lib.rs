@@ -54,6 +54,7 @@
 //! | `object_connection` | the same for an object of DCOM |
 //! | `open` | a connection in use |
 //! | `lease` | credentials that the exporter leases for one logon |
+//! | `cells` | the writer of the RPC run time's state, for the options of sessions |
 //! | `call` | errors of methods |
 //! | `failure` | conversion of a session's errors to failures of the plugin |
 //! | `settings` | the transport settings that the exporter passes |
@@ -61,6 +62,7 @@
 
 mod attempt;
 mod call;
+mod cells;
 mod collect;
 pub mod command;
 mod connection;
@@ -74,6 +76,7 @@ mod settings;
 
 pub use self::attempt::{AttemptError, Retry};
 pub use self::call::call_error;
+pub use self::cells::cells;
 pub use self::collect::{HostSource, KeptConnection, collect};
 pub use self::connection::HostConnection;
 pub use self::failure::{DECLARED_REASONS, failure_of};

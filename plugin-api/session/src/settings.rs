@@ -97,7 +97,7 @@ impl Default for TransportSettings {
 }
 
 impl TransportSettings {
-    /// The options of a session.
+    /// The options of a session. What observes its associations belongs here, and writes to [`crate::cells()`].
     pub(crate) fn options(&self) -> Options {
         options(Duration::from_millis(self.connect_timeout_ms), self.smb.encryption)
     }

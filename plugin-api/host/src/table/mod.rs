@@ -6,6 +6,7 @@
 // UNSAFETY: every function follows pointers of the plugin, whom the header obliges to pass memory as long as it says
 // that stays valid until the call returns. Nulls, alignment, lengths, sizes, UTF-8 and enumerations are checked.
 
+mod cells;
 mod collections;
 mod commands;
 mod credentials;
@@ -20,6 +21,7 @@ use plugin_abi::{
     ABI_MAJOR, Array, FAILED, FULL, HostApi, INVALID, Malformed, OK, STALE, STOPPED, Str, struct_size,
 };
 
+use self::cells::cell_memory;
 use self::collections::{complete, destroyed, fact, min_interval};
 use self::commands::{metric_name, output};
 use self::credentials::{credential_acquire, credential_result};
@@ -62,6 +64,7 @@ pub(crate) fn leak(library: u64, options: &HostOptions) -> &'static HostApi {
         metric_name: Some(metric_name),
         listening_socket: Some(listening_socket),
         histograms: Some(histograms),
+        cell_memory: Some(cell_memory),
     }))
 }
 

@@ -1,13 +1,16 @@
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use plugin_contract::{DisplayRule, StartTimeKind};
+use plugin_contract::{AlertState, DisplayRule, SettingKind, StartTimeKind};
 use plugin_host::testing::{RecordedOutcome, Value};
-use plugin_host::{AbiVersion, CommandRequest, ConfigureError, Host, HostOptions, Mode};
+use plugin_host::{AbiVersion, CommandRequest, ConfigureError, FamilyKey, Host, HostOptions, Mode, Selects};
 
 use crate::support::CapturedOutput;
-use crate::support::{World, collect, compile, compile_for_1_2, compile_with, config, instance, said};
+use crate::support::{
+    World, collect, compile, compile_for_1_2, compile_for_1_3, compile_with, config, instance, said,
+};
 
 #[test]
 fn a_plugin_in_c_loads_collects_and_is_destroyed() {
@@ -103,7 +106,7 @@ fn another_major_version_is_refused_with_both_versions() {
     check_zoo(
         "wrong_major",
         &expect![
-            "load plugin FOLDER/libplugin_wrong_major.so: expected plugin ABI 1.3, found 2.3; install the plugin that was built for this version of the program"
+            "load plugin FOLDER/libplugin_wrong_major.so: expected plugin ABI 1.4, found 2.4; install the plugin that was built for this version of the program"
         ],
     );
 }
@@ -113,7 +116,7 @@ fn the_symbol_of_another_major_version_is_recognised() {
     check_zoo(
         "other_symbol",
         &expect![
-            "load plugin FOLDER/libplugin_other_symbol.so: expected plugin ABI 1.3, found 2.0; install the plugin that was built for this version of the program"
+            "load plugin FOLDER/libplugin_other_symbol.so: expected plugin ABI 1.4, found 2.0; install the plugin that was built for this version of the program"
         ],
     );
 }
@@ -279,6 +282,36 @@ fn a_plugin_of_version_1_2_has_all_that_it_had() {
     assert_eq!((failure.to_string().as_str(), failure.retry_after), ("query: asleep: snoring", None));
     drop(instance);
     assert_eq!(world.host.wait_destroyed(std::time::Duration::from_secs(10)), 0);
+    assert!(library.violations().iter().all(|(_, count)| count == 0), "the past is no violation");
+}
+
+#[test]
+fn a_plugin_of_version_1_3_has_all_that_it_had() {
+    let world = World::new();
+    let library = world.host.load(&compile_for_1_3("zoo/minor_1_3.c")).expect("the plugin loads");
+    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 3 });
+    let schema = &library.info().sources[0].schema;
+    let transport = &schema.transports[0];
+    assert_eq!((&*schema.shown, &*transport.kind), (&["food".to_owned()][..], "cable"));
+    assert_eq!(transport.settings[0].kind, SettingKind::Port);
+    let [namespace, object, item, part] = ["", "Zoo", "Waits", ""].map(str::to_owned);
+    let waits = FamilyKey { namespace, object, item, part };
+    assert_eq!(library.selects("animal", &config("a"), &waits).expect("it answers"), Selects::Yes);
+    let (instance, sink) = instance(&library, "a");
+    assert_eq!(world.log.wait_said("configured"), 1);
+    let recorded = collect(&world, &instance, &sink);
+    for what in ["histograms", "alert", "interval"] {
+        assert_eq!(said(&recorded, what), i64::from(plugin_abi::OK), "{what}");
+    }
+    assert_eq!(said(&recorded, "socket"), i64::from(plugin_abi::NOT_FOUND));
+    assert_eq!(recorded.series[0].histogram, Some((vec![1, 2, 3], 9.5)));
+    assert_eq!(recorded.alerts, [("bear".to_owned(), AlertState::Opened)]);
+    assert_eq!(instance.min_interval(), Some(Duration::from_secs(60)));
+    let RecordedOutcome::Failed(failure) = &recorded.completions[0].outcome else { panic!("it fails") };
+    assert_eq!(failure.retry_after, Some(Duration::from_secs(4)));
+    drop(instance);
+    assert_eq!(world.log.wait_said("ended"), i64::from(plugin_abi::END_REMOVED));
+    assert_eq!(world.host.wait_destroyed(Duration::from_secs(10)), 0);
     assert!(library.violations().iter().all(|(_, count)| count == 0), "the past is no violation");
 }
 

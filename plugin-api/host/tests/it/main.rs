@@ -5,6 +5,7 @@
     reason = "helpers of tests fail by panicking, and some plugins here panic on purpose"
 )]
 
+mod cells;
 mod check;
 mod commands;
 mod credentials;

@@ -8,11 +8,11 @@ use serde_json::json;
 
 use crate::rust::{collected, made};
 
-/// Where cargo puts the example `ticks`, beside this test.
-fn ticks() -> PathBuf {
+/// Where cargo puts an example, beside this test.
+pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("this test is a file");
     let profile = test.parent().and_then(|deps| deps.parent()).expect("a folder of the build");
-    let file = profile.join("examples/libticks.so");
+    let file = profile.join(format!("examples/lib{name}.so"));
     assert!(
         file.is_file(),
         "{} is not built: run `cargo test -p plugin-host`, which does it",
@@ -24,7 +24,7 @@ fn ticks() -> PathBuf {
 #[test]
 fn a_panic_in_a_library_of_its_own_stays_there() {
     let host = Host::new(HostOptions::default());
-    let library = host.load(&ticks()).expect("the plugin loads");
+    let library = host.load(&example("ticks")).expect("the plugin loads");
     let (instance, sink) = made(&library, "ticks", json!({"start": 7, "trouble_at": 8}));
     let recorded = collected(&instance, &sink);
     assert_eq!(recorded.series[0].value, Some(Value::U64(7)));
@@ -47,7 +47,7 @@ fn a_panic_in_a_library_of_its_own_stays_there() {
 #[test]
 fn a_plugin_made_with_the_sdk_keeps_the_contract() {
     let mut out = Vec::new();
-    let report = check::run(&ticks(), &mut out).expect("the output is kept");
+    let report = check::run(&example("ticks"), &mut out).expect("the output is kept");
     let text = String::from_utf8(out).expect("the output is text");
     assert!(report.is_ok() && report.skipped == 0, "{text}");
     assert!(text.contains("at `/no such setting`: unknown key `no such setting`"), "{text}");

@@ -25,6 +25,11 @@ pub(crate) fn compile_for_1_2(source: &str) -> PathBuf {
     compile_against("zoo/header_1_2", source, &[])
 }
 
+/// As [`compile`], with the header of version 1.3.
+pub(crate) fn compile_for_1_3(source: &str) -> PathBuf {
+    compile_against("zoo/header_1_3", source, &[])
+}
+
 /// As [`compile_with`]; the header is the one in that folder of `plugin-api/examples`.
 fn compile_against(header: &str, source: &str, options: &[&str]) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -157,6 +162,11 @@ impl KeptLog {
     pub(crate) fn count(&self, what: &str) -> usize {
         let prefix = format!("{what} ");
         self.messages().iter().filter(|message| message.starts_with(&prefix)).count()
+    }
+
+    /// The number of the last message that begins with `what`.
+    pub(crate) fn last_said(&self, what: &str) -> i64 {
+        number(self.messages().iter().rev().map(String::as_str), what)
     }
 
     fn messages(&self) -> Vec<String> {

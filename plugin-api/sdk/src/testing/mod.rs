@@ -124,6 +124,13 @@ impl FakeInstance {
     }
 }
 
+/// From now on [`crate::cell_memory`] gives these words, of which so many sections become ready. All instances of a
+/// process share them.
+pub fn set_cell_memory(words: &'static [AtomicU64], sections_max: u16) {
+    host::install(TABLE);
+    table::set_cells(words, sections_max);
+}
+
 static PLUGIN: Plugin = Plugin::new("testing", "0", "A host made of memory", &[], &[]);
 
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,6 +1,7 @@
 #![expect(unsafe_code, reason = "plays the host of the ABI")]
 // UNSAFETY: the functions of the table follow pointers that the SDK's own host module made on its stack for the call.
 
+mod cells;
 mod histograms;
 
 use std::sync::OnceLock;
@@ -12,6 +13,7 @@ use plugin_abi::{
     Stage, StageCost, Str, VALUE_F64, VALUE_I64, Verdict, struct_size,
 };
 
+pub(super) use self::cells::set as set_cells;
 use super::seen::{FakeCompletion, FakeOutcome, SeenSeries, SeenValue};
 use super::world::change;
 use crate::failure::{Failure, Reason};
@@ -47,6 +49,7 @@ pub(super) const TABLE: HostApi = HostApi {
     metric_name: None,
     listening_socket: None,
     histograms: Some(histograms::histograms),
+    cell_memory: Some(cells::cell_memory),
 };
 
 unsafe extern "C" fn now_ns() -> u64 {

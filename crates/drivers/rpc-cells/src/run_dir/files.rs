@@ -103,6 +103,12 @@ impl SectionFile {
     pub fn pages_lost(&self) -> u64 {
         self.mapped.pages_lost()
     }
+
+    /// Removes the file before this is dropped. The memory stays, and nobody finds it any more.
+    pub fn remove(&self) {
+        // If it is gone already, that is what is wanted.
+        let _ = unlinkat(&self.directory, &self.name, AtFlags::empty());
+    }
 }
 
 impl Memory for SectionFile {
@@ -117,8 +123,7 @@ impl Memory for SectionFile {
 
 impl Drop for SectionFile {
     fn drop(&mut self) {
-        // If it is gone already, that is what is wanted.
-        let _ = unlinkat(&self.directory, &self.name, AtFlags::empty());
+        self.remove();
     }
 }
 
