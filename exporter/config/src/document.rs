@@ -15,6 +15,7 @@ use super::operate;
 use super::otlp;
 use super::plugins::{Plugins, plugins};
 use super::probe::{Probe, probe};
+use super::rpc_state::{RpcState, rpc_state};
 use super::scrape::{Scrape, scrape};
 use super::section::Later;
 use super::shown::{Shown, Tree};
@@ -35,6 +36,8 @@ pub struct Config {
     pub probe: Probe,
     /// How secrets are guarded.
     pub credentials: Credentials,
+    /// Which state of the RPC run time is kept.
+    pub rpc_state: RpcState,
     /// The identities.
     pub identities: BTreeMap<String, Identity>,
     /// How targets are reached; `default` always exists.
@@ -102,6 +105,7 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
     let scrape = top.get("scrape").map(|item| scrape(&item)).unwrap_or_default();
     let probe = top.get("probe").map(|item| probe(&item)).unwrap_or_default();
     let credentials = top.get("credentials").map(|item| credentials(&item, base)).unwrap_or_default();
+    let rpc_state = top.get("rpc_state").map(|item| rpc_state(&item, base)).unwrap_or_default();
     let identities = named(top.get("identities"), |item| identity(item, base));
     let mut transports = named(top.get("transports"), transport);
     transports.entry("default".to_owned()).or_default();
@@ -127,6 +131,7 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
         scrape,
         probe,
         credentials,
+        rpc_state,
         identities,
         transports,
         normalize,

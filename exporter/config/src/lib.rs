@@ -11,6 +11,7 @@
 //!                                             # also connect_rate, max_connecting, max_concurrent, drain
 //!                                             # stale_after: 0 to 3 intervals, or a time
 //! credentials: {state_dir: /var/lib/perfmon-exporter, cooldown: 1h}
+//! rpc_state: {level: full, directory: /run/perfmon-exporter/rpc-state}    # also level: none, server
 //! identities:
 //!   corp: {kind: ntlm, domain: CORP, username: svc, password_file: /run/secrets/corp, allow_hosts: ['*.corp.example']}
 //! transports:
@@ -66,6 +67,7 @@ mod password_files;
 mod plugins;
 mod probe;
 mod problem;
+mod rpc_state;
 mod schemas;
 mod scrape;
 mod section;
@@ -105,6 +107,7 @@ pub use self::password_files::PasswordFiles;
 pub use self::plugins::{PluginName, PluginSettings, Plugins, beside_program, plugin_file, plugin_files};
 pub use self::probe::Probe;
 pub use self::problem::{Problem, Report};
+pub use self::rpc_state::{RpcState, RpcStateLevel};
 pub use self::schemas::Schemas;
 pub use self::scrape::{SERIES_MAX, Scrape};
 pub use self::shown::{HIDDEN, Shown, Tree, shown_module};

@@ -78,6 +78,7 @@ fn the_reference_shows_the_defaults() {
     assert_eq!(Scrape { deadline: None, ..config.scrape }, Scrape::default());
     assert_eq!(config.scrape.deadline, Some(Duration::from_secs(10)));
     assert_eq!(config.credentials.cooldown, Credentials::default().cooldown);
+    assert_eq!(RpcState { directory: None, ..config.rpc_state.clone() }, RpcState::default());
     let (smb, mut schemas) = (schema::smb(&[]), Schemas::default());
     schemas.add_source("pcq", &smb);
     schemas.add_source("comt", &schema::dcom(&[]));

@@ -19,6 +19,7 @@ mod reload;
 mod reload_counts;
 mod reloadable;
 mod resolver;
+mod rpc_state;
 mod scope;
 mod secrets;
 mod serve;

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use config::{Config, InUse, Report};
+use config::{Config, InUse, Report, RpcState};
 use http_server::{Limits, Settings};
 use input::file;
 use otlp_push::OtlpEndpoint;
@@ -43,6 +43,7 @@ pub(super) struct Fixed {
     listen: Vec<String>,
     web_file: Option<PathBuf>,
     state_dir: Option<PathBuf>,
+    rpc_state: RpcState,
 }
 
 /// What a new configuration came to.
@@ -127,6 +128,7 @@ impl Fixed {
             listen: config.web.listen.clone(),
             web_file: config.web.config_file.clone(),
             state_dir: config.credentials.state_dir.clone(),
+            rpc_state: config.rpc_state.clone(),
         }
     }
 
@@ -134,7 +136,8 @@ impl Fixed {
         let listen = (self.listen != config.web.listen).then_some("`web.listen`");
         let state_dir = (self.state_dir != config.credentials.state_dir).then_some("`credentials.state_dir`");
         let web_file = (self.web_file != config.web.config_file).then_some("`web.config_file`");
-        listen.into_iter().chain(web_file).chain(state_dir).map(str::to_owned).collect()
+        let rpc_state = (self.rpc_state != config.rpc_state).then_some("`rpc_state`");
+        listen.into_iter().chain(web_file).chain(state_dir).chain(rpc_state).map(str::to_owned).collect()
     }
 }
 
@@ -168,6 +171,8 @@ impl ReloadableState {
             // The engine updates the probes.
             probe: _,
             credentials,
+            // Plugins have their memory for the life of the process.
+            rpc_state: _,
             identities,
             transports: _,
             normalize: _,

@@ -27,6 +27,7 @@ use super::reload::{self, Reloads};
 use super::reload_counts::ReloadCounts;
 use super::reloadable::{self, Fixed, Prepared, ReloadableState};
 use super::resolver::{Lookups, SystemResolver};
+use super::rpc_state::{self, RemoveFiles};
 use super::signals::{Ending, Signals};
 use super::systemd::{self, Notifier};
 use super::targets::{self, Targets};
@@ -103,12 +104,15 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
     let options = HostOptions {
         broker: Arc::clone(&broker) as Arc<_>,
         sockets: Arc::new(handed.plugins),
+        cells: rpc_state::open(&config.rpc_state),
         log: Some(Arc::new(PluginLog)),
         limits: plugin_limits(),
         trial: Some(plugin_trial()),
         ..HostOptions::default()
     };
     let host = Host::new(options);
+    // After the instances have ended, and also if there is no beginning.
+    let _remove_files = RemoveFiles(host.clone());
     let mut library_cache = LibraryCache::new(host.clone());
     let first = reloadable::check(file, config, &mut library_cache).map_err(Trouble::Configuration)?;
     let verdicts = Arc::clone(&broker);

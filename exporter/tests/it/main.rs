@@ -31,6 +31,7 @@ mod probe;
 mod program;
 mod reload;
 mod reload_identities;
+mod rpc_state;
 mod rules_serve;
 mod serve;
 mod stack;

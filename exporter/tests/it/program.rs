@@ -67,7 +67,7 @@ impl Folder {
     /// The program at work on `config`, once it is ready.
     pub(crate) fn serve(&self, config: &str) -> Exporter {
         self.write("perfmon.yml", config);
-        self.begin(&mut Command::new(env!("CARGO_BIN_EXE_perfmon-exporter")), &[])
+        self.begin(&mut exporter(), &[])
     }
 
     /// `program` with `perfmon.yml` and these arguments, once it is ready.
@@ -83,6 +83,13 @@ impl Folder {
         exporter.wait_for_line("Ready");
         exporter
     }
+}
+
+/// The program, without the directory that this machine may have for the state of RPC calls.
+pub(crate) fn exporter() -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_perfmon-exporter"));
+    program.env_remove("RUNTIME_DIRECTORY").env_remove("XDG_RUNTIME_DIR");
+    program
 }
 
 /// A running exporter; ended when it is dropped.
@@ -145,6 +152,10 @@ impl Exporter {
         let mut rest = String::new();
         self.log.read_to_string(&mut rest).unwrap();
         rest
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {

@@ -42,6 +42,8 @@ const SHOWN: &[&str] = &[
     "probe.idle",
     "credentials.state_dir",
     "credentials.cooldown",
+    "rpc_state.level",
+    "rpc_state.directory",
     "identities.*.kind",
     "identities.*.domain",
     "identities.*.username",

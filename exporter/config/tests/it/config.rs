@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use config::{Config, FilePattern, Schemas, SecretSource, parse};
+use config::{Config, FilePattern, RpcState, RpcStateLevel, Schemas, SecretSource, parse};
 use expect_test::{Expect, expect};
 use exporter_testing::schema;
 
@@ -58,6 +58,15 @@ fn everything_but_the_targets_has_a_default() {
     assert_eq!(config.scrape.interval, Duration::from_secs(30));
     assert!(config.transports.contains_key("default"));
     assert_eq!(config.credentials.state_dir, None);
+}
+
+#[test]
+fn the_state_of_rpc_calls_is_kept_in_full_unless_less_is_asked_for() {
+    let state = |yaml: &str| good(&format!("targets: []\nrpc_state: {yaml}\n")).rpc_state;
+    assert_eq!(state(""), RpcState { level: RpcStateLevel::Full, directory: None });
+    assert_eq!(state("{level: server}").level, RpcStateLevel::Server);
+    let none = RpcState { level: RpcStateLevel::None, directory: Some("/etc/perfmon/state".into()) };
+    assert_eq!(state("{level: none, directory: state}"), none);
 }
 
 #[test]

@@ -31,7 +31,7 @@ use self::lender::Lender;
 use self::offers::{Found, Offer, Offers};
 use self::own::Own;
 use self::words::Words;
-use super::{CANCELLED, FAILED, OK, USAGE, plugins};
+use super::{CANCELLED, FAILED, OK, USAGE, plugins, rpc_state};
 
 /// Where the configuration is looked for when no `--config` is given.
 const DEFAULT_CONFIG: &str = "/etc/perfmon-exporter/perfmon.yml";
@@ -108,7 +108,7 @@ fn prepare_and_run(
         (None, None) => None,
     };
     let lender = lender.map(Arc::new);
-    let offers = Offers::load(config.as_ref(), host_options(lender.clone()));
+    let offers = Offers::load(config.as_ref(), host_options(lender.clone(), config.as_ref()));
     let (offer, named_by) = match offers.find(&rest, builtin).map_err(usage)? {
         Found::Command(offer, named_by) => (offer, named_by),
         Found::Plugin(plugin) => {
@@ -191,8 +191,9 @@ fn named_target(words: &[String]) -> Option<&str> {
     words[at].strip_prefix("--target=").or_else(|| words.get(at + 1).map(String::as_str))
 }
 
-fn host_options(lender: Option<Arc<Lender>>) -> HostOptions {
+fn host_options(lender: Option<Arc<Lender>>, config: Option<&Config>) -> HostOptions {
     let mut options = HostOptions {
+        cells: config.and_then(|config| rpc_state::open_for_command(&config.rpc_state)),
         log: Some(Arc::new(PluginLog)),
         // Live values can be watched without a limit.
         limits: Limits { command_output_bytes_max: u64::MAX, ..Limits::default() },

@@ -54,6 +54,14 @@ pub(super) struct Offers {
     /// By the names that the configuration has for them.
     pub(super) libraries: Libraries,
     plugins: Vec<String>,
+    host: Host,
+}
+
+/// The command has ended.
+impl Drop for Offers {
+    fn drop(&mut self) {
+        self.host.remove_cell_files();
+    }
 }
 
 /// What the first words of a command line mean.
@@ -77,9 +85,9 @@ impl Offers {
             None => plugin_files(&folder).into_iter().map(|file| (None, file)).collect(),
         };
         let (all, libraries, plugins) = (Vec::new(), Libraries::new(), Vec::new());
-        let mut offers = Self { all, broken: Vec::new(), folder, libraries, plugins };
+        let mut offers = Self { all, broken: Vec::new(), folder, libraries, plugins, host };
         for (name, file) in files {
-            match host.load(&file) {
+            match offers.host.load(&file) {
                 Ok(library) => offers.add(name, &library),
                 Err(error) => offers.broken.push(error.to_string()),
             }

@@ -49,12 +49,18 @@ impl Plugins {
         let quarantined = plugins().map(|(name, library)| ([name], library.quarantined(now_ns) as u64));
         out.rows(&QUARANTINED, quarantined.collect::<Vec<_>>())?;
         let lost = plugins().map(|(name, library)| ([name], library.lost_threads() as u64));
-        out.rows(&LOST_THREADS, lost.collect::<Vec<_>>())
+        out.rows(&LOST_THREADS, lost.collect::<Vec<_>>())?;
+        let cells: Vec<_> = plugins().map(|(name, library)| ([name], library.cells())).collect();
+        let sections = cells.iter().map(|(name, cells)| (*name, u64::from(cells.sections)));
+        out.rows(&CELL_SECTIONS, sections.collect::<Vec<_>>())?;
+        let pages_lost = cells.iter().map(|(name, cells)| (*name, cells.pages_lost));
+        out.rows(&CELL_PAGES_LOST, pages_lost.collect::<Vec<_>>())
     }
 }
 
 /// What this file shows.
-pub(crate) const METRICS: &[&Metric] = &[&PLUGIN, &VIOLATIONS, &QUARANTINED, &LOST_THREADS];
+pub(crate) const METRICS: &[&Metric] =
+    &[&PLUGIN, &VIOLATIONS, &QUARANTINED, &LOST_THREADS, &CELL_SECTIONS, &CELL_PAGES_LOST];
 
 static PLUGIN: Metric = Metric::info(
     "perfmon_exporter_plugin",
@@ -75,4 +81,14 @@ static LOST_THREADS: Metric = Metric::gauge(
     "perfmon_exporter_plugin_lost_threads",
     &["plugin"],
     "Threads of a plugin that hang in a call.",
+);
+static CELL_SECTIONS: Metric = Metric::gauge(
+    "perfmon_exporter_plugin_rpc_state_sections",
+    &["plugin"],
+    "Sections of the file with the RPC state of a plugin; 0 if it keeps none.",
+);
+static CELL_PAGES_LOST: Metric = Metric::counter(
+    "perfmon_exporter_plugin_rpc_state_pages_lost",
+    &["plugin"],
+    "Pages of the file with the RPC state of a plugin that were missing because the file was truncated.",
 );

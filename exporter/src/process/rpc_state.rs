@@ -1,0 +1,101 @@
+//! Where plugins keep the state of their RPC run time.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use config::{RpcState, RpcStateLevel};
+use plugin_host::{CellFiles, CellLevel, Host};
+use tracing::{debug, info, warn};
+
+/// Makes or opens the run directory, and removes the files of processes that ended without doing so. `None` if nothing is
+/// kept; the log says why.
+pub(super) fn open(state: &RpcState) -> Option<Arc<CellFiles>> {
+    let level = level(state)?;
+    let Some(path) = directory(state) else {
+        let next_step = "set `rpc_state.directory`, or `rpc_state.level: none`";
+        info!(next_step, "RPC state not kept: there is no directory for it");
+        return None;
+    };
+    let opened = CellFiles::open(&path, level).and_then(|files| Ok((files.remove_stale()?, files)));
+    match opened {
+        Ok((removed, files)) => {
+            let removed = removed.len();
+            info!(directory = %path.display(), removed, "RPC state kept");
+            Some(Arc::new(files))
+        }
+        Err(error) => {
+            let next_step = "correct `rpc_state.directory`, or set `rpc_state.level: none`";
+            warn!(%error, next_step, "RPC state not kept");
+            None
+        }
+    }
+}
+
+/// The same for a command: in the configured directory, if it is there. A command does not make it, because it may run as
+/// another user than the exporter.
+pub(super) fn open_for_command(state: &RpcState) -> Option<Arc<CellFiles>> {
+    let path = state.directory.as_deref().filter(|path| path.exists())?;
+    let opened = CellFiles::open(path, level(state)?);
+    opened.inspect_err(|error| debug!(%error, "RPC state not kept")).ok().map(Arc::new)
+}
+
+fn level(state: &RpcState) -> Option<CellLevel> {
+    match state.level {
+        RpcStateLevel::None => None,
+        RpcStateLevel::Server => Some(CellLevel::SERVER),
+        RpcStateLevel::Full => Some(CellLevel::FULL),
+    }
+}
+
+/// The run directory: the configured one, or the one that the system has for this process.
+pub(super) fn directory(state: &RpcState) -> Option<PathBuf> {
+    state.directory.clone().or_else(|| default_directory(|variable| env::var_os(variable)))
+}
+
+/// The service manager's directory for this service, or the user's.
+fn default_directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let first = |variable: OsString| env::split_paths(&variable).next();
+    let of = |name: &str, folder: &str| {
+        let path = variable(name).and_then(first).filter(|path| path.is_absolute())?;
+        Some(path.join(folder))
+    };
+    of("RUNTIME_DIRECTORY", "rpc-state").or_else(|| of("XDG_RUNTIME_DIR", "perfmon-exporter-rpc-state"))
+}
+
+/// Removes the files of this process when it is dropped, at whatever end.
+pub(super) struct RemoveFiles(pub(super) Host);
+
+impl Drop for RemoveFiles {
+    fn drop(&mut self) {
+        self.0.remove_cell_files();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(variables: &[(&str, &str)], expected: Option<&str>) {
+        let found = |name: &str| {
+            variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| OsString::from(value))
+        };
+        assert_eq!(default_directory(found), expected.map(PathBuf::from), "{variables:?}");
+    }
+
+    #[test]
+    fn the_directory_is_the_services_own_or_the_users() {
+        let user = ("XDG_RUNTIME_DIR", "/run/user/7");
+        check(
+            &[("RUNTIME_DIRECTORY", "/run/perfmon-exporter"), user],
+            Some("/run/perfmon-exporter/rpc-state"),
+        );
+        check(&[("RUNTIME_DIRECTORY", "/run/first:/run/second")], Some("/run/first/rpc-state"));
+        check(&[user], Some("/run/user/7/perfmon-exporter-rpc-state"));
+        check(&[("RUNTIME_DIRECTORY", ""), user], Some("/run/user/7/perfmon-exporter-rpc-state"));
+        check(&[("XDG_RUNTIME_DIR", "run")], None);
+        check(&[], None);
+    }
+}
