@@ -47,8 +47,14 @@ static perfmon_status create(const perfmon_configure *request) {
 
 static perfmon_status collect(const perfmon_collect *request) {
     static char name = 'a';
+    static uint32_t id;
+    if (name == 'a')
+        register_one(request->instance, &id);
+    name = name == 'z' ? 'b' : (char)(name + 1);
+    const double number = name;
+    send(request->instance, &id, &number, 1);
     if (memory.words_host != NULL)
-        show_endpoint(name = name == 'z' ? 'a' : (char)(name + 1));
+        show_endpoint(name);
     complete_full(request->instance, request->collection);
     return PERFMON_OK;
 }
