@@ -1,7 +1,7 @@
 //! The state of RPC calls: where the program lets plugins keep it, and what is said if it cannot.
 
 use std::net::SocketAddr;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -143,4 +143,20 @@ fn a_change_of_the_section_needs_a_restart() {
     folder.write("perfmon.yml", &config("directory: state, level: none"));
     let answer = exporter.reload();
     assert!(answer.body.ends_with("needs a restart: `rpc_state`\n"), "{}", answer.body);
+}
+
+#[test]
+fn a_command_keeps_its_calls_where_the_exporter_keeps_them_and_makes_no_directory_itself() {
+    let folder = folder();
+    folder.write("perfmon.yml", &config("directory: state"));
+    let said = || {
+        let output = folder.run(&["--config", "perfmon.yml", "zoo", "memory"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(said(), format!("memory {}\n", plugin_sdk::plugin_abi::NOT_FOUND));
+    assert!(!folder.path("state").exists());
+    std::fs::DirBuilder::new().mode(0o700).create(folder.path("state")).unwrap();
+    assert_eq!(said(), format!("memory {}\n", plugin_sdk::plugin_abi::OK));
+    assert_eq!(snapshots(&folder.path("state")), [], "its file went with it");
 }

@@ -58,6 +58,20 @@ static perfmon_status collect(const perfmon_collect *request) {
     complete_full(request->instance, request->collection);
     return PERFMON_OK;
 }
+
+/* The command `memory` says what it gets. */
+static int32_t run(const perfmon_run *request) {
+    perfmon_cell_memory room = {.size = sizeof(room)};
+    char line[32];
+    const int len = snprintf(line, sizeof(line), "memory %d\n", (int)host->cell_memory(host->library, 1, &room));
+    const perfmon_bytes bytes = {(const uint8_t *)line, (uint64_t)len};
+    return host->output(request->run, PERFMON_OUTPUT_OUT, &bytes) == PERFMON_OK ? 0 : 1;
+}
+static const perfmon_command zoo_commands[] = {
+    {.size = sizeof(perfmon_command), .name = STR("memory"), .help = STR("Asks for memory")},
+};
+#define COMMANDS ARRAY(zoo_commands)
+#define RUN run
 #define CREATE create
 #define COLLECT collect
 #include "table.h"
