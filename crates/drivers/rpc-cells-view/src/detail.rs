@@ -1,9 +1,10 @@
 use std::fmt;
 
-use rpc_cells::{CallFlags, Cell, CellId, Connection, ConnectionFlags, ServerCall, Snapshot};
+use rpc_cells::{CallFlags, Cell, CellId, Connection, ConnectionFlags, ObjectCall, ServerCall, Snapshot};
 
-use crate::filter::target_of;
 use crate::names::{Escaped, call_flags, label, short};
+use crate::operation::{object_of, operation_name};
+use crate::rows::target_of;
 
 /// `-l`: the objects that a process has in cells with this id: one for each of its files at most.
 #[must_use]
@@ -44,7 +45,10 @@ impl fmt::Display for CellText<'_> {
                 writeln!(f, "Last update {}", Seconds(thread.last_update_ms))
             }
             Cell::Connection(connection) => write_connection(f, connection),
-            Cell::ServerCall(call) => write_server_call(f, call),
+            Cell::ServerCall(call) => {
+                write_server_call(f, call)?;
+                write_names(f, self.snapshot, call.operation, call.object)
+            }
             Cell::ClientCall(call) => {
                 writeln!(f, "Client call information")?;
                 writeln!(f, "Procedure Number: {}", call.opnum)?;
@@ -54,14 +58,30 @@ impl fmt::Display for CellText<'_> {
                 writeln!(f, "Call target identifier: {}", Short(call.target))?;
                 writeln!(f, "Call target endpoint: {}", Escaped(call.endpoint.as_str()))?;
                 // "Most tools will show the information together."
-                match target_of(self.snapshot, call.target) {
-                    Some(target) => write_target(f, &target),
-                    None => Ok(()),
+                if let Some(target) = target_of(self.snapshot, call.target) {
+                    write_target(f, &target)?;
                 }
+                write_names(f, self.snapshot, call.operation, call.object)
             }
             Cell::CallTarget(target) => {
                 writeln!(f, "Call target information")?;
                 write_target(f, target)
+            }
+            Cell::Interface(interface) => {
+                writeln!(f, "Interface")?;
+                writeln!(f, "Interface UUID: {}", interface.uuid)?;
+                writeln!(f, "Major version: {}", interface.version)?;
+                writeln!(f, "Interface name: {}", Escaped(interface.name.as_str()))
+            }
+            Cell::Operation(operation) => {
+                writeln!(f, "Operation")?;
+                writeln!(f, "Procedure Number: {}", operation.opnum)?;
+                writeln!(f, "Interface identifier: {}", Short(operation.interface))?;
+                writeln!(f, "Operation name: {}", Escaped(operation.name.as_str()))
+            }
+            Cell::ObjectCall(object) => {
+                writeln!(f, "Call of an object")?;
+                write_object(f, object)
             }
         }
     }
@@ -110,6 +130,27 @@ fn write_target(f: &mut fmt::Formatter<'_>, target: &rpc_cells::CallTarget) -> f
     writeln!(f, "Protocol Sequence: {}", short(target.protocol_sequence))?;
     writeln!(f, "Last update {}", Seconds(target.last_update_ms))?;
     writeln!(f, "Target server: {}", Escaped(target.server.as_str()))
+}
+
+/// What `dbgrpc` does not print, so nothing where nothing is known.
+fn write_names(
+    f: &mut fmt::Formatter<'_>,
+    snapshot: &Snapshot,
+    operation: CellId,
+    object: CellId,
+) -> fmt::Result {
+    if let Some(name) = operation_name(snapshot, operation) {
+        writeln!(f, "Operation: {name}")?;
+    }
+    match object_of(snapshot, object) {
+        Some(object) => write_object(f, object),
+        None => Ok(()),
+    }
+}
+
+fn write_object(f: &mut fmt::Formatter<'_>, object: &ObjectCall) -> fmt::Result {
+    writeln!(f, "IPID: {}", object.ipid)?;
+    writeln!(f, "Causality identifier: {}", object.causality_id)
 }
 
 /// A time after boot. The two numbers are seconds and milliseconds, without leading zeros: 470.25 is 470.025 seconds.

@@ -1,4 +1,4 @@
-use rpc_cells::{CallTarget, Cell, CellId, Snapshot};
+use rpc_cells::{Cell, Snapshot};
 
 use crate::rows::{ClientCallRow, EndpointRow, Found, ServerCallRow, ThreadRow};
 use crate::table::Table;
@@ -50,9 +50,9 @@ pub fn threads(snapshots: &[Snapshot], pid: u32, tid: Option<u32>) -> Table<Thre
 /// `-c`: server calls.
 #[must_use]
 pub fn server_calls(snapshots: &[Snapshot], filter: &CallFilter) -> Table<ServerCallRow> {
-    rows(snapshots, |found, _, cell| match cell {
+    rows(snapshots, |found, snapshot, cell| match cell {
         Cell::ServerCall(call) if filter.takes(found.pid, call.call_id, call.interface_start, call.opnum) => {
-            Some(ServerCallRow::new(found, call))
+            Some(ServerCallRow::new(found, snapshot, call))
         }
         _ => None,
     })
@@ -63,17 +63,10 @@ pub fn server_calls(snapshots: &[Snapshot], filter: &CallFilter) -> Table<Server
 pub fn client_calls(snapshots: &[Snapshot], filter: &CallFilter) -> Table<ClientCallRow> {
     rows(snapshots, |found, snapshot, cell| match cell {
         Cell::ClientCall(call) if filter.takes(found.pid, call.call_id, call.interface_start, call.opnum) => {
-            Some(ClientCallRow::new(found, call, &target_of(snapshot, call.target).unwrap_or_default()))
+            Some(ClientCallRow::new(found, snapshot, call))
         }
         _ => None,
     })
-}
-
-pub(crate) fn target_of(snapshot: &Snapshot, target: CellId) -> Option<CallTarget> {
-    match snapshot.get(target)? {
-        Cell::CallTarget(target) => Some(*target),
-        _ => None,
-    }
 }
 
 fn rows<R>(snapshots: &[Snapshot], row: impl Fn(Found, &Snapshot, &Cell) -> Option<R>) -> Table<R> {

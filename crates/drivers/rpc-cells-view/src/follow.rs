@@ -1,9 +1,12 @@
 use std::collections::BTreeSet;
 
-use rpc_cells::{CallFlags, Cell, CellId, ClientCall, Endpoint, ProtocolSequence, ServerCall, Snapshot};
+use rpc_cells::{
+    CallFlags, Cell, CellId, ClientCall, Endpoint, ObjectCall, ProtocolSequence, ServerCall, Snapshot,
+};
 use serde::Serialize;
 
-use crate::filter::target_of;
+use crate::operation::object_of;
+use crate::rows::target_of;
 
 /// A cell of one of the files: cell ids are those of their file only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,8 +72,8 @@ pub struct Trail {
 /// Follows a client call through its endpoint to the server call, and on to the client call that this makes, at most
 /// `hops_max` times. `is_local` says whether the front of a server's name is this machine's; the empty name is.
 ///
-/// A server call is the client's if id, interface and method are the same and it came through the endpoint. Nothing in the
-/// cells makes that certain.
+/// A server call is the client's if id, interface and method are the same and it came through the endpoint; of calls of
+/// DCOM objects, interface and causality id of the object too. Nothing in the cells makes that certain.
 #[must_use]
 pub fn follow(
     snapshots: &[Snapshot],
@@ -129,7 +132,10 @@ fn hop(
         let server = &snapshots[endpoint.file];
         for (cell, object) in &server.cells {
             let Cell::ServerCall(found) = object else { continue };
-            if is_same(call, client_pid, found) && came_through(server, found, endpoint.cell) {
+            if is_same(call, client_pid, found)
+                && is_same_object(object_of(snapshot, call.object), object_of(server, found.object))
+                && came_through(server, found, endpoint.cell)
+            {
                 candidates.push((endpoint, Place { file: endpoint.file, cell: *cell }, found));
             }
         }
@@ -162,6 +168,11 @@ fn is_same(call: &ClientCall, client_pid: u32, found: &ServerCall) -> bool {
         && (found.call_id, found.interface_start, found.opnum)
             == (call.call_id, call.interface_start, call.opnum)
         && (!found.flags.contains(CallFlags::LRPC) || found.caller_pid == client_pid)
+}
+
+/// Without the cell of either, any object may be the one.
+fn is_same_object(called: Option<&ObjectCall>, found: Option<&ObjectCall>) -> bool {
+    called.zip(found).is_none_or(|(called, found)| called == found)
 }
 
 /// A call whose connection has no cell may have come through any endpoint.

@@ -13,6 +13,7 @@
 //! | `-l` | [`cell`] |
 //!
 //! Rows are sorted as the files and their cells are. `Display` of a [`Table`] is the text for people; rows are `Serialize`.
+//! The names of a method and its interface, where its process knows them, follow the columns that `dbgrpc` has.
 //! Names come from other processes, so control characters in them are escaped.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -20,11 +21,13 @@ mod detail;
 mod filter;
 mod follow;
 mod names;
+mod operation;
 mod rows;
 mod table;
 
 pub use self::detail::{CellText, cell};
 pub use self::filter::{CallFilter, client_calls, endpoints, server_calls, threads};
 pub use self::follow::{Hop, Place, Trail, TrailEnd, follow};
+pub use self::operation::{CallNames, OperationName, operation_name};
 pub use self::rows::{ClientCallRow, EndpointRow, Found, ServerCallRow, ThreadRow};
 pub use self::table::{Row, Table};

@@ -1,9 +1,10 @@
 use std::fmt;
 
-use rpc_cells::{CallFlags, CallTarget, CellId, ClientCall, Endpoint, ServerCall, Snapshot, Thread};
+use rpc_cells::{CallFlags, CallTarget, Cell, CellId, ClientCall, Endpoint, ServerCall, Snapshot, Thread};
 use serde::{Serialize, Serializer};
 
 use crate::names::{Escaped, short};
+use crate::operation::CallNames;
 use crate::table::Row;
 
 fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
@@ -133,10 +134,13 @@ pub struct ServerCallRow {
     pub caller_pid: u32,
     /// The thread of the caller, for a call within one host.
     pub caller_tid: u32,
+    /// What it calls, by name.
+    #[serde(flatten)]
+    pub names: CallNames,
 }
 
 impl ServerCallRow {
-    pub(crate) fn new(found: Found, call: &ServerCall) -> Self {
+    pub(crate) fn new(found: Found, snapshot: &Snapshot, call: &ServerCall) -> Self {
         Self {
             found,
             status: call.status,
@@ -149,6 +153,7 @@ impl ServerCallRow {
             connection: call.connection,
             caller_pid: call.caller_pid,
             caller_tid: call.caller_tid,
+            names: CallNames::new(snapshot, call.operation, call.object),
         }
     }
 }
@@ -165,10 +170,11 @@ impl Row for ServerCallRow {
         write!(f, "{flags:08x} {call_id:08x} {last_update_ms:08x} ")?;
         // The last column is the connection, or the process and the thread of the caller.
         if CallFlags(*flags).contains(CallFlags::LRPC) {
-            write!(f, "{:04x}.{:04x}", self.caller_pid, self.caller_tid)
+            write!(f, "{:04x}.{:04x}", self.caller_pid, self.caller_tid)?;
         } else {
-            write!(f, "{}", self.connection)
+            write!(f, "{}", self.connection)?;
         }
+        write!(f, "{}", self.names)
     }
 }
 
@@ -199,10 +205,14 @@ pub struct ClientCallRow {
     pub protocol_sequence: rpc_cells::ProtocolSequence,
     /// The front of the name of the server; empty is this machine, or no target.
     pub server: String,
+    /// What it calls, by name.
+    #[serde(flatten)]
+    pub names: CallNames,
 }
 
 impl ClientCallRow {
-    pub(crate) fn new(found: Found, call: &ClientCall, target: &CallTarget) -> Self {
+    pub(crate) fn new(found: Found, snapshot: &Snapshot, call: &ClientCall) -> Self {
+        let target = target_of(snapshot, call.target).unwrap_or_default();
         Self {
             found,
             opnum: call.opnum,
@@ -214,6 +224,7 @@ impl ClientCallRow {
             last_update_ms: target.last_update_ms,
             protocol_sequence: target.protocol_sequence,
             server: target.server.as_str().to_owned(),
+            names: CallNames::new(snapshot, call.operation, call.object),
         }
     }
 }
@@ -228,6 +239,14 @@ impl Row for ClientCallRow {
             self;
         write!(f, "{found} {opnum:04x} {interface_start:08x} {servicing_thread} {call_id:08x} ")?;
         write!(f, "{last_update_ms:08x} {:02x} {target} ", self.protocol_sequence.0)?;
-        write!(f, "{}", Escaped(&self.endpoint))
+        write!(f, "{}{}", Escaped(&self.endpoint), self.names)
+    }
+}
+
+/// The target that a client call refers to.
+pub(crate) fn target_of(snapshot: &Snapshot, target: CellId) -> Option<CallTarget> {
+    match snapshot.get(target)? {
+        Cell::CallTarget(target) => Some(*target),
+        _ => None,
     }
 }

@@ -285,6 +285,7 @@ fn rows_are_json_with_names_of_values_and_numbers_of_fields() {
             "pid": 0x390, "owner": "exporter", "cell": "0000.0001", "opnum": 0, "interface_start": 0x19bb_5061,
             "servicing_thread": "0000.0000", "call_id": 1, "endpoint": "1120", "target": "0000.0002",
             "last_update_ms": 0x7_2bff, "protocol_sequence": "TCP", "server": "",
+            "interface": null, "method": null, "ipid": null, "causality_id": null,
         }])
     );
 }

@@ -21,6 +21,10 @@ pub struct ClientCall {
     pub call_id: u32,
     /// Where it goes.
     pub target: CellId,
+    /// The object that is called, if it is one of DCOM.
+    pub object: CellId,
+    /// The name of the method, if it is known.
+    pub operation: CellId,
 }
 
 impl Stored for ClientCall {
@@ -31,6 +35,8 @@ impl Stored for ClientCall {
         fields.put(12, self.call_id.to_le_bytes());
         fields.put_cell_id(16, self.target);
         fields.put_name(20, &self.endpoint);
+        fields.put_cell_id(36, self.object);
+        fields.put_cell_id(40, self.operation);
     }
 
     fn read(fields: &Fields) -> Result<Self, Malformed> {
@@ -41,6 +47,8 @@ impl Stored for ClientCall {
             endpoint: fields.name(20, "Endpoint")?,
             call_id: fields.u32(12),
             target: fields.cell_id(16),
+            object: fields.cell_id(36),
+            operation: fields.cell_id(40),
         })
     }
 }

@@ -5,7 +5,10 @@ mod client_call;
 mod connection;
 mod endpoint;
 mod fields;
+mod interface;
 mod name;
+mod object_call;
+mod operation;
 mod server_call;
 mod thread;
 
@@ -16,7 +19,10 @@ pub use self::client_call::ClientCall;
 pub use self::connection::{AuthenticationLevel, AuthenticationService, Connection, ConnectionFlags};
 pub use self::endpoint::{Endpoint, EndpointStatus, ProtocolSequence};
 use self::fields::Fields;
+pub use self::interface::Interface;
 pub use self::name::Name;
+pub use self::object_call::ObjectCall;
+pub use self::operation::Operation;
 pub use self::server_call::{CallFlags, CallStatus, ServerCall};
 pub use self::thread::{Thread, ThreadStatus};
 use crate::layout::COPY_WORDS;
@@ -38,6 +44,12 @@ open_enum! {
         CLIENT_CALL = 5,
         /// A [`CallTarget`].
         CALL_TARGET = 6,
+        /// An [`Interface`].
+        INTERFACE = 7,
+        /// An [`Operation`].
+        OPERATION = 8,
+        /// An [`ObjectCall`].
+        OBJECT_CALL = 9,
     }
 }
 
@@ -143,6 +155,12 @@ cell! {
     ClientCall = CLIENT_CALL,
     /// Where a client call goes.
     CallTarget = CALL_TARGET,
+    /// The name of an interface.
+    Interface = INTERFACE,
+    /// The name of a method.
+    Operation = OPERATION,
+    /// What the call of a DCOM object has besides.
+    ObjectCall = OBJECT_CALL,
 }
 
 #[cfg(test)]

@@ -77,6 +77,10 @@ pub struct ServerCall {
     /// The thread of the caller, for a call within one host.
     #[doc(alias = "TID")]
     pub caller_tid: u32,
+    /// The object that is called, if it is one of DCOM.
+    pub object: CellId,
+    /// The name of the method, if it is known.
+    pub operation: CellId,
 }
 
 impl ServerCall {
@@ -99,6 +103,8 @@ impl Stored for ServerCall {
         fields.put_cell_id(28, self.connection);
         fields.put(32, self.caller_pid.to_le_bytes());
         fields.put(36, self.caller_tid.to_le_bytes());
+        fields.put_cell_id(40, self.object);
+        fields.put_cell_id(44, self.operation);
     }
 
     fn read(fields: &Fields) -> Result<Self, Malformed> {
@@ -114,6 +120,8 @@ impl Stored for ServerCall {
             connection: fields.cell_id(28),
             caller_pid: fields.u32(32),
             caller_tid: fields.u32(36),
+            object: fields.cell_id(40),
+            operation: fields.cell_id(44),
         })
     }
 }

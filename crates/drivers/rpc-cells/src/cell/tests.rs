@@ -1,10 +1,11 @@
+use ms_dtyp::Guid;
 use proptest::prelude::*;
 
 use super::*;
 use crate::layout::CellId;
 
 /// Objects with another value in each field. The bytes are computed by hand from the tables of the crate.
-fn examples() -> [(Cell, &'static str); 6] {
+fn examples() -> [(Cell, &'static str); 9] {
     let id = |section, cell| CellId { section, cell };
     [
         (
@@ -47,9 +48,12 @@ fn examples() -> [(Cell, &'static str); 6] {
                 connection: id(0, 3),
                 caller_pid: 7,
                 caller_tid: 8,
+                object: id(0, 9),
+                operation: id(0, 10),
             }
             .into(),
-            "04 02 0201 6150bb19 02000000 09000000 0500000000000000 06000000 03000000 07000000 08000000",
+            "04 02 0201 6150bb19 02000000 09000000 0500000000000000 06000000 03000000 07000000 08000000 \
+             09000000 0a000000",
         ),
         (
             ClientCall {
@@ -59,9 +63,11 @@ fn examples() -> [(Cell, &'static str); 6] {
                 endpoint: Name::new("1120"),
                 call_id: 3,
                 target: id(0, 4),
+                object: id(0, 5),
+                operation: id(0, 6),
             }
             .into(),
-            "05 00 0100 6150bb19 02000000 03000000 04000000 04 31313230",
+            "05 00 0100 6150bb19 02000000 03000000 04000000 04 31313230 0000000000000000 000000 05000000 06000000",
         ),
         (
             CallTarget {
@@ -72,8 +78,24 @@ fn examples() -> [(Cell, &'static str); 6] {
             .into(),
             "06 00 0700 00000000 0900000000000000 01 68",
         ),
+        (
+            Interface { version: 1, uuid: Guid::from_u128(UUID), name: Name::new("IRemoteActivation") }
+                .into(),
+            "07 00 0100 b84a9f4d1c7dcf11861e0020af6e7c57 11 4952656d6f746541637469766174696f6e",
+        ),
+        (
+            Operation { opnum: 3, interface: id(1, 2), name: Name::new("Get") }.into(),
+            "08 00 0300 02000100 03 476574",
+        ),
+        (
+            ObjectCall { ipid: Guid::from_u128(UUID), causality_id: Guid::from_u128(1) }.into(),
+            "09 00 0000 00000000 b84a9f4d1c7dcf11861e0020af6e7c57 00000000000000000000000000000001",
+        ),
     ]
 }
+
+/// The UUID `4d9f4ab8-7d1c-11cf-861e-0020af6e7c57`.
+const UUID: u128 = 0x4d9f_4ab8_7d1c_11cf_861e_0020_af6e_7c57;
 
 fn words(cell: &Cell) -> CopyWords {
     match cell {
@@ -83,6 +105,9 @@ fn words(cell: &Cell) -> CopyWords {
         Cell::ServerCall(object) => encode(object),
         Cell::ClientCall(object) => encode(object),
         Cell::CallTarget(object) => encode(object),
+        Cell::Interface(object) => encode(object),
+        Cell::Operation(object) => encode(object),
+        Cell::ObjectCall(object) => encode(object),
     }
 }
 
@@ -118,18 +143,20 @@ fn a_cell_that_no_writer_wrote_is_refused_with_the_field() {
         copy[byte / 8] = u64::from_le_bytes(bytes);
         Cell::decode(&copy)
     };
-    let [endpoint, .., client_call, target] = examples().map(|(cell, _)| cell);
-    assert_eq!(broken(0, 7, endpoint), Err(Malformed::Kind(Kind(7))));
+    let [endpoint, .., client_call, target, interface, operation, _] = examples().map(|(cell, _)| cell);
+    assert_eq!(broken(0, 99, endpoint), Err(Malformed::Kind(Kind(99))));
     assert_eq!(broken(4, 29, endpoint), Err(Malformed::Name { field: "EndpointName" }));
     assert_eq!(broken(5, 0xff, endpoint), Err(Malformed::Name { field: "EndpointName" }));
     assert_eq!(broken(20, 13, client_call), Err(Malformed::Name { field: "Endpoint" }));
     assert_eq!(broken(16, 25, target), Err(Malformed::Name { field: "TargetServer" }));
+    assert_eq!(broken(20, 33, interface), Err(Malformed::Name { field: "InterfaceName" }));
+    assert_eq!(broken(8, 48, operation), Err(Malformed::Name { field: "OperationName" }));
     assert_eq!(broken(0, 0, target), Ok(None));
 }
 
 proptest! {
     #[test]
-    fn what_is_read_is_read_again_after_it_is_written(copy: CopyWords, kind in 0_u8..8) {
+    fn what_is_read_is_read_again_after_it_is_written(copy: CopyWords, kind in 0_u8..11) {
         let mut copy = copy;
         copy[0] = copy[0] & !0xff | u64::from(kind);
         if let Ok(Some(cell)) = Cell::decode(&copy) {

@@ -21,9 +21,11 @@ pub(super) fn check(cells: &[(CellId, Cell)], problems: &mut Problems) {
 type Reference = (&'static str, CellId, Kind);
 
 /// What an object refers to.
-fn of(object: &Cell) -> [Option<Reference>; 2] {
+fn of(object: &Cell) -> [Option<Reference>; 4] {
     match object {
-        Cell::Connection(connection) => [Some(("Endpoint", connection.endpoint, Kind::ENDPOINT)), None],
+        Cell::Connection(connection) => {
+            [Some(("Endpoint", connection.endpoint, Kind::ENDPOINT)), None, None, None]
+        }
         Cell::ServerCall(call) => {
             // "If the call is not active or dispatched, this contains stale information."
             let thread = ("ServicingTID", call.servicing_thread, Kind::THREAD);
@@ -31,12 +33,23 @@ fn of(object: &Cell) -> [Option<Reference>; 2] {
             [
                 call.is_in_progress().then_some(thread),
                 (!call.flags.contains(CallFlags::LRPC)).then_some(connection),
+                Some(("Object", call.object, Kind::OBJECT_CALL)),
+                Some(("Operation", call.operation, Kind::OPERATION)),
             ]
         }
         Cell::ClientCall(call) => [
             Some(("ServicingThread", call.servicing_thread, Kind::THREAD)),
             Some(("Target", call.target, Kind::CALL_TARGET)),
+            Some(("Object", call.object, Kind::OBJECT_CALL)),
+            Some(("Operation", call.operation, Kind::OPERATION)),
         ],
-        Cell::Endpoint(_) | Cell::Thread(_) | Cell::CallTarget(_) => [None, None],
+        Cell::Operation(operation) => {
+            [Some(("Interface", operation.interface, Kind::INTERFACE)), None, None, None]
+        }
+        Cell::Endpoint(_)
+        | Cell::Thread(_)
+        | Cell::CallTarget(_)
+        | Cell::Interface(_)
+        | Cell::ObjectCall(_) => [None; 4],
     }
 }

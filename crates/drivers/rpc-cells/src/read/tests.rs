@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicU64;
 
 use super::*;
 use crate::cell::{
-    CallFlags, CallStatus, CallTarget, ClientCall, Connection, Endpoint, Kind, Malformed, Name, ServerCall,
-    Thread,
+    CallFlags, CallStatus, CallTarget, ClientCall, Connection, Endpoint, Kind, Malformed, Name, Operation,
+    ServerCall, Thread,
 };
 use crate::header::format;
 use crate::layout::{CELL_WORDS, Capacity};
@@ -126,10 +126,10 @@ fn a_cell_that_no_writer_wrote_is_a_problem_and_the_others_are_read() {
     let threads = [1, 2].map(|tid| writer.thread(Thread { tid, ..Thread::default() }));
     let mut bytes = bytes(memory);
     // The sequence number is 1, so the current copy is the second.
-    bytes[at(threads[0].id(), 8)] = 9;
+    bytes[at(threads[0].id(), 8)] = 99;
     let snapshot = read(&bytes[..], &ReadLimits::default()).expect("the header is good");
     assert_eq!(snapshot.cells, [(threads[1].id(), Cell::from(*threads[1].get()))]);
-    let reason = Malformed::Kind(Kind(9));
+    let reason = Malformed::Kind(Kind(99));
     assert_eq!(snapshot.problems.listed(), [Problem::Malformed { cell: threads[0].id(), reason }]);
 }
 
@@ -164,6 +164,30 @@ fn references_that_point_nowhere_are_problems() {
 }
 
 #[test]
+fn names_that_point_nowhere_are_problems() {
+    let memory = memory();
+    let writer = Writer::over(memory).expect("the header is good");
+    let nowhere = CellId { section: 9, cell: 9 };
+    let operation = writer.operation(Operation { interface: nowhere, ..Operation::default() });
+    let server = ServerCall { object: nowhere, operation: nowhere, ..ServerCall::default() };
+    let server = writer.server_call(server);
+    let client = ClientCall { object: nowhere, operation: operation.id(), ..ClientCall::default() };
+    let client = writer.client_call(CallOrigin::Client, client, CallTarget::default());
+    let text = |field: &str, of: CellId, expected: &str| {
+        format!("field `{field}` of cell {of} names cell 0009.0009 as {expected}, which is FREE")
+    };
+    assert_eq!(
+        problems(memory),
+        [
+            text("Interface", operation.id(), "INTERFACE"),
+            text("Object", server.id(), "OBJECT_CALL"),
+            text("Operation", server.id(), "OPERATION"),
+            text("Object", client.call().id(), "OBJECT_CALL"),
+        ]
+    );
+}
+
+#[test]
 fn a_header_that_lies_about_its_sections_is_limited() {
     let mut bytes = bytes(memory());
     let mut with = |sections: u64| {
@@ -186,7 +210,7 @@ fn there_are_limits_of_cells_and_of_problems() {
     assert_eq!(snapshot.cells.len(), 3);
     assert_eq!(snapshot.problems.listed(), [Problem::TooManyCells { cells_max: 3 }]);
     let mut bytes = bytes(memory);
-    threads.iter().for_each(|thread| bytes[at(thread.id(), 8)] = 9);
+    threads.iter().for_each(|thread| bytes[at(thread.id(), 8)] = 99);
     let limits = ReadLimits { problems_max: 2, ..ReadLimits::default() };
     let snapshot = read(&bytes[..], &limits).expect("the header is good");
     assert_eq!((snapshot.problems.listed().len(), snapshot.problems.more()), (2, 5));

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, TryLockError};
 pub use self::handle::{CellHandle, ClientCallHandle};
 use self::occupied::Occupied;
 use crate::cell::{
-    CallTarget, ClientCall, Connection, CopyWords, Endpoint, Kind, Object, ServerCall, Thread,
+    CallTarget, ClientCall, Connection, CopyWords, Endpoint, Interface, Kind, Object, ObjectCall, Operation,
+    ServerCall, Thread,
 };
 use crate::error::Error;
 use crate::header::{FileHeader, HIDDEN_WORD, SECTIONS_WORD};
@@ -108,6 +109,24 @@ impl Writer {
     /// Shows a server call until the handle is dropped.
     #[must_use]
     pub fn server_call(&self, call: ServerCall) -> CellHandle<ServerCall> {
+        self.show(call, None)
+    }
+
+    /// Shows the name of an interface until the handle is dropped.
+    #[must_use]
+    pub fn interface(&self, interface: Interface) -> CellHandle<Interface> {
+        self.show(interface, None)
+    }
+
+    /// Shows the name of a method until the handle is dropped.
+    #[must_use]
+    pub fn operation(&self, operation: Operation) -> CellHandle<Operation> {
+        self.show(operation, None)
+    }
+
+    /// Shows what the call of an object has besides, until the handle is dropped. Calls that are not shown need none.
+    #[must_use]
+    pub fn object_call(&self, call: ObjectCall) -> CellHandle<ObjectCall> {
         self.show(call, None)
     }
 

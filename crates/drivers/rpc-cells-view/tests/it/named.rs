@@ -1,0 +1,100 @@
+//! Names of methods, and what calls of DCOM objects have besides.
+
+use std::ops::Deref;
+
+use rpc_cells::{
+    CallOrigin, CallStatus, CallTarget, CellHandle, CellId, ClientCall, Interface, Name, ObjectCall,
+    Operation, ServerCall,
+};
+use rpc_cells_view::{
+    CallFilter, OperationName, Place, TrailEnd, cell, client_calls, follow, operation_name, server_calls,
+};
+
+use crate::world::Process;
+
+/// A process that knows a method, and its process.
+struct Named {
+    process: Process,
+    operation: CellHandle<Operation>,
+    object: CellHandle<ObjectCall>,
+    _interface: CellHandle<Interface>,
+}
+
+impl Deref for Named {
+    type Target = rpc_cells::Writer;
+
+    fn deref(&self) -> &Self::Target {
+        &self.process.writer
+    }
+}
+
+fn named() -> Named {
+    let process = Process::new(0x10);
+    let writer = &process.writer;
+    let uuid = "000001a0-0000-0000-c000-000000000046".parse().expect("a UUID");
+    let interface = writer.interface(Interface { version: 0, uuid, name: Name::new("IRemoteSCMActivator") });
+    let operation = Operation { opnum: 4, interface: interface.id(), name: Name::new("Remote\u{1b}Create") };
+    let operation = writer.operation(operation);
+    let object = writer.object_call(ObjectCall { ipid: uuid, causality_id: uuid });
+    Named { operation, object, _interface: interface, process }
+}
+
+#[test]
+fn tables_and_json_have_the_names_that_a_process_knows() {
+    let named = named();
+    let (operation, object) = (named.operation.id(), named.object.id());
+    let _server = named.server_call(ServerCall { operation, object, ..ServerCall::default() });
+    let client = ClientCall { operation, object, ..ClientCall::default() };
+    let _client = named.client_call(CallOrigin::Client, client, CallTarget::default());
+    let all = [named.process.snapshot()];
+    let servers = server_calls(&all, &CallFilter::default());
+    let clients = client_calls(&all, &CallFilter::default());
+    for text in [servers.to_string(), clients.to_string()] {
+        assert!(text.ends_with(" IRemoteSCMActivator.Remote\\u{1b}Create\n"), "{text}");
+    }
+    for json in [serde_json::to_value(&servers), serde_json::to_value(&clients)] {
+        let row = &json.expect("JSON")[0];
+        assert_eq!(
+            (&row["interface"], &row["method"]),
+            (&"IRemoteSCMActivator".into(), &"Remote\u{1b}Create".into())
+        );
+        let uuid = "000001a0-0000-0000-c000-000000000046".into();
+        assert_eq!((&row["ipid"], &row["causality_id"]), (&uuid, &uuid));
+    }
+    let text = cell(&all, 0x10, servers.rows[0].found.cell)[0].to_string();
+    assert!(text.contains("Operation: IRemoteSCMActivator.Remote\\u{1b}Create\nIPID: 000001a0-"), "{text}");
+}
+
+#[test]
+fn a_name_needs_the_cells_of_both_the_method_and_its_interface() {
+    let mut named = named();
+    let operation = named.operation.id();
+    let found = |named: &Named| operation_name(&named.process.snapshot(), operation).is_some();
+    let snapshot = named.process.snapshot();
+    let expected = OperationName { interface: "IRemoteSCMActivator", method: "Remote\u{1b}Create" };
+    assert_eq!(operation_name(&snapshot, operation), Some(expected));
+    assert_eq!(operation_name(&snapshot, CellId::NONE), None);
+    assert_eq!(operation_name(&snapshot, named.object.id()), None);
+    named.operation.update(|operation| operation.interface = CellId::NONE);
+    assert!(!found(&named));
+}
+
+#[test]
+fn a_call_of_another_object_or_causality_is_not_the_servers() {
+    let end = |change: fn(&mut ObjectCall)| {
+        let mut named = named();
+        let endpoint = named.endpoint(rpc_cells::Endpoint::default());
+        let object = named.object.id();
+        let call = ServerCall { status: CallStatus::DISPATCHED, object, ..ServerCall::default() };
+        let _server = named.server_call(call);
+        let called = named.object_call(*named.object.get());
+        let call = ClientCall { object: called.id(), ..ClientCall::default() };
+        let client = named.client_call(CallOrigin::Client, call, CallTarget::default());
+        named.object.update(change);
+        assert!(endpoint.is_shown());
+        follow(&[named.process.snapshot()], Place { file: 0, cell: client.call().id() }, 9, |_| true).end
+    };
+    assert_eq!(end(|_| {}), TrailEnd::Executing);
+    assert_eq!(end(|object| object.ipid = ms_dtyp::Guid::from_u128(1)), TrailEnd::NoServerCall);
+    assert_eq!(end(|object| object.causality_id = ms_dtyp::Guid::from_u128(1)), TrailEnd::NoServerCall);
+}
