@@ -88,6 +88,9 @@ fn written_again(cell: &Cell) -> Cell {
             let handle = writer.client_call(CallOrigin::Client, ClientCall::default(), target);
             *read(memory.words(), &LIMITS).expect(WORKS).get(handle.target().id()).expect("it is shown")
         }
+        Cell::Interface(interface) => shown(writer.interface(interface).id()),
+        Cell::Operation(operation) => shown(writer.operation(operation).id()),
+        Cell::ObjectCall(call) => shown(writer.object_call(call).id()),
     }
 }
 
@@ -97,8 +100,11 @@ fn tables(snapshot: &Snapshot) {
     let endpoints = endpoints(all, None);
     let threads = threads(all, snapshot.header.process.pid, None);
     let (servers, clients) = (server_calls(all, &every), client_calls(all, &every));
-    // Connections and targets have no table of their own.
-    let has_no_table = |cell: &Cell| matches!(cell, Cell::Connection(_) | Cell::CallTarget(_));
+    let has_no_table = |cell: &Cell| match cell {
+        Cell::Connection(_) | Cell::CallTarget(_) => true,
+        Cell::Interface(_) | Cell::Operation(_) | Cell::ObjectCall(_) => true,
+        Cell::Endpoint(_) | Cell::Thread(_) | Cell::ServerCall(_) | Cell::ClientCall(_) => false,
+    };
     let others = snapshot.cells.iter().filter(|(_, cell)| has_no_table(cell)).count();
     let rows = [endpoints.rows.len(), threads.rows.len(), servers.rows.len(), clients.rows.len()];
     assert_eq!(rows.iter().sum::<usize>() + others, snapshot.cells.len());
