@@ -52,5 +52,8 @@ pub use self::channel::Channel;
 pub use self::error::Error;
 pub use self::fault::FaultStatus;
 pub use self::limits::Limits;
-pub use self::observer::{AssociationState, CallOutcome, Change, Observer, Role};
+pub use self::observer::{
+    AssociationInfo, AssociationState, CallOutcome, Change, EndpointState, Observer, Observers, Role,
+    Transport,
+};
 pub use self::syntax::{CallId, ContextId, Rejection, RejectionReason, SyntaxId};

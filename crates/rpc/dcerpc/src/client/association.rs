@@ -120,10 +120,10 @@ impl ClientAssociation {
     pub fn call(&mut self, request: CallRequest<'_>) -> Result<CallId, Error> {
         self.require_bound("call")?;
         let context_id = request.context_id;
-        match self.contexts.get(usize::from(context_id)) {
-            Some(context) if context.outcome.is_ok() => {}
+        let interface = match self.contexts.get(usize::from(context_id)) {
+            Some(context) if context.outcome.is_ok() => context.interface,
             _ => return Err(Error::UnknownContext { context_id }),
-        }
+        };
         if request.stub.len() > self.config.limits.stub_bytes_max {
             let limit = self.config.limits.stub_bytes_max;
             return Err(Error::LimitExceeded { what: "stub data of a call", limit });
@@ -135,8 +135,9 @@ impl ClientAssociation {
             return Err(error);
         }
         self.open_call = Some(OpenCall { call_id, context_id, response: Assembly::default() });
-        let (opnum, stub_bytes) = (request.opnum, request.stub.len());
-        self.observe(Change::CallStarted { call_id, context_id, opnum, stub_bytes });
+        let CallRequest { opnum, object, stub, .. } = request;
+        let interface = &interface;
+        self.observe(Change::CallStarted { call_id, context_id, interface, opnum, object, stub });
         Ok(call_id)
     }
 
@@ -169,7 +170,9 @@ impl ClientAssociation {
 
     /// The next PDU to send.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.transmits.pop_front()
+        let transmit = self.transmits.pop_front()?;
+        self.observe(Change::FragmentSent { bytes: transmit.bytes.len() });
+        Some(transmit)
     }
 
     /// The next event.

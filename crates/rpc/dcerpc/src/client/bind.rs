@@ -139,6 +139,9 @@ impl ClientAssociation {
     }
 
     fn bound(&mut self) -> Result<(), Error> {
+        if let Some(protector) = &self.protector {
+            self.observe(Change::Authenticated { auth: protector.auth });
+        }
         self.set_state(State::Bound);
         self.events.push_back(Event::Bound { contexts: self.contexts.clone() });
         Ok(())

@@ -26,6 +26,7 @@ impl ClientAssociation {
             match stream.next_pdu(self.config.max_recv_frag) {
                 Ok(Some((header, pdu))) => {
                     self.received_pdus += 1;
+                    self.observe(Change::FragmentReceived { bytes: pdu.len() });
                     if let Err(error) = self.handle_pdu(&header, pdu) {
                         break Err(error);
                     }

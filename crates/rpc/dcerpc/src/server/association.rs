@@ -175,12 +175,37 @@ impl ServerAssociation {
 
     /// The next PDU to send. On a pipe in message mode it is one message.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        self.transmits.pop_front()
+        let Some(transmit) = self.transmits.pop_front() else {
+            self.settle();
+            return None;
+        };
+        self.observe(Change::FragmentSent { bytes: transmit.len() });
+        Some(transmit)
     }
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        self.events.pop_front()
+        let event = self.events.pop_front()?;
+        if let ServerEvent::Request(call) = &event {
+            self.observe(Change::CallDispatched { call_id: call.call_id });
+        }
+        Some(event)
+    }
+
+    /// Executes a call by `method` on this thread, and lets the observer know which thread that is.
+    pub fn execute<T>(&self, call_id: CallId, method: impl FnOnce() -> T) -> T {
+        /// A method that panics is left, too.
+        struct Entered<'a>(&'a ServerAssociation, CallId);
+
+        impl Drop for Entered<'_> {
+            fn drop(&mut self) {
+                self.0.observe(Change::MethodLeft { call_id: self.1 });
+            }
+        }
+
+        self.observe(Change::MethodEntered { call_id });
+        let _entered = Entered(self, call_id);
+        method()
     }
 
     pub(super) fn fail(&mut self) {
@@ -194,6 +219,13 @@ impl ServerAssociation {
 
     pub(super) fn observe(&self, change: Change<'_>) {
         self.observer.observe(Role::Server, change);
+    }
+
+    /// Tells the observer if there is nothing to do.
+    pub(super) fn settle(&self) {
+        if self.events.is_empty() && self.transmits.is_empty() {
+            self.observe(Change::Settled);
+        }
     }
 
     pub(super) fn context(&self, context_id: ContextId) -> Option<&Context> {

@@ -28,6 +28,7 @@ impl ServerAssociation {
             match stream.next_pdu(self.config.max_recv_frag) {
                 Ok(Some((header, pdu))) => {
                     self.received_pdus += 1;
+                    self.observe(Change::FragmentReceived { bytes: pdu.len() });
                     if let Err(error) = self.handle_pdu(&header, pdu) {
                         self.send_fault(&header, &error);
                         break Err(error);
@@ -42,6 +43,7 @@ impl ServerAssociation {
         if result.is_err() {
             self.fail();
         }
+        self.settle();
         result
     }
 
@@ -138,7 +140,9 @@ impl ServerAssociation {
             orphaned: false,
             cancel_count: 0,
         });
-        self.observe(Change::CallStarted { call_id, context_id, opnum, stub_bytes: stub.len() });
+        let started =
+            Change::CallStarted { call_id, context_id, interface: &interface, opnum, object, stub: &stub };
+        self.observe(started);
         let entry = security.map(|index| &self.security[index]);
         let auth_level = entry.map_or(AuthLevel::NONE, |entry| entry.protector.auth.level);
         let peer = entry.and_then(|entry| entry.peer.clone());

@@ -7,7 +7,7 @@ use super::association::ServerAssociation;
 use super::security_context::{SecurityEntry, SecurityIndex, SecurityState};
 use crate::pdu::{BindNakReason, SecTrailer, Verifier};
 use crate::protector::Protector;
-use crate::{AssociationState, Auth, AuthLevel, Error, FaultStatus};
+use crate::{AssociationState, Auth, AuthLevel, Change, Error, FaultStatus};
 
 /// What became of a leg of the client's.
 #[derive(Debug)]
@@ -114,6 +114,9 @@ impl ServerAssociation {
             }
             _ => return Err(ssp::Error::NotEstablished),
         };
+        if state == SecurityState::Established {
+            self.observe(Change::Authenticated { auth: self.security[index].protector.auth });
+        }
         self.set_security_state(index, state);
         Ok(token)
     }
