@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use telemetry::log::LogFormat;
 
+use super::rpc_state::{EXAMPLES as RPC_STATE_EXAMPLES, RpcStateOptions};
+
 const EXAMPLES: &str = "\
 Examples:
   perfmon-exporter init --host web1.corp.example.com --username 'CORP\\svc-metrics' --output /etc/perfmon-exporter
@@ -14,6 +16,7 @@ Examples:
   perfmon-exporter query --config perfmon.yml --target web1 '\\Processor Information(_Total)\\% Processor Time'
   perfmon-exporter explain wrong_credentials
   perfmon-exporter compat dashboard.json alerts.yml
+  perfmon-exporter rpc-state -a
   perfmon-exporter plugin check /usr/lib/perfmon-exporter/libplugin_pcq.so
   perfmon-exporter --config perfmon.yml --log.format json --log.level info,perfmon_exporter::plugin=debug
 
@@ -139,6 +142,10 @@ pub(super) enum Command {
     /// Tells which metrics of dashboards and rules made for windows_exporter are there, and what to do about the others
     #[command(after_help = COMPAT_EXAMPLES)]
     Compat(CompatOptions),
+    /// Shows the state of RPC calls, as Windows' tool dbgrpc does: what endpoints, threads and calls of running processes do, and
+    /// of those that died
+    #[command(after_help = RPC_STATE_EXAMPLES)]
+    RpcState(RpcStateOptions),
     /// A command of a plugin
     #[command(external_subcommand)]
     OfPlugin(Vec<OsString>),

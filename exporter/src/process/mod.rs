@@ -112,6 +112,7 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
         (Some(Command::Plugin { command: PluginCommand::Check { file } }), _) => check::check_plugin(&file),
         (Some(Command::Init(options)), _) => init::init(options),
         (Some(Command::Compat(options)), config) => compat::compat(&options, config.as_deref()),
+        (Some(Command::RpcState(options)), config) => rpc_state::show(&options, config.as_deref()),
         (Some(Command::Explain { reason }), config) => explain::explain(reason.as_deref(), config.as_deref()),
         (None, Some(file)) => serve::serve(&file, cli.log_level.is_some(), cli.web_file.as_deref()),
         (Some(Command::OfPlugin(_)), _) | (None, None) => {

@@ -1,4 +1,8 @@
-//! Where plugins keep the state of their RPC run time.
+//! Where plugins keep the state of their RPC run time, and the command that shows it.
+
+mod options;
+mod show;
+mod trace;
 
 use std::env;
 use std::ffi::OsString;
@@ -8,6 +12,9 @@ use std::sync::Arc;
 use config::{RpcState, RpcStateLevel};
 use plugin_host::{CellFiles, CellLevel, Host};
 use tracing::{debug, info, warn};
+
+pub(super) use self::options::{EXAMPLES, RpcStateOptions};
+pub(super) use self::show::show;
 
 /// Makes or opens the run directory, and removes the files of processes that ended without doing so. `None` if nothing is
 /// kept; the log says why.

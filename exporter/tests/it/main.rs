@@ -32,6 +32,7 @@ mod program;
 mod reload;
 mod reload_identities;
 mod rpc_state;
+mod rpc_state_command;
 mod rules_serve;
 mod serve;
 mod stack;

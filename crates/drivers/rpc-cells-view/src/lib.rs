@@ -28,6 +28,7 @@ mod table;
 pub use self::detail::{CellText, cell};
 pub use self::filter::{CallFilter, client_calls, endpoints, server_calls, threads};
 pub use self::follow::{Hop, Place, Trail, TrailEnd, follow};
+pub use self::names::Escaped;
 pub use self::operation::{CallNames, OperationName, operation_name};
 pub use self::rows::{ClientCallRow, EndpointRow, Found, ServerCallRow, ThreadRow};
 pub use self::table::{Row, Table};

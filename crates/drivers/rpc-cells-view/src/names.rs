@@ -44,8 +44,9 @@ pub(crate) fn call_flags(flags: CallFlags) -> String {
     if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }
 
-/// A name without characters that a terminal acts upon.
-pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+/// A name of another process, without characters that a terminal acts upon.
+#[derive(Clone, Copy, Debug)]
+pub struct Escaped<'a>(pub &'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
