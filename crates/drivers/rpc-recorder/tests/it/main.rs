@@ -1,0 +1,5 @@
+//! Associations, and what stands in the cells.
+
+mod calls;
+mod changes;
+mod memory;
