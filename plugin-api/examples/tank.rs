@@ -12,7 +12,8 @@ use plugin_sdk::{
     SeriesId, Setup, Source, SourceEntry, ValueKind,
 };
 use plugin_session::{
-    AttemptError, DECLARED_REASONS, HostConnection, HostSource, Service, TransportSettings, call_error,
+    AttemptError, DECLARED_REASONS, HostConnection, HostSource, InterfaceNames, Service, TransportSettings,
+    call_error,
 };
 use rpc_stub::{Client, Interface, ServerResult};
 use tokio::time::Instant;
@@ -40,6 +41,7 @@ impl TankServer for Tanks {
 const TANKS: Service = Service {
     endpoint: Endpoint::NamedPipe { name: "tanks", stopped: Reason::NotFound },
     interfaces: &[Tank::SYNTAX_ID],
+    names: &[InterfaceNames::of::<Tank>()],
 };
 
 const LEVEL: Family<'static> = Family {

@@ -1,6 +1,7 @@
 //! COM+ applications on pages and on the command line: the whole program, the plugins beside it, a simulated host.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use expect_test::{expect, expect_file};
 use ms_dtyp::FileTime;
@@ -68,7 +69,7 @@ impl Sim {
         self.runtime.spawn(async move {
             loop {
                 publisher.publish().await;
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                tokio::time::sleep(Duration::from_millis(50)).await;
             }
         })
     }
@@ -456,4 +457,32 @@ fn a_list_waits_for_an_event_that_tells_container_ids() {
     let (code, out, err) = told(&installed.run(&[&words[..], &["--event-within", "100ms"]].concat()));
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("no event came within 100ms to 127.0.0.1 (ports 135 and"), "{err}");
+}
+
+#[test]
+fn a_call_that_the_host_does_not_answer_is_among_the_state_of_rpc_calls() {
+    let (installed, sim) = (Installed::with_com_plus(), Sim::new());
+    sim.host.change_behaviour(|behaviour| behaviour.rules = vec!["pcq/6=delay:60s".parse().unwrap()]);
+    installed.folder.write("perfmon.yml", &format!("rpc_state: {{directory: state}}\n{}", sim.config()));
+    let _exporter = installed.folder.begin(&mut installed.command(&[]), &[]);
+    let list = || {
+        let words = ["--config", "perfmon.yml", "rpc-state", "-a", "-N", "6", "--format", "json"];
+        // There is no directory before the exporter has made it.
+        let (_, out, _) = told(&installed.run(&words));
+        serde_json::from_str::<Vec<serde_json::Value>>(&out).unwrap_or_default()
+    };
+    let begun = Instant::now();
+    let call = loop {
+        if let Some(call) = list().into_iter().find(|call| call["method"] == "PerflibV2QueryCounterData") {
+            break call;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "the call is never in progress");
+    };
+    let of = |key: &str| call[key].as_str().unwrap_or_default();
+    assert_eq!((of("interface"), of("owner")), ("PerflibV2", "pcq"));
+    assert_eq!((of("server"), of("endpoint")), ("127.0.0.1", r"\PIPE\winreg"));
+    // The collection has its deadline, and gives the call up.
+    while !list().is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the call is in progress for ever");
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use plugin_sdk::CellMemory;
 use rpc_cells::{Memory, Writer};
+use rpc_recorder::{InterfaceNames, Recorder};
 use tracing::warn;
 
 /// The writer of this library's cells. It writes nothing if the exporter keeps none. Do not call it before
@@ -14,6 +15,13 @@ pub fn cells() -> Writer {
     // There is one writer of a memory.
     static WRITER: OnceLock<Writer> = OnceLock::new();
     WRITER.get_or_init(begin).clone()
+}
+
+/// Keeps the state of this library's associations in its [`cells`]. The names are those of its first call.
+#[must_use]
+pub fn recorder(names: &[InterfaceNames]) -> Recorder {
+    static RECORDER: OnceLock<Recorder> = OnceLock::new();
+    RECORDER.get_or_init(|| Recorder::new(cells(), names)).clone()
 }
 
 fn begin() -> Writer {

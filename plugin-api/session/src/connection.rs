@@ -95,7 +95,7 @@ impl<H> HostConnection<H> {
     ) -> Result<OpenSession<H>, AttemptError> {
         collection.enter(Stage::Dns);
         collection.leave();
-        let options = self.transport.options();
+        let options = self.transport.options(self.service.names);
         let reached = Reached::connect(self.target.clone(), options, &self.connector, deadline).await;
         let reached = reached.map_err(|error| not_opened(collection, &error))?;
         // Not before: a host that does not answer must not delay others that wait for the verdict.
@@ -114,7 +114,7 @@ impl<H> HostConnection<H> {
                 return Err(not_opened(collection, &error));
             }
         };
-        let Service { endpoint, interfaces } = self.service;
+        let Service { endpoint, interfaces, .. } = self.service;
         let opened = logged_on.open(endpoint, interfaces, deadline).await;
         let session = opened.map_err(|error| not_opened(collection, &error))?;
         add_stages(collection, session.stages());

@@ -15,6 +15,7 @@
 //! const SERVICE: Service = Service {
 //!     endpoint: Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped },
 //!     interfaces: INTERFACES,
+//!     names: &[],
 //! };
 //!
 //! /// A key of the host that stays open from collection to collection.
@@ -76,7 +77,7 @@ mod settings;
 
 pub use self::attempt::{AttemptError, Retry};
 pub use self::call::call_error;
-pub use self::cells::cells;
+pub use self::cells::{cells, recorder};
 pub use self::collect::{HostSource, KeptConnection, collect};
 pub use self::connection::HostConnection;
 pub use self::failure::{DECLARED_REASONS, failure_of};
@@ -87,3 +88,4 @@ pub use self::service::Service;
 pub use self::settings::{
     DCOM_TRANSPORT, DcomSettings, Encryption, SMB_TRANSPORT, SmbSettings, TransportSettings,
 };
+pub use rpc_recorder::InterfaceNames;

@@ -6,6 +6,7 @@ use dcom_runtime::{Object, ReachedResolver};
 use host_session::{PinnedConnector, Recovery, SessionError, Target};
 use ms_dtyp::Guid;
 use plugin_sdk::{Collection, DeclaredReason, Failure, Reason, Stage};
+use rpc_recorder::InterfaceNames;
 use tokio::time::Instant;
 use transport::Connector as _;
 
@@ -20,6 +21,8 @@ pub struct ObjectService {
     pub class: Guid,
     /// The interfaces that are asked for with the activation.
     pub interfaces: &'static [Guid],
+    /// All interfaces that the plugin calls, of all its services, with the names that the state of its calls has.
+    pub names: &'static [InterfaceNames],
     /// What [`plugin_sdk::Source::REASONS`] of the plugin's source is: it begins with
     /// [`DECLARED_REASONS`](crate::DECLARED_REASONS).
     pub reasons: &'static [DeclaredReason],
@@ -168,7 +171,7 @@ impl ObjectConnection {
             add_stages(collection, &error.stages);
             service.failure_of(error, step).into()
         };
-        let (target, options) = (self.target.clone(), self.transport.options());
+        let (target, options) = (self.target.clone(), self.transport.options(self.service.names));
         let reached = ReachedResolver::connect(target, options, &self.connector, deadline).await;
         let reached = reached.map_err(|error| not_made(collection, &error, ObjectStep::Connect))?;
         // Not before: a host that does not answer must not delay others that wait for the verdict.

@@ -1,11 +1,15 @@
 //! The transport settings that the exporter passes in a module's settings.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use host_session::Options;
 use plugin_sdk::{Setting, SettingKind, Transport};
+use rpc_recorder::InterfaceNames;
 use serde::Deserialize;
+
+use crate::cells::recorder;
 
 /// The key `transport` of a module's settings. The exporter fills it in from the target's transport.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -97,9 +101,10 @@ impl Default for TransportSettings {
 }
 
 impl TransportSettings {
-    /// The options of a session. What observes its associations belongs here, and writes to [`crate::cells()`].
-    pub(crate) fn options(&self) -> Options {
-        options(Duration::from_millis(self.connect_timeout_ms), self.smb.encryption)
+    /// The options of a session, whose associations have cells with these names.
+    pub(crate) fn options(&self, names: &[InterfaceNames]) -> Options {
+        let options = options(Duration::from_millis(self.connect_timeout_ms), self.smb.encryption);
+        Options { observers: Arc::new(recorder(names)), ..options }
     }
 }
 

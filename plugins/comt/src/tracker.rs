@@ -1,8 +1,12 @@
 //! The tracker of a host.
 
 use host_session::{SessionError, Stage};
-use ms_comt::{IGetTrackingData, ids};
-use plugin_session::{Explanation, ObjectService, ObjectStep};
+use ms_comev::{IEventSubscription, IEventSystem};
+use ms_comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump, ids};
+use ms_dcom::activator::IRemoteSCMActivator;
+use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
+use ms_dcom::resolver::IObjectExporter;
+use plugin_session::{Explanation, InterfaceNames, ObjectService, ObjectStep};
 use rpc_stub::orpc::ObjectInterface as _;
 
 use crate::reasons::{
@@ -13,9 +17,23 @@ use crate::reasons::{
 pub(crate) const TRACKER: ObjectService = ObjectService {
     class: ids::TRACKER_SERVICE_CLASS,
     interfaces: &[IGetTrackingData::IID],
+    names: NAMES,
     reasons: &REASONS,
     explain,
 };
+
+/// What this plugin calls, and what hosts call of it, with names.
+pub(crate) const NAMES: &[InterfaceNames] = &[
+    InterfaceNames::of::<IGetTrackingData>(),
+    InterfaceNames::of::<IProcessDump>(),
+    InterfaceNames::of::<IComTrackingInfoEvents>(),
+    InterfaceNames::of::<IEventSystem>(),
+    InterfaceNames::of::<IEventSubscription>(),
+    InterfaceNames::of::<IObjectExporter>(),
+    InterfaceNames::of::<IRemoteSCMActivator>(),
+    InterfaceNames::of::<IRemUnknown>(),
+    InterfaceNames::of::<IRemUnknown2>(),
+];
 
 fn explain(error: &SessionError, step: ObjectStep) -> Option<Explanation> {
     match (step, error.stage) {

@@ -2,9 +2,10 @@
 
 use counter_poll::ClassicError;
 use host_session::{Endpoint, Reason, Session, SessionError, Stage, Target};
+use ms_pcq::perflibv2::methods::PerflibV2;
 use ms_rrp::RegisteredCounterSets;
-use ms_rrp::winreg::RegistryClient;
-use plugin_session::{Service, call_error};
+use ms_rrp::winreg::{RegistryClient, Winreg};
+use plugin_session::{InterfaceNames, Service, call_error};
 use rpc_client::{Association, NamedPipe};
 use tokio::time::Instant;
 use tracing::debug;
@@ -15,10 +16,15 @@ use crate::channel::{Client, PcqError, PipeChannel};
 const WINREG: Endpoint = Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped };
 
 /// The service of a host that this plugin uses.
-pub(crate) const PERFLIB: Service = Service { endpoint: WINREG, interfaces: &[ms_pcq::SYNTAX_ID] };
+pub(crate) const PERFLIB: Service =
+    Service { endpoint: WINREG, interfaces: &[ms_pcq::SYNTAX_ID], names: NAMES };
 
 /// What classic objects are asked of.
-pub(crate) const REGISTRY: Service = Service { endpoint: WINREG, interfaces: &[ms_rrp::SYNTAX_ID] };
+pub(crate) const REGISTRY: Service =
+    Service { endpoint: WINREG, interfaces: &[ms_rrp::SYNTAX_ID], names: NAMES };
+
+/// What this plugin calls, with names.
+const NAMES: &[InterfaceNames] = &[InterfaceNames::of::<PerflibV2>(), InterfaceNames::of::<Winreg>()];
 
 /// Each association has one interface.
 const FIRST_CONTEXT: dcerpc::ContextId = 0;

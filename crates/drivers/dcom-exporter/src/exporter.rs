@@ -2,7 +2,7 @@ use core::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use dcerpc::{FaultStatus, SyntaxId};
+use dcerpc::{FaultStatus, Observers, SyntaxId};
 use rpc_server::{Call, Deadlines, Interface, Limits, Options, Server};
 use tracing::debug;
 
@@ -58,14 +58,25 @@ impl Exporter {
         all
     }
 
-    /// A server of these interfaces for connections from the addresses of all objects.
+    /// A server of these interfaces for connections from the addresses of all objects; nothing observes it.
     #[must_use]
     pub fn server(&self, limits: Limits, deadlines: Deadlines) -> Server {
+        self.server_observed(limits, deadlines, Arc::new(()))
+    }
+
+    /// The same with observers of its associations.
+    #[must_use]
+    pub fn server_observed(
+        &self,
+        limits: Limits,
+        deadlines: Deadlines,
+        observers: Arc<dyn Observers>,
+    ) -> Server {
         let table = Arc::clone(&self.table);
         let is_allowed = Arc::new(move |peer| table.knows(peer));
         let table = Arc::clone(&self.table);
         let on_refusal = Arc::new(move |peer, reason| table.refused(peer, reason));
-        let options = Options { is_allowed, on_refusal, limits, deadlines, ..Options::default() };
+        let options = Options { is_allowed, on_refusal, observers, limits, deadlines, ..Options::default() };
         Server::new(options, self.interfaces())
     }
 

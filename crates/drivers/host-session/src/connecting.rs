@@ -1,6 +1,7 @@
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
-use dcerpc::SyntaxId;
+use dcerpc::{AssociationInfo, Observer, Role, SyntaxId, Transport};
 use ms_dtyp::NtStatus;
 use rpc_client::{Association, NamedPipe, Security, SharedSmbConnection, SmbConnection, TcpTransport};
 use ssp::Credentials;
@@ -89,7 +90,11 @@ impl<'a> Connecting<'a> {
         self.begin(Stage::Bind, requests);
         let security = self.security("cifs", credentials);
         let config = self.options.rpc.clone();
-        let outcome = Association::bind(pipe, interfaces, Some(&security), config, self.deadline).await;
+        let Endpoint::NamedPipe { name, .. } = endpoint;
+        let observer = self.observer(Transport::NamedPipe, &format!(r"\PIPE\{name}"));
+        let bound =
+            Association::bind_observed(pipe, interfaces, Some(&security), config, observer, self.deadline);
+        let outcome = bound.await;
         let requests = self.requests(connection, requests).await;
         self.end(requests);
         outcome.map_err(|error| SessionError::of_rpc(self.target, endpoint.stopped(), &error))
@@ -107,10 +112,24 @@ impl<'a> Connecting<'a> {
         self.begin(stage, 0);
         let security = credentials.map(|credentials| self.security(service.class, credentials));
         let config = self.options.rpc.clone();
+        let observer = self.observer(Transport::Tcp, &self.target.port.to_string());
+        let security = security.as_ref();
         let outcome =
-            Association::bind(transport, interfaces, security.as_ref(), config, self.deadline).await;
+            Association::bind_observed(transport, interfaces, security, config, observer, self.deadline)
+                .await;
         self.end(1);
         outcome.map_err(|error| SessionError::of_bind(self.target, stage, service.stopped, &error))
+    }
+
+    fn observer(&self, transport: Transport, endpoint: &str) -> Arc<dyn Observer> {
+        let server = &self.target.host;
+        self.options.observers.association(&AssociationInfo {
+            role: Role::Client,
+            transport,
+            server,
+            endpoint,
+            peer: None,
+        })
     }
 
     /// Sealed calls to a service of the host.

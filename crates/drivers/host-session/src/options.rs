@@ -1,5 +1,8 @@
+use core::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use dcerpc::Observers;
 use dcerpc::client::ClientConfig;
 use rpc_client::SmbOptions;
 use ssp::{ImpersonationLevel, Mechanism};
@@ -8,7 +11,7 @@ use ssp::{ImpersonationLevel, Mechanism};
 pub type Target = transport::Endpoint;
 
 /// How to talk to a host.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// Maximum time of each of the stages dns and tcp.
     pub connect_timeout: Duration,
@@ -22,6 +25,8 @@ pub struct Options {
     pub rpc: ClientConfig,
     /// How to wait for a service that starts when its pipe is opened.
     pub pipe_retry: PipeRetry,
+    /// Make an observer of each association: none by default.
+    pub observers: Arc<dyn Observers>,
 }
 
 impl Default for Options {
@@ -33,7 +38,19 @@ impl Default for Options {
             impersonation: ImpersonationLevel::default(),
             rpc: ClientConfig::default(),
             pipe_retry: PipeRetry::default(),
+            observers: Arc::new(()),
         }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("connect_timeout", &self.connect_timeout)
+            .field("smb", &self.smb)
+            .field("mechanism", &self.mechanism)
+            .field("rpc", &self.rpc)
+            .finish_non_exhaustive()
     }
 }
 

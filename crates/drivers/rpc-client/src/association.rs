@@ -1,7 +1,8 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event, PresentationContext};
-use dcerpc::{Auth, AuthLevel, AuthService, Channel, ContextId, SyntaxId};
+use dcerpc::{Auth, AuthLevel, AuthService, Channel, ContextId, Observer, SyntaxId};
 use ms_dtyp::Guid;
 use ssp::{ClientOptions, Credentials, ImpersonationLevel, Mechanism, Usage};
 use tokio::time::Instant;
@@ -67,7 +68,23 @@ impl<T: Transport> Association<T> {
         config: ClientConfig,
         deadline: Instant,
     ) -> Result<Self, Error> {
-        let rpc = new_machine(security, config)?;
+        Self::bind_observed(transport, interfaces, security, config, Arc::new(()), deadline).await
+    }
+
+    /// The same with an observer, which is dropped with the association, or before when nobody waits for an answer any
+    /// longer.
+    ///
+    /// # Errors As those of [`bind`](Self::bind).
+    pub async fn bind_observed(
+        transport: T,
+        interfaces: &[SyntaxId],
+        security: Option<&Security>,
+        config: ClientConfig,
+        observer: Arc<dyn Observer>,
+        deadline: Instant,
+    ) -> Result<Self, Error> {
+        let mut rpc = new_machine(security, config)?;
+        rpc.set_observer(observer);
         let mut association = Self {
             transport,
             rpc,
@@ -129,13 +146,14 @@ impl<T: Transport> Association<T> {
         let call = self.rpc.call(request).map_err(|source| Error::Rpc { operation, source })?;
         self.calls += 1;
         let begun = Instant::now();
-        let answer = match self.event(operation, deadline).await? {
+        let waiting = Waiting(self);
+        let answer = match waiting.0.event(operation, deadline).await? {
             Event::Response { call_id, stub } if call_id == call => Ok(stub),
             Event::Fault { call_id, status, .. } if call_id == call => Err(Error::Fault { opnum, status }),
             _ => return Err(unexpected(operation)),
         };
-        self.is_busy = false;
-        self.slowest_answer = self.slowest_answer.max(begun.elapsed());
+        waiting.0.is_busy = false;
+        waiting.0.slowest_answer = waiting.0.slowest_answer.max(begun.elapsed());
         answer
     }
 
@@ -205,6 +223,17 @@ impl<T: Transport> Association<T> {
                     _ => Err(Error::Rpc { operation, source }),
                 };
             }
+        }
+    }
+}
+
+/// Waits for the answer of a call. If that does not come, or the call is dropped, nothing observes the association any longer.
+struct Waiting<'a, T>(&'a mut Association<T>);
+
+impl<T> Drop for Waiting<'_, T> {
+    fn drop(&mut self) {
+        if self.0.is_busy {
+            self.0.rpc.set_observer(Arc::new(()));
         }
     }
 }

@@ -114,7 +114,9 @@ impl<'a> Connection<'a> {
     }
 
     fn answer(&mut self, incoming: &IncomingCall) {
-        let result = self.shared.dispatch(&incoming.interface, &Call::new(incoming, self.peer));
+        let call = Call::new(incoming, self.peer);
+        let dispatch = || self.shared.dispatch(&incoming.interface, &call);
+        let result = self.rpc.execute(incoming.call_id, dispatch);
         self.shared.counters.count_call(result.is_err());
         let answered = match result {
             Ok(stub) => self.rpc.respond(incoming.call_id, &stub),

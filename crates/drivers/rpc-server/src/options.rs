@@ -2,7 +2,7 @@ use core::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use dcerpc::AuthService;
+use dcerpc::{AuthService, Observers};
 use ssp::SecurityContext;
 
 use crate::counters::Refusal;
@@ -26,6 +26,8 @@ pub struct Options {
     pub acceptor: Acceptor,
     /// Is notified of refusals; does nothing by default.
     pub on_refusal: RefusalObserver,
+    /// Make an observer of each association: none by default.
+    pub observers: Arc<dyn Observers>,
     /// What peers may use.
     pub limits: Limits,
     /// How long they may take.
@@ -38,6 +40,7 @@ impl Default for Options {
             is_allowed: Arc::new(|_| true),
             acceptor: Arc::new(|_| None),
             on_refusal: Arc::new(|_, _| {}),
+            observers: Arc::new(()),
             limits: Limits::default(),
             deadlines: Deadlines::default(),
         }

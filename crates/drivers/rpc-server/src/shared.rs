@@ -2,7 +2,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use dcerpc::server::{AssociationGroups, ServerAssociation, ServerConfig};
-use dcerpc::{FaultStatus, SyntaxId};
+use dcerpc::{AssociationInfo, FaultStatus, Role, SyntaxId, Transport};
 
 use crate::admission::Admission;
 use crate::counters::Counters;
@@ -46,8 +46,17 @@ impl Shared {
             limits: association,
             ..ServerConfig::new(interfaces)
         };
+        let observer = self.options.observers.association(&AssociationInfo {
+            role: Role::Server,
+            transport: Transport::Tcp,
+            server: "",
+            endpoint: &config.sec_addr,
+            peer: Some(peer),
+        });
         let acceptor = Arc::clone(&self.options.acceptor);
-        ServerAssociation::new(config, move |service| acceptor(service))
+        let mut association = ServerAssociation::new(config, move |service| acceptor(service));
+        association.set_observer(observer);
+        association
     }
 
     /// Executes a call of an interface that was bound.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 const ENDPOINT: Endpoint = Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped };
-const REGISTRY: Service = Service { endpoint: ENDPOINT, interfaces: &[ms_rrp::SYNTAX_ID] };
+const REGISTRY: Service = Service { endpoint: ENDPOINT, interfaces: &[ms_rrp::SYNTAX_ID], names: &[] };
 
 /// Methods of the registry, by opnum.
 pub(crate) const OPEN_LOCAL_MACHINE: u16 = 2;

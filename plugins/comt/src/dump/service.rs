@@ -8,12 +8,13 @@ use plugin_session::{Explanation, ObjectService, ObjectStep};
 use rpc_stub::orpc::ObjectInterface as _;
 
 use crate::reasons::REASONS;
-use crate::tracker::TRACKER;
+use crate::tracker::{NAMES, TRACKER};
 
 /// What the command uses of a host.
 pub(super) const DUMPER: ObjectService = ObjectService {
     class: ids::PROCESS_DUMP_CLASS,
     interfaces: &[IProcessDump::IID],
+    names: NAMES,
     reasons: &DUMP_REASONS,
     explain,
 };

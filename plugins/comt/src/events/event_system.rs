@@ -22,12 +22,13 @@ use tokio::time::Instant;
 use crate::reasons::{
     EVENT_SYSTEM_DENIED, EVENT_SYSTEM_NOT_REGISTERED, EVENT_SYSTEM_PORT_BLOCKED, REASONS, declared, of_object,
 };
-use crate::tracker::TRACKER;
+use crate::tracker::{NAMES, TRACKER};
 
 /// The store of subscriptions.
 pub(crate) const EVENT_SYSTEM: ObjectService = ObjectService {
     class: ids::EVENT_SYSTEM_CLASS,
     interfaces: &[IEventSystem::IID],
+    names: NAMES,
     reasons: &REASONS,
     explain,
 };

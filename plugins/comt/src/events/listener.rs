@@ -8,12 +8,14 @@ use std::sync::{Arc, OnceLock};
 use dcom_exporter::{Exporter, Strangers, Subscriber, SubscriberLimits, Subscribers, Told};
 use ms_dcom::RESOLVER_PORT;
 use plugin_sdk::{Failure, LibrarySettings, Problem, Stage};
+use plugin_session::recorder;
 use rpc_server::{Deadlines, TcpListeners};
 use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
 use crate::reasons::EVENT_LISTENER_FAILED;
+use crate::tracker::NAMES;
 
 /// The name of the service manager's socket, behind `plugin.comt.`.
 const SOCKET: &str = "events";
@@ -139,7 +141,8 @@ impl Listening {
         let own = listeners.first().map(TcpListener::local_addr).transpose().map_err(of)?;
         let port = options.advertise_port.or(own.map(|address| address.port())).unwrap_or(RESOLVER_PORT);
         let exporter = Exporter::new(Subscribers::INTERFACES);
-        let server = exporter.server(rpc_server::Limits::default(), Deadlines::default());
+        let observers = Arc::new(recorder(NAMES));
+        let server = exporter.server_observed(rpc_server::Limits::default(), Deadlines::default(), observers);
         let subscribers = Subscribers::new(exporter, SubscriberLimits::default());
         let listeners = TcpListeners::start(&server, listeners).map_err(of)?;
         Ok(Self { subscribers, advertise: options.advertise.clone(), port, _listeners: listeners })
