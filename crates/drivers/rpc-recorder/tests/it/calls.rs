@@ -4,17 +4,18 @@ use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig};
 use dcerpc::server::{ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{AssociationInfo, AuthService, Observers, Role, SyntaxId, Transport};
 use ms_dtyp::Guid;
-use rpc_cells::{
-    CallStatus, Capacity, Cell, ClientCall, FileHeader, Level, Name, ProcessIdentity, ReadLimits, ServerCall,
-    Snapshot, Writer, format, read,
-};
+use rpc_cells::{CallStatus, Cell, ClientCall, Level, ServerCall, Snapshot};
 use rpc_recorder::Recorder;
+
+use crate::memory::Cells;
 
 const ECHO: SyntaxId = SyntaxId::new(Guid::from_u128(0x1111_2222_0000_0000_0000_0000_0000_0001), 1, 0);
 
+const WORKS: &str = "both ends are ours";
+
 /// A client and a server of one process, both recorded.
 struct World {
-    memory: &'static [AtomicU64],
+    cells: Cells,
     client: ClientAssociation,
     server: ServerAssociation,
     _recorder: Recorder,
@@ -22,15 +23,10 @@ struct World {
 
 impl World {
     fn new(level: Level) -> Self {
-        let capacity = Capacity { cells_per_section: 64, sections_max: 1 };
-        let words: Vec<AtomicU64> = (0..capacity.bytes_max() / 8).map(|_| AtomicU64::new(0)).collect();
-        let memory: &'static [AtomicU64] = words.leak();
-        let process = ProcessIdentity { pid: 7, start_ticks: 1, boot_id: 1 };
-        let header = FileHeader { capacity, level, process, created_ms: 0, name: Name::new("test") };
-        format(memory, &header).unwrap();
+        let cells = Cells::new(level);
         let clock = AtomicU64::new(0);
         let now_ms = move || clock.fetch_add(1, Ordering::Relaxed);
-        let recorder = Recorder::with_clock(Writer::over(memory).unwrap(), &[], now_ms);
+        let recorder = Recorder::with_clock(cells.writer.clone(), &[], now_ms);
         let info = |role, server| AssociationInfo {
             role,
             transport: Transport::Tcp,
@@ -38,12 +34,12 @@ impl World {
             endpoint: "1001",
             peer: None,
         };
-        let mut client = ClientAssociation::new(ClientConfig::default(), None).unwrap();
+        let mut client = ClientAssociation::new(ClientConfig::default(), None).expect(WORKS);
         client.set_observer(recorder.association(&info(Role::Client, "host-a.example")));
         let mut server = ServerAssociation::new(ServerConfig::new(vec![ECHO]), |_: AuthService| None);
         server.set_observer(recorder.association(&info(Role::Server, "")));
-        let mut world = Self { memory, client, server, _recorder: recorder };
-        world.client.bind(&[ECHO]).unwrap();
+        let mut world = Self { cells, client, server, _recorder: recorder };
+        world.client.bind(&[ECHO]).expect(WORKS);
         world.send_requests();
         world.send_answers();
         world
@@ -51,13 +47,13 @@ impl World {
 
     fn send_requests(&mut self) {
         while let Some(sent) = self.client.poll_transmit() {
-            self.server.handle_bytes(&sent.bytes).unwrap();
+            self.server.handle_bytes(&sent.bytes).expect(WORKS);
         }
     }
 
     fn send_answers(&mut self) {
         while let Some(sent) = self.server.poll_transmit() {
-            self.client.handle_bytes(&sent).unwrap();
+            self.client.handle_bytes(&sent).expect(WORKS);
         }
         while self.client.poll_event().is_some() {}
     }
@@ -67,24 +63,24 @@ impl World {
         let object = Some(Guid::from_u128(3));
         let mut stub = [5, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0].to_vec();
         stub.extend(Guid::from_u128(9).to_bytes());
-        self.client.call(CallRequest { context_id: 0, opnum: 4, object, stub: &stub }).unwrap();
+        self.client.call(CallRequest { context_id: 0, opnum: 4, object, stub: &stub }).expect(WORKS);
         self.send_requests();
     }
 
     fn dispatch(&mut self) -> dcerpc::CallId {
-        match self.server.poll_event() {
-            Some(ServerEvent::Request(call)) => call.call_id,
-            other => panic!("no call: {other:?}"),
-        }
+        let event = self.server.poll_event();
+        let call =
+            event.and_then(|event| if let ServerEvent::Request(call) = event { Some(call) } else { None });
+        call.expect(WORKS).call_id
     }
 
     fn answer(&mut self, call_id: dcerpc::CallId) {
-        self.server.respond(call_id, &[0; 4]).unwrap();
+        self.server.respond(call_id, &[0; 4]).expect(WORKS);
         self.send_answers();
     }
 
     fn snapshot(&self) -> Snapshot {
-        let snapshot = read(self.memory, &ReadLimits::default()).unwrap();
+        let snapshot = self.cells.snapshot();
         assert!(snapshot.problems.is_empty(), "{:?}", snapshot.problems);
         snapshot
     }
@@ -159,16 +155,16 @@ fn only_client_calls_within_a_server_call_are_kept_at_level_server() {
 #[test]
 fn cells_go_with_their_association_and_none_are_kept_at_level_none() {
     let world = World::new(Level::FULL);
-    let connections = |memory| {
-        let snapshot = read(memory, &ReadLimits::default()).unwrap();
+    let connections = |cells: &Cells| {
+        let snapshot = cells.snapshot();
         snapshot.cells.iter().filter(|(_, cell)| matches!(cell, Cell::Connection(_))).count()
     };
-    let World { memory, client, server, .. } = world;
-    assert_eq!(connections(memory), 2);
+    let World { cells, client, server, .. } = world;
+    assert_eq!(connections(&cells), 2);
     drop(client);
-    assert_eq!(connections(memory), 1);
+    assert_eq!(connections(&cells), 1);
     drop(server);
-    assert_eq!(connections(memory), 0);
+    assert_eq!(connections(&cells), 0);
     let mut none = World::new(Level::NONE);
     none.call();
     assert_eq!(none.snapshot().cells, []);
