@@ -5,9 +5,8 @@ use std::sync::Mutex;
 
 use plugin_abi::{FAILED, NOT_FOUND, STOPPED};
 use rpc_cells::{
-    Capacity, Error, Level, Memory as _, RunDirectory, SectionFile, SectionFileOptions, SigbusGuard,
+    Capacity, Error, Level, Memory as _, RunDirectory, SectionFile, SectionFileOptions, SigbusGuard, boot_ms,
 };
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::sync::lock;
 
@@ -42,13 +41,6 @@ impl CellFiles {
         let options = SectionFileOptions { name, level: self.level, capacity, now_ms: boot_ms() };
         self.directory.create(self.guard, &options)
     }
-}
-
-/// Milliseconds after boot, as in cells.
-fn boot_ms() -> u64 {
-    let now = clock_gettime(ClockId::Boottime);
-    let (seconds, nanos) = (u64::try_from(now.tv_sec), u64::try_from(now.tv_nsec));
-    seconds.unwrap_or(0).saturating_mul(1_000).saturating_add(nanos.unwrap_or(0) / 1_000_000)
 }
 
 /// How much memory a library has for cells.

@@ -1,4 +1,3 @@
-use core::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use ssp::{ImpersonationLevel, Mechanism};
 pub type Target = transport::Endpoint;
 
 /// How to talk to a host.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Maximum time of each of the stages dns and tcp.
     pub connect_timeout: Duration,
@@ -40,17 +39,6 @@ impl Default for Options {
             pipe_retry: PipeRetry::default(),
             observers: Arc::new(()),
         }
-    }
-}
-
-impl fmt::Debug for Options {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
-            .field("connect_timeout", &self.connect_timeout)
-            .field("smb", &self.smb)
-            .field("mechanism", &self.mechanism)
-            .field("rpc", &self.rpc)
-            .finish_non_exhaustive()
     }
 }
 

@@ -70,7 +70,10 @@ pub fn client_calls(snapshots: &[Snapshot], filter: &CallFilter) -> Table<Client
 }
 
 fn rows<R>(snapshots: &[Snapshot], row: impl Fn(Found, &Snapshot, &Cell) -> Option<R>) -> Table<R> {
-    let cells = snapshots.iter().flat_map(|snapshot| snapshot.cells.iter().map(move |cell| (snapshot, cell)));
-    let rows = cells.filter_map(|(snapshot, (id, cell))| row(Found::new(snapshot, *id), snapshot, cell));
+    let files = snapshots.iter().enumerate();
+    let cells =
+        files.flat_map(|(file, snapshot)| snapshot.cells.iter().map(move |cell| (file, snapshot, cell)));
+    let rows =
+        cells.filter_map(|(file, snapshot, (id, cell))| row(Found::new(file, snapshot, *id), snapshot, cell));
     Table { rows: rows.collect() }
 }

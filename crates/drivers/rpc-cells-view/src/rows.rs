@@ -14,6 +14,9 @@ fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S
 /// The process and the file that an object was found in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
+    /// The index of its snapshot, as in a [`Place`](crate::Place).
+    #[serde(skip)]
+    pub file: usize,
     /// The process id.
     pub pid: u32,
     /// The process or plugin instance whose file it is.
@@ -24,8 +27,8 @@ pub struct Found {
 }
 
 impl Found {
-    pub(crate) fn new(snapshot: &Snapshot, cell: CellId) -> Self {
-        Self { pid: snapshot.header.process.pid, owner: snapshot.header.name.as_str().to_owned(), cell }
+    pub(crate) fn new(file: usize, snapshot: &Snapshot, cell: CellId) -> Self {
+        Self { file, pid: snapshot.header.process.pid, owner: snapshot.header.name.as_str().to_owned(), cell }
     }
 }
 

@@ -47,7 +47,8 @@
 //! - Another program reads all files of the directory: [`read_directory`]. It never blocks a writer.
 //! - The next start of the program removes the files of dead processes: [`RunDirectory::remove_stale`].
 //!
-//! Times are milliseconds after boot (`CLOCK_BOOTTIME`), and arguments: nothing here reads a clock.
+//! Times are milliseconds after boot (`CLOCK_BOOTTIME`), and arguments: nothing here reads a clock but [`boot_ms`], for the
+//! callers.
 //!
 //! # Layout, version 1
 //!
@@ -99,6 +100,7 @@
 //! ours.
 
 mod cell;
+mod clock;
 mod error;
 mod header;
 mod layout;
@@ -116,6 +118,7 @@ pub use self::cell::{
     Connection, ConnectionFlags, Endpoint, EndpointStatus, Interface, Kind, Malformed, Name, Object,
     ObjectCall, Operation, ProtocolSequence, ServerCall, Thread, ThreadStatus,
 };
+pub use self::clock::boot_ms;
 pub use self::error::Error;
 pub use self::header::{FileHeader, format};
 pub use self::layout::{CELL_BYTES, CELL_WORDS, Capacity, CellId, ParseCellIdError, VERSION};

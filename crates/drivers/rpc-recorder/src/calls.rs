@@ -12,12 +12,6 @@ pub(crate) fn object_call(object: Option<Guid>, stub: &[u8]) -> Option<ObjectCal
     Some(ObjectCall { ipid, causality_id: Guid::from_bytes(causality_id.try_into().ok()?) })
 }
 
-/// The first 32 bits of the UUID of an interface.
-pub(crate) fn interface_start(interface: &dcerpc::SyntaxId) -> u32 {
-    let [a, b, c, d, ..] = interface.uuid.to_bytes();
-    u32::from_le_bytes([a, b, c, d])
-}
-
 /// [MS-DCOM] 2.2.13.3 `ORPCTHIS`
 const CAUSALITY_ID: usize = 4 /* version */ + 4 /* flags */ + 4 /* reserved1 */;
 /// [MS-DCOM] 2.2.11: the major version, which is always the same.

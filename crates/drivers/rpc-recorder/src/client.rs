@@ -6,7 +6,7 @@ use rpc_cells::{
     Level, Name, ObjectCall, Writer,
 };
 
-use crate::calls::{interface_start, object_call};
+use crate::calls::object_call;
 use crate::connection::{authenticated, received, sent};
 use crate::shared::{Shared, protocol_sequence};
 use crate::threads;
@@ -63,7 +63,7 @@ impl Client {
         let call = ClientCall {
             opnum,
             servicing_thread: thread.unwrap_or(CellId::NONE),
-            interface_start: interface_start(interface),
+            interface_start: interface.uuid.data1,
             endpoint: self.endpoint,
             call_id: call_id.0,
             target: CellId::NONE,

@@ -3,8 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use dcerpc::{AssociationInfo, EndpointState, Observer, Observers, Role, Transport};
-use rpc_cells::{EndpointStatus, Level, Writer};
-use rustix::time::{ClockId, clock_gettime};
+use rpc_cells::{EndpointStatus, Level, Writer, boot_ms};
 
 use crate::client::Client;
 use crate::names::{InterfaceNames, Names};
@@ -66,12 +65,6 @@ impl fmt::Debug for Recorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recorder").field("writer", &self.0.writer).finish_non_exhaustive()
     }
-}
-
-fn boot_ms() -> u64 {
-    let now = clock_gettime(ClockId::Boottime);
-    let ms = now.tv_sec.saturating_mul(1000).saturating_add(now.tv_nsec / 1_000_000);
-    u64::try_from(ms).unwrap_or(0)
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(0);

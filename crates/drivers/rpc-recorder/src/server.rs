@@ -7,7 +7,7 @@ use rpc_cells::{
     ThreadStatus,
 };
 
-use crate::calls::{interface_start, object_call};
+use crate::calls::object_call;
 use crate::connection::{authenticated, received, sent};
 use crate::shared::Shared;
 use crate::threads;
@@ -40,38 +40,39 @@ impl Server {
         Self { shared, state: Mutex::new(State { connection, calls: Vec::new() }) }
     }
 
-    fn set_thread(&self, status: ThreadStatus) -> CellId {
-        threads::set(self.shared.id, &self.shared.writer, status, self.shared.now_ms())
+    fn set_thread(&self, status: ThreadStatus, now_ms: u64) -> CellId {
+        threads::set(self.shared.id, &self.shared.writer, status, now_ms)
     }
 }
 
 impl Observer for Server {
     fn observe(&self, _: Role, change: Change<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now_ms = self.shared.now_ms();
         match change {
-            Change::FragmentSent { bytes } => sent(&mut state.connection, bytes, self.shared.now_ms()),
+            Change::FragmentSent { bytes } => sent(&mut state.connection, bytes, now_ms),
             Change::FragmentReceived { .. } => {
-                received(&mut state.connection, self.shared.now_ms());
-                self.set_thread(ThreadStatus::PROCESSING);
+                received(&mut state.connection, now_ms);
+                self.set_thread(ThreadStatus::PROCESSING, now_ms);
             }
             Change::Authenticated { auth } => authenticated(&mut state.connection, auth),
-            Change::CallStarted { .. } => state.start(&self.shared, &change),
+            Change::CallStarted { .. } => state.start(&self.shared, &change, now_ms),
             Change::CallDispatched { call_id } => {
-                let thread = self.set_thread(ThreadStatus::PROCESSING);
-                state.dispatch(call_id, thread, self.shared.now_ms());
+                let thread = self.set_thread(ThreadStatus::PROCESSING, now_ms);
+                state.dispatch(call_id, thread, now_ms);
             }
             Change::MethodEntered { call_id } => {
-                let thread = self.set_thread(ThreadStatus::DISPATCHED);
-                state.dispatch(call_id, thread, self.shared.now_ms());
+                let thread = self.set_thread(ThreadStatus::DISPATCHED, now_ms);
+                state.dispatch(call_id, thread, now_ms);
                 threads::execute(Some((self.shared.id, thread)));
             }
             Change::MethodLeft { .. } => {
                 threads::execute(None);
-                self.set_thread(ThreadStatus::PROCESSING);
+                self.set_thread(ThreadStatus::PROCESSING, now_ms);
             }
-            Change::CallEnded { call_id, .. } => state.end(call_id, self.shared.now_ms()),
+            Change::CallEnded { call_id, .. } => state.end(call_id, now_ms),
             Change::Settled => {
-                self.set_thread(ThreadStatus::IDLE);
+                self.set_thread(ThreadStatus::IDLE, now_ms);
             }
             Change::State(AssociationState::Failed) => state.calls.clear(),
             _ => {}
@@ -80,7 +81,7 @@ impl Observer for Server {
 }
 
 impl State {
-    fn start(&mut self, shared: &Shared, change: &Change<'_>) {
+    fn start(&mut self, shared: &Shared, change: &Change<'_>, now_ms: u64) {
         let &Change::CallStarted { call_id, interface, opnum, object, stub, .. } = change else { return };
         let cached = self.calls.iter().position(|cached| !cached.call.get().is_in_progress());
         let index = cached.unwrap_or_else(|| {
@@ -96,11 +97,10 @@ impl State {
             cell.id()
         });
         let operation = shared.names.operation(&shared.writer, interface, opnum);
-        let now_ms = shared.now_ms();
         call.update(|call| {
             call.status = CallStatus::ACTIVE;
             call.opnum = opnum;
-            call.interface_start = interface_start(interface);
+            call.interface_start = interface.uuid.data1;
             call.servicing_thread = CellId::NONE;
             call.last_update_ms = now_ms;
             call.call_id = call_id.0;

@@ -1,3 +1,4 @@
+use core::fmt;
 use core::net::IpAddr;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub trait Observer: Send + Sync {
 impl Observer for () {}
 
 /// Makes the observers of all associations of a program.
-pub trait Observers: Send + Sync {
+pub trait Observers: fmt::Debug + Send + Sync {
     /// The observer of an association that begins. It is dropped when the association ends.
     fn association(&self, info: &AssociationInfo<'_>) -> Arc<dyn Observer>;
 

@@ -15,7 +15,7 @@ pub(super) fn text(snapshots: &[Snapshot], calls: impl Iterator<Item = ClientCal
     let mut text = String::new();
     for call in calls {
         let _ = writeln!(text, "{}", Start(&call));
-        let Some(trail) = trail(snapshots, &call) else { continue };
+        let trail = trail(snapshots, &call);
         for hop in &trail.hops {
             let _ = writeln!(text, "  → {}", hop_text(snapshots, hop));
         }
@@ -27,20 +27,16 @@ pub(super) fn text(snapshots: &[Snapshot], calls: impl Iterator<Item = ClientCal
 /// The same for programs.
 pub(super) fn json(snapshots: &[Snapshot], calls: impl Iterator<Item = ClientCallRow>) -> Value {
     let way = |call: ClientCallRow| {
-        let trail = trail(snapshots, &call)?;
+        let trail = trail(snapshots, &call);
         let hops: Vec<Value> = trail.hops.iter().map(|hop| hop_json(snapshots, hop)).collect();
-        Some(json!({"client_call": call, "hops": hops, "end": trail.end}))
+        json!({"client_call": call, "hops": hops, "end": trail.end})
     };
-    calls.filter_map(way).collect()
+    calls.map(way).collect()
 }
 
-/// A process has a file for each of its plugins, and a cell id is one of its file.
-fn trail(snapshots: &[Snapshot], call: &ClientCallRow) -> Option<Trail> {
-    let is_its = |snapshot: &Snapshot| {
-        snapshot.header.process.pid == call.found.pid && snapshot.header.name.as_str() == call.found.owner
-    };
-    let file = snapshots.iter().position(is_its)?;
-    Some(follow(snapshots, Place { file, cell: call.found.cell }, HOPS_MAX, is_local))
+fn trail(snapshots: &[Snapshot], call: &ClientCallRow) -> Trail {
+    let start = Place { file: call.found.file, cell: call.found.cell };
+    follow(snapshots, start, HOPS_MAX, is_local)
 }
 
 /// Whether a server's name is one of this machine's.
