@@ -1,6 +1,8 @@
 use std::fmt;
 
-use rpc_cells::{CallFlags, Cell, CellId, Connection, ConnectionFlags, ObjectCall, ServerCall, Snapshot};
+use rpc_cells::{
+    CallFlags, Cell, CellId, Connection, ConnectionFlags, ConnectionTotals, ObjectCall, ServerCall, Snapshot,
+};
 
 use crate::names::{Escaped, call_flags, label, short};
 use crate::operation::{object_of, operation_name};
@@ -44,7 +46,10 @@ impl fmt::Display for CellText<'_> {
                 writeln!(f, "Thread ID: 0x{:X} ({})", thread.tid, thread.tid)?;
                 writeln!(f, "Last update {}", Seconds(thread.last_update_ms))
             }
-            Cell::Connection(connection) => write_connection(f, connection),
+            Cell::Connection(connection) => {
+                write_connection(f, connection)?;
+                write_use(f, self.snapshot, connection)
+            }
             Cell::ServerCall(call) => {
                 write_server_call(f, call)?;
                 write_names(f, self.snapshot, call.operation, call.object)
@@ -83,6 +88,10 @@ impl fmt::Display for CellText<'_> {
                 writeln!(f, "Call of an object")?;
                 write_object(f, object)
             }
+            Cell::ConnectionTotals(totals) => {
+                writeln!(f, "Totals of a connection")?;
+                write_totals(f, totals)
+            }
         }
     }
 }
@@ -107,6 +116,23 @@ fn write_connection(f: &mut fmt::Formatter<'_>, connection: &Connection) -> fmt:
         Some(peer) => writeln!(f, "Address of the peer: {peer}"),
         None => Ok(()),
     }
+}
+
+/// What `dbgrpc` does not print, so nothing where nothing is known.
+fn write_use(f: &mut fmt::Formatter<'_>, snapshot: &Snapshot, connection: &Connection) -> fmt::Result {
+    if let Some(target) = target_of(snapshot, connection.target) {
+        writeln!(f, "Target server: {}", Escaped(target.server.as_str()))?;
+        writeln!(f, "Target endpoint: {}", Escaped(target.endpoint.as_str()))?;
+    }
+    match snapshot.get(connection.totals) {
+        Some(Cell::ConnectionTotals(totals)) => write_totals(f, totals),
+        _ => Ok(()),
+    }
+}
+
+fn write_totals(f: &mut fmt::Formatter<'_>, totals: &ConnectionTotals) -> fmt::Result {
+    writeln!(f, "Sent: {} fragments, {} bytes", totals.fragments_sent, totals.bytes_sent)?;
+    writeln!(f, "Received: {} fragments, {} bytes", totals.fragments_received, totals.bytes_received)
 }
 
 fn write_server_call(f: &mut fmt::Formatter<'_>, call: &ServerCall) -> fmt::Result {

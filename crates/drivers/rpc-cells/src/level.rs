@@ -52,6 +52,7 @@ mod tests {
             (Kind::INTERFACE, None, true, true),
             (Kind::OPERATION, None, true, true),
             (Kind::OBJECT_CALL, None, true, true),
+            (Kind::CONNECTION_TOTALS, None, true, true),
             (Kind::CLIENT_CALL, Some(CallOrigin::ServerCall), true, true),
             (Kind::CALL_TARGET, Some(CallOrigin::ServerCall), true, true),
             (Kind::CLIENT_CALL, Some(CallOrigin::Client), false, true),

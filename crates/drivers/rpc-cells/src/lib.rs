@@ -87,17 +87,18 @@
 //! | --- | --- |
 //! | [`Endpoint`], 1 | 1: status; 2–3: protocol sequence; 4–32: name of at most 28 bytes |
 //! | [`Thread`], 2 | 1: status; 4–7: thread id; 8–15: last update |
-//! | [`Connection`], 3 | 1: flags; 2: authentication level; 3: authentication service; 4–7: size of the last fragment sent; 8–11: endpoint; 16–23: last send; 24–31: last receive; 32–47: address of the peer as IPv6, or 0 |
+//! | [`Connection`], 3 | 1: flags; 2: authentication level; 3: authentication service; 4–7: size of the last fragment sent; 8–11: endpoint; 12–15: totals; 16–23: last send; 24–31: last receive; 32–47: address of the peer as IPv6, or 0; 48–51: target |
 //! | [`ServerCall`], 4 | 1: status; 2–3: opnum; 4–7: start of the interface; 8–11: thread; 12–15: flags; 16–23: last update; 24–27: call id; 28–31: connection; 32–35: process of the caller; 36–39: thread of the caller; 40–43: object; 44–47: operation |
 //! | [`ClientCall`], 5 | 2–3: opnum; 4–7: start of the interface; 8–11: thread; 12–15: call id; 16–19: target; 20–32: endpoint of at most 12 bytes; 36–39: object; 40–43: operation |
-//! | [`CallTarget`], 6 | 2–3: protocol sequence; 8–15: last update; 16–40: server of at most 24 bytes |
+//! | [`CallTarget`], 6 | 2–3: protocol sequence; 8–15: last update; 16–40: server of at most 24 bytes; 42–54: endpoint of at most 12 bytes |
 //! | [`Interface`], 7 | 2–3: major version; 4–19: UUID; 20–52: name of at most 32 bytes |
 //! | [`Operation`], 8 | 2–3: opnum; 4–7: interface; 8–55: name of at most 47 bytes |
 //! | [`ObjectCall`], 9 | 8–23: IPID; 24–39: causality id |
+//! | [`ConnectionTotals`], 10 | 8–15: fragments sent; 16–23: fragments received; 24–31: bytes sent; 32–39: bytes received |
 //!
 //! The call id, a server call's connection and a connection's peer are not in the list of fields that the documentation
-//! has, but in the output of its tools. Names of interfaces and operations, and what a call of a DCOM object has besides, are
-//! ours.
+//! has, but in the output of its tools. Ours are names of interfaces and operations, what a call of a DCOM object has besides,
+//! the totals of a connection, and where a client's connection leads.
 
 mod cell;
 mod clock;
@@ -115,8 +116,8 @@ mod writer;
 
 pub use self::cell::{
     AuthenticationLevel, AuthenticationService, CallFlags, CallStatus, CallTarget, Cell, ClientCall,
-    Connection, ConnectionFlags, Endpoint, EndpointStatus, Interface, Kind, Malformed, Name, Object,
-    ObjectCall, Operation, ProtocolSequence, ServerCall, Thread, ThreadStatus,
+    Connection, ConnectionFlags, ConnectionTotals, Endpoint, EndpointStatus, Interface, Kind, Malformed,
+    Name, Object, ObjectCall, Operation, ProtocolSequence, ServerCall, Thread, ThreadStatus,
 };
 pub use self::clock::boot_ms;
 pub use self::error::Error;

@@ -2,12 +2,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dcerpc::{AssociationInfo, AssociationState, CallId, Change, Observer, Role};
 use rpc_cells::{
-    CallOrigin, CallTarget, CellHandle, CellId, ClientCall, ClientCallHandle, Connection, ConnectionFlags,
-    Level, Name, ObjectCall, Writer,
+    CallOrigin, CallTarget, CellHandle, CellId, ClientCall, ClientCallHandle, Connection, Level, Name,
+    ObjectCall, Writer,
 };
 
 use crate::calls::object_call;
-use crate::connection::{authenticated, received, sent};
+use crate::connection::ConnectionCells;
 use crate::shared::{Shared, protocol_sequence};
 use crate::threads;
 
@@ -15,12 +15,11 @@ use crate::threads;
 pub(crate) struct Client {
     shared: Arc<Shared>,
     target: CallTarget,
-    endpoint: Name<12>,
     state: Mutex<State>,
 }
 
 struct State {
-    connection: CellHandle<Connection>,
+    connection: ConnectionCells,
     /// One call is open at a time.
     call: Option<OpenCall>,
 }
@@ -37,16 +36,14 @@ impl Client {
             protocol_sequence: protocol_sequence(info.transport),
             last_update_ms: 0,
             server: Name::new(info.server),
+            endpoint: Name::new(info.endpoint),
         };
         // A server's state has nothing of clients, but for calls that are made within its own.
         let writer = if shared.writer.level() == Level::FULL { &shared.writer } else { &Writer::disabled() };
-        let connection = writer.connection(Connection {
-            flags: ConnectionFlags::EXCLUSIVE,
-            peer: info.peer,
-            ..Connection::default()
-        });
-        let state = Mutex::new(State { connection, call: None });
-        Self { shared, target, endpoint: Name::new(info.endpoint), state }
+        let connection = Connection { peer: info.peer, ..Connection::default() };
+        let leads_to = CallTarget { last_update_ms: shared.now_ms(), ..target };
+        let connection = ConnectionCells::new(writer, connection, Some(leads_to));
+        Self { shared, target, state: Mutex::new(State { connection, call: None }) }
     }
 
     fn start(&self, change: &Change<'_>) -> Option<OpenCall> {
@@ -64,7 +61,7 @@ impl Client {
             opnum,
             servicing_thread: thread.unwrap_or(CellId::NONE),
             interface_start: interface.uuid.data1,
-            endpoint: self.endpoint,
+            endpoint: self.target.endpoint,
             call_id: call_id.0,
             target: CellId::NONE,
             object: object.as_ref().map_or(CellId::NONE, CellHandle::id),
@@ -79,9 +76,9 @@ impl Observer for Client {
     fn observe(&self, _: Role, change: Change<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match change {
-            Change::FragmentSent { bytes } => sent(&mut state.connection, bytes, self.shared.now_ms()),
-            Change::FragmentReceived { .. } => received(&mut state.connection, self.shared.now_ms()),
-            Change::Authenticated { auth } => authenticated(&mut state.connection, auth),
+            Change::FragmentSent { bytes } => state.connection.sent(bytes, self.shared.now_ms()),
+            Change::FragmentReceived { bytes } => state.connection.received(bytes, self.shared.now_ms()),
+            Change::Authenticated { auth } => state.connection.authenticated(auth),
             Change::CallStarted { .. } => state.call = self.start(&change),
             Change::CallEnded { call_id, .. }
                 if state.call.as_ref().is_some_and(|call| call.call_id == call_id) =>

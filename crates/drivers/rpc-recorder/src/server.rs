@@ -3,12 +3,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dcerpc::{AssociationState, CallId, Change, Observer, Role};
 use rpc_cells::{
-    CallFlags, CallStatus, CellHandle, CellId, Connection, ConnectionFlags, ObjectCall, ServerCall,
-    ThreadStatus,
+    CallFlags, CallStatus, CellHandle, CellId, Connection, ObjectCall, ServerCall, ThreadStatus,
 };
 
 use crate::calls::object_call;
-use crate::connection::{authenticated, received, sent};
+use crate::connection::ConnectionCells;
 use crate::shared::Shared;
 use crate::threads;
 
@@ -19,7 +18,7 @@ pub(crate) struct Server {
 }
 
 struct State {
-    connection: CellHandle<Connection>,
+    connection: ConnectionCells,
     /// Those in progress, and one that is cached.
     calls: Vec<Call>,
 }
@@ -31,12 +30,8 @@ struct Call {
 
 impl Server {
     pub(crate) fn new(shared: Arc<Shared>, endpoint: CellId, peer: Option<IpAddr>) -> Self {
-        let connection = shared.writer.connection(Connection {
-            flags: ConnectionFlags::EXCLUSIVE,
-            endpoint,
-            peer,
-            ..Connection::default()
-        });
+        let connection = Connection { endpoint, peer, ..Connection::default() };
+        let connection = ConnectionCells::new(&shared.writer, connection, None);
         Self { shared, state: Mutex::new(State { connection, calls: Vec::new() }) }
     }
 
@@ -50,12 +45,12 @@ impl Observer for Server {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ms = self.shared.now_ms();
         match change {
-            Change::FragmentSent { bytes } => sent(&mut state.connection, bytes, now_ms),
-            Change::FragmentReceived { .. } => {
-                received(&mut state.connection, now_ms);
+            Change::FragmentSent { bytes } => state.connection.sent(bytes, now_ms),
+            Change::FragmentReceived { bytes } => {
+                state.connection.received(bytes, now_ms);
                 self.set_thread(ThreadStatus::PROCESSING, now_ms);
             }
-            Change::Authenticated { auth } => authenticated(&mut state.connection, auth),
+            Change::Authenticated { auth } => state.connection.authenticated(auth),
             Change::CallStarted { .. } => state.start(&self.shared, &change, now_ms),
             Change::CallDispatched { call_id } => {
                 let thread = self.set_thread(ThreadStatus::PROCESSING, now_ms);

@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rpc_cells::{
-    CELL_BYTES, CallOrigin, CallTarget, Capacity, Cell, CellId, ClientCall, Connection, Endpoint, FileHeader,
-    Level, Memory, Name, ProcessIdentity, ProtocolSequence, ReadLimits, ServerCall, Snapshot, Thread, Writer,
-    format, read,
+    CELL_BYTES, CallOrigin, CallTarget, Capacity, Cell, CellId, ClientCall, Connection, ConnectionTotals,
+    Endpoint, FileHeader, Level, Memory, Name, ProcessIdentity, ProtocolSequence, ReadLimits, ServerCall,
+    Snapshot, Thread, Writer, format, read,
 };
 use rpc_cells_view::{CallFilter, Place, client_calls, endpoints, follow, server_calls, threads};
 
 use crate::INPUT_BYTES_MAX;
 
-const LIMITS: ReadLimits = ReadLimits { cells_max: 512, problems_max: 8, retries_max: 2 };
+const LIMITS: ReadLimits =
+    ReadLimits { cells_max: 512, directory_cells_max: 512, problems_max: 8, retries_max: 2 };
 const HOPS_MAX: usize = 4;
 const WORKS: &str = "memory of our own has room";
 
@@ -91,6 +92,7 @@ fn written_again(cell: &Cell) -> Cell {
         Cell::Interface(interface) => shown(writer.interface(interface).id()),
         Cell::Operation(operation) => shown(writer.operation(operation).id()),
         Cell::ObjectCall(call) => shown(writer.object_call(call).id()),
+        Cell::ConnectionTotals(totals) => shown(writer.connection_totals(totals).id()),
     }
 }
 
@@ -102,7 +104,7 @@ fn tables(snapshot: &Snapshot) {
     let (servers, clients) = (server_calls(all, &every), client_calls(all, &every));
     let has_no_table = |cell: &Cell| match cell {
         Cell::Connection(_) | Cell::CallTarget(_) => true,
-        Cell::Interface(_) | Cell::Operation(_) | Cell::ObjectCall(_) => true,
+        Cell::Interface(_) | Cell::Operation(_) | Cell::ObjectCall(_) | Cell::ConnectionTotals(_) => true,
         Cell::Endpoint(_) | Cell::Thread(_) | Cell::ServerCall(_) | Cell::ClientCall(_) => false,
     };
     let others = snapshot.cells.iter().filter(|(_, cell)| has_no_table(cell)).count();
@@ -127,7 +129,15 @@ pub fn honest_file() -> Vec<u8> {
     let writer = Writer::over(memory.clone()).expect(WORKS);
     let endpoint = writer.endpoint(Endpoint { name: Name::new("1120"), ..Endpoint::default() });
     let thread = writer.thread(Thread { tid: 0x1a4, ..Thread::default() });
-    let connection = writer.connection(Connection { endpoint: endpoint.id(), ..Connection::default() });
+    let totals = writer.connection_totals(ConnectionTotals { bytes_sent: 24, ..ConnectionTotals::default() });
+    let leads = writer.connection_target(CallTarget { endpoint: Name::new("135"), ..CallTarget::default() });
+    let connection = Connection {
+        endpoint: endpoint.id(),
+        totals: totals.id(),
+        target: leads.id(),
+        ..Connection::default()
+    };
+    let connection = writer.connection(connection);
     let mut call = writer.server_call(ServerCall { connection: connection.id(), ..ServerCall::default() });
     call.update(|call| call.servicing_thread = thread.id());
     let client_call =

@@ -56,7 +56,7 @@ fn client() -> (Process, ClientCallHandle) {
     let target = CallTarget {
         protocol_sequence: ProtocolSequence::TCP,
         last_update_ms: 0x7_2bff,
-        server: Name::new(""),
+        ..CallTarget::default()
     };
     let call = client.writer.client_call(CallOrigin::Client, call, target);
     (client, call)

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 
 use rpc_cells::{
-    CallOrigin, CallStatus, CallTarget, CellHandle, CellId, ClientCall, Interface, Name, ObjectCall,
-    Operation, ServerCall,
+    CallOrigin, CallStatus, CallTarget, CellHandle, CellId, ClientCall, Connection, ConnectionTotals,
+    Interface, Name, ObjectCall, Operation, ServerCall,
 };
 use rpc_cells_view::{
     CallFilter, OperationName, Place, TrailEnd, cell, client_calls, follow, operation_name, server_calls,
@@ -97,4 +97,31 @@ fn a_call_of_another_object_or_causality_is_not_the_servers() {
     assert_eq!(end(|_| {}), TrailEnd::Executing);
     assert_eq!(end(|object| object.ipid = ms_dtyp::Guid::from_u128(1)), TrailEnd::NoServerCall);
     assert_eq!(end(|object| object.causality_id = ms_dtyp::Guid::from_u128(1)), TrailEnd::NoServerCall);
+}
+
+#[test]
+fn a_connection_says_where_it_leads_and_what_it_carried() {
+    let process = Process::new(0x278);
+    let target =
+        CallTarget { server: Name::new("web1"), endpoint: Name::new("49152"), ..CallTarget::default() };
+    let target = process.writer.connection_target(target);
+    let totals = process.writer.connection_totals(ConnectionTotals {
+        fragments_sent: 2,
+        fragments_received: 3,
+        bytes_sent: 200,
+        bytes_received: 300,
+    });
+    let connection = Connection { totals: totals.id(), target: target.id(), ..Connection::default() };
+    let connection = process.writer.connection(connection);
+    let all = [process.snapshot()];
+    let text = cell(&all, 0x278, connection.id())[0].to_string();
+    for line in [
+        "Target server: web1",
+        "Target endpoint: 49152",
+        "Sent: 2 fragments, 200 bytes",
+        "Received: 3 fragments, 300 bytes",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}: {text}");
+    }
+    assert!(cell(&all, 0x278, totals.id())[0].to_string().contains("Sent: 2 fragments, 200 bytes"));
 }

@@ -56,8 +56,12 @@ fn client_call(
         call_id,
         ..ClientCall::default()
     };
-    let target =
-        CallTarget { protocol_sequence: ProtocolSequence::TCP, last_update_ms: 1, server: Name::new(server) };
+    let target = CallTarget {
+        protocol_sequence: ProtocolSequence::TCP,
+        last_update_ms: 1,
+        server: Name::new(server),
+        ..CallTarget::default()
+    };
     process.writer.client_call(CallOrigin::ServerCall, call, target)
 }
 

@@ -76,6 +76,10 @@ pub struct Connection {
     pub last_receive_ms: u64,
     /// The address of the other side, if it has one.
     pub peer: Option<IpAddr>,
+    /// The cell of its [`ConnectionTotals`](super::ConnectionTotals).
+    pub totals: CellId,
+    /// Where a client's connection leads: the cell of a [`CallTarget`](super::CallTarget).
+    pub target: CellId,
 }
 
 impl Stored for Connection {
@@ -83,6 +87,7 @@ impl Stored for Connection {
         fields.put(1, [self.flags.0, self.authentication_level.0, self.authentication_service.0]);
         fields.put(4, self.last_transmit_fragment_bytes.to_le_bytes());
         fields.put_cell_id(8, self.endpoint);
+        fields.put_cell_id(12, self.totals);
         fields.put(16, self.last_send_ms.to_le_bytes());
         fields.put(24, self.last_receive_ms.to_le_bytes());
         // The unspecified address is nobody's, so it stands for none.
@@ -92,6 +97,7 @@ impl Stored for Connection {
             None => Ipv6Addr::UNSPECIFIED,
         };
         fields.put(32, peer.octets());
+        fields.put_cell_id(48, self.target);
     }
 
     fn read(fields: &Fields) -> Result<Self, Malformed> {
@@ -106,6 +112,8 @@ impl Stored for Connection {
             last_send_ms: fields.u64(16),
             last_receive_ms: fields.u64(24),
             peer: (!peer.is_unspecified()).then(|| IpAddr::V6(peer).to_canonical()),
+            totals: fields.cell_id(12),
+            target: fields.cell_id(48),
         })
     }
 }

@@ -3,6 +3,7 @@
 mod call_target;
 mod client_call;
 mod connection;
+mod connection_totals;
 mod endpoint;
 mod fields;
 mod interface;
@@ -17,6 +18,7 @@ use ms_dtyp::open_enum;
 pub use self::call_target::CallTarget;
 pub use self::client_call::ClientCall;
 pub use self::connection::{AuthenticationLevel, AuthenticationService, Connection, ConnectionFlags};
+pub use self::connection_totals::ConnectionTotals;
 pub use self::endpoint::{Endpoint, EndpointStatus, ProtocolSequence};
 use self::fields::Fields;
 pub use self::interface::Interface;
@@ -50,6 +52,8 @@ open_enum! {
         OPERATION = 8,
         /// An [`ObjectCall`].
         OBJECT_CALL = 9,
+        /// [`ConnectionTotals`].
+        CONNECTION_TOTALS = 10,
     }
 }
 
@@ -161,6 +165,8 @@ cell! {
     Operation = OPERATION,
     /// What the call of a DCOM object has besides.
     ObjectCall = OBJECT_CALL,
+    /// What a connection has carried.
+    ConnectionTotals = CONNECTION_TOTALS,
 }
 
 #[cfg(test)]

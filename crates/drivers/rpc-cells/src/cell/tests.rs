@@ -5,7 +5,7 @@ use super::*;
 use crate::layout::CellId;
 
 /// Objects with another value in each field. The bytes are computed by hand from the tables of the crate.
-fn examples() -> [(Cell, &'static str); 9] {
+fn examples() -> [(Cell, &'static str); 10] {
     let id = |section, cell| CellId { section, cell };
     [
         (
@@ -31,10 +31,12 @@ fn examples() -> [(Cell, &'static str); 9] {
                 last_send_ms: 3,
                 last_receive_ms: 4,
                 peer: Some([192, 0, 2, 7].into()),
+                totals: id(0, 5),
+                target: id(0, 6),
             }
             .into(),
-            "03 01 06 0a 18000000 02000100 00000000 0300000000000000 0400000000000000 \
-             00000000000000000000ffffc0000207",
+            "03 01 06 0a 18000000 02000100 05000000 0300000000000000 0400000000000000 \
+             00000000000000000000ffffc0000207 06000000",
         ),
         (
             ServerCall {
@@ -74,9 +76,10 @@ fn examples() -> [(Cell, &'static str); 9] {
                 protocol_sequence: ProtocolSequence::TCP,
                 last_update_ms: 9,
                 server: Name::new("h"),
+                endpoint: Name::new("135"),
             }
             .into(),
-            "06 00 0700 00000000 0900000000000000 01 68",
+            "06 00 0700 00000000 0900000000000000 01 68 0000000000000000000000000000000000000000000000 00 03 313335",
         ),
         (
             Interface { version: 1, uuid: Guid::from_u128(UUID), name: Name::new("IRemoteActivation") }
@@ -90,6 +93,11 @@ fn examples() -> [(Cell, &'static str); 9] {
         (
             ObjectCall { ipid: Guid::from_u128(UUID), causality_id: Guid::from_u128(1) }.into(),
             "09 00 0000 00000000 b84a9f4d1c7dcf11861e0020af6e7c57 00000000000000000000000000000001",
+        ),
+        (
+            ConnectionTotals { fragments_sent: 1, fragments_received: 2, bytes_sent: 3, bytes_received: 4 }
+                .into(),
+            "0a 00 0000 00000000 0100000000000000 0200000000000000 0300000000000000 0400000000000000",
         ),
     ]
 }
@@ -108,6 +116,7 @@ fn words(cell: &Cell) -> CopyWords {
         Cell::Interface(object) => encode(object),
         Cell::Operation(object) => encode(object),
         Cell::ObjectCall(object) => encode(object),
+        Cell::ConnectionTotals(object) => encode(object),
     }
 }
 
@@ -143,12 +152,13 @@ fn a_cell_that_no_writer_wrote_is_refused_with_the_field() {
         copy[byte / 8] = u64::from_le_bytes(bytes);
         Cell::decode(&copy)
     };
-    let [endpoint, .., client_call, target, interface, operation, _] = examples().map(|(cell, _)| cell);
+    let [endpoint, .., client_call, target, interface, operation, _, _] = examples().map(|(cell, _)| cell);
     assert_eq!(broken(0, 99, endpoint), Err(Malformed::Kind(Kind(99))));
     assert_eq!(broken(4, 29, endpoint), Err(Malformed::Name { field: "EndpointName" }));
     assert_eq!(broken(5, 0xff, endpoint), Err(Malformed::Name { field: "EndpointName" }));
     assert_eq!(broken(20, 13, client_call), Err(Malformed::Name { field: "Endpoint" }));
     assert_eq!(broken(16, 25, target), Err(Malformed::Name { field: "TargetServer" }));
+    assert_eq!(broken(42, 13, target), Err(Malformed::Name { field: "Endpoint" }));
     assert_eq!(broken(20, 33, interface), Err(Malformed::Name { field: "InterfaceName" }));
     assert_eq!(broken(8, 48, operation), Err(Malformed::Name { field: "OperationName" }));
     assert_eq!(broken(0, 0, target), Ok(None));
@@ -156,7 +166,7 @@ fn a_cell_that_no_writer_wrote_is_refused_with_the_field() {
 
 proptest! {
     #[test]
-    fn what_is_read_is_read_again_after_it_is_written(copy: CopyWords, kind in 0_u8..11) {
+    fn what_is_read_is_read_again_after_it_is_written(copy: CopyWords, kind in 0_u8..12) {
         let mut copy = copy;
         copy[0] = copy[0] & !0xff | u64::from(kind);
         if let Ok(Some(cell)) = Cell::decode(&copy) {

@@ -12,11 +12,13 @@ use crate::error::Error;
 use crate::header::{FileHeader, HIDDEN_WORD, HeaderWords, SECTIONS_WORD};
 use crate::layout::{CELL_BYTES, CellId};
 
-/// How much is read of a file.
+/// How much is read of a file, and of a directory of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// Cells that are looked at.
+    /// Cells of a file that are looked at.
     pub cells_max: usize,
+    /// Cells of all files of a directory that are looked at.
+    pub directory_cells_max: usize,
     /// Problems that are listed; more are counted.
     pub problems_max: usize,
     /// How often a cell is read again that changed while it was read.
@@ -24,9 +26,9 @@ pub struct ReadLimits {
 }
 
 impl Default for ReadLimits {
-    /// Four times as many cells as a file has by default.
+    /// Four times as many cells as a file has by default, and four such files in a directory.
     fn default() -> Self {
-        Self { cells_max: 65_536, problems_max: 100, retries_max: 64 }
+        Self { cells_max: 65_536, directory_cells_max: 262_144, problems_max: 100, retries_max: 64 }
     }
 }
 

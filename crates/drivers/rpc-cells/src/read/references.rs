@@ -24,7 +24,10 @@ type Reference = (&'static str, CellId, Kind);
 fn of(object: &Cell) -> [Option<Reference>; 4] {
     match object {
         Cell::Connection(connection) => {
-            [Some(("Endpoint", connection.endpoint, Kind::ENDPOINT)), None, None, None]
+            let endpoint = ("Endpoint", connection.endpoint, Kind::ENDPOINT);
+            let totals = ("Totals", connection.totals, Kind::CONNECTION_TOTALS);
+            let target = ("Target", connection.target, Kind::CALL_TARGET);
+            [Some(endpoint), Some(totals), Some(target), None]
         }
         Cell::ServerCall(call) => {
             // "If the call is not active or dispatched, this contains stale information."
@@ -50,6 +53,7 @@ fn of(object: &Cell) -> [Option<Reference>; 4] {
         | Cell::Thread(_)
         | Cell::CallTarget(_)
         | Cell::Interface(_)
-        | Cell::ObjectCall(_) => [None; 4],
+        | Cell::ObjectCall(_)
+        | Cell::ConnectionTotals(_) => [None; 4],
     }
 }

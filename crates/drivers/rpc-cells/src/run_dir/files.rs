@@ -136,7 +136,8 @@ pub struct FileSnapshot {
     pub snapshot: Result<Snapshot, Error>,
 }
 
-/// Reads all files of a run directory, also those of processes that have died. Nothing is written.
+/// Reads all files of a run directory, also those of processes that have died. Nothing is written. Files beyond the limits
+/// are not read to their ends, which is a [`Problem::TooManyCells`](crate::Problem::TooManyCells) of each.
 ///
 /// # Errors
 /// When the directory cannot be read.
@@ -144,8 +145,14 @@ pub fn read_directory(path: &Path, limits: &ReadLimits) -> Result<Vec<FileSnapsh
     let failed = |error| Error::Directory { path: path.to_owned(), error };
     let directory = open(path, DIRECTORY, Mode::empty()).map_err(|error| failed(error.into()))?;
     let names = names(&directory, FILES_MAX).map_err(failed)?;
+    let mut left = limits.directory_cells_max;
     let read = |file: String| {
-        let snapshot = open_regular(&directory, path, &file).and_then(|source| read(&source, limits));
+        let limits = ReadLimits { cells_max: limits.cells_max.min(left), ..*limits };
+        let snapshot = open_regular(&directory, path, &file).and_then(|source| read(&source, &limits));
+        if let Ok(Snapshot { header, sections, .. }) = &snapshot {
+            let cells = usize::from(*sections) * usize::from(header.capacity.cells_per_section);
+            left = left.saturating_sub(cells);
+        }
         FileSnapshot { file, snapshot }
     };
     Ok(names.into_iter().map(read).collect())

@@ -95,4 +95,4 @@ const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const EXTENSION: &str = ".cells";
 /// Files of a run directory that are looked at: many times those of one process.
-const FILES_MAX: usize = 65_536;
+const FILES_MAX: usize = 4_096;

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, TryLockError};
 pub use self::handle::{CellHandle, ClientCallHandle};
 use self::occupied::Occupied;
 use crate::cell::{
-    CallTarget, ClientCall, Connection, CopyWords, Endpoint, Interface, Kind, Object, ObjectCall, Operation,
-    ServerCall, Thread,
+    CallTarget, ClientCall, Connection, ConnectionTotals, CopyWords, Endpoint, Interface, Kind, Object,
+    ObjectCall, Operation, ServerCall, Thread,
 };
 use crate::error::Error;
 use crate::header::{FileHeader, HIDDEN_WORD, SECTIONS_WORD};
@@ -104,6 +104,18 @@ impl Writer {
     #[must_use]
     pub fn connection(&self, connection: Connection) -> CellHandle<Connection> {
         self.show(connection, None)
+    }
+
+    /// Shows what a connection has carried until the handle is dropped.
+    #[must_use]
+    pub fn connection_totals(&self, totals: ConnectionTotals) -> CellHandle<ConnectionTotals> {
+        self.show(totals, None)
+    }
+
+    /// Shows where a client's connection leads until the handle is dropped. [Calls](Self::client_call) have their own.
+    #[must_use]
+    pub fn connection_target(&self, target: CallTarget) -> CellHandle<CallTarget> {
+        self.show(target, Some(CallOrigin::Client))
     }
 
     /// Shows a server call until the handle is dropped.

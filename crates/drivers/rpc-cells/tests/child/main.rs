@@ -70,6 +70,7 @@ fn hang_in_a_call(directory: &Path) {
             protocol_sequence: ProtocolSequence::TCP,
             last_update_ms: 1_003,
             server: Name::new("host-b"),
+            ..CallTarget::default()
         },
     );
     say(&path);

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use rpc_cells::{
-    CELL_BYTES, Capacity, Error, Level, Memory, ReadLimits, RunDirectory, SectionFileOptions, SigbusGuard,
-    Thread, Writer, read_directory,
+    CELL_BYTES, Capacity, Error, Level, Memory, Problem, ReadLimits, RunDirectory, SectionFileOptions,
+    SigbusGuard, Thread, Writer, read_directory,
 };
 
 fn options(sections_max: u16) -> SectionFileOptions<'static> {
@@ -171,4 +171,22 @@ fn a_file_takes_only_the_blocks_of_its_sections() {
     assert!(file.grow(2));
     assert!((2 * section..3 * section).contains(&allocated()), "{}", allocated());
     assert!(!file.grow(9) && !file.grow(0));
+}
+
+#[test]
+fn the_files_of_a_directory_share_a_limit() {
+    let parent = tempfile::tempdir().expect("a directory");
+    let directory = RunDirectory::open(&parent.path().join("cells")).expect("it is made");
+    let files = [(); 3].map(|()| directory.create(guard(), &options(1)).expect("there is room"));
+    let limits = ReadLimits { directory_cells_max: 4096 + 1000, ..ReadLimits::default() };
+    let read = read_directory(directory.path(), &limits).expect("it can be read");
+    let cells_max = |read: &rpc_cells::FileSnapshot| {
+        let snapshot = read.snapshot.as_ref().expect("it has a header");
+        snapshot.problems.listed().iter().find_map(|problem| match problem {
+            Problem::TooManyCells { cells_max } => Some(*cells_max),
+            _ => None,
+        })
+    };
+    assert_eq!(read.iter().map(cells_max).collect::<Vec<_>>(), [None, Some(1000), Some(0)]);
+    drop(files);
 }
