@@ -50,7 +50,12 @@ fn waiting_call(directory: &Path) -> impl Sized + use<> {
         ..ClientCall::default()
     };
     let tcp = ProtocolSequence::TCP;
-    let target = CallTarget { protocol_sequence: tcp, last_update_ms: 0x77, server: Name::new("127.0.0.1") };
+    let target = CallTarget {
+        protocol_sequence: tcp,
+        last_update_ms: 0x77,
+        server: Name::new("127.0.0.1"),
+        ..CallTarget::default()
+    };
     let call = client.client_call(CallOrigin::Client, call, target);
 
     let server = writer(directory, "server");
