@@ -69,9 +69,9 @@ impl Capacity {
 }
 
 impl Default for Capacity {
-    /// 32 KiB for each of at most 64 sections: 16,320 objects.
+    /// 32 KiB for each of at most 512 sections: 130,560 objects, which is 20,000 connections with calls.
     fn default() -> Self {
-        Self { cells_per_section: 256, sections_max: 64 }
+        Self { cells_per_section: 256, sections_max: 512 }
     }
 }
 

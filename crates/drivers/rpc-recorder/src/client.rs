@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dcerpc::{AssociationInfo, AssociationState, CallId, Change, Observer, Role};
+use dcerpc::{AssociationInfo, AssociationState, CallId, Change, Observer, Role, SyntaxId};
 use rpc_cells::{
     CallOrigin, CallTarget, CellHandle, CellId, ClientCall, ClientCallHandle, Connection, Level, Name,
     ObjectCall, Writer,
@@ -21,13 +21,19 @@ pub(crate) struct Client {
 struct State {
     connection: ConnectionCells,
     /// One call is open at a time.
-    call: Option<OpenCall>,
+    open: Option<OpenCall>,
+    /// The cells of the open call. The connection keeps them for its next call, hidden.
+    call: Option<ClientCallHandle>,
+    object: Option<CellHandle<ObjectCall>>,
+    /// The name of the method that was called last, which is mostly called again.
+    operation: Option<(SyntaxId, u16, CellId)>,
 }
 
+#[derive(Clone, Copy)]
 struct OpenCall {
     call_id: CallId,
-    /// Keep their cells shown.
-    _handles: (ClientCallHandle, Option<CellHandle<ObjectCall>>),
+    /// When it started, for its first fragment, which follows at once.
+    started_ms: Option<u64>,
 }
 
 impl Client {
@@ -43,20 +49,23 @@ impl Client {
         let connection = Connection { peer: info.peer, ..Connection::default() };
         let leads_to = CallTarget { last_update_ms: shared.now_ms(), ..target };
         let connection = ConnectionCells::new(writer, connection, Some(leads_to));
-        Self { shared, target, state: Mutex::new(State { connection, call: None }) }
+        let state = State { connection, open: None, call: None, object: None, operation: None };
+        Self { shared, target, state: Mutex::new(state) }
     }
 
-    fn start(&self, change: &Change<'_>) -> Option<OpenCall> {
-        let &Change::CallStarted { call_id, interface, opnum, object, stub, .. } = change else {
-            return None;
-        };
+    fn start(&self, state: &mut State, change: &Change<'_>) {
+        let &Change::CallStarted { call_id, interface, opnum, object, stub, .. } = change else { return };
         let writer = &self.shared.writer;
         let thread = threads::executing(self.shared.id);
         let origin = if thread.is_some() { CallOrigin::ServerCall } else { CallOrigin::Client };
         if writer.level() != Level::FULL && origin == CallOrigin::Client {
-            return None;
+            return;
         }
-        let object = object_call(object, stub).map(|object| writer.object_call(object));
+        let object = object_call(object, stub).map_or(CellId::NONE, |object| {
+            let cell = state.object.get_or_insert_with(|| writer.object_call(object));
+            cell.update(|called| *called = object);
+            cell.id()
+        });
         let call = ClientCall {
             opnum,
             servicing_thread: thread.unwrap_or(CellId::NONE),
@@ -64,28 +73,57 @@ impl Client {
             endpoint: self.target.endpoint,
             call_id: call_id.0,
             target: CellId::NONE,
-            object: object.as_ref().map_or(CellId::NONE, CellHandle::id),
-            operation: self.shared.names.operation(writer, interface, opnum),
+            object,
+            operation: self.operation(state, interface, opnum),
         };
-        let target = CallTarget { last_update_ms: self.shared.now_ms(), ..self.target };
-        Some(OpenCall { call_id, _handles: (writer.client_call(origin, call, target), object) })
+        let now_ms = self.shared.now_ms();
+        // The next call looks for room again.
+        state.call.take_if(|kept| !kept.call().is_shown());
+        if let Some(kept) = &mut state.call {
+            kept.update(now_ms, |kept| *kept = call);
+        } else {
+            let target = CallTarget { last_update_ms: now_ms, ..self.target };
+            state.call = Some(writer.client_call(origin, call, target));
+        }
+        state.open = Some(OpenCall { call_id, started_ms: Some(now_ms) });
+    }
+
+    fn operation(&self, state: &mut State, interface: &SyntaxId, opnum: u16) -> CellId {
+        match state.operation {
+            Some((last, number, operation)) if number == opnum && last == *interface => operation,
+            _ => {
+                let operation = self.shared.names.operation(&self.shared.writer, interface, opnum);
+                state.operation = Some((*interface, opnum, operation));
+                operation
+            }
+        }
+    }
+}
+
+impl State {
+    fn end(&mut self) {
+        self.open = None;
+        self.call.iter_mut().for_each(ClientCallHandle::hide);
+        self.object.iter_mut().for_each(CellHandle::hide);
     }
 }
 
 impl Observer for Client {
     fn observe(&self, _: Role, change: Change<'_>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match change {
-            Change::FragmentSent { bytes } => state.connection.sent(bytes, self.shared.now_ms()),
+            Change::FragmentSent { bytes } => {
+                let started_ms = state.open.as_mut().and_then(|open| open.started_ms.take());
+                let now_ms = started_ms.unwrap_or_else(|| self.shared.now_ms());
+                state.connection.sent(bytes, now_ms);
+            }
             Change::FragmentReceived { bytes } => state.connection.received(bytes, self.shared.now_ms()),
             Change::Authenticated { auth } => state.connection.authenticated(auth),
-            Change::CallStarted { .. } => state.call = self.start(&change),
-            Change::CallEnded { call_id, .. }
-                if state.call.as_ref().is_some_and(|call| call.call_id == call_id) =>
-            {
-                state.call = None;
+            Change::CallStarted { .. } => self.start(state, &change),
+            Change::CallEnded { call_id, .. } if state.open.is_some_and(|open| open.call_id == call_id) => {
+                state.end();
             }
-            Change::State(AssociationState::Failed) => state.call = None,
+            Change::State(AssociationState::Failed) => state.end(),
             _ => {}
         }
     }

@@ -26,9 +26,9 @@ pub struct ReadLimits {
 }
 
 impl Default for ReadLimits {
-    /// Four times as many cells as a file has by default, and four such files in a directory.
+    /// Twice as many cells as a file has by default, and two such files in a directory.
     fn default() -> Self {
-        Self { cells_max: 65_536, directory_cells_max: 262_144, problems_max: 100, retries_max: 64 }
+        Self { cells_max: 262_144, directory_cells_max: 524_288, problems_max: 100, retries_max: 64 }
     }
 }
 

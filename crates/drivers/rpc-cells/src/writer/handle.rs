@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::Shared;
-use crate::cell::{CallTarget, ClientCall, Object, encode};
+use crate::cell::{CallTarget, ClientCall, FREE, Object, encode};
 use crate::layout::CellId;
 
 /// The cell of an object. It is free again when this is dropped.
@@ -54,6 +54,15 @@ impl<O: Object> CellHandle<O> {
     }
 }
 
+impl<O: Object> CellHandle<O> {
+    /// Hides the object until it is next updated. The handle keeps the cell, which readers find free.
+    pub fn hide(&mut self) {
+        if let Some(place) = &self.place {
+            place.shared.publish(place.index, &FREE);
+        }
+    }
+}
+
 impl<O: Object> Drop for CellHandle<O> {
     fn drop(&mut self) {
         if let Some(place) = &self.place {
@@ -100,5 +109,11 @@ impl ClientCallHandle {
             call.target = target;
         });
         self.target.update(|target| target.last_update_ms = now_ms);
+    }
+
+    /// Hides both until the call is next updated.
+    pub fn hide(&mut self) {
+        self.call.hide();
+        self.target.hide();
     }
 }
