@@ -20,6 +20,12 @@ impl InterfaceNames {
     pub const fn of<I: rpc_stub::Interface>() -> Self {
         Self { name: I::NAME, syntax_id: I::SYNTAX_ID, method: I::method }
     }
+
+    /// Of which interface they are.
+    #[must_use]
+    pub const fn syntax_id(&self) -> SyntaxId {
+        self.syntax_id
+    }
 }
 
 /// The cells of names. Each is written once, when it is first used.

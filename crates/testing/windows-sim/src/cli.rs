@@ -8,7 +8,7 @@ use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
 use windows_sim::choices::Choices;
 use windows_sim::model::{AggregateForm, Change, SYNTHETIC_MAX};
-use windows_sim::{AccountState, ActivationMode, ObjectBindings, RegistryMode, Rule};
+use windows_sim::{AccountState, ActivationMode, ObjectBindings, RegistryMode, RpcStateLevel, Rule};
 
 use crate::share::{Share, Slow};
 
@@ -29,6 +29,8 @@ const EXAMPLES: &str = r"Examples:
     windows-sim --pipe-socket /srv/samba/ncalrpc/np/winreg --account 'CORP\svc-metrics' --password-file secret
   The third collection fails, the fourth is slow:
     windows-sim --smb-port 4450 --account 'CORP\svc-metrics' --password-file secret --fault 6+2x1=drop --fault 6+3x1=delay:3s
+  The state of its calls in cells, where the third collection hangs:
+    windows-sim --smb-port 4450 … --rpc-state /run/user/1000/sim --rpc-state-level full --fault 6+2x1=delay:1h
   A host that pads nothing, and about one counterset answers with faults:
     windows-sim --smb-port 4450 … --id-list-padding none --block-padding none --odd-counterset Oddities --odd-answer fault
   A host without English names, whose graphics driver is away for four of each ten minutes:
@@ -109,6 +111,13 @@ pub(crate) struct Options {
     /// Keeps a JSON file with the logons by account, connections, pipes and calls up to date.
     #[arg(long, value_name = "FILE")]
     pub(crate) stats_file: Option<PathBuf>,
+    /// Keeps the state of RPC calls in a file of this directory, where `perfmon-exporter rpc-state --directory DIR` shows it.
+    /// The directory is made if it is missing; nobody else may write to it.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) rpc_state: Option<PathBuf>,
+    /// How much of the state is kept.
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, requires = "rpc_state")]
+    pub(crate) rpc_state_level: RpcStateLevel,
     #[command(flatten)]
     pub(crate) faults: Faults,
     #[command(flatten)]

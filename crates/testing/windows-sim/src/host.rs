@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use dcerpc::Observers;
 use ms_dtyp::{Guid, NtStatus};
 
 use crate::accounts::Accounts;
@@ -25,6 +26,7 @@ pub struct WindowsHost {
     endpoints: Vec<Arc<ServedEndpoint>>,
     counts: Counts,
     recordings: Recordings,
+    observers: Arc<dyn Observers>,
 }
 
 /// What a host has counted.
@@ -74,7 +76,14 @@ impl WindowsHost {
             endpoints: service::endpoints(services),
             counts: Counts::default(),
             recordings: Recordings::default(),
+            observers: Arc::new(()),
         }
+    }
+
+    /// The same host, whose associations and endpoints are observed, for instance to [keep](crate::RpcState) their state.
+    #[must_use]
+    pub fn observed_by(self, observers: Arc<dyn Observers>) -> Self {
+        Self { observers, ..self }
     }
 
     /// Its name, for logs.
@@ -117,6 +126,10 @@ impl WindowsHost {
         self.recordings.take()
     }
 
+    pub(crate) const fn observers(&self) -> &Arc<dyn Observers> {
+        &self.observers
+    }
+
     pub(crate) const fn recordings(&self) -> &Recordings {
         &self.recordings
     }
@@ -151,6 +164,12 @@ impl WindowsHost {
         let run = if is_remote_registry(endpoint) { self.open_remote_registry()? } else { Run::ENDLESS };
         self.counts.pipes.fetch_add(1, Ordering::Relaxed);
         Ok((Arc::clone(endpoint), run))
+    }
+
+    /// Its pipes, as a bind_ack names them.
+    pub(crate) fn pipes(&self) -> Vec<String> {
+        let pipes = self.endpoints.iter().filter(|endpoint| endpoint.is_pipe_endpoint());
+        pipes.map(|endpoint| endpoint.endpoint().to_string()).collect()
     }
 
     /// What is served at a TCP port.

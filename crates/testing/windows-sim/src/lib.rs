@@ -45,6 +45,9 @@
 //! [`server::EventPublisher`] calls subscribers of the tracker with the model's state. [Process dumps](service::process_dump) are
 //! entries of a [list](DumpStore) and no files.
 //!
+//! A host that is [observed](WindowsHost::observed_by) by an [`RpcState`] keeps the state of its calls in cells, as a service
+//! of Windows does.
+//!
 //! Each endpoint, pipes as well, offers the [management](service::management) interface beside its own: its figures are what
 //! the host counts.
 //!
@@ -66,6 +69,7 @@ mod recordings;
 mod registered;
 pub mod registry;
 mod remote_registry;
+mod rpc_state;
 mod rule;
 pub mod server;
 pub mod service;
@@ -76,4 +80,5 @@ pub use self::dumps::{DumpStore, ProcessDump};
 pub use self::host::{Counts, WindowsHost};
 pub use self::host_state::HostState;
 pub use self::recordings::RecordedCall;
+pub use self::rpc_state::{RpcState, RpcStateLevel};
 pub use self::rule::{Action, CallKind, Corruption, ParseRuleError, Rule};

@@ -14,7 +14,7 @@ use tracing::warn;
 use windows_sim::live::Live;
 use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
 use windows_sim::service::{self, pcq, winreg};
-use windows_sim::{Account, Accounts, Action, Behaviour, Rule, WindowsHost, server};
+use windows_sim::{Account, Accounts, Action, Behaviour, RpcState, Rule, WindowsHost, server};
 
 use crate::cli::{Options, Profile, Refusal};
 use crate::share::{self, Kind};
@@ -34,6 +34,9 @@ pub(crate) enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// There are no cells for the state of RPC calls.
+    #[error("--rpc-state: {0}; name a directory that only this user can write, or leave the option out")]
+    RpcState(#[source] rpc_cells::Error),
 }
 
 fn cannot(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
@@ -46,7 +49,9 @@ pub(crate) async fn run(options: Options) -> Result<(), Error> {
     let mut terminate = signal(SignalKind::terminate()).map_err(cannot("wait for SIGTERM"))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot("wait for SIGINT"))?;
     let accounts = Arc::new(Accounts::new(accounts(&options)?));
-    let hosts = hosts(&options, &accounts)?;
+    let open = |path| RpcState::open(path, options.rpc_state_level).map_err(Error::RpcState);
+    let rpc_state = options.rpc_state.as_deref().map(open).transpose()?;
+    let hosts = hosts(&options, &accounts, rpc_state.as_ref())?;
     let mut tasks = JoinSet::new();
     let mut lines = String::new();
     if let Some(port) = options.smb_port {
@@ -178,7 +183,11 @@ fn accounts(options: &Options) -> Result<Vec<Account>, Error> {
     options.account.iter().zip(files.iter().cycle()).map(account).collect()
 }
 
-fn hosts(options: &Options, accounts: &Arc<Accounts>) -> Result<Vec<Arc<WindowsHost>>, Error> {
+fn hosts(
+    options: &Options,
+    accounts: &Arc<Accounts>,
+    rpc_state: Option<&RpcState>,
+) -> Result<Vec<Arc<WindowsHost>>, Error> {
     let clock =
         options.clock.map_or_else(Clock::wall, |origin| Clock::starting_at(origin, options.clock_speed));
     let behaviour = behaviour(options)?;
@@ -205,6 +214,10 @@ fn hosts(options: &Options, accounts: &Arc<Accounts>) -> Result<Vec<Arc<WindowsH
             }))
         };
         let host = WindowsHost::new(format!("host{}", index + 1), source, Arc::clone(accounts));
+        let host = match rpc_state {
+            Some(state) => host.observed_by(state.observers()),
+            None => host,
+        };
         host.change_behaviour(|current| current.clone_from(&behaviour));
         Ok(Arc::new(host))
     };

@@ -42,7 +42,7 @@ const FORBIDDEN: [(&str, &[&str]); 5] = [
     ),
     ("plugin-pcq", &["plugin-host", "perfmon-exporter", "hyper"]),
     ("plugin-comt", &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "ms-pcq"]),
-    ("windows-sim", &["rpc-client", "host-session", "plugin-sdk"]),
+    ("windows-sim", &["rpc-client", "host-session", "dcom-runtime", "plugin-sdk"]),
     ("ms-pcq", &["tokio", "mio", "socket2"]),
 ];
 

@@ -1,20 +1,23 @@
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
-use dcerpc::{AuthService, FaultStatus};
+use dcerpc::{AssociationInfo, AuthService, CallId, FaultStatus, Role};
 use ms_dtyp::NtStatus;
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
 use super::bind;
-use super::reply::{Reply, Then};
+use super::reply::{LateAnswer, Reply, Then};
 use crate::host::{Run, WindowsHost};
 use crate::rule::Action;
 use crate::service::{Call, Group, ServedEndpoint, lock};
 
 /// One RPC association of a client with an endpoint, such as an open of `\PIPE\winreg`.
 ///
-/// The calling order: [`Association::input`] for each message, then send its [`Reply`].
+/// The calling order: [`Association::input`] for each message, wait for as long as its [`Reply`] says, and send what
+/// [`Association::finish`] makes of it.
 pub(super) struct Association {
     host: Arc<WindowsHost>,
     endpoint: Arc<ServedEndpoint>,
@@ -27,16 +30,27 @@ pub(super) struct Association {
 }
 
 impl Association {
-    /// An association that is not bound yet, on an endpoint that was just opened in this run of its service.
-    pub(super) fn new(host: Arc<WindowsHost>, endpoint: Arc<ServedEndpoint>, run: Run) -> Self {
+    /// An association that is not bound yet, on an endpoint that was just opened in this run of its service by a client at
+    /// `peer`, if that is known.
+    pub(super) fn new(
+        host: Arc<WindowsHost>,
+        endpoint: Arc<ServedEndpoint>,
+        run: Run,
+        peer: Option<IpAddr>,
+    ) -> Self {
         let config = endpoint.server_config();
-        Self::with_config(host, endpoint, run, config)
+        Self::with_config(host, endpoint, run, config, peer)
     }
 
     /// The same on a TCP port, which the client is told by its number.
-    pub(super) fn on_port(host: Arc<WindowsHost>, endpoint: Arc<ServedEndpoint>, number: u16) -> Self {
+    pub(super) fn on_port(
+        host: Arc<WindowsHost>,
+        endpoint: Arc<ServedEndpoint>,
+        number: u16,
+        peer: Option<IpAddr>,
+    ) -> Self {
         let config = ServerConfig { sec_addr: number.to_string(), ..endpoint.server_config() };
-        Self::with_config(host, endpoint, Run::ENDLESS, config)
+        Self::with_config(host, endpoint, Run::ENDLESS, config, peer)
     }
 
     fn with_config(
@@ -44,10 +58,19 @@ impl Association {
         endpoint: Arc<ServedEndpoint>,
         run: Run,
         config: ServerConfig,
+        peer: Option<IpAddr>,
     ) -> Self {
+        let observer = host.observers().association(&AssociationInfo {
+            role: Role::Server,
+            transport: endpoint.endpoint().transport(),
+            server: "",
+            endpoint: &config.sec_addr,
+            peer,
+        });
         let accounts = Arc::clone(host.accounts());
         let acceptor = move |service| accept(service, accounts.clone());
-        let rpc = ServerAssociation::new(config, acceptor);
+        let mut rpc = ServerAssociation::new(config, acceptor);
+        rpc.set_observer(observer);
         Self { host, endpoint, run, rpc, group: None, is_stalled: false }
     }
 
@@ -64,7 +87,6 @@ impl Association {
         let counts = Arc::clone(self.endpoint.counts());
         if let Some(refusal) = bind::refuse(self.endpoint.services(), &self.host.behaviour(), data) {
             counts.packets_received(1);
-            counts.packets_sent(packets(&refusal));
             return refusal;
         }
         let received_before = self.rpc.received_pdus();
@@ -83,19 +105,29 @@ impl Association {
             }
         }
         self.take_messages(&mut reply);
-        counts.packets_sent(packets(&reply));
+        reply
+    }
+
+    /// What to send for a message now that its time has come.
+    pub(super) fn finish(&mut self, mut reply: Reply) -> Reply {
+        reply.delay = Duration::ZERO;
+        for LateAnswer { call_id, result } in std::mem::take(&mut reply.late) {
+            self.answer(call_id, result);
+        }
+        self.take_messages(&mut reply);
+        self.endpoint.counts().packets_sent(packets(&reply));
         reply
     }
 
     fn call(&mut self, incoming: &IncomingCall, reply: &mut Reply) {
         self.endpoint.counts().call_received();
         if !self.may_log_on(incoming) {
-            return self.answer(incoming, Err(FaultStatus::NCA_S_FAULT_ACCESS_DENIED));
+            return self.answer(incoming.call_id, Err(FaultStatus::NCA_S_FAULT_ACCESS_DENIED));
         }
         let endpoint = Arc::clone(&self.endpoint);
         let group = self.group();
         let Some((service, handler)) = endpoint.service(&incoming.interface, &group) else {
-            return self.answer(incoming, Err(FaultStatus::NCA_S_UNK_IF));
+            return self.answer(incoming.call_id, Err(FaultStatus::NCA_S_UNK_IF));
         };
         let host = Arc::clone(&self.host);
         let call = Call {
@@ -117,7 +149,7 @@ impl Association {
         }
         let mut result = match action {
             Some(Action::Fault(status)) => Err(status),
-            _ => handler.call(&call),
+            _ => self.rpc.execute(incoming.call_id, || handler.call(&call)),
         };
         if let Ok(stub) = &mut result {
             match &action {
@@ -128,7 +160,15 @@ impl Association {
             host.recordings().add(service.name(), call.opnum, call.stub, stub);
         }
         drop(handler);
-        self.answer(incoming, result);
+        if let Some(Action::Delay(delay)) = action {
+            reply.delay = delay;
+        }
+        if !reply.delay.is_zero() {
+            // Nor does the answer of a later call overtake this one.
+            reply.late.push(LateAnswer { call_id: incoming.call_id, result });
+            return;
+        }
+        self.answer(incoming.call_id, result);
         self.take_messages(reply);
         self.disrupt(action.as_ref(), reply);
     }
@@ -142,10 +182,10 @@ impl Association {
             })
     }
 
-    fn answer(&mut self, call: &IncomingCall, result: Result<Vec<u8>, FaultStatus>) {
+    fn answer(&mut self, call_id: CallId, result: Result<Vec<u8>, FaultStatus>) {
         let answered = match result {
-            Ok(stub) => self.rpc.respond(call.call_id, &stub),
-            Err(status) => self.rpc.fault(call.call_id, status),
+            Ok(stub) => self.rpc.respond(call_id, &stub),
+            Err(status) => self.rpc.fault(call_id, status),
         };
         if let Err(error) = answered {
             debug!(host = self.host.name(), %error, "Answer not sent");
@@ -165,10 +205,9 @@ impl Association {
         Arc::clone(self.group.get_or_insert_with(group))
     }
 
-    /// Delays, cuts off or replaces the messages of the answer.
+    /// Cuts off or replaces the messages of the answer.
     fn disrupt(&mut self, action: Option<&Action>, reply: &mut Reply) {
         match action {
-            Some(&Action::Delay(delay)) => reply.delay = delay,
             Some(Action::Drop) => *reply = Reply { then: Then::Drop, ..Reply::default() },
             Some(Action::Garbage) => reply.messages = vec![vec![0x47; 64]],
             Some(Action::Stall) => {

@@ -8,7 +8,10 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
-use super::{serve_named_pipe, serve_smb, serve_tcp};
+use super::listening::Listening;
+use super::serve_named_pipe;
+use super::smb::serve_smb_of;
+use super::tcp::serve_tcp_of;
 use crate::host::WindowsHost;
 use crate::service::TcpPort;
 
@@ -32,14 +35,17 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves SMB on a listener. Runs until it is dropped, and its connections end with it.
 pub async fn listen_smb(host: Arc<WindowsHost>, listener: TcpListener, limits: Limits) {
+    let _listening = Listening::at_pipes(&host);
     let mut connections = Connections::new(Arc::clone(&host), limits);
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 debug!(host = host.name(), %peer, "Connected");
                 // Answers are small and awaited: Nagle's algorithm would hold each back.
-                let served =
-                    stream.set_nodelay(true).map(|()| serve_smb(Arc::clone(&host), stream, limits.idle_max));
+                let peer = Some(peer.ip());
+                let served = stream
+                    .set_nodelay(true)
+                    .map(|()| serve_smb_of(Arc::clone(&host), peer, stream, limits.idle_max));
                 connections.add(async move { served?.await });
             }
             Err(error) => accept_failed(&error).await,
@@ -71,14 +77,16 @@ async fn listen_tcp(
     limits: Limits,
 ) -> io::Result<()> {
     let number = listener.local_addr()?.port();
+    let _listening = Listening::at_port(&host, number);
     let mut connections = Connections::new(Arc::clone(&host), limits);
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 debug!(host = host.name(), %peer, ?port, "Connected");
+                let peer = Some(peer.ip());
                 let served = stream
                     .set_nodelay(true)
-                    .map(|()| serve_tcp(Arc::clone(&host), port, number, stream, limits.idle_max));
+                    .map(|()| serve_tcp_of(Arc::clone(&host), peer, (port, number), stream, limits.idle_max));
                 connections.add(async move { served?.await });
             }
             Err(error) => accept_failed(&error).await,
@@ -106,6 +114,7 @@ pub async fn listen_pipe_socket(
     listener: UnixListener,
     limits: Limits,
 ) {
+    let _listening = Listening::at_pipe(&host, name);
     let mut connections = Connections::new(Arc::clone(&host), limits);
     loop {
         match listener.accept().await {

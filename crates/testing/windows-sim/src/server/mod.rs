@@ -3,6 +3,7 @@
 mod association;
 mod bind;
 mod listen;
+mod listening;
 mod npa;
 mod publish;
 mod reply;

@@ -37,12 +37,13 @@ pub async fn serve_named_pipe<S: Stream>(
     let status = opened.as_ref().err().map_or(0, |status| status.0);
     stream.write_all(&handshake_reply(level, status)).await?;
     let Ok((endpoint, run)) = opened else { return stream.shutdown().await };
-    let mut association = Association::new(host, endpoint, run);
+    let mut association = Association::new(host, endpoint, run, None);
     while let Some(message) = read_message(&mut stream).await? {
         let reply = association.input(&message);
         if !reply.delay.is_zero() {
             sleep(reply.delay).await;
         }
+        let reply = association.finish(reply);
         for message in &reply.messages {
             write_message(&mut stream, message).await?;
         }

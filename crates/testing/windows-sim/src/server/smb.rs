@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,15 +21,21 @@ use crate::random;
 ///
 /// # Errors
 /// When the stream fails. What a client does wrong ends the connection and is no error.
-pub async fn serve_smb<S: Stream>(
+pub async fn serve_smb<S: Stream>(host: Arc<WindowsHost>, stream: S, idle_max: Duration) -> io::Result<()> {
+    serve_smb_of(host, None, stream, idle_max).await
+}
+
+/// The same for a client at this address.
+pub(super) async fn serve_smb_of<S: Stream>(
     host: Arc<WindowsHost>,
+    peer: Option<IpAddr>,
     mut stream: S,
     idle_max: Duration,
 ) -> io::Result<()> {
     if host.behaviour().dialects.is_empty() {
         return serve_smb1_only(stream).await;
     }
-    let mut connection = Connection::new(host);
+    let mut connection = Connection::new(host, peer);
     let mut buffer = vec![0; READ_BYTES];
     let mut idle_at = Instant::now() + idle_max;
     loop {
@@ -73,6 +80,7 @@ async fn serve_smb1_only<S: Stream>(mut stream: S) -> io::Result<()> {
 
 struct Connection {
     host: Arc<WindowsHost>,
+    peer: Option<IpAddr>,
     smb: ServerConnection,
     logons: BTreeMap<SessionId, Logon>,
     pipes: BTreeMap<FileId, OpenPipe>,
@@ -95,7 +103,7 @@ struct OpenPipe {
 }
 
 impl Connection {
-    fn new(host: Arc<WindowsHost>) -> Self {
+    fn new(host: Arc<WindowsHost>, peer: Option<IpAddr>) -> Self {
         let mut config = ServerConfig::new(host.server_guid(), random::bytes());
         {
             let behaviour = host.behaviour();
@@ -107,6 +115,7 @@ impl Connection {
         config.limits.output_bytes_max = OUTPUT_BYTES_MAX;
         Self {
             host,
+            peer,
             smb: ServerConnection::new(config),
             logons: BTreeMap::new(),
             pipes: BTreeMap::new(),
@@ -133,7 +142,7 @@ impl Connection {
                     let status = opened.as_ref().map(|_opened| ()).map_err(|status| *status);
                     let file = self.smb.open_pipe(request, status);
                     if let (Ok((endpoint, run)), Ok(Some(file))) = (opened, file) {
-                        let association = Association::new(Arc::clone(&self.host), endpoint, run);
+                        let association = Association::new(Arc::clone(&self.host), endpoint, run, self.peer);
                         self.pipes.insert(file, OpenPipe { session, association });
                     }
                 }
@@ -187,6 +196,10 @@ impl Connection {
         self.delayed = later;
         let due: VecDeque<(Instant, FileId, Reply)> = due;
         for (_, file, reply) in due {
+            let reply = match self.pipes.get_mut(&file) {
+                Some(pipe) => pipe.association.finish(reply),
+                None => reply,
+            };
             let sent = reply.messages.into_iter().try_for_each(|message| self.smb.pipe_output(file, message));
             let ended = match reply.then {
                 Then::GoOn => Ok(()),

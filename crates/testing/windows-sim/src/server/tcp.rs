@@ -1,6 +1,7 @@
 //! RPC directly over TCP, without SMB: `ncacn_ip_tcp`.
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,23 +26,35 @@ pub async fn serve_tcp<S: Stream>(
     host: Arc<WindowsHost>,
     port: TcpPort,
     number: u16,
+    stream: S,
+    idle_max: Duration,
+) -> io::Result<()> {
+    serve_tcp_of(host, None, (port, number), stream, idle_max).await
+}
+
+/// The same for a client at this address.
+pub(super) async fn serve_tcp_of<S: Stream>(
+    host: Arc<WindowsHost>,
+    peer: Option<IpAddr>,
+    (port, number): (TcpPort, u16),
     mut stream: S,
     idle_max: Duration,
 ) -> io::Result<()> {
     let Some(endpoint) = host.tcp_endpoint(port) else {
         return Err(io::Error::other("the host has no service at this port"));
     };
-    let mut association = Association::on_port(host, endpoint, number);
+    let mut association = Association::on_port(host, endpoint, number, peer);
     let mut buffer = vec![0; READ_BYTES];
     while let Ok(received) = timeout(idle_max, stream.read(&mut buffer)).await {
         let count = received?;
         if count == 0 {
             return Ok(());
         }
-        let Reply { delay, messages, then } = association.input(&buffer[..count]);
-        if !delay.is_zero() {
-            sleep(delay).await;
+        let reply = association.input(&buffer[..count]);
+        if !reply.delay.is_zero() {
+            sleep(reply.delay).await;
         }
+        let Reply { messages, then, .. } = association.finish(reply);
         for message in messages {
             timeout(idle_max, stream.write_all(&message)).await??;
         }

@@ -2,8 +2,8 @@ use core::fmt;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
-use dcerpc::SyntaxId;
 use dcerpc::server::{AssociationGroups, ServerConfig};
+use dcerpc::{SyntaxId, Transport};
 
 use super::{Handler, RpcCounts, Service, lock};
 use crate::host_state::HostState;
@@ -35,6 +35,14 @@ impl Endpoint {
             Self::NamedPipe(name) => Some(Place::NamedPipe(name)),
             Self::Tcp(TcpPort::Exporter) => Some(Place::Objects),
             Self::Tcp(TcpPort::Resolver) => None,
+        }
+    }
+
+    /// What its PDUs are sent over.
+    pub(crate) const fn transport(&self) -> Transport {
+        match self {
+            Self::NamedPipe(_) => Transport::NamedPipe,
+            Self::Tcp(_) => Transport::Tcp,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use codec::{DecodeError, EncodeError};
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event};
-use dcerpc::{ContextId, FaultStatus, SyntaxId};
+use dcerpc::{AssociationInfo, ContextId, FaultStatus, Observers, Role, SyntaxId, Transport};
 use ms_dtyp::{Guid, HResult, Win32Error};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -56,6 +56,13 @@ pub enum CallError {
     Timeout,
 }
 
+/// The RPC run time of the program that calls.
+pub(super) struct RunTime {
+    /// What is sent and received is added to this.
+    pub(super) counts: Arc<RpcCounts>,
+    pub(super) observers: Arc<dyn Observers>,
+}
+
 /// A connection without security.
 pub(super) struct Caller {
     stream: TcpStream,
@@ -64,12 +71,12 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Connects and binds an interface, which is context 0. What is sent and received is added to `counts`.
+    /// Connects and binds an interface, which is context 0.
     pub(super) async fn connect(
         host: &str,
         port: u16,
         interface: SyntaxId,
-        counts: &Arc<RpcCounts>,
+        run_time: &RunTime,
     ) -> Result<Self, CallError> {
         let connected = TcpStream::connect((host, port)).await.and_then(|stream| {
             stream.set_nodelay(true)?;
@@ -77,8 +84,15 @@ impl Caller {
         });
         let address = || format!("{host}:{port}");
         let stream = connected.map_err(|source| CallError::Connect { address: address(), source })?;
-        let rpc = ClientAssociation::new(ClientConfig::default(), None)?;
-        let mut caller = Self { stream, rpc, counts: Arc::clone(counts) };
+        let mut rpc = ClientAssociation::new(ClientConfig::default(), None)?;
+        rpc.set_observer(run_time.observers.association(&AssociationInfo {
+            role: Role::Client,
+            transport: Transport::Tcp,
+            server: host,
+            endpoint: &port.to_string(),
+            peer: stream.peer_addr().ok().map(|peer| peer.ip()),
+        }));
+        let mut caller = Self { stream, rpc, counts: Arc::clone(&run_time.counts) };
         caller.rpc.bind(&[interface])?;
         caller.event().await?;
         Ok(caller)

@@ -16,10 +16,11 @@ use rpc_stub::orpc::ObjectInterface;
 use tokio::time::timeout;
 use tracing::debug;
 
+use self::caller::RunTime;
 use self::subscriber::Connected;
 use crate::events::{Column, Criteria, Subscription};
 use crate::host::WindowsHost;
-use crate::service::{RpcCounts, TcpPort};
+use crate::service::TcpPort;
 
 pub use self::caller::CallError;
 
@@ -30,8 +31,8 @@ const SUBSCRIBER_MAX: Duration = Duration::from_secs(10);
 pub struct EventPublisher {
     host: Arc<WindowsHost>,
     resolver_port: u16,
-    /// Those of the program with the host's objects, which is the one that calls.
-    counts: Arc<RpcCounts>,
+    /// That of the program with the host's objects, which is the one that calls.
+    run_time: RunTime,
     /// By the id of the subscription; of those that answered the last event.
     connected: BTreeMap<Guid, (Vec<u8>, Connected)>,
 }
@@ -51,7 +52,8 @@ impl EventPublisher {
     pub fn new(host: Arc<WindowsHost>, resolver_port: u16) -> Self {
         let program = host.tcp_endpoint(TcpPort::Exporter);
         let counts = program.map(|endpoint| Arc::clone(endpoint.counts())).unwrap_or_default();
-        Self { host, resolver_port, counts, connected: BTreeMap::new() }
+        let run_time = RunTime { counts, observers: Arc::clone(host.observers()) };
+        Self { host, resolver_port, run_time, connected: BTreeMap::new() }
     }
 
     /// Tells all subscribers of the tracker the state of now, one after another.
@@ -80,7 +82,7 @@ impl EventPublisher {
         let kept = self.connected.remove(&id).filter(|(known, _)| known == reference);
         let mut connected = match kept {
             Some((_, connected)) => connected,
-            None => Connected::new(reference, self.resolver_port, &self.counts).await?,
+            None => Connected::new(reference, self.resolver_port, &self.run_time).await?,
         };
         connected.tell(event).await?;
         self.connected.insert(id, (reference.to_vec(), connected));

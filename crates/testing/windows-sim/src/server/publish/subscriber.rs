@@ -1,7 +1,5 @@
 //! From the reference in a subscription to calls of the subscriber.
 
-use std::sync::Arc;
-
 use codec::decode;
 use dcerpc::ContextId;
 use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoReply, OnNewTrackingInfoRequest};
@@ -15,9 +13,8 @@ use ms_dtyp::{Guid, Win32Error};
 use rpc_stub::orpc::{ComVersion, ObjectInterface, OrpcThis, read_reply, request_stub};
 use rpc_stub::{FromStub, Interface, Message, Reply, Request};
 
-use super::caller::{CallError, Caller};
+use super::caller::{CallError, Caller, RunTime};
 use crate::random;
-use crate::service::RpcCounts;
 
 /// A subscriber that can be called.
 pub(super) struct Connected {
@@ -39,15 +36,15 @@ impl Connected {
     pub(super) async fn new(
         reference: &[u8],
         resolver_port: u16,
-        counts: &Arc<RpcCounts>,
+        run_time: &RunTime,
     ) -> Result<Self, CallError> {
         let objref: Objref<'_> = decode(reference)?;
         let std = *objref.std().ok_or(CallError::Reference("it is no standard reference"))?;
         let resolver = objref.resolver().ok_or(CallError::Reference("it names no resolver"))?;
-        let program = resolve(resolver, resolver_port, std.oxid, counts).await?;
+        let program = resolve(resolver, resolver_port, std.oxid, run_time).await?;
         let (host, port) = tcp(&program.bindings)?;
         let port = port.ok_or(CallError::Reference("the program has no port"))?;
-        let mut caller = Caller::connect(host, port, IRemUnknown::SYNTAX_ID, counts).await?;
+        let mut caller = Caller::connect(host, port, IRemUnknown::SYNTAX_ID, run_time).await?;
         let ipid = if objref.iid == IComTrackingInfoEvents::IID {
             std.ipid
         } else {
@@ -73,10 +70,10 @@ async fn resolve(
     resolver: &DualStringArray,
     port: u16,
     oxid: Oxid,
-    counts: &Arc<RpcCounts>,
+    run_time: &RunTime,
 ) -> Result<Program, CallError> {
     let (host, _) = tcp(resolver)?;
-    let mut caller = Caller::connect(host, port, IObjectExporter::SYNTAX_ID, counts).await?;
+    let mut caller = Caller::connect(host, port, IObjectExporter::SYNTAX_ID, run_time).await?;
     let alive: ServerAlive2Reply = plain(&mut caller, &ServerAlive2Request {}).await?;
     let reply: ResolveOxid2Reply = plain(&mut caller, &ResolveOxid2Request::tcp(oxid)).await?;
     let bindings = *reply.bindings.ok_or(CallError::Reference("the resolver gives no bindings"))?;
