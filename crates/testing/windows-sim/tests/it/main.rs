@@ -18,5 +18,6 @@ mod performance_faults;
 mod pipe_socket;
 mod program;
 mod registry;
+mod rpc_state;
 mod services;
 mod smb;

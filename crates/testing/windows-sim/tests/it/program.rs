@@ -5,7 +5,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-fn program(folder: &TempDir) -> Command {
+pub(crate) fn program(folder: &TempDir) -> Command {
     let password = folder.path().join("password");
     std::fs::write(&password, "Passw0rd!\n").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_windows-sim"));
@@ -13,17 +13,17 @@ fn program(folder: &TempDir) -> Command {
     command
 }
 
-fn lines(child: &mut Child, count: usize) -> Vec<String> {
+pub(crate) fn lines(child: &mut Child, count: usize) -> Vec<String> {
     BufReader::new(child.stdout.take().unwrap()).lines().take(count).map(Result::unwrap).collect()
 }
 
-fn refusal(command: &mut Command) -> String {
+pub(crate) fn refusal(command: &mut Command) -> String {
     let Output { status, stderr, .. } = command.stderr(Stdio::piped()).output().unwrap();
     assert_eq!(status.code(), Some(2));
     String::from_utf8(stderr).unwrap()
 }
 
-fn terminate(mut child: Child) -> Option<i32> {
+pub(crate) fn terminate(mut child: Child) -> Option<i32> {
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     child.wait().unwrap().code()
