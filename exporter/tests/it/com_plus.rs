@@ -19,17 +19,22 @@ const NOW: FileTime = FileTime(134_116_992_000_000_000 + 427 * FileTime::INTERVA
 const BOOT: FileTime = FileTime(134_116_992_000_000_000 - 2 * 86_400 * FileTime::INTERVALS_PER_SECOND);
 
 /// A simulated host whose time stands still, with counters on one port and objects on another.
-struct Sim {
-    host: Arc<WindowsHost>,
+pub(crate) struct Sim {
+    pub(crate) host: Arc<WindowsHost>,
     source: Arc<Host>,
     clock: Clock,
     smb: u16,
-    dcom: u16,
-    runtime: Runtime,
+    pub(crate) dcom: u16,
+    pub(crate) runtime: Runtime,
 }
 
 impl Sim {
     fn new() -> Self {
+        Self::of(|host| host)
+    }
+
+    /// With a host that is made otherwise.
+    pub(crate) fn of(made: impl FnOnce(WindowsHost) -> WindowsHost) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let account = Account::new("CORP", "svc", ssp::Secret::new(PASSWORD));
@@ -37,7 +42,8 @@ impl Sim {
         let options = HostOptions { clock: clock.clone(), boot: Some(BOOT), ..HostOptions::default() };
         let source = Arc::new(Host::new(options));
         let values: Arc<dyn ValueSource> = Arc::<Host>::clone(&source);
-        let host = Arc::new(WindowsHost::new("web1", values, Arc::new(Accounts::new(vec![account]))));
+        let host = WindowsHost::new("web1", values, Arc::new(Accounts::new(vec![account])));
+        let host = Arc::new(made(host));
         let listen = || runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let (smb, resolver, exporter) = (listen(), listen(), listen());
         let [smb_port, dcom_port] = [&smb, &resolver].map(|listener| listener.local_addr().unwrap().port());
@@ -59,7 +65,7 @@ impl Sim {
         (calls(7), calls(8))
     }
 
-    fn config(&self) -> String {
+    pub(crate) fn config(&self) -> String {
         self.config_with("")
     }
 
@@ -75,7 +81,7 @@ impl Sim {
     }
 
     /// In a mode with events, for which the exporter listens on this port.
-    fn config_of_events(&self, mode: &str, port: u16) -> String {
+    pub(crate) fn config_of_events(&self, mode: &str, port: u16) -> String {
         let settings = format!("settings: {{comt: {{events: {{listen: ['127.0.0.1:{port}']}}}}}}");
         let config = self.config().replace("mode: poll", &format!("mode: {mode}"));
         config.replace("load: [pcq, comt]", &format!("load: [pcq, comt], {settings}"))
@@ -377,7 +383,7 @@ fn what_a_host_refuses_is_recorded_and_says_what_to_change() {
 }
 
 /// A port of loopback that nobody has now.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 

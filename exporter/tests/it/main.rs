@@ -33,6 +33,7 @@ mod reload;
 mod reload_identities;
 mod rpc_state;
 mod rpc_state_command;
+mod rpc_state_hosts;
 mod rules_serve;
 mod serve;
 mod stack;
