@@ -19,8 +19,11 @@ pub(crate) struct Server {
 
 struct State {
     connection: ConnectionCells,
-    /// Those in progress, and one that is cached.
+    /// The one that the connection keeps for its next call, and others that are in progress beside it. INVARIANT: the first
+    /// has the flag `CACHED`, and no other; after a failure the first may be gone.
     calls: Vec<Call>,
+    /// No more calls come, and none is answered.
+    has_failed: bool,
 }
 
 struct Call {
@@ -32,11 +35,11 @@ impl Server {
     pub(crate) fn new(shared: Arc<Shared>, endpoint: CellId, peer: Option<IpAddr>) -> Self {
         let connection = Connection { endpoint, peer, ..Connection::default() };
         let connection = ConnectionCells::new(&shared.writer, connection, None);
-        Self { shared, state: Mutex::new(State { connection, calls: Vec::new() }) }
+        Self { shared, state: Mutex::new(State { connection, calls: Vec::new(), has_failed: false }) }
     }
 
-    fn set_thread(&self, status: ThreadStatus, now_ms: u64) -> CellId {
-        threads::set(self.shared.id, &self.shared.writer, status, now_ms)
+    fn note_thread(&self, status: ThreadStatus, now_ms: u64) -> CellId {
+        threads::note(self.shared.id, &self.shared.writer, status, now_ms)
     }
 }
 
@@ -48,28 +51,27 @@ impl Observer for Server {
             Change::FragmentSent { bytes } => state.connection.sent(bytes, now_ms),
             Change::FragmentReceived { bytes } => {
                 state.connection.received(bytes, now_ms);
-                self.set_thread(ThreadStatus::PROCESSING, now_ms);
+                self.note_thread(ThreadStatus::PROCESSING, now_ms);
             }
             Change::Authenticated { auth } => state.connection.authenticated(auth),
             Change::CallStarted { .. } => state.start(&self.shared, &change, now_ms),
             Change::CallDispatched { call_id } => {
-                let thread = self.set_thread(ThreadStatus::PROCESSING, now_ms);
+                let thread = self.note_thread(ThreadStatus::PROCESSING, now_ms);
                 state.dispatch(call_id, thread, now_ms);
             }
             Change::MethodEntered { call_id } => {
-                let thread = self.set_thread(ThreadStatus::DISPATCHED, now_ms);
+                let thread = threads::enter(self.shared.id, &self.shared.writer, now_ms);
                 state.dispatch(call_id, thread, now_ms);
-                threads::execute(Some((self.shared.id, thread)));
             }
-            Change::MethodLeft { .. } => {
-                threads::execute(None);
-                self.set_thread(ThreadStatus::PROCESSING, now_ms);
+            Change::MethodLeft { call_id } => {
+                threads::leave(self.shared.id, &self.shared.writer, now_ms);
+                state.leave(call_id, now_ms);
             }
             Change::CallEnded { call_id, .. } => state.end(call_id, now_ms),
             Change::Settled => {
-                self.set_thread(ThreadStatus::IDLE, now_ms);
+                self.note_thread(ThreadStatus::IDLE, now_ms);
             }
-            Change::State(AssociationState::Failed) => state.calls.clear(),
+            Change::State(AssociationState::Failed) => state.fail(),
             _ => {}
         }
     }
@@ -78,8 +80,8 @@ impl Observer for Server {
 impl State {
     fn start(&mut self, shared: &Shared, change: &Change<'_>, now_ms: u64) {
         let &Change::CallStarted { call_id, interface, opnum, object, stub, .. } = change else { return };
-        let cached = self.calls.iter().position(|cached| !cached.call.get().is_in_progress());
-        let index = cached.unwrap_or_else(|| {
+        let kept = self.calls.iter().position(|kept| !kept.call.get().is_in_progress());
+        let index = kept.unwrap_or_else(|| {
             let flags = if self.calls.is_empty() { CallFlags::CACHED } else { CallFlags(0) };
             let call = ServerCall { flags, connection: self.connection.id(), ..ServerCall::default() };
             self.calls.push(Call { call: shared.writer.server_call(call), object: None });
@@ -117,14 +119,27 @@ impl State {
     /// The connection keeps the cell of one call.
     fn end(&mut self, call_id: CallId, now_ms: u64) {
         let Some(index) = self.position(call_id) else { return };
-        if self.calls.iter().any(|cached| !cached.call.get().is_in_progress()) {
-            self.calls.swap_remove(index);
+        if self.has_failed || !self.calls[index].call.get().flags.contains(CallFlags::CACHED) {
+            self.calls.remove(index);
             return;
         }
         self.calls[index].call.update(|call| {
             call.status = CallStatus::ALLOCATED;
             call.last_update_ms = now_ms;
         });
+    }
+
+    /// Nobody answers a call of a failed association, so it ends with its method.
+    fn leave(&mut self, call_id: CallId, now_ms: u64) {
+        if self.has_failed {
+            self.end(call_id, now_ms);
+        }
+    }
+
+    /// Calls that nobody took are over; a method that is executed does not end by this.
+    fn fail(&mut self) {
+        self.has_failed = true;
+        self.calls.retain(|call| call.call.get().status == CallStatus::DISPATCHED);
     }
 
     fn position(&self, call_id: CallId) -> Option<usize> {

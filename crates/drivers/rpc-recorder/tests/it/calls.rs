@@ -86,7 +86,7 @@ impl World {
     }
 }
 
-fn server_calls(snapshot: &Snapshot) -> Vec<ServerCall> {
+pub(crate) fn server_calls(snapshot: &Snapshot) -> Vec<ServerCall> {
     let calls = snapshot.cells.iter().filter_map(|(_, cell)| match cell {
         Cell::ServerCall(call) => Some(*call),
         _ => None,
@@ -94,7 +94,7 @@ fn server_calls(snapshot: &Snapshot) -> Vec<ServerCall> {
     calls.collect()
 }
 
-fn client_calls(snapshot: &Snapshot) -> Vec<ClientCall> {
+pub(crate) fn client_calls(snapshot: &Snapshot) -> Vec<ClientCall> {
     let calls = snapshot.cells.iter().filter_map(|(_, cell)| match cell {
         Cell::ClientCall(call) => Some(*call),
         _ => None,

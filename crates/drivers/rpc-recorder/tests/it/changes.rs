@@ -26,14 +26,14 @@ rpc_stub::interface! {
 const PEER: std::net::IpAddr = std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 7));
 
 /// A recorder whose clock is set, and its cells.
-struct World {
+pub(crate) struct World {
     cells: Cells,
     recorder: Recorder,
     clock: Arc<AtomicU64>,
 }
 
 impl World {
-    fn new(level: Level) -> Self {
+    pub(crate) fn new(level: Level) -> Self {
         let cells = Cells::new(level);
         let clock = Arc::new(AtomicU64::new(100));
         let time = Arc::clone(&clock);
@@ -43,11 +43,11 @@ impl World {
         Self { cells, recorder, clock }
     }
 
-    fn client(&self) -> Arc<dyn Observer> {
+    pub(crate) fn client(&self) -> Arc<dyn Observer> {
         self.association(Role::Client)
     }
 
-    fn association(&self, role: Role) -> Arc<dyn Observer> {
+    pub(crate) fn association(&self, role: Role) -> Arc<dyn Observer> {
         let (server, peer) = match role {
             Role::Client => ("web1", None),
             Role::Server => ("", Some(PEER)),
@@ -62,20 +62,20 @@ impl World {
         })
     }
 
-    fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         let snapshot = self.cells.snapshot();
         assert!(snapshot.problems.is_empty(), "{:?}", snapshot.problems);
         snapshot
     }
 }
 
-fn start(observer: &dyn Observer, role: Role, call_id: u32, object: Option<Guid>, stub: &[u8]) {
+pub(crate) fn start(observer: &dyn Observer, role: Role, call_id: u32, object: Option<Guid>, stub: &[u8]) {
     let interface = &Shelf::SYNTAX_ID;
     let call_id = CallId(call_id);
     observer.observe(role, Change::CallStarted { call_id, context_id: 0, interface, opnum: 1, object, stub });
 }
 
-fn end(observer: &dyn Observer, role: Role, call_id: u32) {
+pub(crate) fn end(observer: &dyn Observer, role: Role, call_id: u32) {
     let outcome = CallOutcome::Response { stub_bytes: 4 };
     observer.observe(role, Change::CallEnded { call_id: CallId(call_id), outcome });
 }

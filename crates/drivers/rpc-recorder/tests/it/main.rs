@@ -3,3 +3,4 @@
 mod calls;
 mod changes;
 mod memory;
+mod overlaps;

@@ -245,13 +245,15 @@ impl ServerAssociation {
     }
 
     fn close_call(&mut self, call_id: CallId) -> Result<OpenCall, Error> {
+        let index = self.open_calls.iter().position(|open| open.call_id == call_id);
+        let call = index.map(|index| self.open_calls.swap_remove(index));
         if self.state == State::Failed {
+            if call.is_some_and(|call| !call.orphaned) {
+                self.observe(Change::CallEnded { call_id, outcome: CallOutcome::Orphaned });
+            }
             return Err(Error::Failed);
         }
-        match self.open_calls.iter().position(|open| open.call_id == call_id) {
-            Some(index) => Ok(self.open_calls.swap_remove(index)),
-            None => Err(Error::UnknownCall { call_id }),
-        }
+        call.ok_or(Error::UnknownCall { call_id })
     }
 
     fn queue_response(&mut self, call: &OpenCall, stub: &[u8]) -> Result<(), Error> {

@@ -103,6 +103,23 @@ fn both_ends_tell_every_change() {
     assert!(told.ends_with(&format!("Client {:?}", AssociationState::Failed)));
 }
 
+#[test]
+fn a_call_that_cannot_be_answered_any_longer_ends_when_its_server_is_done_with_it() {
+    let log = Arc::new(Log::default());
+    let mut pair = Pair::bound(None);
+    let request = CallRequest { context_id: 0, opnum: 7, object: None, stub: b"" };
+    let call_id = pair.client.call(request).unwrap();
+    pair.server.handle_bytes(&pair.client.poll_transmit().unwrap().bytes).unwrap();
+    pair.server.poll_event().unwrap();
+    pair.server.set_observer(Arc::<Log>::clone(&log));
+    pair.server.handle_bytes(&[0; 16]).unwrap_err();
+    let told = || log.0.lock().unwrap().clone();
+    assert_eq!(told(), ["Server Failed", "Server settled"]);
+    pair.server.respond(call_id, b"").unwrap_err();
+    pair.server.respond(call_id, b"").unwrap_err();
+    assert_eq!(told()[2..], [format!("Server call {call_id} ended: Orphaned")]);
+}
+
 /// Only fragments, with their sizes.
 #[derive(Default)]
 struct Fragments(Mutex<Vec<(Role, bool, usize)>>);
