@@ -24,7 +24,7 @@ pub(crate) struct Sim {
     source: Arc<Host>,
     clock: Clock,
     smb: u16,
-    pub(crate) dcom: u16,
+    dcom: u16,
     pub(crate) runtime: Runtime,
 }
 
@@ -89,9 +89,19 @@ impl Sim {
 
     /// With more settings of the module.
     fn config_with(&self, more: &str) -> String {
-        let Self { smb, dcom, .. } = self;
-        format!(
-            "plugins: {{load: [pcq, comt]}}
+        config_of(self.ports(), more)
+    }
+
+    /// Where its pipes are, and its object resolver.
+    pub(crate) fn ports(&self) -> (u16, u16) {
+        (self.smb, self.dcom)
+    }
+}
+
+/// A configuration for the host with these [ports](Sim::ports), with more settings of the module for COM+.
+pub(crate) fn config_of((smb, dcom): (u16, u16), more: &str) -> String {
+    format!(
+        "plugins: {{load: [pcq, comt]}}
 transports:
   here: {{smb: {{port: {smb}}}, dcom: {{port: {dcom}}}}}
 identities:
@@ -104,8 +114,7 @@ modules:
 targets:
   - {{name: web1, host: 127.0.0.1, identity: corp, transport: here, modules: [os, complus]}}
 "
-        )
-    }
+    )
 }
 
 /// The lines of a page about COM+.

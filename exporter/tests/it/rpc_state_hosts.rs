@@ -1,5 +1,9 @@
 //! Calls between the whole program and a simulated host that keeps its own state, as `rpc-state` shows them.
 
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,12 +11,15 @@ use serde_json::Value;
 use windows_sim::server::{Delivery, EventPublisher};
 use windows_sim::{RpcState, RpcStateLevel};
 
-use crate::com_plus::{Sim, free_port};
+use crate::com_plus::{Sim, config_of, free_port};
 use crate::command_plugin::{Installed, told};
 use crate::program::Exporter;
 
 /// Nothing here takes long; a test that waits for what never comes ends.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A host does this with polls of its counters.
+const POLLS_HANG: &str = "pcq/6=delay:60s";
 
 /// The program, and a host of the process of this test; the state of both is in one directory.
 struct World {
@@ -58,6 +65,24 @@ impl World {
         })
     }
 
+    /// Stops the exporter, so that it does not give up its poll, and waits until that is in a table of both ends.
+    fn wait_for_call_of_stopped(&self, exporter: &Exporter, table: &str) {
+        let in_progress = ["PerflibV2QueryCounterData", "DISPATCHED"];
+        let is_shown = || {
+            let trace = self.wait_for_trace(&in_progress);
+            stop(exporter);
+            let (out, _) = self.shown(&["--trace"]);
+            let is_kept =
+                traces(&out).iter().any(|trace| in_progress.iter().all(|part| trace.contains(part)));
+            if !is_kept {
+                exporter.signal("CONT");
+            }
+            is_kept.then_some(()).ok_or(trace)
+        };
+        wait(is_shown);
+        assert!(self.shown(&[table]).0.contains("PerflibV2QueryCounterData"));
+    }
+
     /// Waits for a row that is as it should be.
     fn wait_for_row(&self, table: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         wait(|| {
@@ -66,6 +91,20 @@ impl World {
             rows.into_iter().find(&is_it).ok_or(out)
         })
     }
+}
+
+/// Stops a process, and waits until all of its threads stand still.
+fn stop(exporter: &Exporter) {
+    exporter.signal("STOP");
+    wait(|| {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", exporter.pid())).unwrap();
+        let states: Vec<String> = tasks
+            // A thread may end meanwhile.
+            .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("stat")).ok())
+            .collect();
+        let is_stopped = |stat: &String| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" T"));
+        if states.iter().all(is_stopped) { Ok(()) } else { Err(states.concat()) }
+    });
 }
 
 /// Asks until there is an answer.
@@ -93,7 +132,7 @@ fn traces(text: &str) -> Vec<String> {
 
 #[test]
 fn a_call_over_a_pipe_is_followed_into_the_host_that_executes_it() {
-    let world = World::with_rule("pcq/6=delay:60s");
+    let world = World::with_rule(POLLS_HANG);
     let exporter = world.start(&world.sim.config());
     let trace = world.wait_for_trace(&["PerflibV2.PerflibV2QueryCounterData", "DISPATCHED"]);
     let client = format!("process {} (pcq) makes call ", exporter.pid());
@@ -101,11 +140,9 @@ fn a_call_over_a_pipe_is_followed_into_the_host_that_executes_it() {
     for part in [client.as_str(), r" of 127.0.0.1 at \PIPE\winreg", &server, "it is executed there"] {
         assert!(trace.contains(part), "{part}: {trace}");
     }
-    let served = world.wait_for_row("-c", |row| row["status"] == "DISPATCHED");
-    assert_eq!(
-        (&served["method"], &served["owner"]),
-        (&"PerflibV2QueryCounterData".into(), &"windows-sim".into())
-    );
+    let is_served =
+        |row: &Value| row["status"] == "DISPATCHED" && row["method"] == "PerflibV2QueryCounterData";
+    assert_eq!(world.wait_for_row("-c", is_served)["owner"], "windows-sim");
 }
 
 #[test]
@@ -118,8 +155,8 @@ fn a_call_of_an_object_over_tcp_is_followed_into_the_host_that_executes_it() {
     for part in [client.as_str(), " of 127.0.0.1 at ", &server, "it is executed there"] {
         assert!(trace.contains(part), "{part}: {trace}");
     }
-    let served = world.wait_for_row("-c", |row| row["status"] == "DISPATCHED");
-    assert_eq!(served["interface"], "IGetTrackingData");
+    let is_served = |row: &Value| row["status"] == "DISPATCHED" && row["method"] == "GetContainerData";
+    assert_eq!(world.wait_for_row("-c", is_served)["interface"], "IGetTrackingData");
     let called = world.wait_for_row("-a", |row| row["method"] == "GetContainerData");
     assert!(called["causality_id"].is_string(), "{called}");
 }
@@ -131,12 +168,12 @@ fn a_call_back_of_a_host_is_shown_at_both_ends() {
     let exporter = world.start(&world.sim.config_of_events("events", port));
     let mut publisher = EventPublisher::new(Arc::clone(&world.sim.host), port);
     let begun = Instant::now();
-    while !exporter.get("/metrics").body.contains("perfmon_complus_events_up{target=\"web1\"} 1") {
-        world.sim.runtime.block_on(publisher.publish());
+    let is_told = |deliveries: &[Delivery]| matches!(deliveries, [Delivery { outcome: Ok(()), .. }]);
+    while !is_told(&world.sim.runtime.block_on(publisher.publish())) {
         assert!(begun.elapsed() < PATIENCE, "no event is taken");
     }
     // The exporter cannot take the call before it goes on.
-    exporter.signal("STOP");
+    stop(&exporter);
     let publishing = world.sim.runtime.spawn(async move { (publisher.publish().await, publisher) });
     let is_call_back = |row: &Value| row["interface"] == "IComTrackingInfoEvents";
     let called = world.wait_for_row("-a", is_call_back);
@@ -146,7 +183,7 @@ fn a_call_back_of_a_host_is_shown_at_both_ends() {
     assert!(trace.contains("it has not arrived"), "{trace}");
     exporter.signal("CONT");
     let (deliveries, _connected) = world.sim.runtime.block_on(publishing).unwrap();
-    assert!(matches!(&deliveries[..], [Delivery { outcome: Ok(()), .. }]), "{deliveries:?}");
+    assert!(is_told(&deliveries), "{deliveries:?}");
     // The connection keeps the cell of its last call.
     let served = world.wait_for_row("-c", |row| is_call_back(row) && row["call_id"] == called["call_id"]);
     assert_eq!((&served["owner"], &served["pid"]), (&"comt".into(), &exporter.pid().into()));
@@ -155,9 +192,9 @@ fn a_call_back_of_a_host_is_shown_at_both_ends() {
 
 #[test]
 fn an_exporter_that_was_killed_shows_its_last_call_until_the_next_start() {
-    let world = World::with_rule("pcq/6=delay:60s");
+    let world = World::with_rule(POLLS_HANG);
     let mut exporter = world.start(&world.sim.config());
-    world.wait_for_trace(&["PerflibV2QueryCounterData", "DISPATCHED"]);
+    world.wait_for_call_of_stopped(&exporter, "-a");
     exporter.signal("KILL");
     exporter.wait();
     let ended = format!("process {} has ended; this is its last state", exporter.pid());
@@ -166,5 +203,74 @@ fn an_exporter_that_was_killed_shows_its_last_call_until_the_next_start() {
     assert!(err.contains(&ended), "{err}");
     let _second = world.start(&world.sim.config());
     let (_, err) = world.shown(&["-a"]);
+    assert!(!err.contains("has ended"), "{err}");
+}
+
+/// A host in a process of its own, which is this test once more. It ends when this is dropped.
+struct HostProcess {
+    child: Child,
+    ports: (u16, u16),
+}
+
+/// Where the host keeps its state; its process has this variable.
+const HOST_STATE: &str = "TEST_HOST_STATE";
+
+impl HostProcess {
+    fn start(test: &str, state: &Path) -> Self {
+        let mut program = Command::new(std::env::current_exe().unwrap());
+        program.args(["--exact", &format!("rpc_state_hosts::{test}"), "--nocapture"]).env(HOST_STATE, state);
+        let mut child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        // The harness prints lines of its own.
+        let ports = lines.find_map(|line| {
+            let (_, ports) = line.split_once("host at ")?;
+            let (smb, dcom) = ports.split_once(' ')?;
+            Some((smb.parse().ok()?, dcom.parse().ok()?))
+        });
+        Self { child, ports: ports.unwrap() }
+    }
+
+    /// The process itself: it serves until its standard input ends.
+    fn serve(state: &OsStr) {
+        let state = RpcState::open(Path::new(state), RpcStateLevel::Server).unwrap();
+        let sim = Sim::of(|host| host.observed_by(state.observers()));
+        sim.host.change_behaviour(|behaviour| behaviour.rules = vec![POLLS_HANG.parse().unwrap()]);
+        let (smb, dcom) = sim.ports();
+        println!("host at {smb} {dcom}");
+        std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+    }
+}
+
+impl Drop for HostProcess {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_host_that_was_killed_shows_the_call_that_it_executed_until_the_next_start() {
+    if let Some(state) = std::env::var_os(HOST_STATE) {
+        return HostProcess::serve(&state);
+    }
+    let test = "a_host_that_was_killed_shows_the_call_that_it_executed_until_the_next_start";
+    // The host of this process is not called.
+    let world = World::new(RpcStateLevel::Server);
+    let state = world.installed.folder.path("state");
+    let mut first = HostProcess::start(test, &state);
+    let exporter = world.start(&config_of(first.ports, ""));
+    world.wait_for_call_of_stopped(&exporter, "-c");
+    first.child.kill().unwrap();
+    first.child.wait().unwrap();
+    let (out, err) = world.shown(&["-c"]);
+    let row = out.lines().find(|line| line.ends_with(" PerflibV2.PerflibV2QueryCounterData")).unwrap_or(&out);
+    let columns: Vec<&str> = row.split_whitespace().collect();
+    let pid = first.child.id();
+    assert_eq!((columns[0], columns[2]), (format!("{pid:04x}").as_str(), "02"), "dispatched: {out}");
+    let ended = format!("process {pid} has ended; this is its last state");
+    assert!(err.contains(&ended), "{err}");
+    let _second = HostProcess::start(test, &state);
+    let (_, err) = world.shown(&["-c"]);
     assert!(!err.contains("has ended"), "{err}");
 }
