@@ -35,13 +35,24 @@ const WITHOUT_IO: [&str; 6] = ["codec", "ms-dtyp", "ndr", "ms-smb2", "plugin-abi
 const IO: [&str; 3] = ["tokio", "mio", "socket2"];
 
 /// `.0` must not depend on `.1`, directly or indirectly.
-const FORBIDDEN: [(&str, &[&str]); 5] = [
+const FORBIDDEN: [(&str, &[&str]); 6] = [
     (
         "perfmon-exporter",
-        &["sspi", "ssp", "dcerpc", "ms-smb2", "ms-pcq", "plugin-sdk", "plugin-pcq", "plugin-comt"],
+        &[
+            "sspi",
+            "ssp",
+            "dcerpc",
+            "ms-smb2",
+            "ms-pcq",
+            "plugin-sdk",
+            "plugin-pcq",
+            "plugin-comt",
+            "plugin-rpc-state",
+        ],
     ),
     ("plugin-pcq", &["plugin-host", "perfmon-exporter", "hyper"]),
     ("plugin-comt", &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "ms-pcq"]),
+    ("plugin-rpc-state", &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "plugin-comt"]),
     ("windows-sim", &["rpc-client", "host-session", "dcom-runtime", "plugin-sdk"]),
     ("ms-pcq", &["tokio", "mio", "socket2"]),
 ];
