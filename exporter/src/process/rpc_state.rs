@@ -5,12 +5,12 @@ mod show;
 mod trace;
 
 use std::env;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use config::{RpcState, RpcStateLevel};
 use plugin_host::{CellFiles, CellLevel, Host};
+use rpc_cells::RunDirectory;
 use tracing::{debug, info, warn};
 
 pub(super) use self::options::{EXAMPLES, RpcStateOptions};
@@ -58,17 +58,7 @@ fn level(state: &RpcState) -> Option<CellLevel> {
 
 /// The run directory: the configured one, or the one that the system has for this process.
 pub(super) fn directory(state: &RpcState) -> Option<PathBuf> {
-    state.directory.clone().or_else(|| default_directory(|variable| env::var_os(variable)))
-}
-
-/// The service manager's directory for this service, or the user's.
-fn default_directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let first = |variable: OsString| env::split_paths(&variable).next();
-    let of = |name: &str, folder: &str| {
-        let path = variable(name).and_then(first).filter(|path| path.is_absolute())?;
-        Some(path.join(folder))
-    };
-    of("RUNTIME_DIRECTORY", "rpc-state").or_else(|| of("XDG_RUNTIME_DIR", "perfmon-exporter-rpc-state"))
+    state.directory.clone().or_else(|| RunDirectory::default_path(|variable| env::var_os(variable)))
 }
 
 /// Removes the files of this process when it is dropped, at whatever end.
@@ -77,32 +67,5 @@ pub(super) struct RemoveFiles(pub(super) Host);
 impl Drop for RemoveFiles {
     fn drop(&mut self) {
         self.0.remove_cell_files();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(variables: &[(&str, &str)], expected: Option<&str>) {
-        let found = |name: &str| {
-            variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| OsString::from(value))
-        };
-        assert_eq!(default_directory(found), expected.map(PathBuf::from), "{variables:?}");
-    }
-
-    #[test]
-    fn the_directory_is_the_services_own_or_the_users() {
-        let user = ("XDG_RUNTIME_DIR", "/run/user/7");
-        check(
-            &[("RUNTIME_DIRECTORY", "/run/perfmon-exporter"), user],
-            Some("/run/perfmon-exporter/rpc-state"),
-        );
-        check(&[("RUNTIME_DIRECTORY", "/run/first:/run/second")], Some("/run/first/rpc-state"));
-        check(&[user], Some("/run/user/7/perfmon-exporter-rpc-state"));
-        check(&[("RUNTIME_DIRECTORY", ""), user], Some("/run/user/7/perfmon-exporter-rpc-state"));
-        check(&[("XDG_RUNTIME_DIR", "run")], None);
-        check(&[], None);
     }
 }

@@ -46,6 +46,14 @@ pub enum Error {
         #[source]
         error: io::Error,
     },
+    /// A file of a run directory that is none, and may lead elsewhere or never end.
+    #[error("refused {}: it is {found}, and no file: remove it", path.display())]
+    NotRegular {
+        /// Its path.
+        path: PathBuf,
+        /// What it is.
+        found: &'static str,
+    },
     /// The signal handler that protects mapped files cannot be installed.
     #[error("install a handler for SIGBUS: {error}")]
     Handler {

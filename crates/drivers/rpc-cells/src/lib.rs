@@ -44,7 +44,8 @@
 //! - The code that makes calls keeps their objects with a [`Writer`] over the file's memory. The memory may be somebody else's: a
 //!   library that was loaded into the program gets it, and touches neither files nor signals. Objects are shown until
 //!   their [`CellHandle`] is dropped. If there is no cell, the object is not shown, and counted.
-//! - Another program reads all files of the directory: [`read_directory`]. It never blocks a writer.
+//! - Another program reads all files of the directory: [`read_directory`], or one by one, [`read_files`]. It never blocks a
+//!   writer.
 //! - The next start of the program removes the files of dead processes: [`RunDirectory::remove_stale`].
 //!
 //! Times are milliseconds after boot (`CLOCK_BOOTTIME`), and arguments: nothing here reads a clock but [`boot_ms`], for the
@@ -128,5 +129,7 @@ pub use self::mapped::{MappedFile, SigbusGuard};
 pub use self::memory::Memory;
 pub use self::process::ProcessIdentity;
 pub use self::read::{Problem, Problems, ReadLimits, Snapshot, Source, read};
-pub use self::run_dir::{FileSnapshot, RunDirectory, SectionFile, SectionFileOptions, read_directory};
+pub use self::run_dir::{
+    DirectoryFiles, FileSnapshot, RunDirectory, SectionFile, SectionFileOptions, read_directory, read_files,
+};
 pub use self::writer::{CellHandle, ClientCallHandle, Writer};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, fstat, open, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::{DIRECTORY, EXTENSION, FILES_MAX, RunDirectory, names};
+use super::{DIRECTORY, EXTENSION, FILES_MAX, RunDirectory, names, other_than_directory};
 use crate::cell::Name;
 use crate::error::Error;
 use crate::header::FileHeader;
@@ -142,31 +142,74 @@ pub struct FileSnapshot {
 /// # Errors
 /// When the directory cannot be read.
 pub fn read_directory(path: &Path, limits: &ReadLimits) -> Result<Vec<FileSnapshot>, Error> {
+    Ok(read_files(path, limits)?.collect())
+}
+
+/// The files of a run directory, each of which is read when it is taken, so that one at a time needs memory. Limits as for
+/// [`read_directory`].
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn read_files<'a>(path: &'a Path, limits: &ReadLimits) -> Result<DirectoryFiles<'a>, Error> {
     let failed = |error| Error::Directory { path: path.to_owned(), error };
-    let directory = open(path, DIRECTORY, Mode::empty()).map_err(|error| failed(error.into()))?;
-    let names = names(&directory, FILES_MAX).map_err(failed)?;
-    let mut left = limits.directory_cells_max;
-    let read = |file: String| {
-        let limits = ReadLimits { cells_max: limits.cells_max.min(left), ..*limits };
-        let snapshot = open_regular(&directory, path, &file).and_then(|source| read(&source, &limits));
+    let directory = open(path, DIRECTORY, Mode::empty()).map_err(|error| match error {
+        Errno::NOTDIR | Errno::LOOP => {
+            Error::Refused { path: path.to_owned(), reason: other_than_directory(path) }
+        }
+        error => failed(error.into()),
+    })?;
+    let names = names(&directory, FILES_MAX).map_err(failed)?.into_iter();
+    Ok(DirectoryFiles { path, directory, names, limits: *limits, left: limits.directory_cells_max })
+}
+
+/// The files of a run directory that have not been read yet, in the order of their names. Its length is how many there are.
+#[derive(Debug)]
+pub struct DirectoryFiles<'a> {
+    path: &'a Path,
+    directory: OwnedFd,
+    names: std::vec::IntoIter<String>,
+    limits: ReadLimits,
+    /// Cells that may still be looked at.
+    left: usize,
+}
+
+impl Iterator for DirectoryFiles<'_> {
+    type Item = FileSnapshot;
+
+    fn next(&mut self) -> Option<FileSnapshot> {
+        let file = self.names.next()?;
+        let limits = ReadLimits { cells_max: self.limits.cells_max.min(self.left), ..self.limits };
+        let source = open_regular(&self.directory, self.path, &file);
+        let snapshot = source.and_then(|source| read(&source, &limits));
         if let Ok(Snapshot { header, sections, .. }) = &snapshot {
             let cells = usize::from(*sections) * usize::from(header.capacity.cells_per_section);
-            left = left.saturating_sub(cells);
+            self.left = self.left.saturating_sub(cells);
         }
-        FileSnapshot { file, snapshot }
-    };
-    Ok(names.into_iter().map(read).collect())
+        Some(FileSnapshot { file, snapshot })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.names.size_hint()
+    }
 }
+
+impl ExactSizeIterator for DirectoryFiles<'_> {}
 
 /// Opens a file for reading that is no link, and no pipe or device that could block.
 pub(super) fn open_regular(directory: &OwnedFd, path: &Path, name: &str) -> Result<File, Error> {
     let failed = |error: Errno| Error::File { doing: "open", path: path.join(name), error: error.into() };
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = openat(directory, name, flags, Mode::empty()).map_err(failed)?;
+    let not_regular = |found| Error::NotRegular { path: path.join(name), found };
+    let file = openat(directory, name, flags, Mode::empty()).map_err(|error| match error {
+        Errno::LOOP => not_regular("a symbolic link"),
+        // A socket, or a device without a driver.
+        Errno::NXIO => not_regular("a socket or device"),
+        error => failed(error),
+    })?;
     let status = fstat(&file).map_err(failed)?;
-    if FileType::from_raw_mode(status.st_mode) == FileType::RegularFile {
-        Ok(File::from(file))
-    } else {
-        Err(failed(Errno::INVAL))
+    match FileType::from_raw_mode(status.st_mode) {
+        FileType::RegularFile => Ok(File::from(file)),
+        FileType::Directory => Err(not_regular("a directory")),
+        _ => Err(not_regular("a pipe or device")),
     }
 }

@@ -1,5 +1,6 @@
 //! The directory with the files of all processes.
 
+mod default_path;
 mod files;
 mod stale;
 
@@ -10,7 +11,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, mkdir, open, statat};
 use rustix::io::Errno;
 
-pub use self::files::{FileSnapshot, SectionFile, SectionFileOptions, read_directory};
+pub use self::files::{
+    DirectoryFiles, FileSnapshot, SectionFile, SectionFileOptions, read_directory, read_files,
+};
 use crate::error::Error;
 
 /// A directory that only this user can write.

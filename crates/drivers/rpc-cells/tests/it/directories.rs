@@ -5,7 +5,7 @@ use std::process::Command;
 
 use rpc_cells::{
     CELL_BYTES, Capacity, Error, Level, Memory, Problem, ReadLimits, RunDirectory, SectionFileOptions,
-    SigbusGuard, Thread, Writer, read_directory,
+    SigbusGuard, Thread, Writer, read_directory, read_files,
 };
 
 fn options(sections_max: u16) -> SectionFileOptions<'static> {
@@ -137,13 +137,37 @@ fn hostile_files_are_refused_one_by_one() {
         let error = result(name).expect_err("refused");
         assert!(error.contains(reason), "{name}: {error}");
     };
-    failed("link.cells", "Too many levels of symbolic links");
-    failed("zero.cells", "Too many levels of symbolic links");
-    failed("folder.cells", "Invalid argument");
-    failed("pipe.cells", "Invalid argument");
+    failed("link.cells", "it is a symbolic link");
+    failed("zero.cells", "it is a symbolic link");
+    failed("folder.cells", "it is a directory");
+    failed("pipe.cells", "it is a pipe");
     failed("empty.cells", "cut short");
     failed("noise.cells", "not a file of RPC cells");
     assert_eq!(files.len(), 7);
+}
+
+#[test]
+fn files_are_read_one_by_one_and_those_left_are_counted() {
+    let parent = tempfile::tempdir().expect("a directory");
+    for name in ["b.cells", "a.cells", "c.cells"] {
+        fs::write(parent.path().join(name), []).expect("it is made");
+    }
+    let limits = ReadLimits::default();
+    let mut files = read_files(parent.path(), &limits).expect("it is readable");
+    assert_eq!(files.next().map(|file| file.file).as_deref(), Some("a.cells"));
+    assert_eq!(files.len(), 2);
+    fs::remove_file(parent.path().join("b.cells")).expect("it is there");
+    let gone = files.next().expect("it was listed").snapshot.expect_err("it is gone");
+    assert!(gone.to_string().contains("No such file"), "{gone}");
+}
+
+#[test]
+fn a_link_to_a_directory_is_not_read() {
+    let parent = tempfile::tempdir().expect("a directory");
+    let link = parent.path().join("link");
+    symlink(parent.path(), &link).expect("it is made");
+    let error = read_directory(&link, &ReadLimits::default()).expect_err("refused");
+    assert!(error.to_string().contains("it is a symbolic link"), "{error}");
 }
 
 #[test]
