@@ -3,8 +3,10 @@
 //! | module | job |
 //! | --- | --- |
 //! | `own` | the source `rpc_state`: what processes of this machine keep in cells |
+//! | `series` | samples as series of the exporter |
 
 mod own;
+mod series;
 
 plugin_sdk::export_plugin! {
     name: "rpc_state",

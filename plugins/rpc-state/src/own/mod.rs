@@ -1,31 +1,93 @@
 //! The source `rpc_state`: what processes of this machine keep in cells.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `config` | a module's settings |
+//! | `files` | reads run directories, counts files by what became of them |
+//! | `reasons` | what failures mean |
+//! | `report`, `tally` | what is made of the cells, within limits |
+//! | `families`, `samples` | the families, and a report as their samples |
 
 mod config;
+mod families;
+mod files;
+mod reasons;
+mod report;
+mod samples;
+mod tally;
 
-use plugin_sdk::{BlockingSource, Collection, Coverage, Failure, Problem, Setup};
+use std::env;
+use std::path::PathBuf;
+
+use plugin_sdk::{
+    BlockingSource, Collection, Coverage, DeclaredReason, Failure, FamilyKey, Problem, Selects, Setup, Stage,
+    Target,
+};
+use rpc_cells::{RunDirectory, boot_ms};
 
 use self::config::{SHOWN, Settings};
+use self::families::FAMILIES;
+use self::files::Reading;
+use self::report::Report;
+use crate::series::SeriesTable;
 
 /// The run directories of one module.
 pub(crate) struct RpcStateSource {
     settings: Settings,
+    series: SeriesTable,
 }
 
 impl BlockingSource for RpcStateSource {
     const NAME: &'static str = "rpc_state";
     const HELP: &'static str = "The state of RPC calls that processes of this machine keep in files";
+    const REASONS: &'static [DeclaredReason] = reasons::REASONS;
     const SHOWN: &'static [&'static str] = SHOWN;
     type Settings = Settings;
 
+    fn check(settings: &Settings, _: &Target) -> Vec<Problem> {
+        settings.problems()
+    }
+
+    fn selects(_: &Settings, family: &FamilyKey) -> Selects {
+        let is_ours = FAMILIES.iter().any(|own| {
+            let own = [own.namespace, own.object, own.item];
+            own.iter()
+                .zip([&family.namespace, &family.object, &family.item])
+                .all(|(a, b)| a.eq_ignore_ascii_case(b))
+        });
+        if is_ours { Selects::Yes } else { Selects::No(Vec::new()) }
+    }
+
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
-        Ok(Self { settings: setup.settings })
+        Ok(Self { settings: setup.settings, series: SeriesTable::new(FAMILIES) })
     }
 
     fn reconfigure(&mut self, settings: Settings) {
         self.settings = settings;
     }
 
-    fn collect(&mut self, _: &mut Collection) -> Result<Coverage, Failure> {
-        Ok(Coverage::Full)
+    fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
+        collection.enter(Stage::Plugin);
+        let Settings { directories, include_dead, .. } = &self.settings;
+        let (is_default, default) = (directories.is_empty(), default_directory());
+        let directories = match (is_default, &default) {
+            (false, _) => directories.as_slice(),
+            (true, Some(default)) => std::slice::from_ref(default),
+            (true, None) => return Err(reasons::no_default_directory()),
+        };
+        let reading = Reading { directories, is_default, include_dead: *include_dead, now_ms: boot_ms() };
+        let mut report = Report::new(self.settings.limits());
+        let (files, failure) = reading.read(&mut report, collection)?;
+        self.series.send(&samples::samples(&report, &files), collection.output());
+        Ok(match failure {
+            // What could be read is there completely.
+            Some(failure) => Coverage::Partial { families: self.series.families(), failure: Some(failure) },
+            None => Coverage::Full,
+        })
     }
+}
+
+/// Where the exporter keeps the state of its plugins, of which this is one, unless its configuration says otherwise.
+fn default_directory() -> Option<PathBuf> {
+    RunDirectory::default_path(|variable| env::var_os(variable))
 }

@@ -1,0 +1,133 @@
+//! The families: `perfmon_rpc_…`.
+
+use plugin_sdk::{Display, DisplayRule, Family, Kind, ValueKind};
+
+const GAUGE: Family<'static> = Family {
+    namespace: "rpc",
+    object: "Process",
+    item: "",
+    part: "",
+    kind: Kind::Gauge,
+    unit: "",
+    help: "",
+    origin: "",
+    value: ValueKind::U64,
+    display: Display::by(DisplayRule::Value),
+};
+
+const SECONDS: Family<'static> = Family { unit: "seconds", value: ValueKind::F64, ..GAUGE };
+
+const COUNTER: Family<'static> =
+    Family { kind: Kind::Counter, display: Display::by(DisplayRule::Rate), ..GAUGE };
+
+macro_rules! families {
+    ($($metric:ident = $family:expr;)*) => {
+        /// A family, as the index of it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Metric {
+            $($metric,)*
+        }
+
+        /// All of them, each at its index.
+        pub(super) static FAMILIES: &[Family<'static>] = &[$($family,)*];
+    };
+}
+
+families! {
+    Endpoints = Family {
+        item: "Endpoints",
+        help: "Endpoints of RPC servers in the process, by status: allocated (is being created), active, inactive (no longer \
+               used).",
+        ..GAUGE
+    };
+    Threads = Family {
+        item: "Threads",
+        help: "Threads of RPC servers in the process, by status: processing (in the RPC run time), dispatched (in a method), \
+               allocated (cached), idle (waits for requests). If all are dispatched, new calls wait.",
+        ..GAUGE
+    };
+    Connections = Family {
+        item: "Connections",
+        help: "RPC connections of the process, by the role that the process has in them: client or server.",
+        ..GAUGE
+    };
+    ServerCalls = Family {
+        item: "Server Calls",
+        help: "Calls that the process serves, by status: active (in the RPC run time), dispatched (in a method), allocated \
+               (none: the object is cached for the next call).",
+        ..GAUGE
+    };
+    ClientCalls = Family {
+        item: "Client Calls",
+        help: "Calls that the process makes and whose reply it waits for.",
+        ..GAUGE
+    };
+    LongestWait = Family {
+        item: "Longest Wait",
+        help: "Seconds since something last happened to the call in progress that waits longest, by the role of the process: \
+               client (the call waits for its server) or server (the call is being served). 0 if no call is in progress.",
+        ..SECONDS
+    };
+    Hidden = Family {
+        item: "Hidden Objects",
+        help: "Objects that are in none of the other figures, because the file of the process had no room for them.",
+        ..COUNTER
+    };
+    OperationCalls = Family {
+        object: "Operation",
+        item: "Calls",
+        help: "Calls in progress of an operation. Its name and that of its interface are hexadecimal numbers where the \
+               process does not know them. Not there if no call is in progress.",
+        ..GAUGE
+    };
+    OperationWait = Family {
+        object: "Operation",
+        item: "Longest Wait",
+        help: "Seconds since something last happened to the call in progress of the operation that waits longest. Not there if \
+               no call is in progress.",
+        ..SECONDS
+    };
+    SinceSend = Family {
+        object: "Connection",
+        item: "Since Last Send",
+        help: "Seconds since the process last sent something over the connection. Not there before that. The connection's label \
+               is the id of its cell: `perfmon-exporter rpc-state -l -P PID -L CELL` shows all of it.",
+        ..SECONDS
+    };
+    SinceReceive = Family {
+        object: "Connection",
+        item: "Since Last Receive",
+        help: "Seconds since the process last received something over the connection. Not there before that.",
+        ..SECONDS
+    };
+    Files = Family {
+        object: "State",
+        item: "Files",
+        help: "Files with the state of RPC calls that could be read, by process: running, or dead (the process has ended, or runs in \
+               another PID namespace).",
+        ..GAUGE
+    };
+    FilesFailed = Family {
+        object: "State",
+        item: "Files Failed",
+        help: "Files with the state of RPC calls that could not be read, by reason: access_denied, not_regular (a link, folder, \
+               pipe or device), cut_short, not_cells (of another kind, or just being made), version (of another version), malformed, \
+               or read_error.",
+        ..GAUGE
+    };
+    Problems = Family {
+        object: "State",
+        item: "Problems",
+        help: "Cells and counts in files that could not be believed or read, by kind: sections, cut_short, too_many_cells, \
+               changing, malformed, reference, or not_listed (beyond the first of a file). A few of reference come and go \
+               while calls end; others mean that somebody damages the files.",
+        ..GAUGE
+    };
+    LeftOut = Family {
+        object: "State",
+        item: "Left Out",
+        help: "Connections, operations and files (kind) that the last collection does not show, because there are more than the \
+               module's limits allow.",
+        ..GAUGE
+    };
+}
