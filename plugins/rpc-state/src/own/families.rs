@@ -87,11 +87,37 @@ families! {
                no call is in progress.",
         ..SECONDS
     };
+    SentFragments = Family {
+        object: "Connection",
+        item: "Sent Fragments",
+        help: "Fragments that the process sent over the connection: a request or reply has one or more. The connection's label is \
+               the id of its cell: `perfmon-exporter rpc-state -l -P PID -L CELL` shows all of it.",
+        ..COUNTER
+    };
+    ReceivedFragments = Family {
+        object: "Connection",
+        item: "Received Fragments",
+        help: "Fragments that the process received over the connection.",
+        ..COUNTER
+    };
+    SentBytes = Family {
+        object: "Connection",
+        item: "Sent Bytes",
+        unit: "bytes",
+        help: "Bytes of the fragments that the process sent over the connection.",
+        ..COUNTER
+    };
+    ReceivedBytes = Family {
+        object: "Connection",
+        item: "Received Bytes",
+        unit: "bytes",
+        help: "Bytes of the fragments that the process received over the connection.",
+        ..COUNTER
+    };
     SinceSend = Family {
         object: "Connection",
         item: "Since Last Send",
-        help: "Seconds since the process last sent something over the connection. Not there before that. The connection's label \
-               is the id of its cell: `perfmon-exporter rpc-state -l -P PID -L CELL` shows all of it.",
+        help: "Seconds since the process last sent something over the connection. Not there before that.",
         ..SECONDS
     };
     SinceReceive = Family {

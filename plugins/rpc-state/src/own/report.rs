@@ -5,8 +5,8 @@ use std::collections::btree_map::Entry;
 use std::net::IpAddr;
 
 use rpc_cells::{
-    CallStatus, CallTarget, Cell, CellId, ClientCall, Connection, EndpointStatus, ServerCall, Snapshot,
-    ThreadStatus,
+    CallStatus, CallTarget, Cell, CellId, ClientCall, Connection, ConnectionTotals, EndpointStatus,
+    ServerCall, Snapshot, ThreadStatus,
 };
 use rpc_cells_view::{Escaped, operation_name};
 
@@ -89,8 +89,12 @@ pub(super) struct ConnectionFigures {
     pub(super) role: Role,
     /// The address of the other side, if it has one.
     pub(super) peer: Option<IpAddr>,
+    /// Of a client's connection, the front of the server's name; empty if it is not known.
+    pub(super) server: String,
     /// The front of the name of the endpoint; empty if it is not known.
     pub(super) endpoint: String,
+    /// `None` if they are not known.
+    pub(super) totals: Option<ConnectionTotals>,
     /// `None` if there was nothing yet.
     pub(super) since_send_ms: Option<u64>,
     pub(super) since_receive_ms: Option<u64>,
@@ -220,14 +224,22 @@ impl CallInProgress {
 
 impl ConnectionFigures {
     fn new(snapshot: &Snapshot, connection: &Connection, now_ms: u64) -> Self {
+        let escaped = |name: &str| Escaped(name).to_string();
+        let target = target_of(snapshot, connection.target);
         let endpoint = match snapshot.get(connection.endpoint) {
-            Some(Cell::Endpoint(endpoint)) => Escaped(endpoint.name.as_str()).to_string(),
-            _ => String::new(),
+            Some(Cell::Endpoint(endpoint)) => escaped(endpoint.name.as_str()),
+            _ => target.map(|target| escaped(target.endpoint.as_str())).unwrap_or_default(),
+        };
+        let totals = match snapshot.get(connection.totals) {
+            Some(Cell::ConnectionTotals(totals)) => Some(*totals),
+            _ => None,
         };
         Self {
             role: role_of(connection),
             peer: connection.peer,
+            server: target.map(|target| escaped(target.server.as_str())).unwrap_or_default(),
             endpoint,
+            totals,
             since_send_ms: since(connection.last_send_ms, now_ms),
             since_receive_ms: since(connection.last_receive_ms, now_ms),
         }

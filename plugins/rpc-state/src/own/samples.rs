@@ -89,7 +89,19 @@ impl Samples {
         if let Some(peer) = figures.peer {
             labels.push(("peer", peer.to_string()));
         }
+        push_named(&mut labels, "server", &figures.server);
         push_named(&mut labels, "endpoint", &figures.endpoint);
+        if let Some(totals) = figures.totals {
+            let totals = [
+                (Metric::SentFragments, totals.fragments_sent),
+                (Metric::ReceivedFragments, totals.fragments_received),
+                (Metric::SentBytes, totals.bytes_sent),
+                (Metric::ReceivedBytes, totals.bytes_received),
+            ];
+            for (metric, count) in totals {
+                self.count(metric, labels.clone(), count);
+            }
+        }
         let times =
             [(Metric::SinceSend, figures.since_send_ms), (Metric::SinceReceive, figures.since_receive_ms)];
         for (metric, ms) in times {
