@@ -1,0 +1,6 @@
+//! The plugin as the exporter sees it, over run directories of this machine.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
+
+mod directories;
+mod values;
+mod world;
