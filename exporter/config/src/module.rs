@@ -16,6 +16,8 @@ use super::section::Section;
 pub struct Module {
     /// `plugin`: one of `plugins.load`.
     pub plugin: String,
+    /// `source`: which source of the plugin, if it has several.
+    pub source_name: Option<String>,
     /// `normalize`
     pub normalize: NormalizeSection,
     /// Every other key: the plugin's own, as JSON.
@@ -50,10 +52,11 @@ pub(super) fn module(item: &Item<'_>, outer: &NormalizeSection, base: &Path) -> 
             None
         }
     };
+    let source_name = section.text("source");
     let normalize =
         section.get("normalize").map(|item| normalize(&item, Some(outer), base)).unwrap_or_default();
     let settings = section.rest();
     let settings = settings.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect();
     let (source, schema) = (item.node.clone(), Arc::default());
-    Some(Module { plugin: plugin?.to_owned(), normalize, settings, source, schema })
+    Some(Module { plugin: plugin?.to_owned(), source_name, normalize, settings, source, schema })
 }

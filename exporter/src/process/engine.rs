@@ -194,7 +194,7 @@ impl Engine {
         let module = &config.modules[name];
         let library = &self.libraries[&module.plugin];
         let settings = instance_config(config, Some(target), module, &target.transport);
-        let made = source_of(module, library).and_then(|source| {
+        let made = source_of(module, library).map_err(|unknown| unknown.to_string()).and_then(|source| {
             library.create(&source.name, &settings, sink).map_err(|error| error.to_string())
         });
         made.map_err(|error| {

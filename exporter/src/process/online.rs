@@ -154,6 +154,7 @@ impl<'a> Asking<'a> {
         let settings = instance_config(self.config, Some(target), module, &target.transport);
         let library = &self.libraries[&module.plugin];
         let started = source_of(module, library)
+            .map_err(|unknown| unknown.to_string())
             .and_then(|source| {
                 library.create(&source.name, &settings, sink).map_err(|error| error.to_string())
             })

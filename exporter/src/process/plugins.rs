@@ -179,7 +179,10 @@ fn validate_module(
     }
     let source = match source_of(module, library) {
         Ok(source) => source,
-        Err(message) => return whole(message, None),
+        Err(UnknownSource { message, hint }) => {
+            let key = if module.source_name.is_some() { "/source" } else { "/plugin" };
+            return vec![problem_at(name, module.source.locate(key), "", message, Some(hint))];
+        }
     };
     let settings = instance_config(config, target, module, transport);
     let found = match library.validate(&source.name, &settings) {
@@ -217,14 +220,42 @@ pub(super) fn path_of(mut path: String, pointer: &str) -> String {
     path
 }
 
-/// Which source of its library a module means: the only one, or the one that is named like the plugin.
-pub(super) fn source_of<'a>(module: &Module, library: &'a Library) -> Result<&'a SourceInfo, String> {
+/// Which source of its library a module means: the one that it names, the only one, or the one that is named like the plugin.
+pub(super) fn source_of<'a>(module: &Module, library: &'a Library) -> Result<&'a SourceInfo, UnknownSource> {
     let sources = &library.info().sources;
-    let named =
-        sources.iter().find(|source| source.name == module.plugin || source.name == library.info().name);
-    match (sources.as_slice(), named) {
-        ([only], _) | (_, Some(only)) => Ok(only),
-        _ => Err(format!("plugin `{}` has several sources and none of its own name", module.plugin)),
+    let by_name = |name: &str| sources.iter().find(|source| source.name == name);
+    let found = match (&module.source_name, sources.as_slice()) {
+        (Some(name), _) => by_name(name),
+        (None, [only]) => Some(only),
+        (None, _) => by_name(&module.plugin).or_else(|| by_name(&library.info().name)),
+    };
+    found.ok_or_else(|| {
+        let names = || sources.iter().map(|source| source.name.as_str());
+        let list = names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let (plugin, name) = (&module.plugin, module.source_name.as_deref());
+        let message = match name {
+            Some(name) => format!("plugin `{plugin}` has no source `{name}`; it has {list}"),
+            None => format!("plugin `{plugin}` has several sources and none of its own name: {list}"),
+        };
+        let near = name.and_then(|name| nearest(name, names()));
+        let hint = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "name one of them with `source`".to_owned(),
+        };
+        UnknownSource { message, hint }
+    })
+}
+
+/// A module names no source of its plugin.
+#[derive(Debug)]
+pub(super) struct UnknownSource {
+    message: String,
+    hint: String,
+}
+
+impl std::fmt::Display for UnknownSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
     }
 }
 

@@ -55,6 +55,7 @@ const SHOWN: &[&str] = &[
     // Rules are compared with names and labels, which everybody sees.
     "normalize.**",
     "modules.*.plugin",
+    "modules.*.source",
     "modules.*.normalize.**",
     "target_defaults.identity",
     "target_defaults.transport",

@@ -273,6 +273,7 @@ impl KeptTarget {
             let sink = TimedStore::new(Arc::clone(&module.store), costs, &self.entry);
             let sink = Arc::new(sink) as Arc<dyn InstanceSink>;
             source_of(settings, library)
+                .map_err(|unknown| unknown.to_string())
                 .and_then(|source| {
                     library.create(&source.name, &config, sink).map_err(|error| error.to_string())
                 })
