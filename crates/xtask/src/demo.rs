@@ -37,7 +37,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let (mut simulator, host, resolver) = stage.simulator_with_com_plus(events)?;
     let target =
         Target { name: TARGET, address: host, account: stage::ACCOUNT, password_file: &password_file };
-    let ports = ComPlus { resolver: resolver.port(), events };
+    let state = stage.path("rpc-state");
+    let ports = ComPlus { resolver: resolver.port(), events, state: &state };
     let configuration = stage::configuration_with_com_plus(options.listen, "5s", &[target], ports)
         + &format!("normalize: {{naming: {}}}\n", options.naming);
     let (mut exporter, address) = stage.exporter_with(&configuration)?;
@@ -46,6 +47,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     println!("its COM+ applications   at the object resolver {resolver}");
     println!("its COM+ events         each second at 127.0.0.1:{events}");
     println!("metrics                 http://{address}/metrics");
+    println!(
+        "its own RPC calls       as the target `self`, and by `perfmon-exporter rpc-state --directory {}`",
+        state.display()
+    );
     println!("status                  http://{address}/\n");
     print_sample(&page);
     println!("\nEnd with Ctrl-C.");
@@ -100,7 +105,7 @@ fn samples(page: &str) -> (Vec<&str>, usize) {
 }
 
 /// How the families end that a person looks for first, in letters and digits, by the profiles of names.
-const FIRST: [&[&str]; 11] = [
+const FIRST: [&[&str]; 12] = [
     &["osinfo"],
     &["memoryphysicaltotalbytes", "memoryphysicaltotal"],
     &["memoryavailablebytes"],
@@ -112,6 +117,7 @@ const FIRST: [&[&str]; 11] = [
     &["systemcontextswitchestotal", "systemcontextswitchessectotal"],
     &["systemprocesses"],
     &["complusapplicationcallspersecond"],
+    &["rpcconnectionsentbytestotal"],
 ];
 
 #[cfg(test)]

@@ -157,21 +157,24 @@ pub(crate) fn configuration_of(listen: SocketAddr, interval: &str, targets: &[Ta
     configuration(listen, interval, targets, None)
 }
 
-/// Ports of the COM+ applications of targets.
+/// Ports of the COM+ applications of targets, and the exporter's own state.
 #[derive(Clone, Copy)]
-pub(crate) struct ComPlus {
+pub(crate) struct ComPlus<'a> {
     /// Of the targets' object resolvers.
     pub(crate) resolver: u16,
     /// Where they call back.
     pub(crate) events: u16,
+    /// Where the exporter keeps the state of its RPC calls, and reads it.
+    pub(crate) state: &'a Path,
 }
 
-/// The same with the COM+ applications of the targets, which are polled and tell events.
+/// The same with the COM+ applications of the targets, which are polled and tell events, and with the exporter's own RPC
+/// calls.
 pub(crate) fn configuration_with_com_plus(
     listen: SocketAddr,
     interval: &str,
     targets: &[Target<'_>],
-    ports: ComPlus,
+    ports: ComPlus<'_>,
 ) -> String {
     configuration(listen, interval, targets, Some(ports))
 }
@@ -180,12 +183,13 @@ fn configuration(
     listen: SocketAddr,
     interval: &str,
     targets: &[Target<'_>],
-    com_plus: Option<ComPlus>,
+    com_plus: Option<ComPlus<'_>>,
 ) -> String {
     let (plugins, module, modules) = match com_plus {
-        Some(_) => ("pcq, comt", "  complus: {plugin: comt, mode: both}\n", "all, complus"),
+        Some(_) => ("pcq, comt, rpc_state", "  complus: {plugin: comt, mode: both}\n", "all, complus"),
         None => ("pcq", "", "all"),
     };
+    let own = com_plus.map(|ComPlus { state, .. }| OwnState::new(state, interval)).unwrap_or_default();
     let settings = com_plus.map(|ComPlus { events, .. }| {
         format!(", settings: {{comt: {{events: {{listen: [\"127.0.0.1:{events}\"]}}}}}}")
     });
@@ -194,8 +198,9 @@ fn configuration(
     let countersets: Vec<String> = COUNTERSETS.iter().map(|name| format!("{{name: {name}}}")).collect();
     let mut text = format!(
         "web: {{listen: [\"{listen}\"]}}\nplugins: {{load: [{plugins}]{settings}}}\n\
-         modules:\n  all: {{plugin: pcq, host_info: true, countersets: [{}]}}\n{module}",
-        countersets.join(", ")
+         modules:\n  all: {{plugin: pcq, host_info: true, countersets: [{}]}}\n{module}{}",
+        countersets.join(", "),
+        own.module
     );
     let (mut identities, mut transports, mut entries) = (String::new(), String::new(), String::new());
     for Target { name, address, account, password_file } in targets {
@@ -214,8 +219,29 @@ fn configuration(
              interval: {interval}}}\n"
         );
     }
-    text += &format!("identities:\n{identities}transports:\n{transports}targets:\n{entries}");
+    let OwnState { target, section, .. } = own;
+    text +=
+        &format!("{section}identities:\n{identities}transports:\n{transports}targets:\n{entries}{target}");
     text
+}
+
+/// The parts of a configuration about the state of the exporter's own RPC calls.
+#[derive(Default)]
+struct OwnState {
+    module: String,
+    target: String,
+    section: String,
+}
+
+impl OwnState {
+    fn new(directory: &Path, interval: &str) -> Self {
+        let directory = directory.display();
+        Self {
+            module: format!("  rpc: {{plugin: rpc_state, directories: ['{directory}']}}\n"),
+            target: format!("  - {{name: self, host: localhost, modules: [rpc], interval: {interval}}}\n"),
+            section: format!("rpc_state: {{directory: '{directory}'}}\n"),
+        }
+    }
 }
 
 /// The address in the exporter's own log line about its listener.

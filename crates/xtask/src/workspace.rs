@@ -107,7 +107,8 @@ impl Workspace {
 
     /// Builds the exporter, its plugins and the simulated host.
     pub(crate) fn build_programs(&self) -> Result<()> {
-        self.build(&["-p", "perfmon-exporter", "-p", "plugin-pcq", "-p", "plugin-comt", "-p", "windows-sim"])
+        let packages = ["perfmon-exporter", "plugin-pcq", "plugin-comt", "plugin-rpc-state", "windows-sim"];
+        self.build(&packages.map(|package| ["-p", package]).concat())
     }
 
     /// Builds what the conformance checks run: the programs, the clients of a registry and of an endpoint map, the

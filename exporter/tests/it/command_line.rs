@@ -55,6 +55,30 @@ fn what_a_plugin_does_not_accept_is_shown_with_line_and_column() {
 }
 
 #[test]
+fn a_module_names_the_source_of_a_plugin_that_has_several() {
+    let folder = Folder::new();
+    folder.plugin("pair", "pair.c");
+    let says = |source: &str, expected: Expect| {
+        let text = format!(
+            "plugins: {{path: ., load: [pair]}}\nmodules:\n  zoo: {{plugin: pair{source}}}\n\
+             targets: [{{host: a, modules: [zoo]}}]\n"
+        );
+        folder.write("pair.yml", &text);
+        check(&folder, &["check-config", "pair.yml"], &expected);
+    };
+    says(
+        ", source: plant",
+        expect![[r#"
+            0
+            pair.yml: OK: targets 1, modules 1, identities 0, plugins pair
+        "#]],
+    );
+    says(", source: animal", expect![[r#""#]]);
+    says(", source: plnat", expect![[r#""#]]);
+    says("", expect![[r#""#]]);
+}
+
+#[test]
 fn a_missing_plugin_is_named_with_what_there_is() {
     let folder = Folder::new();
     folder.plugin("pulse", "pulse.c").write("missing.yml", &config("pcq"));

@@ -38,9 +38,14 @@ fn pcq() -> Library {
 }
 
 /// Loaded from its file: two plugins cannot be linked into one program.
-fn comt() -> Library {
-    let file = Path::new(env!("CARGO_BIN_EXE_perfmon-exporter")).with_file_name("deps/libplugin_comt.so");
+fn loaded(name: &str) -> Library {
+    let file = format!("deps/libplugin_{name}.so");
+    let file = Path::new(env!("CARGO_BIN_EXE_perfmon-exporter")).with_file_name(file);
     Host::new(HostOptions::default()).load(&file).unwrap()
+}
+
+fn comt() -> Library {
+    loaded("comt")
 }
 
 /// Word, what happened, and the next step of every reason there is, those of the plugins included.
@@ -49,7 +54,7 @@ fn reasons() -> Vec<(String, String, String)> {
         (reason.as_str().to_owned(), reason.sentence().to_owned(), reason.next_step().to_owned())
     });
     let mut reasons: Vec<_> = general.collect();
-    for library in [pcq(), comt()] {
+    for library in [pcq(), comt(), loaded("rpc_state")] {
         for reason in library.info().sources.iter().flat_map(|source| &source.reasons) {
             let row = (reason.word.to_string(), reason.sentence.to_string(), reason.next_step.to_string());
             // Plugins of Windows hosts share some.

@@ -56,6 +56,9 @@ static void zoo_destroy(uint64_t instance) { host->destroyed(instance); }
 #ifndef SHOWN_KEYS
 #define SHOWN_KEYS {NULL, 0, 0, 0}
 #endif
+#ifndef MORE_SOURCES
+#define MORE_SOURCES
+#endif
 #ifndef TRANSPORTS
 #define TRANSPORTS {NULL, 0, 0, 0}
 #endif
@@ -63,6 +66,7 @@ static void zoo_destroy(uint64_t instance) { host->destroyed(instance); }
 static const perfmon_source sources[] = {
     {.size = sizeof(perfmon_source), .mode = MODE, .name = SOURCE_NAME, .help = STR("Lives in the zoo"), .shown = SHOWN_KEYS,
      .transports = TRANSPORTS},
+    MORE_SOURCES
 };
 
 static const perfmon_plugin plugin = {

@@ -44,7 +44,7 @@ pub(super) struct Counts {
 }
 
 /// The plugins that the documents install.
-const PLUGINS: [&str; 2] = ["libplugin_pcq.so", "libplugin_comt.so"];
+const PLUGINS: [&str; 3] = ["libplugin_pcq.so", "libplugin_comt.so", "libplugin_rpc_state.so"];
 
 /// The machine of one page.
 pub(super) struct Scene<'a> {
