@@ -68,18 +68,8 @@ impl Installed {
 
     fn with_plugins(plugins: &[&str]) -> Self {
         let folder = Folder::new();
-        let built = Path::new(env!("CARGO_BIN_EXE_perfmon-exporter"));
-        let place = |from: &Path, name: &str| {
-            let to = folder.path(name);
-            // A link is enough, where both are on one disk.
-            std::fs::hard_link(from, &to).or_else(|_| std::fs::copy(from, &to).map(drop)).unwrap();
-            to
-        };
-        for plugin in plugins {
-            let name = format!("libplugin_{plugin}.so");
-            place(&built.parent().unwrap().join("deps").join(&name), &name);
-        }
-        let program = place(built, "perfmon-exporter");
+        plugins.iter().for_each(|plugin| folder.built_plugin(plugin));
+        let program = folder.place(Path::new(env!("CARGO_BIN_EXE_perfmon-exporter")), "perfmon-exporter");
         folder.write("password", &format!("{PASSWORD}\n"));
         folder.write("wrong", "not it\n");
         Self { folder, program }

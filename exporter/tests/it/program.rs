@@ -42,6 +42,21 @@ impl Folder {
         self
     }
 
+    /// A plugin of the project, as it was built.
+    pub(crate) fn built_plugin(&self, name: &str) {
+        let name = format!("libplugin_{name}.so");
+        let program = Path::new(env!("CARGO_BIN_EXE_perfmon-exporter"));
+        self.place(&program.with_file_name("deps").join(&name), &name);
+    }
+
+    /// The same file in this folder, by this name.
+    pub(crate) fn place(&self, from: &Path, name: &str) -> PathBuf {
+        let to = self.path(name);
+        // A link is enough, where both are on one disk.
+        std::fs::hard_link(from, &to).or_else(|_| std::fs::copy(from, &to).map(drop)).unwrap();
+        to
+    }
+
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.0.path().join(file)
     }

@@ -102,6 +102,38 @@ fn the_service_managers_directory_is_the_default() {
 }
 
 #[test]
+fn the_exporter_shows_its_own_state_as_metrics_of_a_target_without_identity_and_transport() {
+    let folder = folder();
+    folder.built_plugin("rpc_state");
+    std::fs::create_dir(folder.path("run")).unwrap();
+    let text = |settings: &str| {
+        format!(
+            "web: {{listen: ['127.0.0.1:0']}}\nplugins: {{path: ., load: [cells, rpc_state]}}\n\
+             modules: {{ends: {{plugin: cells}}, rpc: {{plugin: rpc_state{settings}}}}}\n\
+             targets:\n  - {{host: a.example, modules: [ends], interval: 1s}}\n  \
+             - {{name: self, host: localhost, modules: [rpc], interval: 1s}}\n"
+        )
+    };
+    folder.write("perfmon.yml", &text(""));
+    let exporter = folder.begin(exporter().env("RUNTIME_DIRECTORY", folder.path("run")), &[]);
+    let endpoints = format!(
+        "perfmon_rpc_process_endpoints{{target=\"self\",owner=\"zoo\",process_id=\"{}\",status=\"active\"}} 1\n",
+        exporter.pid()
+    );
+    exporter.wait_for_page(|page| page.contains(&endpoints));
+    drop(exporter);
+
+    // Without a directory there is nothing to read, and the next step says what to do.
+    let mut without = start(&folder, &text(""));
+    let line = without.wait_for_line("Target is down");
+    assert!(line.contains("run_directory_missing") && line.contains("list one in `directories`"), "{line}");
+    let away = folder.path("away");
+    let mut away = start(&folder, &text(&format!(", directories: ['{}']", away.display())));
+    let line = away.wait_for_line("Target is down");
+    assert!(line.contains("run_directory_missing") && line.contains("rpc_state.directory"), "{line}");
+}
+
+#[test]
 fn without_a_directory_it_says_once_what_to_set() {
     let folder = folder();
     let mut exporter = start(&folder, &config(""));
