@@ -73,9 +73,27 @@ fn a_module_names_the_source_of_a_plugin_that_has_several() {
             pair.yml: OK: targets 1, modules 1, identities 0, plugins pair
         "#]],
     );
-    says(", source: animal", expect![[r#""#]]);
-    says(", source: plnat", expect![[r#""#]]);
-    says("", expect![[r#""#]]);
+    says(
+        ", source: animal",
+        expect![[r#"
+        1
+        pair.yml:3:8: modules.zoo: no animal is here
+    "#]],
+    );
+    says(
+        ", source: plnat",
+        expect![[r#"
+        1
+        pair.yml:3:23: modules.zoo: plugin `pair` has no source `plnat`; it has `animal`, `plant`; did you mean `plant`?
+    "#]],
+    );
+    says(
+        "",
+        expect![[r#"
+        1
+        pair.yml:3:9: modules.zoo: plugin `pair` has several sources and none of its own name: `animal`, `plant`; name one of them with `source`
+    "#]],
+    );
 }
 
 #[test]
