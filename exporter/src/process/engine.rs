@@ -237,7 +237,8 @@ impl Living {
                 let (old, new) = (&old.modules[name], &new.modules[name]);
                 let of_transport =
                     |config: &Config, module| config.transport_settings(&target.transport, module);
-                (&old.plugin, &old.settings, &old.normalize) == (&new.plugin, &new.settings, &new.normalize)
+                (&old.plugin, &old.source_name, &old.settings, &old.normalize)
+                    == (&new.plugin, &new.source_name, &new.settings, &new.normalize)
                     && of_transport(&self.config, old) == of_transport(config, new)
             };
             old.normalize == new.normalize

@@ -56,6 +56,10 @@ fn schemas() -> Schemas {
     let objects = exporter_testing::schema::dcom(&of_objects);
     schemas.add_source("comt", &objects);
     schemas.set_module("complus", &objects);
+    let of_files = ["directories", "include_dead", "max_connections", "max_operations"];
+    let files = exporter_testing::schema::schema(&of_files, Vec::new());
+    schemas.add_source("rpc_state", &files);
+    schemas.set_module("rpc", &files);
     schemas
 }
 
