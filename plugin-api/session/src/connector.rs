@@ -29,3 +29,8 @@ pub(crate) fn pinned_to(address: Option<IpAddr>, transport: &TransportSettings) 
         None => pinned(transport),
     }
 }
+
+/// The same, limited to this address.
+pub(crate) fn to(address: IpAddr) -> PinnedConnector {
+    PinnedConnector::new(shared(), vec![address])
+}

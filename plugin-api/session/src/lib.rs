@@ -45,6 +45,9 @@
 //! # }
 //! ```
 //!
+//! For a TCP port without SMB, [`PortConnection`] takes the place of [`HostConnection`], and a [`PortService`] that of the
+//! [`Service`]. Its [`ReachedHost`] connects to more ports of the same host.
+//!
 //! For an object of DCOM, [`ObjectConnection`] takes the place of [`HostConnection`], and an [`ObjectService`] that of the
 //! [`Service`]. What it takes is a `dcom_runtime::Object`, whose `proxy` has the calls.
 //!
@@ -53,6 +56,8 @@
 //! | `collect` | attempts until one succeeds or nothing lost can be reopened |
 //! | `connection` | connects, logs on, reopens what was lost |
 //! | `object_connection` | the same for an object of DCOM |
+//! | `port_connection` | the same for a TCP port |
+//! | `reached_host` | more ports of a host that accepted the credentials at one |
 //! | `open` | a connection in use |
 //! | `lease` | credentials that the exporter leases for one logon |
 //! | `cells` | the writer of the RPC run time's state, for the options of sessions |
@@ -72,6 +77,8 @@ mod failure;
 mod lease;
 mod object_connection;
 mod open;
+mod port_connection;
+mod reached_host;
 mod service;
 mod settings;
 
@@ -84,8 +91,11 @@ pub use self::failure::{DECLARED_REASONS, failure_of};
 pub use self::lease::SessionLease;
 pub use self::object_connection::{Explanation, ObjectConnection, ObjectService, ObjectStep};
 pub use self::open::{OpenSession, SidePipe};
-pub use self::service::Service;
+pub use self::port_connection::PortConnection;
+pub use self::reached_host::{PortError, ReachedHost};
+pub use self::service::{PortService, Service};
 pub use self::settings::{
-    DCOM_TRANSPORT, DcomSettings, Encryption, SMB_TRANSPORT, SmbSettings, TransportSettings,
+    DCOM_TRANSPORT, DcomSettings, Encryption, SMB_TRANSPORT, SmbSettings, TCP_TRANSPORT, TcpSettings,
+    TransportSettings,
 };
 pub use rpc_recorder::InterfaceNames;

@@ -23,7 +23,14 @@ pub struct TransportSettings {
     pub smb: SmbSettings,
     /// DCOM.
     pub dcom: DcomSettings,
+    /// RPC over TCP.
+    pub tcp: TcpSettings,
 }
+
+/// Settings of RPC over TCP: none but the port, which comes with the target.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct TcpSettings {}
 
 /// Settings of DCOM: none but the port, which comes with the target.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -89,6 +96,19 @@ pub const DCOM_TRANSPORT: Transport = Transport {
     }],
 };
 
+/// RPC over TCP, as [`plugin_sdk::Source::TRANSPORTS`] declares it.
+pub const TCP_TRANSPORT: Transport = Transport {
+    kind: "tcp",
+    help: "RPC over TCP",
+    settings: &[Setting {
+        key: "port",
+        help: "The port of the host's endpoint mapper, which tells the ports of its interfaces",
+        kind: SettingKind::Port,
+        default: "135",
+        is_shown: true,
+    }],
+};
+
 impl Default for TransportSettings {
     fn default() -> Self {
         Self {
@@ -96,6 +116,7 @@ impl Default for TransportSettings {
             addresses: Vec::new(),
             smb: SmbSettings::default(),
             dcom: DcomSettings::default(),
+            tcp: TcpSettings::default(),
         }
     }
 }

@@ -6,9 +6,7 @@ use ssp::Credentials;
 use tokio::time::Instant;
 use transport::Connector;
 
-use crate::{
-    Options, Reason, Recovery, SessionError, Stage, StageReport, Target, TcpReached, TcpService, TcpSession,
-};
+use crate::{Options, Reason, Recovery, SessionError, Stage, StageReport, Target, TcpReached, TcpService};
 
 /// Where the TCP port of an interface is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,23 +87,11 @@ impl TcpReached {
                 let detail = format!("the endpoint mapper knows no TCP port of {interface}");
                 SessionError::new(session.target(), Stage::Tcp, service.stopped, Recovery::Connection, detail)
             }
-            Err(error) => error_of_mapping(&session, &error),
+            Err(epm::Error::Rpc(error)) => session.error_of_method(Stage::Tcp, &error),
+            Err(error) => SessionError::of_answer(session.target(), Stage::Tcp, Reason::Internal, &error),
         };
         Err(failed.with_stages(stages))
     }
-}
-
-/// That of a mapping that has no result.
-fn error_of_mapping(session: &TcpSession, error: &epm::Error<rpc_client::Error>) -> SessionError {
-    let reason = match error {
-        epm::Error::Rpc(rpc_stub::Error::Call { method, source }) => {
-            return session.error_of_call(method, source);
-        }
-        epm::Error::Rpc(rpc_stub::Error::Status { .. }) => Reason::ServerFault,
-        epm::Error::Rpc(rpc_stub::Error::Stub { .. }) => Reason::MalformedReply,
-        _ => Reason::Internal,
-    };
-    SessionError::of_answer(session.target(), Stage::Tcp, reason, error)
 }
 
 /// A failure of the mapper is one to find the port, which is a part of stage tcp: what comes behind stage auth says that the

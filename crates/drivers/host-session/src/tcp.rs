@@ -5,13 +5,14 @@ use core::fmt;
 use dcerpc::client::PresentationContext;
 use dcerpc::{ContextId, SyntaxId};
 use rpc_client::{Association, Interface, TcpTransport};
+use rpc_stub::ErrorStatus;
 use ssp::Credentials;
 use tokio::time::Instant;
 use transport::{BoxStream, ByteCounter, Connector};
 
 use crate::connecting::Connecting;
 use crate::stages::StageTimer;
-use crate::{Options, SessionError, Stage, StageReport, Target, TcpService};
+use crate::{Options, Reason, SessionError, Stage, StageReport, Target, TcpService};
 
 /// A host whose TCP port accepted a connection, before any RPC.
 ///
@@ -128,6 +129,24 @@ impl TcpSession {
     #[must_use]
     pub fn error_of_call(&self, method: &dyn fmt::Display, error: &rpc_client::Error) -> SessionError {
         SessionError::of_call_to(&self.target, self.service.stopped, method, error)
+    }
+
+    /// The error of a method of the run time's own interfaces, such as the endpoint mapper. `stage` is that of an answer
+    /// without a result.
+    #[must_use]
+    pub fn error_of_method(
+        &self,
+        stage: Stage,
+        error: &rpc_stub::Error<rpc_client::Error, ErrorStatus>,
+    ) -> SessionError {
+        let reason = match error {
+            rpc_stub::Error::Call { method, source } => return self.error_of_call(method, source),
+            rpc_stub::Error::Status { status: ErrorStatus::ACCESS_DENIED, .. } => Reason::AccessDenied,
+            rpc_stub::Error::Status { .. } => Reason::ServerFault,
+            rpc_stub::Error::Stub { .. } => Reason::MalformedReply,
+            rpc_stub::Error::Request { .. } => Reason::Internal,
+        };
+        SessionError::of_answer(&self.target, stage, reason, error)
     }
 
     /// The stages of [`TcpReached::connect`] and [`TcpReached::bind`].
