@@ -1,0 +1,26 @@
+//! What is used of a host.
+
+use epm::ept::Ept;
+use host_session::{Reason, TcpService};
+use mgmt::management::Mgmt;
+use plugin_session::{InterfaceNames, PortService};
+use rpc_stub::SyntaxId;
+
+const NAMES: &[InterfaceNames] = &[InterfaceNames::of::<Ept>(), InterfaceNames::of::<Mgmt>()];
+
+const MAPPER_INTERFACES: &[SyntaxId] = &[epm::SYNTAX_ID];
+const MANAGEMENT_INTERFACES: &[SyntaxId] = &[mgmt::SYNTAX_ID];
+
+/// The endpoint mapper, which runs with the host.
+pub(super) const MAPPER: PortService = PortService {
+    service: TcpService { class: "RPCSS", stopped: Reason::NotFound },
+    interfaces: MAPPER_INTERFACES,
+    names: NAMES,
+};
+
+/// The management interface, which is at each port of an RPC server. NTLM does not look at the class of the service.
+pub(super) const MANAGEMENT: PortService = PortService {
+    service: TcpService { class: "host", stopped: Reason::NotFound },
+    interfaces: MANAGEMENT_INTERFACES,
+    names: NAMES,
+};

@@ -1,0 +1,138 @@
+//! What one server does not answer costs no other one.
+
+use std::time::Duration;
+
+use plugin_contract::CredentialVerdict::{Accepted, Rejected};
+use plugin_contract::Stage;
+use serde_json::json;
+
+use super::mapper::at_port;
+use super::sim_host::{SimHost, closed_port};
+use super::world::Plugin;
+
+fn words(call: &str, reason: &str) -> Vec<(String, String)> {
+    vec![(call.to_owned(), reason.to_owned())]
+}
+
+#[test]
+fn servers_that_hang_or_are_gone_are_shown_with_their_reason_beside_those_that_answer() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let (hangs, gone) = (sim.black_hole(), closed_port());
+    let hanging: Vec<u16> = (0..5).map(|_| sim.black_hole()).chain([hangs]).collect();
+    let mut map = vec![at_port(1, sim.objects, "Answers"), at_port(2, gone, "Gone")];
+    map.extend(hanging.iter().map(|port| at_port(3, *port, "Hangs")));
+    sim.map.set(map);
+    let watch = plugin.watch(sim.port, json!({"endpoint_timeout": "300ms"}));
+    let mut leases = Vec::new();
+    for _ in 0..3 {
+        let ended = watch.collect_within(Duration::from_secs(20));
+        let (_, reason, message) = ended.partial();
+        assert!(matches!(reason, "timeout" | "connection_refused"), "{reason}");
+        assert!(message.starts_with("7 of 9 endpoints without an answer: "), "{message}");
+        assert!(message.contains("(Hangs)") && message.contains("(Gone)"), "{message}");
+        for port in [sim.port, sim.objects] {
+            assert_eq!((ended.server(port, "Up"), ended.refusals(port)), (Some(1), Vec::new()));
+            assert!(ended.server(port, "Calls In").is_some());
+        }
+        for port in &hanging {
+            assert_eq!((ended.server(*port, "Up"), ended.server(*port, "Calls In")), (Some(0), None));
+            assert_eq!(ended.refusals(*port), words("connect", "timeout"));
+        }
+        assert_eq!(ended.refusals(gone), words("connect", "connection_refused"));
+        leases.push(plugin.lender.hosts().len());
+    }
+    // The mapper, the two that answer, and those that hang while they are logged on to, which the third collection leaves
+    // alone.
+    assert_eq!(leases, [9, 15, 15]);
+}
+
+#[test]
+fn a_server_that_refuses_its_statistics_shows_the_rest() {
+    let (sim, plugin) = (SimHost::standard(), Plugin::new());
+    for (rule, reason) in [
+        ("mgmt/1=fault:0x6f7", "server_fault"),
+        ("mgmt/1=fault:5", "access_denied"),
+        ("mgmt/1=status:5", "access_denied"),
+        ("mgmt/1=fault:0x1c010002", "server_fault"),
+    ] {
+        sim.rule(rule);
+        let watch = plugin.watch(sim.port, json!({}));
+        for _ in 0..2 {
+            let ended = watch.full();
+            for port in [sim.port, sim.objects] {
+                assert_eq!(["Up", "Listening"].map(|item| ended.server(port, item)), [Some(1); 2], "{rule}");
+                assert!(ended.server(port, "Interfaces") > Some(1));
+                assert_eq!((ended.server(port, "Calls In"), ended.server(port, "Packets Out")), (None, None));
+                assert_eq!(ended.refusals(port), words("inq_stats", reason), "{rule}");
+            }
+        }
+        sim.heal();
+        let ended = watch.full();
+        assert!(ended.server(sim.objects, "Calls In").is_some());
+        assert_eq!(ended.refusals(sim.objects), []);
+    }
+}
+
+#[test]
+fn an_answer_that_is_cut_off_or_cannot_be_read_is_a_failure_of_that_server() {
+    let (sim, plugin) = (SimHost::standard(), Plugin::new());
+    let watch = plugin.watch(sim.port, json!({"endpoint_timeout": "500ms"}));
+    watch.full();
+    for (rule, call, reason) in [
+        ("mgmt/1x1=oversize:3", "inq_stats", "malformed_reply"),
+        ("mgmt/0x1=oversize:5", "inq_if_ids", "malformed_reply"),
+        ("mgmt/2x1=stall", "is_server_listening", "timeout"),
+    ] {
+        sim.rule(rule);
+        let ended = watch.collect();
+        let (_, found, message) = ended.partial();
+        assert_eq!(found, reason, "{rule}");
+        assert!(message.starts_with("1 of 2 endpoints without an answer: "), "{message}");
+        let failed: Vec<_> = [sim.port, sim.objects].iter().flat_map(|port| ended.refusals(*port)).collect();
+        assert_eq!(failed, words(call, reason), "{rule}");
+        sim.heal();
+        // One that did not answer at all is asked again at once, after the first time.
+        watch.full();
+    }
+}
+
+#[test]
+fn a_host_that_refuses_its_map_has_no_figures() {
+    let (sim, plugin) = (SimHost::standard(), Plugin::new());
+    for (rule, reason) in [("epm/2=status:5", "access_denied"), ("epm/2=oversize:3", "malformed_reply")] {
+        sim.rule(rule);
+        let ended = plugin.watch(sim.port, json!({})).collect();
+        assert_eq!(ended.failed().1, reason, "{rule}");
+        assert_eq!(ended.labels_of("Up"), Vec::<Vec<String>>::new());
+    }
+    sim.shut();
+    let ended = plugin.watch(sim.port, json!({})).collect();
+    assert_eq!((ended.failed().0, ended.failed().1), (Stage::Tcp, "connection_refused"));
+}
+
+#[test]
+fn a_wrong_password_is_shown_once_and_to_the_mapper_alone() {
+    let (sim, plugin) = (SimHost::standard(), Plugin::with_password("not this one"));
+    let ended = plugin.watch(sim.port, json!({})).collect();
+    assert_eq!((ended.failed().0, ended.failed().1), (Stage::Auth, "wrong_credentials"));
+    assert_eq!((sim.logons(), plugin.lender.verdicts()), ((0, 1), vec![Rejected]));
+}
+
+#[test]
+fn a_password_that_was_changed_is_shown_to_few_ports_and_judged_at_the_mapper() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(sim.port, json!({}));
+    watch.full();
+    assert_eq!(sim.logons(), (2, 0));
+    sim.change_password();
+    sim.map.set(vec![at_port(1, sim.objects, "New")]);
+    let ended = watch.collect();
+    assert_eq!(ended.partial().1, "wrong_credentials");
+    assert_eq!(ended.refusals(sim.objects), words("connect", "wrong_credentials"));
+    assert_eq!(ended.server(sim.port, "Up"), Some(1), "its connection was logged on before");
+    assert!(!plugin.lender.verdicts().contains(&Rejected), "one port alone does not decide");
+    let ended = watch.collect();
+    assert_eq!((ended.failed().0, ended.failed().1), (Stage::Auth, "wrong_credentials"));
+    assert_eq!((sim.logons(), plugin.lender.verdicts().last()), ((2, 2), Some(&Rejected)));
+    assert!(plugin.lender.verdicts().contains(&Accepted));
+}
