@@ -245,7 +245,7 @@ impl OwnState {
 }
 
 /// The address in the exporter's own log line about its listener.
-fn address_in_log(line: &str) -> Option<SocketAddr> {
+pub(crate) fn address_in_log(line: &str) -> Option<SocketAddr> {
     let (_, rest) = line.split_once("Listening")?;
     let (_, address) = rest.split_once("address=")?;
     address.split_whitespace().next()?.trim_matches('"').parse().ok()

@@ -25,6 +25,7 @@ mod prometheus;
 mod prometheus3;
 mod registry;
 mod relabel;
+mod rpc_endpoints;
 mod samba;
 mod scapy;
 mod smbd_front;
@@ -43,7 +44,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 45] = [
+const CHECKS: [Check; 46] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -56,6 +57,7 @@ const CHECKS: [Check; 45] = [
     ("impacket reads our COM+ messages, and we its", &[Peer::Python], com_plus::by_impacket),
     ("Samba's ndrdump reads our endpoint mapper and management stubs", &[Peer::Ndrdump], epm::by_ndrdump),
     ("our client at Samba's endpoint mapper and sealed TCP RPC", &[Peer::Samba], epm::samba),
+    ("the exporter shows Samba's RPC servers", &[Peer::Samba, Peer::Curl], rpc_endpoints::at_samba),
     ("Wine's NDR reads and writes our tracker's messages", &[Peer::Wine], wine::run),
     ("our client against Samba's winreg", &[Peer::Samba, Peer::Python], winreg::run),
     ("impacket against our server", &[Peer::Python], impacket::run),
