@@ -46,6 +46,7 @@ fn the_reference_has_every_key_and_no_other() {
     let mut schemas = Schemas::default();
     schemas.add_source("pcq", &schema::smb(&[]));
     schemas.add_source("comt", &schema::dcom(&[]));
+    schemas.add_source("rpc_endpoints", &schema::tcp(&[]));
     transport::set_declared(&mut config.transports, &schemas.transports(), &problems);
     let mut known: BTreeMap<String, bool> = BTreeMap::new();
     for (path, is_there) in problems.known.borrow().iter() {
@@ -82,6 +83,7 @@ fn the_reference_shows_the_defaults() {
     let (smb, mut schemas) = (schema::smb(&[]), Schemas::default());
     schemas.add_source("pcq", &smb);
     schemas.add_source("comt", &schema::dcom(&[]));
+    schemas.add_source("rpc_endpoints", &schema::tcp(&[]));
     assert_eq!(config.set_schemas(&schemas), []);
     let transport = config.transports["default"].settings(&smb);
     let least = parse("least.yaml", "targets: []", Path::new("/etc"));

@@ -19,9 +19,18 @@ pub fn smb(shown: &[&str]) -> Arc<SettingsSchema> {
 /// The same with the transport `dcom`.
 #[must_use]
 pub fn dcom(shown: &[&str]) -> Arc<SettingsSchema> {
+    schema(shown, vec![at_port_135("dcom")])
+}
+
+/// The same with the transport `tcp`.
+#[must_use]
+pub fn tcp(shown: &[&str]) -> Arc<SettingsSchema> {
+    schema(shown, vec![at_port_135("tcp")])
+}
+
+fn at_port_135(kind: &str) -> TransportInfo {
     let port = setting("port", SettingKind::Port);
-    let port = SettingInfo { default: Some(135.into()), is_shown: true, ..port };
-    schema(shown, vec![transport("dcom", vec![port])])
+    transport(kind, vec![SettingInfo { default: Some(135.into()), is_shown: true, ..port }])
 }
 
 /// A schema with these keys shown and these transports.

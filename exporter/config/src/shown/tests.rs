@@ -60,6 +60,18 @@ fn schemas() -> Schemas {
     let files = exporter_testing::schema::schema(&of_files, Vec::new());
     schemas.add_source("rpc_state", &files);
     schemas.set_module("rpc", &files);
+    let of_servers = [
+        "annotations",
+        "endpoint_timeout",
+        "interfaces",
+        "max_endpoints",
+        "max_entries",
+        "max_interfaces",
+        "ports",
+    ];
+    let servers = exporter_testing::schema::tcp(&of_servers);
+    schemas.add_source("rpc_endpoints", &servers);
+    schemas.set_module("rpc_servers", &servers);
     schemas
 }
 
