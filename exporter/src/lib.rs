@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`credentials`] | which targets get which secrets |
 //! | [`schedule`] | when which target is asked |
+//! | [`rpc_state`] | the state of RPC calls, as files have it |
 //! | [`targets`] | the health of each target, and since when |
 //! | [`web`] | the HTTP server |
 //! | [`process`] | the command line, start and end |
@@ -11,6 +12,7 @@
 //! Series, pages and the bytes of OTLP are packages of their own: `series`, `exposition`, `otlp-encode`.
 pub mod credentials;
 pub mod process;
+pub mod rpc_state;
 pub mod schedule;
 pub mod targets;
 pub mod web;

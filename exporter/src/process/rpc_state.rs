@@ -15,29 +15,35 @@ use tracing::{debug, info, warn};
 
 pub(super) use self::options::{EXAMPLES, RpcStateOptions};
 pub(super) use self::show::show;
+use crate::rpc_state::{Keeping, NotKept};
 
-/// Makes or opens the run directory, and removes the files of processes that ended without doing so. `None` if nothing is
-/// kept; the log says why.
-pub(super) fn open(state: &RpcState) -> Option<Arc<CellFiles>> {
-    let level = level(state)?;
-    let Some(path) = directory(state) else {
-        let next_step = "set `rpc_state.directory`, or `rpc_state.level: none`";
-        info!(next_step, "RPC state not kept: there is no directory for it");
-        return None;
-    };
-    let opened = CellFiles::open(&path, level).and_then(|files| Ok((files.remove_stale()?, files)));
-    match opened {
-        Ok((removed, files)) => {
-            let removed = removed.len();
-            info!(directory = %path.display(), removed, "RPC state kept");
-            Some(Arc::new(files))
+/// Makes or opens the run directory, and removes the files of processes that ended without doing so. The log says what is
+/// kept where, or why nothing is.
+pub(super) fn open(state: &RpcState) -> (Option<Arc<CellFiles>>, Keeping) {
+    match try_open(state) {
+        Ok((files, directory)) => {
+            let has_client_calls = state.level == RpcStateLevel::Full;
+            (Some(Arc::new(files)), Keeping::Kept { directory, has_client_calls })
         }
-        Err(error) => {
-            let next_step = "correct `rpc_state.directory`, or set `rpc_state.level: none`";
-            warn!(%error, next_step, "RPC state not kept");
-            None
+        Err(why) => {
+            let next_step = why.next_step();
+            match &why {
+                NotKept::ByLevel => {}
+                NotKept::NoDirectory => info!(next_step, "RPC state not kept: there is no directory for it"),
+                NotKept::Refused(error) => warn!(%error, next_step, "RPC state not kept"),
+            }
+            (None, Keeping::Not(why))
         }
     }
+}
+
+fn try_open(state: &RpcState) -> Result<(CellFiles, PathBuf), NotKept> {
+    let level = level(state).ok_or(NotKept::ByLevel)?;
+    let path = directory(state).ok_or(NotKept::NoDirectory)?;
+    let opened = CellFiles::open(&path, level).and_then(|files| Ok((files.remove_stale()?, files)));
+    let (removed, files) = opened.map_err(|error| NotKept::Refused(error.to_string()))?;
+    info!(directory = %path.display(), removed = removed.len(), "RPC state kept");
+    Ok((files, path))
 }
 
 /// The same for a command: in the configured directory, if it is there. A command does not make it, because it may run as

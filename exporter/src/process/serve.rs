@@ -34,6 +34,7 @@ use super::targets::{self, Targets};
 use super::watch::Watch;
 use super::{FAILED, OK, secrets};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
+use crate::rpc_state::Keeping;
 use crate::schedule::{Driver, HostDeadlines, Planner};
 use crate::targets::{Costs, Plugins, TargetRegistry};
 use crate::web::{self, Scrapes, Site, SiteSettings};
@@ -101,10 +102,11 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
     let lookups = Lookups::default();
     let broker = Arc::new(broker(&config, &runtime, &lookups)?);
     let handed = systemd::listeners().map_err(machine("serve"))?;
+    let (cells, keeping) = rpc_state::open(&config.rpc_state);
     let options = HostOptions {
         broker: Arc::clone(&broker) as Arc<_>,
         sockets: Arc::new(handed.plugins),
-        cells: rpc_state::open(&config.rpc_state),
+        cells,
         log: Some(Arc::new(PluginLog)),
         limits: plugin_limits(),
         trial: Some(plugin_trial()),
@@ -129,6 +131,7 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
         ending,
         watch,
         log_is_fixed,
+        keeping,
     };
     let outcome = runtime.block_on(begin.run());
     // A plugin's thread that hangs must not keep the process.
@@ -190,6 +193,7 @@ struct Begin {
     ending: Ending,
     watch: Watch,
     log_is_fixed: bool,
+    keeping: Keeping,
 }
 
 impl Begin {
@@ -207,6 +211,7 @@ impl Begin {
             ending,
             watch,
             log_is_fixed,
+            keeping,
         } = self;
         let Prepared { config, libraries, .. } = first;
         let notifier = Notifier::from_environment();
@@ -268,6 +273,7 @@ impl Begin {
                 Arc::clone(&plugins),
                 plugin_limits(),
                 Arc::clone(pusher.counts()),
+                keeping,
             ),
         }));
         let settings =

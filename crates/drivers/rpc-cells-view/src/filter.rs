@@ -1,6 +1,6 @@
 use rpc_cells::{Cell, Snapshot};
 
-use crate::rows::{ClientCallRow, EndpointRow, Found, ServerCallRow, ThreadRow};
+use crate::rows::{ClientCallRow, ConnectionRow, EndpointRow, Found, ServerCallRow, ThreadRow};
 use crate::table::Table;
 
 /// Which calls are wanted: all, but for what is set.
@@ -36,12 +36,25 @@ pub fn endpoints(snapshots: &[Snapshot], name: Option<&str>) -> Table<EndpointRo
     })
 }
 
-/// `-t`: the threads of a process, or the one with this id.
+/// `-t`: the threads of all processes, or of one; or those with this id.
 #[must_use]
-pub fn threads(snapshots: &[Snapshot], pid: u32, tid: Option<u32>) -> Table<ThreadRow> {
+pub fn threads(snapshots: &[Snapshot], pid: Option<u32>, tid: Option<u32>) -> Table<ThreadRow> {
     rows(snapshots, |found, _, cell| match cell {
-        Cell::Thread(thread) if found.pid == pid && tid.is_none_or(|tid| tid == thread.tid) => {
+        Cell::Thread(thread)
+            if pid.is_none_or(|pid| pid == found.pid) && tid.is_none_or(|tid| tid == thread.tid) =>
+        {
             Some(ThreadRow::new(found, thread))
+        }
+        _ => None,
+    })
+}
+
+/// The connections of all processes, or of one.
+#[must_use]
+pub fn connections(snapshots: &[Snapshot], pid: Option<u32>) -> Table<ConnectionRow> {
+    rows(snapshots, |found, snapshot, cell| match cell {
+        Cell::Connection(connection) if pid.is_none_or(|pid| pid == found.pid) => {
+            Some(ConnectionRow::new(found, snapshot, connection))
         }
         _ => None,
     })

@@ -12,6 +12,8 @@
 //! | `-a` | [`client_calls`] |
 //! | `-l` | [`cell`] |
 //!
+//! `dbgrpc` has no list of connections; [`connections`] is ours.
+//!
 //! Rows are sorted as the files and their cells are. `Display` of a [`Table`] is the text for people; rows are `Serialize`.
 //! The names of a method and its interface, where its process knows them, follow the columns that `dbgrpc` has.
 //! Names come from other processes, so control characters in them are escaped.
@@ -26,9 +28,9 @@ mod rows;
 mod table;
 
 pub use self::detail::{CellText, cell};
-pub use self::filter::{CallFilter, client_calls, endpoints, server_calls, threads};
+pub use self::filter::{CallFilter, client_calls, connections, endpoints, server_calls, threads};
 pub use self::follow::{Hop, Place, Trail, TrailEnd, follow};
-pub use self::names::Escaped;
+pub use self::names::{Escaped, label, short};
 pub use self::operation::{CallNames, OperationName, operation_name};
-pub use self::rows::{ClientCallRow, EndpointRow, Found, ServerCallRow, ThreadRow};
+pub use self::rows::{ClientCallRow, ConnectionRow, EndpointRow, Found, ServerCallRow, ThreadRow};
 pub use self::table::{Row, Table};

@@ -5,7 +5,8 @@ use std::fmt;
 use rpc_cells::{CallFlags, ProtocolSequence};
 
 /// How `dbgrpc` abbreviates a protocol sequence; its number if it has no abbreviation.
-pub(crate) fn short(protocol_sequence: ProtocolSequence) -> String {
+#[must_use]
+pub fn short(protocol_sequence: ProtocolSequence) -> String {
     match protocol_sequence {
         ProtocolSequence::TCP => "TCP".to_owned(),
         ProtocolSequence::UDP => "UDP".to_owned(),
@@ -17,7 +18,8 @@ pub(crate) fn short(protocol_sequence: ProtocolSequence) -> String {
 }
 
 /// A value's name as a label, `Dispatched`; its number if it has none.
-pub(crate) fn label(name: Option<&str>, number: u32) -> String {
+#[must_use]
+pub fn label(name: Option<&str>, number: u32) -> String {
     let Some(name) = name else { return format!("{number:#x}") };
     let mut letters = name.chars();
     let first = letters.next().into_iter();

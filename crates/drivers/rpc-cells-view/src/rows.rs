@@ -1,6 +1,9 @@
 use std::fmt;
+use std::net::IpAddr;
 
-use rpc_cells::{CallFlags, CallTarget, Cell, CellId, ClientCall, Endpoint, ServerCall, Snapshot, Thread};
+use rpc_cells::{
+    CallFlags, CallTarget, Cell, CellId, ClientCall, Connection, Endpoint, ServerCall, Snapshot, Thread,
+};
 use serde::{Serialize, Serializer};
 
 use crate::names::{Escaped, short};
@@ -73,6 +76,63 @@ impl Row for EndpointRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (status, protocol) = (self.status.0, short(self.protocol_sequence));
         write!(f, "{} {status:02x} {protocol:>14} {}", self.found, Escaped(&self.endpoint))
+    }
+}
+
+/// A connection. `dbgrpc` has no table of these.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConnectionRow {
+    /// Where it was found.
+    #[serde(flatten)]
+    pub found: Found,
+    /// How its calls are protected.
+    #[serde(serialize_with = "as_text")]
+    pub authentication_level: rpc_cells::AuthenticationLevel,
+    /// By which security provider.
+    #[serde(serialize_with = "as_text")]
+    pub authentication_service: rpc_cells::AuthenticationService,
+    /// The size of the last fragment that was sent.
+    pub last_transmit_fragment_bytes: u32,
+    /// The cell of the endpoint that it was accepted on; none for a client's connection.
+    #[serde(serialize_with = "as_text")]
+    pub endpoint: CellId,
+    /// When something was last sent, in milliseconds after boot.
+    pub last_send_ms: u64,
+    /// When something was last received, in milliseconds after boot.
+    pub last_receive_ms: u64,
+    /// The address of the other side, if it is known.
+    pub peer: Option<IpAddr>,
+    /// The front of the name of the server that a client's connection leads to; empty if it is not known.
+    pub server: String,
+    /// The front of the endpoint there.
+    pub server_endpoint: String,
+    /// Bytes that were sent, if they are counted.
+    pub bytes_sent: Option<u64>,
+    /// Bytes that were received, if they are counted.
+    pub bytes_received: Option<u64>,
+}
+
+impl ConnectionRow {
+    pub(crate) fn new(found: Found, snapshot: &Snapshot, connection: &Connection) -> Self {
+        let target = target_of(snapshot, connection.target).unwrap_or_default();
+        let totals = match snapshot.get(connection.totals) {
+            Some(Cell::ConnectionTotals(totals)) => Some(totals),
+            _ => None,
+        };
+        Self {
+            found,
+            authentication_level: connection.authentication_level,
+            authentication_service: connection.authentication_service,
+            last_transmit_fragment_bytes: connection.last_transmit_fragment_bytes,
+            endpoint: connection.endpoint,
+            last_send_ms: connection.last_send_ms,
+            last_receive_ms: connection.last_receive_ms,
+            peer: connection.peer,
+            server: target.server.as_str().to_owned(),
+            server_endpoint: target.endpoint.as_str().to_owned(),
+            bytes_sent: totals.map(|totals| totals.bytes_sent),
+            bytes_received: totals.map(|totals| totals.bytes_received),
+        }
     }
 }
 
@@ -246,7 +306,7 @@ impl Row for ClientCallRow {
     }
 }
 
-/// The target that a client call refers to.
+/// The target that a client call refers to, or a client's connection.
 pub(crate) fn target_of(snapshot: &Snapshot, target: CellId) -> Option<CallTarget> {
     match snapshot.get(target)? {
         Cell::CallTarget(target) => Some(*target),

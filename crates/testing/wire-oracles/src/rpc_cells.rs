@@ -8,7 +8,9 @@ use rpc_cells::{
     Endpoint, FileHeader, Level, Memory, Name, ProcessIdentity, ProtocolSequence, ReadLimits, ServerCall,
     Snapshot, Thread, Writer, format, read,
 };
-use rpc_cells_view::{CallFilter, Place, client_calls, endpoints, follow, server_calls, threads};
+use rpc_cells_view::{
+    CallFilter, Place, client_calls, connections, endpoints, follow, server_calls, threads,
+};
 
 use crate::INPUT_BYTES_MAX;
 
@@ -100,16 +102,18 @@ fn tables(snapshot: &Snapshot) {
     let all = std::slice::from_ref(snapshot);
     let every = CallFilter::default();
     let endpoints = endpoints(all, None);
-    let threads = threads(all, snapshot.header.process.pid, None);
+    let threads = threads(all, Some(snapshot.header.process.pid), None);
     let (servers, clients) = (server_calls(all, &every), client_calls(all, &every));
     let has_no_table = |cell: &Cell| match cell {
-        Cell::Connection(_) | Cell::CallTarget(_) => true,
-        Cell::Interface(_) | Cell::Operation(_) | Cell::ObjectCall(_) | Cell::ConnectionTotals(_) => true,
-        Cell::Endpoint(_) | Cell::Thread(_) | Cell::ServerCall(_) | Cell::ClientCall(_) => false,
+        Cell::CallTarget(_) | Cell::Interface(_) | Cell::Operation(_) => true,
+        Cell::ObjectCall(_) | Cell::ConnectionTotals(_) => true,
+        Cell::Connection(_) | Cell::Endpoint(_) | Cell::Thread(_) => false,
+        Cell::ServerCall(_) | Cell::ClientCall(_) => false,
     };
     let others = snapshot.cells.iter().filter(|(_, cell)| has_no_table(cell)).count();
     let rows = [endpoints.rows.len(), threads.rows.len(), servers.rows.len(), clients.rows.len()];
-    assert_eq!(rows.iter().sum::<usize>() + others, snapshot.cells.len());
+    let connections = connections(all, None).rows.len();
+    assert_eq!(rows.iter().sum::<usize>() + connections + others, snapshot.cells.len());
     let texts = [endpoints.to_string(), threads.to_string(), servers.to_string(), clients.to_string()];
     for (text, rows) in texts.iter().zip(rows) {
         assert_eq!(text.matches('\n').count(), rows + 3);

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use rpc_cells::{ReadLimits, Snapshot, read_directory};
+use rpc_cells::Snapshot;
 use rpc_cells_view::{cell, client_calls, endpoints, server_calls, threads};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -11,9 +11,7 @@ use serde_json::{Value, json};
 use super::options::{Format, RpcStateOptions};
 use super::{directory, trace};
 use crate::process::{FAILED, OK, USAGE};
-
-/// Problems of one file that are printed.
-const PROBLEMS_SHOWN: usize = 5;
+use crate::rpc_state::State;
 
 /// Prints what is asked for.
 pub(in crate::process) fn show(options: &RpcStateOptions, config: Option<&Path>) -> u8 {
@@ -50,55 +48,14 @@ fn directories(options: &RpcStateOptions, file: Option<&Path>) -> Result<Vec<Pat
 
 /// The files of all directories; what cannot be read is printed. None if nothing can be.
 fn read(directories: &[PathBuf]) -> Option<Vec<Snapshot>> {
-    let mut snapshots = Vec::new();
-    let (mut files, mut unreadable) = (0, 0);
-    for path in directories {
-        let found = match read_directory(path, &ReadLimits::default()) {
-            Ok(found) => found,
-            Err(error) => {
-                eprintln!("{error}");
-                unreadable += 1;
-                continue;
-            }
-        };
-        for file in found {
-            files += 1;
-            match file.snapshot {
-                Ok(snapshot) => {
-                    notes(&file.file, &snapshot);
-                    snapshots.push(snapshot);
-                }
-                Err(error) => {
-                    eprintln!("{}: {error}", file.file);
-                    unreadable += 1;
-                }
-            }
-        }
-    }
-    let nothing = unreadable > 0 && snapshots.is_empty();
-    if files == 0 && !nothing {
+    let state = State::read(directories);
+    state.notes.iter().for_each(|note| eprintln!("{note}"));
+    if state.is_empty() {
         eprintln!(
             "no process keeps its state there; `rpc_state.level` of its configuration says whether it does"
         );
     }
-    (!nothing).then_some(snapshots)
-}
-
-/// What a reader of the tables should know about a file.
-fn notes(file: &str, snapshot: &Snapshot) {
-    let Snapshot { header, problems, hidden, .. } = snapshot;
-    if !header.process.is_running() {
-        eprintln!("{file}: process {} has ended; this is its last state", header.process.pid);
-    }
-    if *hidden > 0 {
-        eprintln!("{file}: {hidden} objects found no cell and are not shown");
-    }
-    let shown = problems.listed().iter().take(PROBLEMS_SHOWN);
-    shown.for_each(|problem| eprintln!("{file}: {problem}"));
-    let more = (problems.listed().len() + problems.more()).saturating_sub(PROBLEMS_SHOWN);
-    if more > 0 {
-        eprintln!("{file}: {more} more problems");
-    }
+    (!state.is_unreadable()).then_some(state.snapshots)
 }
 
 fn text(options: &RpcStateOptions, snapshots: &[Snapshot]) -> String {
@@ -106,7 +63,7 @@ fn text(options: &RpcStateOptions, snapshots: &[Snapshot]) -> String {
     if options.endpoints {
         written(options.format, &endpoints(snapshots, options.endpoint.as_deref()))
     } else if options.threads {
-        written(options.format, &threads(snapshots, options.pid.unwrap_or_default(), options.tid))
+        written(options.format, &threads(snapshots, options.pid, options.tid))
     } else if options.server_calls {
         written(options.format, &server_calls(snapshots, &filter))
     } else if options.client_calls {

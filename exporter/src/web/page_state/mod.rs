@@ -1,6 +1,7 @@
 //! What pages remember between two looks.
 
 mod pulse;
+mod state_reader;
 mod watched;
 
 use std::sync::Arc;
@@ -8,9 +9,12 @@ use std::sync::Arc;
 use otlp_push::AllCounts;
 
 use self::pulse::Pulse;
+use self::state_reader::StateReader;
 use self::watched::Watched;
+use crate::rpc_state::Keeping;
 use crate::targets::Plugins;
 
+pub(super) use self::state_reader::NoState;
 pub(super) use self::watched::{Collected, Moment, POINTS_MAX, Seen, TRACKS_MAX, unit_of};
 
 /// What the pages for people show besides the targets, and what they remember between two looks.
@@ -21,12 +25,20 @@ pub struct PageState {
     pub(super) pushes: Arc<AllCounts>,
     pub(super) watched: Watched,
     pub(super) pulse: Pulse,
+    pub(super) rpc_state: StateReader,
 }
 
 impl PageState {
-    /// What is loaded, what a plugin may ask for, and what became of data that was pushed, for each endpoint.
+    /// What is loaded, what a plugin may ask for, what became of data that was pushed, for each endpoint, and where the
+    /// state of RPC calls is.
     #[must_use]
-    pub fn new(plugins: Arc<Plugins>, plugin_limits: plugin_host::Limits, pushes: Arc<AllCounts>) -> Self {
-        Self { plugins, plugin_limits, pushes, ..Self::default() }
+    pub fn new(
+        plugins: Arc<Plugins>,
+        plugin_limits: plugin_host::Limits,
+        pushes: Arc<AllCounts>,
+        keeping: Keeping,
+    ) -> Self {
+        let rpc_state = StateReader::new(keeping);
+        Self { plugins, plugin_limits, pushes, rpc_state, ..Self::default() }
     }
 }

@@ -9,7 +9,7 @@ use rpc_cells::{
     Connection, ConnectionFlags, Endpoint, EndpointStatus, Name, ProtocolSequence, ServerCall, Snapshot,
     Thread, ThreadStatus,
 };
-use rpc_cells_view::{CallFilter, cell, client_calls, endpoints, server_calls, threads};
+use rpc_cells_view::{CallFilter, cell, client_calls, connections, endpoints, server_calls, threads};
 
 use crate::world::Process;
 
@@ -129,7 +129,7 @@ fn threads_are_listed_as_documented() {
     let (server, _shown) = server();
     let all = [server.snapshot()];
     assert_eq!(
-        lines(&threads(&all, 0x278, None)),
+        lines(&threads(&all, Some(0x278), None)),
         [
             "Searching for thread info ...",
             "PID  CELL ID   ST TID      LASTTIME",
@@ -138,8 +138,26 @@ fn threads_are_listed_as_documented() {
             "0278 0000.0005 03 0000031c 00072bf5",
         ]
     );
-    assert_eq!(lines(&threads(&all, 0x278, Some(0x31c)))[3..], ["0278 0000.0005 03 0000031c 00072bf5"]);
-    assert_eq!(lines(&threads(&all, 0x279, None)).len(), 3);
+    assert_eq!(lines(&threads(&all, Some(0x278), Some(0x31c)))[3..], ["0278 0000.0005 03 0000031c 00072bf5"]);
+    assert_eq!(lines(&threads(&all, Some(0x279), None)).len(), 3);
+}
+
+#[test]
+fn connections_of_all_processes_or_of_one_are_listed() {
+    let ((server, _shown), other) = (server(), Process::new(0x390));
+    let peer = Some("192.0.2.7".parse().expect("an address"));
+    let _connection = other.writer.connection(Connection { peer, ..Connection::default() });
+    let all = [server.snapshot(), other.snapshot()];
+    let pids: Vec<u32> = connections(&all, None).rows.iter().map(|row| row.found.pid).collect();
+    assert_eq!(pids, [0x278, 0x390]);
+    let one = serde_json::to_value(connections(&all, Some(0x278))).expect("JSON");
+    assert_eq!(one[0]["endpoint"], "0000.0001");
+    assert_eq!(
+        (&one[0]["last_transmit_fragment_bytes"], &one[0]["last_send_ms"]),
+        (&24.into(), &10_595_565.into())
+    );
+    assert_eq!(connections(&all, Some(0x390)).rows[0].peer, peer);
+    assert!(connections(&all, Some(0x391)).rows.is_empty());
 }
 
 #[test]
