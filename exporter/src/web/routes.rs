@@ -98,7 +98,7 @@ impl Site {
             Route::Healthy => plain(StatusCode::OK, "healthy\n"),
             Route::Ready => ready(self.is_ready()),
             Route::Reload => reload(self, request).await,
-            Route::Page(page) => pages::answer(self, page, request, caller),
+            Route::Page(page) => pages::answer(self, page, request, caller).await,
             Route::Nothing => nothing(),
         }
     }

@@ -53,6 +53,7 @@ fn configuration(stage: &Stage<'_>, host: SocketAddr) -> Result<String> {
     let name = serde_json::to_string(HOSTILE)?;
     Ok(format!(
         r#"web: {{listen: ["127.0.0.1:0"]}}
+rpc_state: {{directory: {state}}}
 plugins: {{load: [pcq]}}
 scrape: {{interval: 1s}}
 identities:
@@ -71,6 +72,7 @@ targets:
   - {{name: db2, host: 127.0.0.1, identity: corp, transport: nobody, modules: [os]}}
   - {{name: {name}, host: nowhere.invalid, identity: corp, transport: sim, modules: [os]}}
 "#,
+        state = stage.path("rpc-state").display(),
         good = good.display(),
         bad = bad.display(),
         port = host.port(),
@@ -210,8 +212,21 @@ impl Visit {
         Ok(())
     }
 
+    /// The path of a cell that is shown: that of the connection to the host that is up.
+    fn rpc_cell(&self) -> Result<String> {
+        self.open("rpc-state")?;
+        self.holds(
+            "connections have the names of hosts",
+            "document.querySelector('section[aria-label=Connections]').innerText.includes('127.0.0.1')",
+        )?;
+        self.text(
+            "document.querySelector('section[aria-label=Connections] a[href*=\"/cell?\"]').getAttribute('href')",
+        )
+    }
+
     /// Every page, wide and on a phone, light and dark. Answers how many there are.
     fn every_page(&self) -> Result<usize> {
+        let cell = self.rpc_cell()?;
         let pages = [
             ("overview", ""),
             ("target", "targets/web1"),
@@ -221,6 +236,8 @@ impl Visit {
             ("counterset", "targets/web1/values?set=Processor+Information"),
             ("counter", "targets/web1/values?counter=perfmon_process_v2_handles"),
             ("plugins", "plugins"),
+            ("rpc-state", "rpc-state"),
+            ("rpc-cell", &cell),
             ("config", "config"),
         ];
         for (name, path) in pages {

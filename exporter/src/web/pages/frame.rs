@@ -7,6 +7,7 @@ use super::html::{Html, Url};
 pub(super) enum Section {
     Targets,
     Plugins,
+    RpcState,
     Config,
     /// No part: an error page.
     None,
@@ -54,6 +55,7 @@ impl Frame<'_> {
         let pages = [
             (Section::Targets, "", "Targets"),
             (Section::Plugins, "plugins", "Plugins"),
+            (Section::RpcState, "rpc-state", "RPC state"),
             (Section::Config, "config", "Configuration"),
         ];
         for (section, path, name) in pages {

@@ -6,6 +6,7 @@
 //!   applications and such, series by counterset.
 //! * `/targets/NAME/values` — its countersets, counters and current values, each with a small chart.
 //! * `/plugins` — what is loaded.
+//! * `/rpc-state` — calls in flight, connections and threads, of this process and others; one cell in full below it.
 //! * `/config` — the configuration in use without its secrets.
 //!
 //! One file a page. [`html::Html`] escapes foreign text, so that it cannot become markup; [`html::Url`] encodes it,
@@ -31,6 +32,7 @@ mod offered;
 mod overview;
 mod plugins;
 mod promql;
+mod rpc_state;
 mod search;
 mod signs;
 mod target;
@@ -62,6 +64,8 @@ pub(super) enum Page {
     Target,
     Values,
     Plugins,
+    RpcState,
+    RpcCell,
     Config,
     Asset(Asset),
 }
@@ -75,6 +79,8 @@ impl Page {
         match path {
             "/" => Some(Self::Overview),
             "/plugins" => Some(Self::Plugins),
+            "/rpc-state" => Some(Self::RpcState),
+            "/rpc-state/cell" => Some(Self::RpcCell),
             "/config" => Some(Self::Config),
             _ => {
                 let Some(target) = path.strip_prefix("/targets/") else {
@@ -91,19 +97,27 @@ impl Page {
 }
 
 /// Answers with a page.
-pub(super) fn answer<B>(site: &Site, page: Page, request: &Request<B>, caller: &Caller) -> Response<Answer> {
+pub(super) async fn answer<B>(
+    site: &Site,
+    page: Page,
+    request: &Request<B>,
+    caller: &Caller,
+) -> Response<Answer> {
     let query = Query::of(request.uri());
     match page {
         Page::Overview => overview::page(site, &query, caller),
         Page::Target | Page::Values => {
             let name = target_name(request.uri().path());
-            match (site.target_registry.targets().iter().find(|entry| entry.name == name), page) {
+            let entries = site.target_registry.targets();
+            match (entries.iter().find(|entry| entry.name == name), page) {
                 (None, _) => no_target(page, &name),
                 (Some(entry), Page::Values) => values::page(site, entry, &query),
-                (Some(entry), _) => target::page(site, entry, caller),
+                (Some(entry), _) => target::page(site, entry, caller).await,
             }
         }
         Page::Plugins => plugins::page(site),
+        Page::RpcState => rpc_state::page(site, &query).await,
+        Page::RpcCell => rpc_state::cell_page(site, &query).await,
         Page::Config => config::page(&site.target_registry, &query, caller),
         Page::Asset(asset) => asset.answer(request),
     }

@@ -12,6 +12,7 @@ use super::catalogue::Taken;
 use super::frame::{Frame, Section, crumbs};
 use super::grid;
 use super::html::{Html, Url};
+use super::rpc_state::Waiting;
 use super::troubles::{changes, state, trouble};
 use super::values::{sets, table_of_sets};
 use super::{Entry, chart, hidden_from, respond, values_url};
@@ -24,8 +25,9 @@ const SETS_MAX: usize = 50;
 /// Changes of state on the page.
 const CHANGES_SHOWN: usize = 10;
 
-pub(super) fn page(site: &Site, entry: &Entry, caller: &Caller) -> Response<Answer> {
+pub(super) async fn page(site: &Site, entry: &Entry, caller: &Caller) -> Response<Answer> {
     let (status, now) = (entry.status(), Instant::now());
+    let waiting = Waiting::look(site, entry, &status, now).await;
     let refresh_s = Some((entry.interval.as_secs() / 2).clamp(2, 15));
     let frame = Frame { title: &entry.name, section: Section::Targets, root: "../", refresh_s };
     respond(frame.write(|html| {
@@ -33,6 +35,9 @@ pub(super) fn page(site: &Site, entry: &Entry, caller: &Caller) -> Response<Answ
         crumbs(html, &[("Targets", Url::of(""))]);
         html.ours("<h1>").name(&entry.name).ours("</h1>\n<div id=\"live-state\" data-live>");
         standing(html, entry, &status, now);
+        if let Some(waiting) = &waiting {
+            waiting.write(html, entry);
+        }
         html.ours("</div>\n<p class=\"actions\"><a class=\"button\"").href(&values_url(entry));
         html.ours(">Show values</a></p>\n");
         facts(html, entry);

@@ -2,6 +2,7 @@
 
 mod grid;
 mod histograms;
+mod rpc_state;
 mod troubles;
 mod values;
 
@@ -24,6 +25,7 @@ use telemetry::Timings;
 
 use super::catalogue::Taken;
 use super::*;
+use crate::rpc_state::Keeping;
 use crate::schedule::{self, Deadlines, Driver, JobId, Planner, Schedule};
 use crate::targets::{CHANGES_MAX, Costs, JobObserver, TargetRegistry};
 use crate::web::Scrapes;
@@ -45,6 +47,11 @@ struct Fleet {
 impl Fleet {
     /// A site with targets of these names.
     fn of(names: &[&str]) -> Self {
+        Self::keeping(names, Keeping::default())
+    }
+
+    /// The same, with the state of RPC calls.
+    fn keeping(names: &[&str], keeping: Keeping) -> Self {
         let targets = names.iter().map(|name| {
             serde_json::json!({"name": name, "host": "h", "modules": ["os"], "labels": {"env": "<i>prod</i>"}})
         });
@@ -85,7 +92,12 @@ impl Fleet {
             settings: SiteSettings::from(&Web::default()),
             reloader: None,
             prober: None,
-            page_state: PageState::default(),
+            page_state: PageState::new(
+                Arc::default(),
+                plugin_host::Limits::default(),
+                Arc::default(),
+                keeping,
+            ),
         }));
         Self { site, stores }
     }
