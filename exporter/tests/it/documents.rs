@@ -7,7 +7,6 @@ mod keys;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
 use config::Schemas;
 use expect_test::{ExpectFile, expect_file};
@@ -117,14 +116,14 @@ fn the_table_of_keys_is_up_to_date() {
 
 #[test]
 fn the_reference_has_what_plugins_declare_of_transports_with_the_defaults() {
-    let libraries = [("pcq", pcq()), ("comt", comt())];
-    let schemas_of = libraries.each_ref().map(|(_, library)| Arc::clone(&library.info().sources[0].schema));
-    for schema in &schemas_of {
+    let libraries = [pcq(), comt(), loaded("rpc_state")];
+    let sources: Vec<_> = libraries.iter().flat_map(|library| &library.info().sources).collect();
+    for schema in sources.iter().map(|source| &source.schema).filter(|schema| !schema.transports.is_empty()) {
         let settings = |text: &str| {
             let mut config = config::parse("a.yml", text, Path::new("/etc")).unwrap();
             let mut schemas = Schemas::default();
-            for ((name, _), schema) in libraries.iter().zip(&schemas_of) {
-                schemas.add_source(name, schema);
+            for source in &sources {
+                schemas.add_source(&source.name, &source.schema);
             }
             assert_eq!(config.set_schemas(&schemas), []);
             config.transports["default"].settings(schema)
