@@ -37,7 +37,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let (mut simulator, host, resolver) = stage.simulator_with_com_plus(events)?;
     let target =
         Target { name: TARGET, address: host, account: stage::ACCOUNT, password_file: &password_file };
-    let state = stage.path("rpc-state");
+    let state = stage.rpc_state();
     let ports = ComPlus { resolver: resolver.port(), events, state: &state };
     let configuration = stage::configuration_with_com_plus(options.listen, "5s", &[target], ports)
         + &format!("normalize: {{naming: {}}}\n", options.naming);
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     println!("its COM+ events         each second at 127.0.0.1:{events}");
     println!("metrics                 http://{address}/metrics");
     println!(
-        "its own RPC calls       as the target `self`, and by `perfmon-exporter rpc-state --directory {}`",
+        "RPC calls of both       as the target `self`, and by `perfmon-exporter rpc-state --directory {}`",
         state.display()
     );
     println!("status                  http://{address}/\n");

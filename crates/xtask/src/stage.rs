@@ -45,6 +45,11 @@ impl<'a> Stage<'a> {
         self.folder.path().join(name)
     }
 
+    /// Where programs keep the state of their RPC calls.
+    pub(crate) fn rpc_state(&self) -> PathBuf {
+        self.path("rpc-state")
+    }
+
     /// The file with [`PASSWORD`].
     pub(crate) fn password_file(&self) -> Result<PathBuf> {
         let path = self.path("password");
@@ -86,11 +91,12 @@ impl<'a> Stage<'a> {
     }
 
     /// Starts windows-sim with COM+ applications, too, and answers where it listens: for SMB, and for its object resolver. It
-    /// calls subscribers of its events at a port each second.
+    /// calls subscribers of its events at a port each second, and keeps the state of its calls in [`Stage::rpc_state`].
     pub(crate) fn simulator_with_com_plus(&self, events: u16) -> Result<(Running, SocketAddr, SocketAddr)> {
         let events = events.to_string();
+        let state = self.rpc_state().display().to_string();
         let more = ["--epm-port", "0", "--events-every", "1s", "--events-port", events.as_str()];
-        let (mut running, address) = self.simulator(&more)?;
+        let (mut running, address) = self.simulator(&[&more[..], &["--rpc-state", &state]].concat())?;
         let resolver = running.wait_for("address of the object resolver", START_TIMEOUT, |line| {
             line.strip_prefix("resolving objects on ")?.split(',').next()?.parse().ok()
         })?;
