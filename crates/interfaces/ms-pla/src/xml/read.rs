@@ -27,6 +27,16 @@ impl Default for Limits {
     }
 }
 
+impl Element {
+    /// Reads a document: its root.
+    ///
+    /// # Errors
+    /// When the document is not XML, or is above a limit.
+    pub fn read(bytes: &[u8], limits: &Limits) -> Result<Self, Error> {
+        document(bytes, limits)
+    }
+}
+
 /// Reads a document.
 pub(super) fn document(bytes: &[u8], limits: &Limits) -> Result<Element, Error> {
     if bytes.len() > limits.bytes_max {

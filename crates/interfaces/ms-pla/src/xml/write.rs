@@ -1,6 +1,16 @@
 use super::element::{Element, Node};
 use super::error::Error;
 
+impl Element {
+    /// Writes a document whose root it is: its text, which says that it is UTF-16.
+    ///
+    /// # Errors
+    /// When a name or a text has characters that XML does not have.
+    pub fn to_xml(&self) -> Result<String, Error> {
+        document(self)
+    }
+}
+
 /// The text of a document. Elements with elements stand on lines of their own.
 ///
 /// # Errors

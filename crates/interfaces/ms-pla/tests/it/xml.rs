@@ -2,7 +2,7 @@
 //! have.
 
 use ms_dtyp::Guid;
-use ms_pla::xml::{DataCollectorSet, Date, Error, Limits, Schedule, Time};
+use ms_pla::xml::{DataCollectorSet, Date, Element, Error, Limits, Schedule, Time};
 use ms_pla::{
     AutoPathFormat, DataCollectorType, FileFormat, FolderActionSteps, ResourcePolicy, StreamMode,
     ValueMapType, WeekDays,
@@ -311,4 +311,15 @@ proptest::proptest! {
             Err(error) => proptest::prop_assert!(error.position.line >= 1, "{}", error),
         }
     }
+}
+
+#[test]
+fn a_part_of_a_set_is_a_document_of_its_own() {
+    let set = DataCollectorSet::read(include_bytes!("../data/nightly.xml"), &Limits::default()).unwrap();
+    let schema = set.data_manager.unwrap().report_schema.unwrap();
+    let report = schema.elements().next().unwrap();
+    let written = report.to_xml().unwrap();
+    assert!(written.starts_with("<?xml") && written.contains("<Report xmlns="), "{written}");
+    assert_eq!(Element::read(written.as_bytes(), &Limits::default()).as_ref(), Ok(report));
+    assert!(Element::read(b"<a><b></a>", &Limits::default()).is_err());
 }
