@@ -10,6 +10,7 @@ use windows_sim::choices::Choices;
 use windows_sim::model::{AggregateForm, Change, SYNTHETIC_MAX};
 use windows_sim::{AccountState, ActivationMode, ObjectBindings, RegistryMode, RpcStateLevel, Rule};
 
+use crate::sets::SetFiles;
 use crate::share::{Share, Slow};
 
 const EXAMPLES: &str = r"Examples:
@@ -118,6 +119,8 @@ pub(crate) struct Options {
     /// How much of the state is kept.
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t, requires = "rpc_state")]
     pub(crate) rpc_state_level: RpcStateLevel,
+    #[command(flatten)]
+    pub(crate) sets: SetFiles,
     #[command(flatten)]
     pub(crate) faults: Faults,
     #[command(flatten)]

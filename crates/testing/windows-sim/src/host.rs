@@ -4,12 +4,15 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use dcerpc::Observers;
 use ms_dtyp::{Guid, NtStatus};
+use ms_pla::Category;
+use ms_pla::xml::DataCollectorSet;
 
 use crate::accounts::Accounts;
 use crate::behaviour::Behaviour;
 use crate::dumps::ProcessDump;
 use crate::host_state::HostState;
 use crate::model::ValueSource;
+use crate::model::data_collector_sets::{DataCollectorSets, SetError, Store};
 use crate::random;
 use crate::recordings::{RecordedCall, Recordings};
 use crate::registry::Registry;
@@ -114,6 +117,27 @@ impl WindowsHost {
     #[must_use]
     pub fn dumps(&self) -> Vec<ProcessDump> {
         self.state.dumps().all()
+    }
+
+    /// The data collector sets of its performance logs and alerts.
+    #[must_use]
+    pub fn data_collector_sets(&self) -> &DataCollectorSets {
+        self.state.data_collector_sets()
+    }
+
+    /// Stores a data collector set under a name.
+    ///
+    /// # Errors
+    /// When the name is none, or there is a set with it and should not be, or the other way round.
+    pub fn store_data_collector_set(
+        &self,
+        category: Category,
+        name: &str,
+        set: DataCollectorSet,
+        store: Store,
+    ) -> Result<(), SetError> {
+        let now = self.state.source().moment().time;
+        self.state.data_collector_sets().store(category, name, set, store, now)
     }
 
     /// Changes how it behaves, from now on and for connections that are open already.

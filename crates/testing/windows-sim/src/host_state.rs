@@ -6,6 +6,7 @@ use crate::behaviour::Behaviour;
 use crate::dumps::DumpStore;
 use crate::events::EventStore;
 use crate::model::ValueSource;
+use crate::model::data_collector_sets::DataCollectorSets;
 use crate::registered::Registered;
 use crate::registry::{self, Registry};
 
@@ -20,6 +21,7 @@ pub struct HostState {
     registered: Vec<Registered>,
     events: EventStore,
     dumps: DumpStore,
+    data_collector_sets: DataCollectorSets,
 }
 
 impl HostState {
@@ -27,6 +29,8 @@ impl HostState {
         let registry = registry::install(&name, source.hardware(), source.moment().boot);
         let exporter_address = Mutex::default();
         let (events, dumps) = (EventStore::default(), DumpStore::default());
+        let moment = source.moment();
+        let data_collector_sets = DataCollectorSets::standard(moment.time, moment.boot);
         Self {
             name,
             source,
@@ -37,6 +41,7 @@ impl HostState {
             registered: Vec::new(),
             events,
             dumps,
+            data_collector_sets,
         }
     }
 
@@ -84,6 +89,12 @@ impl HostState {
     #[must_use]
     pub const fn dumps(&self) -> &DumpStore {
         &self.dumps
+    }
+
+    /// The data collector sets of its performance logs and alerts.
+    #[must_use]
+    pub const fn data_collector_sets(&self) -> &DataCollectorSets {
+        &self.data_collector_sets
     }
 
     /// Where its objects are called, if they can be.

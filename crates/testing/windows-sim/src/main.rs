@@ -2,6 +2,7 @@
 
 mod cli;
 mod run;
+mod sets;
 mod share;
 mod stats;
 

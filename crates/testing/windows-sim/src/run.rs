@@ -18,7 +18,7 @@ use windows_sim::{Account, Accounts, Action, Behaviour, RpcState, Rule, WindowsH
 
 use crate::cli::{Options, Profile, Refusal};
 use crate::share::{self, Kind};
-use crate::stats;
+use crate::{sets, stats};
 
 /// Why the program ends by itself.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +39,7 @@ pub(crate) enum Error {
     RpcState(#[source] rpc_cells::Error),
 }
 
-fn cannot(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+pub(crate) fn cannot(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
     let doing = doing.into();
     move |source| Error::Io { doing, source }
 }
@@ -190,7 +190,7 @@ fn hosts(
 ) -> Result<Vec<Arc<WindowsHost>>, Error> {
     let clock =
         options.clock.map_or_else(Clock::wall, |origin| Clock::starting_at(origin, options.clock_speed));
-    let behaviour = behaviour(options)?;
+    let (behaviour, set_files) = (behaviour(options)?, options.sets.read()?);
     let (services, slots) = match options.profile {
         Profile::Default => (8, 6),
         Profile::Small => (4, 0),
@@ -219,6 +219,7 @@ fn hosts(
             None => host,
         };
         host.change_behaviour(|current| current.clone_from(&behaviour));
+        sets::store(&host, &set_files)?;
         Ok(Arc::new(host))
     };
     (0..options.hosts).map(host).collect()

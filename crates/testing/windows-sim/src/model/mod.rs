@@ -4,6 +4,7 @@ pub(crate) mod catalog;
 mod change;
 mod clock;
 mod com_plus;
+pub mod data_collector_sets;
 mod host;
 mod object;
 mod population;

@@ -69,6 +69,25 @@ fn a_resolver_and_objects_listen_where_the_program_says() {
 }
 
 #[test]
+fn data_collector_sets_are_read_from_files_or_refused_with_the_line() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("Orders at Noon.xml");
+    let run = || {
+        let mut command = program(&folder);
+        command.args(["--epm-port", "0", "--pla-set"]).arg(&file);
+        command
+    };
+    std::fs::write(&file, "<DataCollectorSet><Duration>60</Duration></DataCollectorSet>").unwrap();
+    let mut child = run().spawn().unwrap();
+    lines(&mut child, 1);
+    assert_eq!(terminate(child), Some(0));
+    std::fs::write(&file, "<DataCollectorSet>\n<Duration>soon</Duration></DataCollectorSet>").unwrap();
+    assert!(refusal(&mut run()).contains("Orders at Noon.xml: line 2"));
+    std::fs::write(&file, "<DataCollectorSet><Name>low memory</Name></DataCollectorSet>").unwrap();
+    assert!(refusal(&mut run()).contains("there already is a data collector set with this name"));
+}
+
+#[test]
 fn options_that_make_no_sense_are_refused_with_what_to_write() {
     let folder = TempDir::new().unwrap();
     assert!(
