@@ -29,10 +29,15 @@ macro_rules! question {
 
 mod com_plus;
 mod performance_data;
+mod performance_logs;
 mod tracker_events;
 
 pub use self::com_plus::{CallRate, ComPlusChoices, ContainerList, ProcessDumps};
 pub use self::performance_data::{NameTables, ObjectCorruption, PerformanceDataChoices, Translation};
+pub use self::performance_logs::{
+    PlaArrays, PlaBadIndex, PlaChanges, PlaChoices, PlaEmptyArrays, PlaEnumeratedItems, PlaEnumerators,
+    PlaEnums, PlaIndexTypes, PlaOrder, PlaUnsetText,
+};
 pub use self::tracker_events::{
     EventContainerId, EventEmptyCollections, EventEmptyText, EventList, EventOrder, EventPropertyNames,
     EventReserved, EventTextEnd, EventUntracked, EventValueName, TrackerEventChoices,
@@ -214,6 +219,9 @@ pub struct Choices {
     /// Events of the tracker of COM+.
     #[command(flatten)]
     pub tracker_events: TrackerEventChoices,
+    /// Performance logs and alerts.
+    #[command(flatten)]
+    pub performance_logs: PlaChoices,
 }
 
 impl Choices {

@@ -10,6 +10,7 @@ pub mod event_system;
 pub mod management;
 pub mod objects;
 pub mod pcq;
+pub mod performance_logs;
 pub mod process_dump;
 mod refused;
 pub mod resolver;
@@ -39,6 +40,7 @@ pub fn standard() -> Vec<Arc<dyn Service>> {
     let mut classes: Vec<Arc<dyn ComClass>> =
         vec![Arc::new(tracker::Tracker), Arc::new(process_dump::ProcessDumpService)];
     classes.extend(event_system::classes());
+    classes.extend(performance_logs::classes());
     services.push(Arc::new(endpoint_mapper::EndpointMapper));
     services.extend(dcom(classes));
     services

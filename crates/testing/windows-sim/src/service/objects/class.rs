@@ -15,7 +15,7 @@ pub trait ComClass: Send + Sync {
     /// The class identifier.
     fn clsid(&self) -> Guid;
 
-    /// The interfaces of its objects. No other class of the host has them.
+    /// The interfaces of its objects. Other classes of the host may have them under the same names.
     fn interfaces(&self) -> &[ComInterface];
 
     /// What the host's endpoint mapper says of these interfaces. By default it does not list them.

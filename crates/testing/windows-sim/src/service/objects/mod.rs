@@ -24,6 +24,9 @@ pub(super) fn services(objects: &Arc<ObjectTable>) -> Vec<Arc<dyn Service>> {
     ];
     for class in objects.classes() {
         for interface in class.interfaces() {
+            if services.iter().any(|known| known.syntax_id() == interface.syntax_id) {
+                continue;
+            }
             let called = calls::CalledInterface::new(*interface, class.annotation(), Arc::clone(objects));
             services.push(Arc::new(called));
         }

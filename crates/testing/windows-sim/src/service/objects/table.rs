@@ -5,6 +5,7 @@ use std::time::Duration;
 use dcerpc::FaultStatus;
 use ms_dcom::types::{Oid, Oxid, ReferenceFlags, RemInterfaceRef, StdObjref};
 use ms_dtyp::{FileTime, Guid, HResult};
+use rpc_stub::orpc::{IUnknown, ObjectInterface};
 
 use super::class::{ComClass, ComObject, Program, SharedObject};
 use crate::host_state::HostState;
@@ -251,8 +252,9 @@ pub(crate) fn is_overdue(pinged: FileTime, now: FileTime) -> bool {
     now.0.saturating_sub(pinged.0) >= PING_TIMEOUT.as_secs() * FileTime::INTERVALS_PER_SECOND
 }
 
+/// Each object has `IUnknown`, whose methods nobody calls.
 fn has_interface(class: &dyn ComClass, iid: Guid) -> bool {
-    class.interfaces().iter().any(|interface| interface.syntax_id.uuid == iid)
+    iid == IUnknown::IID || class.interfaces().iter().any(|interface| interface.syntax_id.uuid == iid)
 }
 
 fn references(interface: &RemInterfaceRef) -> u64 {

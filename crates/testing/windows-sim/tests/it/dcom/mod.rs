@@ -4,6 +4,7 @@ mod dumps;
 mod events;
 mod lamp;
 mod objects;
+mod performance_logs;
 mod references;
 mod refusals;
 mod tracker;
@@ -26,6 +27,7 @@ use windows_sim::model::{Clock, ValueSource};
 use windows_sim::service;
 use windows_sim::service::event_system;
 use windows_sim::service::objects::ComClass;
+use windows_sim::service::performance_logs as performance_logs_service;
 use windows_sim::service::process_dump::ProcessDumpService;
 use windows_sim::service::tracker::Tracker;
 use windows_sim::{Accounts, WindowsHost, server};
@@ -54,6 +56,7 @@ impl World {
         let mut classes: Vec<Arc<dyn ComClass>> =
             vec![Arc::new(class), Arc::new(Tracker), Arc::new(ProcessDumpService)];
         classes.extend(event_system::classes());
+        classes.extend(performance_logs_service::classes());
         let services = service::dcom(classes);
         let source: Arc<dyn ValueSource> = Arc::new(model(&clock));
         let host = WindowsHost::with_services("web1", Arc::clone(&source), Arc::clone(&accounts), &services);

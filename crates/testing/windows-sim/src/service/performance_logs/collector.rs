@@ -1,0 +1,135 @@
+//! Collectors of any kind: `IDataCollector`.
+
+use dcerpc::FaultStatus;
+use ms_dtyp::{Guid, HResult};
+use ms_oaut::IDispatch;
+use ms_pla::data_collector::*;
+use ms_pla::{
+    IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,
+    IDataCollectorServer, IPerformanceCounterDataCollector, ITraceDataCollector,
+};
+use rpc_stub::orpc::ObjectInterface;
+use rpc_stub::{CallInfo, ServerResult};
+
+use super::class;
+use super::collector_record::{Collector, Head};
+use super::context::Calls;
+use super::item::{Item, Part};
+use super::property::{Property, properties, text};
+use super::tree::{Map, Set, Shared, shared};
+use crate::model::data_collector_sets::output_location;
+use crate::service::objects::Refusing;
+use crate::service::{Call, lock};
+
+impl Part for Collector {
+    /// The set, if the collector is of one.
+    type Owner = Option<Shared<Set>>;
+    const IID: Guid = IDataCollector::IID;
+
+    fn class(part: &Shared<Self>) -> Guid {
+        class::of_collectors(lock(part).kind())
+    }
+
+    fn dispatch(
+        calls: &mut Calls<'_, Item<Self>>,
+        iid: Guid,
+        info: &CallInfo,
+        call: &Call<'_>,
+    ) -> Result<Vec<u8>, FaultStatus> {
+        let (opnum, stub) = (call.opnum, call.stub);
+        match iid {
+            IDataCollector::IID => IDataCollector::dispatch(calls, info, opnum, stub),
+            IPerformanceCounterDataCollector::IID => {
+                IPerformanceCounterDataCollector::dispatch(calls, info, opnum, stub)
+            }
+            ITraceDataCollector::IID => ITraceDataCollector::dispatch(calls, info, opnum, stub),
+            IConfigurationDataCollector::IID => {
+                IConfigurationDataCollector::dispatch(calls, info, opnum, stub)
+            }
+            IAlertDataCollector::IID => IAlertDataCollector::dispatch(calls, info, opnum, stub),
+            IApiTracingDataCollector::IID => IApiTracingDataCollector::dispatch(calls, info, opnum, stub),
+            _ => IDispatch::dispatch(calls, info, opnum, stub),
+        }
+    }
+}
+
+impl Calls<'_, Item<Collector>> {
+    fn head<R>(&self, read: impl FnOnce(&mut Head) -> R) -> Result<R, HResult> {
+        Ok(read(&mut lock(&self.object.part).head))
+    }
+
+    /// The file in the folder of the set.
+    fn location(&self) -> String {
+        let file = lock(&self.object.part).head.file_name.clone().unwrap_or_default();
+        let folder = self.object.owner.as_ref().map(|set| output_location(&lock(set).record));
+        folder.map_or(file.clone(), |folder| format!(r"{folder}\{file}"))
+    }
+}
+
+#[rustfmt::skip]
+impl IDataCollectorServer for Calls<'_, Item<Collector>> {
+    properties! {
+        head {
+            file_name: get_file_name(GetFileNameRequest) GetFileNameReply, put_file_name(PutFileNameRequest) PutFileNameReply;
+            file_name_format: get_file_name_format(GetFileNameFormatRequest) GetFileNameFormatReply, put_file_name_format(PutFileNameFormatRequest) PutFileNameFormatReply;
+            file_name_format_pattern: get_file_name_format_pattern(GetFileNameFormatPatternRequest) GetFileNameFormatPatternReply, put_file_name_format_pattern(PutFileNameFormatPatternRequest) PutFileNameFormatPatternReply;
+            latest_output_location: get_latest_output_location(GetLatestOutputLocationRequest) GetLatestOutputLocationReply, put_latest_output_location(PutLatestOutputLocationRequest) PutLatestOutputLocationReply;
+            appends: get_log_append(GetLogAppendRequest) GetLogAppendReply, put_log_append(PutLogAppendRequest) PutLogAppendReply;
+            is_circular: get_log_circular(GetLogCircularRequest) GetLogCircularReply, put_log_circular(PutLogCircularRequest) PutLogCircularReply;
+            overwrites: get_log_overwrite(GetLogOverwriteRequest) GetLogOverwriteReply, put_log_overwrite(PutLogOverwriteRequest) PutLogOverwriteReply;
+            name: get_name(GetNameRequest) GetNameReply, put_name(PutNameRequest) PutNameReply;
+        }
+    }
+
+    fn get_data_collector_set(
+        &mut self,
+        _: &GetDataCollectorSetRequest,
+    ) -> ServerResult<GetDataCollectorSetReply<'static>, HResult> {
+        let set = self.object.owner.clone().ok_or(HResult::E_FAIL)?;
+        let category = lock(&set).category;
+        Ok(GetDataCollectorSetReply {
+            value: Item::new(set, category).returned(self.context)?,
+            status: HResult::S_OK,
+        })
+    }
+
+    fn get_data_collector_type(
+        &mut self,
+        _: &GetDataCollectorTypeRequest,
+    ) -> ServerResult<GetDataCollectorTypeReply, HResult> {
+        Ok(GetDataCollectorTypeReply { value: lock(&self.object.part).kind(), status: HResult::S_OK })
+    }
+
+    fn get_output_location(
+        &mut self,
+        _: &GetOutputLocationRequest,
+    ) -> ServerResult<GetOutputLocationReply, HResult> {
+        let value = self.context.choices.text(Some(&self.location()))?;
+        Ok(GetOutputLocationReply { value, status: HResult::S_OK })
+    }
+
+    fn get_index(&mut self, _: &GetIndexRequest) -> ServerResult<GetIndexReply, HResult> {
+        let index = self.head(|head| head.index.unwrap_or(0))?;
+        Ok(GetIndexReply { value: index.cast_signed(), status: HResult::S_OK })
+    }
+
+    fn get_xml(&mut self, _: &GetXmlRequest) -> ServerResult<GetXmlReply, HResult> {
+        let xml = lock(&self.object.part).to_xml().map_err(|_| HResult::E_FAIL)?;
+        Ok(GetXmlReply { value: self.context.choices.text(Some(&xml))?, status: HResult::S_OK })
+    }
+
+    /// A collector stays of its kind.
+    fn set_xml(&mut self, request: &SetXmlRequest) -> ServerResult<SetXmlReply<'static>, HResult> {
+        let read = Collector::of_xml(&text(&request.xml)?).map_err(|_| HResult::E_INVALIDARG)?;
+        let mut collector = lock(&self.object.part);
+        if read.kind() != collector.kind() {
+            return Err(HResult::E_INVALIDARG.into());
+        }
+        *collector = read;
+        drop(collector);
+        let map = Item::new(shared(Map::of_results(Vec::new())), ());
+        Ok(SetXmlReply { validation: map.returned(self.context)?, status: HResult::S_OK })
+    }
+}
+
+impl IDataCollectorServer for Refusing {}

@@ -1,0 +1,73 @@
+//! Collections of collectors: `IDataCollectorCollection`.
+
+use dcerpc::FaultStatus;
+use ms_dtyp::{Guid, HResult};
+use ms_oaut::IDispatch;
+use ms_pla::data_collector_collection::*;
+use ms_pla::{IDataCollectorCollection, IDataCollectorCollectionServer};
+use rpc_stub::orpc::ObjectInterface;
+use rpc_stub::{CallInfo, ServerResult};
+
+use super::class;
+use super::collection::collection_methods;
+use super::collector_record::Collector;
+use super::context::Calls;
+use super::item::{Collection, Item, Listed};
+use super::property::text;
+use super::tree::{Map, shared};
+use crate::service::Call;
+use crate::service::objects::Refusing;
+
+impl Listed for Collector {
+    const COLLECTION_IID: Guid = IDataCollectorCollection::IID;
+    const COLLECTION_CLASS: Guid = class::COLLECTOR_COLLECTION;
+
+    fn dispatch_collection(
+        calls: &mut Calls<'_, Collection<Self>>,
+        iid: Guid,
+        info: &CallInfo,
+        call: &Call<'_>,
+    ) -> Result<Vec<u8>, FaultStatus> {
+        match iid {
+            Self::COLLECTION_IID => IDataCollectorCollection::dispatch(calls, info, call.opnum, call.stub),
+            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
+        }
+    }
+}
+
+impl IDataCollectorCollectionServer for Calls<'_, Collection<Collector>> {
+    collection_methods!();
+
+    fn add(&mut self, request: &AddRequest<'_>) -> ServerResult<AddReply, HResult> {
+        Ok(AddReply { status: self.add_item(&request.item)? })
+    }
+
+    //= [MS-PLA] <34>
+    //# On Windows, the IDataCollectorCollection::AddRange method will return an error
+    fn add_range(&mut self, _: &AddRangeRequest<'_>) -> ServerResult<AddRangeReply, HResult> {
+        Err(HResult::E_NOTIMPL.into())
+    }
+
+    fn create_data_collector_from_xml(
+        &mut self,
+        request: &CreateDataCollectorFromXmlRequest,
+    ) -> ServerResult<CreateDataCollectorFromXmlReply<'static>, HResult> {
+        let collector = Collector::of_xml(&text(&request.xml)?).map_err(|_| HResult::E_INVALIDARG)?;
+        let map = Item::new(shared(Map::of_results(Vec::new())), ());
+        Ok(CreateDataCollectorFromXmlReply {
+            validation: map.returned(self.context)?,
+            collector: self.created(shared(collector))?,
+            status: HResult::S_OK,
+        })
+    }
+
+    fn create_data_collector(
+        &mut self,
+        request: &CreateDataCollectorRequest,
+    ) -> ServerResult<CreateDataCollectorReply<'static>, HResult> {
+        let collector = Collector::of_kind(request.kind).ok_or(HResult::E_INVALIDARG)?;
+        Ok(CreateDataCollectorReply { collector: self.created(shared(collector))?, status: HResult::S_OK })
+    }
+}
+
+impl IDataCollectorCollectionServer for Refusing {}

@@ -1,0 +1,79 @@
+//! Collections of providers: `ITraceDataProviderCollection`.
+
+use dcerpc::FaultStatus;
+use ms_dtyp::{Guid, HResult};
+use ms_oaut::IDispatch;
+use ms_pla::trace_data_provider_collection::*;
+use ms_pla::xml::TraceDataProvider;
+use ms_pla::{ITraceDataProviderCollection, ITraceDataProviderCollectionServer, ids};
+use rpc_stub::orpc::ObjectInterface;
+use rpc_stub::{CallInfo, ServerResult};
+
+use super::collection::{adding_methods, collection_methods};
+use super::context::Calls;
+use super::item::{Collection, Listed};
+use super::tree::{Provider, shared};
+use crate::model::data_collector_sets::providers;
+use crate::service::objects::Refusing;
+use crate::service::{Call, lock};
+
+impl Listed for Provider {
+    const COLLECTION_IID: Guid = ITraceDataProviderCollection::IID;
+    const COLLECTION_CLASS: Guid = ids::TRACE_DATA_PROVIDER_COLLECTION;
+
+    fn dispatch_collection(
+        calls: &mut Calls<'_, Collection<Self>>,
+        iid: Guid,
+        info: &CallInfo,
+        call: &Call<'_>,
+    ) -> Result<Vec<u8>, FaultStatus> {
+        match iid {
+            Self::COLLECTION_IID => {
+                ITraceDataProviderCollection::dispatch(calls, info, call.opnum, call.stub)
+            }
+            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
+        }
+    }
+}
+
+impl Calls<'_, Collection<Provider>> {
+    fn fill(&self, is_wanted: impl Fn(&TraceDataProvider) -> bool) -> HResult {
+        let found = providers::known().into_iter().filter(is_wanted);
+        *lock(&self.object.list) = found.map(Provider::new).map(shared).collect();
+        HResult::S_OK
+    }
+}
+
+impl ITraceDataProviderCollectionServer for Calls<'_, Collection<Provider>> {
+    collection_methods!();
+    adding_methods!();
+
+    fn create_trace_data_provider(
+        &mut self,
+        _: &CreateTraceDataProviderRequest,
+    ) -> ServerResult<CreateTraceDataProviderReply<'static>, HResult> {
+        let provider = shared(Provider::new(TraceDataProvider::default()));
+        Ok(CreateTraceDataProviderReply { provider: self.created(provider)?, status: HResult::S_OK })
+    }
+
+    fn get_trace_data_providers(
+        &mut self,
+        _: &GetTraceDataProvidersRequest,
+    ) -> ServerResult<GetTraceDataProvidersReply, HResult> {
+        Ok(GetTraceDataProvidersReply { status: self.fill(|_| true) })
+    }
+
+    fn get_trace_data_providers_by_process(
+        &mut self,
+        request: &GetTraceDataProvidersByProcessRequest,
+    ) -> ServerResult<GetTraceDataProvidersByProcessReply, HResult> {
+        let is_of = |provider: &TraceDataProvider| {
+            providers::PROCESSES
+                .iter()
+                .any(|(guid, _, process_id)| provider.guid == Some(*guid) && *process_id == request.pid)
+        };
+        Ok(GetTraceDataProvidersByProcessReply { status: self.fill(is_of) })
+    }
+}
+
+impl ITraceDataProviderCollectionServer for Refusing {}

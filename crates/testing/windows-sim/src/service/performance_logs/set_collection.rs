@@ -1,0 +1,61 @@
+//! Collections of sets: `IDataCollectorSetCollection`.
+
+use dcerpc::FaultStatus;
+use ms_dtyp::{Guid, HResult};
+use ms_oaut::IDispatch;
+use ms_pla::data_collector_set_collection::*;
+use ms_pla::{IDataCollectorSetCollection, IDataCollectorSetCollectionServer, ids};
+use rpc_stub::orpc::ObjectInterface;
+use rpc_stub::{CallInfo, ServerResult};
+
+use super::collection::{adding_methods, collection_methods};
+use super::context::Calls;
+use super::item::{Collection, Listed};
+use super::store::shown;
+use super::tree::{Set, shared};
+use crate::choices::PlaOrder;
+use crate::service::objects::Refusing;
+use crate::service::{Call, lock};
+
+impl Listed for Set {
+    const COLLECTION_IID: Guid = IDataCollectorSetCollection::IID;
+    const COLLECTION_CLASS: Guid = ids::DATA_COLLECTOR_SET_COLLECTION;
+
+    fn dispatch_collection(
+        calls: &mut Calls<'_, Collection<Self>>,
+        iid: Guid,
+        info: &CallInfo,
+        call: &Call<'_>,
+    ) -> Result<Vec<u8>, FaultStatus> {
+        match iid {
+            Self::COLLECTION_IID => IDataCollectorSetCollection::dispatch(calls, info, call.opnum, call.stub),
+            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
+        }
+    }
+}
+
+impl IDataCollectorSetCollectionServer for Calls<'_, Collection<Set>> {
+    collection_methods!();
+    adding_methods!();
+
+    /// Replaces what is in the collection. Filters mean nothing.
+    fn get_data_collector_sets(
+        &mut self,
+        _: &GetDataCollectorSetsRequest,
+    ) -> ServerResult<GetDataCollectorSetsReply, HResult> {
+        let (category, now) = (self.object.owner, self.context.now);
+        let mut stored = self.context.host.data_collector_sets().list(category, now);
+        match self.context.choices.pla_order {
+            PlaOrder::AsStored => {}
+            PlaOrder::ByName => stored.sort_by_key(|set| set.name.to_lowercase()),
+            PlaOrder::NewestFirst => stored.reverse(),
+        }
+        let set = |found: &crate::model::data_collector_sets::StoredSet| {
+            Set::stored(category, (found.category, found.name.clone()), shown(found, now))
+        };
+        *lock(&self.object.list) = stored.iter().map(set).map(shared).collect();
+        Ok(GetDataCollectorSetsReply { status: HResult::S_OK })
+    }
+}
+
+impl IDataCollectorSetCollectionServer for Refusing {}
