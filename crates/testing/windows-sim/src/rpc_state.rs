@@ -16,7 +16,14 @@ use ms_comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump};
 use ms_dcom::activator::IRemoteSCMActivator;
 use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
 use ms_dcom::resolver::IObjectExporter;
+use ms_oaut::{IDispatch, IEnumVARIANT};
 use ms_pcq::perflibv2::methods::PerflibV2;
+use ms_pla::{
+    IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,
+    IDataCollectorCollection, IDataCollectorSet, IDataCollectorSetCollection, IDataManager, IFolderAction,
+    IFolderActionCollection, IPerformanceCounterDataCollector, ISchedule, IScheduleCollection,
+    ITraceDataCollector, ITraceDataProvider, ITraceDataProviderCollection, IValueMap, IValueMapItem,
+};
 use ms_rrp::winreg::Winreg;
 use rpc_cells::{
     Capacity, Error, Level, Memory, RunDirectory, SectionFile, SectionFileOptions, SigbusGuard, Writer,
@@ -115,6 +122,26 @@ const NAMES: &[InterfaceNames] = &[
     InterfaceNames::of::<IEventSubscription>(),
     InterfaceNames::of::<IEventSubscription2>(),
     InterfaceNames::of::<IEventSubscription3>(),
+    InterfaceNames::of::<IDispatch>(),
+    InterfaceNames::of::<IEnumVARIANT>(),
+    InterfaceNames::of::<IDataCollectorSet>(),
+    InterfaceNames::of::<IDataCollectorSetCollection>(),
+    InterfaceNames::of::<IDataCollectorCollection>(),
+    InterfaceNames::of::<IDataCollector>(),
+    InterfaceNames::of::<IPerformanceCounterDataCollector>(),
+    InterfaceNames::of::<IConfigurationDataCollector>(),
+    InterfaceNames::of::<IAlertDataCollector>(),
+    InterfaceNames::of::<ITraceDataCollector>(),
+    InterfaceNames::of::<IApiTracingDataCollector>(),
+    InterfaceNames::of::<IDataManager>(),
+    InterfaceNames::of::<IFolderAction>(),
+    InterfaceNames::of::<IFolderActionCollection>(),
+    InterfaceNames::of::<ISchedule>(),
+    InterfaceNames::of::<IScheduleCollection>(),
+    InterfaceNames::of::<ITraceDataProvider>(),
+    InterfaceNames::of::<ITraceDataProviderCollection>(),
+    InterfaceNames::of::<IValueMap>(),
+    InterfaceNames::of::<IValueMapItem>(),
 ];
 
 #[cfg(test)]

@@ -34,12 +34,15 @@ pub(crate) enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// A file is no data collector set, or not one more.
+    #[error(transparent)]
+    SetFile(sets::Error),
     /// There are no cells for the state of RPC calls.
     #[error("--rpc-state: {0}; name a directory that only this user can write, or leave the option out")]
     RpcState(#[source] rpc_cells::Error),
 }
 
-pub(crate) fn cannot(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+fn cannot(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
     let doing = doing.into();
     move |source| Error::Io { doing, source }
 }
@@ -190,7 +193,7 @@ fn hosts(
 ) -> Result<Vec<Arc<WindowsHost>>, Error> {
     let clock =
         options.clock.map_or_else(Clock::wall, |origin| Clock::starting_at(origin, options.clock_speed));
-    let (behaviour, set_files) = (behaviour(options)?, options.sets.read()?);
+    let (behaviour, set_files) = (behaviour(options)?, options.sets.read().map_err(Error::SetFile)?);
     let (services, slots) = match options.profile {
         Profile::Default => (8, 6),
         Profile::Small => (4, 0),
@@ -219,7 +222,7 @@ fn hosts(
             None => host,
         };
         host.change_behaviour(|current| current.clone_from(&behaviour));
-        sets::store(&host, &set_files)?;
+        sets::store(&host, &set_files).map_err(Error::SetFile)?;
         Ok(Arc::new(host))
     };
     (0..options.hosts).map(host).collect()

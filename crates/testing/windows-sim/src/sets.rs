@@ -1,13 +1,12 @@
 //! Data collector sets from files.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use ms_pla::Category;
-use ms_pla::xml::{DataCollectorSet, Limits};
+use ms_pla::xml::{self, DataCollectorSet, Limits};
 use windows_sim::WindowsHost;
-use windows_sim::model::data_collector_sets::Store;
-
-use crate::run::{Error, cannot};
+use windows_sim::model::data_collector_sets::{SetError, Store};
 
 /// Data collector sets that each host has beside its own.
 #[derive(Debug, clap::Args)]
@@ -19,6 +18,17 @@ pub(crate) struct SetFiles {
     pub(crate) pla_set: Vec<PathBuf>,
 }
 
+/// Why a file is no data collector set, or not one more.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("cannot read {}: {source}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("--pla-set {}: {source}", path.display())]
+    Xml { path: PathBuf, source: xml::Error },
+    #[error("--pla-set with the name `{name}`: {source}; give it another <Name>")]
+    Store { name: String, source: SetError },
+}
+
 impl SetFiles {
     /// Reads all of them.
     pub(crate) fn read(&self) -> Result<Vec<DataCollectorSet>, Error> {
@@ -27,9 +37,9 @@ impl SetFiles {
 }
 
 fn read(path: &Path) -> Result<DataCollectorSet, Error> {
-    let bytes = std::fs::read(path).map_err(cannot(format!("read {}", path.display())))?;
+    let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
     let set = DataCollectorSet::read(&bytes, &Limits::default());
-    let set = set.map_err(|error| Error::Options(format!("--pla-set {}: {error}", path.display())))?;
+    let set = set.map_err(|source| Error::Xml { path: path.to_owned(), source })?;
     let file_name = || path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
     let name = set.name.clone().filter(|name| !name.is_empty()).or_else(file_name);
     Ok(DataCollectorSet { name, ..set })
@@ -40,7 +50,7 @@ pub(crate) fn store(host: &WindowsHost, sets: &[DataCollectorSet]) -> Result<(),
     for set in sets {
         let name = set.name.as_deref().unwrap_or_default();
         let stored = host.store_data_collector_set(Category::Server, name, set.clone(), Store::New);
-        stored.map_err(|error| Error::Options(format!("--pla-set with the name `{name}`: {error}")))?;
+        stored.map_err(|source| Error::Store { name: name.to_owned(), source })?;
     }
     Ok(())
 }

@@ -2,8 +2,9 @@
 //
 //	gomsrpc counters -address 127.0.0.1 -port 4450 -account 'SIM\metrics' -password-file FILE -counterset 'Counter Types'
 //	gomsrpc objects -address 127.0.0.1 -port 1135 -account 'SIM\metrics' -password-file FILE -reference 4d454f57…
+//	gomsrpc performance-logs -address 127.0.0.1 -port 1135 -account 'SIM\metrics' -password-file FILE -set 'Low Memory'
 //
-// See counters.go and objects.go. go-msrpc logs in with NTLMSSP_NEGOTIATE_VERSION clear and a MIC, and every call goes out
+// See counters.go, objects.go and performance_logs.go. go-msrpc logs in with NTLMSSP_NEGOTIATE_VERSION clear and a MIC, and every call goes out
 // at PKT_PRIVACY.
 //
 // Prints one JSON object. Exits with 1 where anything differs from what is expected.
@@ -34,7 +35,7 @@ type arguments struct {
 	address, account, passwordFile string
 	port                           int
 	countersets                    names
-	reference, container           string
+	reference, container, set      string
 }
 
 const timeout = 10 * time.Second
@@ -51,15 +52,16 @@ func main() {
 	flags.Var(&a.countersets, "counterset", "a counterset to read, by its English name")
 	flags.StringVar(&a.reference, "reference", "", "the OBJREF of a subscriber, for which to store a subscription")
 	flags.StringVar(&a.container, "container", "", "a container to dump, before the subscription is removed")
+	flags.StringVar(&a.set, "set", "", "the data collector set to start and stop")
 	commands := map[string]func(context.Context, arguments, *calls) (any, error){
-		"counters": counters, "objects": objects,
+		"counters": counters, "objects": objects, "performance-logs": performanceLogs,
 	}
 	var command func(context.Context, arguments, *calls) (any, error)
 	if len(os.Args) > 1 {
 		command = commands[os.Args[1]]
 	}
 	if command == nil {
-		fmt.Fprintln(os.Stderr, "gomsrpc counters … or gomsrpc objects …")
+		fmt.Fprintln(os.Stderr, "gomsrpc counters …, gomsrpc objects … or gomsrpc performance-logs …")
 		os.Exit(2)
 	}
 	_ = flags.Parse(os.Args[2:])

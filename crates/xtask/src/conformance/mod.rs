@@ -12,6 +12,7 @@ mod epm;
 mod exposition;
 mod go_msrpc;
 mod go_objects;
+mod go_performance_logs;
 mod grafana;
 mod impacket;
 mod lockout;
@@ -44,7 +45,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 46] = [
+const CHECKS: [Check; 47] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -76,6 +77,11 @@ const CHECKS: [Check; 46] = [
     ("impacket and our client see the same values", &[Peer::Python], agreement::run),
     ("go-msrpc logs in and sends wrong verification trailers", &[Peer::GoMsrpc], go_msrpc::run),
     ("go-msrpc reads our tracker of COM+ and stores a subscription", &[Peer::GoMsrpc], go_objects::run),
+    (
+        "go-msrpc lists our data collector sets, and starts and stops one",
+        &[Peer::GoMsrpc],
+        go_performance_logs::run,
+    ),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
     ("discover and query behind smbd", &[Peer::Samba, Peer::Python], agreement::behind_smbd),
     ("tshark dissects our traffic", &[Peer::Tshark, Peer::Samba], tshark::run),

@@ -266,7 +266,7 @@ impl DataCollectorSets {
             Err(_) if store == Store::Existing => return Err(SetError::NotFound),
             Err(_) if is_full => return Err(SetError::TooMany),
             Err(_) => {
-                sets.push(StoredSet { category, name: name.to_owned(), set, started: None, settled: now })
+                sets.push(StoredSet { category, name: name.to_owned(), set, started: None, settled: now });
             }
         }
         Ok(())

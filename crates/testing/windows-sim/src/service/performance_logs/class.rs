@@ -72,10 +72,6 @@ impl ComClass for PlaClass {
         self.interfaces
     }
 
-    fn annotation(&self) -> Option<&'static str> {
-        Some("Performance Logs and Alerts")
-    }
-
     fn create(&self, _: &Arc<HostState>) -> Result<Box<dyn ComObject>, HResult> {
         self.create.map(|create| create(self.clsid)).ok_or(HResult::REGDB_E_CLASSNOTREG)
     }

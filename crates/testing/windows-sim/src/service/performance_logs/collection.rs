@@ -10,7 +10,7 @@ use ms_pla::{AnyVariant, Object, number_of};
 use super::context::Calls;
 use super::enumerator::Enumerator;
 use super::item::{Collection, Item, Listed};
-use super::tree::{Shared, parts};
+use super::shared::{Shared, parts};
 use crate::choices::{PlaChoices, PlaIndexTypes};
 use crate::service::lock;
 

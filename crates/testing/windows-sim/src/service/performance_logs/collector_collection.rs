@@ -14,7 +14,8 @@ use super::collector_record::Collector;
 use super::context::Calls;
 use super::item::{Collection, Item, Listed};
 use super::property::text;
-use super::tree::{Map, shared};
+use super::provider_record::Map;
+use super::shared::shared;
 use crate::service::Call;
 use crate::service::objects::Refusing;
 

@@ -6,7 +6,8 @@ use ms_pla::xml::{
 };
 use ms_pla::{AutoPathFormat, DataCollectorType};
 
-use super::tree::{List, Provider, list, records};
+use super::provider_record::Provider;
+use super::shared::{List, list, records};
 
 /// [MS-PLA] 3.2.4.5: a collector.
 pub(super) struct Collector {

@@ -16,7 +16,7 @@ use rpc_stub::ServerResult;
 use super::class::ENUMERATOR;
 use super::context::{Calls, Context, Returned};
 use super::item::{Item, Part};
-use super::tree::Shared;
+use super::shared::Shared;
 use crate::choices::PlaEnumeratedItems;
 use crate::service::Call;
 use crate::service::objects::{ComObject, Program, Refusing};

@@ -13,7 +13,7 @@ use super::class;
 use super::collection::{adding_methods, collection_methods};
 use super::context::Calls;
 use super::item::{Collection, Listed};
-use super::tree::shared;
+use super::shared::shared;
 use crate::service::Call;
 use crate::service::objects::Refusing;
 

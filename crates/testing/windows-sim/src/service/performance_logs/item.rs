@@ -8,7 +8,7 @@ use ms_pla::Object;
 use rpc_stub::CallInfo;
 
 use super::context::{Calls, Context, Returned};
-use super::tree::{List, Shared, parts};
+use super::shared::{List, Shared, parts};
 use crate::service::Call;
 use crate::service::objects::{ComObject, Program};
 

@@ -13,7 +13,9 @@ use super::class;
 use super::context::Calls;
 use super::item::{Collection, Item, Part};
 use super::property::{Property, properties, text};
-use super::tree::{Manager, Map, Shared, shared};
+use super::provider_record::Map;
+use super::set_record::Manager;
+use super::shared::{Shared, shared};
 use crate::service::objects::Refusing;
 use crate::service::{Call, lock};
 

@@ -1,8 +1,8 @@
 //! Performance logs and alerts [MS-PLA]: data collector sets as objects, with their collectors, schedules, data managers and
 //! providers of events.
 //!
-//! An object is a part of a set (`tree`), and what a client sets of it is in the set when that is stored. Nothing is
-//! collected: a set that is started says so, and its serial number grows.
+//! An object is of a part of a set, which other objects may be of, too (`shared`); what a client sets of it is in the set when
+//! that is stored. Nothing is collected: a set that is started says so, and its serial number grows.
 
 mod class;
 mod collection;
@@ -20,13 +20,15 @@ mod number;
 mod property;
 mod provider;
 mod provider_collection;
+mod provider_record;
 mod schedule;
 mod schedule_collection;
 mod set;
 mod set_collection;
+mod set_record;
+mod shared;
 mod store;
 mod trace;
-mod tree;
 mod validation;
 mod value_map;
 mod value_map_item;
@@ -39,7 +41,9 @@ use ms_pla::{Category, ids};
 
 use self::class::PlaClass;
 use self::item::{Collection, Item};
-use self::tree::{Provider, Set, list, shared};
+use self::provider_record::Provider;
+use self::set_record::Set;
+use self::shared::{list, shared};
 use super::objects::{ComClass, ComObject};
 
 /// The name of data collector sets in rules, counts and recordings.

@@ -14,7 +14,7 @@ use super::class;
 use super::context::Calls;
 use super::item::{Item, Part};
 use super::property::{Property, properties};
-use super::tree::Shared;
+use super::shared::Shared;
 use crate::service::objects::Refusing;
 use crate::service::{Call, lock};
 

@@ -13,8 +13,9 @@ use super::collector_record::Collector;
 use super::context::Calls;
 use super::item::{Collection, Item, Part};
 use super::property::{Property, array, properties, text, texts};
+use super::set_record::Set;
+use super::shared::Shared;
 use super::store::{server_name, shown, status_of};
-use super::tree::{Set, Shared};
 use super::validation::validate;
 use crate::model::data_collector_sets::output_location;
 use crate::service::objects::Refusing;
@@ -57,7 +58,7 @@ impl Calls<'_, Item<Set>> {
     }
 }
 
-fn is_keyword(keyword: &String) -> bool {
+fn is_keyword(keyword: &str) -> bool {
     (1..=KEYWORD_LEN_MAX).contains(&keyword.chars().count()) && !keyword.contains(';')
 }
 
@@ -128,7 +129,7 @@ impl IDataCollectorSetServer for Calls<'_, Item<Set>> {
 
     fn put_keywords(&mut self, request: &PutKeywordsRequest<'_>) -> ServerResult<PutKeywordsReply, HResult> {
         let keywords = texts(&request.value)?;
-        if keywords.len() > KEYWORDS_MAX || !keywords.iter().all(is_keyword) {
+        if keywords.len() > KEYWORDS_MAX || !keywords.iter().all(|keyword| is_keyword(keyword)) {
             return Err(HResult::E_INVALIDARG.into());
         }
         self.record(|record| record.keywords = keywords)?;

@@ -9,7 +9,9 @@ use ms_pla::{Category, CommitMode, DataCollectorSetStatus, Object};
 use super::context::Calls;
 use super::item::Item;
 use super::property::text;
-use super::tree::{Map, Set, shared};
+use super::provider_record::Map;
+use super::set_record::Set;
+use super::shared::shared;
 use crate::model::data_collector_sets::{SetError, Store, StoredSet, split_namespace};
 
 /// Characters of a server's name are fewer.

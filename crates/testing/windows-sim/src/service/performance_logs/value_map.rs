@@ -17,7 +17,8 @@ use super::context::Calls;
 use super::item::{Collection, Item, Listed, Part};
 use super::number::{digits, number, variant};
 use super::property::{Property, text};
-use super::tree::{Map, MapItem, Shared, parts, records, shared};
+use super::provider_record::{Map, MapItem};
+use super::shared::{Shared, parts, records, shared};
 use crate::service::objects::Refusing;
 use crate::service::{Call, lock};
 

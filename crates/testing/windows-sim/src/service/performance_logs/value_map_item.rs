@@ -13,7 +13,8 @@ use super::context::Calls;
 use super::item::{Item, Part};
 use super::number::{digits, number, variant};
 use super::property::{Property, properties};
-use super::tree::{MapItem, Shared};
+use super::provider_record::MapItem;
+use super::shared::Shared;
 use crate::service::objects::Refusing;
 use crate::service::{Call, lock};
 

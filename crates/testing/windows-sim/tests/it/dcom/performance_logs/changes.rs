@@ -65,7 +65,7 @@ async fn a_set_with_an_alert_is_made_by_its_objects_and_stored() {
     let kind = DataCollectorType::ALERT;
     let request = data_collector_collection::CreateDataCollectorRequest { kind };
     let stub = { proxy }.stub(&request).await.unwrap();
-    let mut proxy = calls!(set, collection);
+    let proxy = calls!(set, collection);
     let reply = proxy.decode(&request, &stub).unwrap().1;
     let pointer = reply.collector.unwrap();
     let objref = ms_dcom::wire::Objref::from_pointer(&pointer).unwrap().into_owned();

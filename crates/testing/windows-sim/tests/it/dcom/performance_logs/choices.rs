@@ -8,7 +8,7 @@ use ms_pla::{
 };
 use windows_sim::choices::{PlaChoices, PlaIndexTypes, PlaOrder, PlaUnsetText};
 
-use super::{bstr, calls, filled, get, record, returned, server_set, set_of, taken, text, texts};
+use super::{bstr, calls, filled, get, record, returned, server_set, set_of, text, texts};
 use crate::dcom::{World, soon};
 
 #[tokio::test]

@@ -10,7 +10,6 @@ use ms_pla::collection::objects_of;
 use ms_pla::data_collector_set::GetNameRequest;
 use ms_pla::data_collector_set_collection::*;
 use ms_pla::{Category, IDataCollectorSet, IDataCollectorSetCollection};
-use rpc_stub::orpc::ObjectInterface;
 use windows_sim::choices::{PlaBadIndex, PlaChoices, PlaEnumeratedItems, PlaEnumerators, PlaIndexTypes};
 
 use super::{calls, failed, filled, get, returned, server_set, taken, text};

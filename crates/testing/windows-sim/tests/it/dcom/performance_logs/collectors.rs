@@ -12,7 +12,7 @@ use ms_pla::{
     data_collector_set, performance_counter_data_collector, trace_data_collector,
 };
 
-use super::{bstr, calls, failed, get, record, returned, server_set, set_of, status, taken, text, texts};
+use super::{bstr, calls, get, record, returned, server_set, set_of, status, taken, text, texts};
 use crate::dcom::{World, soon};
 
 /// References to the collectors of a set.

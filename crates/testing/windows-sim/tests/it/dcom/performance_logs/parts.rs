@@ -7,8 +7,7 @@ use ms_pla::data_manager::*;
 use ms_pla::xml::{self, Time};
 use ms_pla::{
     AnyVariant, DataManagerSteps, FolderActionSteps, IDataCollectorSet, IDataManager, IFolderAction,
-    IFolderActionCollection, ISchedule, IScheduleCollection, ResourcePolicy, WeekDays, folder_action,
-    schedule,
+    IFolderActionCollection, IScheduleCollection, ResourcePolicy, WeekDays, folder_action, schedule,
 };
 
 use super::{all_of, bstr, calls, failed, get, record, returned, server_set, status, text};
@@ -39,7 +38,7 @@ async fn schedules_have_days_since_1899_and_parts_of_days() {
     let mut set = server_set(&world, "Web Server Load").await;
     let proxy = set.proxy::<IDataCollectorSet>(soon()).await.unwrap();
     let collection = returned!(set, proxy, GetSchedulesRequest {}, value => IScheduleCollection);
-    let schedules = all_of::<_, ISchedule>(&mut set, &collection).await;
+    let schedules = all_of::<_, ms_pla::ISchedule>(&mut set, &collection).await;
     // 2020-09-14 and 2020-12-31 as spreadsheets number them.
     assert_eq!(date!(set, schedules[0], GetStartDateRequest {}), Some(44088.0));
     assert_eq!(date!(set, schedules[0], GetEndDateRequest {}), None);
