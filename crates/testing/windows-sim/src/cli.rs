@@ -26,6 +26,8 @@ const EXAMPLES: &str = r"Examples:
     windows-sim --epm-port 1135 --account 'CORP\svc-metrics' --password-file secret
   The same with events for subscribers, whose object resolvers are at port 2135 in place of 135:
     windows-sim --epm-port 1135 … --events-every 1s --events-port 2135
+  Data collector sets of performance logs and alerts, one of them from a file, which clients may change:
+    windows-sim --epm-port 1135 … --pla-set Nightly.xml --pla-changes allowed
   The pipe behind a real smbd:
     windows-sim --pipe-socket /srv/samba/ncalrpc/np/winreg --account 'CORP\svc-metrics' --password-file secret
   The third collection fails, the fourth is slow:
@@ -132,7 +134,7 @@ pub(crate) struct Options {
 #[command(next_help_heading = "Faults to inject")]
 pub(crate) struct Faults {
     /// [SERVICE/]OPNUM[.CODE][+SKIP][xTIMES]=ACTION, where SERVICE is pcq (if not given), winreg, epm, mgmt, resolver,
-    /// activator, rem-unknown, rem-unknown2 or tracker, and ACTION is
+    /// activator, rem-unknown, rem-unknown2, tracker, event-system or pla-set (data collector sets), and ACTION is
     /// fault:STATUS, status:STATUS, delay:DURATION, lose-handles, grow:PERCENT, corrupt:WHAT, stall, truncate, garbage,
     /// oversize:BYTES or drop; WHAT is out-size, total-size, block-size, instance-count, string-offset, block-count or
     /// index; CODE is the request code of opnum 1. May be repeated.

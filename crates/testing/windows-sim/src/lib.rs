@@ -43,7 +43,9 @@
 //! activates an object of a class, such as the [tracker](service::tracker) of COM+, calls it and pings it; by the host's
 //! clock it dies if it is not pinged. The COM+ [event system](service::event_system) keeps subscriptions, and
 //! [`server::EventPublisher`] calls subscribers of the tracker with the model's state. [Process dumps](service::process_dump) are
-//! entries of a [list](DumpStore) and no files.
+//! entries of a [list](DumpStore) and no files. [Performance logs and alerts](service::performance_logs) have
+//! [data collector sets](model::data_collector_sets), which clients read, start and stop; a test stores more of them by
+//! [`WindowsHost::store_data_collector_set`]. Nothing is collected.
 //!
 //! A host that is [observed](WindowsHost::observed_by) by an [`RpcState`] keeps the state of its calls in cells, as a service
 //! of Windows does.

@@ -1,8 +1,6 @@
 //! go-msrpc is a client of performance logs and alerts of our simulated host. It lists data collector sets by an enumerator,
 //! reads them by the methods of their objects and as XML, and starts and stops one.
 
-use serde_json::Value;
-
 use super::go_msrpc::ask;
 use super::impacket::resolver_of;
 use crate::Result;
@@ -37,7 +35,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         return Err(format!("the collectors have {paths} counters and thresholds: {collectors:?}").into());
     }
     let kinds = collectors.iter().map(|one| one["kind"].as_u64()).collect::<std::collections::BTreeSet<_>>();
-    if kinds.len() != 5 || printed["found"]["sets"][0]["schedules"] != Value::from(2) {
+    if kinds.len() != 5 || printed["found"]["sets"][0]["schedules"] != 2 {
         return Err(format!("there are collectors of the kinds {kinds:?}, in {sets:?}").into());
     }
     let logons = &printed["logons"];

@@ -6,6 +6,7 @@ mod collections;
 mod collectors;
 mod parts;
 mod providers;
+mod rules;
 mod sets;
 
 use dcom_runtime::{Object, Returned};
