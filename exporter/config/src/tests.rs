@@ -3,7 +3,8 @@ use std::time::Duration;
 
 use exporter_testing::schema;
 
-use otlp_push::{OtlpEndpoint, OtlpTls};
+use http_client::ClientTls;
+use otlp_push::OtlpEndpoint;
 
 use super::*;
 
@@ -99,7 +100,7 @@ fn the_reference_shows_the_defaults() {
     let shown = OtlpEndpoint {
         name: default.name.clone(),
         headers: Vec::new(),
-        tls: OtlpTls::default(),
+        tls: ClientTls::default(),
         traces: None,
         ..shown
     };

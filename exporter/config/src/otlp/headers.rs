@@ -1,8 +1,8 @@
 use std::path::Path;
 
+use http_client::HeaderSource;
 use hyper::header::{HeaderName, HeaderValue};
 use input::secret::SecretSource;
-use otlp_push::HeaderSource;
 
 use crate::item::Item;
 use crate::node::Value;
