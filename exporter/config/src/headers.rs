@@ -1,3 +1,5 @@
+//! `headers:` of requests to a server that data is sent to.
+
 use std::path::Path;
 
 use http_client::HeaderSource;

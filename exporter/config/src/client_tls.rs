@@ -1,3 +1,5 @@
+//! `tls:` of a server that data is sent to.
+
 use std::path::Path;
 
 use http_client::{ClientCertificate, ClientTls};
