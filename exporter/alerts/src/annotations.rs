@@ -14,9 +14,15 @@ use super::labels::shortened;
 pub(crate) fn annotations(event: &Event<'_>) -> Arc<[(String, String)]> {
     let mut annotations = BTreeMap::new();
     annotations.insert(SUMMARY.to_owned(), shortened(event.body, VALUE_BYTES_MAX));
+    let mut bytes = 0;
     for (name, value) in event.details() {
         let name = if *name == SUMMARY { format!("exported_{SUMMARY}") } else { name_of(name) };
-        annotations.entry(name).or_insert_with(|| shortened(value, VALUE_BYTES_MAX));
+        let value = shortened(value, VALUE_BYTES_MAX);
+        bytes += name.len() + value.len();
+        if bytes > ALL_BYTES_MAX {
+            break;
+        }
+        annotations.entry(name).or_insert(value);
     }
     annotations.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
@@ -33,7 +39,9 @@ fn name_of(text: &str) -> String {
 
 pub(crate) const SUMMARY: &str = "summary";
 const NAME_CHARS_MAX: usize = 128;
-const VALUE_BYTES_MAX: usize = 4_096;
+const VALUE_BYTES_MAX: usize = 2_048;
+/// Of all but the summary. What is above is left out.
+const ALL_BYTES_MAX: usize = 8_192;
 
 #[cfg(test)]
 mod tests {

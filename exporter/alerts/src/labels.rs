@@ -60,7 +60,7 @@ pub(crate) fn shortened(text: &str, bytes_max: usize) -> String {
     text[..text.floor_char_boundary(bytes_max)].to_owned()
 }
 
-const LABEL_BYTES_MAX: usize = 1_024;
+const LABEL_BYTES_MAX: usize = 512;
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{info, warn};
 
-use super::counts::{AllCounts, Counts};
+use super::counts::{AllCounts, Counts, Loss};
 use super::metrics::AlertMetrics;
 use super::options::{AlertOptions, ReceiverOptions};
 use super::receiver::{Means, Receiver};
@@ -146,6 +146,7 @@ impl Running {
         let _ = self.stop.send(true);
         if tokio::time::timeout(grace, &mut self.task).await.is_err() {
             warn!(receiver = self.options.name, "Receiver did not accept all alerts in time");
+            self.counts.lose(self.counts.waiting(), Loss::Ended);
             self.task.abort();
             self.registry.leave(self.id);
         }

@@ -54,7 +54,8 @@ impl Receiver {
     pub(crate) async fn run(mut self) {
         let mut changes = self.means.registry.watch();
         loop {
-            let is_last = *self.stop.borrow();
+            // Who let go of us without a word wants no more.
+            let is_last = *self.stop.borrow() || self.stop.has_changed().is_err();
             // What changes from here on is seen.
             changes.borrow_and_update();
             let view = self.means.registry.view(self.means.id);
