@@ -1,16 +1,16 @@
 //! The page of alerts and their receivers.
 
-use alerts::{Notifier, Origin};
+use ::alerts::{Feed, Notifier, Origin};
 use plugin_contract::{Alert, AlertState, Event, Level};
 
 use super::*;
 
-fn feed(fleet: &Fleet, target: &str) -> alerts::Feed {
+fn feed(fleet: &Fleet, target: &str) -> Feed {
     let (target, module, plugin) = (target.into(), "os".into(), "pla".into());
     fleet.site.page_state.alerts.feed(Origin { target, module, plugin, labels: Vec::new() })
 }
 
-fn tell(feed: &alerts::Feed, id: &str, state: AlertState, body: &str) {
+fn tell(feed: &Feed, id: &str, state: AlertState, body: &str) {
     let fields = [("disk", HOSTILE)];
     let alert = Some(Alert { id, state, labels: &fields });
     let (name, level, time_unix_nanos) = ("pla.alert", Level::Error, None);
@@ -56,7 +56,8 @@ async fn a_receiver_that_is_away_is_shown_with_what_to_do() {
     // Nobody listens at this port once it is given back.
     let port = std::net::TcpListener::bind("127.0.0.1:0").expect("there are ports");
     let port = port.local_addr().expect("it is bound").port();
-    let text = format!("alerts: {{alertmanagers: [{{url: 'http://127.0.0.1:{port}', name: {HOSTILE:?}}}]}}");
+    let receiver = serde_json::json!({"url": format!("http://127.0.0.1:{port}"), "name": HOSTILE});
+    let text = serde_json::json!({"alerts": {"alertmanagers": [receiver]}}).to_string();
     let config = configuration::parse("perfmon.yml", &text, Path::new("/")).expect("it is good");
     let mut notifier = Notifier::new();
     notifier.set(&config.alerts, None, std::time::Duration::ZERO);
