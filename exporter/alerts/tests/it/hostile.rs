@@ -20,7 +20,7 @@ async fn ten_thousand_alerts_come_in_batches_each_once_and_one_more_is_counted()
     assert!(received.iter().all(|one| one.alerts().len() <= 256));
     let alerts: Vec<String> = received
         .iter()
-        .flat_map(|one| one.alerts())
+        .flat_map(crate::support::Received::alerts)
         .map(|alert| alert["labels"]["alert"].to_string())
         .collect();
     assert_eq!(alerts.len(), 10_000);
