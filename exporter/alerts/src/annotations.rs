@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use plugin_contract::Event;
 
-use super::labels::shortened;
+use super::text::shortened;
 
 /// What is said of an alert: `summary`, which is the event's sentence, and the fields that do not identify it.
 ///

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use plugin_contract::{Alert, Event, Level};
 
-use super::feed::Origin;
+use super::origin::Origin;
+use super::text::shortened;
 
 /// What identifies an alert for receivers, by name.
 ///
@@ -55,11 +56,6 @@ fn value_of(text: &str) -> String {
     shortened(text, LABEL_BYTES_MAX)
 }
 
-/// The first bytes of a text, to the end of a character.
-pub(crate) fn shortened(text: &str, bytes_max: usize) -> String {
-    text[..text.floor_char_boundary(bytes_max)].to_owned()
-}
-
 const LABEL_BYTES_MAX: usize = 512;
 
 #[cfg(test)]
@@ -106,11 +102,5 @@ mod tests {
                 ("target", "web1"),
             ]
         );
-    }
-
-    #[test]
-    fn a_text_is_cut_between_characters() {
-        assert_eq!(shortened("aé", 2), "a");
-        assert_eq!(shortened("aé", 3), "aé");
     }
 }

@@ -11,7 +11,8 @@ use super::counts::{AllCounts, Counts, Loss};
 use super::metrics::AlertMetrics;
 use super::options::{AlertOptions, ReceiverOptions};
 use super::receiver::{Means, Receiver};
-use super::registry::{ReceiverId, Registry};
+use super::registry::Registry;
+use super::state::ReceiverId;
 
 /// All receivers, until it is stopped.
 pub struct Notifier {

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::alert::Alert;
 use super::options::ReceiverKind;
-use super::registry::View;
+use super::state::View;
 
 /// What a receiver is sent next. It compares what the receiver took with what there is.
 #[derive(Debug)]

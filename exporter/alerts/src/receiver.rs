@@ -13,8 +13,9 @@ use super::counts::{Counts, Loss};
 use super::options::{ReceiverKind, ReceiverOptions};
 use super::payload::alertmanager_body;
 use super::plan::{Next, Plan};
-use super::registry::{ReceiverId, Registry};
+use super::registry::Registry;
 use super::sender::{Sender, Verdict};
+use super::state::ReceiverId;
 use super::webhook::webhook_body;
 
 /// What a receiver works with.

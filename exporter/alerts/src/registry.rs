@@ -1,4 +1,3 @@
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -8,9 +7,10 @@ use tokio::sync::watch;
 
 use super::alert::Alert;
 use super::annotations::annotations;
-use super::counts::{Counts, Loss};
-use super::feed::{Feed, Origin};
+use super::counts::Counts;
 use super::labels::labels;
+use super::origin::Origin;
+use super::state::{Key, OpenAlert, ReceiverId, State, View};
 
 /// Which alerts are open, and which closed ones a receiver has not taken yet.
 #[derive(Debug)]
@@ -22,54 +22,31 @@ pub struct Registry {
     changed: watch::Sender<u64>,
 }
 
-/// Names a receiver in the registry; never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ReceiverId(u64);
-
-/// An alert that is open.
-#[derive(Clone, Debug)]
-pub struct OpenAlert {
-    /// The alert.
-    pub alert: Arc<Alert>,
-    /// When an event said last that it fires.
-    pub last_seen: SystemTime,
-    /// Full collections since its instance was restarted; `None` if the instance knows of it.
-    unconfirmed: Option<u32>,
-}
-
-/// What a receiver has to know.
-#[derive(Clone, Debug, Default)]
-pub struct View {
-    /// All open alerts.
-    pub open: Vec<Arc<Alert>>,
-    /// Closed ones that the receiver has not taken, in the order in which they closed.
-    pub closed: Vec<Arc<Alert>>,
-}
-
-/// A target, a module, and the alert's name.
-type Key = (Arc<str>, Arc<str>, Arc<str>);
-
-#[derive(Debug, Default)]
-struct State {
-    open: BTreeMap<Key, OpenAlert>,
-    /// Closed ones that somebody has not taken, by version. None of them has the key of an open one.
-    closed: BTreeMap<u64, Closed>,
-    closed_by_key: BTreeMap<Key, u64>,
-    /// The last closed ones, the newest last.
-    recent: VecDeque<Arc<Alert>>,
-    /// The feed that counts, by target and module.
-    feeds: BTreeMap<(Arc<str>, Arc<str>), u64>,
-    receivers: BTreeMap<ReceiverId, Arc<Counts>>,
-    labels: Vec<(String, String)>,
-    open_max: usize,
-    /// The last version, feed or receiver.
-    last: u64,
-}
-
+/// The events of one module on one target. The newest feed of a module counts; those before it are not heard any more.
 #[derive(Debug)]
-struct Closed {
-    alert: Arc<Alert>,
-    waits: BTreeSet<ReceiverId>,
+pub struct Feed {
+    registry: Arc<Registry>,
+    origin: Origin,
+    number: u64,
+}
+
+impl Feed {
+    /// Something happened on the target, and was seen at `now`.
+    pub fn event(&self, event: &Event<'_>, now: SystemTime) {
+        if let Some(alert) = event.alert {
+            self.registry.event(self, event, alert, now);
+        }
+    }
+
+    /// The instance was restarted, and knows no alert.
+    pub fn restarted(&self) {
+        self.registry.restarted(self);
+    }
+
+    /// A full collection of the module ended at `now`.
+    pub fn collected(&self, now: SystemTime) {
+        self.registry.collected(self, now);
+    }
 }
 
 impl Default for Registry {
@@ -174,7 +151,7 @@ impl Registry {
     pub(crate) fn event(&self, feed: &Feed, event: &Event<'_>, alert: contract::Alert<'_>, now: SystemTime) {
         let Origin { target, module, .. } = &feed.origin;
         let mut state = self.lock();
-        if !state.hears(feed) {
+        if !state.hears(&feed.origin, feed.number) {
             return;
         }
         let time = happened(event, now);
@@ -204,7 +181,7 @@ impl Registry {
 
     pub(crate) fn restarted(&self, feed: &Feed) {
         let mut state = self.lock();
-        if state.hears(feed) {
+        if state.hears(&feed.origin, feed.number) {
             state.doubt(&(Arc::clone(&feed.origin.target), Arc::clone(&feed.origin.module)));
         }
     }
@@ -212,7 +189,7 @@ impl Registry {
     /// An instance that was restarted reports what still fires in its first collections. What it does not is over.
     pub(crate) fn collected(&self, feed: &Feed, now: SystemTime) {
         let mut state = self.lock();
-        if !state.hears(feed) {
+        if !state.hears(&feed.origin, feed.number) {
             return;
         }
         let mut over = Vec::new();
@@ -237,92 +214,6 @@ impl Registry {
     }
 }
 
-impl State {
-    fn next(&mut self) -> u64 {
-        self.last += 1;
-        self.last
-    }
-
-    fn hears(&self, feed: &Feed) -> bool {
-        let module = (Arc::clone(&feed.origin.target), Arc::clone(&feed.origin.module));
-        self.feeds.get(&module) == Some(&feed.number)
-    }
-
-    fn of_module<'a>(
-        &'a mut self,
-        target: &'a Arc<str>,
-        module: &'a Arc<str>,
-    ) -> impl Iterator<Item = (&'a Key, &'a mut OpenAlert)> {
-        let first = (Arc::clone(target), Arc::clone(module), Arc::from(""));
-        self.open.range_mut(first..).take_while(move |((own, of, _), _)| (own, of) == (target, module))
-    }
-
-    /// Whether the module's alerts are still open is unknown.
-    fn doubt(&mut self, (target, module): &(Arc<str>, Arc<str>)) {
-        self.of_module(target, module).for_each(|(_, open)| open.unconfirmed = Some(0));
-    }
-
-    fn open_alert(&mut self, key: Key, alert: Alert, now: SystemTime) {
-        // It never closed for those who have not heard of that.
-        if let Some(version) = self.closed_by_key.remove(&key) {
-            self.closed.remove(&version);
-        }
-        self.open.insert(key, OpenAlert { alert: Arc::new(alert), last_seen: now, unconfirmed: None });
-    }
-
-    fn seen(&mut self, key: &Key, annotations: &Arc<[(String, String)]>, now: SystemTime) {
-        let version = self.last + 1;
-        let Some(open) = self.open.get_mut(key) else { return };
-        (open.last_seen, open.unconfirmed) = (now, None);
-        if open.alert.annotations != *annotations {
-            let annotations = Arc::clone(annotations);
-            open.alert = Arc::new(Alert { version, annotations, ..Alert::clone(&open.alert) });
-            self.last = version;
-        }
-    }
-
-    fn close(&mut self, key: &Key, now: SystemTime) {
-        let Some(open) = self.open.remove(key) else { return };
-        let version = self.next();
-        let ends_at = Some(now.max(open.alert.starts_at));
-        let alert = Arc::new(Alert { version, ends_at, ..Alert::clone(&open.alert) });
-        self.recent.push_back(Arc::clone(&alert));
-        if self.recent.len() > RECENT_MAX {
-            self.recent.pop_front();
-        }
-        let waits: BTreeSet<ReceiverId> = self.receivers.keys().copied().collect();
-        if waits.is_empty() {
-            return;
-        }
-        self.closed.insert(version, Closed { alert, waits });
-        self.closed_by_key.insert(key.clone(), version);
-        if self.closed.len() > self.open_max {
-            self.drop_oldest();
-        }
-    }
-
-    /// Forgets the closed alert that waits longest.
-    fn drop_oldest(&mut self) {
-        let Some((_, Closed { alert, waits })) = self.closed.pop_first() else { return };
-        self.closed_by_key.remove(&key_of(&alert));
-        let counts = waits.iter().filter_map(|id| self.receivers.get(id));
-        counts.for_each(|counts| counts.lose(1, Loss::QueueFull));
-    }
-
-    fn taken(&mut self, id: ReceiverId, version: u64) {
-        let Some(closed) = self.closed.get_mut(&version) else { return };
-        closed.waits.remove(&id);
-        if closed.waits.is_empty() {
-            self.closed_by_key.remove(&key_of(&closed.alert));
-            self.closed.remove(&version);
-        }
-    }
-}
-
-fn key_of(alert: &Alert) -> Key {
-    (Arc::clone(&alert.target), Arc::clone(&alert.module), Arc::clone(&alert.id))
-}
-
 /// When an event happened: as it says, unless its clock goes wrong.
 fn happened(event: &Event<'_>, now: SystemTime) -> SystemTime {
     let said = event.time_unix_nanos.and_then(|nanos| u64::try_from(nanos).ok());
@@ -333,7 +224,5 @@ fn happened(event: &Event<'_>, now: SystemTime) -> SystemTime {
 
 /// Events are not older; Alertmanager drops alerts that ended long ago.
 const AGE_MAX: Duration = Duration::from_secs(24 * 3600);
-/// Closed alerts that pages show.
-const RECENT_MAX: usize = 100;
 /// Full collections in which a restarted instance says what still fires.
 const COLLECTIONS_OF_DOUBT: u32 = 2;
