@@ -54,8 +54,9 @@ async fn a_page_of_ten_thousand_alerts_is_no_larger_than_one_of_fifty() {
 #[tokio::test]
 async fn a_receiver_that_is_away_is_shown_with_what_to_do() {
     // Nobody listens at this port once it is given back.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("there are ports");
-    let port = port.local_addr().expect("it is bound").port();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    let port = listener.local_addr().expect("it is bound").port();
+    drop(listener);
     let receiver = serde_json::json!({"url": format!("http://127.0.0.1:{port}"), "name": HOSTILE});
     let text = serde_json::json!({"alerts": {"alertmanagers": [receiver]}}).to_string();
     let config = configuration::parse("perfmon.yml", &text, Path::new("/")).expect("it is good");
