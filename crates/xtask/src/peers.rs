@@ -39,6 +39,7 @@ pub(crate) enum Peer {
     Ndrdump,
     Tshark,
     Prometheus,
+    Alertmanager,
     Curl,
     Htpasswd,
     Python,
@@ -53,11 +54,12 @@ pub(crate) enum Peer {
     Wine,
 }
 
-const ALL: [Peer; 16] = [
+const ALL: [Peer; 17] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
     Peer::Prometheus,
+    Peer::Alertmanager,
     Peer::Curl,
     Peer::Htpasswd,
     Peer::Python,
@@ -79,6 +81,7 @@ impl Peer {
             Self::Ndrdump => "Samba's ndrdump",
             Self::Tshark => "tshark",
             Self::Prometheus => "Prometheus",
+            Self::Alertmanager => "Alertmanager",
             Self::Curl => "curl with OpenSSL",
             Self::Htpasswd => "htpasswd",
             Self::Python => "Python with impacket and prometheus_client",
@@ -100,6 +103,7 @@ impl Peer {
             Self::Ndrdump => &["samba-testsuite"],
             Self::Tshark => &["tshark"],
             Self::Prometheus => &["prometheus"],
+            Self::Alertmanager => &["prometheus-alertmanager"],
             Self::Curl => &["curl", "openssl"],
             Self::Htpasswd => &["apache2-utils"],
             Self::Python | Self::Rotel | Self::Scapy => &["python3", "python3-venv"],
@@ -117,6 +121,7 @@ impl Peer {
             Self::Ndrdump => has("ndrdump"),
             Self::Tshark => has("tshark"),
             Self::Prometheus => has("prometheus") && has("promtool"),
+            Self::Alertmanager => has("prometheus-alertmanager"),
             Self::Curl => has("curl") && has("openssl"),
             Self::Htpasswd => has("htpasswd"),
             Self::Python => python(workspace).is_file(),

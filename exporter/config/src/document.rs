@@ -3,9 +3,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::alerts::AlertOptions;
 use otlp_push::OtlpEndpoint;
 use series::pipeline::Normalize;
 
+use super::alerts::alerts;
 use super::file_pattern::FilePattern;
 use super::identity::{Credentials, Identity, credentials, identity};
 use super::item::Item;
@@ -57,6 +59,8 @@ pub struct Config {
     pub target_files: Vec<FilePattern>,
     /// Which collectors are pushed to.
     pub otlp: Vec<Arc<OtlpEndpoint>>,
+    /// Who gets the alerts of targets.
+    pub alerts: AlertOptions,
     /// Where the exporter's own figures go besides `/metrics`.
     pub telemetry: Option<Arc<OtlpEndpoint>>,
     /// The file as it is shown on a page: without its secrets, which takes [`Config::set_schemas`].
@@ -121,6 +125,7 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
         .collect();
     let target_files = top.get("target_files").map(|item| FilePattern::read_list(&item, base));
     let otlp = otlp::endpoints(top.get("otlp"), base);
+    let alerts = top.get("alerts").map(|item| alerts(&item, base)).unwrap_or_default();
     let telemetry = top.get("telemetry").and_then(|item| otlp::telemetry(&item, base));
     let watch = top.get("config").and_then(|item| operate::watch(&item));
     let log_level = top.get("log").and_then(|item| operate::log(&item));
@@ -141,6 +146,7 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
         targets,
         target_files: target_files.unwrap_or_default(),
         otlp,
+        alerts,
         telemetry,
         shown: Shown::default(),
         tree: Tree::default(),

@@ -36,6 +36,10 @@
 //!   - {endpoint: 'https://otel.example:4317', protocol: grpc, interval: 30s, compression: gzip, timeout: 10s,
 //!      headers: {authorization: {file: /run/secrets/otel, prefix: 'Bearer '}}, tls: {ca_file: /etc/ssl/otel.pem},
 //!      temporality: cumulative, queue_points: 5000000, request_bytes: 3145728}
+//! alerts:                                     # receivers of the alerts of targets; all but `url` has a default
+//!   alertmanagers: [{url: 'http://alertmanager.example:9093'}]             # also name, timeout, headers, tls
+//!   webhooks: [{url: 'https://hooks.example/alerts', repeat_interval: 4h}]
+//!   resend_interval: 1m                       # also labels, max_alerts
 //! config: {watch: true, watch_interval: 5s}   # reads this file again when it changes
 //! log: {level: 'info,perfmon_exporter::web=debug'}             # unless the command line says it
 //! telemetry: {endpoint: 'http://otel.example:4318'}            # the exporter's own figures; as above, by HTTP
@@ -47,11 +51,14 @@
 //! shown with line and column as well. What transports can be set is declared by plugins, which are loaded later:
 //! [`Config::set_schemas`] checks it then.
 
+mod alerts;
 mod check;
+mod client_tls;
 mod declared;
 mod document;
 mod external;
 mod file_pattern;
+mod headers;
 mod hosts;
 mod identity;
 mod in_use;

@@ -3,7 +3,9 @@ use std::time::Duration;
 
 use exporter_testing::schema;
 
-use otlp_push::{OtlpEndpoint, OtlpTls};
+use ::alerts::ReceiverOptions;
+use http_client::ClientTls;
+use otlp_push::OtlpEndpoint;
 
 use super::*;
 
@@ -16,6 +18,7 @@ fn shape(path: &str) -> String {
     let mut segments: Vec<&str> = without_numbers.collect();
     let named = match segments[0] {
         "identities" | "modules" | "transports" => Some(1),
+        "alerts" if segments.get(2) == Some(&"headers") => Some(3),
         "otlp" | "telemetry" if segments.get(1) == Some(&"headers") => Some(2),
         _ => None,
     };
@@ -29,6 +32,10 @@ fn shape(path: &str) -> String {
         ("target_defaults.normalize.", "normalize."),
         ("telemetry.tls.", "otlp.tls."),
         ("telemetry.headers.", "otlp.headers."),
+        ("alerts.alertmanagers.tls.", "otlp.tls."),
+        ("alerts.alertmanagers.headers.", "otlp.headers."),
+        ("alerts.webhooks.tls.", "otlp.tls."),
+        ("alerts.webhooks.headers.", "otlp.headers."),
     ] {
         if let Some(rest) = path.strip_prefix(place) {
             return format!("{home}{rest}");
@@ -99,9 +106,18 @@ fn the_reference_shows_the_defaults() {
     let shown = OtlpEndpoint {
         name: default.name.clone(),
         headers: Vec::new(),
-        tls: OtlpTls::default(),
+        tls: ClientTls::default(),
         traces: None,
         ..shown
     };
     assert_eq!(shown, default);
+    let shown = &config.alerts;
+    let least = "alerts: {alertmanagers: [{url: 'https://alertmanager.example.com:9093'}], \
+                 webhooks: [{url: 'https://hooks.example.com/alerts'}]}";
+    let default = parse("least.yaml", least, Path::new("/etc")).unwrap().alerts;
+    assert_eq!(shown.alerts_max, default.alerts_max);
+    for (shown, default) in shown.receivers.iter().zip(&default.receivers) {
+        let name = default.name.clone();
+        assert_eq!(ReceiverOptions { name, headers: Vec::new(), ..(**shown).clone() }, **default);
+    }
 }

@@ -1,6 +1,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use alerts::{Feed, Origin, Registry};
 use config::{Config, Target};
 use otlp_push::EventRouter;
 use plugin_contract::{Failure, GeneralReason, InstanceSink, Stage};
@@ -28,6 +30,7 @@ pub(super) struct Engine {
     schedule: Schedule,
     costs: Arc<Costs>,
     event_router: Option<Arc<EventRouter>>,
+    alerts: Option<Arc<Registry>>,
     targets: HashMap<String, Living>,
     /// Told of all changes.
     probes: Option<Arc<Probes>>,
@@ -66,6 +69,7 @@ impl Engine {
             schedule,
             costs,
             event_router: None,
+            alerts: None,
             targets,
             probes: None,
             ids: 0,
@@ -80,6 +84,11 @@ impl Engine {
     /// The same, with an event router.
     pub(super) fn with_event_router(self, event_router: &Arc<EventRouter>) -> Self {
         Self { event_router: Some(Arc::clone(event_router)), ..self }
+    }
+
+    /// The same, with a registry of the alerts of its targets.
+    pub(super) fn with_alerts(self, alerts: &Arc<Registry>) -> Self {
+        Self { alerts: Some(Arc::clone(alerts)), ..self }
     }
 
     /// The same, with probes.
@@ -142,7 +151,20 @@ impl Engine {
         if !jobs.is_empty() {
             self.schedule.add(jobs);
         }
+        self.close_alerts(wanted);
         changes
+    }
+
+    /// Closes the alerts of modules that are not asked any more.
+    fn close_alerts(&self, wanted: &[Target]) {
+        let Some(alerts) = &self.alerts else { return };
+        let modules_of = |target: &Target| {
+            target.modules.iter().map(|module| (target.name.clone(), module.clone())).collect::<Vec<_>>()
+        };
+        let modules: HashSet<(String, String)> = wanted.iter().flat_map(modules_of).collect();
+        alerts.retain(SystemTime::now(), |target, module| {
+            modules.contains(&(target.to_owned(), module.to_owned()))
+        });
     }
 
     /// The registry has those of `wanted` that live, in that order.
@@ -158,6 +180,7 @@ impl Engine {
         let (scope, normalize) = scope_of(&self.catalog, config, target, model::Target::new(&target.name));
         for (index, (module, normalize)) in target.modules.iter().zip(normalize).enumerate() {
             let job = JobId(self.next_id());
+            let alerts = self.feed(&entry, module, &config.modules[module].plugin);
             let observer = Arc::new(JobObserver {
                 entry: Arc::downgrade(&entry),
                 module: index,
@@ -166,11 +189,12 @@ impl Engine {
                 schedule: self.schedule.clone(),
                 costs: self.costs.of(&config.modules[module].plugin),
                 reporter: self.reporter(&config.modules[module].plugin),
+                alerts: alerts.clone(),
             });
             let store = scope.ruled_store(observer, normalize);
             entry.set_store(index, Arc::clone(&store));
-            let sink =
-                TimedStore::new(Arc::clone(&store), self.costs.of(&config.modules[module].plugin), &entry);
+            let costs = self.costs.of(&config.modules[module].plugin);
+            let sink = TimedStore::new(Arc::clone(&store), costs, &entry).with_alerts(alerts);
             let instance = self.instance(config, target, module, Arc::new(sink));
             let collector = PluginCollector::new(Arc::clone(&entry), index, store, instance);
             let key = format!("{}/{module}", target.name);
@@ -178,6 +202,17 @@ impl Engine {
             jobs.push(NewJob { spec, collector: Arc::new(collector), deadline: target.deadline });
         }
         Living { id, target: target.clone(), config: Arc::clone(config), entry }
+    }
+
+    /// Where the alerts of a module go.
+    fn feed(&self, entry: &TargetState, module: &str, plugin: &str) -> Option<Arc<Feed>> {
+        let origin = Origin {
+            target: entry.name.as_str().into(),
+            module: module.into(),
+            plugin: plugin.into(),
+            labels: entry.labels.clone(),
+        };
+        Some(Arc::new(self.alerts.as_ref()?.feed(origin)))
     }
 
     fn reporter(&self, plugin: &str) -> Option<Reporter> {

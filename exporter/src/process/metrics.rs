@@ -66,6 +66,7 @@ pub fn own_metrics() -> Vec<&'static Metric> {
         probe::METRICS,
         http_server::METRICS,
         otlp_push::METRICS,
+        alerts::METRICS,
         telemetry::PROCESS_METRICS,
     ];
     files.concat()

@@ -1,5 +1,6 @@
 //! The command line, and the life of the process: configuration, plugins, listeners, schedule, signal, drain.
 
+mod alerts;
 mod blocking;
 mod check;
 mod cli;

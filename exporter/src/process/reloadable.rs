@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use alerts::Notifier;
 use config::{Config, InUse, Report, RpcState};
 use http_server::{Limits, Settings};
 use input::file;
@@ -69,6 +70,7 @@ pub(super) struct ReloadableState {
     pub(super) plugins: Arc<Plugins>,
     pub(super) supply: Arc<SnapshotSupply>,
     pub(super) pusher: Pusher,
+    pub(super) alert_notifier: Notifier,
     pub(super) own: Option<OwnTelemetry>,
     pub(super) reloads: Arc<ReloadCounts>,
     /// The command line sets the log level.
@@ -182,6 +184,8 @@ impl ReloadableState {
             targets: _,
             target_files: _,
             otlp,
+            // With the external URL, which is of `web`.
+            alerts: _,
             telemetry,
             shown: _,
             tree: _,
@@ -216,6 +220,7 @@ impl ReloadableState {
         });
         let supply: Arc<dyn Supply> = Arc::<SnapshotSupply>::clone(&self.supply);
         self.pusher.set_endpoints(otlp, &supply, before.scrape.drain);
+        super::alerts::set(&mut self.alert_notifier, &config, before.scrape.drain);
         self.change_telemetry(before.telemetry.as_ref(), telemetry.as_ref()).await;
         self.reloads.succeeded(unix_seconds(), !needs_restart.is_empty());
         Applied { targets: self.target_registry.targets().len(), changes, needs_restart }

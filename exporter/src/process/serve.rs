@@ -16,6 +16,7 @@ use tokio::signal::unix::Signal;
 use tokio::sync::{oneshot, watch};
 use tracing::{error, info, warn};
 
+use super::alerts;
 use super::blocking::Blocking;
 use super::engine::Engine;
 use super::library_cache::LibraryCache;
@@ -230,6 +231,7 @@ impl Begin {
         );
         let supply = Arc::new(SnapshotSupply::new(Arc::clone(&target_registry), &config, &libraries));
         let pusher = Pusher::start(&config.otlp, &(Arc::clone(&supply) as Arc<dyn Supply>), &timings);
+        let alert_notifier = alerts::start(&config);
         let dependencies = Dependencies {
             host: host.clone(),
             catalog: Arc::clone(engine.catalog()),
@@ -240,6 +242,7 @@ impl Begin {
         };
         let probes = Probes::start(&config, dependencies);
         let engine = engine.with_probes(&probes).with_event_router(pusher.event_router());
+        let engine = engine.with_alerts(alert_notifier.registry());
         let own = config.telemetry.as_ref();
         let own = own.and_then(|endpoint| own_telemetry(endpoint, &target_registry, &pusher));
         let scrapes = Arc::new(Scrapes::new(&timings));
@@ -259,6 +262,7 @@ impl Begin {
         };
         let mut registry = metrics.registry();
         registry.register_collector(Box::new(pusher.metrics()));
+        registry.register_collector(Box::new(alert_notifier.metrics()));
         gate.register(&mut registry);
         registry.register_collector(Box::new(probes.counts().clone()));
         let (requests, asked) = reload::requests();
@@ -274,7 +278,8 @@ impl Begin {
                 plugin_limits(),
                 Arc::clone(pusher.counts()),
                 keeping,
-            ),
+            )
+            .with_alerts(Arc::clone(alert_notifier.registry()), Arc::clone(alert_notifier.counts())),
         }));
         let settings =
             Settings::new(http_server::Limits::from(&config.web), reloadable::page_hosts(&config.web));
@@ -303,6 +308,7 @@ impl Begin {
             plugins,
             supply,
             pusher,
+            alert_notifier,
             own,
             reloads,
             log_is_fixed,
@@ -373,8 +379,9 @@ async fn end_all(host: Host, server: Server, state: ReloadableState) {
         host.stop(DESTROY_MAX);
         host.wait_destroyed(DESTROY_MAX)
     });
-    let (left, (), (), ()) =
-        tokio::join!(destroy, server.stop(grace), state.pusher.stop(grace), stop_telemetry(state.own));
+    let (pushes, alerts) = (state.pusher.stop(grace), state.alert_notifier.stop(grace));
+    let (left, (), (), (), ()) =
+        tokio::join!(destroy, server.stop(grace), pushes, alerts, stop_telemetry(state.own));
     match left {
         Ok(0) => {}
         Ok(instances) => warn!(instances, "Plugin instances did not end in time"),

@@ -1,9 +1,10 @@
 use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
+use alerts::Feed;
 use otlp_encode::{Scope, Trigger};
 use otlp_push::{Ended, EventRouter};
-use plugin_contract::{CollectionId, Completion, Event, Level};
+use plugin_contract::{CollectionId, Completion, Event, Level, Outcome};
 use plugin_host::monotonic_ns;
 use series::pipeline::{FailureStreak, StoreObserver};
 use telemetry::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
@@ -29,6 +30,8 @@ pub struct JobObserver {
     pub costs: Arc<PluginCosts>,
     /// Collectors that want to know at once; nobody in tests.
     pub reporter: Option<Reporter>,
+    /// Where its alerts go; nowhere in tests.
+    pub alerts: Option<Arc<Feed>>,
 }
 
 /// Tells collectors what happens, as it happens.
@@ -76,6 +79,9 @@ impl StoreObserver for JobObserver {
                 reporter.collected(&entry, &ended);
             }
         }
+        if let (Some(alerts), Outcome::Full) = (&self.alerts, &completion.outcome) {
+            alerts.collected(SystemTime::now());
+        }
         self.schedule.ended(self.job, ending(&completion.outcome));
     }
 
@@ -102,6 +108,9 @@ impl StoreObserver for JobObserver {
     fn event(&self, event: &Event<'_>) {
         if let Some(entry) = self.entry.upgrade() {
             log_plugin_event(self.origin(&entry), event);
+            if let Some(alerts) = &self.alerts {
+                alerts.event(event, SystemTime::now());
+            }
             if let Some(reporter) = &self.reporter {
                 reporter.event(&entry, event);
             }

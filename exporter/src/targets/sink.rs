@@ -2,6 +2,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use alerts::Feed;
 use plugin_contract::{
     Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, HistogramBatch, InstanceSink, Level,
     SeriesDef, Verdict,
@@ -18,6 +19,8 @@ pub struct TimedStore {
     costs: Arc<PluginCosts>,
     /// The target whose values these are, while it lives.
     entry: Weak<TargetState>,
+    /// Where alerts go; nowhere for probes.
+    alerts: Option<Arc<Feed>>,
     /// What the values of the collection that is under way took so far.
     ingest_ns: AtomicU64,
 }
@@ -26,7 +29,13 @@ impl TimedStore {
     /// Times `store`, which holds values of the target `entry`, for `costs`.
     #[must_use]
     pub fn new(store: Arc<Store>, costs: Arc<PluginCosts>, entry: &Arc<TargetState>) -> Self {
-        Self { store, costs, entry: Arc::downgrade(entry), ingest_ns: AtomicU64::new(0) }
+        Self { store, costs, entry: Arc::downgrade(entry), alerts: None, ingest_ns: AtomicU64::new(0) }
+    }
+
+    /// The same, for an instance whose alerts go there.
+    #[must_use]
+    pub fn with_alerts(self, alerts: Option<Arc<Feed>>) -> Self {
+        Self { alerts, ..self }
     }
 
     /// Has the store take a batch, and enters what that took and what became of the rows.
@@ -92,6 +101,9 @@ impl InstanceSink for TimedStore {
 
     fn reset(&self) {
         self.store.reset();
+        if let Some(alerts) = &self.alerts {
+            alerts.restarted();
+        }
     }
 
     fn log_enabled(&self, level: Level) -> bool {

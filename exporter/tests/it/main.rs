@@ -1,5 +1,6 @@
 //! The exporter from outside: its library's edges and its program.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
+mod alerts_serve;
 mod bad_plugins;
 mod com_plus;
 mod command_line;

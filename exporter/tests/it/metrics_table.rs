@@ -15,7 +15,7 @@ fn table() -> String {
          All of them are on `/metrics`, after the targets' series; scrapes in the protobuf format get native histograms.\n\
          No histogram has a label for targets, so the number of their series does not grow with the number of targets.\n\
          `telemetry:` sends the histograms and some of the other metrics to a collector.\n\n\
-         Counters by reason of the push and of the web server start at zero for each reason, once that part is\n\
+         Counters by reason of the push, of alerts and of the web server start at zero for each reason, once that part is\n\
          configured, so that `rate()` and `increase()` see the first event. `perfmon_exporter_failures_total` and\n\
          `perfmon_exporter_series_dropped_total` do not: a zero for each target, stage and reason would be hundreds of\n\
          series per target. Their series start with the first event, which `increase()` does not see; match new\n\
@@ -97,6 +97,7 @@ identities: {svc: {kind: ntlm, domain: CORP, username: svc, password_file: secre
 targets: [{host: heart, modules: [beat], interval: 1s, identity: svc}]
 target_files: ["t.yml"]
 otlp: [{endpoint: 'http://127.0.0.1:9', interval: 1s}]
+alerts: {alertmanagers: [{url: 'http://127.0.0.1:9'}]}
 "#,
     );
     exporter.wait_for_line("Target is up");
@@ -121,6 +122,7 @@ otlp: [{endpoint: 'http://127.0.0.1:9', interval: 1s}]
     // What did not happen has no series yet.
     let absent: Vec<&str> = known.keys().copied().filter(|name| !shown.contains_key(*name)).collect();
     expect_test::expect![[r#"
+        perfmon_exporter_alerts_up
         perfmon_exporter_failures
         perfmon_exporter_module_matches_nothing
         perfmon_exporter_otlp_queue_spans

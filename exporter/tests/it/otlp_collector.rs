@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
+use http_client::{Clock, Connecting, Connector, Failure, Stream, Trouble};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{HeaderMap, HeaderName};
 use hyper::service::service_fn;
@@ -18,7 +19,6 @@ use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use otlp_push::OtlpProtocol;
-use otlp_push::{Clock, Connecting, Connector, Failure, Stream, Trouble};
 use prost::Message;
 use tokio::sync::Notify;
 use tokio::time::Instant;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use config::parse;
-use otlp_push::{Connector, NetConnector, Trouble};
+use http_client::{Connector, NetConnector, Trouble};
 use otlp_push::{OtlpEndpoint, OtlpProtocol};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
@@ -87,10 +87,10 @@ async fn both_sides_show_their_certificates() {
     let port = listen(&authority, Arc::clone(&collector)).await;
 
     let tls = "ca_file: ca.pem, cert_file: cert.pem, key_file: key.pem";
-    assert!(NetConnector::new(endpoint(&folder, port, tls)).connect().await.is_ok());
+    assert!(NetConnector::new(endpoint(&folder, port, tls).server()).connect().await.is_ok());
 
     let fails = async |tls: &str| {
-        let connector = NetConnector::new(endpoint(&folder, port, tls));
+        let connector = NetConnector::new(endpoint(&folder, port, tls).server());
         match connector.connect().await {
             Ok(_) => panic!("{tls}"),
             Err(failure) => (failure.trouble, failure.message),
@@ -117,7 +117,7 @@ async fn a_round_goes_over_mutual_tls() {
     let port = listen(&authority, Arc::clone(&collector)).await;
     let endpoint = endpoint(&folder, port, "ca_file: ca.pem, cert_file: cert.pem, key_file: key.pem");
     // The last round needs no waiting.
-    let pusher = crate::otlp_push::pusher_of(&endpoint, Arc::new(NetConnector::new(Arc::clone(&endpoint))));
+    let pusher = crate::otlp_push::pusher_of(&endpoint, Arc::new(NetConnector::new(endpoint.server())));
     pusher.stop(std::time::Duration::from_secs(30)).await;
     assert_eq!(collector.received(1).await.len(), 1);
 }
@@ -142,7 +142,7 @@ async fn a_collector_that_asks_in_vain_for_our_certificate_fails_by_tls_and_not_
             let config =
                 parse("perfmon.yml", &text, folder.path()).unwrap_or_else(|report| panic!("{report}"));
             let endpoint = Arc::clone(&config.otlp[0]);
-            let connector = Arc::new(NetConnector::new(Arc::clone(&endpoint)));
+            let connector = Arc::new(NetConnector::new(endpoint.server()));
             let pusher = crate::otlp_push::pusher_of(&endpoint, connector);
             let counts = Arc::clone(&pusher.counts().get()[0]);
             pusher.stop(std::time::Duration::from_secs(30)).await;

@@ -55,6 +55,7 @@ fn observer(entry: &Arc<TargetState>, module: usize) -> JobObserver {
         plugin: "pcq".to_owned(),
         schedule: schedule(),
         reporter: None,
+        alerts: None,
         costs: Costs::new(&Timings::default()).of("pcq"),
     }
 }

@@ -56,7 +56,7 @@ extern "C" {
 #endif
 
 #define PERFMON_ABI_MAJOR 1
-#define PERFMON_ABI_MINOR 4
+#define PERFMON_ABI_MINOR 5
 
 /* ------------------------------------------------------------------------------------------ pairs and arrays */
 
@@ -534,7 +534,10 @@ typedef struct perfmon_event {
     perfmon_str body;     /* a sentence */
     perfmon_array fields; /* of perfmon_label */
     uint32_t alert_state; /* since 1.3: PERFMON_ALERT_... */
-    uint32_t reserved;
+    uint32_t alert_labels; /* since 1.5: so many of the first fields, at most 32, identify the alert, the same in each of its
+                           * events. Receivers get them as labels, and the other fields as annotations. Their names are
+                           * [a-zA-Z_][a-zA-Z0-9_]*, each once, and do not begin with __. Ignored if alert_state is
+                           * PERFMON_ALERT_NONE; reserved before */
     perfmon_str alert;    /* since 1.3: the alert's name: not empty, one line, unique in the instance. Ignored if
                            * alert_state is PERFMON_ALERT_NONE */
 } perfmon_event;

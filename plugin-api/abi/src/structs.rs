@@ -334,7 +334,7 @@ abi_structs! {
         32 => body: Str,
         48 => fields: Array,
         72 => alert_state: u32,
-        76 => reserved: u32,
+        76 => alert_labels: u32,
         80 => alert: Str,
     }
 

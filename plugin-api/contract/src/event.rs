@@ -32,6 +32,15 @@ pub struct Event<'a> {
     pub alert: Option<Alert<'a>>,
 }
 
+impl<'a> Event<'a> {
+    /// The fields that do not identify the alert.
+    #[must_use]
+    pub fn details(&self) -> &'a [(&'a str, &'a str)] {
+        let labels = self.alert.map_or(0, |alert| alert.labels.len());
+        self.fields.get(labels..).unwrap_or_default()
+    }
+}
+
 /// An alert and its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alert<'a> {
@@ -39,6 +48,8 @@ pub struct Alert<'a> {
     pub id: &'a str,
     /// Whether it fires.
     pub state: AlertState,
+    /// The event's first fields, which identify the alert for receivers. Their names are valid as names of labels.
+    pub labels: &'a [(&'a str, &'a str)],
 }
 
 /// Whether an alert fires.

@@ -325,12 +325,34 @@ pub(crate) unsafe fn event<'a>(
             if id.is_empty() || id.chars().any(char::is_control) {
                 return Err(Violation::BadName);
             }
-            Some(Alert { id, state })
+            Some(Alert { id, state, labels: alert_labels(raw.alert_labels, fields)? })
         }
         None => None,
     };
     Ok(Event { name, level: level(raw.level), time_unix_nanos, body, fields, alert })
 }
+
+/// The first `count` of `fields`, which identify an alert.
+fn alert_labels<'a>(
+    count: u32,
+    fields: &'a [(&'a str, &'a str)],
+) -> Result<&'a [(&'a str, &'a str)], Violation> {
+    let labels = fields.get(..count as usize).ok_or(Violation::LengthMismatch)?;
+    if labels.len() > ALERT_LABELS_MAX {
+        return Err(Violation::OverLimit);
+    }
+    for (index, (name, _)) in labels.iter().enumerate() {
+        let is_new = labels[..index].iter().all(|(before, _)| before != name);
+        // Prometheus keeps the others for itself.
+        if !is_label_name(name) || name.starts_with("__") || !is_new {
+            return Err(Violation::BadName);
+        }
+    }
+    Ok(labels)
+}
+
+/// Labels that identify an alert.
+const ALERT_LABELS_MAX: usize = 32;
 
 /// Name and value of a fact about the target.
 ///

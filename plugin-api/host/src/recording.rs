@@ -33,6 +33,8 @@ pub struct Recorded {
     pub events: Vec<(String, String)>,
     /// The alerts that events were about, in order.
     pub alerts: Vec<(String, AlertState)>,
+    /// The labels of each of them.
+    pub alert_labels: Vec<Vec<(String, String)>>,
     /// Facts about the target, in order.
     pub facts: Vec<(String, String)>,
     /// How many batches came.
@@ -301,6 +303,7 @@ impl InstanceSink for RecordingSink {
         self.change(|recorded| {
             recorded.events.push((event.name.to_owned(), event.body.to_owned()));
             recorded.alerts.extend(event.alert.map(|alert| (alert.id.to_owned(), alert.state)));
+            recorded.alert_labels.extend(event.alert.map(|alert| owned(alert.labels)));
         });
     }
 

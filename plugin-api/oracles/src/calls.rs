@@ -261,7 +261,7 @@ impl Plugin {
             body: memory.text(input),
             fields: memory.column(input, LIMITS.fields_max, LABEL, label),
             alert_state: u32::from(input.byte() % 5),
-            reserved: 0,
+            alert_labels: u32::from(input.byte() % 4),
             alert: memory.text(input),
         };
         let before = self.watch.0.recorded().events.len();

@@ -135,6 +135,10 @@ impl InstanceSink for Watch {
         assert!(event.name.len() <= LIMITS.name_bytes_max as usize);
         assert!(event.body.len() <= LIMITS.text_bytes_max as usize && event.time_unix_nanos != Some(0));
         fields(event.fields);
+        if let Some(alert) = event.alert {
+            assert_eq!([alert.labels, event.details()].concat(), event.fields);
+            assert!(alert.labels.iter().all(|(name, _)| !name.is_empty() && !name.starts_with("__")));
+        }
         self.0.event(event);
     }
 

@@ -30,6 +30,9 @@ pub struct Event<'a> {
     pub fields: &'a [(&'a str, &'a str)],
     /// The alert that it is about, and its state. Exporters before version 1.3 ignore it.
     pub alert: Option<(&'a str, AlertState)>,
+    /// How many of the first fields identify the alert: the same in each of its events. Receivers of alerts get them as
+    /// labels, and the other fields as annotations. Exporters before version 1.5 ignore it.
+    pub alert_labels: usize,
 }
 
 /// Whether an alert fires.

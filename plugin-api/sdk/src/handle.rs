@@ -54,7 +54,7 @@ impl Handle {
         body: &str,
         fields: &[(&str, &str)],
     ) {
-        self.report(&Event { name, severity, time_unix_nanos, body, fields, alert: None });
+        self.report(&Event { name, severity, time_unix_nanos, body, fields, alert: None, alert_labels: 0 });
     }
 
     /// Reports something that happened on the target, with or without an alert.

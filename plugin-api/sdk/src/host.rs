@@ -271,7 +271,7 @@ pub(crate) fn event(instance: u64, event: &Event<'_>) {
         body: Str::of(event.body),
         fields: Array::of(&fields),
         alert_state: event.alert.map_or(plugin_abi::ALERT_NONE, |(_, state)| state.code()),
-        reserved: 0,
+        alert_labels: u32::try_from(event.alert_labels).unwrap_or(u32::MAX),
         alert: event.alert.map_or(Str::EMPTY, |(id, _)| Str::of(id)),
     };
     // SAFETY: strings and fields outlive the call.

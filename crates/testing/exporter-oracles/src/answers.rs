@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use otlp_push::OtlpProtocol;
-use otlp_push::{Backoff, Verdict, parsers};
+use http_client::Backoff;
+use otlp_push::{OtlpProtocol, Verdict, parsers};
 
 use crate::Input;
 

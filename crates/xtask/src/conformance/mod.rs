@@ -1,6 +1,7 @@
 //! Conformance checks: whole programs, most of them not ours, against ours. One check a file.
 
 mod agreement;
+mod alertmanager;
 mod bad_input;
 mod browser;
 mod com_plus;
@@ -51,6 +52,7 @@ const CHECKS: [Check; 47] = [
     ("a host of 5,000 series takes little memory", &[], memory::run),
     ("a minute of trouble on all sides leaves good hosts alone", &[], crate::soak::minute),
     ("the commands of the documents work", &[Peer::Curl, Peer::Htpasswd], documents::run),
+    ("Alertmanager hears of alerts and of their ends", &[Peer::Alertmanager, Peer::Cc], alertmanager::run),
     ("promtool reads the queries of the documents", &[Peer::Prometheus], documents::queries),
     ("Samba's ndrdump reads our stubs", &[Peer::Ndrdump], ndrdump::run),
     ("Samba's ndrdump reads our DCOM stubs", &[Peer::Ndrdump], dcom::by_ndrdump),

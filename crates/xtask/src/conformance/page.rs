@@ -235,6 +235,7 @@ impl Visit {
             ("search", "targets/web1/values?q=time"),
             ("counterset", "targets/web1/values?set=Processor+Information"),
             ("counter", "targets/web1/values?counter=perfmon_process_v2_handles"),
+            ("alerts", "alerts"),
             ("plugins", "plugins"),
             ("rpc-state", "rpc-state"),
             ("rpc-cell", &cell),

@@ -1,8 +1,6 @@
 //! `otlp:` and `telemetry:`, where figures are pushed to.
 
 mod address;
-mod headers;
-mod tls;
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -13,8 +11,8 @@ use otlp_encode::Temporality;
 use otlp_push::{Compression, OtlpEndpoint, OtlpProtocol};
 
 use self::address::Address;
-use self::headers::headers;
-use self::tls::tls;
+use super::client_tls::tls;
+use super::headers::headers;
 use super::item::Item;
 use super::node::Position;
 use super::section::Section;

@@ -1,5 +1,6 @@
 //! The configuration as people write it: what is read of it, and what is said of mistakes.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
+mod alerts_config;
 mod config;
 mod fleet_files;
 mod naming_profiles;

@@ -3,9 +3,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use http_client::Trouble;
 use telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, words};
 
-use super::reply::Trouble;
 use super::signal::Signal;
 
 words! {

@@ -6,13 +6,13 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http_client::Connector;
 use otlp_encode::{Earlier, Part, Request as Written, Requests, Temporality};
 use telemetry::unix_nanos;
 use tokio::sync::watch;
 use tracing::{debug, warn};
 
 use super::body::pack;
-use super::connector::Connector;
 use super::counts::{Counts, Loss};
 use super::fill::{Line, fill};
 use super::options::OtlpEndpoint;

@@ -4,13 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::Full;
+use http_client::{Failure, Trouble, USER_AGENT, header_value};
 use hyper::Request;
-use hyper::header::HeaderValue;
-use input::secret;
 
-use super::connector::Failure;
-use super::options::{Compression, HeaderSource, OtlpEndpoint, OtlpProtocol};
-use super::reply::Trouble;
+use super::options::{Compression, OtlpEndpoint, OtlpProtocol};
 use super::signal::Signal;
 
 /// The head of a request. Secrets are read anew each time, so that those that were renewed are used.
@@ -53,21 +50,3 @@ pub(super) async fn request(
     });
     made.await.map_err(|error| Failure::new(Trouble::Unexpected, error))?
 }
-
-pub(super) fn header_value(source: &HeaderSource) -> Result<HeaderValue, Failure> {
-    let value = match source {
-        HeaderSource::Plain(text) => HeaderValue::from_str(text),
-        HeaderSource::Secret { prefix, source } => {
-            let secret = secret::read(source).map_err(|message| Failure::new(Trouble::Secret, message))?;
-            let whole = zeroize::Zeroizing::new([prefix.as_bytes(), &secret].concat());
-            HeaderValue::from_bytes(&whole)
-        }
-    };
-    // The error does not show the value.
-    let mut value =
-        value.map_err(|_| Failure::new(Trouble::Secret, "a secret does not fit into a header"))?;
-    value.set_sensitive(true);
-    Ok(value)
-}
-
-pub(super) const USER_AGENT: &str = concat!("perfmon-exporter/", env!("CARGO_PKG_VERSION"));

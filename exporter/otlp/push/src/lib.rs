@@ -19,14 +19,10 @@
 //! could show, and would bring a second gRPC client beside the one that the endpoint's metrics go through, with its
 //! renewed secrets and certificates. What is left of it, the encoding, takes less than the adaptor would.
 //!
-//! [`Supply`] is where rounds come from, [`Connector`] how collectors are reached, [`Counts`] what
+//! [`Supply`] is where rounds come from, [`http_client::Connector`] how collectors are reached, [`Counts`] what
 //! `perfmon_exporter_otlp_…` shows. [`Pusher::start`] runs all endpoints of a configuration.
 
-mod backoff;
 mod body;
-mod clock;
-mod connection;
-mod connector;
 mod counts;
 mod endpoint;
 mod event_router;
@@ -46,24 +42,18 @@ mod sender;
 mod shared;
 mod signal;
 mod size;
-mod tls;
-mod tls_alerts;
 mod traces;
 
-pub use self::backoff::Backoff;
-pub use self::clock::{Clock, SystemClock};
-pub use self::connector::{Connecting, Connector, Failure, Stream};
 pub use self::counts::{AllCounts, Counts, Loss, SignalCounts};
 pub use self::endpoint::Endpoint;
 pub use self::event_router::{Ended, EventRouter};
 pub use self::metrics::{METRICS, OtlpMetrics};
-pub use self::options::{ClientCertificate, Compression, HeaderSource, OtlpEndpoint, OtlpProtocol, OtlpTls};
+pub use self::options::{Compression, OtlpEndpoint, OtlpProtocol};
 pub use self::own::{Figure, OwnTelemetry};
 pub use self::pusher::Pusher;
 pub use self::queue::{Item, Queue, Supply};
 pub use self::records::{About, Records};
-pub use self::reply::{Trouble, Verdict};
+pub use self::reply::Verdict;
 pub use self::shared::Shared;
 pub use self::signal::Signal;
-pub use self::tls::NetConnector;
 pub use self::traces::Traces;

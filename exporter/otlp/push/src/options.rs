@@ -1,9 +1,9 @@
 //! The options of a collector: its address, its protocol, and the data that it gets.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use input::secret::SecretSource;
+use http_client::{ClientTls, HeaderSource, Server};
 use otlp_encode::Temporality;
 
 use super::traces::Traces;
@@ -34,7 +34,7 @@ pub struct OtlpEndpoint {
     /// `temporality`: default `cumulative`.
     pub temporality: Temporality,
     /// `tls`
-    pub tls: OtlpTls,
+    pub tls: ClientTls,
     /// `queue_points`: approximate maximum of queued points. Default 5 000 000.
     pub queue_points: u32,
     /// `request_bytes`: of one request before compression. Default 3 MiB.
@@ -69,34 +69,16 @@ pub enum Compression {
     Zstd,
 }
 
-/// Where a header's value comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HeaderSource {
-    /// It is no secret.
-    Plain(String),
-    /// It is one: `{file: …}` or `{env: …}`, with `prefix` before it.
-    Secret {
-        /// `prefix`: `Bearer `, say.
-        prefix: String,
-        /// The rest.
-        source: SecretSource,
-    },
-}
-
-/// `otlp[].tls:`
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OtlpTls {
-    /// `ca_file`: the CA of the collector's certificate. Default: those of the system.
-    pub ca_file: Option<PathBuf>,
-    /// `cert_file` and `key_file`: our certificate.
-    pub client: Option<ClientCertificate>,
-}
-
-/// A certificate with its key, in PEM files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientCertificate {
-    /// `cert_file`
-    pub cert_file: PathBuf,
-    /// `key_file`
-    pub key_file: PathBuf,
+impl OtlpEndpoint {
+    /// Where requests go.
+    #[must_use]
+    pub fn server(&self) -> Arc<Server> {
+        Arc::new(Server {
+            secure: self.secure,
+            host: self.host.clone(),
+            port: self.port,
+            http2: self.protocol == OtlpProtocol::Grpc,
+            tls: self.tls.clone(),
+        })
+    }
 }

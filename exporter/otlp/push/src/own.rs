@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use http_body_util::Full;
+use http_client::{Connection, Connector, Failure, NetConnector, Trouble, USER_AGENT, header_value};
 use hyper::header::{HOST, HeaderName, USER_AGENT as USER_AGENT_HEADER};
 use hyper::{Request, Response, Uri};
 use opentelemetry::KeyValue;
@@ -18,13 +19,8 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 use tokio::runtime::Handle;
 
-use super::connection::Connection;
-use super::connector::{Connector, Failure};
-use super::head::{USER_AGENT, header_value};
 use super::options::OtlpEndpoint;
-use super::reply::Trouble;
 use super::signal::Signal;
-use super::tls::NetConnector;
 
 /// One of the exporter's own figures.
 pub struct Figure {
@@ -61,7 +57,7 @@ impl OwnTelemetry {
     ) -> Result<Self, String> {
         let scheme = if endpoint.secure { "https" } else { "http" };
         let (host, port, path) = (&endpoint.host, endpoint.port, &endpoint.path);
-        let connector = Arc::new(NetConnector::new(Arc::clone(endpoint)));
+        let connector = Arc::new(NetConnector::new(endpoint.server()));
         let exporter = MetricExporter::builder()
             .with_http()
             .with_http_client(Client { endpoint: Arc::clone(endpoint), connector, runtime })
@@ -146,7 +142,7 @@ impl Client {
             let name = name.parse::<HeaderName>().map_err(|error| malformed(&error))?;
             head.headers.insert(name, header_value(source)?);
         }
-        let mut connection = Connection::open(&*self.connector, self.endpoint).await?;
+        let mut connection = Connection::open(&*self.connector, self.endpoint.server()).await?;
         let answer = connection.send(Request::from_parts(head, Full::new(body))).await?;
         let mut response = Response::new(Bytes::from(answer.body));
         *response.status_mut() = answer.status;

@@ -2,11 +2,12 @@
 
 use std::time::SystemTime;
 
+use http_client::Answer;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::options::OtlpProtocol;
-use super::reply::{Answer, Verdict, grpc_verdict, http_verdict};
+use super::reply::{Verdict, grpc_verdict, http_verdict};
 
 /// Fields of a head, or those behind a body.
 pub type Fields<'a> = [(&'static str, &'a [u8])];

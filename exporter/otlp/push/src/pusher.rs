@@ -2,14 +2,13 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use http_client::{Connector, NetConnector, SystemClock};
 use otlp_encode::Templates;
 use telemetry::Timings;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{info, warn};
 
-use super::clock::SystemClock;
-use super::connector::Connector;
 use super::counts::{AllCounts, Counts};
 use super::endpoint::Endpoint;
 use super::event_router::{EventRoute, EventRouter};
@@ -19,7 +18,6 @@ use super::queue::Supply;
 use super::records::Records;
 use super::shared::Shared;
 use super::signal::Signal;
-use super::tls::NetConnector;
 
 /// All endpoints, until it is stopped.
 pub struct Pusher {
@@ -95,7 +93,7 @@ impl Pusher {
                 port = endpoint.port,
                 "Push started"
             );
-            let connector = Arc::new(NetConnector::new(Arc::clone(endpoint)));
+            let connector = Arc::new(NetConnector::new(endpoint.server()));
             self.add(Arc::clone(endpoint), connector, shared.clone(), RandomState::new().hash_one(0));
         }
         let place = |one: &Running| endpoints.iter().position(|endpoint| one.settings == *endpoint);

@@ -2,11 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use hyper::StatusCode;
-use hyper::header::{HeaderMap, LOCATION, RETRY_AFTER};
+use http_client::{Answer, Trouble, retry_after, shown};
+use hyper::header::{LOCATION, RETRY_AFTER};
 use percent_encoding::percent_decode_str;
 use prost::Message;
-use telemetry::words;
 
 use super::proto::{ExportResponse, PartialSuccess, RetryInfo, Status, base64_decoded};
 
@@ -38,40 +37,6 @@ pub enum Verdict {
         /// In the collector's words.
         message: String,
     },
-}
-
-words! {
-    /// Why a request was not taken.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    pub enum Trouble {
-        /// No connection.
-        Unreachable = "unreachable",
-        /// A connection, but no trust.
-        Tls = "tls",
-        /// No answer in time.
-        Timeout = "timeout",
-        /// The collector is not ready or has too much to do.
-        Busy = "busy",
-        /// The data is wrong in the collector's eyes.
-        Invalid = "invalid",
-        /// We may not.
-        Unauthorized = "unauthorized",
-        /// Nothing there takes this kind of data.
-        NotFound = "not_found",
-        /// Any other answer.
-        Unexpected = "unexpected",
-        /// A header's value or a certificate cannot be read here.
-        Secret = "secret",
-    }
-}
-
-/// An answer as it came.
-#[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    pub(super) trailers: HeaderMap,
-    pub(super) body: Vec<u8>,
 }
 
 /// The verdict of an answer to OTLP/HTTP (opentelemetry-proto, "OTLP/HTTP Response").
@@ -171,14 +136,6 @@ fn status_message(body: &[u8]) -> String {
     }
 }
 
-/// Seconds, or a date.
-fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
-    match text.trim().parse::<u64>() {
-        Ok(seconds) => Some(Duration::from_secs(seconds)),
-        Err(_) => httpdate::parse_http_date(text).ok()?.duration_since(now).ok(),
-    }
-}
-
 /// The delay of a `RetryInfo` among the details of a `Status`.
 fn retry_info(base64: &str) -> Option<Duration> {
     let status = Status::decode(&*base64_decoded(base64)?).ok()?;
@@ -192,20 +149,13 @@ fn percent_decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// What a stranger wrote, fit for a log.
-fn shown(text: &str) -> String {
-    text.trim()
-        .chars()
-        .map(|char| if char.is_control() { ' ' } else { char })
-        .take(MESSAGE_CHARS_MAX)
-        .collect()
-}
-
 pub(super) const GRPC_HEAD_BYTES: usize = 5;
-const MESSAGE_CHARS_MAX: usize = 200;
 
 #[cfg(test)]
 mod tests {
+    use hyper::StatusCode;
+    use hyper::header::HeaderMap;
+
     use super::*;
 
     fn answer(status: u16, headers: &[(&'static str, &str)], body: &[u8]) -> Answer {
@@ -280,9 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stranger_wrote_is_short_and_of_one_line() {
-        assert_eq!(shown("a\nb\u{1b}[31m"), "a b [31m");
-        assert_eq!(shown(&"x".repeat(10_000)).len(), MESSAGE_CHARS_MAX);
+    fn messages_of_grpc_are_percent_decoded() {
         assert_eq!(percent_decoded("100%25 %zz %e %+1"), "100% %zz %e %+1");
     }
 }

@@ -4,18 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
+use http_client::{Backoff, Clock, Connection, Connector, Failure, Trouble};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-use super::backoff::Backoff;
-use super::clock::Clock;
-use super::connection::Connection;
-use super::connector::{Connector, Failure};
 use super::counts::{Counts, Loss, SignalCounts};
 use super::head::request;
 use super::options::{OtlpEndpoint, OtlpProtocol};
-use super::reply::{Trouble, Verdict, grpc_verdict, http_verdict};
+use super::reply::{Verdict, grpc_verdict, http_verdict};
 use super::signal::Signal;
 
 /// The way to one endpoint, for one kind of data.
@@ -149,7 +146,7 @@ impl Sender {
         let request = request(Arc::clone(&settings), self.signal, body.clone()).await?;
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => Connection::open(&*self.connector, Arc::clone(&settings)).await?,
+            None => Connection::open(&*self.connector, settings.server()).await?,
         };
         let answer = self.connection.insert(connection).send(request).await?;
         Ok(match settings.protocol {

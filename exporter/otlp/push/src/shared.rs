@@ -1,8 +1,8 @@
 use std::sync::{Arc, Mutex};
 
+use http_client::Clock;
 use otlp_encode::Templates;
 
-use super::clock::Clock;
 use super::queue::Supply;
 
 /// What the endpoints have in common.

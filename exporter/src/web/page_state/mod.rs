@@ -6,6 +6,7 @@ mod watched;
 
 use std::sync::Arc;
 
+use alerts::Registry;
 use otlp_push::AllCounts;
 
 use self::pulse::Pulse;
@@ -26,6 +27,8 @@ pub struct PageState {
     pub(super) watched: Watched,
     pub(super) pulse: Pulse,
     pub(super) rpc_state: StateReader,
+    pub(super) alerts: Arc<Registry>,
+    pub(super) receivers: Arc<alerts::AllCounts>,
 }
 
 impl PageState {
@@ -40,5 +43,11 @@ impl PageState {
     ) -> Self {
         let rpc_state = StateReader::new(keeping);
         Self { plugins, plugin_limits, pushes, rpc_state, ..Self::default() }
+    }
+
+    /// The same, with the alerts of targets, and what became of them for each receiver.
+    #[must_use]
+    pub fn with_alerts(self, alerts: Arc<Registry>, receivers: Arc<alerts::AllCounts>) -> Self {
+        Self { alerts, receivers, ..self }
     }
 }

@@ -8,9 +8,10 @@ use super::respond;
 use crate::web::body::Answer;
 
 /// The pages that an error page links to.
-const THERE: [(&str, &str); 7] = [
+const THERE: [(&str, &str); 8] = [
     ("", "Targets"),
     ("plugins", "Plugins"),
+    ("alerts", "Alerts of targets, and their receivers"),
     ("rpc-state", "RPC calls in flight"),
     ("config", "Configuration"),
     ("metrics", "Metrics of all targets"),

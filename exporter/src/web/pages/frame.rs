@@ -6,6 +6,7 @@ use super::html::{Html, Url};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Targets,
+    Alerts,
     Plugins,
     RpcState,
     Config,
@@ -54,6 +55,7 @@ impl Frame<'_> {
         html.ours("icon.svg\">perfmon-exporter</a><nav aria-label=\"Pages\"><ul>");
         let pages = [
             (Section::Targets, "", "Targets"),
+            (Section::Alerts, "alerts", "Alerts"),
             (Section::Plugins, "plugins", "Plugins"),
             (Section::RpcState, "rpc-state", "RPC state"),
             (Section::Config, "config", "Configuration"),

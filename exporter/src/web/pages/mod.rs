@@ -5,6 +5,7 @@
 //! * `/targets/NAME` — one target: stages and their times, failures, what was left out, what sources say of its
 //!   applications and such, series by counterset.
 //! * `/targets/NAME/values` — its countersets, counters and current values, each with a small chart.
+//! * `/alerts` — open alerts, those that closed lately, and their receivers. `?page=` turns.
 //! * `/plugins` — what is loaded.
 //! * `/rpc-state` — calls in flight, connections and threads, of this process and others; one cell in full below it.
 //! * `/config` — the configuration in use without its secrets.
@@ -14,6 +15,7 @@
 //! browsers everything else. The rows of a page are limited, with links to further pages, so its size does not grow
 //! with the fleet.
 
+mod alerts;
 mod amount;
 mod assets;
 mod catalogue;
@@ -64,6 +66,7 @@ pub(super) enum Page {
     Target,
     Values,
     Plugins,
+    Alerts,
     RpcState,
     RpcCell,
     Config,
@@ -79,6 +82,7 @@ impl Page {
         match path {
             "/" => Some(Self::Overview),
             "/plugins" => Some(Self::Plugins),
+            "/alerts" => Some(Self::Alerts),
             "/rpc-state" => Some(Self::RpcState),
             "/rpc-state/cell" => Some(Self::RpcCell),
             "/config" => Some(Self::Config),
@@ -116,6 +120,7 @@ pub(super) async fn answer<B>(
             }
         }
         Page::Plugins => plugins::page(site),
+        Page::Alerts => alerts::page(site, &query),
         Page::RpcState => rpc_state::page(site, &query).await,
         Page::RpcCell => rpc_state::cell_page(site, &query).await,
         Page::Config => config::page(&site.target_registry, &query, caller),

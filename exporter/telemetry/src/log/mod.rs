@@ -137,7 +137,8 @@ fn of_packages(filter: &str) -> Vec<String> {
 /// Whoever reads the log knows one program.
 const EXPORTER: &str = "perfmon_exporter";
 /// Parts of the program that are packages of their own: their names in a filter, and those that their lines have.
-const PACKAGES: [(&str, &str); 5] = [
+const PACKAGES: [(&str, &str); 6] = [
+    ("perfmon_exporter::alerts", "alerts"),
     ("perfmon_exporter::config", "config"),
     ("perfmon_exporter::expose", "exposition"),
     ("perfmon_exporter::otlp", "otlp_push"),
@@ -281,11 +282,11 @@ mod tests {
         let packages = |filter| of_packages(filter).join(",");
         assert_eq!(
             packages("info,perfmon_exporter=debug"),
-            "config=debug,exposition=debug,otlp_push=debug,telemetry=debug,http_server=debug"
+            "alerts=debug,config=debug,exposition=debug,otlp_push=debug,telemetry=debug,http_server=debug"
         );
         assert_eq!(
             packages("perfmon_exporter::otlp=warn,perfmon_exporter"),
-            "config,exposition,otlp_push,telemetry,http_server,otlp_push=warn"
+            "alerts,config,exposition,otlp_push,telemetry,http_server,otlp_push=warn"
         );
         assert_eq!(packages("info,perfmon_exporter::plugin=debug"), "");
         let logged = |filter| parse_filter(filter).unwrap().to_string();

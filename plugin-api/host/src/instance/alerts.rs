@@ -16,7 +16,7 @@ pub(super) struct OpenAlerts(Mutex<HashSet<String>>);
 impl InstanceShared {
     /// Tracks open alerts. An alert that is opened again is returned as still open. `None` if too many are open.
     pub(crate) fn note_alert<'a>(&self, alert: Option<Alert<'a>>) -> Option<Option<Alert<'a>>> {
-        let Some(Alert { id, state }) = alert else { return Some(None) };
+        let Some(Alert { id, state, labels }) = alert else { return Some(None) };
         let mut open = lock(&self.alerts.0);
         if state == AlertState::Closed {
             open.remove(id);
@@ -30,7 +30,7 @@ impl InstanceShared {
         }
         open.insert(id.to_owned());
         let state = if was_open { AlertState::Open } else { state };
-        Some(Some(Alert { id, state }))
+        Some(Some(Alert { id, state, labels }))
     }
 
     /// Called after a restart: all alerts are unknown.

@@ -84,7 +84,10 @@ pub(super) unsafe extern "C" fn log(owner: u64, record: *const abi::Log) -> i32 
 pub(super) unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -> i32 {
     for_instance(instance, |it| {
         // SAFETY: the plugin's struct, valid until the call returns.
-        let raw = unsafe { read_struct(event) }?;
+        let mut raw = unsafe { read_struct(event) }?;
+        if it.library.info.abi.minor < ALERT_LABELS_MINOR {
+            raw.alert_labels = 0;
+        }
         let limits = it.library.limits();
         // SAFETY: its strings and fields, valid until the call returns.
         let (body, fields) = unsafe { read::text_and_fields(raw.body, raw.fields, limits) }?;
@@ -102,3 +105,6 @@ pub(super) unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -
         Ok(OK)
     })
 }
+
+/// The minor version from which on plugins say which fields identify an alert. The number was reserved.
+const ALERT_LABELS_MINOR: u16 = 5;

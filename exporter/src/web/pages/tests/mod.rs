@@ -1,5 +1,6 @@
 //! The pages of a site with targets whose data the tests choose.
 
+mod alerts;
 mod grid;
 mod histograms;
 mod rpc_state;
@@ -72,6 +73,7 @@ impl Fleet {
             let scope = Scope::new(Arc::clone(&catalog), target, Limits::default());
             let store = scope.store(Arc::new(JobObserver {
                 reporter: None,
+                alerts: None,
                 entry: Arc::downgrade(entry),
                 module: 0,
                 job: JobId(1),

@@ -143,4 +143,5 @@ fn an_event_may_open_an_alert() {
     let recorded = collected(&instance, &sink);
     assert_eq!(recorded.events, [("counting.began".to_owned(), "It counts.".to_owned())]);
     assert_eq!(recorded.alerts, [("seven".to_owned(), plugin_contract::AlertState::Opened)]);
+    assert_eq!(recorded.alert_labels, [[("number".to_owned(), "7".to_owned())]]);
 }

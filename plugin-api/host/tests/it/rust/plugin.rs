@@ -106,8 +106,9 @@ impl Source for Counting {
             severity: Severity::Info,
             time_unix_nanos: None,
             body: "It counts.",
-            fields: &[],
+            fields: &[("number", "7"), ("since", "now")],
             alert: (self.settings.start == 7).then_some(("seven", AlertState::Opened)),
+            alert_labels: 1,
         });
         match self.settings.action {
             Action::Count => {}

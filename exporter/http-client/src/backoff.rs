@@ -9,11 +9,11 @@ pub struct Backoff {
 
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
-/// What a collector may ask for.
+/// What a server may ask for.
 const ASKED_FOR_MAX: Duration = Duration::from_secs(900);
 
 impl Backoff {
-    /// No failure yet. Endpoints with different seeds come at different times.
+    /// No failure yet. Clients with different seeds come at different times.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { attempts: 0, seed }
@@ -24,7 +24,7 @@ impl Backoff {
         self.attempts = 0;
     }
 
-    /// An attempt failed: waits at least for what the collector asks for, if it does.
+    /// An attempt failed: waits at least for what the server asks for, if it does.
     pub fn next(&mut self, asked_for: Option<Duration>) -> Duration {
         let longest = FIRST.saturating_mul(1 << self.attempts.min(16)).min(LONGEST);
         self.attempts = self.attempts.saturating_add(1);
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_grow_up_to_a_minute_and_differ_between_endpoints() {
+    fn waits_grow_up_to_a_minute_and_differ_between_clients() {
         let waits = |seed| {
             let mut backoff = Backoff::new(seed);
             (0..12).map(|_| backoff.next(None)).collect::<Vec<_>>()
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_collector_asks_for_is_waited_and_little_more() {
+    fn what_the_server_asks_for_is_waited_and_little_more() {
         let mut backoff = Backoff::new(1);
         let wait = backoff.next(Some(Duration::from_secs(20)));
         assert!((Duration::from_secs(20)..=Duration::from_secs(22)).contains(&wait), "{wait:?}");

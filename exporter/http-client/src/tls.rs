@@ -1,4 +1,4 @@
-//! Collectors over TCP and TLS.
+//! Servers over TCP and TLS.
 
 use std::io;
 use std::path::Path;
@@ -14,44 +14,44 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use zeroize::Zeroizing;
 
 use super::connector::{Connecting, Connector, Failure, Stream};
-use super::options::{OtlpEndpoint, OtlpProtocol};
-use super::reply::Trouble;
+use super::server::Server;
 use super::tls_alerts::not_connected;
+use super::trouble::Trouble;
 
 /// No certificate or key has more.
 const PEM_BYTES_MAX: usize = 4 << 20;
 
-/// Reaches an endpoint of the configuration.
+/// Reaches a server of the configuration.
 ///
 /// Certificates are read again for each connection, so that renewed ones are used.
 #[derive(Clone, Debug)]
 pub struct NetConnector {
-    endpoint: Arc<OtlpEndpoint>,
+    server: Arc<Server>,
 }
 
 impl NetConnector {
-    /// The way to `endpoint`.
+    /// The way to `server`.
     #[must_use]
-    pub fn new(endpoint: Arc<OtlpEndpoint>) -> Self {
-        Self { endpoint }
+    pub fn new(server: Arc<Server>) -> Self {
+        Self { server }
     }
 
     async fn open(&self) -> Result<Box<dyn Stream>, Failure> {
-        let (host, port) = (self.endpoint.host.as_str(), self.endpoint.port);
+        let (host, port) = (self.server.host.as_str(), self.server.port);
         let failed = |error: io::Error| Failure::of(Trouble::Unreachable, "connect", &error);
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let stream = TcpStream::connect((bare, port)).await.map_err(failed)?;
         stream.set_nodelay(true).map_err(failed)?;
-        if !self.endpoint.secure {
+        if !self.server.secure {
             return Ok(Box::new(stream));
         }
-        let endpoint = Arc::clone(&self.endpoint);
-        let config = tokio::task::spawn_blocking(move || client_config(&endpoint)).await;
+        let server = Arc::clone(&self.server);
+        let config = tokio::task::spawn_blocking(move || client_config(&server)).await;
         let config = config.map_err(|error| Failure::new(Trouble::Tls, error))??;
         let name = ServerName::try_from(bare.to_owned())
             .map_err(|error| Failure::of(Trouble::Tls, "TLS", &error))?;
         let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
-        let stream = stream.map_err(|error| not_connected(&error, &self.endpoint.tls))?;
+        let stream = stream.map_err(|error| not_connected(&error, &self.server.tls))?;
         Ok(Box::new(stream))
     }
 }
@@ -62,8 +62,8 @@ impl Connector for NetConnector {
     }
 }
 
-fn client_config(endpoint: &OtlpEndpoint) -> Result<ClientConfig, Failure> {
-    let tls = &endpoint.tls;
+fn client_config(server: &Server) -> Result<ClientConfig, Failure> {
+    let tls = &server.tls;
     let mut roots = RootCertStore::empty();
     match &tls.ca_file {
         Some(file) => {
@@ -93,10 +93,7 @@ fn client_config(endpoint: &OtlpEndpoint) -> Result<ClientConfig, Failure> {
         }
         None => builder.with_no_client_auth(),
     };
-    config.alpn_protocols = match endpoint.protocol {
-        OtlpProtocol::Grpc => vec![b"h2".to_vec()],
-        OtlpProtocol::Http => vec![b"http/1.1".to_vec()],
-    };
+    config.alpn_protocols = vec![if server.http2 { b"h2".to_vec() } else { b"http/1.1".to_vec() }];
     Ok(config)
 }
 

@@ -1,8 +1,10 @@
+//! `headers:` of requests to a server that data is sent to.
+
 use std::path::Path;
 
+use http_client::HeaderSource;
 use hyper::header::{HeaderName, HeaderValue};
 use input::secret::SecretSource;
-use otlp_push::HeaderSource;
 
 use crate::item::Item;
 use crate::node::Value;

@@ -1,6 +1,6 @@
 //! What TLS says of a connection that seemed to be open, and what to do about it.
 //!
-//! By TLS 1.3 a client is through with the handshake before the server has looked at its certificate: a collector that
+//! By TLS 1.3 a client is through with the handshake before the server has looked at its certificate: a server that
 //! wants another one, or one at all, says so where its first answer should come. What speaks HTTP tells of that as a
 //! connection that broke, or does not read it at all; so the stream itself listens.
 
@@ -13,8 +13,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
 
 use super::connector::{Failure, Stream};
-use super::options::OtlpTls;
-use super::reply::Trouble;
+use super::server::ClientTls;
+use super::trouble::Trouble;
 
 /// The TLS alert that ended a connection; clones share it.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,7 @@ pub(super) struct TlsAlertRecorder(Arc<OnceLock<Error>>);
 
 impl TlsAlertRecorder {
     /// The failure, if a TLS alert caused it.
-    pub(super) fn failure(&self, tls: &OtlpTls) -> Option<Failure> {
+    pub(super) fn failure(&self, tls: &ClientTls) -> Option<Failure> {
         self.0.get().map(|error| trust_failure(error, error, tls))
     }
 
@@ -35,7 +35,7 @@ impl TlsAlertRecorder {
 }
 
 /// A TLS connection that could not be made.
-pub(super) fn not_connected(error: &io::Error, tls: &OtlpTls) -> Failure {
+pub(super) fn not_connected(error: &io::Error, tls: &ClientTls) -> Failure {
     match of_tls(error) {
         Some(of_tls) => trust_failure(of_tls, error, tls),
         None => Failure::of(Trouble::Tls, "TLS", error),
@@ -46,7 +46,7 @@ fn of_tls(error: &io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }
 
-fn trust_failure(error: &Error, shown: &dyn std::error::Error, tls: &OtlpTls) -> Failure {
+fn trust_failure(error: &Error, shown: &dyn std::error::Error, tls: &ClientTls) -> Failure {
     let mut failure = Failure::of(Trouble::Tls, "TLS", shown);
     if let Some(next_step) = next_step(error, tls.client.is_some()) {
         failure.message = format!("{}; {next_step}", failure.message);
@@ -61,7 +61,7 @@ fn next_step(error: &Error, shows_certificate: bool) -> Option<&'static str> {
         // The second one is TLS 1.2's.
         Error::AlertReceived(Alert::CertificateRequired | Alert::BadCertificate) if !shows_certificate => {
             Some(
-                "the collector asks for a certificate: name one in `tls.cert_file`, and its key in `tls.key_file`",
+                "the server asks for a certificate: name one in `tls.cert_file`, and its key in `tls.key_file`",
             )
         }
         Error::AlertReceived(
@@ -75,10 +75,10 @@ fn next_step(error: &Error, shows_certificate: bool) -> Option<&'static str> {
             | Alert::AccessDenied
             | Alert::DecryptError,
         ) if shows_certificate => {
-            Some("the collector does not accept the certificate in `tls.cert_file`: use one that it trusts")
+            Some("the server does not accept the certificate in `tls.cert_file`: use one that it trusts")
         }
         Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-            Some("name the authority of the collector's certificate in `tls.ca_file`")
+            Some("name the authority of the server's certificate in `tls.ca_file`")
         }
         _ => None,
     }
@@ -228,7 +228,7 @@ mod tests {
         let mut stream = AlertListener::new(Box::new(Refusing::default()), &alerts);
         let error = stream.write_all(b"x").await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
-        let failure = alerts.failure(&OtlpTls::default()).unwrap();
+        let failure = alerts.failure(&ClientTls::default()).unwrap();
         assert_eq!(failure.trouble, Trouble::Tls);
         assert!(failure.message.contains("name one in `tls.cert_file`"), "{}", failure.message);
     }

@@ -1,13 +1,15 @@
+//! `tls:` of a server that data is sent to.
+
 use std::path::Path;
 
-use otlp_push::{ClientCertificate, OtlpTls};
+use http_client::{ClientCertificate, ClientTls};
 
 use crate::item::Item;
 
 /// Reads `tls:`.
-pub(super) fn tls(item: &Item<'_>, base: &Path) -> OtlpTls {
+pub(super) fn tls(item: &Item<'_>, base: &Path) -> ClientTls {
     let Some(mut section) = item.section(&["server_name", "insecure_skip_verify"]) else {
-        return OtlpTls::default();
+        return ClientTls::default();
     };
     let ca_file = section.file("ca_file", base);
     let cert_file = section.file("cert_file", base);
@@ -18,5 +20,5 @@ pub(super) fn tls(item: &Item<'_>, base: &Path) -> OtlpTls {
     section.finish();
     let client =
         cert_file.zip(key_file).map(|(cert_file, key_file)| ClientCertificate { cert_file, key_file });
-    OtlpTls { ca_file, client }
+    ClientTls { ca_file, client }
 }

@@ -1,4 +1,4 @@
-//! One connection to a collector, by HTTP/1.1 or HTTP/2.
+//! One connection to a server, by HTTP/1.1 or HTTP/2.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper::header::HeaderMap;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::task::JoinHandle;
 
 use super::connector::{Connector, Failure};
-use super::options::{OtlpEndpoint, OtlpProtocol};
-use super::reply::{Answer, Trouble};
+use super::server::Server;
 use super::tls_alerts::{AlertListener, TlsAlertRecorder};
+use super::trouble::Trouble;
 
 /// Bytes of an answer's body that are read. The status says what became of the data, whatever comes after that.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
@@ -23,15 +23,28 @@ const ANSWER_BYTES_MAX: usize = 64 << 10;
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// A connection that requests go over, one at a time.
-pub(super) struct Connection {
+pub struct Connection {
     sender: Sender,
     task: JoinHandle<()>,
-    endpoint: Arc<OtlpEndpoint>,
-    /// What TLS said, unless the collector has answered once: then it trusts us, and ends the connection for something
+    server: Arc<Server>,
+    /// What TLS said, unless the server has answered once: then it trusts us, and ends the connection for something
     /// else.
     alerts: Option<TlsAlertRecorder>,
     /// An answer was not read to its end.
     is_spent: bool,
+}
+
+/// An answer as it came.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The fields before the body.
+    pub headers: HeaderMap,
+    /// The fields behind it.
+    pub trailers: HeaderMap,
+    /// The body, or its first 64 KiB.
+    pub body: Vec<u8>,
 }
 
 enum Sender {
@@ -41,31 +54,29 @@ enum Sender {
 
 impl Connection {
     /// Connects.
-    pub(super) async fn open(
-        connector: &dyn Connector,
-        endpoint: Arc<OtlpEndpoint>,
-    ) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// The server cannot be reached or trusted.
+    pub async fn open(connector: &dyn Connector, server: Arc<Server>) -> Result<Self, Failure> {
         let alerts = TlsAlertRecorder::default();
         let stream = TokioIo::new(AlertListener::new(connector.connect().await?, &alerts));
         let failed = |error: hyper::Error| Failure::of(Trouble::Unreachable, "begin HTTP", &error);
-        let (sender, task) = match endpoint.protocol {
-            OtlpProtocol::Http => {
-                let (sender, connection) = http1::handshake(stream).await.map_err(failed)?;
-                (Sender::Http1(sender), tokio::spawn(ignore(connection)))
-            }
-            OtlpProtocol::Grpc => {
-                let mut builder = http2::Builder::new(TokioExecutor::new());
-                builder.timer(TokioTimer::new()).keep_alive_interval(KEEP_ALIVE);
-                builder.initial_stream_window_size(ANSWER_WINDOW).max_send_buf_size(SEND_BUFFER_BYTES);
-                let (sender, connection) = builder.handshake(stream).await.map_err(failed)?;
-                (Sender::Http2(sender), tokio::spawn(ignore(connection)))
-            }
+        let (sender, task) = if server.http2 {
+            let mut builder = http2::Builder::new(TokioExecutor::new());
+            builder.timer(TokioTimer::new()).keep_alive_interval(KEEP_ALIVE);
+            builder.initial_stream_window_size(ANSWER_WINDOW).max_send_buf_size(SEND_BUFFER_BYTES);
+            let (sender, connection) = builder.handshake(stream).await.map_err(failed)?;
+            (Sender::Http2(sender), tokio::spawn(ignore(connection)))
+        } else {
+            let (sender, connection) = http1::handshake(stream).await.map_err(failed)?;
+            (Sender::Http1(sender), tokio::spawn(ignore(connection)))
         };
-        Ok(Self { sender, task, endpoint, alerts: Some(alerts), is_spent: false })
+        Ok(Self { sender, task, server, alerts: Some(alerts), is_spent: false })
     }
 
     /// Whether nothing can be sent any more.
-    pub(super) fn is_closed(&self) -> bool {
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
         self.is_spent
             || match &self.sender {
                 Sender::Http1(sender) => sender.is_closed(),
@@ -74,11 +85,14 @@ impl Connection {
     }
 
     /// Sends a request and reads the answer.
-    pub(super) async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
+    ///
+    /// # Errors
+    /// No answer came.
+    pub async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
         let answer = match self.sender.ask(request).await {
             Ok(answer) => answer,
             Err(error) => {
-                let alerts = self.alerts.as_ref().and_then(|alerts| alerts.failure(&self.endpoint.tls));
+                let alerts = self.alerts.as_ref().and_then(|alerts| alerts.failure(&self.server.tls));
                 return Err(alerts.unwrap_or_else(|| Failure::of(Trouble::Unreachable, "send", &error)));
             }
         };

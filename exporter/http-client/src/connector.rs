@@ -1,20 +1,20 @@
-//! How a collector is reached, and what is said of one that is not.
+//! How a server is reached, and what is said of one that is not.
 
 use std::fmt;
 use std::pin::Pin;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::reply::Trouble;
+use super::trouble::Trouble;
 
-/// A byte stream to a collector.
+/// A byte stream to a server.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// A stream that is being opened.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Stream>, Failure>> + Send + 'a>>;
 
-/// How a collector is reached.
+/// How a server is reached.
 pub trait Connector: Send + Sync + 'static {
     /// Opens a stream, which the protocol is spoken on at once.
     fn connect(&self) -> Connecting<'_>;
@@ -30,12 +30,14 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub(super) fn new(trouble: Trouble, message: impl fmt::Display) -> Self {
+    /// A failure with this message.
+    pub fn new(trouble: Trouble, message: impl fmt::Display) -> Self {
         Self { trouble, message: message.to_string() }
     }
 
     /// An error with all its causes.
-    pub(super) fn of(trouble: Trouble, doing: &str, error: &dyn std::error::Error) -> Self {
+    #[must_use]
+    pub fn of(trouble: Trouble, doing: &str, error: &dyn std::error::Error) -> Self {
         let mut message = format!("{doing}: {error}");
         let mut cause = error.source();
         while let Some(error) = cause {

@@ -1,0 +1,44 @@
+//! The alerts of targets, and the receivers that they are sent to: Alertmanager and webhooks.
+//!
+//! [`Registry`] keeps which alerts are open, from the events of plugins: each module of a target has a [`Feed`]. Receivers
+//! have no queue. Each has a [`Plan`], which compares what the receiver took last with what the registry has now, and says
+//! what is sent next. So a receiver that was away for a day gets the state of now, and nothing twice. A closed alert is
+//! kept until every receiver took it, and at most so many of them; what goes for lack of room is counted.
+//!
+//! * Alertmanager gets each alert when it opens, changes and closes, and again at each `resend_interval`, with an end in
+//!   the future, as Prometheus does. Alerts of an exporter that is gone end by themselves.
+//! * A webhook gets a message in Alertmanager's format, version 4, for each target whose alerts change, and again at each
+//!   `repeat_interval`.
+//!
+//! The package knows neither configuration nor targets, and logic takes the time from its caller. [`Notifier`] runs all
+//! receivers of a configuration.
+
+mod alert;
+mod annotations;
+mod counts;
+mod labels;
+mod metrics;
+mod notifier;
+mod options;
+mod origin;
+mod payload;
+mod plan;
+mod receiver;
+mod registry;
+mod sender;
+mod state;
+mod text;
+mod webhook;
+
+pub use self::alert::Alert;
+pub use self::counts::{AllCounts, Counts, Last, Loss};
+pub use self::metrics::{AlertMetrics, METRICS};
+pub use self::notifier::Notifier;
+pub use self::options::{AlertOptions, ReceiverKind, ReceiverOptions};
+pub use self::origin::Origin;
+pub use self::payload::alertmanager_body;
+pub use self::plan::{Next, Plan};
+pub use self::registry::{Feed, Registry};
+pub use self::sender::{Verdict, verdict};
+pub use self::state::{OpenAlert, ReceiverId, View};
+pub use self::webhook::webhook_body;

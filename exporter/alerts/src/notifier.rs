@@ -1,0 +1,155 @@
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http_client::{Clock, Connector, NetConnector, SystemClock};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tracing::{info, warn};
+
+use super::counts::{AllCounts, Counts, Loss};
+use super::metrics::AlertMetrics;
+use super::options::{AlertOptions, ReceiverOptions};
+use super::receiver::{Means, Receiver};
+use super::registry::Registry;
+use super::state::ReceiverId;
+
+/// All receivers, until it is stopped.
+pub struct Notifier {
+    registry: Arc<Registry>,
+    running: Vec<Running>,
+    /// Those that were let go and send what waits.
+    ending: JoinSet<()>,
+    counts: Arc<AllCounts>,
+    url: Arc<Mutex<Option<String>>>,
+}
+
+/// One receiver at work.
+struct Running {
+    options: Arc<ReceiverOptions>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+    counts: Arc<Counts>,
+    registry: Arc<Registry>,
+    id: ReceiverId,
+}
+
+impl Notifier {
+    /// No receiver yet, and no alert.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            registry: Arc::default(),
+            running: Vec::new(),
+            ending: JoinSet::new(),
+            counts: Arc::default(),
+            url: Arc::default(),
+        }
+    }
+
+    /// From now on these are the options, and the exporter's pages are at `url`. A receiver that is as it was goes on; one
+    /// that is let go has `grace` to take what waits; a new one gets all open alerts.
+    pub fn set(&mut self, options: &AlertOptions, url: Option<String>, grace: Duration) {
+        self.registry.set(options.labels.clone(), options.alerts_max as usize);
+        *self.url.lock().unwrap_or_else(PoisonError::into_inner) = url;
+        let stays = |one: &Running| options.receivers.contains(&one.options);
+        let (stay, go): (Vec<Running>, Vec<Running>) = self.running.drain(..).partition(stays);
+        self.running = stay;
+        for one in go {
+            info!(receiver = one.options.name, "Alerts are no longer sent");
+            self.ending.spawn(one.stop(grace));
+        }
+        for receiver in &options.receivers {
+            if self.running.iter().any(|one| one.options == *receiver) {
+                continue;
+            }
+            let (host, port) = (&receiver.host, receiver.port);
+            info!(receiver = receiver.name, kind = receiver.kind.as_str(), host, port, "Alerts are sent");
+            let connector = Arc::new(NetConnector::new(receiver.server()));
+            self.add(Arc::clone(receiver), connector, Arc::new(SystemClock), RandomState::new().hash_one(0));
+        }
+        let place = |one: &Running| options.receivers.iter().position(|receiver| one.options == *receiver);
+        self.running.sort_by_key(place);
+        self.show();
+        // Those that have ended by now are forgotten.
+        while self.ending.try_join_next().is_some() {}
+    }
+
+    /// One more receiver. `seed` is for its waits.
+    pub fn add(
+        &mut self,
+        options: Arc<ReceiverOptions>,
+        connector: Arc<dyn Connector>,
+        clock: Arc<dyn Clock>,
+        seed: u64,
+    ) -> Arc<Counts> {
+        let counts = Counts::new(&options);
+        let id = self.registry.enter(&counts);
+        let stop = watch::Sender::new(false);
+        let means = Means {
+            options: Arc::clone(&options),
+            connector,
+            clock,
+            registry: Arc::clone(&self.registry),
+            counts: Arc::clone(&counts),
+            id,
+            url: Arc::clone(&self.url),
+            seed,
+        };
+        let task = tokio::spawn(Receiver::new(means, stop.subscribe()).run());
+        let registry = Arc::clone(&self.registry);
+        self.running.push(Running { options, stop, task, counts: Arc::clone(&counts), registry, id });
+        self.show();
+        counts
+    }
+
+    /// Which alerts are open.
+    #[must_use]
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// What became of each receiver's alerts.
+    #[must_use]
+    pub fn counts(&self) -> &Arc<AllCounts> {
+        &self.counts
+    }
+
+    /// What `/metrics` shows of it.
+    #[must_use]
+    pub fn metrics(&self) -> AlertMetrics {
+        AlertMetrics { registry: Arc::clone(&self.registry), counts: Arc::clone(&self.counts) }
+    }
+
+    /// Tries for `grace` to send what waits, and ends. Alerts that are open stay open for receivers: another process may
+    /// go on with them. In Alertmanager they end after four intervals.
+    pub async fn stop(mut self, grace: Duration) {
+        for one in self.running.drain(..) {
+            self.ending.spawn(one.stop(grace));
+        }
+        while self.ending.join_next().await.is_some() {}
+    }
+
+    fn show(&self) {
+        self.counts.set(self.running.iter().map(|one| Arc::clone(&one.counts)).collect());
+    }
+}
+
+impl Default for Notifier {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Running {
+    async fn stop(mut self, grace: Duration) {
+        // A task that ended by itself does not listen.
+        let _ = self.stop.send(true);
+        if tokio::time::timeout(grace, &mut self.task).await.is_err() {
+            warn!(receiver = self.options.name, "Receiver did not accept all alerts in time");
+            self.counts.lose(self.counts.waiting(), Loss::Ended);
+            self.task.abort();
+            self.registry.leave(self.id);
+        }
+    }
+}

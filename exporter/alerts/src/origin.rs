@@ -1,0 +1,14 @@
+use std::sync::Arc;
+
+/// Whose alerts a feed brings.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The target.
+    pub target: Arc<str>,
+    /// The module.
+    pub module: Arc<str>,
+    /// Its plugin.
+    pub plugin: Arc<str>,
+    /// The target's labels.
+    pub labels: Vec<(String, String)>,
+}

@@ -1,0 +1,228 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use plugin_contract::{self as contract, AlertState, Event};
+use tokio::sync::watch;
+
+use super::alert::Alert;
+use super::annotations::annotations;
+use super::counts::Counts;
+use super::labels::labels;
+use super::origin::Origin;
+use super::state::{Key, OpenAlert, ReceiverId, State, View};
+
+/// Which alerts are open, and which closed ones a receiver has not taken yet.
+#[derive(Debug)]
+pub struct Registry {
+    state: Mutex<State>,
+    /// Alerts that were not kept, because too many were open.
+    over_limit: AtomicU64,
+    /// Changes when an alert does.
+    changed: watch::Sender<u64>,
+}
+
+/// The events of one module on one target. The newest feed of a module counts; those before it are not heard any more.
+#[derive(Debug)]
+pub struct Feed {
+    registry: Arc<Registry>,
+    origin: Origin,
+    number: u64,
+}
+
+impl Feed {
+    /// Something happened on the target, and was seen at `now`.
+    pub fn event(&self, event: &Event<'_>, now: SystemTime) {
+        if let Some(alert) = event.alert {
+            self.registry.event(self, event, alert, now);
+        }
+    }
+
+    /// The instance was restarted, and knows no alert.
+    pub fn restarted(&self) {
+        self.registry.restarted(self);
+    }
+
+    /// A full collection of the module ended at `now`.
+    pub fn collected(&self, now: SystemTime) {
+        self.registry.collected(self, now);
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        let state = State { open_max: 10_000, ..State::default() };
+        Self { state: Mutex::new(state), over_limit: AtomicU64::new(0), changed: watch::Sender::new(0) }
+    }
+}
+
+impl Registry {
+    /// From now on alerts get these labels where they have none of the same name, and at most so many are open. What is
+    /// open stays as it is.
+    pub fn set(&self, labels: Vec<(String, String)>, open_max: usize) {
+        let mut state = self.lock();
+        (state.labels, state.open_max) = (labels, open_max);
+    }
+
+    /// A feed for a module of a target. If there was one before, its alerts stay open until the new one says that they
+    /// closed, or says nothing of them in two full collections.
+    pub fn feed(self: &Arc<Self>, origin: Origin) -> Feed {
+        let mut state = self.lock();
+        let number = state.next();
+        let module = (Arc::clone(&origin.target), Arc::clone(&origin.module));
+        state.doubt(&module);
+        state.feeds.insert(module, number);
+        drop(state);
+        Feed { registry: Arc::clone(self), origin, number }
+    }
+
+    /// Only modules of which `keeps` says so go on. The alerts of the others close now.
+    pub fn retain(&self, now: SystemTime, keeps: impl Fn(&str, &str) -> bool) {
+        let mut state = self.lock();
+        state.feeds.retain(|(target, module), _| keeps(target, module));
+        let gone = state.open.keys().filter(|(target, module, _)| !keeps(target, module));
+        let gone: Vec<Key> = gone.cloned().collect();
+        gone.iter().for_each(|key| state.close(key, now));
+        self.tell(&state);
+    }
+
+    /// Enters a receiver. It gets all open alerts.
+    pub(crate) fn enter(&self, counts: &Arc<Counts>) -> ReceiverId {
+        let mut state = self.lock();
+        let id = ReceiverId(state.next());
+        state.receivers.insert(id, Arc::clone(counts));
+        id
+    }
+
+    /// The receiver takes nothing any more.
+    pub(crate) fn leave(&self, id: ReceiverId) {
+        let mut state = self.lock();
+        let waits = state.closed.iter().filter(|(_, closed)| closed.waits.contains(&id));
+        let waits: Vec<u64> = waits.map(|(version, _)| *version).collect();
+        waits.into_iter().for_each(|version| state.taken(id, version));
+        state.receivers.remove(&id);
+    }
+
+    /// What `id` has to know now.
+    pub(crate) fn view(&self, id: ReceiverId) -> View {
+        let state = self.lock();
+        let closed = state.closed.values().filter(|closed| closed.waits.contains(&id));
+        View {
+            open: state.open.values().map(|open| Arc::clone(&open.alert)).collect(),
+            closed: closed.map(|closed| Arc::clone(&closed.alert)).collect(),
+        }
+    }
+
+    /// The receiver took these, or refused them for good. Closed ones are not kept for it any longer.
+    pub(crate) fn settled(&self, id: ReceiverId, alerts: &[Arc<Alert>]) {
+        let mut state = self.lock();
+        alerts.iter().for_each(|alert| state.taken(id, alert.version));
+    }
+
+    /// Learns of changes.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// Every open alert, by target, module and name.
+    #[must_use]
+    pub fn open(&self) -> Vec<OpenAlert> {
+        self.lock().open.values().cloned().collect()
+    }
+
+    /// How many are open.
+    #[must_use]
+    pub fn open_count(&self) -> usize {
+        self.lock().open.len()
+    }
+
+    /// The last closed ones, the newest first.
+    #[must_use]
+    pub fn recent(&self) -> Vec<Arc<Alert>> {
+        self.lock().recent.iter().rev().cloned().collect()
+    }
+
+    /// Alerts that were not kept, because too many were open.
+    #[must_use]
+    pub fn over_limit(&self) -> u64 {
+        self.over_limit.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn event(&self, feed: &Feed, event: &Event<'_>, alert: contract::Alert<'_>, now: SystemTime) {
+        let Origin { target, module, .. } = &feed.origin;
+        let mut state = self.lock();
+        if !state.hears(&feed.origin, feed.number) {
+            return;
+        }
+        let time = happened(event, now);
+        let key = (Arc::clone(target), Arc::clone(module), Arc::from(alert.id));
+        if alert.state == AlertState::Closed {
+            state.close(&key, time);
+        } else if state.open.contains_key(&key) {
+            state.seen(&key, &annotations(event), now);
+        } else if state.open.len() < state.open_max {
+            let version = state.next();
+            let alert = Alert {
+                version,
+                target: Arc::clone(target),
+                module: Arc::clone(module),
+                id: Arc::clone(&key.2),
+                labels: labels(&feed.origin, event, alert, &state.labels),
+                annotations: annotations(event),
+                starts_at: time,
+                ends_at: None,
+            };
+            state.open_alert(key, alert, now);
+        } else {
+            self.over_limit.fetch_add(1, Ordering::Relaxed);
+        }
+        self.tell(&state);
+    }
+
+    pub(crate) fn restarted(&self, feed: &Feed) {
+        let mut state = self.lock();
+        if state.hears(&feed.origin, feed.number) {
+            state.doubt(&(Arc::clone(&feed.origin.target), Arc::clone(&feed.origin.module)));
+        }
+    }
+
+    /// An instance that was restarted reports what still fires in its first collections. What it does not is over.
+    pub(crate) fn collected(&self, feed: &Feed, now: SystemTime) {
+        let mut state = self.lock();
+        if !state.hears(&feed.origin, feed.number) {
+            return;
+        }
+        let mut over = Vec::new();
+        for (key, open) in state.of_module(&feed.origin.target, &feed.origin.module) {
+            let Some(collections) = &mut open.unconfirmed else { continue };
+            *collections += 1;
+            if *collections >= COLLECTIONS_OF_DOUBT {
+                over.push(key.clone());
+            }
+        }
+        over.iter().for_each(|key| state.close(key, now));
+        self.tell(&state);
+    }
+
+    fn tell(&self, state: &State) {
+        self.changed.send_if_modified(|version| std::mem::replace(version, state.last) != state.last);
+    }
+
+    /// A panic elsewhere leaves it whole: each change is made in one go.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// When an event happened: as it says, unless its clock goes wrong.
+fn happened(event: &Event<'_>, now: SystemTime) -> SystemTime {
+    let said = event.time_unix_nanos.and_then(|nanos| u64::try_from(nanos).ok());
+    let said = said.map(|nanos| SystemTime::UNIX_EPOCH + Duration::from_nanos(nanos));
+    said.filter(|said| *said <= now && now.duration_since(*said).is_ok_and(|age| age <= AGE_MAX))
+        .unwrap_or(now)
+}
+
+/// Events are not older; Alertmanager drops alerts that ended long ago.
+const AGE_MAX: Duration = Duration::from_secs(24 * 3600);
+/// Full collections in which a restarted instance says what still fires.
+const COLLECTIONS_OF_DOUBT: u32 = 2;

@@ -1,0 +1,148 @@
+//! What the registry knows, and how it changes.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::alert::Alert;
+use super::counts::{Counts, Loss};
+use super::origin::Origin;
+
+/// Names a receiver in the registry; never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ReceiverId(pub(crate) u64);
+
+/// An alert that is open.
+#[derive(Clone, Debug)]
+pub struct OpenAlert {
+    /// The alert.
+    pub alert: Arc<Alert>,
+    /// When an event said last that it fires.
+    pub last_seen: SystemTime,
+    /// Full collections since its instance was restarted; `None` if the instance knows of it.
+    pub(crate) unconfirmed: Option<u32>,
+}
+
+/// What a receiver has to know.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// All open alerts.
+    pub open: Vec<Arc<Alert>>,
+    /// Closed ones that the receiver has not taken, in the order in which they closed.
+    pub closed: Vec<Arc<Alert>>,
+}
+
+/// A target, a module, and the alert's name.
+pub(crate) type Key = (Arc<str>, Arc<str>, Arc<str>);
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) open: BTreeMap<Key, OpenAlert>,
+    /// Closed ones that somebody has not taken, by version. None of them has the key of an open one.
+    pub(crate) closed: BTreeMap<u64, Closed>,
+    pub(crate) closed_by_key: BTreeMap<Key, u64>,
+    /// The last closed ones, the newest last.
+    pub(crate) recent: VecDeque<Arc<Alert>>,
+    /// The feed that counts, by target and module.
+    pub(crate) feeds: BTreeMap<(Arc<str>, Arc<str>), u64>,
+    pub(crate) receivers: BTreeMap<ReceiverId, Arc<Counts>>,
+    pub(crate) labels: Vec<(String, String)>,
+    pub(crate) open_max: usize,
+    /// The last version, feed or receiver.
+    pub(crate) last: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Closed {
+    pub(crate) alert: Arc<Alert>,
+    pub(crate) waits: BTreeSet<ReceiverId>,
+}
+
+impl State {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    pub(crate) fn hears(&self, origin: &Origin, feed: u64) -> bool {
+        let module = (Arc::clone(&origin.target), Arc::clone(&origin.module));
+        self.feeds.get(&module) == Some(&feed)
+    }
+
+    pub(crate) fn of_module<'a>(
+        &'a mut self,
+        target: &'a Arc<str>,
+        module: &'a Arc<str>,
+    ) -> impl Iterator<Item = (&'a Key, &'a mut OpenAlert)> {
+        let first = (Arc::clone(target), Arc::clone(module), Arc::from(""));
+        self.open.range_mut(first..).take_while(move |((own, of, _), _)| (own, of) == (target, module))
+    }
+
+    /// Whether the module's alerts are still open is unknown.
+    pub(crate) fn doubt(&mut self, (target, module): &(Arc<str>, Arc<str>)) {
+        self.of_module(target, module).for_each(|(_, open)| open.unconfirmed = Some(0));
+    }
+
+    pub(crate) fn open_alert(&mut self, key: Key, alert: Alert, now: SystemTime) {
+        // It never closed for those who have not heard of that.
+        if let Some(version) = self.closed_by_key.remove(&key) {
+            self.closed.remove(&version);
+        }
+        self.open.insert(key, OpenAlert { alert: Arc::new(alert), last_seen: now, unconfirmed: None });
+    }
+
+    pub(crate) fn seen(&mut self, key: &Key, annotations: &Arc<[(String, String)]>, now: SystemTime) {
+        let version = self.last + 1;
+        let Some(open) = self.open.get_mut(key) else { return };
+        (open.last_seen, open.unconfirmed) = (now, None);
+        if open.alert.annotations != *annotations {
+            let annotations = Arc::clone(annotations);
+            open.alert = Arc::new(Alert { version, annotations, ..Alert::clone(&open.alert) });
+            self.last = version;
+        }
+    }
+
+    pub(crate) fn close(&mut self, key: &Key, now: SystemTime) {
+        let Some(open) = self.open.remove(key) else { return };
+        let version = self.next();
+        let ends_at = Some(now.max(open.alert.starts_at));
+        let alert = Arc::new(Alert { version, ends_at, ..Alert::clone(&open.alert) });
+        self.recent.push_back(Arc::clone(&alert));
+        if self.recent.len() > RECENT_MAX {
+            self.recent.pop_front();
+        }
+        let waits: BTreeSet<ReceiverId> = self.receivers.keys().copied().collect();
+        if waits.is_empty() {
+            return;
+        }
+        self.closed.insert(version, Closed { alert, waits });
+        self.closed_by_key.insert(key.clone(), version);
+        if self.closed.len() > self.open_max {
+            self.drop_oldest();
+        }
+    }
+
+    /// Forgets the closed alert that waits longest.
+    fn drop_oldest(&mut self) {
+        let Some((_, Closed { alert, waits })) = self.closed.pop_first() else { return };
+        self.closed_by_key.remove(&key_of(&alert));
+        let counts = waits.iter().filter_map(|id| self.receivers.get(id));
+        counts.for_each(|counts| counts.lose(1, Loss::QueueFull));
+    }
+
+    pub(crate) fn taken(&mut self, id: ReceiverId, version: u64) {
+        let Some(closed) = self.closed.get_mut(&version) else { return };
+        closed.waits.remove(&id);
+        if closed.waits.is_empty() {
+            self.closed_by_key.remove(&key_of(&closed.alert));
+            self.closed.remove(&version);
+        }
+    }
+}
+
+fn key_of(alert: &Alert) -> Key {
+    (Arc::clone(&alert.target), Arc::clone(&alert.module), Arc::clone(&alert.id))
+}
+
+/// Closed alerts that pages show.
+const RECENT_MAX: usize = 100;

@@ -1,0 +1,60 @@
+//! What a user may write under `alerts:`, and what is said where it is wrong.
+
+use std::path::Path;
+use std::time::Duration;
+
+use alerts::ReceiverKind;
+use config::parse;
+use expect_test::expect;
+
+#[test]
+fn a_receiver_needs_nothing_but_its_url() {
+    let text =
+        "alerts: {alertmanagers: [{url: 'http://am.example.com/prefix/'}], webhooks: [{url: 'https://h/x'}]}";
+    let config = parse("perfmon.yml", text, Path::new(".")).unwrap();
+    let [alertmanager, webhook] = &config.alerts.receivers[..] else { panic!("{:?}", config.alerts) };
+    assert_eq!(
+        (alertmanager.name.as_str(), alertmanager.host.as_str(), alertmanager.port, alertmanager.secure),
+        ("http://am.example.com/prefix/", "am.example.com", 9093, false)
+    );
+    assert_eq!(alertmanager.path, "/prefix/api/v2/alerts");
+    assert_eq!(alertmanager.kind, ReceiverKind::Alertmanager { resend_interval: Duration::from_secs(60) });
+    assert_eq!((webhook.port, webhook.path.as_str(), webhook.secure), (443, "/x", true));
+    assert_eq!(webhook.kind, ReceiverKind::Webhook { repeat_interval: Duration::from_secs(14_400) });
+    assert_eq!(config.alerts.alerts_max, 10_000);
+}
+
+#[test]
+fn mistakes_are_told_with_their_place_and_a_way_out() {
+    let text = r#"
+alerts:
+  alertmanagers:
+    - {url: am.example.com:9093}
+    - {url: 'http://user:hunter2@am:9093'}
+    - {url: 'http://am:9093', tls: {ca_file: x}, repeat_interval: 1h}
+    - {name: x}
+  webhooks:
+    - {url: 'https://hooks?token=hunter2'}
+    - {url: 'https://hooks', name: 'http://am:9093', repeat_interval: 1s, send_resolved: true}
+  labels: {target: x, 'a-b': y, __name__: z}
+  resend_interval: 1
+  max_alerts: 0
+"#;
+    let report = parse("perfmon.yml", text, Path::new("/etc/perfmon")).expect_err("a report");
+    assert!(!report.to_string().contains("hunter2"), "{report}");
+    expect![[r#"
+        perfmon.yml:4:13: alerts.alertmanagers[0].url: is no `http://` or `https://` URL; write it like `http://alertmanager.example.com:9093`
+        perfmon.yml:5:13: alerts.alertmanagers[1].url: a secret must not be in the configuration; put it into a file and name that in `headers: {authorization: {file: …}}`
+        perfmon.yml:6:36: alerts.alertmanagers[2].tls: is for `https` receivers; write `https://am:9093`
+        perfmon.yml:6:50: alerts.alertmanagers[2]: unknown key `repeat_interval`; there is `headers`, `name`, `timeout`, `tls`, `url`
+        perfmon.yml:7:7: alerts.alertmanagers[3]: `url` is missing; write it like `http://alertmanager.example.com:9093`
+        perfmon.yml:9:13: alerts.webhooks[0].url: has a `?` part, which pages would show; if it is a secret, put it into a file and name that in `headers`
+        perfmon.yml:10:7: alerts.webhooks[1]: receiver `http://am:9093` is already defined, on line 6; give one of them another `name`
+        perfmon.yml:10:71: alerts.webhooks[1].repeat_interval: `1s` is outside 10s to 30days
+        perfmon.yml:10:75: alerts.webhooks[1]: `send_resolved` is not supported yet; remove it, or use a later version
+        perfmon.yml:11:12: alerts.labels: `target` is not a label's name; use letters, digits and `_`, and none of the exporter's own labels
+        perfmon.yml:11:23: alerts.labels: `a-b` is not a label's name; use letters, digits and `_`, and none of the exporter's own labels
+        perfmon.yml:11:33: alerts.labels: `__name__` is not a label's name; use letters, digits and `_`, and none of the exporter's own labels
+        perfmon.yml:12:20: alerts.resend_interval: a time needs a unit; write `1s` for seconds
+        perfmon.yml:13:15: alerts.max_alerts: 0 is outside 1 to 1000000"#]].assert_eq(&report.to_string());
+}

@@ -1,0 +1,88 @@
+//! The table of receivers.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use alerts::{Counts, Last};
+use http_client::Trouble;
+
+use super::{ago, cell, head};
+use crate::web::pages::amount::count;
+use crate::web::pages::html::Html;
+
+pub(super) fn table(html: &mut Html, receivers: &[Arc<Counts>], now: SystemTime) {
+    if receivers.is_empty() {
+        html.ours("<p class=\"empty\">Alerts are sent to nobody. To send them to Alertmanager, write ");
+        html.ours(
+            "<code>alerts: {alertmanagers: [{url: 'http://HOST:9093'}]}</code> in the configuration.</p>",
+        );
+        return;
+    }
+    let columns = [
+        ("Receiver", ""),
+        ("State", "near"),
+        ("Last success", "near"),
+        ("Sent", "number"),
+        ("To be sent", "number"),
+        ("Not delivered", "number"),
+        ("Last failure", ""),
+    ];
+    head(html, "Receivers", &columns);
+    for receiver in receivers {
+        let last = receiver.last();
+        html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><strong>").name(receiver.name());
+        html.ours("</strong><span class=\"sub\">").ours(receiver.kind().as_str()).ours("</span></th>");
+        state(html, &last);
+        cell(html, "Last success", last.success.map_or("–".to_owned(), |time| ago(now, time)));
+        number(html, "Sent", receiver.sent());
+        number(html, "To be sent", receiver.waiting());
+        number(html, "Not delivered", receiver.dropped().iter().map(|(_, count)| count).sum());
+        failure(html, &last, now);
+        html.ours("</tr>\n");
+    }
+    html.ours("</tbody></table>");
+}
+
+fn state(html: &mut Html, last: &Last) {
+    let (class, sign, word) = match last.is_up() {
+        Some(true) => ("up", "✓", "up"),
+        Some(false) => ("down", "✕", "failing"),
+        None => ("waiting", "○", "nothing sent yet"),
+    };
+    html.ours("<td role=\"cell\" class=\"near\" data-label=\"State\"><span class=\"state ").ours(class);
+    html.ours("\"><span aria-hidden=\"true\">").ours(sign).ours("</span> ").ours(word).ours("</span></td>");
+}
+
+fn number(html: &mut Html, name: &'static str, number: u64) {
+    html.ours("<td role=\"cell\" class=\"number\"").attr("data-label", name).ours(">");
+    html.text(count(number)).ours("</td>");
+}
+
+fn failure(html: &mut Html, last: &Last, now: SystemTime) {
+    let Some((time, trouble, message)) = &last.failure else {
+        html.ours("<td role=\"cell\"></td>");
+        return;
+    };
+    html.ours("<td role=\"cell\" data-label=\"Last failure\"><div>").text(ago(now, *time)).ours(": <code>");
+    html.text(trouble.as_str()).ours("</code><p class=\"trouble\">").name(message).ours("</p>");
+    if last.is_up() == Some(false) {
+        html.ours("<p class=\"step\"><span class=\"label\">Next step:</span> ").ours(next_step(*trouble));
+        html.ours("</p>");
+    }
+    html.ours("</div></td>");
+}
+
+/// What to do.
+const fn next_step(trouble: Trouble) -> &'static str {
+    match trouble {
+        Trouble::Unreachable => "Check that the receiver runs, and that its url and the network are right.",
+        Trouble::Tls => "Check tls.ca_file, and the receiver's certificate.",
+        Trouble::Timeout => "Check the load of the receiver, or raise timeout.",
+        Trouble::Busy => "Wait at first: the alerts are sent again. Then read the receiver's log.",
+        Trouble::Invalid => "Read the receiver's log: it does not accept the format.",
+        Trouble::Unauthorized => "Check headers.authorization, and what the receiver allows.",
+        Trouble::NotFound => "Check the path of url.",
+        Trouble::Unexpected => "Check that url is that of a receiver of alerts.",
+        Trouble::Secret => "Check the files and variables in headers and tls.",
+    }
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Has an alert as the file "alarm" in the folder of the program says: `f` fires, `c` is over, anything else is no news. */
+#include "common.h"
+#define NAME STR("alarm")
+#define COLLECT collect
+#define MODE PERFMON_MODE_BLOCKING
+
+static int alarm_state(void) {
+    FILE *file = fopen("alarm", "r");
+    const int state = file == NULL ? 'n' : fgetc(file);
+    if (file != NULL)
+        fclose(file);
+    return state;
+}
+
+static perfmon_status collect(const perfmon_collect *request) {
+    const int state = alarm_state();
+    const perfmon_label fields[] = {{STR("disk"), STR("C:\\ \"{{system}}\" é\n")}, {STR("free.percent"), STR("4")}};
+    const perfmon_event event = {.size = sizeof(perfmon_event), .level = PERFMON_LEVEL_ERROR, .name = STR("alarm.disk"),
+                                 .body = STR("The disk is nearly full."), .fields = ARRAY(fields),
+                                 .alert_state = state == 'f' ? PERFMON_ALERT_OPENED : PERFMON_ALERT_CLOSED,
+                                 .alert_labels = 1, .alert = STR("low disk")};
+    if (state == 'f' || state == 'c')
+        host->event(request->instance, &event);
+    say(request->instance, "Collected", state);
+    return complete_full(request->instance, request->collection);
+}
+#include "table.h"
