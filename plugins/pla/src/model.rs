@@ -5,6 +5,7 @@ mod exported;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use counter_types::CounterPath;
 use pla_engine::Threshold;
 
 /// A data collector set, as far as its alerts are concerned.
@@ -76,8 +77,37 @@ pub(crate) enum ProblemKind {
     TriggeredSet,
     /// A data collector that is no alert.
     Collector,
+    /// A counter of another host.
+    OtherHost,
+    /// A file that was good and is not any more, so that what it said before holds.
+    File,
     /// More than there may be.
     Limit,
+}
+
+impl Origin {
+    /// Its name in metrics.
+    pub(crate) const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Configuration => "configuration",
+            Self::File(_) => "file",
+        }
+    }
+}
+
+/// What a threshold must not be, beyond its syntax.
+///
+/// # Errors
+/// What is wrong, for people.
+pub(crate) fn check(threshold: &Threshold) -> Result<(), &'static str> {
+    let CounterPath { counterset, counter, .. } = &threshold.path;
+    if counterset.contains(WILDCARDS) || counter.contains(WILDCARDS) {
+        return Err("name one counterset and one counter: only instances may have `*` and `?`");
+    }
+    if threshold.path.to_string().len() > COUNTER_BYTES_MAX {
+        return Err("the path is longer than 1,024 bytes");
+    }
+    Ok(())
 }
 
 impl SampleInterval {
@@ -94,6 +124,10 @@ impl SampleInterval {
 }
 
 impl ProblemKind {
+    /// Those that a set which is judged may have.
+    pub(crate) const SHOWN: [Self; 5] =
+        [Self::Task, Self::TriggeredSet, Self::Collector, Self::OtherHost, Self::File];
+
     /// Its name in metrics.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
@@ -101,6 +135,8 @@ impl ProblemKind {
             Self::Task => "task",
             Self::TriggeredSet => "triggered_set",
             Self::Collector => "collector",
+            Self::OtherHost => "other_host",
+            Self::File => "file",
             Self::Limit => "limit",
         }
     }
@@ -110,3 +146,6 @@ impl ProblemKind {
 pub(crate) const ALERTS_MAX: usize = 10_000;
 /// Characters of a name.
 pub(crate) const NAME_CHARS_MAX: usize = 256;
+/// Bytes of a counter's path, which is a label.
+const COUNTER_BYTES_MAX: usize = 1_024;
+const WILDCARDS: [char; 2] = ['*', '?'];

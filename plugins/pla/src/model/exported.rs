@@ -6,7 +6,7 @@ use std::time::Duration;
 use ms_pla::xml::{AlertDataCollector, DataCollectorSet, Error, Limits};
 use pla_engine::{Threshold, ThresholdError};
 
-use super::{ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, Problem, ProblemKind, SampleInterval, Set};
+use super::{ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, Problem, ProblemKind, SampleInterval, Set, check};
 
 impl Set {
     /// Reads the XML of an exported set. `name` is used if the set has none.
@@ -50,6 +50,10 @@ impl Set {
                     continue;
                 }
             };
+            if let Err(reason) = check(&threshold) {
+                self.report(&name, ProblemKind::Threshold, format!("`{}`: {reason}", shown(text.trim())));
+                continue;
+            }
             if self.alerts.len() >= ALERTS_MAX {
                 self.report(
                     &name,
@@ -101,8 +105,11 @@ impl Set {
 
 /// What is wrong with a threshold, with the text.
 pub(crate) fn about(text: &str, error: &ThresholdError) -> String {
-    let shown: String = text.chars().filter(|c| !c.is_control()).take(THRESHOLD_CHARS_SHOWN).collect();
-    format!("`{shown}`: {error}")
+    format!("`{}`: {error}", shown(text))
+}
+
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(THRESHOLD_CHARS_SHOWN).collect()
 }
 
 /// A name without what no label should have, and not longer than labels may be.

@@ -5,10 +5,12 @@ mod classic;
 mod plan;
 mod problem;
 mod query;
+mod rows;
 mod sample;
 
 pub use self::classic::ClassicQuery;
 pub use self::plan::{OpenPath, PathMatch, PathPlan};
 pub use self::problem::{FindError, PathProblem};
 pub use self::query::PathQuery;
+pub use self::rows::{Row, Rows};
 pub use self::sample::{Instance, Key, Readings, Sample, Value, is_shown_as_read};

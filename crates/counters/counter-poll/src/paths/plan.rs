@@ -6,18 +6,20 @@ use ms_pcq::types::InstanceType;
 use ms_pcq::wire::CounterIdentifier;
 
 use super::problem::{FindError, PathProblem};
-use crate::channel::{Client, HostChannel};
+use crate::channel::{Client, Error, HostChannel};
 use crate::classic;
 use crate::registration::{self, Name};
 use crate::survey::{self, Counterset};
 
 /// Everything that is asked for, found at the host.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PathPlan {
     /// Each once.
     pub countersets: Vec<Counterset>,
     /// In the order of the command line.
     pub matches: Vec<PathMatch>,
+    /// Paths that mean nothing, by their places, where each is searched for by itself.
+    pub problems: Vec<(usize, PathProblem)>,
 }
 
 /// What one path means in one counterset.
@@ -45,6 +47,13 @@ pub struct OpenPath {
     pub(super) problem: Option<PathProblem>,
 }
 
+/// A plan that is being made.
+struct PathSearch {
+    names: Names,
+    plan: PathPlan,
+    open: Vec<OpenPath>,
+}
+
 /// Names of countersets, asked for one after the other.
 struct Names {
     unread: Vec<Guid>,
@@ -63,36 +72,33 @@ impl PathPlan {
         paths: &[CounterPath],
         mut progress: impl FnMut(usize, usize) + Send,
     ) -> Result<(Self, Vec<OpenPath>), FindError<C::Error>> {
-        let mut unread = client.enumerate_counter_set().await?;
-        unread.reverse();
-        let mut names = Names { total: unread.len(), unread, read: Vec::new() };
-        let mut plan = Self { countersets: Vec::new(), matches: Vec::new() };
-        let mut open = Vec::new();
+        let guids = client.enumerate_counter_set().await?;
+        let mut search = PathSearch::new(guids);
         for (order, path) in paths.iter().enumerate() {
-            let found = names.matching(client, path, &mut progress).await?;
-            let problem = found.is_empty().then(|| names.unknown(path));
-            if problem.is_some() || compiled(&path.counterset_pattern())?.exact_name().is_none() {
-                open.push(OpenPath { order, path: path.clone(), problem });
-            }
-            for (guid, name) in found {
-                let known = plan.countersets.iter().position(|known| known.provider.guid() == Some(guid));
-                let counterset = match known {
-                    Some(known) => known,
-                    None => {
-                        let counterset = name.text.clone();
-                        let found = survey::counterset(client, guid, name, None).await?;
-                        let found = found.map_err(|trouble| PathProblem::Unusable { counterset, trouble })?;
-                        plan.countersets.push(found);
-                        plan.countersets.len() - 1
-                    }
-                };
-                plan.matches.push(pick((order, path), counterset, &plan.countersets[counterset])?);
-            }
+            search.add(client, (order, path), &mut progress).await??;
         }
-        Ok((plan, open))
+        Ok((search.plan, search.open))
     }
 
-    /// What the query is given: instances by name where one is meant, and all where a wildcard is.
+    /// The same for paths of which some may mean nothing: they are among the [`problems`](Self::problems), and
+    /// [`add_each_classic`](Self::add_each_classic) finds the others. `guids` are the host's countersets.
+    ///
+    /// # Errors
+    /// When a call fails.
+    pub async fn find_each<C: HostChannel>(
+        client: &mut Client<C>,
+        guids: Vec<Guid>,
+        paths: &[CounterPath],
+    ) -> Result<(Self, Vec<OpenPath>), Error<C>> {
+        let mut search = PathSearch::new(guids);
+        for (order, path) in paths.iter().enumerate() {
+            let added = search.add(client, (order, path), &mut |_, _| {}).await?;
+            search.plan.problems.extend(added.err().map(|problem| (order, problem)));
+        }
+        Ok((search.plan, search.open))
+    }
+
+    /// What the query is given: instances by name where a few are meant, and all where many are, or a wildcard.
     pub fn identifiers(&self) -> Vec<(usize, CounterIdentifier)> {
         let mut identifiers: Vec<(usize, CounterIdentifier)> = Vec::new();
         for (index, counterset) in self.countersets.iter().enumerate() {
@@ -104,7 +110,7 @@ impl PathPlan {
             }
             let matches = self.matches.iter().filter(|one| one.counterset == index);
             let names: Option<Vec<&str>> = matches.map(PathMatch::only_instance).collect();
-            let Some(names) = names else {
+            let Some(names) = names.filter(|names| names.len() <= NAMES_MAX) else {
                 identifiers.push((index, CounterIdentifier::all_instances(guid)));
                 continue;
             };
@@ -122,7 +128,65 @@ impl PathPlan {
     }
 }
 
+impl PathSearch {
+    fn new(mut guids: Vec<Guid>) -> Self {
+        guids.reverse();
+        let names = Names { total: guids.len(), unread: guids, read: Vec::new() };
+        Self { names, plan: PathPlan::default(), open: Vec::new() }
+    }
+
+    /// Finds what a path means. One that may mean a classic object is open.
+    async fn add<C: HostChannel>(
+        &mut self,
+        client: &mut Client<C>,
+        (order, path): (usize, &CounterPath),
+        progress: &mut (impl FnMut(usize, usize) + Send),
+    ) -> Result<Result<(), PathProblem>, Error<C>> {
+        let pattern = match compiled(&path.counterset_pattern()) {
+            Ok(pattern) => pattern,
+            Err(problem) => return Ok(Err(problem)),
+        };
+        let found = self.names.matching(client, &pattern, progress).await?;
+        let problem = found.is_empty().then(|| self.names.unknown(path));
+        if problem.is_some() || pattern.exact_name().is_none() {
+            self.open.push(OpenPath { order, path: path.clone(), problem });
+        }
+        let plan = &mut self.plan;
+        for (guid, name) in found {
+            let known = plan.countersets.iter().position(|known| known.provider.guid() == Some(guid));
+            let counterset = match known {
+                Some(known) => known,
+                None => {
+                    let counterset = name.text.clone();
+                    match survey::counterset(client, guid, name, None).await? {
+                        Ok(found) => plan.countersets.push(found),
+                        Err(trouble) => return Ok(Err(PathProblem::Unusable { counterset, trouble })),
+                    }
+                    plan.countersets.len() - 1
+                }
+            };
+            match pick((order, path), counterset, &plan.countersets[counterset]) {
+                Ok(pick) => plan.matches.push(pick),
+                Err(problem) => return Ok(Err(problem)),
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
 impl OpenPath {
+    /// Its place among the paths.
+    #[must_use]
+    pub const fn order(&self) -> usize {
+        self.order
+    }
+
+    /// The path.
+    #[must_use]
+    pub const fn path(&self) -> &CounterPath {
+        &self.path
+    }
+
     /// What is wrong with it if no classic object is meant.
     pub const fn problem(&self) -> Option<&PathProblem> {
         self.problem.as_ref()
@@ -130,6 +194,12 @@ impl OpenPath {
 }
 
 impl PathMatch {
+    /// The place of its path among all.
+    #[must_use]
+    pub const fn order(&self) -> usize {
+        self.order
+    }
+
     /// The instance's name, where the path means one and no other can be meant.
     pub fn only_instance(&self) -> Option<&str> {
         let instance = self.path.instance.as_ref()?;
@@ -148,10 +218,9 @@ impl Names {
     async fn matching<C: HostChannel>(
         &mut self,
         client: &mut Client<C>,
-        path: &CounterPath,
+        pattern: &NamePattern,
         progress: &mut (impl FnMut(usize, usize) + Send),
-    ) -> Result<Vec<(Guid, Name)>, FindError<C::Error>> {
-        let pattern = compiled(&path.counterset_pattern())?;
+    ) -> Result<Vec<(Guid, Name)>, Error<C>> {
         loop {
             let found: Vec<_> =
                 self.read.iter().filter(|(_, name)| pattern.matches(&name.text)).cloned().collect();
@@ -220,3 +289,6 @@ pub(super) fn pick(
     }
     Ok(PathMatch { order, path: path.clone(), counterset: index, instances, counters })
 }
+
+/// Instances of one counterset that are asked for by their names.
+const NAMES_MAX: usize = 64;
