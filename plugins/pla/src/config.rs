@@ -1,6 +1,7 @@
 //! The settings of a module, and the sets that they name.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use pla_engine::{Comparison, Threshold};
 use plugin_sdk::Problem;
 use plugin_session::TransportSettings;
 use plugin_session::command::parse_duration;
-use serde::Deserialize;
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::files::{self, FileSet};
 use crate::model::{self, ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, SampleInterval, Set};
@@ -87,8 +89,7 @@ struct AlertSettings {
     event: bool,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(try_from = "f64", expecting = "a number such as 90.5")]
+#[derive(Clone, Copy, Debug)]
 struct Limit(f64);
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -103,11 +104,40 @@ const fn yes() -> bool {
     true
 }
 
-impl TryFrom<f64> for Limit {
-    type Error = &'static str;
+/// Reads a number. `8,5` is text in YAML.
+impl<'de> Deserialize<'de> for Limit {
+    #[expect(clippy::cast_precision_loss, reason = "thresholds of Windows are such numbers, too")]
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberVisitor;
 
-    fn try_from(number: f64) -> Result<Self, &'static str> {
-        if number.is_finite() { Ok(Self(number)) } else { Err("write a number that is not too large") }
+        impl Visitor<'_> for NumberVisitor {
+            type Value = f64;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number such as 90.5")
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<f64, E> {
+                Ok(number)
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<f64, E> {
+                Ok(number as f64)
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<f64, E> {
+                Ok(number as f64)
+            }
+
+            fn visit_str<E: de::Error>(self, _: &str) -> Result<f64, E> {
+                Err(E::custom("write a number such as 90.5, with a point and without quotation marks"))
+            }
+        }
+
+        match deserializer.deserialize_any(NumberVisitor)? {
+            number if number.is_finite() => Ok(Self(number)),
+            _ => Err(de::Error::custom("the number is too large")),
+        }
     }
 }
 
@@ -362,11 +392,11 @@ mod tests {
         let table = [
             (
                 r#"{"threshold": "\\Memory\\Pages/sec > 10,5"}"#,
-                "/threshold: threshold: a comma: write decimals with a point, and thousands without a separator, at character 22",
+                "/threshold: threshold: a comma: write decimals with a point, and thousands without a separator, at character 23",
             ),
             (
                 r#"{"threshold": "\\A\\B > 1; \\A\\C > 2"}"#,
-                "/threshold: threshold: this does not belong to a number, at character 12",
+                "/threshold: threshold: a semicolon: write each threshold as an entry of its own, at character 9",
             ),
             (
                 r#"{"counter": "Memory", "above": 1}"#,
@@ -374,7 +404,7 @@ mod tests {
             ),
             (
                 r#"{"counter": "\\A\\B", "above": "1,5"}"#,
-                "/above: expected a number such as 90.5, found text",
+                "/above: write a number such as 90.5, with a point and without quotation marks",
             ),
             (
                 r#"{"counter": "\\A\\*", "above": 1}"#,

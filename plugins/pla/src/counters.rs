@@ -113,7 +113,9 @@ impl Counters {
         for (order, problem) in &plan.problems {
             problems[*order] = Some(problem.to_string());
         }
-        for path in open_paths.iter().filter(|path| matches[path.order()].is_empty()) {
+        let is_open = |path: &&OpenPath| matches[path.order()].is_empty() && problems[path.order()].is_none();
+        let still_open: Vec<&OpenPath> = open_paths.iter().filter(is_open).collect();
+        for path in still_open {
             let unread = failure.as_ref().map(|failure: &Failure| {
                 format!("{}: the host's classic counters cannot be read: {}", path.path(), failure.message)
             });

@@ -15,17 +15,27 @@ use crate::series::AlertRow;
 pub(crate) struct Reporter {
     handle: Handle,
     open: usize,
+    /// Bytes of texts that this collection may still report; what is above waits for the next one.
+    room: usize,
 }
 
 impl Reporter {
     pub(crate) const fn new(handle: Handle) -> Self {
-        Self { handle, open: 0 }
+        Self { handle, open: 0, room: BYTES_MAX }
+    }
+
+    /// A collection begins.
+    pub(crate) const fn begin(&mut self) {
+        self.room = BYTES_MAX;
     }
 
     /// Reports what changed with the instances of an alert.
     pub(crate) fn report(&mut self, alert: &mut Watched, now: Duration) {
         let mut rows = std::mem::take(&mut alert.rows);
         for (instance, row) in &mut rows {
+            if self.room == 0 {
+                break;
+            }
             let fires = row.judgement.state == State::Firing && alert.logs_events;
             match (row.reported, fires) {
                 (None, true) if self.open < OPEN_MAX => {
@@ -59,11 +69,13 @@ impl Reporter {
         alert.rows = rows;
     }
 
-    fn send(&self, alert: &Watched, instance: &str, judgement: &Judgement, state: AlertState) {
+    fn send(&mut self, alert: &Watched, instance: &str, judgement: &Judgement, state: AlertState) {
         let threshold = &alert.rule().threshold;
         let value = judgement.value.map(|value| value.to_string()).unwrap_or_default();
         let limit = threshold.limit.to_string();
         let operator = threshold.comparison.as_char().to_string();
+        let body = body(alert, instance, judgement, state);
+        self.room = self.room.saturating_sub(body.len());
         // The first ones tell alerts apart.
         let fields = [
             ("set", &*alert.set),
@@ -78,7 +90,7 @@ impl Reporter {
             name: "pla.alert",
             severity: if state == AlertState::Closed { Severity::Info } else { Severity::Warn },
             time_unix_nanos: None,
-            body: &body(alert, instance, judgement, state),
+            body: &body,
             fields: &fields,
             alert: Some((&id(alert, instance), state)),
         });
@@ -134,6 +146,8 @@ fn id(alert: &Watched, instance: &str) -> String {
 
 /// As many as the exporter takes of one instance.
 const OPEN_MAX: usize = 1_000;
+/// Half of what the exporter takes of one instance in a second.
+const BYTES_MAX: usize = 32 << 10;
 /// For receivers that missed that an alert fires.
 const REPEATED_AFTER: Duration = Duration::from_secs(300);
 /// As many as the exporter takes.

@@ -9,8 +9,8 @@ use counter_poll::paths::Rows;
 use counter_types::same_name;
 use host_session::Recovery;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, End, EndReason, Failure, FamilyKey, GeneralReason, Problem,
-    Selects, Setup, Source, Stage, Target, Transport,
+    Collection, Coverage, DeclaredReason, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup, Source,
+    Stage, Target, Transport,
 };
 use plugin_session::{
     AttemptError, DECLARED_REASONS, HostConnection, HostSource, KeptConnection as _, SMB_TRANSPORT,
@@ -105,12 +105,6 @@ impl Source for PlaSource {
         self.is_gap |= collected.is_err();
         collected
     }
-
-    async fn end(mut self, end: End) {
-        if end.reason == EndReason::Removed {
-            self.close_all();
-        }
-    }
 }
 
 impl HostSource for PlaSource {
@@ -196,6 +190,7 @@ impl PlaSource {
         self.round += 1;
         let (now, unix_s) = (self.clock.now(), unix_seconds());
         let mut gone = Vec::new();
+        self.reporter.begin();
         for alert in self.board.alerts_mut() {
             for (instance, mut row) in alert.refresh(self.round, unix_s) {
                 gone.extend(row.ids());
@@ -208,13 +203,6 @@ impl PlaSource {
             self.reporter.close_all(&mut alert);
         }
         self.series.send_alerts(self.board.alerts_mut(), gone, collection.output());
-    }
-
-    /// Nobody will know whether the alerts still fire.
-    fn close_all(&mut self) {
-        for alert in self.board.alerts_mut().iter_mut().chain(&mut self.removed) {
-            self.reporter.close_all(alert);
-        }
     }
 
     fn coverage(&self, classic_failure: Option<Failure>) -> Coverage {

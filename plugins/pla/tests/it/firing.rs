@@ -112,16 +112,3 @@ fn a_probe_shows_the_sets_and_judges_nothing() {
     assert_eq!(watch.alerts(), []);
     assert_eq!(mill.sim.calls(6), 0, "no values are fetched");
 }
-
-#[test]
-fn alerts_of_a_target_that_is_removed_are_closed() {
-    let (mill, plugin) = (Mill::new(), Plugin::new());
-    let watch = plugin.watch(&mill.sim, set(json!([{"name": "a", "counter": LOAD, "above": 80}])));
-    mill.wheel("big", |wheel| wheel.load = 90);
-    watch.full();
-    let sink = std::sync::Arc::clone(&watch.sink);
-    drop(watch);
-    plugin.wait_ended();
-    let states: Vec<AlertState> = sink.recorded().alerts.into_iter().map(|(_, state)| state).collect();
-    assert_eq!(states, [AlertState::Opened, AlertState::Closed]);
-}

@@ -111,7 +111,7 @@ fn an_instance_that_never_was_there_is_not_waited_for_for_ever() {
     assert_eq!(watch.full().states(), ["a() no_data"]);
     mill.wheel("BOG", |wheel| wheel.load = 99);
     mill.pass(15);
-    assert_eq!(watch.full().states(), ["a(BOG) firing"], "names have no case");
+    assert_eq!(watch.full().states(), ["a(bog) firing"], "names have no case");
 }
 
 #[test]

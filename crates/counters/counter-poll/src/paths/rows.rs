@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use counter_types::{RawClocks, Reading, properties};
+use counter_types::{Measure, RawClocks, Reading, properties};
 use ms_dtyp::FileTime;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
@@ -152,9 +152,13 @@ impl<'a> Row<'a> {
     /// The number of a counter with what its type needs beside it; nothing where there is no number.
     #[must_use]
     pub fn reading(&self, info: &CounterRegInfo) -> Option<Reading> {
+        let row = properties(info.counter_type);
+        if row.is_some_and(|row| row.measure == Measure::Text) {
+            return None;
+        }
         let value = self.raw(info)?.to_u64()?;
         let of = |id: CounterId| self.values.get(&id).and_then(|raw| raw.to_u64());
-        let needs = properties(info.counter_type).map(|row| row.needs).unwrap_or_default();
+        let needs = row.map(|row| row.needs).unwrap_or_default();
         let base = match (needs.base, needs.multi) {
             (true, _) => of(info.base_counter_id),
             (_, true) => of(info.multi_id),

@@ -85,6 +85,32 @@ fn a_path_that_means_nothing_says_what_would() {
 }
 
 #[test]
+fn a_path_that_means_nothing_hides_no_other() {
+    let mut client = client();
+    let paths = [r"\Counter Types(1)\Raw Cuont", r"\Counter Types(1)\Raw Count", r"\Nothing(*)\Here"];
+    let paths: Vec<CounterPath> = paths.iter().map(|path| path.parse().unwrap()).collect();
+    let guids = now(client.enumerate_counter_set()).unwrap();
+    let (plan, open) = now(PathPlan::find_each(&mut client, guids, &paths)).unwrap();
+    let orders: Vec<usize> = plan.matches.iter().map(|one| one.order()).collect();
+    assert_eq!(orders, [1]);
+    let [(0, PathProblem::UnknownCounter { .. })] = &plan.problems[..] else { panic!("{:?}", plan.problems) };
+    assert_eq!(open.iter().map(|path| path.order()).collect::<Vec<_>>(), [2], "it may be a classic object");
+}
+
+#[test]
+fn many_instances_of_a_counterset_are_fetched_as_all_of_it() {
+    let paths: Vec<String> = (0..65).map(|number| format!(r"\Counter Types({number})\Raw Count")).collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let names = |count: usize| {
+        let plan = find(&mut client(), &paths[..count]).unwrap();
+        let names = plan.identifiers().into_iter().map(|(_, identifier)| identifier.instance_name);
+        names.map(Option::unwrap).collect::<Vec<_>>()
+    };
+    assert_eq!(names(64).len(), 64);
+    assert_eq!(names(65), ["*"]);
+}
+
+#[test]
 fn a_connection_that_is_lost_ends_the_search() {
     let mut client = client();
     client.channel().fail(0, CallError::Lost);
