@@ -1,6 +1,7 @@
 //! All alerts of a target, and how they are judged on the host's samples.
 
 mod alert;
+mod row;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use counter_poll::paths::Rows;
 use counter_types::CounterPath;
 
 pub(crate) use self::alert::{Place, Watched};
+pub(crate) use self::row::{AlertRow, OF_ROWS};
 use crate::counters::Found;
 use crate::model::Set;
 

@@ -1,6 +1,6 @@
 //! The counters of all alerts at a host: what their paths mean there, and the values of all of them at a time.
 
-use counter_poll::paths::{ClassicQuery, OpenPath, PathPlan, PathQuery};
+use counter_poll::paths::{ClassicQuery, OpenPath, PathPlan, PathQuery, PathSearch};
 use counter_poll::{ClassicError, WELL_KNOWN};
 use counter_types::CounterPath;
 use host_session::{Reason, Recovery, SessionError};
@@ -21,6 +21,8 @@ pub(crate) type Open = OpenSession<PathQuery>;
 pub(crate) struct Counters {
     paths: Vec<CounterPath>,
     found: Option<Found>,
+    /// A search that was interrupted.
+    search: Option<PathSearch>,
     /// What is open over the second pipe.
     classic: Option<ClassicQuery>,
     /// The first collection that may ask for classic objects again.
@@ -68,8 +70,7 @@ impl Counters {
 
     /// What the paths mean is searched for in the next collection: the host is another one, perhaps.
     pub(crate) fn search_again(&mut self) {
-        self.found = None;
-        self.classic = None;
+        (self.found, self.search, self.classic) = (None, None, None);
         self.classic_after = 0;
     }
 
@@ -132,14 +133,26 @@ impl Counters {
         Ok(())
     }
 
-    async fn find(&self, open: &mut Open, deadline: Instant) -> Result<(PathPlan, Vec<OpenPath>), PcqError> {
+    /// Goes on with the search where it was interrupted.
+    async fn find(
+        &mut self,
+        open: &mut Open,
+        deadline: Instant,
+    ) -> Result<(PathPlan, Vec<OpenPath>), PcqError> {
         let mut client = session::perflib(open.session(), deadline);
-        let guids = match client.enumerate_counter_set().await {
-            // There are more than fit into the answer.
-            Err(ms_pcq::Error::LimitExceeded { .. }) => WELL_KNOWN.to_vec(),
-            listed => listed?,
+        let search = match &mut self.search {
+            Some(search) => search,
+            None => {
+                let guids = match client.enumerate_counter_set().await {
+                    // There are more than fit into the answer.
+                    Err(ms_pcq::Error::LimitExceeded { .. }) => WELL_KNOWN.to_vec(),
+                    listed => listed?,
+                };
+                self.search.insert(PathSearch::new(guids, self.paths.clone()))
+            }
         };
-        PathPlan::find_each(&mut client, guids, &self.paths).await
+        while search.step(&mut client, &mut |_, _| {}).await? {}
+        Ok(self.search.take().map(PathSearch::finish).unwrap_or_default())
     }
 
     /// Adds what the open paths mean among classic objects. Returns why that is not known.

@@ -7,8 +7,7 @@ use std::time::Duration;
 use pla_engine::{AlertState as State, Comparison, Judgement};
 use plugin_sdk::{AlertState, Event, Handle, Severity};
 
-use crate::board::Watched;
-use crate::series::AlertRow;
+use crate::board::{AlertRow, Watched};
 
 /// Reports events, and knows how many alerts are open.
 #[derive(Debug)]

@@ -8,7 +8,8 @@
 //! | --- | --- |
 //! | `model` | data collector sets and their alerts, wherever they come from |
 //! | `config` | a module's settings, and the sets that they name |
-//! | `files` | exported sets, read again when they change |
+//! | `files` | exported sets |
+//! | `sets` | the sets while the module runs: files are read again when they change |
 //! | `channel`, `session` | the calls of a host |
 //! | `counters` | the counters of all alerts: found, fetched |
 //! | `clock` | the time of samples |
@@ -27,6 +28,7 @@ mod files;
 mod model;
 mod series;
 mod session;
+mod sets;
 mod source;
 
 plugin_sdk::export_plugin! {

@@ -1,16 +1,14 @@
 //! The families, `perfmon_pla_…`, and their series.
 
 mod families;
-mod rows;
 mod sets;
 
 use plugin_sdk::{FamilyId, FamilyKey, Output, Series, SeriesId};
 
 use self::families::{FAMILIES, LAG, LEFT_OUT, OBJECTS, THRESHOLD};
-pub(crate) use self::rows::AlertRow;
 use self::sets::SetTable;
-use crate::board::Watched;
-use crate::source::LoadedSet;
+use crate::board::{AlertRow, Watched};
+use crate::sets::LoadedSet;
 
 /// The series of one target, kept from collection to collection.
 #[derive(Debug, Default)]
@@ -23,6 +21,9 @@ pub(crate) struct AlertSeries {
 
 /// Name and value of each label.
 type Labels = Vec<(&'static str, String)>;
+
+/// The same, as a series is offered with them.
+type Pairs<'a> = Vec<(&'a str, &'a str)>;
 
 /// A series that is to be registered: its family, its labels, and where its id goes.
 struct New {
@@ -122,17 +123,16 @@ fn register<'a>(
     series: impl Iterator<Item = (usize, &'a Labels)>,
     output: &mut Output,
 ) -> Vec<Option<SeriesId>> {
-    let offered: Vec<(Option<FamilyId>, Vec<(&str, &str)>)> = series
+    let (families, labels): (Vec<Option<FamilyId>>, Vec<Pairs<'_>>) = series
         .map(|(family, labels)| {
-            let family = families.get(family).copied().flatten();
-            (family, labels.iter().map(|(name, value)| (*name, value.as_str())).collect())
+            let labels = labels.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            (families.get(family).copied().flatten(), labels)
         })
-        .collect();
-    let known = offered
-        .iter()
-        .filter_map(|(family, labels)| family.map(|family| Series { family, labels, start: None }));
+        .unzip();
+    let known = families.iter().zip(&labels);
+    let known = known.filter_map(|(family, labels)| Some(Series { family: (*family)?, labels, start: None }));
     let mut ids = output.register_series(&known.collect::<Vec<_>>()).into_iter();
-    offered.iter().map(|(family, _)| family.and_then(|_| ids.next().flatten())).collect()
+    families.iter().map(|family| family.and_then(|_| ids.next().flatten())).collect()
 }
 
 fn push(id: Option<SeriesId>, value: f64, output: &mut Output) {

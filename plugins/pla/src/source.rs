@@ -1,7 +1,5 @@
 //! One collection, from any state after the last one.
 
-mod sets;
-
 use std::net::IpAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,7 +15,6 @@ use plugin_session::{
 };
 use tokio::time::Instant;
 
-pub(crate) use self::sets::LoadedSet;
 use crate::board::{Board, Watched};
 use crate::clock::SampleClock;
 use crate::config::{self, Settings};
@@ -25,6 +22,7 @@ use crate::counters::{Counters, Fetched, Open};
 use crate::events::Reporter;
 use crate::series::{self, AlertSeries};
 use crate::session::PERFLIB;
+use crate::sets::{self, LoadedSet};
 
 /// The alerts of one host.
 #[derive(Debug)]

@@ -70,9 +70,9 @@ impl FromStr for Threshold {
         // A counter's path begins with a backslash: this is the end of one threshold and the beginning of another.
         let is_second =
             |semicolon: &usize| before[semicolon + 1..].trim_start_matches(BLANKS).starts_with('\\');
-        let semicolons = before.match_indices(';').map(|(at, _)| at);
+        let mut semicolons = before.match_indices(';').map(|(at, _)| at);
         if before.contains(['<', '>'])
-            && let Some(semicolon) = semicolons.filter(|at| is_second(at)).last()
+            && let Some(semicolon) = semicolons.find(is_second)
         {
             return Err(fail(semicolon, SEMICOLON));
         }

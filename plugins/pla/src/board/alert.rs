@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use counter_poll::paths::{PathMatch, Row, Rows};
+use counter_poll::paths::{Instance, PathMatch, Row, Rows};
 use ms_pcq::wire::CounterRegInfo;
 use pla_engine::{AlertState, Judge, Rule};
 use plugin_sdk::SeriesId;
 
 use super::ByName;
+use super::row::AlertRow;
 use crate::counters::Found;
 use crate::model::{Alert, SampleInterval};
-use crate::series::AlertRow;
 
 /// What an alert is known by.
 pub(crate) type Key = (Arc<str>, Arc<str>, Arc<str>);
@@ -185,7 +185,7 @@ impl Watched {
     /// Takes the sample of an instance. Returns whether it is a number.
     fn sample(&mut self, info: &CounterRegInfo, row: &Row<'_>, now: Duration, room: &mut usize) -> bool {
         let Some(reading) = row.reading(info) else { return false };
-        let shown = row.instance.as_ref().map(|instance| instance.shown()).unwrap_or_default();
+        let shown = row.instance.as_ref().map(Instance::shown).unwrap_or_default();
         let is_known = self.judge.has_instance(&shown);
         let slot = if is_known || *room > 0 { self.judge.instance(&shown, now) } else { None };
         match slot {

@@ -2,6 +2,8 @@
 
 use plugin_sdk::{Display, DisplayRule, Family, Kind, ValueKind};
 
+use crate::board::OF_ROWS;
+
 /// The namespace of all of them.
 pub(super) const NAMESPACE: &str = "pla";
 /// Their objects.
@@ -109,9 +111,7 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
 ];
 
 /// The indexes of the families; the first [`OF_ROWS`] are those of instances.
-pub(super) const STATE: usize = 1;
-pub(super) const OF_ROWS: usize = 5;
-pub(super) const THRESHOLD: usize = 5;
+pub(super) const THRESHOLD: usize = OF_ROWS;
 pub(super) const LAG: usize = 6;
 pub(super) const LEFT_OUT: usize = 7;
 pub(super) const SET_INFO: usize = 8;
@@ -125,19 +125,10 @@ mod tests {
     #[test]
     fn an_index_is_the_place_of_its_family() {
         let items: Vec<&str> = FAMILIES.iter().map(|family| family.item).collect();
-        let indexes = [STATE, OF_ROWS, THRESHOLD, LAG, LEFT_OUT, SET_INFO, SET_ALERTS, PROBLEMS];
-        assert_eq!(
-            indexes.map(|index| items[index]),
-            [
-                "State Info",
-                "Threshold",
-                "Threshold",
-                "Evaluation Lag",
-                "Instances Left Out",
-                "Info",
-                "Alerts",
-                "Problems"
-            ]
-        );
+        let indexes = [THRESHOLD, LAG, LEFT_OUT, SET_INFO, SET_ALERTS, PROBLEMS];
+        let of_sets = ["Threshold", "Evaluation Lag", "Instances Left Out", "Info", "Alerts", "Problems"];
+        assert_eq!(indexes.map(|index| items[index]), of_sets);
+        // As rows of the board have them.
+        assert_eq!(items[..OF_ROWS], ["Firing", "State Info", "Value", "Triggered", "Last Change Timestamp"]);
     }
 }

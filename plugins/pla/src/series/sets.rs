@@ -8,7 +8,7 @@ use super::families::{PROBLEMS, SET_ALERTS, SET_INFO};
 use super::{Labels, register};
 use crate::board::{Place, Watched};
 use crate::model::{Origin, ProblemKind};
-use crate::source::LoadedSet;
+use crate::sets::LoadedSet;
 
 /// The series that are there, by their family and their labels.
 #[derive(Debug, Default)]

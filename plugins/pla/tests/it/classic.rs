@@ -13,7 +13,7 @@ fn classic_counters_and_those_of_version_2_are_judged_together() {
         {"name": "processor", "counter": r"\Processor Information(_Total)\% Processor Time", "above": -1},
         {"name": "nothing", "counter": r"\LogicalDisk(*)\% Fre Space", "below": 101},
     ]);
-    let watch = plugin.watch(&sim, set(alerts));
+    let watch = plugin.watch(&sim, set(&alerts));
     let said = watch.collect().partial();
     assert!(said.contains("did you mean `% Free Space`?"), "{said}");
     sim.clock.advance(std::time::Duration::from_secs(15));
@@ -34,7 +34,7 @@ fn a_registry_that_refuses_costs_the_classic_counters_only() {
         {"name": "memory", "counter": r"\Memory\Available Bytes", "above": 1},
         {"name": "processor", "counter": r"\Processor Information(_Total)\% Processor Time", "above": -1},
     ]);
-    let watch = plugin.watch(&sim, set(alerts));
+    let watch = plugin.watch(&sim, set(&alerts));
     let said = watch.collect().partial();
     assert!(said.contains("classic counters cannot be read"), "{said}");
     let calls = sim.host.counts().calls("winreg", 17);

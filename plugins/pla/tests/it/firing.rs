@@ -11,7 +11,7 @@ const LOAD: &str = r"\Wheels(*)\Load";
 #[test]
 fn an_alert_fires_while_the_value_is_across_and_resolves_then() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
-    let watch = plugin.watch(&mill.sim, set(json!([{"name": "High", "counter": LOAD, "above": 80}])));
+    let watch = plugin.watch(&mill.sim, set(&json!([{"name": "High", "counter": LOAD, "above": 80}])));
     mill.wheel("big", |wheel| wheel.load = 80);
     let ended = watch.full();
     assert_eq!(ended.states(), ["High(big) ok"]);
@@ -42,7 +42,7 @@ fn an_alert_fires_while_the_value_is_across_and_resolves_then() {
 #[test]
 fn an_alert_that_goes_on_firing_is_repeated_from_time_to_time() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
-    let watch = plugin.watch(&mill.sim, set(json!([{"counter": LOAD, "above": 80}])));
+    let watch = plugin.watch(&mill.sim, set(&json!([{"counter": LOAD, "above": 80}])));
     mill.wheel("big", |wheel| wheel.load = 90);
     for _ in 0..22 {
         watch.full();
@@ -56,7 +56,7 @@ fn an_alert_that_goes_on_firing_is_repeated_from_time_to_time() {
 fn an_alert_can_want_a_value_to_stay_across() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let watch =
-        plugin.watch(&mill.sim, set(json!([{"name": "a", "counter": LOAD, "above": 80, "for": "30s"}])));
+        plugin.watch(&mill.sim, set(&json!([{"name": "a", "counter": LOAD, "above": 80, "for": "30s"}])));
     mill.wheel("big", |wheel| wheel.load = 90);
     let mut states = Vec::new();
     for _ in 0..3 {
@@ -74,7 +74,7 @@ fn an_alert_with_a_longer_interval_is_judged_when_it_is_due() {
         {"name": "slow", "counter": LOAD, "above": 80, "sample_interval": "1m"},
         {"name": "once", "counter": LOAD, "above": 80, "sample_interval": "once"},
     ]);
-    let watch = plugin.watch(&mill.sim, set(alerts));
+    let watch = plugin.watch(&mill.sim, set(&alerts));
     assert_eq!(watch.full().states(), ["each(big) ok", "once(big) ok", "slow(big) ok"]);
     mill.wheel("big", |wheel| wheel.load = 90);
     let (calls, mut rounds) = (mill.sim.calls(6), Vec::new());
@@ -95,7 +95,7 @@ fn an_alert_with_a_longer_interval_is_judged_when_it_is_due() {
 fn an_alert_without_events_has_metrics_only() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let watch =
-        plugin.watch(&mill.sim, set(json!([{"name": "a", "counter": LOAD, "above": 80, "event": false}])));
+        plugin.watch(&mill.sim, set(&json!([{"name": "a", "counter": LOAD, "above": 80, "event": false}])));
     mill.wheel("big", |wheel| wheel.load = 90);
     assert_eq!(watch.full().states(), ["a(big) firing"]);
     assert_eq!(watch.alerts(), []);
@@ -104,7 +104,7 @@ fn an_alert_without_events_has_metrics_only() {
 #[test]
 fn a_probe_shows_the_sets_and_judges_nothing() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
-    let watch = plugin.watch_on_demand(&mill.sim, set(json!([{"counter": LOAD, "above": 80}])));
+    let watch = plugin.watch_on_demand(&mill.sim, set(&json!([{"counter": LOAD, "above": 80}])));
     mill.wheel("big", |wheel| wheel.load = 90);
     let ended = watch.full();
     assert_eq!(ended.states(), [""; 0]);

@@ -111,7 +111,7 @@ fn ten_thousand_alerts_are_judged_by_one_call_and_report_a_bounded_number_of_eve
         mill.wheel(&number.to_string(), |wheel| wheel.load = 90);
     }
     let tally = Arc::new(Tally::default());
-    let config = config(&mill.sim, set(json!(alerts)));
+    let config = config(&mill.sim, set(&json!(alerts)));
     let instance =
         plugin.library.create("pla", &config, Arc::<Tally>::clone(&tally)).expect("the settings are good");
     let mut before = 0;
@@ -141,7 +141,7 @@ fn more_alerts_than_that_are_refused() {
     let alerts: Vec<Value> = (0..10_001)
         .map(|number| json!({"name": number.to_string(), "counter": r"\Wheels(*)\Load", "above": 80}))
         .collect();
-    let config = InstanceConfig { settings: set(json!(alerts)), ..InstanceConfig::default() };
+    let config = InstanceConfig { settings: set(&json!(alerts)), ..InstanceConfig::default() };
     let found = plugin.library.validate("pla", &config).expect("it answers");
     assert_eq!(found[0].message, "all sets together have more than 10000 alerts");
 }
@@ -156,7 +156,7 @@ fn instances_above_the_limit_are_not_judged() {
         .map(|number| json!({"name": number.to_string(), "counter": r"\Wheels(*)\Load", "above": 80}))
         .collect();
     let tally = Arc::new(Tally::default());
-    let config = config(&mill.sim, set(json!(alerts)));
+    let config = config(&mill.sim, set(&json!(alerts)));
     let instance =
         plugin.library.create("pla", &config, Arc::<Tally>::clone(&tally)).expect("the settings are good");
     instance.collect(monotonic_ns() + 60_000_000_000).expect("the collection begins");

@@ -14,13 +14,13 @@ fn alert(name: &str, above: u64) -> Value {
 fn alerts_that_stay_keep_their_state_and_those_that_go_are_closed() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let watch =
-        plugin.watch(&mill.sim, set(json!([alert("stays", 80), alert("goes", 80), alert("rises", 80)])));
+        plugin.watch(&mill.sim, set(&json!([alert("stays", 80), alert("goes", 80), alert("rises", 80)])));
     mill.wheel("big", |wheel| wheel.load = 90);
     watch.full();
     mill.pass(15);
     let before = watch.full();
     assert_eq!(before.of("Alert", "Triggered").len(), 3);
-    watch.reconfigure(set(json!([alert("new", 1), alert("stays", 80), alert("rises", 99)])));
+    watch.reconfigure(set(&json!([alert("new", 1), alert("stays", 80), alert("rises", 99)])));
     mill.pass(15);
     let ended = watch.full();
     assert_eq!(ended.states(), ["new(big) firing", "rises(big) ok", "stays(big) firing"]);
@@ -52,9 +52,9 @@ fn settings_that_cannot_be_judged_are_refused() {
         let found = plugin.library.validate("pla", &config).expect("it answers");
         found.into_iter().map(|problem| (problem.pointer, problem.message)).collect::<Vec<_>>()
     };
-    let found = check(set(json!([{"threshold": r"\Wheels(*)\Load > 8,5"}])));
+    let found = check(set(&json!([{"threshold": r"\Wheels(*)\Load > 8,5"}])));
     let message =
         "threshold: a comma: write decimals with a point, and thousands without a separator, at character 20";
     assert_eq!(found, [("/sets/0/alerts/0/threshold".to_owned(), message.to_owned())]);
-    assert_eq!(check(set(json!([alert("a", 1)]))), []);
+    assert_eq!(check(set(&json!([alert("a", 1)]))), []);
 }

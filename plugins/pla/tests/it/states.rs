@@ -11,7 +11,7 @@ use crate::world::{Plugin, set};
 fn a_rate_waits_for_its_second_sample() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let watch =
-        plugin.watch(&mill.sim, set(json!([{"name": "a", "threshold": r"\Wheels(*)\Turns/sec > 9"}])));
+        plugin.watch(&mill.sim, set(&json!([{"name": "a", "threshold": r"\Wheels(*)\Turns/sec > 9"}])));
     let first = watch.full();
     assert_eq!((first.states(), first.of("Alert", "Value").len()), (vec!["a(big) waiting".to_owned()], 0));
     mill.pass(15);
@@ -31,7 +31,7 @@ fn what_the_host_does_not_have_is_unresolved_and_said() {
         {"name": "own", "counter": r"\\WEB1\Wheels(*)\Load", "above": 1},
         {"name": "lone", "counter": r"\Wheels\Load", "above": 1},
     ]);
-    let watch = plugin.watch(&mill.sim, set(alerts));
+    let watch = plugin.watch(&mill.sim, set(&alerts));
     let ended = watch.collect();
     let said = ended.partial();
     assert!(said.contains(r"`Wheels` has no counter `Lord`; did you mean `Load`?"), "{said}");
@@ -53,15 +53,15 @@ fn what_the_host_does_not_have_is_unresolved_and_said() {
 fn a_text_is_unsupported() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let watch =
-        plugin.watch(&mill.sim, set(json!([{"name": "a", "counter": r"\Wheels(*)\Maker", "above": 1}])));
+        plugin.watch(&mill.sim, set(&json!([{"name": "a", "counter": r"\Wheels(*)\Maker", "above": 1}])));
     assert_eq!(watch.full().states(), ["a() unsupported"]);
 }
 
 #[test]
 fn a_value_that_is_no_number_never_fires_and_is_missing_after_two_intervals() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
-    let watch =
-        plugin.watch(&mill.sim, set(json!([{"name": "a", "counter": r"\Wheels(*)\Grain/Sack", "above": 1}])));
+    let watch = plugin
+        .watch(&mill.sim, set(&json!([{"name": "a", "counter": r"\Wheels(*)\Grain/Sack", "above": 1}])));
     watch.full();
     mill.pass(15);
     mill.wheel("big", |wheel| (wheel.grain, wheel.sacks) = (40, 2));
@@ -79,7 +79,7 @@ fn a_value_that_is_no_number_never_fires_and_is_missing_after_two_intervals() {
 fn an_instance_that_goes_has_no_data_and_fires_anew_when_it_returns() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let watch =
-        plugin.watch(&mill.sim, set(json!([{"name": "a", "counter": r"\Wheels(*)\Load", "above": 80}])));
+        plugin.watch(&mill.sim, set(&json!([{"name": "a", "counter": r"\Wheels(*)\Load", "above": 80}])));
     mill.wheel("small", |wheel| wheel.load = 99);
     assert_eq!(watch.full().states(), ["a(big) ok", "a(small) firing"]);
     mill.remove("small");
@@ -105,7 +105,7 @@ fn an_instance_that_goes_has_no_data_and_fires_anew_when_it_returns() {
 fn an_instance_that_never_was_there_is_not_waited_for_for_ever() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let watch =
-        plugin.watch(&mill.sim, set(json!([{"name": "a", "counter": r"\Wheels(bog)\Load", "above": 80}])));
+        plugin.watch(&mill.sim, set(&json!([{"name": "a", "counter": r"\Wheels(bog)\Load", "above": 80}])));
     assert_eq!(watch.full().states(), ["a() waiting"]);
     mill.pass(30);
     assert_eq!(watch.full().states(), ["a() no_data"]);
@@ -121,7 +121,7 @@ fn a_host_that_was_away_keeps_what_fires_and_begins_to_wait_anew() {
         {"name": "a", "counter": r"\Water\Level", "below": 10},
         {"name": "b", "counter": r"\Water\Level", "below": 10, "for": "30s"},
     ]);
-    let watch = plugin.watch(&mill.sim, set(alerts));
+    let watch = plugin.watch(&mill.sim, set(&alerts));
     mill.level(5);
     assert_eq!(watch.full().states(), ["a() firing", "b() pending"]);
     mill.sim.shut();
@@ -137,7 +137,7 @@ fn a_host_that_was_away_keeps_what_fires_and_begins_to_wait_anew() {
 fn a_host_that_was_started_anew_is_searched_and_judged_again() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let watch =
-        plugin.watch(&mill.sim, set(json!([{"name": "a", "threshold": r"\Wheels(*)\Turns/sec > 9"}])));
+        plugin.watch(&mill.sim, set(&json!([{"name": "a", "threshold": r"\Wheels(*)\Turns/sec > 9"}])));
     mill.wheel("big", |wheel| wheel.turns = 1_000_000);
     watch.full();
     mill.restart();

@@ -140,7 +140,7 @@ pub(crate) fn config(sim: &SimHost, settings: Value) -> InstanceConfig {
 }
 
 /// A set of alerts in the settings.
-pub(crate) fn set(alerts: Value) -> Value {
+pub(crate) fn set(alerts: &Value) -> Value {
     json!({ "sets": [{ "name": "Mill", "alerts": alerts }] })
 }
 

@@ -1,15 +1,11 @@
 //! Counter paths against what a host offers: which countersets are fetched, and which counters of them are shown.
 
 use counter_types::{CounterPath, NamePattern, PatternText, nearest, same_name};
-use ms_dtyp::Guid;
 use ms_pcq::types::InstanceType;
 use ms_pcq::wire::CounterIdentifier;
 
-use super::problem::{FindError, PathProblem};
-use crate::channel::{Client, Error, HostChannel};
-use crate::classic;
-use crate::registration::{self, Name};
-use crate::survey::{self, Counterset};
+use super::problem::PathProblem;
+use crate::survey::Counterset;
 
 /// Everything that is asked for, found at the host.
 #[derive(Debug, Default)]
@@ -18,7 +14,7 @@ pub struct PathPlan {
     pub countersets: Vec<Counterset>,
     /// In the order of the command line.
     pub matches: Vec<PathMatch>,
-    /// Paths that mean nothing, by their places, where each is searched for by itself.
+    /// Paths that mean nothing, by their places, after a [`PathSearch`].
     pub problems: Vec<(usize, PathProblem)>,
 }
 
@@ -47,57 +43,7 @@ pub struct OpenPath {
     pub(super) problem: Option<PathProblem>,
 }
 
-/// A plan that is being made.
-struct PathSearch {
-    names: Names,
-    plan: PathPlan,
-    open: Vec<OpenPath>,
-}
-
-/// Names of countersets, asked for one after the other.
-struct Names {
-    unread: Vec<Guid>,
-    read: Vec<(Guid, Name)>,
-    total: usize,
-}
-
 impl PathPlan {
-    /// Finds what the paths mean among version 2 countersets, and answers those that may mean classic objects: what they mean
-    /// [`add_classic`](Self::add_classic) finds. `progress` is told how many of how many names were asked for so far.
-    ///
-    /// # Errors
-    /// When a call fails, or a counterset has none of what a path names.
-    pub async fn find<C: HostChannel>(
-        client: &mut Client<C>,
-        paths: &[CounterPath],
-        mut progress: impl FnMut(usize, usize) + Send,
-    ) -> Result<(Self, Vec<OpenPath>), FindError<C::Error>> {
-        let guids = client.enumerate_counter_set().await?;
-        let mut search = PathSearch::new(guids);
-        for (order, path) in paths.iter().enumerate() {
-            search.add(client, (order, path), &mut progress).await??;
-        }
-        Ok((search.plan, search.open))
-    }
-
-    /// The same for paths of which some may mean nothing: they are among the [`problems`](Self::problems), and
-    /// [`add_each_classic`](Self::add_each_classic) finds the others. `guids` are the host's countersets.
-    ///
-    /// # Errors
-    /// When a call fails.
-    pub async fn find_each<C: HostChannel>(
-        client: &mut Client<C>,
-        guids: Vec<Guid>,
-        paths: &[CounterPath],
-    ) -> Result<(Self, Vec<OpenPath>), Error<C>> {
-        let mut search = PathSearch::new(guids);
-        for (order, path) in paths.iter().enumerate() {
-            let added = search.add(client, (order, path), &mut |_, _| {}).await?;
-            search.plan.problems.extend(added.err().map(|problem| (order, problem)));
-        }
-        Ok((search.plan, search.open))
-    }
-
     /// What the query is given: instances by name where a few are meant, and all where many are, or a wildcard.
     pub fn identifiers(&self) -> Vec<(usize, CounterIdentifier)> {
         let mut identifiers: Vec<(usize, CounterIdentifier)> = Vec::new();
@@ -125,52 +71,6 @@ impl PathPlan {
             }
         }
         identifiers
-    }
-}
-
-impl PathSearch {
-    fn new(mut guids: Vec<Guid>) -> Self {
-        guids.reverse();
-        let names = Names { total: guids.len(), unread: guids, read: Vec::new() };
-        Self { names, plan: PathPlan::default(), open: Vec::new() }
-    }
-
-    /// Finds what a path means. One that may mean a classic object is open.
-    async fn add<C: HostChannel>(
-        &mut self,
-        client: &mut Client<C>,
-        (order, path): (usize, &CounterPath),
-        progress: &mut (impl FnMut(usize, usize) + Send),
-    ) -> Result<Result<(), PathProblem>, Error<C>> {
-        let pattern = match compiled(&path.counterset_pattern()) {
-            Ok(pattern) => pattern,
-            Err(problem) => return Ok(Err(problem)),
-        };
-        let found = self.names.matching(client, &pattern, progress).await?;
-        let problem = found.is_empty().then(|| self.names.unknown(path));
-        if problem.is_some() || pattern.exact_name().is_none() {
-            self.open.push(OpenPath { order, path: path.clone(), problem });
-        }
-        let plan = &mut self.plan;
-        for (guid, name) in found {
-            let known = plan.countersets.iter().position(|known| known.provider.guid() == Some(guid));
-            let counterset = match known {
-                Some(known) => known,
-                None => {
-                    let counterset = name.text.clone();
-                    match survey::counterset(client, guid, name, None).await? {
-                        Ok(found) => plan.countersets.push(found),
-                        Err(trouble) => return Ok(Err(PathProblem::Unusable { counterset, trouble })),
-                    }
-                    plan.countersets.len() - 1
-                }
-            };
-            match pick((order, path), counterset, &plan.countersets[counterset]) {
-                Ok(pick) => plan.matches.push(pick),
-                Err(problem) => return Ok(Err(problem)),
-            }
-        }
-        Ok(Ok(()))
     }
 }
 
@@ -210,38 +110,6 @@ impl PathMatch {
     pub fn wants(&self, name: &str, index: u32) -> bool {
         let (Some(instance), Some(pattern)) = (&self.path.instance, &self.instances) else { return true };
         pattern.matches(name) && instance.wants_index(index) || same_name(&instance.to_string(), name)
-    }
-}
-
-impl Names {
-    /// The countersets that a path names, which may be none. Names are asked for until the wanted one has come.
-    async fn matching<C: HostChannel>(
-        &mut self,
-        client: &mut Client<C>,
-        pattern: &NamePattern,
-        progress: &mut (impl FnMut(usize, usize) + Send),
-    ) -> Result<Vec<(Guid, Name)>, Error<C>> {
-        loop {
-            let found: Vec<_> =
-                self.read.iter().filter(|(_, name)| pattern.matches(&name.text)).cloned().collect();
-            if pattern.exact_name().is_some() && !found.is_empty() {
-                return Ok(found);
-            }
-            let Some(guid) = self.unread.pop() else {
-                return Ok(found);
-            };
-            progress(self.read.len() + 1, self.total);
-            self.read.push((guid, registration::read_name(client, guid).await?));
-        }
-    }
-
-    fn unknown(&self, path: &CounterPath) -> PathProblem {
-        let names = self.read.iter().map(|(_, name)| name.text.as_str());
-        if let Some(explanation) = classic::explain(&path.counterset, &names) {
-            return PathProblem::Classic { path: Box::new(path.clone()), explanation };
-        }
-        let nearest = nearest(&path.counterset, names).map(str::to_owned);
-        PathProblem::UnknownCounterset { path: Box::new(path.clone()), nearest }
     }
 }
 

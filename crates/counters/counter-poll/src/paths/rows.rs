@@ -10,7 +10,6 @@ use ms_pcq::wire::{CounterRegInfo, QueryData, RawValue};
 use ms_rrp::winreg::RegistryValue;
 use perflib_v1::{DataBlock, Definitions, ObjectType};
 
-use super::sample::Instance;
 use super::{PathPlan, PathQuery};
 use crate::Provider;
 use crate::classic::{self, Identities, ObjectReading};
@@ -37,6 +36,17 @@ pub struct Row<'a> {
     pub instance: Option<Instance>,
     clocks: RawClocks,
     values: HashMap<CounterId, RawValue<'a>>,
+}
+
+/// An instance of a counterset.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Instance {
+    /// Its name.
+    pub name: String,
+    /// Its number, where the reply tells it.
+    pub id: Option<u32>,
+    /// How many of its name are before it.
+    pub index: u32,
 }
 
 impl Rows<'_> {
@@ -139,6 +149,16 @@ impl<'a> Rows<'a> {
                 is_single,
                 None,
             );
+        }
+    }
+}
+
+impl Instance {
+    /// Its name, with a number where others of this name are before it.
+    pub fn shown(&self) -> String {
+        match self.index {
+            0 => self.name.clone(),
+            index => format!("{}#{index}", self.name),
         }
     }
 }

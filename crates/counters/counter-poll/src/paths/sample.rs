@@ -8,7 +8,8 @@ use ms_pcq::perflibv2::CounterData;
 use ms_pcq::wire::CounterRegInfo;
 use ms_rrp::winreg::RegistryValue;
 
-use super::{PathMatch, PathPlan, PathQuery, Row, Rows};
+use super::rows::{Instance, Row, Rows};
+use super::{PathMatch, PathPlan, PathQuery};
 use crate::text;
 
 /// What a value belongs to, from reply to reply.
@@ -20,17 +21,6 @@ pub struct Key {
     pub instance: Option<Instance>,
     /// Which of the counterset's counters.
     pub counter: usize,
-}
-
-/// An instance of a counterset.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Instance {
-    /// Its name.
-    pub name: String,
-    /// Its number, where the reply tells it.
-    pub id: Option<u32>,
-    /// How many of its name are before it.
-    pub index: u32,
 }
 
 /// One value.
@@ -142,14 +132,4 @@ impl Key {
 /// Whether what is displayed is the number that was read, all of its 64 bits.
 pub fn is_shown_as_read(info: &CounterRegInfo) -> bool {
     properties(info.counter_type).is_some_and(|row| row.formula == Formula::Value)
-}
-
-impl Instance {
-    /// Its name, with a number where others of this name are before it.
-    pub fn shown(&self) -> String {
-        match self.index {
-            0 => self.name.clone(),
-            index => format!("{}#{index}", self.name),
-        }
-    }
 }

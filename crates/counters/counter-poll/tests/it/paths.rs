@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use counter_poll::Client;
-use counter_poll::paths::{FindError, PathPlan, PathProblem, PathQuery, Readings, Sample, Value};
+use counter_poll::paths::{
+    FindError, OpenPath, PathMatch, PathPlan, PathProblem, PathQuery, PathSearch, Readings, Sample, Value,
+};
 use counter_types::{Cooked, CounterPath};
 use test_support::future::now;
 
@@ -90,11 +92,34 @@ fn a_path_that_means_nothing_hides_no_other() {
     let paths = [r"\Counter Types(1)\Raw Cuont", r"\Counter Types(1)\Raw Count", r"\Nothing(*)\Here"];
     let paths: Vec<CounterPath> = paths.iter().map(|path| path.parse().unwrap()).collect();
     let guids = now(client.enumerate_counter_set()).unwrap();
-    let (plan, open) = now(PathPlan::find_each(&mut client, guids, &paths)).unwrap();
-    let orders: Vec<usize> = plan.matches.iter().map(|one| one.order()).collect();
+    let mut search = PathSearch::new(guids, paths);
+    while now(search.step(&mut client, &mut |_, _| {})).unwrap() {}
+    let (plan, open) = search.finish();
+    let orders: Vec<usize> = plan.matches.iter().map(PathMatch::order).collect();
     assert_eq!(orders, [1]);
     let [(0, PathProblem::UnknownCounter { .. })] = &plan.problems[..] else { panic!("{:?}", plan.problems) };
-    assert_eq!(open.iter().map(|path| path.order()).collect::<Vec<_>>(), [2], "it may be a classic object");
+    assert_eq!(open.iter().map(OpenPath::order).collect::<Vec<_>>(), [2], "it may be a classic object");
+}
+
+#[test]
+fn a_search_goes_on_where_a_call_failed() {
+    let names_asked_for = |is_interrupted: bool| {
+        let mut client = client();
+        let path = r"\Counter Types(1)\Raw Count".parse().unwrap();
+        let guids = now(client.enumerate_counter_set()).unwrap();
+        let mut search = PathSearch::new(guids, vec![path]);
+        if is_interrupted {
+            client.channel().fail(1, CallError::Lost);
+            now(search.step(&mut client, &mut |_, _| {})).unwrap_err();
+        }
+        let mut names = 0;
+        while now(search.step(&mut client, &mut |_, _| names += 1)).unwrap() {}
+        assert_eq!(search.finish().0.matches.len(), 1);
+        names
+    };
+    let all = names_asked_for(false);
+    assert!(all > 1, "the first one is another");
+    assert_eq!(names_asked_for(true), all, "the name that did not come is asked for again");
 }
 
 #[test]

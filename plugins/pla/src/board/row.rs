@@ -5,8 +5,6 @@ use std::time::Duration;
 use pla_engine::{AlertState, Judgement};
 use plugin_sdk::{Output, SeriesId};
 
-use super::families::{OF_ROWS, STATE};
-
 /// What is shown and reported of one instance of an alert.
 #[derive(Debug)]
 pub(crate) struct AlertRow {
@@ -24,6 +22,10 @@ pub(crate) struct AlertRow {
     series: [Option<Option<SeriesId>>; OF_ROWS],
 }
 
+/// The series of one instance: firing, state, value, triggered, last change.
+pub(crate) const OF_ROWS: usize = 5;
+/// That of the state, which has it as a label.
+const STATE: usize = 1;
 const VALUE: usize = 2;
 
 impl AlertRow {
@@ -46,7 +48,7 @@ impl AlertRow {
     }
 
     /// The series of a state that it is not in any more.
-    pub(super) fn take_outdated_state(&mut self) -> Option<SeriesId> {
+    pub(crate) fn take_outdated_state(&mut self) -> Option<SeriesId> {
         if self.shown_state == self.judgement.state {
             return None;
         }
@@ -55,7 +57,7 @@ impl AlertRow {
     }
 
     /// Those that it needs and has not: their places, their families, and the state if it is a label.
-    pub(super) fn missing(&self) -> impl Iterator<Item = (usize, usize, Option<AlertState>)> {
+    pub(crate) fn missing(&self) -> impl Iterator<Item = (usize, usize, Option<AlertState>)> {
         (0..OF_ROWS).filter(|slot| self.series[*slot].is_none()).filter_map(|slot| match slot {
             STATE => Some((slot, slot, Some(self.shown_state))),
             VALUE => self.judgement.value.map(|_| (slot, slot, None)),
@@ -63,11 +65,11 @@ impl AlertRow {
         })
     }
 
-    pub(super) fn registered(&mut self, slot: usize, id: Option<SeriesId>) {
+    pub(crate) fn registered(&mut self, slot: usize, id: Option<SeriesId>) {
         self.series[slot] = Some(id);
     }
 
-    pub(super) fn push(&self, output: &mut Output) {
+    pub(crate) fn push(&self, output: &mut Output) {
         let Self { judgement, changed_at, series, .. } = self;
         let [firing, state, value, triggered, changed] = series.map(Option::flatten);
         let fires = u64::from(judgement.state == AlertState::Firing);

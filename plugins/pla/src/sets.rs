@@ -31,7 +31,7 @@ impl LoadedSet {
 }
 
 /// Sets that were read just now.
-pub(super) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
+pub(crate) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
     let load = |source: SetSource| {
         let set = source.set();
         for problem in &set.problems {
@@ -48,7 +48,7 @@ pub(super) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
 }
 
 /// Reads the files that have changed. Returns whether a set did.
-pub(super) async fn reload(sets: &mut [LoadedSet]) -> bool {
+pub(crate) async fn reload(sets: &mut [LoadedSet]) -> bool {
     let files: Vec<(usize, PathBuf, Option<String>, Option<Stamp>)> = sets
         .iter()
         .enumerate()
