@@ -107,7 +107,14 @@ impl Workspace {
 
     /// Builds the exporter, its plugins and the simulated host.
     pub(crate) fn build_programs(&self) -> Result<()> {
-        let packages = ["perfmon-exporter", "plugin-pcq", "plugin-comt", "plugin-rpc-state", "windows-sim"];
+        let packages = [
+            "perfmon-exporter",
+            "plugin-pcq",
+            "plugin-comt",
+            "plugin-rpc-state",
+            "plugin-pla",
+            "windows-sim",
+        ];
         self.build(&packages.map(|package| ["-p", package]).concat())
     }
 

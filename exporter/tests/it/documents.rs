@@ -53,7 +53,7 @@ fn reasons() -> Vec<(String, String, String)> {
         (reason.as_str().to_owned(), reason.sentence().to_owned(), reason.next_step().to_owned())
     });
     let mut reasons: Vec<_> = general.collect();
-    for library in [pcq(), comt(), loaded("rpc_state")] {
+    for library in [pcq(), comt(), loaded("rpc_state"), loaded("pla")] {
         for reason in library.info().sources.iter().flat_map(|source| &source.reasons) {
             let row = (reason.word.to_string(), reason.sentence.to_string(), reason.next_step.to_string());
             // Plugins of Windows hosts share some.
@@ -116,7 +116,7 @@ fn the_table_of_keys_is_up_to_date() {
 
 #[test]
 fn the_reference_has_what_plugins_declare_of_transports_with_the_defaults() {
-    let libraries = [pcq(), comt(), loaded("rpc_state")];
+    let libraries = [pcq(), comt(), loaded("rpc_state"), loaded("pla")];
     let sources: Vec<_> = libraries.iter().flat_map(|library| &library.info().sources).collect();
     for schema in sources.iter().map(|source| &source.schema).filter(|schema| !schema.transports.is_empty()) {
         let settings = |text: &str| {

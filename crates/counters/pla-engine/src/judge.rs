@@ -86,6 +86,14 @@ impl Judge {
         &self.rule
     }
 
+    /// Takes another rule. What was sampled stays; the next sample is judged by the new rule.
+    pub fn set_rule(&mut self, rule: Rule) {
+        if rule.threshold != self.rule.threshold {
+            self.instances.iter_mut().flatten().for_each(|instance| instance.across_since = None);
+        }
+        self.rule = rule;
+    }
+
     /// The slot of an instance until [`finish`](Self::finish). It is new if the name is; the empty name is that of the only
     /// instance. None if there are [`INSTANCES_MAX`] others.
     pub fn instance(&mut self, name: &str, now: Duration) -> Option<Slot> {
@@ -112,6 +120,12 @@ impl Judge {
         };
         self.slots.insert(name, slot);
         Some(slot)
+    }
+
+    /// Whether an instance has a slot.
+    #[must_use]
+    pub fn has_instance(&self, name: &str) -> bool {
+        self.slots.contains_key(name)
     }
 
     /// Judges a sample of an instance. Returns what triggers.

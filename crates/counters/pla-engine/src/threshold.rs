@@ -67,6 +67,15 @@ impl FromStr for Threshold {
         let at = at.ok_or_else(|| fail(text.len(), "`<` or `>` and a number are missing"))?;
         let comparison = if text[at..].starts_with('<') { Comparison::Below } else { Comparison::Above };
         let (before, behind) = (&text[..at], &text[at + 1..]);
+        // A counter's path begins with a backslash: this is the end of one threshold and the beginning of another.
+        let is_second =
+            |semicolon: &usize| before[semicolon + 1..].trim_start_matches(BLANKS).starts_with('\\');
+        let mut semicolons = before.match_indices(';').map(|(at, _)| at);
+        if before.contains(['<', '>'])
+            && let Some(semicolon) = semicolons.find(is_second)
+        {
+            return Err(fail(semicolon, SEMICOLON));
+        }
         let path = before.trim_start_matches(BLANKS);
         let skipped = before.len() - path.len();
         let path = path.trim_end_matches(BLANKS).parse::<CounterPath>().map_err(|error| ThresholdError {
@@ -87,6 +96,7 @@ impl fmt::Display for Threshold {
     }
 }
 
+const SEMICOLON: &str = "a semicolon: write each threshold as an entry of its own";
 const BLANKS: [char; 2] = [' ', '\t'];
 
 /// A decimal number; else the byte of the mistake, and what is wrong there.
@@ -98,7 +108,7 @@ fn limit(text: &str) -> Result<f64, (usize, &'static str)> {
     if let Some((at, c)) = text.char_indices().find(|&(_, c)| !is_digit(c)) {
         let reason = match c {
             ',' => "a comma: write decimals with a point, and thousands without a separator",
-            ';' => "a semicolon: write each threshold as an entry of its own",
+            ';' => SEMICOLON,
             '%' => "a percent sign: write the number alone, the unit is the counter's",
             _ => "this does not belong to a number",
         };

@@ -35,7 +35,7 @@ const WITHOUT_IO: [&str; 6] = ["codec", "ms-dtyp", "ndr", "ms-smb2", "plugin-abi
 const IO: [&str; 3] = ["tokio", "mio", "socket2"];
 
 /// `.0` must not depend on `.1`, directly or indirectly.
-const FORBIDDEN: [(&str, &[&str]); 6] = [
+const FORBIDDEN: [(&str, &[&str]); 7] = [
     (
         "perfmon-exporter",
         &[
@@ -48,11 +48,16 @@ const FORBIDDEN: [(&str, &[&str]); 6] = [
             "plugin-pcq",
             "plugin-comt",
             "plugin-rpc-state",
+            "plugin-pla",
         ],
     ),
     ("plugin-pcq", &["plugin-host", "perfmon-exporter", "hyper"]),
     ("plugin-comt", &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "ms-pcq"]),
     ("plugin-rpc-state", &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "plugin-comt"]),
+    (
+        "plugin-pla",
+        &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "plugin-comt", "plugin-rpc-state"],
+    ),
     ("windows-sim", &["rpc-client", "host-session", "dcom-runtime", "plugin-sdk"]),
     ("ms-pcq", &["tokio", "mio", "socket2"]),
 ];

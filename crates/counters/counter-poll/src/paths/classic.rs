@@ -8,6 +8,7 @@ use super::plan::{OpenPath, compiled, pick};
 use super::problem::FindError;
 use crate::channel::HostChannel;
 use crate::classic::{self, ClassicError, Tables};
+use crate::survey::Counterset;
 
 /// The classic objects of a [`PathPlan`], with the key that their values are read by.
 #[derive(Debug)]
@@ -27,38 +28,63 @@ impl PathPlan {
         client: &mut RegistryClient<C>,
         open: &[OpenPath],
     ) -> Result<(), FindError<C::Error>> {
-        let key = client.open_performance_data().await.map_err(ClassicError::Call)?;
-        let tables = Tables::read(client, &key, None).await.map_err(ClassicError::Call)?;
-        for OpenPath { order, path, problem } in open {
-            let pattern = compiled(&path.counterset_pattern())?;
-            let indexes = classic::indexes(&tables.names, |name| pattern.matches(name));
+        self.add_each_classic(client, open).await?;
+        match self.problems.drain(..).next() {
+            Some((_, problem)) => Err(problem.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The same for paths of which some may mean nothing: they are among the [`problems`](Self::problems).
+    ///
+    /// # Errors
+    /// When a call fails.
+    pub async fn add_each_classic<C: HostChannel>(
+        &mut self,
+        client: &mut RegistryClient<C>,
+        open: &[OpenPath],
+    ) -> Result<(), ClassicError<C::Error>> {
+        let key = client.open_performance_data().await?;
+        let tables = Tables::read(client, &key, None).await?;
+        let patterns: Vec<_> =
+            open.iter().map(|open| compiled(&open.path.counterset_pattern()).ok()).collect();
+        let is_meant = |name: &str| patterns.iter().flatten().any(|pattern| pattern.matches(name));
+        let indexes = classic::indexes(&tables.names, is_meant);
+        let mut room = ValueRoom::new(ROOM_BYTES);
+        let value = match indexes.is_empty() {
+            true => None,
+            false => Some(client.query_value(&key, &value_name(&indexes), &mut room).await?),
+        };
+        let block = value.as_ref().map(|value| DataBlock::decode(value.bytes())).transpose();
+        let block = block.map_err(ClassicError::Malformed)?;
+        for (OpenPath { order, path, problem }, pattern) in open.iter().zip(&patterns) {
             let mut found = false;
-            if !indexes.is_empty() {
-                let mut room = ValueRoom::new(ROOM_BYTES);
-                let value = client.query_value(&key, &value_name(&indexes), &mut room).await;
-                let value = value.map_err(ClassicError::Call)?;
-                let block = DataBlock::decode(value.bytes()).map_err(ClassicError::Malformed)?;
-                for object in block.objects().flatten() {
-                    let name = tables.names.get(object.name_index).filter(|name| pattern.matches(name));
-                    let Some(name) = name else { continue };
-                    let known = self.countersets.iter().position(|known| known.name.text == name);
-                    let place = known.unwrap_or_else(|| {
-                        self.countersets.push(classic::described(&object, name.to_owned(), &tables));
-                        self.countersets.len() - 1
-                    });
-                    self.matches.push(pick((*order, path), place, &self.countersets[place])?);
-                    found = true;
+            for object in block.iter().flat_map(DataBlock::objects).flatten() {
+                let name = tables.names.get(object.name_index);
+                let is_meant = |name: &&str| pattern.as_ref().is_some_and(|pattern| pattern.matches(name));
+                let Some(name) = name.filter(is_meant) else { continue };
+                found = true;
+                let place = self.place_of(name, || classic::described(&object, name.to_owned(), &tables));
+                match pick((*order, path), place, &self.countersets[place]) {
+                    Ok(pick) => self.matches.push(pick),
+                    Err(problem) => self.problems.push((*order, problem)),
                 }
             }
-            if let Some(problem) = problem
-                && !found
-            {
-                return Err(problem.clone().into());
-            }
+            self.problems.extend(problem.clone().filter(|_| !found).map(|problem| (*order, problem)));
         }
         self.matches.sort_by_key(|one| one.order);
+        self.problems.sort_by_key(|(order, _)| *order);
         classic::close(client, key).await;
         Ok(())
+    }
+
+    /// The place of the counterset of this name, which is added if it is not there.
+    fn place_of(&mut self, name: &str, new: impl FnOnce() -> Counterset) -> usize {
+        let known = self.countersets.iter().position(|known| known.name.text == name);
+        known.unwrap_or_else(|| {
+            self.countersets.push(new());
+            self.countersets.len() - 1
+        })
     }
 
     /// Whether a path means a classic object.

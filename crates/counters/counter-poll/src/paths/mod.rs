@@ -5,10 +5,14 @@ mod classic;
 mod plan;
 mod problem;
 mod query;
+mod rows;
 mod sample;
+mod search;
 
 pub use self::classic::ClassicQuery;
 pub use self::plan::{OpenPath, PathMatch, PathPlan};
 pub use self::problem::{FindError, PathProblem};
 pub use self::query::PathQuery;
-pub use self::sample::{Instance, Key, Readings, Sample, Value, is_shown_as_read};
+pub use self::rows::{Instance, Row, Rows};
+pub use self::sample::{Key, Readings, Sample, Value, is_shown_as_read};
+pub use self::search::PathSearch;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use counter_poll::Client;
-use counter_poll::paths::{FindError, PathPlan, PathProblem, PathQuery, Readings, Sample, Value};
+use counter_poll::paths::{
+    FindError, OpenPath, PathMatch, PathPlan, PathProblem, PathQuery, PathSearch, Readings, Sample, Value,
+};
 use counter_types::{Cooked, CounterPath};
 use test_support::future::now;
 
@@ -82,6 +84,55 @@ fn a_path_that_means_nothing_says_what_would() {
     assert!(matches!(lacking, PathProblem::LacksInstance { .. }), "{lacking:?}");
     let classic = problem(r"\LogicalDisk(*)\% Free Space");
     assert!(matches!(classic, PathProblem::Classic { .. }), "{classic:?}");
+}
+
+#[test]
+fn a_path_that_means_nothing_hides_no_other() {
+    let mut client = client();
+    let paths = [r"\Counter Types(1)\Raw Cuont", r"\Counter Types(1)\Raw Count", r"\Nothing(*)\Here"];
+    let paths: Vec<CounterPath> = paths.iter().map(|path| path.parse().unwrap()).collect();
+    let guids = now(client.enumerate_counter_set()).unwrap();
+    let mut search = PathSearch::new(guids, paths);
+    while now(search.step(&mut client, &mut |_, _| {})).unwrap() {}
+    let (plan, open) = search.finish();
+    let orders: Vec<usize> = plan.matches.iter().map(PathMatch::order).collect();
+    assert_eq!(orders, [1]);
+    let [(0, PathProblem::UnknownCounter { .. })] = &plan.problems[..] else { panic!("{:?}", plan.problems) };
+    assert_eq!(open.iter().map(OpenPath::order).collect::<Vec<_>>(), [2], "it may be a classic object");
+}
+
+#[test]
+fn a_search_goes_on_where_a_call_failed() {
+    let names_asked_for = |is_interrupted: bool| {
+        let mut client = client();
+        let path = r"\Counter Types(1)\Raw Count".parse().unwrap();
+        let guids = now(client.enumerate_counter_set()).unwrap();
+        let mut search = PathSearch::new(guids, vec![path]);
+        if is_interrupted {
+            client.channel().fail(1, CallError::Lost);
+            now(search.step(&mut client, &mut |_, _| {})).unwrap_err();
+        }
+        let mut names = 0;
+        while now(search.step(&mut client, &mut |_, _| names += 1)).unwrap() {}
+        assert_eq!(search.finish().0.matches.len(), 1);
+        names
+    };
+    let all = names_asked_for(false);
+    assert!(all > 1, "the first one is another");
+    assert_eq!(names_asked_for(true), all, "the name that did not come is asked for again");
+}
+
+#[test]
+fn many_instances_of_a_counterset_are_fetched_as_all_of_it() {
+    let paths: Vec<String> = (0..65).map(|number| format!(r"\Counter Types({number})\Raw Count")).collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let names = |count: usize| {
+        let plan = find(&mut client(), &paths[..count]).unwrap();
+        let names = plan.identifiers().into_iter().map(|(_, identifier)| identifier.instance_name);
+        names.map(Option::unwrap).collect::<Vec<_>>()
+    };
+    assert_eq!(names(64).len(), 64);
+    assert_eq!(names(65), ["*"]);
 }
 
 #[test]

@@ -198,3 +198,26 @@ fn instances_above_the_limit_are_counted() {
     judge.finish(at(240 * INTERVAL));
     assert!(judge.instance("one more", at(3600)).is_some(), "those that were never sampled are forgotten");
 }
+
+#[test]
+fn another_rule_keeps_what_was_sampled_and_begins_to_wait_anew() {
+    let mut rule = judge(r"\System\System Calls/sec>10").rule().clone();
+    rule.hold = at(15);
+    let mut one = One::of(Judge::new(rule.clone()));
+    for (seconds, value) in [(15, 0), (30, 300), (45, 600)] {
+        one.sample(RATE, seconds, value);
+    }
+    assert_eq!(one.state(), (AlertState::Firing, 45));
+    rule.threshold.limit = 15.0;
+    one.judge.set_rule(rule);
+    assert_eq!(one.state(), (AlertState::Firing, 45));
+    one.sample(RATE, 60, 900);
+    assert_eq!(
+        one.state(),
+        (AlertState::Pending, 60),
+        "the rate needs no new first sample, the hold begins again"
+    );
+    one.sample(RATE, 75, 1200);
+    assert_eq!(one.state(), (AlertState::Firing, 75));
+    assert!(one.judge.has_instance("") && !one.judge.has_instance("other"));
+}

@@ -40,6 +40,7 @@ fn a_mistake_is_told_with_its_position() {
             19,
             "a semicolon: write each threshold as an entry of its own",
         ),
+        (r"\A\B > 1 ; \A\C > 2", 9, "a semicolon: write each threshold as an entry of its own"),
         (r"\Memory\Pages/sec>80%", 20, "a percent sign: write the number alone, the unit is the counter's"),
         (r"\Memory\Pages/sec>inf", 18, "this does not belong to a number"),
         (r"\Memory\Pages/sec>NaN", 18, "this does not belong to a number"),

@@ -44,7 +44,8 @@ pub(super) struct Counts {
 }
 
 /// The plugins that the documents install.
-const PLUGINS: [&str; 3] = ["libplugin_pcq.so", "libplugin_comt.so", "libplugin_rpc_state.so"];
+const PLUGINS: [&str; 4] =
+    ["libplugin_pcq.so", "libplugin_comt.so", "libplugin_rpc_state.so", "libplugin_pla.so"];
 
 /// The machine of one page.
 pub(super) struct Scene<'a> {

@@ -1,0 +1,107 @@
+//! All alerts of a target, and how they are judged on the host's samples.
+
+mod alert;
+mod row;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use counter_poll::paths::Rows;
+use counter_types::CounterPath;
+
+pub(crate) use self::alert::{Place, Watched};
+pub(crate) use self::row::{AlertRow, OF_ROWS};
+use crate::counters::Found;
+use crate::model::Set;
+
+/// The alerts of one target, in the order of their sets.
+#[derive(Debug, Default)]
+pub(crate) struct Board {
+    alerts: Vec<Watched>,
+}
+
+/// The instances of each counterset by their names in one case, made as they are needed.
+#[derive(Default)]
+pub(crate) struct ByName(HashMap<usize, HashMap<String, Vec<usize>>>);
+
+impl Board {
+    /// Takes the alerts of `sets`. Those that were there before go on with what is known of them. Returns those that are
+    /// gone, and the paths of all counters, to which the alerts refer by their places.
+    ///
+    /// `is_own` says whether a path that names a host means this target.
+    pub(crate) fn select<'a>(
+        &mut self,
+        sets: impl Iterator<Item = &'a Set>,
+        is_own: impl Fn(&str) -> bool,
+    ) -> (Vec<Watched>, Vec<CounterPath>) {
+        let before = std::mem::take(&mut self.alerts).into_iter();
+        let mut before: HashMap<_, Watched> = before.map(|alert| (alert.key(), alert)).collect();
+        let mut paths: Vec<CounterPath> = Vec::new();
+        let mut places: HashMap<CounterPath, usize> = HashMap::new();
+        for set in sets {
+            for alert in &set.alerts {
+                let path = &alert.threshold.path;
+                let place = match path.machine.as_deref() {
+                    Some(machine) if !is_own(machine) => Place::OtherHost,
+                    _ => {
+                        let path = CounterPath { machine: None, ..path.clone() };
+                        Place::Path(*places.entry(path).or_insert_with_key(|path| {
+                            paths.push(path.clone());
+                            paths.len() - 1
+                        }))
+                    }
+                };
+                let new = Watched::new(&set.name, alert, place);
+                self.alerts.push(match before.remove(&new.key()) {
+                    Some(known) => known.with(alert, place),
+                    None => new,
+                });
+            }
+        }
+        (before.into_values().collect(), paths)
+    }
+
+    /// Judges what is due on the values of `rows`.
+    pub(crate) fn judge(&mut self, found: &Found, rows: &Rows<'_>, now: Duration) {
+        let mut by_name = ByName::default();
+        let mut room = INSTANCES_MAX.saturating_sub(self.alerts.iter().map(Watched::instances).sum());
+        for alert in &mut self.alerts {
+            if alert.is_due(now) {
+                alert.judge(found, rows, &mut by_name, now, &mut room);
+            }
+        }
+    }
+
+    /// There were no values since the last round: what had one has none after two intervals.
+    pub(crate) fn miss(&mut self, now: Duration) {
+        self.alerts.iter_mut().for_each(|alert| alert.miss(now));
+    }
+
+    /// The alerts.
+    pub(crate) fn alerts(&self) -> &[Watched] {
+        &self.alerts
+    }
+
+    /// The alerts, for what is kept with them.
+    pub(crate) fn alerts_mut(&mut self) -> &mut [Watched] {
+        &mut self.alerts
+    }
+}
+
+impl ByName {
+    /// The places of the rows of a counterset whose instance has this name.
+    fn places(&mut self, rows: &Rows<'_>, counterset: usize, name: &str) -> &[usize] {
+        let of_counterset = self.0.entry(counterset).or_insert_with(|| {
+            let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+            for (place, row) in rows.of(counterset).iter().enumerate() {
+                let name = row.instance.as_ref().map_or("", |instance| &instance.name);
+                places.entry(name.to_lowercase()).or_default().push(place);
+            }
+            places
+        });
+        of_counterset.get(&name.to_lowercase()).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Instances of all alerts of a target that are judged; what is above is not.
+pub(crate) const INSTANCES_MAX: usize = 20_000;

@@ -1,0 +1,74 @@
+//! Files with exported sets.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::model::{Origin, ProblemKind, Set};
+
+/// What tells one content of a file from another, without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+/// A set with the stamp of its file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FileSet {
+    /// The set.
+    pub(crate) set: Set,
+    /// Of the content that it was read from.
+    pub(crate) stamp: Stamp,
+}
+
+/// The stamp of a file; none if there is no such file.
+pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
+    let found = fs::metadata(path).ok()?;
+    Some(Stamp { bytes: found.len(), modified: found.modified().ok() })
+}
+
+/// Reads the set of a file. `name` is used instead of the set's own, if there is one.
+///
+/// # Errors
+/// What is wrong with the file, for people.
+pub(crate) fn read(path: &Path, name: Option<&str>) -> Result<FileSet, String> {
+    let unreadable = |error: std::io::Error| format!("`{}` cannot be read: {error}", path.display());
+    // A pipe or a device would keep the reader waiting.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(format!("`{}` is not a file", path.display()));
+    }
+    let file = File::open(path).map_err(unreadable)?;
+    let found = file.metadata().map_err(unreadable)?;
+    let stamp = Stamp { bytes: found.len(), modified: found.modified().ok() };
+    let mut bytes = Vec::new();
+    file.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(format!("`{}` has more than {BYTES_MAX} bytes", path.display()));
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let set = Set::read_exported(&bytes, &stem, Origin::File(PathBuf::from(path)));
+    let mut set = set.map_err(|error| format!("`{}`: {error}", path.display()))?;
+    if let Some(name) = name {
+        name.clone_into(&mut set.name);
+    }
+    // A threshold that cannot be read would be an alert that never fires.
+    let unread = |kind| matches!(kind, ProblemKind::Threshold | ProblemKind::Limit);
+    let wrong: Vec<String> = set
+        .problems
+        .iter()
+        .filter(|problem| unread(problem.kind))
+        .take(SHOWN_MAX)
+        .map(|problem| format!("alert `{}`: {}", problem.alert, problem.message))
+        .collect();
+    if wrong.is_empty() {
+        Ok(FileSet { set, stamp })
+    } else {
+        Err(format!("`{}`: {}", path.display(), wrong.join("; ")))
+    }
+}
+
+const BYTES_MAX: u64 = 8 << 20;
+/// Problems of one file that are shown at a time.
+const SHOWN_MAX: usize = 3;

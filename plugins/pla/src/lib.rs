@@ -1,0 +1,40 @@
+//! Source plugin: performance logs and alerts of a Windows host, judged here.
+//!
+//! A data collector set has alerts, and an alert a threshold of a counter. On Windows a service of the host samples the
+//! counters and judges them; here the plugin does, with the host's counters of [MS-PCQ] and its registry. The host needs
+//! nothing, and nothing is changed there.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `model` | data collector sets and their alerts, wherever they come from |
+//! | `config` | a module's settings, and the sets that they name |
+//! | `files` | exported sets |
+//! | `sets` | the sets while the module runs: files are read again when they change |
+//! | `channel`, `session` | the calls of a host |
+//! | `counters` | the counters of all alerts: found, fetched |
+//! | `clock` | the time of samples |
+//! | `board` | all alerts of a target, and how they are judged |
+//! | `events` | what is reported when an alert begins and ends to fire |
+//! | `series` | families, series and values for the exporter |
+//! | `source` | one collection, from any state after the last one |
+
+mod board;
+mod channel;
+mod clock;
+mod config;
+mod counters;
+mod events;
+mod files;
+mod model;
+mod series;
+mod session;
+mod sets;
+mod source;
+
+plugin_sdk::export_plugin! {
+    name: "pla",
+    version: env!("CARGO_PKG_VERSION"),
+    description: "Performance logs and alerts of Windows hosts: thresholds of counters, judged outside of the host",
+    sources: [plugin_sdk::SourceEntry::of::<source::PlaSource>()],
+    commands: [],
+}

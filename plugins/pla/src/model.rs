@@ -1,0 +1,151 @@
+//! Data collector sets and their alerts, wherever they come from.
+
+mod exported;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use counter_types::CounterPath;
+use pla_engine::Threshold;
+
+/// A data collector set, as far as its alerts are concerned.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Set {
+    /// Its name, unique in a module.
+    pub(crate) name: String,
+    /// Where it comes from.
+    pub(crate) origin: Origin,
+    /// Its alerts, one for each threshold.
+    pub(crate) alerts: Vec<Alert>,
+    /// What of it is not done here.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Where a set comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The configuration.
+    Configuration,
+    /// A file that a host exported.
+    File(PathBuf),
+}
+
+/// A threshold of a counter, and what belongs to it. An alert data collector of Windows may have several thresholds: here
+/// each is an alert.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Alert {
+    /// The name of its data collector. With the counter it is unique in its set.
+    pub(crate) name: String,
+    /// What triggers.
+    pub(crate) threshold: Threshold,
+    /// When the counter is sampled.
+    pub(crate) interval: SampleInterval,
+    /// How long a value has to be across before it fires.
+    pub(crate) hold: Duration,
+    /// Whether there is an event when it begins and ends to fire.
+    pub(crate) logs_events: bool,
+}
+
+/// How often a counter is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum SampleInterval {
+    /// Every so often.
+    Every(Duration),
+    /// Once, and never again.
+    Once,
+}
+
+/// Something of a set that is not done here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// The data collector; empty for the set.
+    pub(crate) alert: String,
+    /// What it is.
+    pub(crate) kind: ProblemKind,
+    /// What is said about it.
+    pub(crate) message: String,
+}
+
+/// What is not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum ProblemKind {
+    /// A threshold that cannot be read.
+    Threshold,
+    /// A task that an alert starts.
+    Task,
+    /// A set that an alert starts.
+    TriggeredSet,
+    /// A data collector that is no alert.
+    Collector,
+    /// A counter of another host.
+    OtherHost,
+    /// A file that was good and is not any more, so that what it said before holds.
+    File,
+    /// More than there may be.
+    Limit,
+}
+
+impl Origin {
+    /// Its name in metrics.
+    pub(crate) const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Configuration => "configuration",
+            Self::File(_) => "file",
+        }
+    }
+}
+
+/// What a threshold must not be, beyond its syntax.
+///
+/// # Errors
+/// What is wrong, for people.
+pub(crate) fn check(threshold: &Threshold) -> Result<(), &'static str> {
+    let CounterPath { counterset, counter, .. } = &threshold.path;
+    if counterset.contains(WILDCARDS) || counter.contains(WILDCARDS) {
+        return Err("name one counterset and one counter: only instances may have `*` and `?`");
+    }
+    if threshold.path.to_string().len() > COUNTER_BYTES_MAX {
+        return Err("the path is longer than 1,024 bytes");
+    }
+    Ok(())
+}
+
+impl SampleInterval {
+    /// [MS-PLA] 3.2.4.8: 15 seconds if nothing is said.
+    pub(crate) const DEFAULT: Self = Self::Every(Duration::from_secs(15));
+
+    /// Of the property `SampleInterval`, in seconds. Below the minimum of 1 it is 1.
+    pub(crate) fn of_seconds(seconds: u32) -> Self {
+        match seconds {
+            u32::MAX => Self::Once,
+            seconds => Self::Every(Duration::from_secs(u64::from(seconds.max(1)))),
+        }
+    }
+}
+
+impl ProblemKind {
+    /// Those that a set which is judged may have.
+    pub(crate) const SHOWN: [Self; 5] =
+        [Self::Task, Self::TriggeredSet, Self::Collector, Self::OtherHost, Self::File];
+
+    /// Its name in metrics.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Threshold => "threshold",
+            Self::Task => "task",
+            Self::TriggeredSet => "triggered_set",
+            Self::Collector => "collector",
+            Self::OtherHost => "other_host",
+            Self::File => "file",
+            Self::Limit => "limit",
+        }
+    }
+}
+
+/// Alerts of one set, and of all sets of a module; what is above is left out.
+pub(crate) const ALERTS_MAX: usize = 10_000;
+/// Characters of a name.
+pub(crate) const NAME_CHARS_MAX: usize = 256;
+/// Bytes of a counter's path, which is a label.
+const COUNTER_BYTES_MAX: usize = 1_024;
+const WILDCARDS: [char; 2] = ['*', '?'];

@@ -1,0 +1,179 @@
+//! Sets as hosts export them.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use ms_pla::xml::{AlertDataCollector, DataCollectorSet, Error, Limits};
+use pla_engine::{Threshold, ThresholdError};
+
+use super::{ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, Problem, ProblemKind, SampleInterval, Set, check};
+
+impl Set {
+    /// Reads the XML of an exported set. `name` is used if the set has none.
+    ///
+    /// # Errors
+    /// When the document is not such a set. What cannot be judged of a set is among its problems.
+    pub(crate) fn read_exported(bytes: &[u8], name: &str, origin: Origin) -> Result<Self, Error> {
+        let document = DataCollectorSet::read(bytes, &LIMITS)?;
+        let own_name = [&document.name, &document.display_name].into_iter().flatten();
+        let name =
+            own_name.map(|name| clean(name)).find(|name| !name.is_empty()).unwrap_or_else(|| clean(name));
+        let mut set = Self { name, origin, alerts: Vec::new(), problems: Vec::new() };
+        for (index, collector) in document.alerts.iter().enumerate() {
+            set.add_collector(collector, index);
+        }
+        let others = [
+            ("counters", document.counters.len()),
+            ("traces", document.traces.len()),
+            ("configuration", document.configurations.len()),
+            ("API traces", document.api_traces.len()),
+        ];
+        for (kind, count) in others.into_iter().filter(|(_, count)| *count > 0) {
+            let message =
+                format!("{count} data collectors of {kind} are not run here: only alerts are judged");
+            set.report("", ProblemKind::Collector, message);
+        }
+        Ok(set)
+    }
+
+    fn add_collector(&mut self, collector: &AlertDataCollector, index: usize) {
+        let named = collector.name.as_deref().map(clean).filter(|name| !name.is_empty());
+        // As Windows names them.
+        let name = named.unwrap_or_else(|| format!("DataCollector{:02}", index + 1));
+        let interval =
+            collector.sample_interval_s.map_or(SampleInterval::DEFAULT, SampleInterval::of_seconds);
+        for text in &collector.alerts {
+            let threshold: Threshold = match text.trim().parse() {
+                Ok(threshold) => threshold,
+                Err(error) => {
+                    self.report(&name, ProblemKind::Threshold, about(text.trim(), &error));
+                    continue;
+                }
+            };
+            if let Err(reason) = check(&threshold) {
+                self.report(&name, ProblemKind::Threshold, format!("`{}`: {reason}", shown(text.trim())));
+                continue;
+            }
+            if self.alerts.len() >= ALERTS_MAX {
+                self.report(
+                    &name,
+                    ProblemKind::Limit,
+                    format!("thresholds above {ALERTS_MAX} are not judged"),
+                );
+                break;
+            }
+            let logs_events = collector.logs_events.unwrap_or(true);
+            self.alerts.push(Alert {
+                name: name.clone(),
+                threshold,
+                interval,
+                hold: Duration::ZERO,
+                logs_events,
+            });
+        }
+        if let Some(task) = collector.task.as_deref().filter(|task| !task.is_empty()) {
+            let message =
+                format!("the task `{}` is not started: tasks of the host stay on the host", clean(task));
+            self.report(&name, ProblemKind::Task, message);
+        }
+        if let Some(set) = collector.trigger_data_collector_set.as_deref().filter(|set| !set.is_empty()) {
+            let message =
+                format!("the set `{}` is not started: sets of the host are not controlled", clean(set));
+            self.report(&name, ProblemKind::TriggeredSet, message);
+        }
+        self.distinguish(&name);
+    }
+
+    /// Two thresholds of one counter in one collector, such as one above and one below, get names of their own.
+    fn distinguish(&mut self, name: &str) {
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for alert in self.alerts.iter_mut().filter(|alert| alert.name == name) {
+            let times = seen.entry(alert.threshold.path.to_string()).or_default();
+            *times += 1;
+            if *times > 1 {
+                alert.name = format!("{name} ({times})");
+            }
+        }
+    }
+
+    fn report(&mut self, alert: &str, kind: ProblemKind, message: String) {
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(Problem { alert: alert.to_owned(), kind, message });
+        }
+    }
+}
+
+/// What is wrong with a threshold, with the text.
+pub(crate) fn about(text: &str, error: &ThresholdError) -> String {
+    format!("`{}`: {error}", shown(text))
+}
+
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(THRESHOLD_CHARS_SHOWN).collect()
+}
+
+/// A name without what no label should have, and not longer than labels may be.
+fn clean(name: &str) -> String {
+    name.trim().chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect()
+}
+
+const LIMITS: Limits = Limits { bytes_max: 8 << 20, names_max: 200_000, depth_max: 64 };
+/// Problems of one set.
+const PROBLEMS_MAX: usize = 1_000;
+const THRESHOLD_CHARS_SHOWN: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(alerts: &str) -> Set {
+        let text = format!("<DataCollectorSet><Name>Nightly</Name>{alerts}</DataCollectorSet>");
+        Set::read_exported(text.as_bytes(), "file", Origin::File("/sets/file.xml".into())).unwrap()
+    }
+
+    #[test]
+    fn each_threshold_is_an_alert_of_its_own() {
+        let set = read(
+            "<AlertDataCollector><Name>High</Name><SampleInterval>0xFFFFFFFF</SampleInterval><EventLog>0</EventLog>\
+             <Alert>\\A(*)\\B&gt;80</Alert><Alert>\\A(*)\\B&lt;5</Alert></AlertDataCollector>\
+             <AlertDataCollector><Alert>\\C\\D&lt;1e3</Alert></AlertDataCollector>",
+        );
+        let alerts: Vec<_> = set
+            .alerts
+            .iter()
+            .map(|alert| (&*alert.name, alert.threshold.to_string(), alert.interval, alert.logs_events))
+            .collect();
+        assert_eq!(
+            alerts,
+            [
+                ("High", r"\A(*)\B>80".to_owned(), SampleInterval::Once, false),
+                ("High (2)", r"\A(*)\B<5".to_owned(), SampleInterval::Once, false),
+                ("DataCollector02", r"\C\D<1000".to_owned(), SampleInterval::DEFAULT, true),
+            ]
+        );
+        assert_eq!((&*set.name, &*set.problems), ("Nightly", &[][..]));
+    }
+
+    #[test]
+    fn what_is_not_done_is_said() {
+        let set = read(
+            "<AlertDataCollector><Name>High</Name><Alert>\\A\\B&gt;8,5</Alert><Task>Tell</Task>\
+             <TriggerDataCollectorSet>More</TriggerDataCollectorSet></AlertDataCollector>\
+             <TraceDataCollector><Name>x</Name></TraceDataCollector>",
+        );
+        let said: Vec<String> = set
+            .problems
+            .iter()
+            .map(|it| format!("{}/{}: {}", it.alert, it.kind.as_str(), it.message))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                r"High/threshold: `\A\B>8,5`: threshold: a comma: write decimals with a point, and thousands without a separator, at character 7",
+                "High/task: the task `Tell` is not started: tasks of the host stay on the host",
+                "High/triggered_set: the set `More` is not started: sets of the host are not controlled",
+                "/collector: 1 data collectors of traces are not run here: only alerts are judged",
+            ]
+        );
+    }
+}

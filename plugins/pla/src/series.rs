@@ -1,0 +1,161 @@
+//! The families, `perfmon_pla_…`, and their series.
+
+mod families;
+mod sets;
+
+use plugin_sdk::{FamilyId, FamilyKey, Output, Series, SeriesId};
+
+use self::families::{FAMILIES, LAG, LEFT_OUT, OBJECTS, THRESHOLD};
+use self::sets::SetTable;
+use crate::board::{AlertRow, Watched};
+use crate::sets::LoadedSet;
+
+/// The series of one target, kept from collection to collection.
+#[derive(Debug, Default)]
+pub(crate) struct AlertSeries {
+    /// Empty before the first collection; `None` for those that the exporter dropped.
+    families: Vec<Option<FamilyId>>,
+    left_out: Option<Option<SeriesId>>,
+    sets: SetTable,
+}
+
+/// Name and value of each label.
+type Labels = Vec<(&'static str, String)>;
+
+/// The same, as a series is offered with them.
+type Pairs<'a> = Vec<(&'a str, &'a str)>;
+
+/// A series that is to be registered: its family, its labels, and where its id goes.
+struct New {
+    family: usize,
+    labels: Labels,
+    place: Where,
+}
+
+/// Where the id of a series goes.
+enum Where {
+    /// Of the alert with this index.
+    Alert(usize, usize),
+    /// Of this instance of the alert with this index.
+    Row(usize, std::sync::Arc<str>, usize),
+    LeftOut,
+}
+
+impl AlertSeries {
+    /// Sends what is known of the sets.
+    pub(crate) fn send_sets(&mut self, sets: &[LoadedSet], alerts: &[Watched], output: &mut Output) {
+        self.register_families(output);
+        self.sets.send(&self.families, sets, alerts, output);
+    }
+
+    /// Sends what is known of the alerts. Those in `gone` are not any more.
+    pub(crate) fn send_alerts(&mut self, alerts: &mut [Watched], gone: Vec<SeriesId>, output: &mut Output) {
+        self.register_families(output);
+        let mut gone = gone;
+        for row in alerts.iter_mut().flat_map(|alert| alert.rows.values_mut()) {
+            gone.extend(row.take_outdated_state());
+        }
+        output.retire(&gone);
+        self.register(alerts, output);
+        for alert in alerts.iter() {
+            if let Some([threshold, lag]) = alert.series {
+                push(threshold, alert.limit(), output);
+                push(lag, alert.lag.as_secs_f64(), output);
+            }
+            alert.rows.values().for_each(|row| row.push(output));
+        }
+        if let Some(Some(id)) = self.left_out {
+            output.push_u64(id, alerts.iter().map(Watched::left_out).sum());
+        }
+    }
+
+    /// The families that were accepted.
+    pub(crate) fn families(&self) -> Vec<FamilyId> {
+        self.families.iter().copied().flatten().collect()
+    }
+
+    fn register_families(&mut self, output: &mut Output) {
+        if self.families.is_empty() {
+            self.families = output.register_families(FAMILIES);
+        }
+    }
+
+    /// Registers the series that are new, all at once.
+    fn register(&mut self, alerts: &mut [Watched], output: &mut Output) {
+        let mut new: Vec<New> = Vec::new();
+        for (index, alert) in alerts.iter().enumerate() {
+            if alert.series.is_none() {
+                for (slot, family) in [THRESHOLD, LAG].into_iter().enumerate() {
+                    new.push(New { family, labels: labels_of(alert), place: Where::Alert(index, slot) });
+                }
+            }
+            for (instance, row) in &alert.rows {
+                for (slot, family, state) in row.missing() {
+                    let mut labels = labels_of(alert);
+                    labels.push(("counter_instance", instance.to_string()));
+                    labels.extend(state.map(|state| ("state", state.as_str().to_owned())));
+                    let place = Where::Row(index, std::sync::Arc::clone(instance), slot);
+                    new.push(New { family, labels, place });
+                }
+            }
+        }
+        if self.left_out.is_none() {
+            new.push(New { family: LEFT_OUT, labels: Vec::new(), place: Where::LeftOut });
+        }
+        let ids = register(&self.families, new.iter().map(|new| (new.family, &new.labels)), output);
+        for (New { place, .. }, id) in new.into_iter().zip(ids) {
+            match place {
+                Where::Alert(alert, slot) => alerts[alert].series.get_or_insert_default()[slot] = id,
+                Where::Row(alert, instance, slot) => {
+                    if let Some(row) = alerts[alert].rows.get_mut(&instance) {
+                        row.registered(slot, id);
+                    }
+                }
+                Where::LeftOut => self.left_out = Some(id),
+            }
+        }
+    }
+}
+
+/// Registers series by the indexes of their families. `None` for what the exporter dropped.
+fn register<'a>(
+    families: &[Option<FamilyId>],
+    series: impl Iterator<Item = (usize, &'a Labels)>,
+    output: &mut Output,
+) -> Vec<Option<SeriesId>> {
+    let (families, labels): (Vec<Option<FamilyId>>, Vec<Pairs<'_>>) = series
+        .map(|(family, labels)| {
+            let labels = labels.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            (families.get(family).copied().flatten(), labels)
+        })
+        .unzip();
+    let known = families.iter().zip(&labels);
+    let known = known.filter_map(|(family, labels)| Some(Series { family: (*family)?, labels, start: None }));
+    let mut ids = output.register_series(&known.collect::<Vec<_>>()).into_iter();
+    families.iter().map(|family| family.and_then(|_| ids.next().flatten())).collect()
+}
+
+fn push(id: Option<SeriesId>, value: f64, output: &mut Output) {
+    if let Some(id) = id {
+        output.push_f64(id, value);
+    }
+}
+
+fn labels_of(alert: &Watched) -> Labels {
+    vec![
+        ("set", alert.set.to_string()),
+        ("alert", alert.name.to_string()),
+        ("counter", alert.counter.to_string()),
+    ]
+}
+
+/// The ids of all series of an alert that is gone.
+pub(crate) fn ids_of(alert: &Watched) -> impl Iterator<Item = SeriesId> {
+    let own = alert.series.into_iter().flatten().flatten();
+    own.chain(alert.rows.values().flat_map(AlertRow::ids))
+}
+
+/// Whether a family is one of these.
+pub(crate) fn is_of_alerts(family: &FamilyKey) -> bool {
+    family.namespace == families::NAMESPACE && OBJECTS.contains(&&*family.object)
+}

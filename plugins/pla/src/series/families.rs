@@ -1,0 +1,134 @@
+//! The families.
+
+use plugin_sdk::{Display, DisplayRule, Family, Kind, ValueKind};
+
+use crate::board::OF_ROWS;
+
+/// The namespace of all of them.
+pub(super) const NAMESPACE: &str = "pla";
+/// Their objects.
+pub(super) const OBJECTS: [&str; 2] = [ALERT, SET];
+const ALERT: &str = "Alert";
+const SET: &str = "Set";
+
+const OF_ALERT: Family<'static> = Family {
+    namespace: NAMESPACE,
+    object: ALERT,
+    item: "",
+    part: "",
+    kind: Kind::Gauge,
+    unit: "",
+    help: "",
+    origin: "",
+    value: ValueKind::F64,
+    display: Display::by(DisplayRule::Value),
+};
+
+const OF_SET: Family<'static> = Family { object: SET, value: ValueKind::U64, ..OF_ALERT };
+
+/// All of them.
+pub(super) static FAMILIES: &[Family<'static>] = &[
+    // By `set`, `alert`, `counter` and `counter_instance`.
+    Family {
+        item: "Firing",
+        help: "1 if the counter's value is across the alert's threshold now, for as long as the alert wants; else 0, also \
+               where there is no value: see perfmon_pla_alert_state_info.",
+        value: ValueKind::U64,
+        ..OF_ALERT
+    },
+    Family {
+        item: "State Info",
+        kind: Kind::Info,
+        help: "1, with the state of the alert: ok, pending (across, but not for long enough), firing, waiting (no value yet), \
+               no_data (no value for two intervals), unresolved (the host has no such counter, or the path names another \
+               host), unsupported (the counter is no number).",
+        value: ValueKind::U64,
+        ..OF_ALERT
+    },
+    Family {
+        item: "Value",
+        help: "The last value of the alert's counter, as Windows computes and shows it: that is what is compared with the \
+               threshold.",
+        origin: "AlertThresholds",
+        ..OF_ALERT
+    },
+    Family {
+        item: "Triggered",
+        kind: Kind::Counter,
+        help: "Samples that fired since the exporter watches the alert. Windows acts on each of them; events here are one \
+               when it begins to fire and one when it ends.",
+        value: ValueKind::U64,
+        display: Display::by(DisplayRule::Rate),
+        ..OF_ALERT
+    },
+    Family {
+        item: "Last Change Timestamp",
+        unit: "seconds",
+        help: "When the alert came into its state, by the exporter's clock.",
+        ..OF_ALERT
+    },
+    // By `set`, `alert` and `counter`.
+    Family {
+        item: "Threshold",
+        help: "The number that the counter's value is compared with, in the unit that Windows shows the counter in.",
+        origin: "AlertThresholds",
+        ..OF_ALERT
+    },
+    Family {
+        item: "Evaluation Lag",
+        unit: "seconds",
+        help: "How much more time than the alert's sample interval was between its last two samples: collections that are \
+               rarer than the interval, or failed.",
+        origin: "SampleInterval",
+        ..OF_ALERT
+    },
+    // Without labels.
+    Family {
+        item: "Instances Left Out",
+        kind: Kind::Counter,
+        help: "Samples of instances that were not judged, because the alerts of the target have too many instances: name \
+               fewer instances in their counters.",
+        value: ValueKind::U64,
+        ..OF_ALERT
+    },
+    // By `set`, `source` and `path`.
+    Family {
+        item: "Info",
+        kind: Kind::Info,
+        help: "1, with a data collector set whose alerts are judged: where it comes from, and its file.",
+        ..OF_SET
+    },
+    // By `set`.
+    Family { item: "Alerts", help: "Thresholds of the data collector set that are judged.", ..OF_SET },
+    // By `set` and `kind`.
+    Family {
+        item: "Problems",
+        help: "What of the data collector set is not done here, by kind: a task or a set that an alert would start (task, \
+               triggered_set), a collector that is no alert (collector), a counter of another host (other_host), a file that \
+               cannot be read any more (file). The exporter's log has the details.",
+        ..OF_SET
+    },
+];
+
+/// The indexes of the families; the first [`OF_ROWS`] are those of instances.
+pub(super) const THRESHOLD: usize = OF_ROWS;
+pub(super) const LAG: usize = 6;
+pub(super) const LEFT_OUT: usize = 7;
+pub(super) const SET_INFO: usize = 8;
+pub(super) const SET_ALERTS: usize = 9;
+pub(super) const PROBLEMS: usize = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_is_the_place_of_its_family() {
+        let items: Vec<&str> = FAMILIES.iter().map(|family| family.item).collect();
+        let indexes = [THRESHOLD, LAG, LEFT_OUT, SET_INFO, SET_ALERTS, PROBLEMS];
+        let of_sets = ["Threshold", "Evaluation Lag", "Instances Left Out", "Info", "Alerts", "Problems"];
+        assert_eq!(indexes.map(|index| items[index]), of_sets);
+        // As rows of the board have them.
+        assert_eq!(items[..OF_ROWS], ["Firing", "State Info", "Value", "Triggered", "Last Change Timestamp"]);
+    }
+}

@@ -1,0 +1,109 @@
+//! The sets of a module while it runs: their files are read again when they change.
+
+use std::path::PathBuf;
+
+use tokio::task::spawn_blocking;
+
+use crate::config::SetSource;
+use crate::files::{self, FileSet, Stamp};
+use crate::model::Set;
+
+/// A set with the state of its file.
+#[derive(Debug)]
+pub(crate) struct LoadedSet {
+    source: SetSource,
+    /// The content of the file that was seen last.
+    seen: Option<Stamp>,
+    /// What is wrong with that content. The set is that of an earlier one.
+    problem: Option<String>,
+}
+
+impl LoadedSet {
+    /// The set.
+    pub(crate) const fn set(&self) -> &Set {
+        self.source.set()
+    }
+
+    /// What is wrong with its file now.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+}
+
+/// Sets that were read just now.
+pub(crate) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
+    let load = |source: SetSource| {
+        let set = source.set();
+        for problem in &set.problems {
+            let (set, alert, kind) = (&set.name, &problem.alert, problem.kind.as_str());
+            tracing::info!(set, alert, kind, problem = problem.message, "A part of a set is not done here");
+        }
+        let seen = match &source {
+            SetSource::Here(_) => None,
+            SetSource::File { read, .. } => Some(read.stamp),
+        };
+        LoadedSet { source, seen, problem: None }
+    };
+    sources.into_iter().map(load).collect()
+}
+
+/// Reads the files that have changed. Returns whether a set did.
+pub(crate) async fn reload(sets: &mut [LoadedSet]) -> bool {
+    let files: Vec<(usize, PathBuf, Option<String>, Option<Stamp>)> = sets
+        .iter()
+        .enumerate()
+        .filter_map(|(index, set)| match &set.source {
+            SetSource::Here(_) => None,
+            SetSource::File { path, name, .. } => Some((index, path.clone(), name.clone(), set.seen)),
+        })
+        .collect();
+    if files.is_empty() {
+        return false;
+    }
+    // A file may be on a network drive.
+    let look = spawn_blocking(move || {
+        let looked = files.into_iter().filter_map(|(index, path, name, seen)| {
+            let stamp = files::stamp(&path);
+            (stamp != seen).then(|| (index, stamp, files::read(&path, name.as_deref())))
+        });
+        looked.collect::<Vec<_>>()
+    });
+    let mut has_changed = false;
+    for (index, stamp, read) in look.await.unwrap_or_default() {
+        let is_taken =
+            |name: &str| sets.iter().enumerate().any(|(other, set)| other != index && set.set().name == name);
+        let read = read.and_then(|read| match is_taken(&read.set.name) {
+            true => Err(format!("another set of the module is called `{}`, too", read.set.name)),
+            false => Ok(read),
+        });
+        has_changed |= sets[index].take(stamp, read);
+    }
+    has_changed
+}
+
+impl LoadedSet {
+    /// Takes another content of the file. Returns whether the set is another one.
+    fn take(&mut self, stamp: Option<Stamp>, content: Result<FileSet, String>) -> bool {
+        self.seen = stamp;
+        let SetSource::File { read, .. } = &mut self.source else { return false };
+        let name = &read.set.name;
+        match content {
+            Ok(content) => {
+                tracing::info!(set = name, "The file of a set was read again");
+                self.problem = None;
+                let is_other = content.set != read.set;
+                *read = content;
+                is_other
+            }
+            Err(problem) => {
+                tracing::warn!(
+                    set = name,
+                    problem,
+                    "The file of a set cannot be used any more; its earlier content holds"
+                );
+                self.problem = Some(problem);
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Many alerts, and many instances.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use plugin_contract::{
+    AlertState, Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, HistogramBatch,
+    InstanceSink, Level, Outcome, SeriesDef, Verdict,
+};
+use plugin_host::{InstanceConfig, Violation, monotonic_ns};
+use serde_json::{Value, json};
+
+use crate::steered::Mill;
+use crate::world::{Plugin, config, set};
+
+/// Counts what arrives: a sink that keeps all of it takes too long for this.
+#[derive(Default)]
+struct Tally {
+    counts: Mutex<Counts>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    families: Vec<String>,
+    series: HashMap<String, usize>,
+    alerts: HashMap<AlertState, usize>,
+    rows: usize,
+    series_all: u32,
+    completions: usize,
+    full: usize,
+}
+
+impl Tally {
+    fn change(&self, change: impl FnOnce(&mut Counts)) {
+        change(&mut self.counts.lock().expect("nobody panicked"));
+        self.changed.notify_all();
+    }
+
+    fn wait(&self, completions: usize) -> Counts {
+        let counts = self.counts.lock().expect("nobody panicked");
+        let patience = Duration::from_secs(60);
+        let waits = |counts: &mut Counts| counts.completions < completions;
+        let (counts, waited) =
+            self.changed.wait_timeout_while(counts, patience, waits).expect("nobody panicked");
+        assert!(!waited.timed_out(), "the collection ends");
+        counts.clone()
+    }
+}
+
+impl InstanceSink for Tally {
+    fn register_families(&self, families: &[FamilyDef<'_>], verdicts: &mut Vec<Verdict>) {
+        verdicts.extend((0..).take(families.len()).map(Verdict::Accepted));
+        self.change(|counts| counts.families.extend(families.iter().map(|family| family.item.to_owned())));
+    }
+
+    fn register_series(&self, series: &[SeriesDef<'_>], verdicts: &mut Vec<Verdict>) {
+        self.change(|counts| {
+            for one in series {
+                let item = counts.families[one.family as usize].clone();
+                *counts.series.entry(item).or_default() += 1;
+                verdicts.push(Verdict::Accepted(counts.series_all));
+                counts.series_all += 1;
+            }
+        });
+    }
+
+    fn retire(&self, _ids: &[u32]) {}
+
+    fn batch(&self, batch: &Batch<'_>) -> BatchOutcome {
+        self.change(|counts| counts.rows += batch.ids.len());
+        BatchOutcome { stored: batch.ids.len() as u64, ..BatchOutcome::default() }
+    }
+
+    fn histograms(&self, _batch: &HistogramBatch<'_>) -> BatchOutcome {
+        BatchOutcome::default()
+    }
+
+    fn complete(&self, _collection: CollectionId, completion: Completion<'_>) {
+        self.change(|counts| {
+            counts.completions += 1;
+            counts.full += usize::from(matches!(completion.outcome, Outcome::Full));
+        });
+    }
+
+    fn reset(&self) {}
+
+    fn log_enabled(&self, _level: Level) -> bool {
+        false
+    }
+
+    fn log(&self, _level: Level, _message: &str, _fields: &[(&str, &str)]) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let state = event.alert.as_ref().expect("all are about alerts").state;
+        self.change(|counts| *counts.alerts.entry(state).or_default() += 1);
+    }
+}
+
+#[test]
+fn ten_thousand_alerts_are_judged_by_one_call_and_report_a_bounded_number_of_events() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let alerts: Vec<Value> = (0..10_000)
+        .map(|number| {
+            let wheel = number % 100;
+            json!({"name": number.to_string(), "counter": format!(r"\Wheels({wheel})\Load"), "above": 80})
+        })
+        .collect();
+    for number in 0..100 {
+        mill.wheel(&number.to_string(), |wheel| wheel.load = 90);
+    }
+    let tally = Arc::new(Tally::default());
+    let config = config(&mill.sim, set(&json!(alerts)));
+    let instance =
+        plugin.library.create("pla", &config, Arc::<Tally>::clone(&tally)).expect("the settings are good");
+    let mut before = 0;
+    for round in 1..=5 {
+        let calls = mill.sim.calls(6);
+        instance.collect(monotonic_ns() + 60_000_000_000).expect("the collection begins");
+        let counts = tally.wait(round);
+        // The first reply may be larger than its room.
+        assert!(round == 1 || mill.sim.calls(6) - calls == 1);
+        assert_eq!(counts.full, round);
+        let opened = counts.alerts.get(&AlertState::Opened).copied().unwrap_or_default();
+        assert!(opened > 0 && opened - before <= 600, "{opened} events after {before}");
+        assert!(opened <= 1_000, "as many as the exporter takes of one target");
+        before = opened;
+        mill.pass(15);
+    }
+    let counts = tally.wait(5);
+    for item in ["Firing", "State Info", "Value", "Triggered", "Threshold", "Evaluation Lag"] {
+        assert_eq!(counts.series.get(item), Some(&10_000), "{item}: nothing is registered twice");
+    }
+    assert_eq!(instance.violations().of(Violation::OverLimit), 0);
+}
+
+#[test]
+fn more_alerts_than_that_are_refused() {
+    let plugin = Plugin::new();
+    let alerts: Vec<Value> = (0..10_001)
+        .map(|number| json!({"name": number.to_string(), "counter": r"\Wheels(*)\Load", "above": 80}))
+        .collect();
+    let config = InstanceConfig { settings: set(&json!(alerts)), ..InstanceConfig::default() };
+    let found = plugin.library.validate("pla", &config).expect("it answers");
+    assert_eq!(found[0].message, "all sets together have more than 10000 alerts");
+}
+
+#[test]
+fn instances_above_the_limit_are_not_judged() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    for number in 0..300 {
+        mill.wheel(&number.to_string(), |_| {});
+    }
+    let alerts: Vec<Value> = (0..100)
+        .map(|number| json!({"name": number.to_string(), "counter": r"\Wheels(*)\Load", "above": 80}))
+        .collect();
+    let tally = Arc::new(Tally::default());
+    let config = config(&mill.sim, set(&json!(alerts)));
+    let instance =
+        plugin.library.create("pla", &config, Arc::<Tally>::clone(&tally)).expect("the settings are good");
+    instance.collect(monotonic_ns() + 60_000_000_000).expect("the collection begins");
+    let judged = tally.wait(1).series["Firing"];
+    assert!((19_000..=20_100).contains(&judged), "{judged} instances");
+}
