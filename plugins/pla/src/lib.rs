@@ -17,6 +17,7 @@
 //! | `events` | what is reported when an alert begins and ends to fire |
 //! | `series` | families, series and values for the exporter |
 //! | `source` | one collection, from any state after the last one |
+//! | `to_rules` | `pla to-rules` on the command line: alerting rules of Prometheus that say the same |
 
 mod board;
 mod channel;
@@ -30,11 +31,12 @@ mod series;
 mod session;
 mod sets;
 mod source;
+mod to_rules;
 
 plugin_sdk::export_plugin! {
     name: "pla",
     version: env!("CARGO_PKG_VERSION"),
     description: "Performance logs and alerts of Windows hosts: thresholds of counters, judged outside of the host",
     sources: [plugin_sdk::SourceEntry::of::<source::PlaSource>()],
-    commands: [],
+    commands: [plugin_sdk::CommandEntry::of::<to_rules::ToRules>()],
 }

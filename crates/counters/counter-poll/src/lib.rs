@@ -37,7 +37,7 @@ pub use self::channel::{Client, Error, HostChannel};
 pub use self::classic::ClassicError;
 pub use self::forms::{FormAnswer, Forms};
 pub use self::missing::{Missing, Why};
-pub use self::poller::{CountersetPoller, LeftOut};
+pub use self::poller::{CountersetPoller, InstanceLabels, LeftOut};
 pub use self::query::{OpenQuery, Refusal};
 pub use self::reading::{InstanceReading, Reading, clocks_of};
 pub use self::selection_poller::{FetchError, SelectionPoller};

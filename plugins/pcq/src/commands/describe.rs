@@ -195,11 +195,17 @@ fn counterset_json(found: &Found) -> Value {
 fn counter_json(Found { counterset, metrics, .. }: &Found, counter: &Counter) -> Value {
     let info = &counter.info;
     let metrics = metrics.get(&info.counter_id).cloned().unwrap_or_default();
+    let needs = counter_types::properties(info.counter_type).map(|row| row.needs).unwrap_or_default();
+    let base = match (needs.multi, needs.base) {
+        (true, _) => info.multi_id,
+        (false, true) => info.base_counter_id,
+        (false, false) => CounterId::NONE,
+    };
     json!({
         "id": info.counter_id.0, "name": counter.name, "local_name": counter.local_name, "help": counter.help,
         "type": info.counter_type.to_string(), "detail": info.detail_level.to_string(),
         "default_scale": info.default_scale, "is_helper": counterset.is_helper(counter),
-        "metrics": metrics,
+        "base_id": (base != CounterId::NONE).then_some(base.0), "metrics": metrics,
     })
 }
 

@@ -52,6 +52,34 @@ impl Split {
     }
 }
 
+/// The labels by which the instances of a counterset are told apart, for those who ask for its series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InstanceLabels {
+    /// The label of the name.
+    pub name: &'static str,
+    /// That of the identifier, where instances have one.
+    pub id: Option<&'static str>,
+    /// Whether the identifier is a part of the instance's name, which is `NAME:ID`; the label of the name has the rest.
+    pub id_is_in_name: bool,
+}
+
+impl InstanceLabels {
+    /// Those of a counterset with these counters; `is_classic` is whether its data come from the registry.
+    pub fn of<'a>(counterset: &str, is_classic: bool, counters: impl IntoIterator<Item = &'a str>) -> Self {
+        let id_of_classic = || {
+            let row = NUMBERED.iter().find(|row| same_name(row.object, counterset))?;
+            let has_ids = counters.into_iter().any(|counter| counter == row.counter);
+            has_ids.then_some(Split { name: row.name, id: row.id, id_is_number: true })
+        };
+        let split = if is_classic { id_of_classic() } else { Split::of_names(counterset) };
+        split.map_or(Self { name: INSTANCE_LABEL, id: None, id_is_in_name: false }, |split| Self {
+            name: split.name,
+            id: Some(split.id),
+            id_is_in_name: !split.id_is_number,
+        })
+    }
+}
+
 impl Labelling {
     /// Whether instances that share a name differ in a label all the same.
     pub(super) fn tells_numbers(self) -> bool {
@@ -128,6 +156,19 @@ mod tests {
         let numbered = Labelling { by_number: true, ..process };
         let expected = [("process", "a"), ("process_id", "4"), ("instance_id", "7")];
         assert_eq!(numbered.labels("a:4", "7"), expected);
+    }
+
+    #[test]
+    fn who_asks_for_series_is_told_the_labels_that_they_have() {
+        let check = |counterset, is_classic, counters: &[&str], name, id, id_is_in_name| {
+            let labels = InstanceLabels::of(counterset, is_classic, counters.iter().copied());
+            assert_eq!(labels, InstanceLabels { name, id, id_is_in_name }, "{counterset}");
+        };
+        check("process v2", false, &[], "process", Some("process_id"), true);
+        check("Process", true, &["ID Process"], "process", Some("process_id"), false);
+        check("Process", true, &["Thread Count"], "counter_instance", None, false);
+        check("Process", false, &["ID Process"], "counter_instance", None, false);
+        check("Oven", true, &[], "counter_instance", None, false);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use counter_types::aggregate::Share;
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
 
 use self::aggregated::Aggregated;
+pub use self::labels::InstanceLabels;
 use self::labels::{Labelling, Split};
 use self::top::Top;
 use crate::sink::{FamilyGroup, PolledFamily, SeriesIds, SeriesSink, Start};

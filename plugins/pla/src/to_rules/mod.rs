@@ -1,0 +1,130 @@
+//! `pla to-rules`: alerting rules of Prometheus that say what the alerts of data collector sets say.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `document` | sets as they stand in files |
+//! | `host` | which counters a host has, as `discover` printed them |
+//! | `matchers` | instances as matchers of labels |
+//! | `expression` | what Windows shows of a counter, in PromQL |
+//! | `translate` | thresholds as rules, and what is said about others |
+//! | `yaml` | the file |
+
+mod document;
+mod expression;
+mod host;
+mod matchers;
+#[cfg(test)]
+mod tests;
+mod translate;
+mod yaml;
+
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use plugin_sdk::{Command, Exit, Run};
+use plugin_session::command::{CommandError, parse_duration};
+
+use self::document::Document;
+use self::host::Host;
+use self::matchers::Matcher;
+use self::translate::{Setting, translate};
+
+/// Makes alerting rules of data collector sets.
+#[derive(Debug)]
+pub(crate) struct ToRules;
+
+#[derive(clap::Args)]
+pub(crate) struct ToRulesArguments {
+    /// Data collector sets with alerts, as Windows exports them (XML)
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// What `discover --format json` printed about a host that has the counters; - is the standard input: 'web1.json'
+    #[arg(long, value_name = "FILE", default_value = STANDARD_INPUT)]
+    discovered: PathBuf,
+    /// How often Prometheus scrapes the exporter
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_duration)]
+    scrape_interval: Duration,
+    /// Adds a label `severity` to every rule: 'warning'
+    #[arg(long, value_name = "WORD")]
+    severity: Option<String>,
+    /// Only series with this label, such as those of the hosts that had the set: 'target=web1'
+    #[arg(long = "matcher", value_name = "LABEL=VALUE", value_parser = Matcher::parse)]
+    matchers: Vec<Matcher>,
+}
+
+impl Command for ToRules {
+    const NAME: &'static str = "to-rules";
+    const HELP: &'static str =
+        "Makes alerting rules for Prometheus of the alerts of data collector sets, and lists what rules cannot say";
+    type Arguments = ToRulesArguments;
+
+    async fn run(run: Run, arguments: ToRulesArguments) -> Exit {
+        match to_rules(&run, arguments) {
+            Ok(exit) => exit,
+            Err(error) => error.print(&run),
+        }
+    }
+}
+
+fn to_rules(run: &Run, arguments: ToRulesArguments) -> Result<Exit, CommandError> {
+    let ToRulesArguments { files, discovered, scrape_interval, severity, matchers } = arguments;
+    let documents: Vec<Document> =
+        files.iter().map(|file| read_document(file)).collect::<Result<_, _>>()?;
+    let host = read_host(&discovered)?;
+    // By the general rules: modules of other plugins are not known here.
+    let names = |family: &plugin_sdk::Family<'_>| run.metric_name(None, family);
+    let scrape_s = u64::from(scrape_interval.subsec_nanos() > 0) + scrape_interval.as_secs();
+    let setting = Setting { host: &host, names: &names, scrape_s, severity, matchers };
+    let translated = translate(&documents, &setting);
+    run.out(&yaml::write(&translated, &host.name));
+    for remark in translated.sets.iter().flat_map(|set| &set.remarks) {
+        run.err(&format!("{}\n", remark.with_file()));
+    }
+    Ok(if translated.is_complete() { Exit::Success } else { Exit::Failure })
+}
+
+fn read_document(file: &Path) -> Result<Document, CommandError> {
+    let next_step = "export the set again: logman export -n NAME -xml FILE";
+    let bytes = read_file(file, DOCUMENT_BYTES_MAX).map_err(|error| CommandError::failed(error, next_step))?;
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let read = Document::read(&file.display().to_string(), &stem, &bytes);
+    read.map_err(|error| CommandError::failed(error, next_step))
+}
+
+fn read_host(file: &Path) -> Result<Host, CommandError> {
+    if file == Path::new(STANDARD_INPUT) && io::stdin().is_terminal() {
+        return Err(CommandError::usage(
+            "--discovered FILE is missing: perfmon-exporter discover --target HOST --format json > FILE",
+        ));
+    }
+    let next_step = "write it anew: perfmon-exporter discover --target HOST --format json > FILE";
+    let bytes = read_file(file, HOST_BYTES_MAX).map_err(|error| CommandError::failed(error, next_step))?;
+    Host::read(&bytes).map_err(|error| {
+        let place = format!("{}:{}:{}", file.display(), error.line(), error.column());
+        CommandError::failed(format!("{place}: is not the output of discover: {error}"), next_step)
+    })
+}
+
+/// All bytes of a file or of the standard input.
+fn read_file(file: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let limit = bytes_max.saturating_add(1);
+    let read = if file == Path::new(STANDARD_INPUT) {
+        io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else {
+        File::open(file).and_then(|opened| opened.take(limit).read_to_end(&mut bytes))
+    };
+    let read = read.map_err(|error| format!("{}: {error}", file.display()))?;
+    if read as u64 > bytes_max {
+        return Err(format!("{}: has more than {bytes_max} bytes", file.display()));
+    }
+    Ok(bytes)
+}
+
+const STANDARD_INPUT: &str = "-";
+/// A set; [`ms_pla::xml::Limits`] has the same.
+const DOCUMENT_BYTES_MAX: u64 = 8 << 20;
+/// Hosts have hundreds of countersets with explain texts, and tens of thousands of instances.
+const HOST_BYTES_MAX: u64 = 64 << 20;
