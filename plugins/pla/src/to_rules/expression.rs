@@ -124,7 +124,8 @@ fn raw(selector: &str, scale: Scale) -> String {
     }
 }
 
-fn name_of(
+/// The name of the metric of one part of a counter.
+pub(super) fn name_of(
     counterset: &Counterset,
     counter: &Counter,
     exposition: &Exposition,
@@ -150,12 +151,10 @@ fn name_of(
 }
 
 /// The series of a metric.
-fn select(name: &str, matchers: &[Matcher]) -> String {
+pub(super) fn select(name: &str, matchers: &[Matcher]) -> String {
     let is_start = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | ':');
-    let is_plain =
-        name.starts_with(is_start) && name.chars().all(|c| is_start(c) || c.is_ascii_digit());
-    let (name, quoted) =
-        if is_plain { (name, None) } else { ("", Some(string(name))) };
+    let is_plain = name.starts_with(is_start) && name.chars().all(|c| is_start(c) || c.is_ascii_digit());
+    let (name, quoted) = if is_plain { (name, None) } else { ("", Some(string(name))) };
     let parts: Vec<String> = quoted.into_iter().chain(matchers.iter().map(Matcher::to_string)).collect();
     if parts.is_empty() { name.to_owned() } else { format!("{name}{{{}}}", parts.join(",")) }
 }

@@ -1,7 +1,9 @@
 //! What `discover --format json` printed about a host: its countersets, and by which families their counters are exported.
 
 use counter_poll::InstanceLabels;
-use counter_types::{CounterPath, CounterType, Family, NamePattern, PatternText, nearest, plan_of, same_name};
+use counter_types::{
+    CounterPath, CounterType, Family, NamePattern, PatternText, nearest, plan_of, same_name,
+};
 use ms_pcq::types::{Attrib, CounterId, InstanceType};
 use ms_pcq::wire::CounterRegInfo;
 use serde::Deserialize;
@@ -112,6 +114,12 @@ impl Counterset {
             counters,
             families,
         }
+    }
+
+    /// Its counters, in the order of registration.
+    #[cfg(test)]
+    pub(super) fn counters(&self) -> &[Counter] {
+        &self.counters
     }
 
     /// The families by which a counter is exported: its own, and its base.

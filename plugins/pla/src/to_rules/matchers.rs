@@ -85,7 +85,11 @@ impl Instances {
                 return Err(format!("`{name}` has instances: name one, or write `*`"));
             }
             (Some(instance), InstanceType::MULTIPLE) => instance,
-            _ => return Err(format!("`{name}` is a counterset that clients aggregate, which is not translated")),
+            _ => {
+                return Err(format!(
+                    "`{name}` is a counterset that clients aggregate, which is not translated"
+                ));
+            }
         };
         let written = instance.to_string();
         if instance.index.is_some() && counterset.instances.iter().any(|known| same_name(known, &written)) {
@@ -104,7 +108,8 @@ impl Instances {
         };
         let is_one = instance.index != Some(InstanceIndex::Any) && !whole.contains(WILDCARDS);
         if is_one && shares_names {
-            found.note = Some("Windows watches the first of the instances of this name, the rule each of them");
+            found.note =
+                Some("Windows watches the first of the instances of this name, the rule each of them");
         }
         if !is_one || shares_names {
             found.varying.extend([counterset.labels.name].into_iter().chain(counterset.labels.id));

@@ -40,9 +40,9 @@ pub(crate) struct ToRulesArguments {
     /// Data collector sets with alerts, as Windows exports them (XML)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// What `discover --format json` printed about a host that has the counters; - is the standard input: 'web1.json'
-    #[arg(long, value_name = "FILE", default_value = STANDARD_INPUT)]
-    discovered: PathBuf,
+    /// What `discover --format json` printed about a host that has the counters, if not the standard input: 'web1.json'
+    #[arg(long, value_name = "FILE")]
+    discovered: Option<PathBuf>,
     /// How often Prometheus scrapes the exporter
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_duration)]
     scrape_interval: Duration,
@@ -56,8 +56,7 @@ pub(crate) struct ToRulesArguments {
 
 impl Command for ToRules {
     const NAME: &'static str = "to-rules";
-    const HELP: &'static str =
-        "Makes alerting rules for Prometheus of the alerts of data collector sets, and lists what rules cannot say";
+    const HELP: &'static str = "Makes alerting rules for Prometheus of the alerts of data collector sets, and lists what rules cannot say";
     type Arguments = ToRulesArguments;
 
     async fn run(run: Run, arguments: ToRulesArguments) -> Exit {
@@ -70,9 +69,8 @@ impl Command for ToRules {
 
 fn to_rules(run: &Run, arguments: ToRulesArguments) -> Result<Exit, CommandError> {
     let ToRulesArguments { files, discovered, scrape_interval, severity, matchers } = arguments;
-    let documents: Vec<Document> =
-        files.iter().map(|file| read_document(file)).collect::<Result<_, _>>()?;
-    let host = read_host(&discovered)?;
+    let documents: Vec<Document> = files.iter().map(|file| read_document(file)).collect::<Result<_, _>>()?;
+    let host = read_host(discovered.as_deref().unwrap_or_else(|| Path::new(STANDARD_INPUT)))?;
     // By the general rules: modules of other plugins are not known here.
     let names = |family: &plugin_sdk::Family<'_>| run.metric_name(None, family);
     let scrape_s = u64::from(scrape_interval.subsec_nanos() > 0) + scrape_interval.as_secs();
@@ -87,7 +85,8 @@ fn to_rules(run: &Run, arguments: ToRulesArguments) -> Result<Exit, CommandError
 
 fn read_document(file: &Path) -> Result<Document, CommandError> {
     let next_step = "export the set again: logman export -n NAME -xml FILE";
-    let bytes = read_file(file, DOCUMENT_BYTES_MAX).map_err(|error| CommandError::failed(error, next_step))?;
+    let bytes =
+        read_file(file, DOCUMENT_BYTES_MAX).map_err(|error| CommandError::failed(error, next_step))?;
     let stem = file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let read = Document::read(&file.display().to_string(), &stem, &bytes);
     read.map_err(|error| CommandError::failed(error, next_step))

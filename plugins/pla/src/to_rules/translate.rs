@@ -99,13 +99,8 @@ pub(super) fn translate(documents: &[Document], setting: &Setting<'_>) -> Transl
     let mut groups = Unique::default();
     let mut translated = Translated::default();
     for document in documents {
-        let mut work = Work {
-            document,
-            setting,
-            alerts: &mut alerts,
-            by_interval: Vec::new(),
-            remarks: Vec::new(),
-        };
+        let mut work =
+            Work { document, setting, alerts: &mut alerts, by_interval: Vec::new(), remarks: Vec::new() };
         work.note_set();
         for (collector, (position, places)) in document.set.alerts.iter().zip(&document.collectors) {
             work.add_collector(collector, *position, places);
@@ -164,7 +159,10 @@ impl Work<'_> {
             self.note(at, "its schedules are not kept: rules are evaluated all the time".to_owned());
         }
         if let Some(seconds) = set.duration_s.filter(|seconds| *seconds > 0) {
-            self.note(at, format!("its Duration of {seconds} s is not kept: rules are evaluated all the time"));
+            self.note(
+                at,
+                format!("its Duration of {seconds} s is not kept: rules are evaluated all the time"),
+            );
         }
         if let Some(task) = set.task.as_deref().filter(|task| !task.trim().is_empty()) {
             self.note(at, format!("the task `{task}`, which Windows starts at its end, is not started"));
@@ -184,7 +182,8 @@ impl Work<'_> {
     }
 
     fn add_collector(&mut self, collector: &AlertDataCollector, at: Position, places: &[Position]) {
-        let interval = collector.sample_interval_s.map_or(SampleInterval::DEFAULT, SampleInterval::of_seconds);
+        let interval =
+            collector.sample_interval_s.map_or(SampleInterval::DEFAULT, SampleInterval::of_seconds);
         let interval = match interval {
             SampleInterval::Every(interval) => Ok(interval.as_secs()),
             SampleInterval::Once => Err(
@@ -194,7 +193,8 @@ impl Work<'_> {
         };
         let interval = interval.and_then(|seconds| {
             let is_usable = seconds <= INTERVAL_MAX_S;
-            let reason = || format!("its SampleInterval of {seconds} s is longer than Prometheus keeps its samples");
+            let reason =
+                || format!("its SampleInterval of {seconds} s is longer than Prometheus keeps its samples");
             is_usable.then_some(seconds).ok_or_else(reason)
         });
         if let Ok(seconds) = interval
@@ -204,9 +204,14 @@ impl Work<'_> {
             self.note(at, format!("it samples every {seconds} s, and Prometheus every {scrape_s} s"));
         }
         if let Some(task) = collector.task.as_deref().filter(|task| !task.trim().is_empty()) {
-            self.note(at, format!("the task `{task}` is not started: Alertmanager can call a webhook instead"));
+            self.note(
+                at,
+                format!("the task `{task}` is not started: Alertmanager can call a webhook instead"),
+            );
         }
-        if let Some(set) = collector.trigger_data_collector_set.as_deref().filter(|set| !set.trim().is_empty()) {
+        if let Some(set) =
+            collector.trigger_data_collector_set.as_deref().filter(|set| !set.trim().is_empty())
+        {
             self.note(at, format!("the data collector set `{set}` is not started"));
         }
         let shown = &collector.alert_display_names;
@@ -235,7 +240,8 @@ impl Work<'_> {
         interval_s: u64,
         place: Position,
     ) -> Result<Vec<Rule>, String> {
-        let threshold: Threshold = text.trim().parse().map_err(|error: pla_engine::ThresholdError| error.to_string())?;
+        let threshold: Threshold =
+            text.trim().parse().map_err(|error: pla_engine::ThresholdError| error.to_string())?;
         let found = self.setting.host.find(&threshold.path)?;
         let has_several = found.len() > 1;
         let window = Window::new(interval_s, self.setting.scrape_s);
@@ -257,7 +263,11 @@ impl Work<'_> {
                 }
                 // Of several counters that a pattern means some may have no rule.
                 Err(reason) if has_several => {
-                    self.remark(place, true, format!("`{}`, counter `{}`: {reason}", text.trim(), counter.name));
+                    self.remark(
+                        place,
+                        true,
+                        format!("`{}`, counter `{}`: {reason}", text.trim(), counter.name),
+                    );
                 }
                 Err(reason) => return Err(reason),
             }
@@ -279,12 +289,16 @@ impl Work<'_> {
         let mut matchers = instances.matchers;
         if let Some(machine) = &path.machine {
             matchers.push(Matcher::any_case(TARGET_LABEL, machine));
-            notes.push(format!("the target has to be called `{machine}` in the configuration of the exporter"));
+            notes.push(format!(
+                "the target has to be called `{machine}` in the configuration of the exporter"
+            ));
         }
         matchers.extend(self.setting.matchers.iter().cloned());
         let value = cooked(counterset, counter, &matchers, window, self.setting.names)?;
         for name in value.metrics.iter().filter(|name| !name.starts_with("perfmon")) {
-            notes.push(format!("`{name}` is not its native name: a profile may give it other labels and another unit"));
+            notes.push(format!(
+                "`{name}` is not its native name: a profile may give it other labels and another unit"
+            ));
         }
         let Threshold { comparison, limit, .. } = *threshold;
         let word = match comparison {

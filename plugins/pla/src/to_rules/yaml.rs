@@ -4,7 +4,9 @@ use super::translate::{Group, Rule, Translated};
 
 /// The whole file.
 pub(super) fn write(translated: &Translated, host: &str) -> String {
-    let mut text = "# Alerting rules for Prometheus, made of data collector sets by `perfmon-exporter pla to-rules`.\n".to_owned();
+    let mut text =
+        "# Alerting rules for Prometheus, made of data collector sets by `perfmon-exporter pla to-rules`.\n"
+            .to_owned();
     comment(&mut text, "", &format!("The types of the counters are those of {host}."));
     for set in translated.sets.iter().filter(|set| !set.remarks.is_empty()) {
         text.push_str("#\n");
