@@ -22,6 +22,7 @@ mod ndrdump;
 mod otlp;
 mod page;
 mod performance_data;
+mod pla_rules;
 mod probe;
 mod prometheus;
 mod prometheus3;
@@ -46,7 +47,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 47] = [
+const CHECKS: [Check; 49] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -93,6 +94,12 @@ const CHECKS: [Check; 47] = [
     ("curl and Prometheus pass the web server's gate", &[Peer::Curl, Peer::Prometheus], web::run),
     ("Prometheus relabels as the exporter does", &[Peer::Prometheus], relabel::run),
     ("Prometheus probes what /sd tells it", &[Peer::Prometheus], probe::run),
+    ("promtool judges rules made of alerts as pla-engine does", &[Peer::Prometheus], pla_rules::run),
+    (
+        "Prometheus 3 judges rules made of alerts as pla-engine does",
+        &[Peer::Prometheus3],
+        pla_rules::by_prometheus3,
+    ),
     ("Prometheus cooks every counter type", &[Peer::Prometheus], counter_types::run),
     ("Prometheus 3 stores what every format says", &[Peer::Prometheus3], prometheus3::run),
     ("Prometheus 3 answers the dashboard and follows the rules", &[Peer::Prometheus3], dashboards::run),

@@ -1,0 +1,112 @@
+//! `pla to-rules` as the program runs it: what it prints where, and how it ends.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use plugin_host::{CommandOutput, CommandRequest, Host, HostOptions, MetricNames};
+use series::model::Target;
+use series::pipeline::{Normalize, metric_name};
+
+#[derive(Default)]
+struct Kept {
+    out: Mutex<String>,
+    err: Mutex<String>,
+}
+
+impl CommandOutput for Kept {
+    fn out(&self, bytes: &[u8]) {
+        *self.out.lock().unwrap() += std::str::from_utf8(bytes).unwrap();
+    }
+
+    fn err(&self, bytes: &[u8]) {
+        *self.err.lock().unwrap() += std::str::from_utf8(bytes).unwrap();
+    }
+
+    fn progress(&self, _line: &str) {}
+}
+
+/// Exit code, standard output and standard error.
+fn run(args: &[&str]) -> (i32, String, String) {
+    let library = Host::new(HostOptions::default()).link("pla", plugin_pla::entry).unwrap();
+    let names =
+        MetricNames::new(|_, family| metric_name(Normalize::default(), Target::new("target"), family));
+    let request = CommandRequest {
+        command: "to-rules".to_owned(),
+        args: args.iter().map(|word| (*word).to_owned()).collect(),
+        metric_names: Some(names),
+        ..CommandRequest::default()
+    };
+    let kept = Arc::new(Kept::default());
+    let running = library.run(&request, Arc::clone(&kept) as Arc<dyn CommandOutput>).unwrap();
+    let code = running.wait();
+    let (out, err) = (kept.out.lock().unwrap().clone(), kept.err.lock().unwrap().clone());
+    (code, out, err)
+}
+
+fn data(name: &str) -> String {
+    format!("{}/tests/data/to_rules/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file of this test.
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn rules_are_printed_and_it_succeeds_when_every_threshold_has_one() {
+    let (code, out, err) = run(&["--discovered", &data("web1.json"), &data("counter_types.xml")]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, fs::read_to_string(data("counter_types.rules.yaml")).unwrap());
+}
+
+#[test]
+fn what_is_left_out_is_told_with_its_place_and_makes_it_fail() {
+    let sets = [data("nightly.xml"), data("counter_types.xml")];
+    let args = [
+        "--discovered",
+        &data("web1.json"),
+        "--severity",
+        "warning",
+        "--matcher",
+        "target=web1",
+        &sets[0],
+        &sets[1],
+    ];
+    let (code, out, err) = run(&args);
+    assert_eq!(code, 1);
+    let commas =
+        format!("{}:19:3: left out: `\\LogicalDisk(*)\\% Free Space<10,5`: threshold: a comma", sets[0]);
+    assert!(err.lines().any(|line| line.starts_with(&commas)), "{err}");
+    assert!(out.contains("perfmon_memory_available_mbytes{target=\"web1\"} < 100"), "{out}");
+    assert!(out.contains("  - name: 'Counter Types'\n"), "the other set is there, too: {out}");
+    assert!(out.contains("severity: 'warning'"), "{out}");
+}
+
+#[test]
+fn files_that_are_not_what_they_should_be_are_refused_with_their_places() {
+    let bad_set = file("bad.xml", "<DataCollectorSet>\n  <Duration>x</Duration>\n</DataCollectorSet>");
+    let bad_host = file("bad.json", "{\"host\": \"web1\",\n \"countersets\": 7}");
+    let (bad_set, bad_host) = (bad_set.to_str().unwrap(), bad_host.to_str().unwrap());
+    let check = |host: &str, set: &str, expected: &str| {
+        let (code, out, err) = run(&["--discovered", host, set]);
+        assert_eq!((code, out.as_str()), (1, ""));
+        assert!(err.contains(expected), "{expected}: {err}");
+    };
+    let (host, set) = (data("web1.json"), data("nightly.xml"));
+    check(&host, bad_set, &format!("{bad_set}:2:3: `DataCollectorSet/Duration` has `x`"));
+    check(bad_host, &set, &format!("{bad_host}:2:"));
+    check(&host, "/nonexistent/a.xml", "/nonexistent/a.xml: No such file");
+    check("/nonexistent/a.json", &set, "/nonexistent/a.json: No such file");
+    check(&set, &set, "is not the output of discover");
+}
+
+#[test]
+fn a_wrong_command_line_is_a_matter_of_usage() {
+    for args in [&[][..], &["--matcher", "web1", "a.xml"], &["--scrape-interval", "soon", "a.xml"]] {
+        let (code, out, err) = run(args);
+        assert_eq!((code, out.as_str(), err.is_empty()), (2, "", false), "{args:?}: {err}");
+    }
+}
