@@ -6,15 +6,17 @@
 //! | `host` | which counters a host has, as `discover` printed them |
 //! | `matchers` | instances as matchers of labels |
 //! | `expression` | what Windows shows of a counter, in PromQL |
-//! | `translate` | thresholds as rules, and what is said about others |
-//! | `yaml` | the file |
+//! | `translate`, `rules` | thresholds as rules, and what is said about others |
+//! | `yaml`, `text` | the file, in which any text may be |
 
 mod document;
 mod expression;
 mod host;
 mod matchers;
+mod rules;
 #[cfg(test)]
 mod tests;
+mod text;
 mod translate;
 mod yaml;
 

@@ -1,4 +1,4 @@
-//! Sets as groups of rules, and what of them is no rule.
+//! Sets as rules.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use counter_types::CounterPath;
 use ms_pla::xml::{AlertDataCollector, Position};
 use pla_engine::{Comparison, Threshold};
 
-use super::document::{Document, at};
+use super::document::Document;
 use super::expression::{Names, Window, cooked};
 use super::host::{Counter, Counterset, Host};
 use super::matchers::{Instances, Matcher};
-use super::yaml::one_line;
+use super::rules::{Group, Remark, Rule, Translated, TranslatedSet};
 use crate::model::SampleInterval;
 
 /// What rules are made with.
@@ -23,74 +23,6 @@ pub(super) struct Setting<'a> {
     pub(super) severity: Option<String>,
     /// Of every series.
     pub(super) matchers: Vec<Matcher>,
-}
-
-/// All sets.
-#[derive(Debug, Default)]
-pub(super) struct Translated {
-    pub(super) sets: Vec<TranslatedSet>,
-}
-
-/// A set.
-#[derive(Debug)]
-pub(super) struct TranslatedSet {
-    pub(super) name: String,
-    pub(super) file: String,
-    /// One for each interval.
-    pub(super) groups: Vec<Group>,
-    pub(super) remarks: Vec<Remark>,
-}
-
-/// Rules that are evaluated together.
-#[derive(Debug)]
-pub(super) struct Group {
-    pub(super) name: String,
-    pub(super) interval_s: u64,
-    pub(super) rules: Vec<Rule>,
-}
-
-/// An alerting rule.
-#[derive(Debug)]
-pub(super) struct Rule {
-    pub(super) alert: String,
-    pub(super) expr: String,
-    pub(super) labels: Vec<(&'static str, String)>,
-    pub(super) summary: String,
-    pub(super) notes: Vec<String>,
-}
-
-/// Something that a rule does not say.
-#[derive(Debug)]
-pub(super) struct Remark {
-    file: String,
-    position: Position,
-    /// Whether a threshold has no rule.
-    pub(super) is_left_out: bool,
-    text: String,
-}
-
-impl Remark {
-    /// With the file, for the standard error.
-    pub(super) fn with_file(&self) -> String {
-        format!("{}{}: {}", at(&self.file, self.position), self.kind(), one_line(&self.text))
-    }
-
-    /// Without, for a comment below the file's name.
-    pub(super) fn without_file(&self) -> String {
-        format!("{}: {}: {}", self.position, self.kind(), self.text)
-    }
-
-    const fn kind(&self) -> &'static str {
-        if self.is_left_out { "left out" } else { "note" }
-    }
-}
-
-impl Translated {
-    /// Whether every threshold has a rule, and there is one.
-    pub(super) fn is_complete(&self) -> bool {
-        let mut remarks = self.sets.iter().flat_map(|set| &set.remarks);
-        !remarks.any(|remark| remark.is_left_out) && self.sets.iter().any(|set| !set.groups.is_empty())
-    }
 }
 
 /// Translates all sets. Names of alerts and groups are unique among all of them.

@@ -1,6 +1,7 @@
 //! The rules as a file of Prometheus. Names come from files and hosts, so that any text has to be quoted.
 
-use super::translate::{Group, Rule, Translated};
+use super::rules::{Group, Rule, Translated};
+use super::text::{one_line, quoted};
 
 /// The whole file.
 pub(super) fn write(translated: &Translated, host: &str) -> String {
@@ -43,39 +44,4 @@ fn write_rule(text: &mut String, rule: &Rule) {
 
 fn comment(text: &mut String, indent: &str, line: &str) {
     text.push_str(&format!("# {indent}{}\n", one_line(line)));
-}
-
-/// A scalar for any text: in single quotes, which keep backslashes, where there is nothing that only an escape can say.
-pub(super) fn quoted(text: &str) -> String {
-    if text.chars().all(is_shown) {
-        return format!("'{}'", text.replace('\'', "''"));
-    }
-    let mut quoted = "\"".to_owned();
-    for char in text.chars() {
-        match (char, u32::from(char)) {
-            ('"' | '\\', _) => quoted.extend(['\\', char]),
-            _ if is_shown(char) => quoted.push(char),
-            (_, code @ ..=0xff) => quoted.push_str(&format!("\\x{code:02x}")),
-            (_, code @ ..=0xffff) => quoted.push_str(&format!("\\u{code:04x}")),
-            (_, code) => quoted.push_str(&format!("\\U{code:08x}")),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-/// A text for a comment or a terminal: one line, without characters that are not shown.
-pub(super) fn one_line(text: &str) -> String {
-    text.chars().map(|char| if is_shown(char) { char } else { '\u{fffd}' }).collect()
-}
-
-/// Whether YAML has the character in a line, and a reader sees it where it stands.
-fn is_shown(char: char) -> bool {
-    let is_printable = matches!(char, ' '..='~' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..);
-    // Ends of lines, the byte order mark, and what changes the direction of the text around it.
-    let is_unseen = matches!(
-        char,
-        '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
-    );
-    is_printable && !is_unseen
 }

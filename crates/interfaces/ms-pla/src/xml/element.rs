@@ -1,8 +1,5 @@
 use core::fmt;
 
-use super::error::Error;
-use super::read::{self, Limits};
-
 /// A place in a document, from 1. Zero in what was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Position {
@@ -50,14 +47,6 @@ pub enum Node {
 }
 
 impl Element {
-    /// Reads any document, and answers its root: for those who need the places of its elements.
-    ///
-    /// # Errors
-    /// When the document is not XML, or is above a limit.
-    pub fn read(bytes: &[u8], limits: &Limits) -> Result<Self, Error> {
-        read::document(bytes, limits)
-    }
-
     /// The name without the prefix of a namespace.
     #[must_use]
     pub fn local_name(&self) -> &str {

@@ -75,6 +75,16 @@ fn an_exported_set_is_read_with_all_its_parts() {
 }
 
 #[test]
+fn any_document_is_a_tree_of_elements_that_know_their_places() {
+    let root = Element::read(NIGHTLY.as_bytes(), &Limits::default()).unwrap();
+    let alerts = root.elements().filter(|element| element.local_name() == "AlertDataCollector");
+    let alerts: Vec<_> = alerts.flat_map(Element::elements).filter(|it| it.local_name() == "Alert").collect();
+    assert_eq!(alerts[1].position.to_string(), "line 43, column 3");
+    assert_eq!(alerts[1].text(), Some(r"\Memory\Available MBytes<100"));
+    assert!(Element::read(b"<a>", &Limits::default()).is_err());
+}
+
+#[test]
 fn what_is_written_is_read_as_it_was_and_nothing_unknown_is_lost() {
     let first = read(NIGHTLY).unwrap();
     let text = first.to_xml().unwrap();

@@ -15,6 +15,7 @@ use super::{Document, native, translated, web1, yaml};
 use crate::to_rules::expression::{name_of, select};
 use crate::to_rules::host::{Counter, Counterset};
 use crate::to_rules::matchers::{Matcher, string};
+use crate::to_rules::text::quoted;
 
 const INTERVAL_S: u64 = 15;
 const SAMPLES: u64 = 12;
@@ -67,14 +68,14 @@ fn readings(row: &Properties, script: &mut Script) -> Vec<Reading> {
                 (value, base) = (value + script.below(ticks), base + ticks);
             }
             Formula::Share => {
-                (value, base) = (value + script.below(operations + 1).max(1), base + operations)
+                (value, base) = (value + script.below(operations + 1).max(1), base + operations);
             }
             Formula::MeanTime => {
                 (value, base) =
-                    (value + operations.max(1) * (1 + script.below(PERF_FREQ / 10)), base + operations)
+                    (value + operations.max(1) * (1 + script.below(PERF_FREQ / 10)), base + operations);
             }
             Formula::Mean => {
-                (value, base) = (value + operations.max(1) * (1 + script.below(4_096)), base + operations)
+                (value, base) = (value + operations.max(1) * (1 + script.below(4_096)), base + operations);
             }
             Formula::Elapsed => value = 940 * OBJECT_FREQ,
             Formula::Value | Formula::Double | Formula::Nothing => value = script.below(1_000),
@@ -186,7 +187,7 @@ fn test_file(counterset: &Counterset, watched: &[Watched<'_>], alerts: &[String]
                 let _ = writeln!(
                     text,
                     "      - {{series: {}, values: '{}'}}",
-                    yaml::quoted(&series),
+                    quoted(&series),
                     exported(family, readings)
                 );
             }
@@ -202,7 +203,7 @@ fn test_file(counterset: &Counterset, watched: &[Watched<'_>], alerts: &[String]
         );
         for (alert, instance) in triggered {
             let labels = format!("{{alertname={}, counter_instance=\"{instance}\"}}", string(&alert));
-            let _ = writeln!(text, "          - {{labels: {}, value: 1}}", yaml::quoted(&labels));
+            let _ = writeln!(text, "          - {{labels: {}, value: 1}}", quoted(&labels));
         }
     }
     text

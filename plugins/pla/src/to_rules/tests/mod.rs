@@ -13,7 +13,8 @@ use series::pipeline::{Normalize, metric_name};
 use super::document::Document;
 use super::host::Host;
 use super::matchers::Matcher;
-use super::translate::{Setting, Translated, translate};
+use super::rules::{Remark, Translated};
+use super::translate::{Setting, translate};
 use super::yaml;
 
 /// What `discover` printed about a simulated host, without explain texts.
@@ -79,7 +80,7 @@ fn told(translated: &Translated) -> Vec<String> {
     let notes = rules.clone().flat_map(|rule| rule.notes.iter().map(|note| format!("# {note}")));
     let remarks = translated.sets.iter().flat_map(|set| &set.remarks);
     let rules = rules.clone().map(|rule| rule.expr.clone());
-    rules.chain(notes).chain(remarks.map(super::translate::Remark::with_file)).collect()
+    rules.chain(notes).chain(remarks.map(Remark::with_file)).collect()
 }
 
 fn told_of(text: &str) -> Vec<String> {
