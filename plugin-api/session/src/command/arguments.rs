@@ -15,6 +15,14 @@ pub struct HostArguments {
     pub(super) identity: Option<String>,
 }
 
+impl HostArguments {
+    /// Those of a command that can do without a host, and has declared both as optional.
+    #[must_use]
+    pub const fn new(target: String, identity: Option<String>) -> Self {
+        Self { target, identity }
+    }
+}
+
 /// Options for the transport. The exporter adds those of its configuration.
 #[derive(Args, Clone, Debug)]
 pub struct TransportArguments {

@@ -1,11 +1,12 @@
-//! What `discover --format json` printed about a host: its countersets, and by which families their counters are exported.
+//! The countersets of a host, as it describes them or as `discover --format json` printed them, and by which families their
+//! counters are exported.
 
-use counter_poll::InstanceLabels;
+use counter_poll::{InstanceLabels, Provider, survey};
 use counter_types::{
     CounterPath, CounterType, Family, NamePattern, PatternText, nearest, plan_of, same_name,
 };
 use ms_pcq::types::{Attrib, CounterId, InstanceType};
-use ms_pcq::wire::CounterRegInfo;
+use ms_pcq::wire::{CounterRegInfo, InstanceInfo};
 use serde::Deserialize;
 
 /// A host, as far as its counters are concerned.
@@ -46,8 +47,15 @@ impl Host {
         let document: Document = serde_json::from_slice(json)?;
         Ok(Self {
             name: document.host,
-            countersets: document.countersets.into_iter().map(Counterset::new).collect(),
+            countersets: document.countersets.into_iter().map(Counterset::of_json).collect(),
         })
+    }
+
+    /// The host with countersets that it described.
+    pub(super) fn of_survey(name: &str, found: Vec<(survey::Counterset, Vec<InstanceInfo>)>) -> Self {
+        let countersets =
+            found.into_iter().map(|(counterset, instances)| Counterset::of_survey(counterset, instances));
+        Self { name: name.to_owned(), countersets: countersets.collect() }
     }
 
     /// The counters that a path means.
@@ -94,26 +102,42 @@ impl Host {
 }
 
 impl Counterset {
-    fn new(read: CountersetJson) -> Self {
-        let counters: Vec<Counter> = read.counters.into_iter().map(Counter::new).collect();
+    fn new(
+        name: String,
+        is_classic: bool,
+        instance_type: InstanceType,
+        instances: Vec<String>,
+        counters: Vec<Counter>,
+    ) -> Self {
         let infos: Vec<CounterRegInfo> = counters.iter().map(|counter| counter.info).collect();
         let name_of = |id| {
             let counter = counters.iter().find(|counter| counter.info.counter_id == id);
             counter.map(|counter| counter.name.as_str())
         };
-        let families = plan_of(&read.name, &infos, name_of);
+        let families = plan_of(&name, &infos, name_of);
         let names = counters.iter().map(|counter| counter.name.as_str());
-        Self {
-            labels: InstanceLabels::of(&read.name, read.provider == CLASSIC, names),
-            instance_type: INSTANCE_TYPES
-                .into_iter()
-                .find(|known| known.name() == Some(&*read.instance_type))
-                .unwrap_or(InstanceType(u32::MAX)),
-            instances: read.instances.into_iter().map(|instance| instance.name).collect(),
-            name: read.name,
-            counters,
-            families,
-        }
+        let labels = InstanceLabels::of(&name, is_classic, names);
+        Self { name, instance_type, labels, instances, counters, families }
+    }
+
+    fn of_json(read: CountersetJson) -> Self {
+        let named = INSTANCE_TYPES.into_iter().find(|known| known.name() == Some(&*read.instance_type));
+        let instance_type = named.unwrap_or(InstanceType(u32::MAX));
+        let instances = read.instances.into_iter().map(|instance| instance.name).collect();
+        let counters = read.counters.into_iter().map(Counter::of_json).collect();
+        Self::new(read.name, read.provider == CLASSIC, instance_type, instances, counters)
+    }
+
+    fn of_survey(read: survey::Counterset, instances: Vec<InstanceInfo>) -> Self {
+        let of_counter = |counter: &counter_poll::registration::Counter| Counter {
+            name: counter.name.clone(),
+            info: counter.info,
+            is_helper: read.is_helper(counter),
+        };
+        let counters = read.counters.iter().map(of_counter).collect();
+        let instances = instances.into_iter().map(|instance| instance.name).collect();
+        let is_classic = matches!(read.provider, Provider::V1(_));
+        Self::new(read.name.text.clone(), is_classic, read.instance_type, instances, counters)
     }
 
     /// Its counters, in the order of registration.
@@ -130,7 +154,7 @@ impl Counterset {
 }
 
 impl Counter {
-    fn new(read: CounterJson) -> Self {
+    fn of_json(read: CounterJson) -> Self {
         let base = read.base_id.map_or(CounterId::NONE, CounterId);
         // A helper without a metric is hidden, or exported as the base of others only.
         let is_hidden = read.is_helper && read.metrics.is_empty();

@@ -3,12 +3,13 @@
 //! | module | job |
 //! | --- | --- |
 //! | `document` | sets as they stand in files |
-//! | `host` | which counters a host has, as `discover` printed them |
+//! | `host`, `ask` | which counters a host has, as `discover` printed them or as it answers |
 //! | `matchers` | instances as matchers of labels |
 //! | `expression` | what Windows shows of a counter, in PromQL |
 //! | `translate`, `rules` | thresholds as rules, and what is said about others |
 //! | `yaml`, `text` | the file, in which any text may be |
 
+mod ask;
 mod document;
 mod expression;
 mod host;
@@ -21,12 +22,12 @@ mod translate;
 mod yaml;
 
 use std::fs::File;
-use std::io::{self, IsTerminal as _, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plugin_sdk::{Command, Exit, Run};
-use plugin_session::command::{CommandError, parse_duration};
+use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
 
 use self::document::Document;
 use self::host::Host;
@@ -42,7 +43,13 @@ pub(crate) struct ToRulesArguments {
     /// Data collector sets with alerts, as Windows exports them (XML)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// What `discover --format json` printed about a host that has the counters, if not the standard input: 'web1.json'
+    /// A host that has the counters, or the name of a target in the configuration; it is asked for their types
+    #[arg(long, value_name = "HOST")]
+    target: Option<String>,
+    /// The identity that logs on, from the configuration [default: the target's, or the only one allowed]
+    #[arg(long, value_name = "NAME")]
+    identity: Option<String>,
+    /// What `discover --format json` printed about such a host, in place of --target; - is the standard input
     #[arg(long, value_name = "FILE")]
     discovered: Option<PathBuf>,
     /// How often Prometheus scrapes the exporter
@@ -54,6 +61,8 @@ pub(crate) struct ToRulesArguments {
     /// Only series with this label, such as those of the hosts that had the set: 'target=web1'
     #[arg(long = "matcher", value_name = "LABEL=VALUE", value_parser = Matcher::parse)]
     matchers: Vec<Matcher>,
+    #[command(flatten)]
+    transport: TransportArguments,
 }
 
 impl Command for ToRules {
@@ -62,17 +71,40 @@ impl Command for ToRules {
     type Arguments = ToRulesArguments;
 
     async fn run(run: Run, arguments: ToRulesArguments) -> Exit {
-        match to_rules(&run, arguments) {
+        match to_rules(&run, arguments).await {
             Ok(exit) => exit,
             Err(error) => error.print(&run),
         }
     }
 }
 
-fn to_rules(run: &Run, arguments: ToRulesArguments) -> Result<Exit, CommandError> {
-    let ToRulesArguments { files, discovered, scrape_interval, severity, matchers } = arguments;
+async fn to_rules(run: &Run, arguments: ToRulesArguments) -> Result<Exit, CommandError> {
+    let ToRulesArguments {
+        files,
+        target,
+        identity,
+        discovered,
+        scrape_interval,
+        severity,
+        matchers,
+        transport,
+    } = arguments;
     let documents: Vec<Document> = files.iter().map(|file| read_document(file)).collect::<Result<_, _>>()?;
-    let host = read_host(discovered.as_deref().unwrap_or_else(|| Path::new(STANDARD_INPUT)))?;
+    let host = match (target, discovered) {
+        (Some(target), None) => {
+            let access = HostAccess::new(HostArguments::new(target, identity), &transport)?;
+            ask::ask(run, &access, &documents).await?
+        }
+        (None, Some(file)) => read_host(&file)?,
+        (None, None) => {
+            return Err(CommandError::usage(
+                "--target HOST or --discovered FILE is missing: types of counters decide",
+            ));
+        }
+        (Some(_), Some(_)) => {
+            return Err(CommandError::usage("--target and --discovered exclude each other"));
+        }
+    };
     // By the general rules: modules of other plugins are not known here.
     let names = |family: &plugin_sdk::Family<'_>| run.metric_name(None, family);
     let scrape_s = u64::from(scrape_interval.subsec_nanos() > 0) + scrape_interval.as_secs();
@@ -95,11 +127,6 @@ fn read_document(file: &Path) -> Result<Document, CommandError> {
 }
 
 fn read_host(file: &Path) -> Result<Host, CommandError> {
-    if file == Path::new(STANDARD_INPUT) && io::stdin().is_terminal() {
-        return Err(CommandError::usage(
-            "--discovered FILE is missing: perfmon-exporter discover --target HOST --format json > FILE",
-        ));
-    }
     let next_step = "write it anew: perfmon-exporter discover --target HOST --format json > FILE";
     let bytes = read_file(file, HOST_BYTES_MAX).map_err(|error| CommandError::failed(error, next_step))?;
     Host::read(&bytes).map_err(|error| {

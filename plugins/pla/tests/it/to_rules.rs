@@ -4,9 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use plugin_host::{CommandOutput, CommandRequest, Host, HostOptions, MetricNames};
+use plugin_host::{CommandOutput, CommandRequest, MetricNames};
 use series::model::Target;
 use series::pipeline::{Normalize, metric_name};
+
+use crate::world::{PASSWORD, Plugin, SimHost};
 
 #[derive(Default)]
 struct Kept {
@@ -28,7 +30,7 @@ impl CommandOutput for Kept {
 
 /// Exit code, standard output and standard error.
 fn run(args: &[&str]) -> (i32, String, String) {
-    let library = Host::new(HostOptions::default()).link("pla", plugin_pla::entry).unwrap();
+    let plugin = Plugin::new();
     let names =
         MetricNames::new(|_, family| metric_name(Normalize::default(), Target::new("target"), family));
     let request = CommandRequest {
@@ -38,9 +40,10 @@ fn run(args: &[&str]) -> (i32, String, String) {
         ..CommandRequest::default()
     };
     let kept = Arc::new(Kept::default());
-    let running = library.run(&request, Arc::clone(&kept) as Arc<dyn CommandOutput>).unwrap();
+    let running = plugin.library.run(&request, Arc::clone(&kept) as Arc<dyn CommandOutput>).unwrap();
     let code = running.wait();
     let (out, err) = (kept.out.lock().unwrap().clone(), kept.err.lock().unwrap().clone());
+    assert!(!out.contains(PASSWORD) && !err.contains(PASSWORD));
     (code, out, err)
 }
 
@@ -60,6 +63,26 @@ fn rules_are_printed_and_it_succeeds_when_every_threshold_has_one() {
     let (code, out, err) = run(&["--discovered", &data("web1.json"), &data("counter_types.xml")]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(out, fs::read_to_string(data("counter_types.rules.yaml")).unwrap());
+}
+
+#[test]
+fn a_host_is_asked_for_the_types_of_its_counters() {
+    let sim = SimHost::new();
+    let port = sim.port.to_string();
+    let target = ["--target", "127.0.0.1", "--identity", "corp", "--port", &port];
+    let (set, rest) = (data("counter_types.xml"), data("nightly.xml"));
+    let (code, out, err) = run(&[&target[..], &[&set]].concat());
+    assert_eq!((code, err.as_str()), (0, ""));
+    let saved = fs::read_to_string(data("counter_types.rules.yaml")).unwrap();
+    assert_eq!(out, saved.replace("those of web1", "those of 127.0.0.1"));
+    // Classic objects, too.
+    let (_, out, _) = run(&[&target[..], &["--severity", "warning", &rest]].concat());
+    let saved = fs::read_to_string(data("nightly.rules.yaml")).unwrap();
+    let rules = |text: &str| text[text.find("groups:").unwrap()..].to_owned();
+    assert_eq!(rules(&out), rules(&saved));
+    let (code, out, err) = run(&["--target", "127.0.0.1", "--identity", "corp", "--port", "1", &set]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("connect"), "{err}");
 }
 
 #[test]
@@ -105,7 +128,15 @@ fn files_that_are_not_what_they_should_be_are_refused_with_their_places() {
 
 #[test]
 fn a_wrong_command_line_is_a_matter_of_usage() {
-    for args in [&[][..], &["--matcher", "web1", "a.xml"], &["--scrape-interval", "soon", "a.xml"]] {
+    let set = data("nightly.xml");
+    let wrong: [&[&str]; 5] = [
+        &[],
+        &["--matcher", "web1", &set],
+        &["--scrape-interval", "soon", &set],
+        &[&set],
+        &["--target", "web1", "--identity", "corp", "--discovered", "web1.json", &set],
+    ];
+    for args in wrong {
         let (code, out, err) = run(args);
         assert_eq!((code, out.as_str(), err.is_empty()), (2, "", false), "{args:?}: {err}");
     }
