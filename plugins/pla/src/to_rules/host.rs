@@ -54,7 +54,7 @@ impl Host {
     /// The host with countersets that it described.
     pub(super) fn of_survey(name: &str, found: Vec<(survey::Counterset, Vec<InstanceInfo>)>) -> Self {
         let countersets =
-            found.into_iter().map(|(counterset, instances)| Counterset::of_survey(counterset, instances));
+            found.into_iter().map(|(counterset, instances)| Counterset::of_survey(&counterset, instances));
         Self { name: name.to_owned(), countersets: countersets.collect() }
     }
 
@@ -128,7 +128,7 @@ impl Counterset {
         Self::new(read.name, read.provider == CLASSIC, instance_type, instances, counters)
     }
 
-    fn of_survey(read: survey::Counterset, instances: Vec<InstanceInfo>) -> Self {
+    fn of_survey(read: &survey::Counterset, instances: Vec<InstanceInfo>) -> Self {
         let of_counter = |counter: &counter_poll::registration::Counter| Counter {
             name: counter.name.clone(),
             info: counter.info,
