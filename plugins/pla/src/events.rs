@@ -75,7 +75,7 @@ impl Reporter {
         let operator = threshold.comparison.as_char().to_string();
         let body = body(alert, instance, judgement, state);
         self.room = self.room.saturating_sub(body.len());
-        // The first ones tell alerts apart.
+        // The first `IDENTIFYING_FIELDS` tell alerts apart.
         let fields = [
             ("set", &*alert.set),
             ("alert", &*alert.name),
@@ -92,9 +92,13 @@ impl Reporter {
             body: &body,
             fields: &fields,
             alert: Some((&id(alert, instance), state)),
+            alert_labels: IDENTIFYING_FIELDS,
         });
     }
 }
+
+/// Set, alert, counter and instance are labels for receivers of alerts.
+const IDENTIFYING_FIELDS: usize = 4;
 
 fn body(alert: &Watched, instance: &str, judgement: &Judgement, state: AlertState) -> String {
     let Watched { set, name, counter, .. } = alert;
