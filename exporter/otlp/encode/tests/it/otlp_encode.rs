@@ -429,7 +429,7 @@ fn an_event_becomes_a_log_record() {
         fields: &[("set", "Disk"), ("value", "99.5")],
         alert: None,
     };
-    let alert = Some(Alert { id: "disk-7", state: AlertState::Closed });
+    let alert = Some(Alert { id: "disk-7", state: AlertState::Closed, labels: &[] });
     let closed = Event { time_unix_nanos: None, fields: &[("alert.id", "mine")], alert, ..event };
     let records = [Record::of_event(&event, T1), Record::of_event(&closed, T2)];
     let resource = Resource::of(&Target::new("web1"), &Facts::default());
