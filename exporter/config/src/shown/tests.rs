@@ -72,6 +72,21 @@ fn schemas() -> Schemas {
     let servers = exporter_testing::schema::tcp(&of_servers);
     schemas.add_source("rpc_endpoints", &servers);
     schemas.set_module("rpc_servers", &servers);
+    let of_alerts = [
+        "above",
+        "alerts",
+        "counter",
+        "event",
+        "file",
+        "for",
+        "name",
+        "sample_interval",
+        "sets",
+        "threshold",
+    ];
+    let alerts = exporter_testing::schema::smb(&of_alerts);
+    schemas.add_source("pla", &alerts);
+    schemas.set_module("alerts", &alerts);
     schemas
 }
 
