@@ -14,7 +14,7 @@ pub struct PathPlan {
     pub countersets: Vec<Counterset>,
     /// In the order of the command line.
     pub matches: Vec<PathMatch>,
-    /// Paths that mean nothing, by their places, after a [`PathSearch`].
+    /// Paths that mean nothing, by their places, after a [`PathSearch`](super::PathSearch).
     pub problems: Vec<(usize, PathProblem)>,
 }
 
