@@ -439,8 +439,11 @@ fn a_port_for_call_backs_that_is_taken_is_named_and_hosts_are_polled() {
     let port = taken.local_addr().unwrap().port();
     installed.folder.write("perfmon.yml", &sim.config_of_events("both", port));
     let exporter = installed.folder.begin(&mut installed.command(&[]), &[]);
-    let page = exporter.wait_for_page(|page| page.contains(r#"reason="event_listener_failed""#));
-    assert!(page.contains("perfmon_complus_component_references{"), "{page}");
+    // The failure is counted before the collection's series are published.
+    let page = exporter.wait_for_page(|page| {
+        page.contains(r#"reason="event_listener_failed""#)
+            && page.contains("perfmon_complus_component_references{")
+    });
     assert!(page.contains("perfmon_complus_events_up{target=\"web1\"} 0"), "{page}");
     let html = exporter.get("/targets/web1").body;
     assert!(html.contains(&format!("listen on 127.0.0.1:{port}")), "{html}");
