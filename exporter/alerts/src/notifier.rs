@@ -10,7 +10,7 @@ use tracing::{info, warn};
 use super::counts::{AllCounts, Counts, Loss};
 use super::metrics::AlertMetrics;
 use super::options::{AlertOptions, ReceiverOptions};
-use super::receiver::{Means, Receiver};
+use super::receiver::{Dependencies, Receiver};
 use super::registry::Registry;
 use super::state::ReceiverId;
 
@@ -86,7 +86,7 @@ impl Notifier {
         let counts = Counts::new(&options);
         let id = self.registry.enter(&counts);
         let stop = watch::Sender::new(false);
-        let means = Means {
+        let dependencies = Dependencies {
             options: Arc::clone(&options),
             connector,
             clock,
@@ -96,7 +96,7 @@ impl Notifier {
             url: Arc::clone(&self.url),
             seed,
         };
-        let task = tokio::spawn(Receiver::new(means, stop.subscribe()).run());
+        let task = tokio::spawn(Receiver::new(dependencies, stop.subscribe()).run());
         let registry = Arc::clone(&self.registry);
         self.running.push(Running { options, stop, task, counts: Arc::clone(&counts), registry, id });
         self.show();

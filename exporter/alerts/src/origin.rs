@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-/// Whose alerts a feed brings.
+/// Where the alerts of a feed come from.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// The target.

@@ -18,8 +18,8 @@ use super::sender::{Sender, Verdict};
 use super::state::ReceiverId;
 use super::webhook::webhook_body;
 
-/// What a receiver works with.
-pub(crate) struct Means {
+/// What a receiver depends on.
+pub(crate) struct Dependencies {
     pub(crate) options: Arc<ReceiverOptions>,
     pub(crate) connector: Arc<dyn Connector>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -34,34 +34,37 @@ pub(crate) struct Means {
 
 /// One receiver at work.
 pub(crate) struct Receiver {
-    means: Means,
+    dependencies: Dependencies,
     sender: Sender,
     plan: Plan,
     backoff: Backoff,
-    /// What the log said last.
-    told: Option<Trouble>,
+    /// The trouble that was logged last.
+    reported: Option<Trouble>,
     stop: watch::Receiver<bool>,
 }
 
 impl Receiver {
-    pub(crate) fn new(means: Means, stop: watch::Receiver<bool>) -> Self {
-        let sender =
-            Sender::new(Arc::clone(&means.options), Arc::clone(&means.connector), Arc::clone(&means.clock));
-        let (plan, backoff) = (Plan::new(means.options.kind), Backoff::new(means.seed));
-        Self { means, sender, plan, backoff, told: None, stop }
+    pub(crate) fn new(dependencies: Dependencies, stop: watch::Receiver<bool>) -> Self {
+        let sender = Sender::new(
+            Arc::clone(&dependencies.options),
+            Arc::clone(&dependencies.connector),
+            Arc::clone(&dependencies.clock),
+        );
+        let (plan, backoff) = (Plan::new(dependencies.options.kind), Backoff::new(dependencies.seed));
+        Self { dependencies, sender, plan, backoff, reported: None, stop }
     }
 
     /// Sends until it is stopped, and then what is left, as long as the receiver takes it.
     pub(crate) async fn run(mut self) {
-        let mut changes = self.means.registry.watch();
+        let mut changes = self.dependencies.registry.watch();
         loop {
-            // Who let go of us without a word wants no more.
+            // A notifier that was dropped without stopping wants no more.
             let is_last = *self.stop.borrow() || self.stop.has_changed().is_err();
             // What changes from here on is seen.
             changes.borrow_and_update();
-            let view = self.means.registry.view(self.means.id);
+            let view = self.dependencies.registry.view(self.dependencies.id);
             let unknown = self.plan.unknown(&view);
-            self.means.counts.set_waiting(unknown);
+            self.dependencies.counts.set_waiting(unknown);
             if is_last && unknown == 0 {
                 break;
             }
@@ -69,7 +72,7 @@ impl Receiver {
                 Next::Send { alerts, truncated } => match self.send(&alerts, &truncated).await {
                     Ok(()) => continue,
                     Err(_) if is_last => {
-                        self.means.counts.lose(unknown as u64, Loss::Ended);
+                        self.dependencies.counts.lose(unknown as u64, Loss::Ended);
                         break;
                     }
                     Err(wait) => Wait::Retry(Instant::now() + wait),
@@ -84,7 +87,7 @@ impl Receiver {
                 _ = self.stop.wait_for(|stop| *stop) => {}
             }
         }
-        self.means.registry.leave(self.means.id);
+        self.dependencies.registry.leave(self.dependencies.id);
     }
 
     /// Sends one request. If it must be sent again, how long to wait before.
@@ -95,41 +98,41 @@ impl Receiver {
     ) -> Result<(), std::time::Duration> {
         let body = Bytes::from(self.body(alerts, truncated.len()));
         let verdict = self.sender.send(&body).await;
-        let now = self.means.clock.now();
+        let now = self.dependencies.clock.now();
         match verdict {
             Verdict::Taken => {
                 self.backoff.reset();
-                self.means.counts.succeed(alerts.len(), now);
-                if self.told.take().is_some() {
-                    info!(receiver = self.means.options.name, "Receiver accepts alerts again");
+                self.dependencies.counts.succeed(alerts.len(), now);
+                if self.reported.take().is_some() {
+                    info!(receiver = self.dependencies.options.name, "Receiver accepts alerts again");
                 }
             }
             Verdict::Refused { trouble, message } => {
                 self.backoff.reset();
-                self.means.counts.fail(trouble, &message, now);
-                self.means.counts.lose(alerts.len() as u64, Loss::Refused(trouble));
-                self.tell(trouble, &message, "Receiver refuses alerts");
+                self.dependencies.counts.fail(trouble, &message, now);
+                self.dependencies.counts.lose(alerts.len() as u64, Loss::Refused(trouble));
+                self.log_trouble(trouble, &message, "Receiver refuses alerts");
             }
             Verdict::Retry { after, trouble, message } => {
-                self.means.counts.fail(trouble, &message, now);
-                self.tell(trouble, &message, "Receiver accepts no alerts for now");
+                self.dependencies.counts.fail(trouble, &message, now);
+                self.log_trouble(trouble, &message, "Receiver accepts no alerts for now");
                 return Err(self.backoff.next(after));
             }
         }
         for alerts in [alerts, truncated] {
             self.plan.settled(alerts, Instant::now());
-            self.means.registry.settled(self.means.id, alerts);
+            self.dependencies.registry.settled(self.dependencies.id, alerts);
         }
         Ok(())
     }
 
     fn body(&self, alerts: &[Arc<Alert>], truncated: usize) -> Vec<u8> {
-        let url = self.means.url.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let options = &self.means.options;
+        let url = self.dependencies.url.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let options = &self.dependencies.options;
         match options.kind {
             ReceiverKind::Alertmanager { resend_interval } => {
                 let alerts = alerts.iter().map(|alert| &**alert);
-                alertmanager_body(alerts, self.means.clock.now(), resend_interval, url.as_deref())
+                alertmanager_body(alerts, self.dependencies.clock.now(), resend_interval, url.as_deref())
             }
             ReceiverKind::Webhook { .. } => {
                 let target = alerts.first().map_or("", |alert| &alert.target);
@@ -139,9 +142,9 @@ impl Receiver {
     }
 
     /// Logs each kind of trouble once, as long as it lasts.
-    fn tell(&mut self, trouble: Trouble, message: &str, what: &'static str) {
-        let (receiver, reason) = (&self.means.options.name, trouble.as_str());
-        if self.told.replace(trouble) == Some(trouble) {
+    fn log_trouble(&mut self, trouble: Trouble, message: &str, what: &'static str) {
+        let (receiver, reason) = (&self.dependencies.options.name, trouble.as_str());
+        if self.reported.replace(trouble) == Some(trouble) {
             debug!(receiver, reason, error = message, "{what}");
         } else {
             warn!(receiver, reason, error = message, "{what}");

@@ -83,7 +83,7 @@ impl Registry {
         let gone = state.open.keys().filter(|(target, module, _)| !keeps(target, module));
         let gone: Vec<Key> = gone.cloned().collect();
         gone.iter().for_each(|key| state.close(key, now));
-        self.tell(&state);
+        self.notify(&state);
     }
 
     /// Enters a receiver. It gets all open alerts.
@@ -176,7 +176,7 @@ impl Registry {
         } else {
             self.over_limit.fetch_add(1, Ordering::Relaxed);
         }
-        self.tell(&state);
+        self.notify(&state);
     }
 
     pub(crate) fn restarted(&self, feed: &Feed) {
@@ -201,10 +201,10 @@ impl Registry {
             }
         }
         over.iter().for_each(|key| state.close(key, now));
-        self.tell(&state);
+        self.notify(&state);
     }
 
-    fn tell(&self, state: &State) {
+    fn notify(&self, state: &State) {
         self.changed.send_if_modified(|version| std::mem::replace(version, state.last) != state.last);
     }
 

@@ -59,7 +59,7 @@ pub struct Config {
     pub target_files: Vec<FilePattern>,
     /// Which collectors are pushed to.
     pub otlp: Vec<Arc<OtlpEndpoint>>,
-    /// Who gets the alerts of targets.
+    /// The receivers of the alerts of targets.
     pub alerts: AlertOptions,
     /// Where the exporter's own figures go besides `/metrics`.
     pub telemetry: Option<Arc<OtlpEndpoint>>,

@@ -38,5 +38,5 @@ pub fn header_value(source: &HeaderSource) -> Result<HeaderValue, Failure> {
     Ok(value)
 }
 
-/// Who we are.
+/// The name and version of this program.
 pub const USER_AGENT: &str = concat!("perfmon-exporter/", env!("CARGO_PKG_VERSION"));

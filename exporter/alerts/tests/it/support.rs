@@ -18,7 +18,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// So many seconds after the beginning of a test.
+/// The time that is this many seconds after the beginning of a test.
 pub(crate) fn at(seconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000 + seconds)
 }

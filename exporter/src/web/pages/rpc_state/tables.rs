@@ -72,7 +72,7 @@ pub(super) fn connections(html: &mut Html, rows: &Rows<ConnectionRow>) {
     });
 }
 
-/// Whom a connection is to: a server by its name, or a client by its address and where it came in.
+/// The other side of a connection: a server by its name, or a client by its address and the endpoint that it called.
 fn other_side(html: &mut Html, row: &ConnectionRow) {
     match row.peer {
         _ if !row.server.is_empty() => {

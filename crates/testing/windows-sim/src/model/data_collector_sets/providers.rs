@@ -12,7 +12,7 @@ pub const ORDERS: Guid = Guid::from_u128(0x0a74ef1c_41a4_4e06_83ae_dc74fb1cdda0)
 /// The processes that are providers: their provider, their program, and their process identifier.
 pub const PROCESSES: [(Guid, &str, u32); 2] = [(KERNEL, "System", 4), (ORDERS, "orders.exe", 2480)];
 
-/// Who may use a provider, where nobody has set it.
+/// The security descriptor of a provider for which none was set, in SDDL.
 pub const SECURITY: &str = "O:BAG:BAD:(A;;0x1800;;;WD)(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)";
 
 /// All of them, each with the levels and keywords that it knows.

@@ -14,7 +14,7 @@ pub(super) struct Provider {
     /// Its properties, without maps.
     pub(super) record: TraceDataProvider,
     pub(super) maps: BTreeMap<MapOf, Shared<Map>>,
-    /// Who may use it, if that was set.
+    /// Its security descriptor in SDDL, if one was set.
     pub(super) security: Option<String>,
 }
 
