@@ -52,16 +52,16 @@ impl AlertSeries {
     pub(crate) fn send_alerts(&mut self, alerts: &mut [Watched], gone: Vec<SeriesId>, output: &mut Output) {
         self.register_families(output);
         let mut gone = gone;
+        gone.extend(alerts.iter_mut().filter_map(Watched::take_outdated_threshold));
         for row in alerts.iter_mut().flat_map(|alert| alert.rows.values_mut()) {
             gone.extend(row.take_outdated_state());
         }
         output.retire(&gone);
         self.register(alerts, output);
         for alert in alerts.iter() {
-            if let Some([threshold, lag]) = alert.series {
-                push(threshold, alert.limit(), output);
-                push(lag, alert.lag.as_secs_f64(), output);
-            }
+            let [threshold, lag] = alert.series.map(Option::flatten);
+            push(threshold, alert.limit(), output);
+            push(lag, alert.lag.as_secs_f64(), output);
             alert.rows.values().for_each(|row| row.push(output));
         }
         if let Some(Some(id)) = self.left_out {
@@ -84,9 +84,13 @@ impl AlertSeries {
     fn register(&mut self, alerts: &mut [Watched], output: &mut Output) {
         let mut new: Vec<New> = Vec::new();
         for (index, alert) in alerts.iter().enumerate() {
-            if alert.series.is_none() {
-                for (slot, family) in [THRESHOLD, LAG].into_iter().enumerate() {
-                    new.push(New { family, labels: labels_of(alert), place: Where::Alert(index, slot) });
+            for (slot, family) in [THRESHOLD, LAG].into_iter().enumerate() {
+                if alert.series[slot].is_none() {
+                    let mut labels = labels_of(alert);
+                    if family == THRESHOLD {
+                        labels.push(("operator", alert.shown_operator().to_string()));
+                    }
+                    new.push(New { family, labels, place: Where::Alert(index, slot) });
                 }
             }
             for (instance, row) in &alert.rows {
@@ -105,7 +109,7 @@ impl AlertSeries {
         let ids = register(&self.families, new.iter().map(|new| (new.family, &new.labels)), output);
         for (New { place, .. }, id) in new.into_iter().zip(ids) {
             match place {
-                Where::Alert(alert, slot) => alerts[alert].series.get_or_insert_default()[slot] = id,
+                Where::Alert(alert, slot) => alerts[alert].series[slot] = Some(id),
                 Where::Row(alert, instance, slot) => {
                     if let Some(row) = alerts[alert].rows.get_mut(&instance) {
                         row.registered(slot, id);

@@ -19,6 +19,8 @@ pub(super) const OTHER: &str = "Other";
 pub(super) struct Taken(Vec<Module>);
 
 struct Module {
+    /// Its place among the modules of the target.
+    place: usize,
     snapshot: Arc<Snapshot>,
     moment: Moment,
 }
@@ -33,7 +35,7 @@ impl Taken {
         };
         let moments: Vec<Moment> = entry.read(|status| status.jobs.iter().map(moment).collect());
         let modules = moments.into_iter().enumerate().filter_map(|(module, moment)| {
-            Some(Module { snapshot: Store::snapshot(entry.store(module)?), moment })
+            Some(Module { place: module, snapshot: Store::snapshot(entry.store(module)?), moment })
         });
         Self(modules.collect())
     }
@@ -54,9 +56,19 @@ impl Taken {
 
     /// The same with the bases.
     pub(super) fn with_bases(&self) -> impl Iterator<Item = Counter<'_>> {
-        self.0.iter().flat_map(|module| {
+        self.counters_of(|_| true)
+    }
+
+    /// Every counter that has series and whose family is wanted, in the order of registration.
+    pub(super) fn counters_of(
+        &self,
+        is_wanted: impl Fn(&Family) -> bool + Copy,
+    ) -> impl Iterator<Item = Counter<'_>> {
+        self.0.iter().flat_map(move |module| {
             let blocks = module.snapshot.layout().blocks();
-            module.snapshot.families().zip(blocks).filter_map(move |(points, block)| {
+            let families = module.snapshot.families().zip(blocks);
+            let wanted = families.filter(move |(points, _)| is_wanted(points.family()));
+            wanted.filter_map(move |(points, block)| {
                 let series = block.chunks().iter().map(|chunk| chunk.len()).sum();
                 let origin = Origin::of(points.family());
                 (series > 0).then_some(Counter { module, points, series, origin })
@@ -77,6 +89,11 @@ pub(super) struct Counter<'a> {
 impl<'a> Counter<'a> {
     pub(super) fn family(&self) -> &'a Family {
         self.points.family()
+    }
+
+    /// The place of its module among those of the target.
+    pub(super) fn module(&self) -> usize {
+        self.module.place
     }
 
     /// How pages compute the shown value.
@@ -159,11 +176,15 @@ impl<'a> Origin<'a> {
     }
 }
 
+/// Whether all series of the target have this label.
+pub(super) fn is_common(entry: &TargetState, label: &str) -> bool {
+    label == "target" || entry.labels.iter().any(|(common, _)| common == label)
+}
+
 /// The instance of a series as a text: its labels without those that all series of the target have.
 pub(super) fn instance(point: &Point<'_>, entry: &TargetState) -> String {
     let mut text = String::new();
-    let is_common = |name: &str| name == "target" || entry.labels.iter().any(|(common, _)| common == name);
-    for (name, value) in point.labels().filter(|(name, _)| !is_common(name)) {
+    for (name, value) in point.labels().filter(|(name, _)| !is_common(entry, name)) {
         // A process and its id are written `svchost:1124`.
         let is_behind_process = name == "process_id" && !text.is_empty();
         if !text.is_empty() {

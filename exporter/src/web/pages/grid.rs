@@ -9,7 +9,7 @@ use series::model::{DisplayRule, Kind, Point, Shown, ShownUnit};
 
 use super::Entry;
 use super::amount::{count, shown};
-use super::catalogue::{Bases, Counter, Taken, instance};
+use super::catalogue::{Bases, Counter, Taken, instance, is_common};
 use super::cells::Cell;
 use super::html::Html;
 use super::values_frame::{counter_url, set_url};
@@ -149,8 +149,7 @@ fn value(
 }
 
 fn own_labels(point: &Point<'_>, entry: &Entry) -> Labels {
-    let is_common = |name: &str| name == "target" || entry.labels.iter().any(|(common, _)| common == name);
-    let own = point.labels().filter(|(name, _)| !is_common(name));
+    let own = point.labels().filter(|(name, _)| !is_common(entry, name));
     own.map(|(name, value)| (name.to_owned(), value.into_owned())).collect()
 }
 

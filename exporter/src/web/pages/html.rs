@@ -61,13 +61,13 @@ impl Html {
     /// The attribute `href`.
     pub(super) fn href(&mut self, url: &Url) -> &mut Self {
         let root = self.root;
-        self.ours(" href=\"").ours(root).text(&url.0).ours("\"")
+        self.ours(" href=\"").ours(root).text(&url.0).ours(url.1).ours("\"")
     }
 
     /// The attribute `action`, of a form whose answer is `url`.
     pub(super) fn action(&mut self, url: &Url) -> &mut Self {
         let root = self.root;
-        self.ours(" action=\"").ours(root).text(&url.0).ours("\"")
+        self.ours(" action=\"").ours(root).text(&url.0).ours(url.1).ours("\"")
     }
 
     pub(super) fn finish(self) -> String {
@@ -101,14 +101,19 @@ impl fmt::Write for Escaping<'_> {
     }
 }
 
-/// A link to one of our pages, relative to the first one.
+/// A link to one of our pages, relative to the first one, and to a part of it.
 #[derive(Clone, Debug)]
-pub(super) struct Url(String);
+pub(super) struct Url(String, &'static str);
 
 impl Url {
     /// A path of this site without leading or trailing slash; empty for the first page.
     pub(super) fn of(path: &'static str) -> Self {
-        Self(if path.is_empty() { "./".to_owned() } else { path.to_owned() })
+        Self(if path.is_empty() { "./".to_owned() } else { path.to_owned() }, "")
+    }
+
+    /// The part of the page with this id, written `#id`.
+    pub(super) fn at(self, part: &'static str) -> Self {
+        Self(self.0, part)
     }
 
     /// Appends a path segment.
@@ -167,7 +172,12 @@ impl<'a> Query<'a> {
 
     /// The page number, from 1.
     pub(super) fn page(&self) -> usize {
-        self.get("page").parse().unwrap_or(1).max(1)
+        self.number("page")
+    }
+
+    /// The page number in this parameter, from 1.
+    pub(super) fn number(&self, name: &str) -> usize {
+        self.get(name).parse().unwrap_or(1).max(1)
     }
 }
 

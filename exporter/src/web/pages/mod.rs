@@ -5,7 +5,8 @@
 //! * `/targets/NAME` — one target: stages and their times, failures, what was left out, what sources say of its
 //!   applications and such, series by counterset.
 //! * `/targets/NAME/values` — its countersets, counters and current values, each with a small chart.
-//! * `/alerts` — open alerts, those that closed lately, and their receivers. `?page=` turns.
+//! * `/alerts` — open alerts, all that are watched, those that closed lately, and the receivers. `?q=` searches,
+//!   `?state=` filters, `?page=` and `?watched=` turn.
 //! * `/plugins` — what is loaded.
 //! * `/rpc-state` — calls in flight, connections and threads, of this process and others; one cell in full below it.
 //! * `/config` — the configuration in use without its secrets.
@@ -182,6 +183,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// Rows of a page, and the links to the others.
 struct Paging {
+    /// The parameter that has the page's number, and what the links are called.
+    parameter: (&'static str, &'static str),
     page: usize,
     pages: usize,
     rows: usize,
@@ -192,7 +195,12 @@ impl Paging {
     /// Page `page` of `rows`, `rows_max` on each; the last page if `page` is beyond it.
     fn new(page: usize, rows: usize, rows_max: usize) -> Self {
         let pages = rows.div_ceil(rows_max).max(1);
-        Self { page: page.min(pages), pages, rows, rows_max }
+        Self { parameter: ("page", "More rows"), page: page.min(pages), pages, rows, rows_max }
+    }
+
+    /// The same for a second table, whose number of the page has a parameter of its own.
+    fn of_parameter(self, name: &'static str, label: &'static str) -> Self {
+        Self { parameter: (name, label), ..self }
     }
 
     fn range(&self) -> std::ops::Range<usize> {
@@ -206,11 +214,13 @@ impl Paging {
             return;
         }
         let range = self.range();
-        html.ours("<nav class=\"paging\" aria-label=\"More rows\"><span>").text(range.start + 1).ours("–");
+        let (parameter, label) = self.parameter;
+        html.ours("<nav class=\"paging\"").attr("aria-label", label).ours("><span>");
+        html.text(range.start + 1).ours("–");
         html.text(range.end).ours(" of ").text(amount::count(self.rows as u64)).ours("</span>");
         let mut link = |page: usize, is_there: bool, text: &'static str| {
             if is_there {
-                html.ours("<a").href(&url.clone().with("page", page)).ours(">").ours(text).ours("</a>");
+                html.ours("<a").href(&url.clone().with(parameter, page)).ours(">").ours(text).ours("</a>");
             }
         };
         link(1, self.page > 2, "First");

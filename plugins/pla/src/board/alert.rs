@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use counter_poll::paths::{Instance, PathMatch, Row, Rows};
 use ms_pcq::wire::CounterRegInfo;
-use pla_engine::{AlertState, Judge, Rule};
+use pla_engine::{AlertState, Comparison, Judge, Rule};
 use plugin_sdk::SeriesId;
 
 use super::ByName;
@@ -36,8 +36,10 @@ pub(crate) struct Watched {
     /// How much later than its interval it was judged.
     pub(crate) lag: Duration,
     left_out: u64,
-    /// Its series: threshold and lag.
-    pub(crate) series: Option<[Option<SeriesId>; 2]>,
+    /// The operator that the series of its threshold has as a label.
+    shown_operator: Comparison,
+    /// Its series: threshold and lag. `None` where there is none yet, and no id where the exporter dropped it.
+    pub(crate) series: [Option<Option<SeriesId>>; OF_ALERTS],
     /// What is shown of its instances.
     pub(crate) rows: HashMap<Arc<str>, AlertRow>,
 }
@@ -65,7 +67,8 @@ impl Watched {
             last_judged: None,
             lag: Duration::ZERO,
             left_out: 0,
-            series: None,
+            shown_operator: alert.threshold.comparison,
+            series: [None; OF_ALERTS],
             rows: HashMap::new(),
         }
     }
@@ -94,6 +97,21 @@ impl Watched {
     /// The number that its values are compared with.
     pub(crate) const fn limit(&self) -> f64 {
         self.rule().threshold.limit
+    }
+
+    /// The operator that the series of its threshold has as a label.
+    pub(crate) const fn shown_operator(&self) -> char {
+        self.shown_operator.as_char()
+    }
+
+    /// The series of a threshold whose operator changed.
+    pub(crate) fn take_outdated_threshold(&mut self) -> Option<SeriesId> {
+        let operator = self.rule().threshold.comparison;
+        if self.shown_operator == operator {
+            return None;
+        }
+        self.shown_operator = operator;
+        self.series[THRESHOLD].take().flatten()
     }
 
     /// What triggers.
@@ -227,5 +245,8 @@ fn rule_of(alert: &Alert) -> Rule {
     Rule { threshold: alert.threshold.clone(), interval, hold: alert.hold }
 }
 
+/// The series of one alert: threshold, lag.
+pub(crate) const OF_ALERTS: usize = 2;
+const THRESHOLD: usize = 0;
 /// A sample may be early by this part of the interval.
 const EARLY_PART: u32 = 10;

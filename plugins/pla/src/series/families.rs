@@ -67,13 +67,15 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         help: "When the alert came into its state, by the exporter's clock.",
         ..OF_ALERT
     },
-    // By `set`, `alert` and `counter`.
+    // By `set`, `alert`, `counter` and `operator`.
     Family {
         item: "Threshold",
-        help: "The number that the counter's value is compared with, in the unit that Windows shows the counter in.",
+        help: "The number that the counter's value is compared with, in the unit that Windows shows the counter in. It \
+               fires above the number if the operator is >, and below it if it is <.",
         origin: "AlertThresholds",
         ..OF_ALERT
     },
+    // By `set`, `alert` and `counter`.
     Family {
         item: "Evaluation Lag",
         unit: "seconds",

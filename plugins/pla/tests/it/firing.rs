@@ -15,7 +15,7 @@ fn an_alert_fires_while_the_value_is_across_and_resolves_then() {
     mill.wheel("big", |wheel| wheel.load = 80);
     let ended = watch.full();
     assert_eq!(ended.states(), ["High(big) ok"]);
-    assert_eq!(ended.of("Alert", "Threshold"), [(format!("Mill|High|{LOAD}"), 80.0)]);
+    assert_eq!(ended.of("Alert", "Threshold"), [(format!("Mill|High|{LOAD}|>"), 80.0)]);
     mill.pass(15);
     mill.wheel("big", |wheel| wheel.load = 81);
     let ended = watch.full();
@@ -111,4 +111,20 @@ fn a_probe_shows_the_sets_and_judges_nothing() {
     assert_eq!(ended.of("Set", "Info"), [("Mill|configuration|".to_owned(), 1.0)]);
     assert_eq!(watch.alerts(), []);
     assert_eq!(mill.sim.calls(6), 0, "no values are fetched");
+}
+
+#[test]
+fn a_threshold_says_on_which_side_it_fires_also_when_that_changes() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let alert = |side: &str| set(&json!([{"name": "Load", "counter": LOAD, side: 80}]));
+    let watch = plugin.watch(&mill.sim, alert("above"));
+    mill.wheel("big", |wheel| wheel.load = 90);
+    let ended = watch.full();
+    assert_eq!(ended.states(), ["Load(big) firing"]);
+    assert_eq!(ended.of("Alert", "Threshold"), [(format!("Mill|Load|{LOAD}|>"), 80.0)]);
+    watch.reconfigure(alert("below"));
+    mill.pass(15);
+    let ended = watch.full();
+    assert_eq!(ended.states(), ["Load(big) ok"]);
+    assert_eq!(ended.of("Alert", "Threshold"), [(format!("Mill|Load|{LOAD}|<"), 80.0)]);
 }

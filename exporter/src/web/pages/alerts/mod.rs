@@ -1,58 +1,96 @@
-//! `/alerts`: which alerts of targets are open, which closed lately, and what receivers know of them. `?page=` turns.
+//! `/alerts`: which alerts of targets are open; all that are watched, with their values against their thresholds; which
+//! closed lately; and what receivers know of them. `?page=` turns what is open, `?watched=` what is watched, `?q=` and
+//! `?state=` choose among the latter.
 
+mod chart;
+mod open;
 mod receivers;
+mod series;
+mod states;
+mod value;
+mod watched;
 
 use std::time::{Duration, SystemTime};
 
-use alerts::{Alert, OpenAlert};
+use alerts::OpenAlert;
 use hyper::Response;
 
+use self::series::Source;
+use self::watched::Wanted;
 use super::amount::{count, span};
+use super::catalogue::Taken;
 use super::frame::{Frame, Section};
 use super::html::{Html, Query, Url};
-use super::{Paging, respond};
+use super::{Entry, Paging, respond};
 use crate::web::body::Answer;
 use crate::web::site::Site;
 
-/// Alerts are not in a hurry.
-const REFRESH_S: u64 = 10;
+/// As often as most alerts are judged; the charts get a point with each look.
+const REFRESH_S: u64 = 5;
 const ROWS_MAX: usize = 50;
 /// Closed alerts that are shown.
 const CLOSED_SHOWN: usize = 20;
 
 pub(super) fn page(site: &Site, query: &Query<'_>) -> Response<Answer> {
-    let now = SystemTime::now();
-    let state = &site.page_state;
-    let (mut open, closed, receivers) = (state.alerts.open(), state.alerts.recent(), state.receivers.get());
-    open.sort_by_key(|open| std::cmp::Reverse(open.alert.starts_at));
+    let (now, wanted) = (SystemTime::now(), Wanted::of(query));
     let targets = site.target_registry.targets();
+    let taken: Vec<(&Entry, Taken)> = targets.iter().map(|entry| (entry, Taken::from(entry))).collect();
+    let sources = series::sources(&taken);
     let is_there = |name: &str| targets.iter().any(|target| target.name == name);
     let frame = Frame { title: "Alerts", section: Section::Alerts, root: "", refresh_s: Some(REFRESH_S) };
     respond(frame.write(|html| {
         html.ours("<h1>Alerts</h1>\n<div id=\"live-summary\" data-live>");
-        summary(html, site, open.len());
+        summary(html, site);
         html.ours("</div>\n<div id=\"live-alerts\" data-live>");
-        section(html, "Open", open.len(), |html| {
-            let paging = Paging::new(query.page(), open.len(), ROWS_MAX);
-            match open.get(paging.range()).filter(|rows| !rows.is_empty()) {
-                Some(rows) => table_of_open(html, rows, now, is_there),
-                None => drop(html.ours("<p class=\"empty\">No alert is open.</p>")),
-            }
-            paging.write(html, &Url::of("alerts"));
-        });
-        section(html, "Receivers", receivers.len(), |html| receivers::table(html, &receivers, now));
+        open_alerts(html, site, &sources, query, now, is_there);
+        html.ours("</div>\n");
+        if !sources.is_empty() {
+            html.ours("<section id=\"watched\" aria-labelledby=\"watched-alerts\"><h2 id=\"watched-alerts\">Watched</h2>");
+            watched::search(html, &wanted);
+            html.ours("<div id=\"live-watched\" data-live>");
+            watched::table(html, site, &sources, &wanted, now);
+            html.ours("</div></section>\n");
+        }
+        html.ours("<div id=\"live-others\" data-live>");
+        let (closed, receivers) = (site.page_state.alerts.recent(), site.page_state.receivers.get());
         if !closed.is_empty() {
             section(html, "Closed lately", closed.len(), |html| {
                 let rows = closed.get(..CLOSED_SHOWN.min(closed.len())).unwrap_or_default();
-                table_of_closed(html, rows, now, is_there);
+                open::table_of_closed(html, rows, now, is_there);
             });
         }
+        section(html, "Receivers", receivers.len(), |html| receivers::table(html, &receivers, now));
         html.ours("</div>");
     }))
 }
 
-fn summary(html: &mut Html, site: &Site, open: usize) {
+/// Writes those that are open, the newest first.
+fn open_alerts(
+    html: &mut Html,
+    site: &Site,
+    sources: &[Source<'_>],
+    query: &Query<'_>,
+    now: SystemTime,
+    is_there: impl Fn(&str) -> bool,
+) {
+    let mut open: Vec<OpenAlert> = site.page_state.alerts.open();
+    open.sort_by_key(|open| std::cmp::Reverse(open.alert.starts_at));
+    section(html, "Open", open.len(), |html| {
+        let paging = Paging::new(query.page(), open.len(), ROWS_MAX);
+        match open.get(paging.range()).filter(|rows| !rows.is_empty()) {
+            Some(rows) => {
+                let compared = open::compared(site, rows, sources);
+                open::table_of_open(html, rows, &compared, now, is_there);
+            }
+            None => drop(html.ours("<p class=\"empty\">No alert is open.</p>")),
+        }
+        paging.write(html, &Url::of("alerts"));
+    });
+}
+
+fn summary(html: &mut Html, site: &Site) {
     let state = &site.page_state;
+    let open = state.alerts.open_count();
     let (class, sign) = if open > 0 { ("partial", "◐") } else { ("up", "✓") };
     html.ours("<ul class=\"tiles\">");
     tile(html, class, sign, open as u64, "Open");
@@ -88,50 +126,8 @@ fn section(html: &mut Html, title: &'static str, rows: usize, write: impl FnOnce
     html.ours("</section>\n");
 }
 
-fn table_of_open(html: &mut Html, rows: &[OpenAlert], now: SystemTime, is_there: impl Fn(&str) -> bool) {
-    head(
-        html,
-        "Open alerts",
-        &[("Alert", ""), ("Target", ""), ("Open for", "near"), ("Last seen", "near"), ("Labels", "")],
-    );
-    for OpenAlert { alert, last_seen, .. } in rows {
-        html.ours("<tr role=\"row\">");
-        what(html, alert);
-        target(html, alert, &is_there);
-        cell(html, "Open for", span(since(now, alert.starts_at)));
-        cell(html, "Last seen", ago(now, *last_seen));
-        labels(html, alert);
-        html.ours("</tr>\n");
-    }
-    html.ours("</tbody></table>");
-}
-
-fn table_of_closed(
-    html: &mut Html,
-    rows: &[std::sync::Arc<Alert>],
-    now: SystemTime,
-    is_there: impl Fn(&str) -> bool,
-) {
-    head(
-        html,
-        "Closed alerts",
-        &[("Alert", ""), ("Target", ""), ("Closed", "near"), ("Was open for", "near"), ("Labels", "")],
-    );
-    for alert in rows {
-        let ends_at = alert.ends_at.unwrap_or(now);
-        html.ours("<tr role=\"row\" class=\"ended\">");
-        what(html, alert);
-        target(html, alert, &is_there);
-        cell(html, "Closed", ago(now, ends_at));
-        cell(html, "Was open for", span(since(ends_at, alert.starts_at)));
-        labels(html, alert);
-        html.ours("</tr>\n");
-    }
-    html.ours("</tbody></table>");
-}
-
 /// Begins a table whose rows become cards on a phone.
-fn head(html: &mut Html, caption: &'static str, columns: &[(&'static str, &'static str)]) {
+fn head(html: &mut Html, caption: &'static str, columns: impl Iterator<Item = (&'static str, &'static str)>) {
     html.ours("<table class=\"cards state-rows\" role=\"table\"><caption class=\"unseen\">").ours(caption);
     html.ours("</caption><thead role=\"rowgroup\"><tr role=\"row\">");
     for (name, class) in columns {
@@ -141,38 +137,19 @@ fn head(html: &mut Html, caption: &'static str, columns: &[(&'static str, &'stat
     html.ours("</tr></thead><tbody role=\"rowgroup\">\n");
 }
 
-/// What is wrong.
-fn what(html: &mut Html, alert: &Alert) {
-    let (class, sign) = match (alert.ends_at, alert.label("severity")) {
-        (Some(_), _) => ("waiting", "✓"),
-        (None, "critical") => ("down", "✕"),
-        (None, _) => ("partial", "◐"),
-    };
-    html.ours("<th role=\"rowheader\" scope=\"row\"><strong>").name(&alert.id).ours("</strong> ");
-    html.ours("<span class=\"state ").ours(class).ours("\"><span aria-hidden=\"true\">").ours(sign);
-    html.ours("</span> ").ours(if alert.ends_at.is_some() { "closed" } else { "open" });
-    html.ours("</span><span class=\"sub\">").name(alert.annotation("summary")).ours("</span></th>");
-}
-
-fn target(html: &mut Html, alert: &Alert, is_there: impl Fn(&str) -> bool) {
+fn target(html: &mut Html, name: &str, module: &str, is_there: impl Fn(&str) -> bool) {
     html.ours("<td role=\"cell\" data-label=\"Target\"><div>");
-    if is_there(&alert.target) {
-        html.ours("<a")
-            .href(&Url::of("targets").step(&alert.target))
-            .ours(">")
-            .name(&alert.target)
-            .ours("</a>");
+    if is_there(name) {
+        html.ours("<a").href(&Url::of("targets").step(name)).ours(">").name(name).ours("</a>");
     } else {
-        html.name(&alert.target);
+        html.name(name);
     }
-    html.ours("<span class=\"sub\">").name(&alert.module).ours("</span></div></td>");
+    html.ours("<span class=\"sub\">").name(module).ours("</span></div></td>");
 }
 
-/// The labels that are not in another column.
-fn labels(html: &mut Html, alert: &Alert) {
+fn labels<'a>(html: &mut Html, labels: impl Iterator<Item = (&'a str, &'a str)>) {
     html.ours("<td role=\"cell\" data-label=\"Labels\"><ul class=\"labels\">");
-    let elsewhere = ["alert", "module", "target"];
-    for (name, value) in alert.labels.iter().filter(|(name, _)| !elsewhere.contains(&name.as_str())) {
+    for (name, value) in labels {
         html.ours("<li>").name(name).ours("=").name(value).ours("</li>");
     }
     html.ours("</ul></td>");

@@ -27,7 +27,7 @@ pub(super) fn table(html: &mut Html, receivers: &[Arc<Counts>], now: SystemTime)
         ("Not delivered", "number"),
         ("Last failure", ""),
     ];
-    head(html, "Receivers", &columns);
+    head(html, "Receivers", columns.into_iter());
     for receiver in receivers {
         let last = receiver.last();
         html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><strong>").name(receiver.name());

@@ -1,0 +1,90 @@
+//! The value of an alert, what it is compared with, and its chart.
+
+use std::time::Duration;
+
+use alerts::Alert;
+use series::model::{Kind, Shown, ShownUnit};
+
+use super::chart;
+use super::series::{Figures, Limit, Row, Side};
+use crate::web::page_state::POINTS_MAX;
+use crate::web::pages::amount::{shown, span};
+use crate::web::pages::html::Html;
+
+/// What is shown of a value. Alerts have no unit but that which their source compares in.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    value: Option<f64>,
+    limit: Option<Limit>,
+    points: Vec<(Duration, f64)>,
+    /// The age of the left edge of the chart.
+    window: Duration,
+}
+
+impl Compared {
+    /// As series tell it.
+    pub(super) fn of_series(row: &Row<'_>, figures: Figures) -> Self {
+        let Figures { seen, limit, .. } = figures;
+        let window = row.source.entry.interval * POINTS_MAX;
+        Self { value: seen.shown.map(|shown| shown.value), limit, points: seen.points, window }
+    }
+
+    /// As the fields of the alert's last event tell it.
+    pub(super) fn of_event(alert: &Alert) -> Self {
+        let number =
+            |name: &str| alert.annotation(name).parse::<f64>().ok().filter(|number| number.is_finite());
+        let value = number("value");
+        let limit =
+            number("threshold").and_then(|threshold| Limit::of(threshold, alert.annotation("operator")));
+        let points = value.map(|value| (Duration::ZERO, value)).into_iter().collect();
+        Self { value, limit, points, window: Duration::ZERO }
+    }
+
+    /// Whether anything is known.
+    pub(super) fn is_known(&self) -> bool {
+        self.value.is_some() || self.limit.is_some()
+    }
+
+    /// Writes the cell.
+    pub(super) fn write(&self, html: &mut Html) {
+        html.ours("<td role=\"cell\" data-label=\"Value\"><div class=\"compared\">");
+        match self.value {
+            Some(value) => html.ours("<strong>").text(number(value)).ours("</strong>"),
+            None => html.ours("<span class=\"when\">no value</span>"),
+        };
+        if let Some(limit) = self.limit {
+            html.ours(" <span class=\"when\">").text(words(limit)).ours("</span>");
+            chart::against(html, &self.points, self.window, limit, &self.label(limit));
+        }
+        html.ours("</div></td>");
+    }
+
+    /// What the chart shows, in words.
+    fn label(&self, limit: Limit) -> String {
+        let values = || self.points.iter().map(|&(_, value)| value);
+        let (lowest, highest) =
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let history = if lowest < highest {
+            let oldest = self.points.first().map_or(self.window, |(age, _)| *age);
+            format!(", between {} and {} in the last {}", number(lowest), number(highest), span(oldest))
+        } else {
+            String::new()
+        };
+        let now = self.value.map_or("no value now".to_owned(), |value| format!("now {}", number(value)));
+        format!("{now}, {}{history}", words(limit))
+    }
+}
+
+/// `fires above 90`
+fn words(limit: Limit) -> String {
+    let threshold = number(limit.threshold);
+    match limit.side {
+        Some(Side::Above) => format!("fires above {threshold}"),
+        Some(Side::Below) => format!("fires below {threshold}"),
+        None => format!("threshold {threshold}"),
+    }
+}
+
+fn number(value: f64) -> String {
+    shown(Shown { value, unit: ShownUnit::None }, Kind::Gauge, "")
+}
