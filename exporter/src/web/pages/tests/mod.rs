@@ -6,6 +6,7 @@ mod histograms;
 mod rpc_state;
 mod troubles;
 mod values;
+mod watched_alerts;
 
 use std::path::Path;
 use std::time::Instant;
