@@ -24,7 +24,7 @@ pub(crate) struct Options {
 }
 
 const TARGET: &str = "windows-demo";
-const SAMPLE_LINES: usize = 12;
+const SAMPLE_LINES: usize = 13;
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let workspace = Workspace::load_with(Profile::Demo)?;
@@ -39,7 +39,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Target { name: TARGET, address: host, account: stage::ACCOUNT, password_file: &password_file };
     let state = stage.rpc_state();
     let ports = ComPlus { resolver: resolver.port(), events, state: &state };
-    let configuration = stage::configuration_with_com_plus(options.listen, "5s", &[target], ports)
+    let configuration = stage::configuration_of_demo(options.listen, "5s", &[target], ports)
         + &format!("normalize: {{naming: {}}}\n", options.naming);
     let (mut exporter, address) = stage.exporter_with(&configuration)?;
     let page = stage::page_when_up(&mut exporter, address, TARGET)?;
@@ -47,6 +47,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     println!("its COM+ applications   at the object resolver {resolver}");
     println!("its COM+ events         each second at 127.0.0.1:{events}");
     println!("metrics                 http://{address}/metrics");
+    println!("alerts                  http://{address}/alerts; one fires for half of each minute");
     println!(
         "RPC calls of both       as the target `self`, and by `perfmon-exporter rpc-state --directory {}`",
         state.display()
@@ -105,7 +106,7 @@ fn samples(page: &str) -> (Vec<&str>, usize) {
 }
 
 /// How the families end that a person looks for first, in letters and digits, by the profiles of names.
-const FIRST: [&[&str]; 12] = [
+const FIRST: [&[&str]; 13] = [
     &["osinfo"],
     &["memoryphysicaltotalbytes", "memoryphysicaltotal"],
     &["memoryavailablebytes"],
@@ -117,6 +118,7 @@ const FIRST: [&[&str]; 12] = [
     &["systemcontextswitchestotal", "systemcontextswitchessectotal"],
     &["systemprocesses"],
     &["complusapplicationcallspersecond"],
+    &["plaalertvalue"],
     &["rpcconnectionsentbytestotal"],
 ];
 

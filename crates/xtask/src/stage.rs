@@ -174,9 +174,9 @@ pub(crate) struct ComPlus<'a> {
     pub(crate) state: &'a Path,
 }
 
-/// The same with the COM+ applications of the targets, which are polled and tell events, and with the exporter's own RPC
-/// calls.
-pub(crate) fn configuration_with_com_plus(
+/// The same with the COM+ applications of the targets, which are polled and tell events, with [alerts](alerts), and with the
+/// exporter's own RPC calls.
+pub(crate) fn configuration_of_demo(
     listen: SocketAddr,
     interval: &str,
     targets: &[Target<'_>],
@@ -192,8 +192,12 @@ fn configuration(
     com_plus: Option<ComPlus<'_>>,
 ) -> String {
     let (plugins, module, modules) = match com_plus {
-        Some(_) => ("pcq, comt, rpc_state", "  complus: {plugin: comt, mode: both}\n", "all, complus"),
-        None => ("pcq", "", "all"),
+        Some(_) => (
+            "pcq, comt, rpc_state, pla",
+            "  complus: {plugin: comt, mode: both}\n".to_owned() + &alerts(interval),
+            "all, complus, alerts",
+        ),
+        None => ("pcq", String::new(), "all"),
     };
     let own = com_plus.map(|ComPlus { state, .. }| OwnState::new(state, interval)).unwrap_or_default();
     let settings = com_plus.map(|ComPlus { events, .. }| {
@@ -229,6 +233,21 @@ fn configuration(
     text +=
         &format!("{section}identities:\n{identities}transports:\n{transports}targets:\n{entries}{target}");
     text
+}
+
+/// A module `alerts` with a set of two alerts of a simulated host: a processor of it is busy for the first half of each 55
+/// seconds, and its memory is never short.
+pub(crate) fn alerts(interval: &str) -> String {
+    format!(
+        r"  alerts:
+    plugin: pla
+    sets:
+      - name: Demonstration
+        alerts:
+          - {{name: Busy processor, counter: '\Processor Information(0,0)\% Processor Time', above: 40, sample_interval: {interval}}}
+          - {{name: Low memory, counter: '\Memory\Available MBytes', below: 100, sample_interval: {interval}}}
+"
+    )
 }
 
 /// The parts of a configuration about the state of the exporter's own RPC calls.

@@ -19,6 +19,8 @@ use crate::workspace::Workspace;
 
 /// How long a value may take to change before our eyes: some collections of a second each.
 const CHANGE_TIMEOUT: Duration = Duration::from_secs(30);
+/// An alert of the simulated host fires once in a minute.
+const FIRES_TIMEOUT: Duration = Duration::from_secs(90);
 /// A name that would be a script, close an attribute, and turn the text around.
 const HOSTILE: &str = "x<script>pwned=1</script>\"'><img src=x onerror=pwned=1>\u{202e}gpj";
 /// The narrowest screen that a page has to fit.
@@ -37,6 +39,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     visit.fleet()?;
     visit.target()?;
     visit.values()?;
+    visit.alerts()?;
     visit.configuration(&stage)?;
     let seen = visit.every_page()?;
     let axe = if visit.axe.is_some() { "axe-core has no complaint" } else { "without axe-core" };
@@ -54,7 +57,7 @@ fn configuration(stage: &Stage<'_>, host: SocketAddr) -> Result<String> {
     Ok(format!(
         r#"web: {{listen: ["127.0.0.1:0"]}}
 rpc_state: {{directory: {state}}}
-plugins: {{load: [pcq]}}
+plugins: {{load: [pcq, pla]}}
 scrape: {{interval: 1s}}
 identities:
   corp: {{kind: ntlm, domain: SIM, username: metrics, password_file: {good}, allow_hosts: [127.0.0.0/8]}}
@@ -64,10 +67,10 @@ transports:
   nobody: {{connect_timeout: 1s, smb: {{port: 1}}}}
 modules:
   os: {{plugin: pcq, countersets: [{{name: Processor Information}}, {{name: Process V2}}]}}
-otlp:
+{alerts}otlp:
   - {{endpoint: "http://127.0.0.1:1", headers: {{x-scope: do-not-show-this}}}}
 targets:
-  - {{name: web1, host: 127.0.0.1, identity: corp, transport: sim, modules: [os], labels: {{env: prod, note: "<b>&\n\"x\""}}}}
+  - {{name: web1, host: 127.0.0.1, identity: corp, transport: sim, modules: [os, alerts], labels: {{env: prod, note: "<b>&\n\"x\""}}}}
   - {{name: db1, host: 127.0.0.1, identity: old, transport: sim, modules: [os]}}
   - {{name: db2, host: 127.0.0.1, identity: corp, transport: nobody, modules: [os]}}
   - {{name: {name}, host: nowhere.invalid, identity: corp, transport: sim, modules: [os]}}
@@ -76,6 +79,7 @@ targets:
         good = good.display(),
         bad = bad.display(),
         port = host.port(),
+        alerts = stage::alerts("1s"),
     ))
 }
 
@@ -195,6 +199,40 @@ impl Visit {
         self.holds("it can be paused", "document.querySelector('[role=status]').textContent === 'Paused'")?;
         self.browser.run("document.querySelector('#refresh button').click()")?;
         self.holds("and goes on", "document.querySelector('[role=status]').textContent !== 'Paused'")
+    }
+
+    /// An alert fires before our eyes; its line grows against its threshold, and is said in words.
+    fn alerts(&self) -> Result<()> {
+        self.open("alerts")?;
+        self.browser.run("window.marked = 1")?;
+        let chart = |part: &str| format!("document.querySelector('#live-{part} tr:has(.state) svg.against')");
+        poll("an alert fires", FIRES_TIMEOUT, || {
+            let label = self.text(&format!("{}?.getAttribute('aria-label') ?? ''", chart("alerts")))?;
+            Ok((label.contains("fires above 40") && label.contains("between")).then_some(()))
+        })?;
+        let open = chart("alerts");
+        self.holds("its line grows", &format!("{open}.querySelector('polyline').points.length >= 2"))?;
+        self.holds("its newest value is across", &format!(
+            "{open}.querySelector('circle').cy.baseVal.value < {open}.querySelector('line').y1.baseVal.value"
+        ))?;
+        self.holds(
+            "that side is tinted",
+            &format!(
+                "{open}.querySelector('rect').getBBox().height > 2 && \
+             getComputedStyle({open}.querySelector('rect')).fill !== getComputedStyle({open}).backgroundColor"
+            ),
+        )?;
+        self.holds(
+            "the worst of the watched comes first",
+            "[...document.querySelectorAll('#live-watched tbody tr')].map(row => row.querySelector('.state').innerText.trim().slice(2)).join() === 'firing,ok'",
+        )?;
+        self.holds("nothing was reloaded", "window.marked === 1")?;
+        self.open("alerts?q=memory#watched")?;
+        self.holds(
+            "a search finds",
+            "document.querySelectorAll('#live-watched tbody tr').length === 1 && \
+             document.querySelector('#live-watched tbody').innerText.includes('fires below 100')",
+        )
     }
 
     fn configuration(&self, stage: &Stage<'_>) -> Result<()> {

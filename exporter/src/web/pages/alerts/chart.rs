@@ -75,3 +75,55 @@ impl Axis {
         HEIGHT - MARGIN - share * (HEIGHT - 2.0 * MARGIN)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ABOVE: Option<Side> = Some(Side::Above);
+
+    /// The chart of values that were collected ten seconds after one another, with this threshold.
+    fn drawn(values: &[f64], threshold: f64, side: Option<Side>) -> String {
+        let mut html = Html::new("");
+        let ages = (0..u64::MAX).map(|number| Duration::from_secs(10 * number));
+        let mut points: Vec<_> = ages.zip(values.iter().copied().rev()).collect();
+        points.reverse();
+        against(&mut html, &points, Duration::from_secs(100), Limit { threshold, side }, "now <1>");
+        html.finish()
+    }
+
+    #[test]
+    fn the_side_on_which_it_fires_is_tinted_as_far_as_the_threshold() {
+        // The axis goes from 0 to 115: 100 and 15 % of the distance from 0 to 100.
+        let html = drawn(&[0.0, 100.0], 50.0, ABOVE);
+        assert!(
+            html.contains("<rect class=\"fires\" x=\"0\" width=\"150\" y=\"0.0\" height=\"20.1\"/>"),
+            "{html}"
+        );
+        assert!(
+            html.contains("y1=\"20.1\" y2=\"20.1\"/><polyline points=\"133.4,34.0 148.0,6.2 \"/>"),
+            "{html}"
+        );
+        let html = drawn(&[0.0, 100.0], 50.0, Some(Side::Below));
+        assert!(html.contains("y=\"20.1\" height=\"15.9\"/>"), "{html}");
+        let html = drawn(&[0.0, 100.0], 50.0, None);
+        assert!(!html.contains("<rect") && html.contains("<line class=\"threshold\""), "{html}");
+        assert!(html.contains("aria-label=\"now &lt;1&gt;\""), "{html}");
+    }
+
+    #[test]
+    fn a_small_distance_from_the_threshold_far_from_zero_is_seen() {
+        let html = drawn(&[1_010.0], 1_000.0, ABOVE);
+        assert!(html.contains("cy=\"5.7\"") && html.contains("y1=\"30.3\""), "{html}");
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_left_out() {
+        assert_eq!(drawn(&[], 1.0, ABOVE), "");
+        assert_eq!(drawn(&[f64::NAN, f64::INFINITY], 1.0, ABOVE), "");
+        assert!(drawn(&[f64::NAN, 5.0], 1.0, ABOVE).matches(',').count() == 1);
+        // The distance is no number: all is in the middle.
+        assert!(drawn(&[f64::MIN, f64::MAX], 0.0, ABOVE).contains("y1=\"18.0\""));
+        assert!(drawn(&[7.0], 7.0, ABOVE).contains("cy=\"18.0\""));
+    }
+}
