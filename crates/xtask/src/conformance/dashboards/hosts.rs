@@ -1,6 +1,7 @@
 //! A real Prometheus 3 scrapes an exporter with simulated hosts, some of which are in trouble, and answers every question of
-//! the dashboards of one host and of all hosts.
+//! the dashboards of one host, of all hosts, and of their alerts.
 
+use std::fs;
 use std::net::SocketAddr;
 use std::process::Command;
 
@@ -24,6 +25,8 @@ const CLOSED: &str = "closed";
 const AHEAD: &str = "ahead";
 /// One that lacks a counterset.
 const HALF: &str = "half";
+/// One whose alerts are judged.
+const JUDGED: &str = "judged";
 
 /// What the host's dashboard shows of a host in trouble only, and which host that is.
 const TROUBLE: [(&str, &str); 2] =
@@ -44,7 +47,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let program = Command::new(go::PROMETHEUS.path(workspace, "prometheus"));
     let (mut prometheus, address) = start_program(program, &stage, &scrape)?;
     let mut counts = Vec::new();
-    for (name, check) in [(panels::HOST, host as Check), (panels::FLEET, fleet)] {
+    for (name, check) in [(panels::HOST, host as Check), (panels::FLEET, fleet), (panels::ALERTS, alerts)] {
         let found = check(workspace, address);
         let found = found.map_err(|error| prometheus.complaint(&format!("{name}: {error}")))?;
         counts.push(format!("{found} of {name}"));
@@ -82,12 +85,29 @@ fn fleet(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
     let asked: Vec<(&Query, &Chosen<'_>)> = queries.iter().map(|query| (query, chosen.as_slice())).collect();
     answers::all_have_numbers(&asked, prometheus, || Ok(()))?;
     answers::columns_are_there(&dashboard, prometheus, &[&chosen])?;
-    for (state, hosts) in [("up", 3.0), ("partial", 1.0), ("down", 1.0)] {
+    for (state, hosts) in [("up", 4.0), ("partial", 1.0), ("down", 1.0)] {
         let shown = format!("sum(perfmon_exporter_target_state{{state='{state}'}}) == {hosts}");
         poll(&shown, answers::TIMEOUT, || Ok(answers::series(&shown, prometheus)?.pop()))?;
     }
     Ok(queries.len())
 }
+
+/// Every query has data for alerts of which some fire at all times, some wait, and some have no value.
+fn alerts(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
+    let dashboard = panels::read(&workspace.root, panels::ALERTS)?;
+    let any = [("$job", ".+"), ("$target", ".+"), ("$set", ".+"), ("$alert", ".+"), ("$chart", "Busy")];
+    answers::choices_are_there(&dashboard, prometheus, &any)?;
+    let queries = panels::queries(&dashboard);
+    let asked: Vec<(&Query, &Chosen<'_>)> = queries.iter().map(|query| (query, any.as_slice())).collect();
+    answers::all_have_numbers(&asked, prometheus, || Ok(()))?;
+    answers::columns_are_there(&dashboard, prometheus, &[&any])?;
+    Ok(queries.len())
+}
+
+/// A set as a host exports it, whose alert starts a task.
+const EXPORTED: &str = r"<DataCollectorSet><Name>Nightly</Name><AlertDataCollector><Name>Short</Name>
+<SampleInterval>1</SampleInterval><Alert>\Memory\Available MBytes&lt;1000000</Alert><Task>Tell</Task>
+</AlertDataCollector></DataCollectorSet>";
 
 /// Starts hosts and an exporter, and ends one host once it was up. Answers what runs, and where the exporter listens.
 fn start(stage: &Stage<'_>) -> Result<(Vec<Running>, SocketAddr)> {
@@ -98,7 +118,7 @@ fn start(stage: &Stage<'_>) -> Result<(Vec<Running>, SocketAddr)> {
     }
     let addresses: Vec<_> = hosts.iter().map(|(name, _, address)| (*name, *address)).collect();
     let (mut exporter, address) = stage.exporter_with(&configuration(stage, &addresses)?)?;
-    for (name, _) in addresses.into_iter().chain([(HALF, address)]) {
+    for (name, _) in addresses.into_iter().chain([(HALF, address), (JUDGED, address)]) {
         stage::page_when_up(&mut exporter, address, name)?;
     }
     let mut world = vec![exporter];
@@ -123,9 +143,12 @@ fn configuration(stage: &Stage<'_>, hosts: &[(&str, SocketAddr)]) -> Result<Stri
         transports += &format!("  {name}: {{smb: {{port: {}}}}}\n", address.port());
         targets += &format!("  - {{name: {name}, host: 127.0.0.1, transport: {name}}}\n");
     }
+    let exported = stage.path("nightly.xml");
+    fs::write(&exported, EXPORTED)?;
+    let exported = exported.display();
     Ok(format!(
-        "web: {{listen: ['127.0.0.1:0']}}
-plugins: {{load: [pcq]}}
+        r"web: {{listen: ['127.0.0.1:0']}}
+plugins: {{load: [pcq, pla]}}
 scrape: {{interval: 1s}}
 identities:
   sim: {{kind: ntlm, domain: {domain}, username: {user}, password_file: {password_file}, allow_hosts: [127.0.0.1]}}
@@ -133,9 +156,19 @@ transports:
 {transports}modules:
   all: {{plugin: pcq, host_info: true, countersets: [{countersets}]}}
   unknown: {{plugin: pcq, countersets: [{{name: No Such Counterset}}]}}
+  alerts:
+    plugin: pla
+    sets:
+      - name: Day
+        alerts:
+          - {{name: Busy, counter: '\Processor Information(*)\% Processor Time', above: 0.01, sample_interval: 1s}}
+          - {{name: Later, counter: '\Memory\Available MBytes', below: 1000000, for: 10h, sample_interval: 1s}}
+          - {{name: Gone, counter: '\Processor Information(9,9)\% Processor Time', above: 1, sample_interval: 1s}}
+      - file: {exported}
 target_defaults: {{identity: sim, modules: [all]}}
 targets:
 {targets}  - {{name: {HALF}, host: 127.0.0.1, transport: {WELL}, modules: [all, unknown]}}
+  - {{name: {JUDGED}, host: 127.0.0.1, transport: {WELL}, modules: [alerts]}}
 "
     ))
 }
