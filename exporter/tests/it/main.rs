@@ -3,6 +3,7 @@
 mod alerts_serve;
 mod bad_plugins;
 mod com_plus;
+mod com_plus_dumps;
 mod command_line;
 mod command_online;
 mod command_plugin;

@@ -274,3 +274,60 @@ fn a_host_that_was_killed_shows_the_call_that_it_executed_until_the_next_start()
     let (_, err) = world.shown(&["-c"]);
     assert!(!err.contains("has ended"), "{err}");
 }
+
+#[test]
+fn a_call_that_the_host_does_not_answer_is_among_the_state_of_rpc_calls() {
+    let (installed, sim) = (Installed::with_com_plus(), Sim::new());
+    sim.host.change_behaviour(|behaviour| behaviour.rules = vec!["pcq/6=delay:60s".parse().unwrap()]);
+    installed.folder.write("perfmon.yml", &format!("rpc_state: {{directory: state}}\n{}", sim.config()));
+    let _exporter = installed.folder.begin(&mut installed.command(&[]), &[]);
+    let list = || {
+        let words = ["--config", "perfmon.yml", "rpc-state", "-a", "-N", "6", "--format", "json"];
+        // There is no directory before the exporter has made it.
+        let (_, out, _) = told(&installed.run(&words));
+        serde_json::from_str::<Vec<serde_json::Value>>(&out).unwrap_or_default()
+    };
+    let begun = Instant::now();
+    let call = loop {
+        if let Some(call) = list().into_iter().find(|call| call["method"] == "PerflibV2QueryCounterData") {
+            break call;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "the call is never in progress");
+    };
+    let of = |key: &str| call[key].as_str().unwrap_or_default();
+    assert_eq!((of("interface"), of("owner")), ("PerflibV2", "pcq"));
+    assert_eq!((of("server"), of("endpoint")), ("127.0.0.1", r"\PIPE\winreg"));
+    // The collection has its deadline, and gives the call up.
+    while !list().is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the call is in progress for ever");
+    }
+}
+
+#[test]
+fn pages_show_which_call_a_collection_waits_for() {
+    let (installed, sim) = (Installed::with_com_plus(), Sim::new());
+    sim.host.change_behaviour(|behaviour| behaviour.rules = vec!["pcq/6=delay:60s".parse().unwrap()]);
+    installed.folder.write("perfmon.yml", &format!("rpc_state: {{directory: state}}\n{}", sim.config()));
+    let exporter = installed.folder.begin(&mut installed.command(&[]), &[]);
+    let begun = Instant::now();
+    let page_with = |path: &str, parts: &[&str]| loop {
+        let page = exporter.get(path);
+        assert_eq!(page.status, 200, "{path}: {}", page.body);
+        if parts.iter().all(|part| page.body.contains(part)) {
+            break page.body;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{path} never has {parts:?}: {}", page.body);
+    };
+    let call = "PerflibV2.PerflibV2QueryCounterData";
+    page_with("/targets/web1", &["What the collection waits for", call, r"<bdi>\PIPE\winreg</bdi>"]);
+    let pid = exporter.pid();
+    let page = page_with(&format!("/rpc-state?pid={pid}&operation=6"), &["Longest wait", call, "127.0.0.1"]);
+    assert!(page.contains("<bdi>pcq</bdi>") && page.contains(&format!("?pid={pid}\"")), "{page}");
+    // For programs, it is what the command prints.
+    let json = page_with("/rpc-state?format=json&operation=6", &["PerflibV2QueryCounterData"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&json["client_calls"][0]["owner"], &json["client_calls"][0]["pid"]),
+        (&"pcq".into(), &pid.into())
+    );
+}
