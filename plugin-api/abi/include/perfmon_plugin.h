@@ -532,7 +532,7 @@ typedef struct perfmon_event {
     perfmon_str name;     /* its kind: [a-z][a-z0-9_.]* */
     int64_t time_unix_ns; /* 0 if not known */
     perfmon_str body;     /* a sentence */
-    perfmon_array fields; /* of perfmon_label */
+    perfmon_array fields; /* of perfmon_label. Pages show `value`, `operator` (> or <) and `threshold` of an alert */
     uint32_t alert_state; /* since 1.3: PERFMON_ALERT_... */
     uint32_t alert_labels; /* since 1.5: so many of the first fields, at most 32, identify the alert, the same in each of its
                            * events. Receivers get them as labels, and the other fields as annotations. Their names are

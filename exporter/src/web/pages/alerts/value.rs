@@ -77,13 +77,23 @@ impl Compared {
 
 /// `fires above 90`
 fn words(limit: Limit) -> String {
-    let threshold = number(limit.threshold);
+    let threshold = exact(limit.threshold);
     match limit.side {
         Some(Side::Above) => format!("fires above {threshold}"),
         Some(Side::Below) => format!("fires below {threshold}"),
         None => format!("threshold {threshold}"),
     }
 }
+
+/// The number as it is written, unless it is long.
+fn exact(threshold: f64) -> String {
+    let text = threshold.to_string();
+    let is_short = threshold.fract() != 0.0 && text.len() <= EXACT_CHARS_MAX;
+    if is_short { text.replace('-', "−") } else { number(threshold) }
+}
+
+/// As many as a column has room for.
+const EXACT_CHARS_MAX: usize = 12;
 
 fn number(value: f64) -> String {
     shown(Shown { value, unit: ShownUnit::None }, Kind::Gauge, "")

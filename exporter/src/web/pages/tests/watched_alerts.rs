@@ -150,10 +150,13 @@ async fn an_open_alert_has_the_value_of_its_series_and_that_of_its_event_without
     let firing = [&HIGH[..], &[("state", "firing")]].concat();
     let threshold = [("set", "Night"), ("alert", "High"), ("operator", ">")];
     offer(&fleet, 0, &[(STATE, &firing), (VALUE, &HIGH), (THRESHOLD, &threshold)]);
-    fleet.bring(0, &[1.0, 99.0, 90.0]);
+    fleet.bring(0, &[1.0, 99.0, 90.125]);
     let body = fleet.page("/alerts").await;
     let [row] = &rows(&body, "live-alerts")[..] else { panic!("{body}") };
-    assert!(row.contains("<strong>99</strong>") && !row.contains("97.2"), "{row}");
+    assert!(
+        row.contains("<strong>99</strong>") && row.contains("fires above 90.125") && !row.contains("97.2"),
+        "{row}"
+    );
 }
 
 #[tokio::test]
