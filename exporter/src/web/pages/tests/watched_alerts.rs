@@ -212,7 +212,9 @@ fn page_of([set, alert, disk, state]: [&str; 4]) -> String {
     let fleet = Fleet::of(&["web1"]);
     let labels = [("set", set), ("alert", alert), ("disk", disk)];
     let with_state = [&labels[..], &[("state", state)]].concat();
-    let threshold = [&labels[..2], &[("operator", disk)]].concat();
+    // It is never `<` or `>`, which add a tag.
+    let operator = disk.repeat(2);
+    let threshold = [&labels[..2], &[("operator", &operator)]].concat();
     offer(&fleet, 0, &[(STATE, &with_state), (VALUE, &labels), (THRESHOLD, &threshold)]);
     fleet.bring(0, &[1.0, 3.0, 2.0]);
     open(&fleet, &labels, &[("value", disk), ("threshold", set)]);
