@@ -159,7 +159,8 @@ impl Registry {
         if alert.state == AlertState::Closed {
             state.close(&key, time);
         } else if state.open.contains_key(&key) {
-            state.seen(&key, &annotations(event), now);
+            let value = value_of(event).map(|value| (time, value));
+            state.seen(&key, &annotations(event), value, now);
         } else if state.open.len() < state.open_max {
             let version = state.next();
             let alert = Alert {
@@ -172,7 +173,7 @@ impl Registry {
                 starts_at: time,
                 ends_at: None,
             };
-            state.open_alert(key, alert, now);
+            state.open_alert(key, alert, value_of(event), now);
         } else {
             self.over_limit.fetch_add(1, Ordering::Relaxed);
         }
@@ -213,6 +214,15 @@ impl Registry {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// The number that an event tells: what was compared with the alert's threshold.
+fn value_of(event: &Event<'_>) -> Option<f64> {
+    let (_, value) = event.details().iter().find(|(name, _)| *name == VALUE)?;
+    value.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+/// The field of an event that has its value.
+const VALUE: &str = "value";
 
 /// When an event happened: as it says, unless its clock goes wrong.
 fn happened(event: &Event<'_>, now: SystemTime) -> SystemTime {

@@ -19,6 +19,8 @@ pub struct OpenAlert {
     pub alert: Arc<Alert>,
     /// When an event said last that it fires.
     pub last_seen: SystemTime,
+    /// The numbers in the field `value` of its last events, and when these happened; the newest is the last.
+    pub values: Arc<[(SystemTime, f64)]>,
     /// Full collections since its instance was restarted; `None` if the instance knows of it.
     pub(crate) unconfirmed: Option<u32>,
 }
@@ -83,18 +85,29 @@ impl State {
         self.of_module(target, module).for_each(|(_, open)| open.unconfirmed = Some(0));
     }
 
-    pub(crate) fn open_alert(&mut self, key: Key, alert: Alert, now: SystemTime) {
+    pub(crate) fn open_alert(&mut self, key: Key, alert: Alert, value: Option<f64>, now: SystemTime) {
         // It never closed for those who have not heard of that.
         if let Some(version) = self.closed_by_key.remove(&key) {
             self.closed.remove(&version);
         }
-        self.open.insert(key, OpenAlert { alert: Arc::new(alert), last_seen: now, unconfirmed: None });
+        let values = value.map(|value| (alert.starts_at, value)).into_iter().collect();
+        self.open
+            .insert(key, OpenAlert { alert: Arc::new(alert), last_seen: now, values, unconfirmed: None });
     }
 
-    pub(crate) fn seen(&mut self, key: &Key, annotations: &Arc<[(String, String)]>, now: SystemTime) {
+    pub(crate) fn seen(
+        &mut self,
+        key: &Key,
+        annotations: &Arc<[(String, String)]>,
+        value: Option<(SystemTime, f64)>,
+        now: SystemTime,
+    ) {
         let version = self.last + 1;
         let Some(open) = self.open.get_mut(key) else { return };
         (open.last_seen, open.unconfirmed) = (now, None);
+        if let Some(value) = value {
+            open.values = with(&open.values, value);
+        }
         if open.alert.annotations != *annotations {
             let annotations = Arc::clone(annotations);
             open.alert = Arc::new(Alert { version, annotations, ..Alert::clone(&open.alert) });
@@ -140,9 +153,19 @@ impl State {
     }
 }
 
+/// The same values and a newer one. Those that a clock which was set back makes later than it are left out, and the oldest
+/// where there are too many.
+fn with(values: &[(SystemTime, f64)], newer: (SystemTime, f64)) -> Arc<[(SystemTime, f64)]> {
+    let older: Vec<_> = values.iter().copied().filter(|(at, _)| *at < newer.0).collect();
+    let left_out = (older.len() + 1).saturating_sub(VALUES_MAX);
+    older.into_iter().skip(left_out).chain([newer]).collect()
+}
+
 fn key_of(alert: &Alert) -> Key {
     (Arc::clone(&alert.target), Arc::clone(&alert.module), Arc::clone(&alert.id))
 }
 
+/// Values of an open alert that pages show: 1.5 kB. A plugin repeats an alert every few minutes.
+const VALUES_MAX: usize = 60;
 /// Closed alerts that pages show.
 const RECENT_MAX: usize = 100;

@@ -34,6 +34,29 @@ fn an_alert_opens_once_is_seen_again_and_closes() {
 }
 
 #[test]
+fn an_open_alert_has_the_values_of_its_last_events() {
+    let registry = Arc::new(Registry::default());
+    let web = feed(&registry, "web1");
+    let tell_value = |state, value: &str, second| {
+        tell(&web, "low", state, &[("disk", "C:"), ("value", value)], at(second));
+    };
+    tell_value(Opened, "1.5", 0);
+    // No numbers, and what identifies it, are no values.
+    for (value, second) in [("", 1), ("NaN", 2), ("inf", 3), ("4 %", 4)] {
+        tell_value(Open, value, second);
+    }
+    tell(&web, "other", Opened, &[("value", "7"), ("disk", "C:")], at(0));
+    let values = |place: usize| registry.open()[place].values.to_vec();
+    assert_eq!((values(0), values(1)), (vec![(at(0), 1.5)], vec![]));
+    (10..110).for_each(|second| tell_value(Open, &second.to_string(), second));
+    assert_eq!(values(0), (50_u32..110).map(|second| (at(second.into()), second.into())).collect::<Vec<_>>());
+    // The clock was set back.
+    tell_value(Open, "3", 60);
+    assert_eq!(values(0).last(), Some(&(at(60), 3.0)));
+    assert_eq!(values(0).len(), 11);
+}
+
+#[test]
 fn alerts_of_removed_targets_close_and_their_feeds_are_not_heard_any_more() {
     let registry = Arc::new(Registry::default());
     let (web, db) = (feed(&registry, "web1"), feed(&registry, "db1"));

@@ -79,7 +79,7 @@ fn open_alerts(
         let paging = Paging::new(query.page(), open.len(), ROWS_MAX);
         match open.get(paging.range()).filter(|rows| !rows.is_empty()) {
             Some(rows) => {
-                let compared = open::compared(site, rows, sources);
+                let compared = open::compared(site, rows, sources, now);
                 open::table_of_open(html, rows, &compared, now, is_there);
             }
             None => drop(html.ours("<p class=\"empty\">No alert is open.</p>")),

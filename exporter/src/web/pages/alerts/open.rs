@@ -15,13 +15,19 @@ use crate::web::site::Site;
 /// The label of an alert's name in its plugin.
 const NAME: &str = "exported_alert";
 
-/// What the values of these alerts are: as series of their modules say, else as their last events do.
-pub(super) fn compared(site: &Site, open: &[OpenAlert], sources: &[Source<'_>]) -> Vec<Compared> {
+/// What the values of these alerts are: as series of their modules say, else as their events do.
+pub(super) fn compared(
+    site: &Site,
+    open: &[OpenAlert],
+    sources: &[Source<'_>],
+    now: SystemTime,
+) -> Vec<Compared> {
     let alerts: Vec<(usize, &Alert)> = open.iter().map(|open| &*open.alert).enumerate().collect();
-    let mut compared: Vec<Compared> = alerts.iter().map(|(_, alert)| Compared::of_event(alert)).collect();
+    let mut compared: Vec<Compared> = open.iter().map(|open| Compared::of_events(open, now)).collect();
     let (places, rows): (Vec<_>, Vec<_>) = sources.iter().flat_map(|source| source.find(&alerts)).unzip();
     for ((place, row), figures) in places.into_iter().zip(&rows).zip(figures(site, &rows)) {
-        compared[place] = Compared::of_series(row, figures);
+        let of_events = std::mem::take(&mut compared[place]);
+        compared[place] = Compared::of_open(row, figures, of_events);
     }
     compared
 }

@@ -1,12 +1,13 @@
 //! The value of an alert, what it is compared with, and its chart.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use alerts::Alert;
+use alerts::OpenAlert;
 use series::model::{Kind, Shown, ShownUnit};
 
 use super::chart;
 use super::series::{Figures, Limit, Row, Side};
+use super::since;
 use crate::web::page_state::POINTS_MAX;
 use crate::web::pages::amount::{shown, span};
 use crate::web::pages::html::Html;
@@ -22,6 +23,16 @@ pub(super) struct Compared {
 }
 
 impl Compared {
+    /// As the series of an open alert tell it; before these were looked at, as its events did.
+    pub(super) fn of_open(row: &Row<'_>, figures: Figures, of_events: Self) -> Self {
+        let mut compared = Self::of_series(row, figures);
+        let oldest = compared.points.first().map_or(Duration::ZERO, |(age, _)| *age);
+        let mut points = of_events.points;
+        points.retain(|(age, _)| *age > oldest && *age <= compared.window);
+        points.append(&mut compared.points);
+        Self { points, ..compared }
+    }
+
     /// As series tell it.
     pub(super) fn of_series(row: &Row<'_>, figures: Figures) -> Self {
         let Figures { seen, limit, .. } = figures;
@@ -29,15 +40,17 @@ impl Compared {
         Self { value: seen.shown.map(|shown| shown.value), limit, points: seen.points, window }
     }
 
-    /// As the fields of the alert's last event tell it.
-    pub(super) fn of_event(alert: &Alert) -> Self {
+    /// As the fields of the alert's events tell it.
+    pub(super) fn of_events(open: &OpenAlert, now: SystemTime) -> Self {
+        let alert = &open.alert;
         let number =
             |name: &str| alert.annotation(name).parse::<f64>().ok().filter(|number| number.is_finite());
         let value = number("value");
         let limit =
             number("threshold").and_then(|threshold| Limit::of(threshold, alert.annotation("operator")));
-        let points = value.map(|value| (Duration::ZERO, value)).into_iter().collect();
-        Self { value, limit, points, window: Duration::ZERO }
+        let points: Vec<_> = open.values.iter().map(|(at, value)| (since(now, *at), *value)).collect();
+        let oldest = points.first().map_or(Duration::ZERO, |(age, _)| *age);
+        Self { value, limit, points, window: oldest.max(WINDOW_MIN) }
     }
 
     /// Whether anything is known.
@@ -92,6 +105,8 @@ fn exact(threshold: f64) -> String {
     if is_short { text.replace('-', "−") } else { number(threshold) }
 }
 
+/// The shortest time that a chart of events shows.
+const WINDOW_MIN: Duration = Duration::from_secs(60);
 /// As many as a column has room for.
 const EXACT_CHARS_MAX: usize = 12;
 

@@ -45,8 +45,13 @@ fn offer(fleet: &Fleet, target: usize, series: &[(usize, Labels<'_>)]) {
     }
 }
 
-/// An alert that the series tell is open, as the registry knows it.
+/// An alert is open, as the registry knows it.
 fn open(fleet: &Fleet, labels: Labels<'_>, more: Labels<'_>) {
+    open_for(fleet, labels, more, 0);
+}
+
+/// The same, as an event said so many seconds ago.
+fn open_for(fleet: &Fleet, labels: Labels<'_>, more: Labels<'_>, seconds: u64) {
     let (target, module, plugin) = ("web1".into(), "os".into(), "bells".into());
     let feed = fleet.site.page_state.alerts.feed(Origin { target, module, plugin, labels: Vec::new() });
     let fields = [labels, more].concat();
@@ -59,7 +64,7 @@ fn open(fleet: &Fleet, labels: Labels<'_>, more: Labels<'_>) {
         fields: &fields,
         alert,
     };
-    feed.event(&event, SystemTime::now());
+    feed.event(&event, SystemTime::now() - Duration::from_secs(seconds));
 }
 
 /// The rows of the section with this id.
@@ -154,9 +159,32 @@ async fn an_open_alert_has_the_value_of_its_series_and_that_of_its_event_without
     let body = fleet.page("/alerts").await;
     let [row] = &rows(&body, "live-alerts")[..] else { panic!("{body}") };
     assert!(
-        row.contains("<strong>99</strong>") && row.contains("fires above 90.125") && !row.contains("97.2"),
+        row.contains("<strong>99</strong>")
+            && row.contains("fires above 90.125")
+            && !row.contains("<strong>97.2"),
         "{row}"
     );
+}
+
+#[tokio::test]
+async fn the_line_of_an_open_alert_begins_with_what_its_events_told() {
+    let fleet = Fleet::of(&["web1"]);
+    for (value, seconds) in [("91", 300), ("96", 200)] {
+        open_for(&fleet, &HIGH, &[("value", value), ("operator", ">"), ("threshold", "90")], seconds);
+    }
+    let body = fleet.page("/alerts").await;
+    assert!(body.contains("now 96, fires above 90, between 91 and 96 in the last 5 min"), "{body}");
+    assert!(body.contains(">5 min<") && body.contains(">3 min 20 s ago<"), "{body}");
+    let firing = [&HIGH[..], &[("state", "firing")]].concat();
+    let threshold = [("set", "Night"), ("alert", "High"), ("operator", ">")];
+    offer(&fleet, 0, &[(STATE, &firing), (VALUE, &HIGH), (THRESHOLD, &threshold)]);
+    fleet.bring(0, &[1.0, 94.0, 90.0]);
+    let body = fleet.page("/alerts").await;
+    let [row] = &rows(&body, "live-alerts")[..] else { panic!("{body}") };
+    assert!(row.contains("now 94, fires above 90, between 91 and 96 in the last 5 min"), "{row}");
+    let line =
+        row.split("<polyline points=\"").nth(1).unwrap_or_default().split('"').next().unwrap_or_default();
+    assert_eq!(line.split_whitespace().count(), 3, "{row}");
 }
 
 #[tokio::test]
