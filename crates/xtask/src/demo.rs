@@ -118,7 +118,7 @@ const FIRST: [&[&str]; 13] = [
     &["systemcontextswitchestotal", "systemcontextswitchessectotal"],
     &["systemprocesses"],
     &["complusapplicationcallspersecond"],
-    &["plaalertvalue"],
+    &["alertvalue"],
     &["rpcconnectionsentbytestotal"],
 ];
 
