@@ -174,8 +174,8 @@ pub(crate) struct ComPlus<'a> {
     pub(crate) state: &'a Path,
 }
 
-/// The same with the COM+ applications of the targets, which are polled and tell events, with [alerts](alerts), and with the
-/// exporter's own RPC calls.
+/// The same with the COM+ applications of the targets, which are polled and tell events, with [`alerts`], and with the exporter's
+/// own RPC calls.
 pub(crate) fn configuration_of_demo(
     listen: SocketAddr,
     interval: &str,

@@ -31,16 +31,15 @@ impl Wanted {
     pub(super) fn of(query: &Query<'_>) -> Self {
         let word = query.get("state");
         let state = Some(place_of(&word)).filter(|place| word_of(*place) == word);
-        Self { text: query.get("q").trim().to_lowercase(), state, page: query.number("watched") }
+        Self { text: query.get("q").trim().to_owned(), state, page: query.number("watched") }
     }
 
     fn url(&self, state: Option<usize>) -> Url {
         Url::of("alerts").with("q", &self.text).with("state", state.map_or("", word_of)).at(PART)
     }
 
-    /// Whether the target's name or a label has the text.
-    fn has_text(&self, row: &Row<'_>) -> bool {
-        let needle = &self.text;
+    /// Whether the target's name or a label has the text, which is given in lower case.
+    fn has_text(row: &Row<'_>, needle: &str) -> bool {
         needle.is_empty()
             || contains(&row.source.entry.name, needle)
             || row.point.labels().any(|(name, value)| row.source.identifies(name) && contains(&value, needle))
@@ -77,7 +76,8 @@ pub(super) fn search(html: &mut Html, wanted: &Wanted) {
 pub(super) fn table(html: &mut Html, site: &Site, sources: &[Source<'_>], wanted: &Wanted, now: SystemTime) {
     let mut counts = [0_u64; STATES.len()];
     let mut rows: Vec<Row<'_>> = Vec::new();
-    for row in sources.iter().flat_map(Source::rows).filter(|row| wanted.has_text(row)) {
+    let needle = wanted.text.to_lowercase();
+    for row in sources.iter().flat_map(Source::rows).filter(|row| Wanted::has_text(row, &needle)) {
         counts[row.state] += 1;
         if wanted.state.is_none_or(|state| state == row.state) {
             rows.push(row);
