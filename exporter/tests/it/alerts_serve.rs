@@ -19,14 +19,14 @@ use crate::program::{Exporter, Folder};
 
 /// Takes everything, and keeps it.
 #[derive(Default)]
-struct Receiver {
+pub(crate) struct Receiver {
     received: Mutex<Vec<(String, HeaderMap, Value)>>,
     came: Notify,
 }
 
 impl Receiver {
     /// A receiver and its port.
-    fn listen(runtime: &Runtime) -> (Arc<Self>, u16) {
+    pub(crate) fn listen(runtime: &Runtime) -> (Arc<Self>, u16) {
         let receiver = Arc::new(Self::default());
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -54,12 +54,16 @@ impl Receiver {
         Ok(Response::new(Full::default()))
     }
 
-    fn now(&self) -> Vec<(String, HeaderMap, Value)> {
+    pub(crate) fn now(&self) -> Vec<(String, HeaderMap, Value)> {
         self.received.lock().unwrap().clone()
     }
 
     /// Waits for a request that is like this.
-    fn wait_for(&self, runtime: &Runtime, is_it: impl Fn(&Value) -> bool) -> (String, HeaderMap, Value) {
+    pub(crate) fn wait_for(
+        &self,
+        runtime: &Runtime,
+        is_it: impl Fn(&Value) -> bool,
+    ) -> (String, HeaderMap, Value) {
         let found = async {
             loop {
                 if let Some(found) = self.now().into_iter().find(|(_, _, body)| is_it(body)) {
