@@ -215,7 +215,10 @@ fn a_url_that_is_a_secret_is_shown_nowhere() {
     };
     exporter.wait_for_page(|page| page.lines().any(|line| is_failure(line) && !line.ends_with(" 0")));
     let pages = ["/alerts", "/config", "/metrics"].map(|path| exporter.get(path).body).concat();
-    assert!(pages.contains("hook-url") && !pages.contains("hunter") && !pages.contains("localhost:"), "{pages}");
+    assert!(
+        pages.contains("hook-url") && !pages.contains("hunter") && !pages.contains("localhost:"),
+        "{pages}"
+    );
     let resolved = |(_, _, body): &(String, HeaderMap, Value)| body["status"] == "resolved";
     assert!(!receiver.now().iter().any(resolved));
     exporter.terminate();

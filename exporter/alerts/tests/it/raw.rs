@@ -167,7 +167,7 @@ fn an_answer_without_end_without_sense_or_without_hurry_costs_little_and_loses_n
         ("timeout", says(b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n")),
         (
             "busy",
-            says(b"HTTP/1.1 503 x\r\ncontent-length: 12\r\nretry-after: x\r\n\r\n\x1b[31mslow\r\n\0", b""),
+            says(b"HTTP/1.1 503 x\r\nconnection: close\r\ncontent-length: 12\r\nretry-after: x\r\n\r\n\x1b[31mslow\r\n\0", b""),
         ),
     ];
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a run time");

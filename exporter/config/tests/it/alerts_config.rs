@@ -68,13 +68,15 @@ alerts:
         perfmon.yml:6:36: alerts.alertmanagers[2].tls: is for `https` receivers; write `https://am:9093`
         perfmon.yml:6:50: alerts.alertmanagers[2]: unknown key `repeat_interval`; there is `headers`, `name`, `timeout`, `tls`, `url`
         perfmon.yml:7:7: alerts.alertmanagers[3]: `url` is missing; write it like `http://alertmanager.example.com:9093`
-        perfmon.yml:9:13: alerts.webhooks[0].url: has a `?` part, which pages would show; if it is a secret, put it into a file and name that in `headers`
+        perfmon.yml:9:13: alerts.webhooks[0].url: has a `?` part, which pages would show; if it is a secret, put it into a file: the URL into `url_file` of a webhook, or a header into `headers`
         perfmon.yml:10:7: alerts.webhooks[1]: receiver `http://am:9093` is already defined, on line 6; give one of them another `name`
         perfmon.yml:10:71: alerts.webhooks[1].repeat_interval: `1s` is outside 10s to 30days
-        perfmon.yml:10:75: alerts.webhooks[1]: `send_resolved` is not supported yet; remove it, or use a later version
-        perfmon.yml:11:12: alerts.labels: `target` is not a label's name; use letters, digits and `_`, and none of the exporter's own labels
-        perfmon.yml:11:23: alerts.labels: `a-b` is not a label's name; use letters, digits and `_`, and none of the exporter's own labels
-        perfmon.yml:11:33: alerts.labels: `__name__` is not a label's name; use letters, digits and `_`, and none of the exporter's own labels
-        perfmon.yml:12:20: alerts.resend_interval: a time needs a unit; write `1s` for seconds
-        perfmon.yml:13:15: alerts.max_alerts: 0 is outside 1 to 1000000"#]].assert_eq(&report.to_string());
+        perfmon.yml:10:90: alerts.webhooks[1].send_resolved: expected `true` or `false`, found text
+        perfmon.yml:11:13: alerts.webhooks[2].url: there is `url_file`, too; remove one of them
+        perfmon.yml:12:32: alerts.webhooks[3]: `max_alerts` is not supported yet; remove it, or use a later version
+        perfmon.yml:13:12: alerts.labels: `target` is not a label's name; use letters, digits and `_`, and none of the exporter's own labels
+        perfmon.yml:13:23: alerts.labels: `a-b` is not a label's name; use letters, digits and `_`, and none of the exporter's own labels
+        perfmon.yml:13:33: alerts.labels: `__name__` is not a label's name; use letters, digits and `_`, and none of the exporter's own labels
+        perfmon.yml:14:20: alerts.resend_interval: a time needs a unit; write `1s` for seconds
+        perfmon.yml:15:15: alerts.max_alerts: 0 is outside 1 to 1000000"#]].assert_eq(&report.to_string());
 }

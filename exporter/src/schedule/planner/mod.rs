@@ -148,9 +148,9 @@ impl Planner {
     pub fn retry(&mut self, targets: &[TargetId], now: Instant) {
         let mut failing = HashSet::new();
         for id in targets {
-            if let Some(target) = self.targets.get_mut(id)
-                && (std::mem::take(&mut target.failures) > 0 || target.not_before.take().is_some())
-            {
+            let Some(target) = self.targets.get_mut(id) else { continue };
+            let (failures, not_before) = (std::mem::take(&mut target.failures), target.not_before.take());
+            if failures > 0 || not_before.is_some() {
                 failing.insert(*id);
             }
         }
