@@ -120,7 +120,10 @@ fn url_of_webhook(section: &mut Section<'_>, base: &Path) -> Option<(String, Url
             item.problem("there is `url_file`, too", Some("remove one of them".to_owned()));
             None
         }
-        (None, None) => section.require("url", hint).and_then(|_| None),
+        (None, None) => {
+            section.require("url", hint);
+            None
+        }
     }
 }
 
