@@ -8,7 +8,7 @@
 //! * Alertmanager gets each alert when it opens, changes and closes, and again at each `resend_interval`, with an end in
 //!   the future, as Prometheus does. Alerts of an exporter that is gone end by themselves.
 //! * A webhook gets a message in Alertmanager's format, version 4, for each target whose alerts change, and again at each
-//!   `repeat_interval`.
+//!   `repeat_interval`. It may want no ends.
 //!
 //! The package knows neither configuration nor targets, and logic takes the time from its caller. [`Notifier`] runs all
 //! receivers of a configuration.
@@ -21,6 +21,7 @@ mod metrics;
 mod notifier;
 mod options;
 mod origin;
+pub mod parsers;
 mod payload;
 mod plan;
 mod receiver;
@@ -34,11 +35,11 @@ pub use self::alert::Alert;
 pub use self::counts::{AllCounts, Counts, Last, Loss};
 pub use self::metrics::{AlertMetrics, METRICS};
 pub use self::notifier::Notifier;
-pub use self::options::{AlertOptions, ReceiverKind, ReceiverOptions};
+pub use self::options::{AlertOptions, ReceiverKind, ReceiverOptions, UrlSource};
 pub use self::origin::Origin;
 pub use self::payload::alertmanager_body;
 pub use self::plan::{Next, Plan};
 pub use self::registry::{Feed, Registry};
-pub use self::sender::{Verdict, verdict};
+pub use self::sender::{Connect, Verdict};
 pub use self::state::{OpenAlert, ReceiverId, View};
 pub use self::webhook::webhook_body;

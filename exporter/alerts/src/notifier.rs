@@ -2,16 +2,17 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http_client::{Clock, Connector, NetConnector, SystemClock};
+use http_client::{Clock, NetConnector, SystemClock};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{info, warn};
 
 use super::counts::{AllCounts, Counts, Loss};
 use super::metrics::AlertMetrics;
-use super::options::{AlertOptions, ReceiverOptions};
+use super::options::{AlertOptions, ReceiverOptions, UrlSource};
 use super::receiver::{Dependencies, Receiver};
 use super::registry::Registry;
+use super::sender::Connect;
 use super::state::ReceiverId;
 
 /// All receivers, until it is stopped.
@@ -63,10 +64,17 @@ impl Notifier {
             if self.running.iter().any(|one| one.options == *receiver) {
                 continue;
             }
-            let (host, port) = (&receiver.host, receiver.port);
-            info!(receiver = receiver.name, kind = receiver.kind.as_str(), host, port, "Alerts are sent");
-            let connector = Arc::new(NetConnector::new(receiver.server()));
-            self.add(Arc::clone(receiver), connector, Arc::new(SystemClock), RandomState::new().hash_one(0));
+            let (name, kind) = (&receiver.name, receiver.kind.as_str());
+            match &receiver.url {
+                UrlSource::Plain(url) => {
+                    info!(receiver = name, kind, host = url.host, port = url.port, "Alerts are sent");
+                }
+                UrlSource::File(file) => {
+                    info!(receiver = name, kind, url_file = %file.display(), "Alerts are sent");
+                }
+            }
+            let connect: Connect = Arc::new(|server| Arc::new(NetConnector::new(Arc::clone(server))));
+            self.add(Arc::clone(receiver), connect, Arc::new(SystemClock), RandomState::new().hash_one(0));
         }
         let place = |one: &Running| options.receivers.iter().position(|receiver| one.options == *receiver);
         self.running.sort_by_key(place);
@@ -79,7 +87,7 @@ impl Notifier {
     pub fn add(
         &mut self,
         options: Arc<ReceiverOptions>,
-        connector: Arc<dyn Connector>,
+        connect: Connect,
         clock: Arc<dyn Clock>,
         seed: u64,
     ) -> Arc<Counts> {
@@ -88,7 +96,7 @@ impl Notifier {
         let stop = watch::Sender::new(false);
         let dependencies = Dependencies {
             options: Arc::clone(&options),
-            connector,
+            connect,
             clock,
             registry: Arc::clone(&self.registry),
             counts: Arc::clone(&counts),

@@ -1,9 +1,10 @@
 //! The options of receivers.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_client::{ClientTls, HeaderSource, Server};
+use http_client::{ClientTls, HeaderSource, HttpUrl};
 
 /// `alerts:`, who gets the alerts of targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,20 +24,23 @@ pub struct ReceiverOptions {
     pub name: String,
     /// What it is sent, and when.
     pub kind: ReceiverKind,
-    /// Of `url`: `https`.
-    pub secure: bool,
-    /// Of `url`: a name or an address, that of IPv6 in brackets.
-    pub host: String,
-    /// Of `url`.
-    pub port: u16,
-    /// Of `url`: where requests go, with what stands behind `?`.
-    pub path: String,
+    /// `url` or `url_file`: where requests go.
+    pub url: UrlSource,
     /// `timeout`: of one attempt, the connection included. Default 10 s.
     pub timeout: Duration,
     /// `headers`: sent with each request.
     pub headers: Vec<(String, HeaderSource)>,
     /// `tls`
     pub tls: ClientTls,
+}
+
+/// Where the URL of a receiver comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UrlSource {
+    /// `url`: it is no secret.
+    Plain(HttpUrl),
+    /// `url_file`: it is one, in this file, which is read for each request. It is never shown.
+    File(PathBuf),
 }
 
 /// What a receiver is sent, and when.
@@ -51,6 +55,8 @@ pub enum ReceiverKind {
     Webhook {
         /// `repeat_interval`: a target with open alerts is sent again so often. Default 4 h.
         repeat_interval: Duration,
+        /// `send_resolved`: whether it hears of alerts that closed. Default true.
+        send_resolved: bool,
     },
 }
 
@@ -63,24 +69,18 @@ impl ReceiverKind {
             Self::Webhook { .. } => "Webhook",
         }
     }
+
+    /// Whether it hears of alerts that closed.
+    pub(crate) const fn hears_ends(self) -> bool {
+        match self {
+            Self::Alertmanager { .. } => true,
+            Self::Webhook { send_resolved, .. } => send_resolved,
+        }
+    }
 }
 
 impl Default for AlertOptions {
     fn default() -> Self {
         Self { receivers: Vec::new(), labels: Vec::new(), alerts_max: 10_000 }
-    }
-}
-
-impl ReceiverOptions {
-    /// Where requests go.
-    #[must_use]
-    pub fn server(&self) -> Arc<Server> {
-        Arc::new(Server {
-            secure: self.secure,
-            host: self.host.clone(),
-            port: self.port,
-            http2: false,
-            tls: self.tls.clone(),
-        })
     }
 }

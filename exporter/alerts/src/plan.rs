@@ -51,7 +51,7 @@ impl Plan {
     pub fn next(&mut self, view: &View, now: Instant) -> Next {
         match self.kind {
             ReceiverKind::Alertmanager { resend_interval } => self.next_alerts(view, now, resend_interval),
-            ReceiverKind::Webhook { repeat_interval } => self.next_target(view, now, repeat_interval),
+            ReceiverKind::Webhook { repeat_interval, .. } => self.next_target(view, now, repeat_interval),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use http_client::{Backoff, Clock, Connector, Trouble};
+use http_client::{Backoff, Clock, Trouble};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
@@ -14,14 +14,14 @@ use super::options::{ReceiverKind, ReceiverOptions};
 use super::payload::alertmanager_body;
 use super::plan::{Next, Plan};
 use super::registry::Registry;
-use super::sender::{Sender, Verdict};
+use super::sender::{Connect, Sender, Verdict};
 use super::state::ReceiverId;
 use super::webhook::webhook_body;
 
 /// What a receiver depends on.
 pub(crate) struct Dependencies {
     pub(crate) options: Arc<ReceiverOptions>,
-    pub(crate) connector: Arc<dyn Connector>,
+    pub(crate) connect: Connect,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) counts: Arc<Counts>,
@@ -47,7 +47,7 @@ impl Receiver {
     pub(crate) fn new(dependencies: Dependencies, stop: watch::Receiver<bool>) -> Self {
         let sender = Sender::new(
             Arc::clone(&dependencies.options),
-            Arc::clone(&dependencies.connector),
+            Arc::clone(&dependencies.connect),
             Arc::clone(&dependencies.clock),
         );
         let (plan, backoff) = (Plan::new(dependencies.options.kind), Backoff::new(dependencies.seed));

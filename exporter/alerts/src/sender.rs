@@ -6,13 +6,13 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http_body_util::Full;
 use http_client::{
-    Answer, Clock, Connection, Connector, Failure, Server, Trouble, USER_AGENT, header_value, retry_after,
-    shown,
+    Answer, Clock, Connection, Connector, Failure, HttpUrl, Server, Trouble, USER_AGENT, header_value,
+    retry_after, shown,
 };
 use hyper::Request;
 use hyper::header::{LOCATION, RETRY_AFTER};
 
-use super::options::ReceiverOptions;
+use super::options::{ReceiverOptions, UrlSource};
 
 /// What an answer means for the request that it is to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,30 +37,32 @@ pub enum Verdict {
     },
 }
 
+/// Makes the way to a server.
+pub type Connect = Arc<dyn Fn(&Arc<Server>) -> Arc<dyn Connector> + Send + Sync>;
+
 /// The way to one receiver.
 pub(crate) struct Sender {
     options: Arc<ReceiverOptions>,
-    server: Arc<Server>,
-    connector: Arc<dyn Connector>,
+    connect: Connect,
     clock: Arc<dyn Clock>,
-    connection: Option<Connection>,
+    /// With the server that it is to: another URL may be in the file.
+    connection: Option<(Arc<Server>, Connection)>,
+}
+
+/// A request with all secrets in it, and where it goes.
+struct Addressed {
+    url: HttpUrl,
+    request: Request<Full<Bytes>>,
 }
 
 impl Sender {
-    pub(crate) fn new(
-        options: Arc<ReceiverOptions>,
-        connector: Arc<dyn Connector>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        let server = options.server();
-        Self { options, server, connector, clock, connection: None }
+    pub(crate) fn new(options: Arc<ReceiverOptions>, connect: Connect, clock: Arc<dyn Clock>) -> Self {
+        Self { options, connect, clock, connection: None }
     }
 
     /// One attempt; two if the first went over a connection that the receiver had closed meanwhile.
     pub(crate) async fn send(&mut self, body: &Bytes) -> Verdict {
-        if self.connection.as_ref().is_some_and(Connection::is_closed) {
-            self.connection = None;
-        }
+        self.connection = self.connection.take().filter(|(_, connection)| !connection.is_closed());
         let was_idle = self.connection.is_some();
         match self.attempt(body).await {
             Verdict::Retry { trouble: Trouble::Unreachable, .. } if was_idle => self.attempt(body).await,
@@ -80,34 +82,56 @@ impl Sender {
         Verdict::Retry { after: None, trouble, message }
     }
 
+    /// Nothing of a secret URL is in the answer or in the failure, whatever the receiver writes.
     async fn exchange(&mut self, body: &Bytes) -> Result<Answer, Failure> {
-        let request = request(Arc::clone(&self.options), body.clone()).await?;
+        let Addressed { url, request } = addressed(Arc::clone(&self.options), body.clone()).await?;
+        let server = Arc::new(url.server(self.options.tls.clone()));
+        let answer = self.ask(server, request).await;
+        if matches!(self.options.url, UrlSource::Plain(_)) {
+            return answer;
+        }
+        match answer {
+            Ok(mut answer) => {
+                answer.headers.remove(LOCATION);
+                Ok(Answer { body: Vec::new(), ..answer })
+            }
+            Err(Failure { trouble, message }) => Err(Failure { trouble, message: url.hidden_in(&message) }),
+        }
+    }
+
+    async fn ask(&mut self, server: Arc<Server>, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
         let connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => Connection::open(&*self.connector, Arc::clone(&self.server)).await?,
+            Some((to, connection)) if to == server => connection,
+            _ => Connection::open(&*(self.connect)(&server), Arc::clone(&server)).await?,
         };
-        self.connection.insert(connection).send(request).await
+        let (_, connection) = self.connection.insert((server, connection));
+        connection.send(request).await
     }
 }
 
 /// Secrets are read anew for each request.
-async fn request(options: Arc<ReceiverOptions>, body: Bytes) -> Result<Request<Full<Bytes>>, Failure> {
+async fn addressed(options: Arc<ReceiverOptions>, body: Bytes) -> Result<Addressed, Failure> {
     let made = tokio::task::spawn_blocking(move || {
-        let mut head = Request::post(options.path.as_str())
-            .header("host", format!("{}:{}", options.host, options.port))
+        let url = match &options.url {
+            UrlSource::Plain(url) => url.clone(),
+            UrlSource::File(file) => HttpUrl::read(file)?,
+        };
+        let mut head = Request::post(url.path.as_str())
+            .header("host", format!("{}:{}", url.host, url.port))
             .header("content-type", "application/json")
             .header("user-agent", USER_AGENT);
         for (name, source) in &options.headers {
             head = head.header(name, header_value(source)?);
         }
-        head.body(Full::new(body)).map_err(|error| Failure::of(Trouble::Unexpected, "make a request", &error))
+        let request = head.body(Full::new(body));
+        let request = request.map_err(|error| Failure::of(Trouble::Unexpected, "make a request", &error))?;
+        Ok(Addressed { url, request })
     });
     made.await.map_err(|error| Failure::new(Trouble::Unexpected, error))?
 }
 
 /// What an answer means. As Prometheus has it, only what may be better later is sent again.
-#[must_use]
-pub fn verdict(answer: &Answer, now: SystemTime) -> Verdict {
+pub(crate) fn verdict(answer: &Answer, now: SystemTime) -> Verdict {
     let code = answer.status.as_u16();
     let text = || std::str::from_utf8(&answer.body).unwrap_or_default();
     let field = |name| answer.headers.get(name).and_then(|value| value.to_str().ok());

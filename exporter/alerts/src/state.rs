@@ -124,7 +124,8 @@ impl State {
         if self.recent.len() > RECENT_MAX {
             self.recent.pop_front();
         }
-        let waits: BTreeSet<ReceiverId> = self.receivers.keys().copied().collect();
+        let hears = self.receivers.iter().filter(|(_, counts)| counts.kind().hears_ends());
+        let waits: BTreeSet<ReceiverId> = hears.map(|(id, _)| *id).collect();
         if waits.is_empty() {
             return;
         }

@@ -14,6 +14,7 @@ mod server;
 mod tls;
 mod tls_alerts;
 mod trouble;
+mod url;
 
 pub use self::backoff::Backoff;
 pub use self::clock::{Clock, SystemClock};
@@ -24,3 +25,4 @@ pub use self::reply::{retry_after, shown};
 pub use self::server::{ClientCertificate, ClientTls, Server};
 pub use self::tls::NetConnector;
 pub use self::trouble::Trouble;
+pub use self::url::{HttpUrl, UrlProblem};

@@ -11,6 +11,7 @@ use series::model;
 use series::pipeline::Catalog;
 use tracing::error;
 
+use super::living::{Difference, Living};
 use super::plugins::{Libraries, instance_config, source_of};
 use super::probe::Probes;
 use super::scope::{reporter_of, scope_of};
@@ -21,8 +22,9 @@ use crate::targets::{
 
 /// The targets that are asked, each with its stores, instances and jobs.
 ///
-/// [`Engine::apply`] changes them to the configured ones: unchanged targets keep their connections, changed ones
-/// are restarted, and removed ones end with their series.
+/// [`Engine::apply`] changes them to the configured ones: unchanged targets keep their connections, those of which only
+/// modules' settings changed keep their instances, other changed ones are made anew, and removed ones end with their
+/// series.
 pub(super) struct Engine {
     libraries: Libraries,
     catalog: Arc<Catalog>,
@@ -43,14 +45,6 @@ pub(super) struct Changes {
     pub(super) added: usize,
     pub(super) changed: usize,
     pub(super) removed: usize,
-}
-
-struct Living {
-    id: TargetId,
-    target: Target,
-    /// What the names in `target` meant when it was made.
-    config: Arc<Config>,
-    entry: Arc<TargetState>,
 }
 
 impl Engine {
@@ -121,17 +115,24 @@ impl Engine {
             self.show(wanted);
             self.schedule.remove(std::mem::take(&mut gone));
         }
-        let mut jobs = Vec::new();
+        let (mut jobs, mut reconfigured) = (Vec::new(), Vec::new());
         for target in wanted {
             match self.targets.get_mut(&target.name) {
-                Some(living) if living.means(config, target) => {
-                    (living.config, living.target.position) = (Arc::clone(config), target.position);
-                    continue;
-                }
                 Some(living) => {
+                    let difference = living.difference(config, target);
+                    let keeps = match &difference {
+                        Difference::Nothing => true,
+                        Difference::Settings(places) => living.reconfigure(config, target, places),
+                        Difference::Other => false,
+                    };
+                    changes.changed += usize::from(difference != Difference::Nothing);
+                    if keeps {
+                        living.keep(config, target);
+                        reconfigured.extend((difference != Difference::Nothing).then_some(living.id));
+                        continue;
+                    }
                     living.entry.end();
                     gone.push(living.id);
-                    changes.changed += 1;
                 }
                 None => changes.added += 1,
             }
@@ -150,6 +151,9 @@ impl Engine {
         }
         if !jobs.is_empty() {
             self.schedule.add(jobs);
+        }
+        if !reconfigured.is_empty() {
+            self.schedule.retry(reconfigured);
         }
         self.close_alerts(wanted);
         changes
@@ -177,6 +181,7 @@ impl Engine {
     fn make(&mut self, config: &Arc<Config>, target: &Target, jobs: &mut Vec<NewJob>) -> Living {
         let id = TargetId(self.next_id());
         let entry = Arc::new(TargetState::new(target, config.port(target)));
+        let mut collectors = Vec::new();
         let (scope, normalize) = scope_of(&self.catalog, config, target, model::Target::new(&target.name));
         for (index, (module, normalize)) in target.modules.iter().zip(normalize).enumerate() {
             let job = JobId(self.next_id());
@@ -196,12 +201,13 @@ impl Engine {
             let costs = self.costs.of(&config.modules[module].plugin);
             let sink = TimedStore::new(Arc::clone(&store), costs, &entry).with_alerts(alerts);
             let instance = self.instance(config, target, module, Arc::new(sink));
-            let collector = PluginCollector::new(Arc::clone(&entry), index, store, instance);
+            let collector = Arc::new(PluginCollector::new(Arc::clone(&entry), index, store, instance));
+            collectors.push(Arc::downgrade(&collector));
             let key = format!("{}/{module}", target.name);
             let spec = JobSpec { job, target: id, key, interval: target.interval };
-            jobs.push(NewJob { spec, collector: Arc::new(collector), deadline: target.deadline });
+            jobs.push(NewJob { spec, collector, deadline: target.deadline });
         }
-        Living { id, target: target.clone(), config: Arc::clone(config), entry }
+        Living { id, target: target.clone(), config: Arc::clone(config), entry, collectors }
     }
 
     /// Where the alerts of a module go.
@@ -248,38 +254,5 @@ impl Engine {
     fn next_id(&mut self) -> u64 {
         self.ids += 1;
         self.ids
-    }
-}
-
-impl Living {
-    /// Whether the target has the same identity, and may still use it. Changes of other entries in lists of hosts
-    /// do not matter.
-    fn keeps_identity(&self, config: &Config, name: &str) -> bool {
-        let (Some(old), Some(new)) = (self.config.identities.get(name), config.identities.get(name)) else {
-            return false;
-        };
-        let host = &self.target.host;
-        let is_allowed = old.allow_hosts == new.allow_hosts
-            || (new.allow_hosts.allows_host(host) && !new.allow_hosts.needs_addresses(host));
-        old.account() == new.account() && is_allowed
-    }
-
-    /// Whether `target` of `config` is the same in everything that matters.
-    fn means(&self, config: &Arc<Config>, target: &Target) -> bool {
-        let same_names = || {
-            let (old, new) = (&self.config, config);
-            let same_module = |name: &String| {
-                let (old, new) = (&old.modules[name], &new.modules[name]);
-                let of_transport =
-                    |config: &Config, module| config.transport_settings(&target.transport, module);
-                (&old.plugin, &old.source_name, &old.settings, &old.normalize)
-                    == (&new.plugin, &new.source_name, &new.settings, &new.normalize)
-                    && of_transport(&self.config, old) == of_transport(config, new)
-            };
-            old.normalize == new.normalize
-                && target.modules.iter().all(same_module)
-                && target.identity.as_ref().is_none_or(|name| self.keeps_identity(new, name))
-        };
-        self.target.is_like(target) && (Arc::ptr_eq(&self.config, config) || same_names())
     }
 }

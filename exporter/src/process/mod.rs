@@ -10,6 +10,7 @@ mod engine;
 mod explain;
 mod init;
 mod library_cache;
+mod living;
 mod metrics;
 mod online;
 mod otlp;

@@ -274,7 +274,8 @@ pub(super) fn set_schemas(libraries: &Libraries, config: &mut Config) -> Vec<Pro
     config.set_schemas(&schemas)
 }
 
-/// The configuration of an instance: the module's settings of the file, and the target's transport in `transport`.
+/// The configuration of an instance: the module's settings of the file, and the target's transport in `transport`, if the
+/// source declares one.
 ///
 /// # Panics
 /// When the configuration does not have the transport.
@@ -285,11 +286,13 @@ pub(super) fn instance_config(
     transport: &str,
 ) -> InstanceConfig {
     let transport = config.transport_settings(transport, module);
-    let timeout_ms = u64::try_from(transport.connect_timeout.as_millis()).unwrap_or(u64::MAX);
-    let mut of_transport = transport.by_kind;
-    of_transport.insert("connect_timeout_ms".to_owned(), timeout_ms.into());
     let mut settings: Map<String, Value> = module.settings.clone();
-    settings.insert("transport".to_owned(), of_transport.into());
+    if !module.schema.transports.is_empty() {
+        let timeout_ms = u64::try_from(transport.connect_timeout.as_millis()).unwrap_or(u64::MAX);
+        let mut of_transport = transport.by_kind;
+        of_transport.insert("connect_timeout_ms".to_owned(), timeout_ms.into());
+        settings.insert("transport".to_owned(), of_transport.into());
+    }
     let target = target.map(|target| TargetInfo {
         name: target.name.clone(),
         host: target.host.trim_start_matches('[').trim_end_matches(']').to_owned(),

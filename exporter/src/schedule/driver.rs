@@ -54,6 +54,7 @@ enum Order {
     Ended { job: JobId, ending: Ending },
     Add(Vec<NewJob>),
     Remove(Vec<TargetId>),
+    Retry(Vec<TargetId>),
     Limits(Limits),
     Answer(oneshot::Sender<()>),
     Later { at: Instant, what: Task },
@@ -83,6 +84,11 @@ impl Schedule {
     /// All jobs of these targets go, with their collectors.
     pub fn remove(&self, targets: Vec<TargetId>) {
         self.send(Order::Remove(targets));
+    }
+
+    /// The jobs of these targets that wait after failures begin now.
+    pub fn retry(&self, targets: Vec<TargetId>) {
+        self.send(Order::Retry(targets));
     }
 
     /// These limits hold from now on.
@@ -230,6 +236,7 @@ impl Driver {
                     let gone: HashSet<TargetId> = targets.into_iter().collect();
                     self.jobs.retain(|_, job| !gone.contains(&job.target));
                 }
+                Order::Retry(targets) => self.planner.retry(&targets, now),
                 Order::Limits(limits) => self.planner.set_limits(limits),
                 // The receiver may be gone.
                 Order::Answer(answer) => drop(answer.send(())),

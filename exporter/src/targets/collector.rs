@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use plugin_contract::{CollectionId, Failure, GeneralReason, Stage};
-use plugin_host::{CollectError, Instance, monotonic_ns};
+use plugin_host::{CollectError, Instance, InstanceConfig, InstanceState, monotonic_ns};
 use series::pipeline::Store;
 
 use super::registry::TargetState;
@@ -31,6 +31,22 @@ impl PluginCollector {
         instance: Result<Instance, Failure>,
     ) -> Self {
         Self { entry, module, store, instance, collection: AtomicU64::new(0) }
+    }
+
+    /// Gives its instance other settings, so that it keeps what it knows. Blocks while the plugin takes its time.
+    ///
+    /// # Errors
+    /// Why the instance has to be made anew for them.
+    pub(crate) fn reconfigure(&self, config: &InstanceConfig) -> Result<(), String> {
+        let instance = self.instance.as_ref().map_err(|failure| failure.message.clone())?;
+        match instance.state() {
+            InstanceState::Idle | InstanceState::Collecting => {
+                instance.reconfigure(config).map_err(|error| error.to_string())
+            }
+            // Other settings may be what helps it.
+            InstanceState::Quarantined { why, .. } => Err(format!("it is in quarantine: {why}")),
+            _ => Err("its last collection has not ended".to_owned()),
+        }
     }
 
     fn not_started(&self, failure: &Failure, retry_after: Option<Duration>) -> NotStarted {

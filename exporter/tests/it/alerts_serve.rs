@@ -19,14 +19,14 @@ use crate::program::{Exporter, Folder};
 
 /// Takes everything, and keeps it.
 #[derive(Default)]
-struct Receiver {
+pub(crate) struct Receiver {
     received: Mutex<Vec<(String, HeaderMap, Value)>>,
     came: Notify,
 }
 
 impl Receiver {
     /// A receiver and its port.
-    fn listen(runtime: &Runtime) -> (Arc<Self>, u16) {
+    pub(crate) fn listen(runtime: &Runtime) -> (Arc<Self>, u16) {
         let receiver = Arc::new(Self::default());
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -54,12 +54,16 @@ impl Receiver {
         Ok(Response::new(Full::default()))
     }
 
-    fn now(&self) -> Vec<(String, HeaderMap, Value)> {
+    pub(crate) fn now(&self) -> Vec<(String, HeaderMap, Value)> {
         self.received.lock().unwrap().clone()
     }
 
     /// Waits for a request that is like this.
-    fn wait_for(&self, runtime: &Runtime, is_it: impl Fn(&Value) -> bool) -> (String, HeaderMap, Value) {
+    pub(crate) fn wait_for(
+        &self,
+        runtime: &Runtime,
+        is_it: impl Fn(&Value) -> bool,
+    ) -> (String, HeaderMap, Value) {
         let found = async {
             loop {
                 if let Some(found) = self.now().into_iter().find(|(_, _, body)| is_it(body)) {
@@ -187,4 +191,38 @@ fn a_probe_has_no_alerts() {
     exporter.terminate();
     exporter.wait();
     assert!(receiver.now().is_empty());
+}
+
+#[test]
+fn a_url_that_is_a_secret_is_shown_nowhere() {
+    let runtime = Runtime::new().unwrap();
+    let (receiver, port) = Receiver::listen(&runtime);
+    let folder = Folder::new();
+    folder.write("alarm", "f");
+    folder.write("hook-url", &format!("http://localhost:{port}/T0/hunter2\n"));
+    let alerts = "{webhooks: [{url_file: hook-url, send_resolved: false}]}";
+    let target = "[{host: heart, modules: [disks]}]";
+    let mut exporter = folder.plugin("alarm", "alarm.c").serve(&config(alerts, target));
+    let (path, _, _) = receiver.wait_for(&runtime, |_| true);
+    assert_eq!(path, "/T0/hunter2");
+    // Nobody is there from now on.
+    folder.write("hook-url", "http://localhost:1/T0/hunter3");
+    folder.write("alarm", "c");
+    exporter.wait_for_page(|page| page.contains("perfmon_exporter_alerts_open 0\n"));
+    folder.write("alarm", "f");
+    let is_failure = |line: &str| {
+        line.starts_with("perfmon_exporter_alerts_failed_total{") && line.contains("\"unreachable\"} ")
+    };
+    exporter.wait_for_page(|page| page.lines().any(|line| is_failure(line) && !line.ends_with(" 0")));
+    let pages = ["/alerts", "/config", "/metrics"].map(|path| exporter.get(path).body).concat();
+    assert!(
+        pages.contains("hook-url") && !pages.contains("hunter") && !pages.contains("localhost:"),
+        "{pages}"
+    );
+    let resolved = |(_, _, body): &(String, HeaderMap, Value)| body["status"] == "resolved";
+    assert!(!receiver.now().iter().any(resolved));
+    exporter.terminate();
+    exporter.wait();
+    let log = exporter.rest_of_log();
+    assert!(log.contains("Receiver accepts no alerts for now") && !log.contains("hunter"), "{log}");
 }

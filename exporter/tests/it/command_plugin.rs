@@ -66,7 +66,7 @@ impl Installed {
         Self::with_plugins(&["pcq", "comt"])
     }
 
-    fn with_plugins(plugins: &[&str]) -> Self {
+    pub(crate) fn with_plugins(plugins: &[&str]) -> Self {
         let folder = Folder::new();
         plugins.iter().for_each(|plugin| folder.built_plugin(plugin));
         let program = folder.place(Path::new(env!("CARGO_BIN_EXE_perfmon-exporter")), "perfmon-exporter");

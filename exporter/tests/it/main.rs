@@ -33,6 +33,7 @@ mod probe;
 mod program;
 mod reload;
 mod reload_identities;
+mod reload_settings;
 mod rpc_state;
 mod rpc_state_command;
 mod rpc_state_hosts;

@@ -183,6 +183,30 @@ fn a_job_that_asks_for_a_pause_gets_it_within_the_bounds_and_its_neighbour_goes_
 }
 
 #[test]
+fn jobs_that_wait_after_failures_are_tried_again_on_request_and_the_others_keep_their_slots() {
+    let start = Instant::now();
+    let mut planner = planner(3, 1, WIDE, start);
+    let (down, broken) = (JobId(0), JobId(1));
+    let ending = |job: JobId| match job {
+        job if job == down => GONE,
+        job if job == broken => Ending::Bad { retry_after: Some(Duration::from_secs(240)) },
+        _ => Ending::Good,
+    };
+    let began = play(&mut planner, start, Duration::from_secs(1_000), ending);
+    let well = *of(&began, 2).last().unwrap();
+    let asked = start + Duration::from_secs(1_001);
+    planner.retry(&[TargetId(0), TargetId(1), TargetId(2), TargetId(7)], asked);
+    let again = play(&mut planner, asked, Duration::from_secs(29), ending);
+    assert_eq!((of(&again, 0)[0], of(&again, 1)[0]), (Duration::ZERO, Duration::ZERO));
+    assert_eq!((of(&again, 0).len(), of(&again, 1).len()), (1, 1));
+    let slots = of(&again, 2).into_iter().map(|at| at + Duration::from_secs(1_001));
+    assert!(slots.eq([well + INTERVAL].into_iter().filter(|slot| *slot <= Duration::from_secs(1_030))));
+    // As if there had been no failures: the next pause is the first one.
+    let later = play(&mut planner, asked + Duration::from_secs(29), Duration::from_secs(60), ending);
+    assert!(!of(&later, 0).is_empty());
+}
+
+#[test]
 fn a_job_that_fails_alone_does_not_hold_its_neighbours_up() {
     let start = Instant::now();
     let mut planner = planner(1, 2, WIDE, start);

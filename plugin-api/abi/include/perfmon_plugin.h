@@ -318,6 +318,7 @@ typedef struct perfmon_setting {
 /* Since 1.3. A way to reach a target: a section of `transports:` in the configuration. The source gets its settings as
  * an object in `transport`, beside `connect_timeout_ms`, which every transport has:
  * {"transport": {"connect_timeout_ms": 3000, "smb": {"encryption": "preferred"}}}
+ * A source without transports gets no `transport`.
  * A source gets those of its declared kinds that are configured in the target's transport. If none is, it gets the first
  * one that it declares. Missing settings have their defaults. */
 typedef struct perfmon_transport {
@@ -707,7 +708,11 @@ typedef struct perfmon_plugin {
      * validate(). Calls for one instance do not overlap, except cancel() and wake(), which may overlap with any call. */
     perfmon_status (*create)(const perfmon_configure *request);
 
-    /* Gives an instance new settings, even while it collects. Unless it returns OK, the old settings stay. */
+    /* Gives an instance new settings, when the configuration is reloaded and only the settings of the module changed: target,
+     * host, port, identity and transport are those of create(). A collection of an async source may be in progress; the
+     * settings count from the next one on. The instance keeps what it knows, and its families and series stay registered: it
+     * retires the series that it sends no more. Unless it returns OK, the old settings stay; the host may then destroy the
+     * instance and create another one. Null is the same as UNSUPPORTED. */
     perfmon_status (*reconfigure)(const perfmon_configure *request);
 
     /* Collects. An async source starts the work and returns within 10 ms; a blocking one does the work. After OK

@@ -10,6 +10,9 @@ UNUSED static perfmon_status zoo_validate(const perfmon_configure *request) { (v
 #define CREATE zoo_create
 static perfmon_status zoo_create(const perfmon_configure *request) { (void)request; return PERFMON_OK; }
 #endif
+#ifndef RECONFIGURE
+#define RECONFIGURE VALIDATE
+#endif
 #ifndef COLLECT
 #define COLLECT zoo_collect
 static perfmon_status zoo_collect(const perfmon_collect *request) {
@@ -73,7 +76,7 @@ static const perfmon_plugin plugin = {
     .size = sizeof(perfmon_plugin), .abi_major = MAJOR, .abi_minor = MINOR,
     .name = NAME, .version = STR("0"), .description = STR("Broken on purpose"), .sources = ARRAY(sources),
     .commands = COMMANDS, .run = RUN, .configure = CONFIGURE, .end = END, .selects = SELECTS,
-    .validate = VALIDATE, .create = CREATE, .reconfigure = VALIDATE, .collect = COLLECT, .cancel = CANCEL,
+    .validate = VALIDATE, .create = CREATE, .reconfigure = RECONFIGURE, .collect = COLLECT, .cancel = CANCEL,
     .destroy = DESTROY,
 };
 

@@ -136,7 +136,7 @@ fn ask_about(
         OK => Ok(()),
         // Plugins need not support checks without an instance.
         UNSUPPORTED if asking == Asking::Validate => Ok(()),
-        UNSUPPORTED if asking == Asking::Selects => {
+        UNSUPPORTED if matches!(asking, Asking::Selects | Asking::Reconfigure) => {
             Err(ConfigureError::Unsupported { plugin: library.name(), call: asking.name() })
         }
         INVALID => {

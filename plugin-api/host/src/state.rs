@@ -10,7 +10,7 @@ pub struct InstanceConfig {
     /// The target.
     pub target: TargetInfo,
     /// The settings as JSON: the module of the configuration without `plugin`, and the target's transport in
-    /// `transport`. Problems are pointers into this value.
+    /// `transport`, if the source declares one. Problems are pointers into this value.
     pub settings: serde_json::Value,
     /// Whether it collects when somebody asks, such as for a probe, and not on a schedule. Plugins before version 1.3 ignore
     /// it.

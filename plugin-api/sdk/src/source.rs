@@ -126,7 +126,8 @@ pub trait Source: Sized + Send + 'static {
     /// # Errors Problems with the settings.
     fn create(setup: Setup<Self::Settings>) -> Result<Self, Vec<Problem>>;
 
-    /// New settings for the same target, already checked. Called between collections.
+    /// New settings for the same target, already checked. Called between collections, at the latest before the next one.
+    /// Keep what the instance knows: families and series stay registered, so retire those that are not sent any more.
     fn reconfigure(&mut self, settings: Self::Settings);
 
     /// Collects once. The future is dropped at the deadline, or when the host cancels: keep state in `self`, and

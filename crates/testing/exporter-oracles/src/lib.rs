@@ -1,7 +1,7 @@
 //! Laws that the exporter keeps for any input, for the fuzzers and for replayed findings.
 //!
 //! As `wire-oracles` is for the protocols, this is for what the exporter itself is handed: by plugins, by people in
-//! their files, by readers of its pages, by collectors. An oracle takes any bytes at all and panics where a law is
+//! their files, by readers of its pages, by collectors and receivers of alerts. An oracle takes any bytes at all and panics where a law is
 //! broken. There is a module for each and a row in [`ORACLES`]; the fuzzers in `fuzz/` call one each, and this crate's
 //! tests replay what is in `tests/data`, a folder for each oracle, and changes of it. What a fuzzer found becomes a file
 //! there. `cargo run -p exporter-oracles --example seed` writes the seeds among them anew.
@@ -21,6 +21,7 @@ mod answers;
 mod compat;
 mod config;
 mod patterns;
+mod receivers;
 mod requests;
 mod rules;
 pub mod seeds;
@@ -35,13 +36,14 @@ pub use self::answers::answer as otlp_answer;
 pub use self::compat::files as compat_files;
 pub use self::config::{file as config_file, target_file as config_targets, web_file as config_web};
 pub use self::patterns::pattern as rules_pattern;
+pub use self::receivers::answer as alerts_answer;
 pub use self::requests::{
     certificate as web_certificate, credentials as web_credentials, heads as web_heads, probe as web_probe,
 };
 pub use self::rules::labels as rules_labels;
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 13] = [
+pub const ORACLES: [(&str, Oracle); 14] = [
     ("plugin_data", plugin_data),
     ("rules_pattern", rules_pattern),
     ("rules_labels", rules_labels),
@@ -55,4 +57,5 @@ pub const ORACLES: [(&str, Oracle); 13] = [
     ("web_heads", web_heads),
     ("web_certificate", web_certificate),
     ("otlp_answer", otlp_answer),
+    ("alerts_answer", alerts_answer),
 ];

@@ -13,6 +13,7 @@ pub fn seeds() -> Vec<Seed> {
     seeds.extend(compat());
     seeds.extend(requests());
     seeds.extend(answers());
+    seeds.extend(receivers());
     seeds
 }
 
@@ -255,6 +256,23 @@ fn answers() -> Vec<Seed> {
         ("otlp_answer", "grpc_busy", fields(grpc_200, &[(1, b"8"), (2, b"slow%20down %+1"), (3, details)])),
         ("otlp_answer", "retry_after", fields(http_503, &[(0, b"Sun, 06 Nov 2094 08:49:37 GMT")])),
         ("otlp_answer", "retry_never", fields(http_503, &[(0, b"18446744073709551615")])),
+    ]
+}
+
+fn receivers() -> Vec<Seed> {
+    // The status; then the fields, each with its number and its value.
+    let answer = |status: u8, fields: &[(u8, &[u8])], body: &[u8]| -> Vec<u8> {
+        let count = u8::try_from(fields.len()).unwrap_or(u8::MAX);
+        let fields = fields.iter().flat_map(|(field, value)| [&[*field], &chunk(value)[..]].concat());
+        [status, count].into_iter().chain(fields).chain(body.iter().copied()).collect()
+    };
+    let (ok, found, bad_request, busy) = (0, 4, 6, 14);
+    vec![
+        ("alerts_answer", "taken", answer(ok, &[(2, b"text/html")], b"<html>")),
+        ("alerts_answer", "elsewhere", answer(found, &[(1, b"https://other.example/alerts")], b"")),
+        ("alerts_answer", "invalid", answer(bad_request, &[], b"{\"message\": \"no\x1b[31m\nlabels\"}")),
+        ("alerts_answer", "later", answer(busy, &[(0, b"Sun, 06 Nov 2094 08:49:37 GMT")], b"slow down")),
+        ("alerts_answer", "never", answer(busy, &[(0, b"18446744073709551615")], &[0xff; 300])),
     ]
 }
 

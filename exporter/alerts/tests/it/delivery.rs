@@ -1,7 +1,8 @@
 use std::time::Duration;
 
-use alerts::AlertOptions;
+use alerts::{AlertOptions, ReceiverKind};
 use plugin_contract::AlertState::{Closed, Opened};
+use serde_json::json;
 
 use crate::support::{ALERTMANAGER, Answer, Fake, WEBHOOK, at, feed, notifier, tell};
 
@@ -73,6 +74,32 @@ async fn busy_receivers_are_asked_again_and_what_is_refused_is_counted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_webhook_that_wants_no_ends_hears_of_open_alerts_alone() {
+    let fake = Fake::new([]);
+    let ReceiverKind::Webhook { repeat_interval, .. } = WEBHOOK else { panic!("it is one") };
+    let (notifier, counts) = notifier(ReceiverKind::Webhook { repeat_interval, send_resolved: false }, &fake);
+    let web = feed(notifier.registry(), "web1");
+    tell(&web, "low", Opened, &[], at(0));
+    tell(&web, "hot", Opened, &[], at(0));
+    fake.received(1).await;
+    tell(&web, "low", Closed, &[], at(1));
+    tokio::time::sleep(repeat_interval - Duration::from_secs(1)).await;
+    assert_eq!(fake.now().len(), 1, "an end is no news");
+    let again = fake.received(2).await.remove(1);
+    assert_eq!(
+        (&again.body["status"], again.body["alerts"].as_array().map(Vec::len)),
+        (&json!("firing"), Some(1))
+    );
+    tell(&web, "hot", Closed, &[], at(2));
+    tokio::time::sleep(2 * repeat_interval).await;
+    assert_eq!((fake.now().len(), counts.waiting()), (2, 0));
+    tell(&web, "hot", Opened, &[], at(3));
+    assert_eq!(fake.received(3).await[2].body["alerts"][0]["labels"]["alert"], "hot");
+    notifier.stop(GRACE).await;
+    assert!(counts.dropped().iter().all(|(_, count)| *count == 0), "{:?}", counts.dropped());
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_last_changes_are_sent_at_the_end() {
     let fake = Fake::new([]);
     let (notifier, counts) = notifier(WEBHOOK, &fake);
@@ -109,9 +136,8 @@ async fn open_alerts_survive_a_change_of_the_receivers() {
     notifier.set(&AlertOptions::default(), None, GRACE);
     assert_eq!(notifier.registry().open_count(), 1);
     let other = Fake::new([]);
-    let connector = std::sync::Arc::new(crate::support::Memory(std::sync::Arc::clone(&other)));
     let clock = std::sync::Arc::new(crate::support::Wall(tokio::time::Instant::now()));
-    notifier.add(crate::support::options(ALERTMANAGER), connector, clock, 1);
+    notifier.add(crate::support::options(ALERTMANAGER), crate::support::to(&other), clock, 1);
     assert_eq!(other.received(1).await[0].alerts().len(), 1, "a new one gets all that is open");
     notifier.stop(GRACE).await;
 }

@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use alerts::ReceiverKind;
 use plugin_contract::AlertState::{Closed, Opened};
 
 use crate::support::{ALERTMANAGER, Answer, Fake, WEBHOOK, at, feed, notifier, tell};
@@ -27,6 +28,55 @@ async fn ten_thousand_alerts_come_in_batches_each_once_and_one_more_is_counted()
     assert_eq!(alerts.iter().collect::<HashSet<_>>().len(), 10_000);
     notifier.stop(GRACE).await;
     assert_eq!(counts.sent(), 10_000);
+}
+
+/// What one request costs while so many alerts are open: the largest memory at a time, and the bytes in all.
+fn cost_of_a_request(kind: ReceiverKind, alerts: usize) -> (u64, u64) {
+    let registry = std::sync::Arc::new(alerts::Registry::default());
+    for target in 0..alerts.div_ceil(100) {
+        let feed = feed(&registry, &format!("web{target}"));
+        (0..100.min(alerts)).for_each(|id| tell(&feed, &id.to_string(), Opened, &[], at(0)));
+    }
+    assert_eq!(registry.open_count(), alerts);
+    let mut plan = alerts::Plan::new(kind);
+    let now = tokio::time::Instant::now();
+    // All of them were sent once.
+    let view = || alerts::View {
+        open: registry.open().into_iter().map(|open| open.alert).collect(),
+        closed: Vec::new(),
+    };
+    let first = view();
+    while let alerts::Next::Send { alerts, truncated } = plan.next(&first, now) {
+        plan.settled(&alerts, now);
+        plan.settled(&truncated, now);
+    }
+    let later = now + Duration::from_secs(5 * 3_600);
+    let used = allocation_counter::measure(|| {
+        let view = view();
+        assert_eq!(plan.unknown(&view), 0);
+        let alerts = match plan.next(&view, later) {
+            alerts::Next::Send { alerts, .. } => alerts,
+            alerts::Next::Wait(_) => Vec::new(),
+        };
+        assert!(!alerts.is_empty(), "they are due again");
+        let body = match kind {
+            ReceiverKind::Alertmanager { resend_interval } => {
+                alerts::alertmanager_body(alerts.iter().map(|alert| &**alert), at(0), resend_interval, None)
+            }
+            ReceiverKind::Webhook { .. } => alerts::webhook_body("test", "web0", &alerts, 0, None),
+        };
+        assert!(body.len() < 256 << 10, "{} bytes", body.len());
+    });
+    (used.bytes_max, used.bytes_total)
+}
+
+#[test]
+fn a_request_costs_little_more_while_a_hundred_times_as_many_alerts_are_open() {
+    for kind in [ALERTMANAGER, WEBHOOK] {
+        let (few, many) = (cost_of_a_request(kind, 100), cost_of_a_request(kind, 10_000));
+        println!("{}: {few:?} bytes with 100 alerts, {many:?} with 10,000", kind.as_str());
+        assert!(many.0 < few.0 + (4 << 20) && many.1 < few.1 + (8 << 20), "{kind:?}: {few:?}, {many:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

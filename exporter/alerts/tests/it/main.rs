@@ -4,5 +4,7 @@ mod delivery;
 mod hostile;
 mod payloads;
 mod plans;
+mod raw;
 mod registry;
+mod secret_urls;
 mod support;

@@ -5,10 +5,10 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use alerts::{Feed, Notifier, Origin, ReceiverKind, ReceiverOptions, Registry};
+use alerts::{Connect, Feed, Notifier, Origin, ReceiverKind, ReceiverOptions, Registry, UrlSource};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use http_client::{ClientTls, Clock, Connecting, Connector, Failure, Stream, Trouble};
+use http_client::{ClientTls, Clock, Connecting, Connector, Failure, HttpUrl, Stream, Trouble};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -48,26 +48,29 @@ pub(crate) fn tell(feed: &Feed, id: &str, state: AlertState, fields: &[(&str, &s
 pub(crate) const ALERTMANAGER: ReceiverKind =
     ReceiverKind::Alertmanager { resend_interval: Duration::from_secs(60) };
 pub(crate) const WEBHOOK: ReceiverKind =
-    ReceiverKind::Webhook { repeat_interval: Duration::from_secs(4 * 3600) };
+    ReceiverKind::Webhook { repeat_interval: Duration::from_secs(4 * 3600), send_resolved: true };
 
 pub(crate) fn options(kind: ReceiverKind) -> Arc<ReceiverOptions> {
     Arc::new(ReceiverOptions {
         name: "test".to_owned(),
         kind,
-        secure: false,
-        host: "receiver.example".to_owned(),
-        port: 9093,
-        path: "/api/v2/alerts".to_owned(),
+        url: UrlSource::Plain(url("http://receiver.example:9093/api/v2/alerts")),
         timeout: Duration::from_secs(10),
         headers: Vec::new(),
         tls: ClientTls::default(),
     })
 }
 
+pub(crate) fn url(text: &str) -> HttpUrl {
+    HttpUrl::parse(text, None).expect("a URL of a test")
+}
+
 /// One answer of a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
     Status(u16),
+    /// With the path of the request as its body, and as where to go.
+    Echo(u16),
     /// None, ever.
     Hang,
     /// What is no HTTP, and then the end.
@@ -126,7 +129,7 @@ impl Fake {
         lock(&self.received).clone()
     }
 
-    async fn answer(
+    pub(crate) async fn answer(
         self: Arc<Self>,
         request: Request<Incoming>,
     ) -> Result<Response<Full<Bytes>>, Infallible> {
@@ -136,8 +139,15 @@ impl Fake {
         lock(&self.received).push(Received { path: head.uri.to_string(), at: Instant::now(), body });
         let answer = lock(&self.answers).pop_front().unwrap_or(Answer::Status(200));
         self.came.notify_one();
-        let Answer::Status(status) = answer else { std::future::pending().await };
-        Ok(Response::builder().status(status).body(Full::default()).expect("a status is an answer"))
+        let answer = match answer {
+            Answer::Status(status) => Response::builder().status(status).body(Full::default()),
+            Answer::Echo(status) => {
+                let uri = head.uri.to_string();
+                Response::builder().status(status).header("location", &uri).body(Full::from(uri))
+            }
+            Answer::Hang | Answer::Garbage => std::future::pending().await,
+        };
+        Ok(answer.expect("a status is an answer"))
     }
 
     fn is_garbage_next(&self) -> bool {
@@ -179,6 +189,12 @@ impl Connector for Memory {
     }
 }
 
+/// The way to it, wherever it is said to be.
+pub(crate) fn to(fake: &Arc<Fake>) -> Connect {
+    let fake = Arc::clone(fake);
+    Arc::new(move |_| Arc::new(Memory(Arc::clone(&fake))))
+}
+
 /// A wall clock that goes with tokio's.
 pub(crate) struct Wall(pub(crate) Instant);
 
@@ -191,7 +207,6 @@ impl Clock for Wall {
 /// A notifier with this receiver.
 pub(crate) fn notifier(kind: ReceiverKind, fake: &Arc<Fake>) -> (Notifier, Arc<alerts::Counts>) {
     let mut notifier = Notifier::new();
-    let connector = Arc::new(Memory(Arc::clone(fake)));
-    let counts = notifier.add(options(kind), connector, Arc::new(Wall(Instant::now())), 1);
+    let counts = notifier.add(options(kind), to(fake), Arc::new(Wall(Instant::now())), 1);
     (notifier, counts)
 }

@@ -7,10 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::alerts::{AlertOptions, ReceiverKind, ReceiverOptions};
+use ::alerts::{AlertOptions, ReceiverKind, ReceiverOptions, UrlSource};
+use http_client::HttpUrl;
 use series::model::is_legacy_label;
 
-use self::url::Url;
+use self::url::url;
 use super::client_tls::tls;
 use super::headers::headers;
 use super::item::Item;
@@ -57,16 +58,19 @@ impl Receivers {
 
 fn alertmanager(item: &Item<'_>, base: &Path, resend_interval: Duration) -> Option<ReceiverOptions> {
     let section = item.section(&["path_prefix", "api_version", "basic_auth", "relabel_configs"])?;
-    let receiver = receiver(section, base, |_| ReceiverKind::Alertmanager { resend_interval })?;
-    let path = receiver.path.trim_end_matches('/').trim_end_matches(ALERTS_PATH);
-    Some(ReceiverOptions { path: format!("{path}{ALERTS_PATH}"), ..receiver })
+    let mut receiver = receiver(section, base, |_| ReceiverKind::Alertmanager { resend_interval })?;
+    if let UrlSource::Plain(HttpUrl { path, .. }) = &mut receiver.url {
+        let prefix = path.trim_end_matches('/').trim_end_matches(ALERTS_PATH);
+        *path = format!("{prefix}{ALERTS_PATH}");
+    }
+    Some(receiver)
 }
 
 fn webhook(item: &Item<'_>, base: &Path) -> Option<ReceiverOptions> {
-    let section = item.section(&["url_file", "send_resolved", "max_alerts", "http_config"])?;
-    receiver(section, base, |section| {
-        let interval = section.duration("repeat_interval", REPEAT_INTERVALS);
-        ReceiverKind::Webhook { repeat_interval: interval.unwrap_or(REPEAT_INTERVAL) }
+    let section = item.section(&["max_alerts", "http_config"])?;
+    receiver(section, base, |section| ReceiverKind::Webhook {
+        repeat_interval: section.duration("repeat_interval", REPEAT_INTERVALS).unwrap_or(REPEAT_INTERVAL),
+        send_resolved: section.flag("send_resolved").unwrap_or(true),
     })
 }
 
@@ -77,34 +81,54 @@ fn receiver(
     kind: impl FnOnce(&mut Section<'_>) -> ReceiverKind,
 ) -> Option<ReceiverOptions> {
     let kind = kind(&mut section);
-    let (hint, port) = match kind {
-        ReceiverKind::Alertmanager { .. } => {
-            ("write it like `http://alertmanager.example.com:9093`", Some(9093))
-        }
-        ReceiverKind::Webhook { .. } => ("write it like `https://hooks.example.com/alerts`", None),
-    };
-    let url = section.require("url", hint).and_then(|item| Url::read(&item, hint, port));
     let name = section.text("name");
+    let url = match kind {
+        ReceiverKind::Alertmanager { .. } => {
+            let hint = "write it like `http://alertmanager.example.com:9093`";
+            section.require("url", hint).and_then(|item| plain(&item, hint, Some(9093)))
+        }
+        ReceiverKind::Webhook { .. } => url_of_webhook(&mut section, base),
+    };
     let timeout = section.duration("timeout", TIMEOUTS);
     let headers = section.get("headers").map(|item| headers(&item, base)).unwrap_or_default();
     let tls_item = section.get("tls");
     let tls = tls_item.as_ref().map(|item| tls(item, base)).unwrap_or_default();
     section.finish();
-    let Url { shown, secure, host, port, path } = url?;
-    if let Some(item) = tls_item.filter(|_| !secure) {
+    let (shown, url) = url?;
+    if let (Some(item), UrlSource::Plain(HttpUrl { secure: false, host, port, .. })) = (tls_item, &url) {
         item.problem("is for `https` receivers", Some(format!("write `https://{host}:{port}`")));
     }
     Some(ReceiverOptions {
         name: name.unwrap_or(shown),
         kind,
-        secure,
-        host,
-        port,
-        path,
+        url,
         timeout: timeout.unwrap_or(Duration::from_secs(10)),
         headers,
         tls,
     })
+}
+
+/// `url` or `url_file`, and how it is shown.
+fn url_of_webhook(section: &mut Section<'_>, base: &Path) -> Option<(String, UrlSource)> {
+    let hint =
+        "write it like `https://hooks.example.com/alerts`, or a secret one into a file, as `url_file: …`";
+    let file = section.file("url_file", base);
+    match (section.get("url"), file) {
+        (Some(item), None) => plain(&item, hint, None),
+        (None, Some(file)) => Some((file.display().to_string(), UrlSource::File(file))),
+        (Some(item), Some(_)) => {
+            item.problem("there is `url_file`, too", Some("remove one of them".to_owned()));
+            None
+        }
+        (None, None) => {
+            section.require("url", hint);
+            None
+        }
+    }
+}
+
+fn plain(item: &Item<'_>, hint: &str, port: Option<u16>) -> Option<(String, UrlSource)> {
+    Some((item.text()?.to_owned(), UrlSource::Plain(url(item, hint, port)?)))
 }
 
 fn labels(item: &Item<'_>) -> Vec<(String, String)> {

@@ -103,6 +103,8 @@ const SHOWN: &[&str] = &[
     "alerts.alertmanagers.*.tls.cert_file",
     "alerts.alertmanagers.*.tls.key_file",
     "alerts.webhooks.*.url",
+    "alerts.webhooks.*.url_file",
+    "alerts.webhooks.*.send_resolved",
     "alerts.webhooks.*.name",
     "alerts.webhooks.*.repeat_interval",
     "alerts.webhooks.*.timeout",

@@ -266,8 +266,8 @@ impl KeptTarget {
             let mut config =
                 instance_config(&self.config, Some(&self.target), settings, &self.target.transport);
             config.is_on_demand = true;
-            if let Some(addresses) = addresses {
-                config.settings["transport"]["addresses"] = json!(addresses);
+            if let (Some(addresses), Some(transport)) = (addresses, config.settings.get_mut("transport")) {
+                transport["addresses"] = json!(addresses);
             }
             let costs = Arc::clone(&module.observer.costs);
             let sink = TimedStore::new(Arc::clone(&module.store), costs, &self.entry);

@@ -143,6 +143,31 @@ impl Planner {
         self.due.retain(|Reverse((_, job))| jobs.contains_key(job));
     }
 
+    /// The jobs of these targets that wait after failures begin at `now`, as if there had been none: why they failed may be
+    /// over. The others keep their slots.
+    pub fn retry(&mut self, targets: &[TargetId], now: Instant) {
+        let mut failing = HashSet::new();
+        for id in targets {
+            let Some(target) = self.targets.get_mut(id) else { continue };
+            let (failures, not_before) = (std::mem::take(&mut target.failures), target.not_before.take());
+            if failures > 0 || not_before.is_some() {
+                failing.insert(*id);
+            }
+        }
+        let asked: HashSet<TargetId> = targets.iter().copied().collect();
+        let (jobs, mut again) = (&mut self.jobs, Vec::new());
+        self.due.retain(|Reverse((_, id))| {
+            let Some(job) = jobs.get_mut(id).filter(|job| asked.contains(&job.target)) else { return true };
+            let waits = std::mem::take(&mut job.failures) > 0 || failing.contains(&job.target);
+            if waits {
+                job.due = now;
+                again.push(Reverse((now, *id)));
+            }
+            !waits
+        });
+        self.due.extend(again);
+    }
+
     /// A job that begins now; the caller must call [`Planner::finished`] at its end.
     pub fn poll(&mut self, now: Instant) -> Option<JobId> {
         if self.is_stopped {

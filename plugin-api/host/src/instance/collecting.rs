@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plugin_abi::{Collect, END_REMOVED, End, GeneralReason, OK, PANICKED, Stage, struct_size};
-use plugin_contract::{CollectionId, Completion, Failure, Outcome, Reason};
+use plugin_contract::{CollectionId, Completion, Failure, Level, Outcome, Reason};
 
 use super::data::Data;
 use super::{Flight, INSTANCES, InstanceShared, State};
@@ -80,12 +80,12 @@ impl InstanceShared {
         })
     }
 
-    /// Runs on a thread of the library: restarts the instance if needed, and collects.
+    /// Runs on a thread of the library: restarts the instance or gives it its settings if needed, and collects.
     fn call_collect(&self, collection: u64, deadline_ns: u64) {
         if !self.is_flying(collection) {
             return;
         }
-        if let Err(failure) = self.restart() {
+        if let Err(failure) = self.restart().and_then(|()| self.refresh()) {
             self.end(collection, &failure);
             return;
         }
@@ -116,12 +116,12 @@ impl InstanceShared {
 
     /// After a panic: the old instance is destroyed and a new one made under a new token.
     fn restart(&self) -> Result<(), Failure> {
-        let (old, config) = {
+        let (old, config, config_version) = {
             let state = lock(&self.state);
             if !state.poisoned {
                 return Ok(());
             }
-            (state.token, state.config.clone().restored())
+            (state.token, state.config.clone().restored(), state.config_version)
         };
         let (reason, deadline_ns) = (END_REMOVED, self.library.end_deadline_ns());
         let (size, now_ns) = (struct_size::<End>(), self.library.now_ns());
@@ -142,8 +142,32 @@ impl InstanceShared {
             self.library.forget(token);
             Failure::new(Stage::Plugin, GeneralReason::Internal, format!("start the instance anew: {error}"))
         })?;
-        lock(&self.state).poisoned = false;
+        let mut state = lock(&self.state);
+        (state.poisoned, state.taken_version) = (false, config_version);
         Ok(())
+    }
+
+    /// Gives the instance the settings that it has not yet. One that does not take them is made anew with them.
+    fn refresh(&self) -> Result<(), Failure> {
+        let (token, config, config_version) = {
+            let state = lock(&self.state);
+            if state.taken_version == state.config_version {
+                return Ok(());
+            }
+            (state.token, state.config.clone().restored(), state.config_version)
+        };
+        match configure::ask_here(&self.library, Asking::Reconfigure, self.source, token, &config) {
+            Ok(()) => {
+                lock(&self.state).taken_version = config_version;
+                Ok(())
+            }
+            Err(error) => {
+                let fields = [("error", &*error.to_string())];
+                self.sink.log(Level::Info, "Instance does not take other settings; it is made anew", &fields);
+                lock(&self.state).poisoned = true;
+                self.restart()
+            }
+        }
     }
 
     pub(crate) fn cancel(&self, collection: u64) {

@@ -33,7 +33,8 @@ impl Instance {
         self.0.cancel(collection.0);
     }
 
-    /// Gives the source new settings. On an error the old ones stay. Blocks up to `configure_ms_max`.
+    /// Gives the source new settings. On an error the old ones stay. Blocks up to `configure_ms_max`. A blocking source checks
+    /// them now and gets them with the next collection; if it does not take them then, the instance is made anew with them.
     ///
     /// # Errors
     /// What the source does not accept.

@@ -57,6 +57,10 @@ struct State {
     /// A new one after each restart.
     token: u64,
     config: KeptConfig,
+    /// Grows with each change of `config`.
+    config_version: u64,
+    /// The version that the source has.
+    taken_version: u64,
     stopped: bool,
     /// When the host stops waiting for the end, if the plugin was asked to end.
     ending_until_ns: Option<u64>,
@@ -173,17 +177,24 @@ impl InstanceShared {
     }
 
     pub(crate) fn reconfigure(&self, config: &InstanceConfig) -> Result<(), ConfigureError> {
-        let (token, poisoned) = {
+        let (token, is_later) = {
             let state = lock(&self.state);
             if state.stopped {
                 return Err(ConfigureError::Stopped);
             }
-            (state.token, state.poisoned)
+            // A poisoned instance is restarted from its configuration. One of a blocking source gets it on the thread that
+            // collects, because calls for one instance do not overlap. Until then the source only checks it.
+            (state.token, state.poisoned || !self.is_async())
         };
-        // A poisoned instance is restarted from its configuration; the source only checks whether it accepts it.
-        let asking = if poisoned { Asking::Validate } else { Asking::Reconfigure };
+        let asking = if is_later { Asking::Validate } else { Asking::Reconfigure };
         configure::ask(&self.library, asking, self.source, token, config)?;
-        lock(&self.state).config = config.into();
+        let mut state = lock(&self.state);
+        state.config = config.into();
+        state.config_version += 1;
+        // One that was restarted meanwhile has the settings before these.
+        if !is_later && state.token == token {
+            state.taken_version = state.config_version;
+        }
         Ok(())
     }
 
@@ -298,6 +309,8 @@ impl State {
         Self {
             token,
             config,
+            config_version: 0,
+            taken_version: 0,
             stopped: false,
             ending_until_ns: None,
             flight: None,

@@ -45,6 +45,42 @@ fn alerts_that_stay_keep_their_state_and_those_that_go_are_closed() {
 }
 
 #[test]
+fn what_waits_to_fire_and_rates_go_on_while_other_counters_come_and_go() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let rate = json!({"name": "rate", "threshold": r"\Wheels(*)\Turns/sec > 9"});
+    let slow = json!({"name": "slow", "counter": r"\Wheels(*)\Load", "above": 80, "for": "45s"});
+    let level = json!({"name": "level", "counter": r"\Water\Level", "above": 1});
+    let two = set(&json!([&rate, &slow]));
+    let watch = plugin.watch(&mill.sim, two.clone());
+    let mut turns = 0;
+    let mut round = |settings: Option<&Value>| {
+        if let Some(settings) = settings {
+            watch.reconfigure(settings.clone());
+        }
+        mill.wheel("big", |wheel| (wheel.load, wheel.turns) = (90, turns));
+        let ended = watch.full();
+        mill.pass(15);
+        turns += 150;
+        ended
+    };
+    assert_eq!(round(None).states(), ["rate(big) waiting", "slow(big) pending"]);
+    assert_eq!(round(None).states(), ["rate(big) firing", "slow(big) pending"]);
+    let connections = || mill.sim.host.counts().connections.load(std::sync::atomic::Ordering::Relaxed);
+    let connected = connections();
+    let three = round(Some(&set(&json!([&level, &rate, &slow]))));
+    assert_eq!(three.states(), ["level() firing", "rate(big) firing", "slow(big) pending"]);
+    let fired = round(Some(&two));
+    assert_eq!(fired.states(), ["rate(big) firing", "slow(big) firing"]);
+    let labels = r"Mill|rate|\Wheels(*)\Turns/sec|big".to_owned();
+    assert!(fired.of("Alert", "Triggered").contains(&(labels.clone(), 3.0)), "no sample was left out");
+    assert!(fired.of("Alert", "Value").contains(&(labels, 10.0)));
+    assert_eq!(connections(), connected, "nobody logs on again");
+    let closed = |(_, state): &(String, AlertState)| *state == AlertState::Closed;
+    let closed: Vec<String> = watch.alerts().into_iter().filter(closed).map(|(name, _)| name).collect();
+    assert_eq!(closed, [r"Mill/level//\Water\Level"]);
+}
+
+#[test]
 fn settings_that_cannot_be_judged_are_refused() {
     let plugin = Plugin::new();
     let check = |settings: Value| {

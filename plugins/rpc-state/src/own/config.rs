@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use plugin_sdk::Problem;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use super::report::ReportLimits;
 
@@ -23,20 +22,11 @@ pub(crate) struct Settings {
     max_connections: u32,
     /// Operations at most.
     max_operations: u32,
-    /// The target's transport, which the exporter passes to every source. Files need none.
-    #[serde(rename = "transport")]
-    _transport: IgnoredAny,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            directories: Vec::new(),
-            include_dead: false,
-            max_connections: 256,
-            max_operations: 256,
-            _transport: IgnoredAny,
-        }
+        Self { directories: Vec::new(), include_dead: false, max_connections: 256, max_operations: 256 }
     }
 }
 
@@ -102,11 +92,6 @@ mod tests {
     #[test]
     fn a_wrong_setting_is_told_by_its_place() {
         assert_eq!(problems(r#"{"directories": ["/run/a", "/run/b"], "max_operations": 0}"#), [""; 0]);
-        assert_eq!(
-            problems(r#"{"transport": {"connect_timeout_ms": 3000}}"#),
-            [""; 0],
-            "every source gets it"
-        );
         assert_eq!(
             problems(r#"{"directories": ["/run/a", "run/b", "/run/a", ""]}"#),
             [

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use plugin_host::InstanceConfig;
-use plugin_host::testing::{RecordingSink, Value};
+use plugin_host::testing::{RecordedOutcome, RecordingSink, Value};
+use plugin_host::{InstanceConfig, Violation};
 use serde_json::json;
 
 use super::{collected, linked, made};
-use crate::support::{World, compile_for_1_2, config};
+use crate::support::{World, collect, compile_for_1_2, compile_with, config, instance};
 
 #[test]
 fn what_serde_and_the_source_refuse_comes_back_with_its_place() {
@@ -40,6 +40,47 @@ fn new_settings_hold_from_the_next_collection_on_and_bad_ones_change_nothing() {
     instance.reconfigure(&with(json!({"start": 100}))).expect("accepted");
     instance.reconfigure(&with(json!({"start": 5000}))).expect_err("too large");
     assert_eq!(collected(&instance, &sink).series[0].value, Some(Value::U64(100)));
+}
+
+#[test]
+fn a_blocking_source_gets_new_settings_after_the_collection_that_runs() {
+    let (_host, library) = linked(|_| {});
+    let (instance, sink) = made(&library, "blocking", json!({"action": "wait"}));
+    let running = instance.collect(plugin_host::monotonic_ns() + 60_000_000_000).expect("it begins");
+    let with = |settings| InstanceConfig { settings, ..config("web1.example") };
+    instance.reconfigure(&with(json!({"start": "x"}))).expect_err("no number, which is known at once");
+    instance.reconfigure(&with(json!({"start": 100}))).expect("accepted while it collects");
+    instance.cancel(running);
+    assert_eq!(sink.wait_completions(1).expect("it ends").resets, 0);
+    assert_eq!(collected(&instance, &sink).series[0].value, Some(Value::U64(100)));
+}
+
+#[test]
+fn an_instance_that_does_not_take_settings_when_it_gets_them_is_made_anew_with_them() {
+    let world = World::new();
+    let file = compile_with("zoo/stubborn.c", &["-DMODE=PERFMON_MODE_BLOCKING"]);
+    let library = world.host.load(&file).expect("the plugin loads");
+    let (instance, sink) = instance(&library, "web1.example");
+    collect(&world, &instance, &sink);
+    let new = InstanceConfig { settings: json!({"a": 1}), ..config("web1.example") };
+    instance.reconfigure(&new).expect("it finds nothing wrong with them");
+    let recorded = collect(&world, &instance, &sink);
+    let said: Vec<&str> = recorded.logs.iter().map(|log| log.message.as_str()).collect();
+    assert_eq!(said, ["Made of 2", "Instance does not take other settings; it is made anew", "Made of 7"]);
+    assert!(recorded.logs[1].fields[0].1.ends_with("as I am, or not at all"), "{:?}", recorded.logs[1]);
+    assert_eq!((recorded.resets, &recorded.completions[1].outcome), (1, &RecordedOutcome::Full));
+    assert_eq!(collect(&world, &instance, &sink).resets, 1, "once");
+}
+
+#[test]
+fn a_source_need_not_take_other_settings() {
+    let world = World::new();
+    let library =
+        world.host.load(&compile_with("zoo/stubborn.c", &["-DRECONFIGURE=NULL"])).expect("the plugin loads");
+    let (instance, _sink) = instance(&library, "web1.example");
+    let error = instance.reconfigure(&config("web1.example")).expect_err("it cannot");
+    assert_eq!(error.to_string(), "plugin zoo does not support reconfigure");
+    assert_eq!(library.violations().of(Violation::FailedCall), 0, "it need not");
 }
 
 #[test]
