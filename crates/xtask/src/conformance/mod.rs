@@ -47,7 +47,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 50] = [
+const CHECKS: [Check; 51] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -67,6 +67,11 @@ const CHECKS: [Check; 50] = [
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("impacket lists our endpoint map and asks our management interface", &[Peer::Python], epm::by_impacket),
     ("impacket activates our tracker of COM+", &[Peer::Python], impacket::tracker),
+    (
+        "impacket lists our data collector sets by stubs of its own",
+        &[Peer::Python],
+        impacket::performance_logs,
+    ),
     ("impacket stores a subscription and follows it to our subscriber", &[Peer::Python], impacket::events),
     ("our client reads a tracker of COM+ that is Scapy's server", &[Peer::Scapy], scapy::tracker),
     ("Scapy's client reads our tracker of COM+", &[Peer::Scapy], scapy::client),
