@@ -3,8 +3,10 @@
 
 mod collections;
 mod forms;
+mod go_msrpc;
 mod golden;
 mod laws;
+mod made_up;
 mod methods;
 mod values;
 mod xml;
