@@ -1,6 +1,7 @@
 //! The interfaces of [MS-PLA].
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod bad_xml;
 mod collections;
 mod forms;
 mod go_msrpc;
@@ -8,5 +9,6 @@ mod golden;
 mod laws;
 mod made_up;
 mod methods;
+mod nulls;
 mod values;
 mod xml;
