@@ -3,6 +3,7 @@
 
 mod bad_xml;
 mod collections;
+mod exports;
 mod forms;
 mod go_msrpc;
 mod golden;
